@@ -1,0 +1,204 @@
+package core
+
+import (
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Program is a checked program.
+type Program struct {
+	Files  []*source.File
+	Preds  []*Pred    // by first appearance in the text
+	Strata []*Stratum // in evaluation order
+	Checks []*Check   // integrity constraints, tested when all strata are done
+}
+
+// Pred is a predicate.
+type Pred struct {
+	Name string // as the user writes it; queries to `_` are "_", then "_2" and so on
+	Span source.Span
+	Args []Arg
+	// Keys is the number of leading arguments that determine the rest. It is
+	// len(Args) for a relation and less for a functional predicate.
+	Keys    int
+	Derived bool // some rule that is not a fact has it as head
+	Query   bool // it is the answer predicate `_`
+	Hidden  bool // made by the compiler; never shown
+	// Exported says that --out writes it: every derived predicate that is named
+	// by the program and does not start with an underscore, queries included.
+	Exported bool
+	// OrderBy and Limit present the result; lang:output:orderBy and limit.
+	OrderBy []OrderKey
+	Limit   int64 // -1 when there is none
+	// File is the file that lang:physical:filePath ties to it, or nil.
+	File *FileBinding
+}
+
+// Functional reports whether the predicate was declared or used as p[k] = v.
+func (p *Pred) Functional() bool { return p.Keys < len(p.Args) }
+
+// Arg is one argument of a predicate.
+type Arg struct {
+	Name string // of the declaration, or made up; unique in the predicate
+	Type scalar.Type
+}
+
+// OrderKey is one column of an ordering.
+type OrderKey struct {
+	Arg  int
+	Desc bool
+}
+
+// FileBinding is what the lang:physical directives say of a file predicate.
+type FileBinding struct {
+	Span      source.Span
+	Path      string
+	Export    bool
+	Delimiter string   // one byte; "" is the default for the file's extension
+	Header    *bool    // nil when not said
+	Columns   []string // lang:physical:columnNames; nil when not said
+	// Offset says that the first argument is the byte offset of the record and
+	// no column of the file (LB4's form `_in(offset; a, b)`).
+	Offset bool
+}
+
+// Stratum is a set of predicates that depend on one another, with their rules.
+type Stratum struct {
+	Preds     []*Pred
+	Rules     []*Rule // in text order; facts included
+	Recursive bool
+}
+
+// Rule derives tuples of one head atom. A source rule with several heads or
+// with disjunction becomes several rules.
+type Rule struct {
+	Span source.Span
+	Head Atom
+	Body []Literal // empty for a fact: every head argument is then a constant
+	// At most one of Agg and Seq is set.
+	Agg []AggSpec
+	Seq *Seq
+	// Decl is the number of the source clause it comes from; rules of one
+	// clause share it.
+	Decl int
+}
+
+// AggSpec is one aggregation: the head variable Out gets Fn over the bindings of
+// all body variables (after `agg<<...>>`) that share the other head arguments.
+type AggSpec struct {
+	Span source.Span
+	Out  *Var
+	Fn   AggFn
+	In   *Var // nil for count
+}
+
+// AggFn is an aggregation function.
+type AggFn uint8
+
+// The aggregation functions.
+const (
+	Count AggFn = iota
+	Total
+	Min
+	Max
+	Avg
+)
+
+// String returns the name of the function in LogiQL.
+func (f AggFn) String() string { return [...]string{"count", "total", "min", "max", "avg"}[f] }
+
+// Seq is `seq<<>>`: Index numbers, from 0, the bindings of the body's one atom
+// in ascending order of Order within each group of equal Group.
+type Seq struct {
+	Index *Var
+	Group []*Var
+	Order []*Var
+}
+
+// Var is a variable of one rule; rules share no variables.
+type Var struct {
+	Name string // unique in its rule; made-up names contain '$', wildcards are "_$1"
+	Type scalar.Type
+	Span source.Span // first occurrence
+}
+
+// Literal is one conjunct of a body: *Atom, *Let, *Test or *Not. The order of
+// a body is the source's; a Let comes after what binds its expression's
+// variables, and Test and Not after what binds theirs.
+type Literal interface{ literal() }
+
+// Atom is p(t1, ..., tn); for a functional predicate the value comes last.
+type Atom struct {
+	Span source.Span
+	Pred *Pred
+	Args []Term // *Var or Const
+}
+
+// Let binds Var to the value of Expr; it is false where Expr has no value.
+type Let struct {
+	Span source.Span
+	Var  *Var
+	Expr Expr
+}
+
+// Test is true where the boolean Expr has a value and it is true.
+type Test struct {
+	Span source.Span
+	Expr Expr
+}
+
+// Not is true where its body has no binding. Variables that occur only inside
+// are existential.
+type Not struct {
+	Span source.Span
+	Body []Literal
+}
+
+func (*Atom) literal() {}
+func (*Let) literal()  {}
+func (*Test) literal() {}
+func (*Not) literal()  {}
+
+// Term is an argument of an atom: *Var or Const.
+type Term interface{ term() }
+
+// Expr is a typed expression: VarExpr, Const or *Call.
+type Expr interface {
+	Type() scalar.Type
+}
+
+// Const is a constant.
+type Const struct{ Value scalar.Value }
+
+// Call applies a function to typed arguments. Implicit widening is an explicit
+// call of convert.
+type Call struct {
+	Span   source.Span
+	Func   *scalar.Func
+	Args   []Expr
+	Result scalar.Type
+}
+
+// VarExpr is a variable used as an expression.
+type VarExpr struct{ Var *Var }
+
+func (*Var) term()  {}
+func (Const) term() {}
+
+// Type returns the type of the expression.
+func (e VarExpr) Type() scalar.Type { return e.Var.Type }
+
+// Type returns the type of the expression.
+func (c Const) Type() scalar.Type { return c.Value.Type }
+
+// Type returns the type of the expression.
+func (c *Call) Type() scalar.Type { return c.Result }
+
+// Check is an integrity constraint, turned round: it is violated by every
+// binding of its body.
+type Check struct {
+	Span source.Span // of the constraint clause
+	Text string      // the constraint as written
+	Vars []*Var      // what to show of a violation, in order of appearance
+	Body []Literal
+}

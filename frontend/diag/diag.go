@@ -1,0 +1,110 @@
+// Package diag holds diagnostics as data: what is wrong with a program, where,
+// why, and what to do about it.
+//
+// In: findings of the other front-end packages. Out: a sorted, capped list that
+// never reports one cause twice, and its renderings (caret snippets, JSON).
+// It must not import any other package of redfox but source.
+package diag
+
+import (
+	"sort"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+)
+
+// Severity orders diagnostics by weight.
+type Severity uint8
+
+// The severities.
+const (
+	Note Severity = iota
+	Warning
+	Error
+)
+
+// String returns "note", "warning" or "error".
+func (s Severity) String() string { return [...]string{"note", "warning", "error"}[s] }
+
+// Label is a secondary place with a remark of its own.
+type Label struct {
+	Span    source.Span
+	Message string
+}
+
+// Diagnostic is one finding.
+type Diagnostic struct {
+	Severity Severity
+	Code     *Code
+	Message  string      // headline: plain words, the user's names, lower-case start, no full stop
+	Span     source.Span // primary place
+	At       string      // remark at the primary place; may be empty
+	Labels   []Label     // other places that matter, each with its remark
+	Notes    []string    // reasons
+	Helps    []string    // what to do next
+}
+
+// Code is a stable identity of a kind of diagnostic, documented by example.
+type Code struct {
+	ID      string // "RF0101"
+	Name    string // "UnboundVariable"
+	When    string // when it is reported, one or two sentences
+	Example string // a program that gets exactly this code; "" only if no program can
+	Fix     string // how to mend the example
+}
+
+// List collects diagnostics of one compilation.
+type List struct {
+	items []*Diagnostic
+}
+
+// Add appends a diagnostic.
+func (l *List) Add(d *Diagnostic) { l.items = append(l.items, d) }
+
+// HasErrors reports whether a diagnostic of severity Error is there.
+func (l *List) HasErrors() bool {
+	for _, d := range l.items {
+		if d.Severity == Error {
+			return true
+		}
+	}
+	return false
+}
+
+// All returns the diagnostics ordered by file, place, weight and code, without
+// exact repeats.
+func (l *List) All() []*Diagnostic {
+	out := append([]*Diagnostic(nil), l.items...)
+	sort.SliceStable(out, func(i, j int) bool { return less(out[i], out[j]) })
+	kept := out[:0]
+	for i, d := range out {
+		if i > 0 {
+			p := kept[len(kept)-1]
+			if p.Code == d.Code && p.Span == d.Span && p.Message == d.Message {
+				continue
+			}
+		}
+		kept = append(kept, d)
+	}
+	return kept
+}
+
+func less(a, b *Diagnostic) bool {
+	an, bn := "", ""
+	if a.Span.File != nil {
+		an = a.Span.File.Name
+	}
+	if b.Span.File != nil {
+		bn = b.Span.File.Name
+	}
+	switch {
+	case an != bn:
+		return an < bn
+	case a.Span.Start != b.Span.Start:
+		return a.Span.Start < b.Span.Start
+	case a.Severity != b.Severity:
+		return a.Severity > b.Severity
+	case a.Code != b.Code && a.Code != nil && b.Code != nil:
+		return a.Code.ID < b.Code.ID
+	}
+	return a.Message < b.Message
+}

@@ -1,0 +1,101 @@
+// Package source holds program files and spans of text in them.
+//
+// A span is a byte range of an immutable file. Lines and columns are computed
+// only when a position is printed.
+package source
+
+import (
+	"sort"
+	"unicode/utf8"
+)
+
+// File is one immutable source file.
+type File struct {
+	Name  string // as the user wrote it, or a label such as "<query>"
+	Text  string
+	lines []int // byte offset of the start of each line
+}
+
+// NewFile returns a file with the given name and UTF-8 text.
+func NewFile(name, text string) *File {
+	f := &File{Name: name, Text: text, lines: []int{0}}
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\n' {
+			f.lines = append(f.lines, i+1)
+		}
+	}
+	return f
+}
+
+// Span is the byte range [Start, End) of a file. The zero Span has no file and
+// stands for "nowhere in the user's text".
+type Span struct {
+	File       *File
+	Start, End int
+}
+
+// IsValid reports whether the span points into a file.
+func (s Span) IsValid() bool { return s.File != nil }
+
+// Text returns the spanned text.
+func (s Span) Text() string {
+	if s.File == nil {
+		return ""
+	}
+	return s.File.Text[s.Start:s.End]
+}
+
+// To returns the smallest span of the same file that covers s and t.
+func (s Span) To(t Span) Span {
+	if s.File == nil {
+		return t
+	}
+	if t.File != s.File {
+		return s
+	}
+	return Span{File: s.File, Start: min(s.Start, t.Start), End: max(s.End, t.End)}
+}
+
+// Position is a place as people read it: lines and columns count from 1, and a
+// column is a Unicode code point.
+type Position struct {
+	File         string
+	Line, Column int
+}
+
+// Position returns where the span starts.
+func (s Span) Position() Position {
+	if s.File == nil {
+		return Position{}
+	}
+	return s.File.Position(s.Start)
+}
+
+// Position converts a byte offset.
+func (f *File) Position(offset int) Position {
+	line := sort.SearchInts(f.lines, offset+1) - 1
+	return Position{
+		File:   f.Name,
+		Line:   line + 1,
+		Column: utf8.RuneCountInString(f.Text[f.lines[line]:offset]) + 1,
+	}
+}
+
+// Line returns the text of a line, counted from 1, without its line break.
+func (f *File) Line(n int) string {
+	start := f.lines[n-1]
+	end := len(f.Text)
+	if n < len(f.lines) {
+		end = f.lines[n] - 1
+	}
+	if end > start && f.Text[end-1] == '\r' {
+		end--
+	}
+	return f.Text[start:end]
+}
+
+// LineStart returns the byte offset at which line n, counted from 1, starts.
+func (f *File) LineStart(n int) int { return f.lines[n-1] }
+
+// Lines returns the number of lines.
+func (f *File) Lines() int { return len(f.lines) }
