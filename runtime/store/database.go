@@ -1,0 +1,70 @@
+package store
+
+import "github.com/redfoxdb/redfox/internal/scalar"
+
+// Table is rows of columns that were stored together. Its rows need not be
+// distinct as seen through one relation's columns unless that relation says so.
+type Table struct {
+	Name    string
+	Names   []string // of the columns
+	Columns []*Column
+	Rows    int
+}
+
+// Relation is a set of tuples: some columns of a table, without repeated tuples.
+// Relations over one table, a column group, share row order, so that joining two
+// of them on their keys is positional.
+type Relation struct {
+	Name  string
+	Table *Table
+	Cols  []int // column of the table for each argument; keys first
+	Keys  int   // leading arguments that determine the rest; len(Cols) for a plain relation
+}
+
+// Column returns the column of an argument.
+func (r *Relation) Column(arg int) *Column { return r.Table.Columns[r.Cols[arg]] }
+
+// Rows returns the number of tuples.
+func (r *Relation) Rows() int { return r.Table.Rows }
+
+// Schema is what a loader must know of a predicate.
+type Schema struct {
+	Name string
+	Args []Field
+	Keys int // as in Relation
+}
+
+// Field is a named and typed argument or column.
+type Field struct {
+	Name string
+	Type scalar.Type
+}
+
+// Database is a set of relations by name.
+type Database struct {
+	relations map[string]*Relation
+	order     []string
+}
+
+// NewDatabase returns an empty database.
+func NewDatabase() *Database { return &Database{relations: map[string]*Relation{}} }
+
+// Put adds or replaces a relation.
+func (db *Database) Put(r *Relation) {
+	if _, ok := db.relations[r.Name]; !ok {
+		db.order = append(db.order, r.Name)
+	}
+	db.relations[r.Name] = r
+}
+
+// Relation returns the relation of that name, or nil.
+func (db *Database) Relation(name string) *Relation { return db.relations[name] }
+
+// Relations returns all relations in the order they were first put.
+func (db *Database) Relations() []*Relation {
+	out := make([]*Relation, len(db.order))
+	for i, n := range db.order {
+		out[i] = db.relations[n]
+	}
+	return out
+}
