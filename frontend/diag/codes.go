@@ -1,0 +1,49 @@
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// registry holds every code by its ID and by its name.
+var registry = map[string]*Code{}
+
+// newCode enters a code into the table. Codes are package-level variables, one
+// file for each phase, so a repeated ID or name is found at start-up.
+func newCode(c *Code) *Code {
+	for _, key := range []string{c.ID, c.Name} {
+		if other := registry[key]; other != nil {
+			panic(fmt.Sprintf("diag: codes %s %s and %s %s share %q", other.ID, other.Name, c.ID, c.Name, key))
+		}
+		registry[key] = c
+	}
+	return c
+}
+
+// Codes returns every code, ordered by ID.
+func Codes() []*Code {
+	var out []*Code
+	for key, c := range registry {
+		if key == c.ID {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Code) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// Lookup finds a code by its ID or its name, whatever their case; nil when there
+// is none.
+func Lookup(idOrName string) *Code {
+	if c := registry[idOrName]; c != nil {
+		return c
+	}
+	for _, c := range Codes() {
+		if strings.EqualFold(c.ID, idOrName) || strings.EqualFold(c.Name, idOrName) {
+			return c
+		}
+	}
+	return nil
+}
