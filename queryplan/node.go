@@ -1,0 +1,303 @@
+package queryplan
+
+import (
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Node is a relational operator. Its result is a bag of tuples with named
+// columns; names are unique within one result and carry the meaning of joins:
+// columns of the same name are equal.
+type Node interface {
+	// Columns returns the result's columns in order.
+	Columns() []Column
+	// Inputs returns the operators it reads, in order.
+	Inputs() []Node
+}
+
+// Scan reads a version of a variable. Names has an entry for each column of the
+// variable; "" leaves the column out (tuples that become equal stay separate).
+// Version is Full for all but Derived variables.
+type Scan struct {
+	Var     *Var
+	Version Version
+	Names   []string
+}
+
+// Values is a constant bag. With no columns and one row it is the unit of Join.
+type Values struct {
+	Cols []Column
+	Rows [][]scalar.Value
+}
+
+// Filter keeps the tuples for which Cond, a boolean, has a value and is true.
+type Filter struct {
+	Input Node
+	Cond  Expr
+}
+
+// Map appends columns computed from the input's; a tuple for which an expression
+// has no value, or a decimal that does not fit its type, is dropped.
+type Map struct {
+	Input Node
+	Exprs []NamedExpr
+}
+
+// NamedExpr is a computed column.
+type NamedExpr struct {
+	Name string
+	Expr Expr
+}
+
+// Project chooses and renames columns; it removes no tuples, so repeated ones
+// stay.
+type Project struct {
+	Input Node
+	Cols  []Rename
+}
+
+// Rename gives an input column a name in the result.
+type Rename struct{ From, To string }
+
+// Dedup removes repeated tuples.
+type Dedup struct{ Input Node }
+
+// JoinKind tells the joins apart.
+type JoinKind uint8
+
+// The kinds of join.
+const (
+	Inner JoinKind = iota
+	Semi           // left tuples with a match
+	Anti           // left tuples without a match
+)
+
+// String returns "inner", "semi" or "anti".
+func (k JoinKind) String() string { return [...]string{"inner", "semi", "anti"}[k] }
+
+// Join matches tuples that agree on all columns of the same name; without such
+// columns an Inner join is the product. The result has the left columns, then,
+// for Inner, those of the right that the left has not. By convention the right
+// side is the one to build an index on.
+type Join struct {
+	Kind        JoinKind
+	Left, Right Node
+	// Unique says that a left tuple is known to match at most one right tuple.
+	Unique bool
+}
+
+// Aggregate groups by the columns By and yields one tuple a group: By, then the
+// results. Without By and with an empty input it yields nothing.
+type Aggregate struct {
+	Input Node
+	By    []string
+	Aggs  []Agg
+}
+
+// AggFn is an aggregation function.
+type AggFn uint8
+
+// The aggregation functions. Total accumulates ints and decimals in 128 bits
+// and fails the run when the result does not fit; of floats it is independent of
+// order. Avg of ints and decimals rounds half away from zero.
+const (
+	Count AggFn = iota
+	Total
+	Min
+	Max
+	Avg
+)
+
+// String returns the name of the function.
+func (f AggFn) String() string { return [...]string{"count", "total", "min", "max", "avg"}[f] }
+
+// Agg is one aggregation of the input column In, which Count has not.
+type Agg struct {
+	Out Column
+	Fn  AggFn
+	In  string
+}
+
+// Union concatenates bags; every input has the columns of the first, by name.
+type Union struct{ Nodes []Node }
+
+// Seq appends an int column Index that numbers the tuples of each group from 0
+// in ascending order of Order.
+type Seq struct {
+	Input Node
+	Group []string
+	Order []string
+	Index string
+}
+
+// TopK keeps the first Limit tuples in the order of By, ties broken by the
+// remaining columns, ascending; within each group of equal Group columns if
+// there are any.
+type TopK struct {
+	Input Node
+	Group []string
+	By    []OrderKey
+	Limit int64
+}
+
+// Expr is an expression over the columns of one operator's input: *ColRef,
+// *Const or *Call.
+type Expr interface {
+	Type() scalar.Type
+}
+
+// ColRef is a column.
+type ColRef struct{ Col Column }
+
+// Const is a constant.
+type Const struct{ Value scalar.Value }
+
+// Call applies a function of the table in package scalar.
+type Call struct {
+	Func   *scalar.Func
+	Args   []Expr
+	Result scalar.Type
+}
+
+// Type returns the type of the expression.
+func (e *ColRef) Type() scalar.Type { return e.Col.Type }
+
+// Type returns the type of the expression.
+func (e *Const) Type() scalar.Type { return e.Value.Type }
+
+// Type returns the type of the expression.
+func (e *Call) Type() scalar.Type { return e.Result }
+
+// Columns returns the named columns of the variable.
+func (n *Scan) Columns() []Column {
+	var out []Column
+	for i, name := range n.Names {
+		if name != "" {
+			out = append(out, Column{name, n.Var.Cols[i].Type})
+		}
+	}
+	return out
+}
+
+// Columns returns the columns of the constant.
+func (n *Values) Columns() []Column { return n.Cols }
+
+// Columns returns the input's columns.
+func (n *Filter) Columns() []Column { return n.Input.Columns() }
+
+// Columns returns the input's columns and then the computed ones.
+func (n *Map) Columns() []Column {
+	out := append([]Column(nil), n.Input.Columns()...)
+	for _, e := range n.Exprs {
+		out = append(out, Column{e.Name, e.Expr.Type()})
+	}
+	return out
+}
+
+// Columns returns the chosen columns under their new names.
+func (n *Project) Columns() []Column {
+	in := n.Input.Columns()
+	out := make([]Column, len(n.Cols))
+	for i, c := range n.Cols {
+		out[i] = Column{Name: c.To}
+		if col, ok := FindColumn(in, c.From); ok {
+			out[i].Type = col.Type
+		}
+	}
+	return out
+}
+
+// Columns returns the input's columns.
+func (n *Dedup) Columns() []Column { return n.Input.Columns() }
+
+// Columns returns the left columns and, for an inner join, the right's others.
+func (n *Join) Columns() []Column {
+	out := append([]Column(nil), n.Left.Columns()...)
+	if n.Kind == Inner {
+		for _, c := range n.Right.Columns() {
+			if _, ok := FindColumn(out, c.Name); !ok {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// On returns the names that both sides have, in the left's order.
+func (n *Join) On() []string {
+	right := n.Right.Columns()
+	var on []string
+	for _, c := range n.Left.Columns() {
+		if _, ok := FindColumn(right, c.Name); ok {
+			on = append(on, c.Name)
+		}
+	}
+	return on
+}
+
+// Columns returns the grouping columns and then the results.
+func (n *Aggregate) Columns() []Column {
+	in := n.Input.Columns()
+	var out []Column
+	for _, name := range n.By {
+		c, _ := FindColumn(in, name)
+		out = append(out, Column{name, c.Type})
+	}
+	for _, a := range n.Aggs {
+		out = append(out, a.Out)
+	}
+	return out
+}
+
+// Columns returns the first input's columns.
+func (n *Union) Columns() []Column { return n.Nodes[0].Columns() }
+
+// Columns returns the input's columns and the index.
+func (n *Seq) Columns() []Column {
+	return append(append([]Column(nil), n.Input.Columns()...), Column{n.Index, scalar.IntType})
+}
+
+// Columns returns the input's columns.
+func (n *TopK) Columns() []Column { return n.Input.Columns() }
+
+// Inputs returns nothing.
+func (n *Scan) Inputs() []Node { return nil }
+
+// Inputs returns nothing.
+func (n *Values) Inputs() []Node { return nil }
+
+// Inputs returns the input.
+func (n *Filter) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs returns the input.
+func (n *Map) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs returns the input.
+func (n *Project) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs returns the input.
+func (n *Dedup) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs returns the left and the right side.
+func (n *Join) Inputs() []Node { return []Node{n.Left, n.Right} }
+
+// Inputs returns the input.
+func (n *Aggregate) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs returns the united operators.
+func (n *Union) Inputs() []Node { return n.Nodes }
+
+// Inputs returns the input.
+func (n *Seq) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs returns the input.
+func (n *TopK) Inputs() []Node { return []Node{n.Input} }
+
+// FindColumn returns the column of that name.
+func FindColumn(cols []Column, name string) (Column, bool) {
+	for _, c := range cols {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return Column{}, false
+}

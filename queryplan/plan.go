@@ -1,0 +1,148 @@
+package queryplan
+
+import (
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Plan is a whole program as relational algebra over a control-flow graph.
+type Plan struct {
+	Vars   []*Var
+	Blocks []*Block // Blocks[0] is the entry
+}
+
+// Column is a named and typed column of a variable or of an operator's result.
+type Column struct {
+	Name string
+	Type scalar.Type
+}
+
+// VarKind tells what fills a variable.
+type VarKind uint8
+
+// The kinds of variable.
+const (
+	// Input holds facts from outside, a set, and is never written.
+	Input VarKind = iota
+	// Table is a column group: the rows of one stored table of which several
+	// Input relations are columns. It is never written; rewrites introduce it.
+	Table
+	// Derived is a set that Insert and Merge fill.
+	Derived
+	// Temp is a bag that Assign fills.
+	Temp
+)
+
+// Var is a variable: a relation with typed columns.
+type Var struct {
+	Name string // unique in the plan; a predicate's own name where it has one
+	Kind VarKind
+	Cols []Column
+	// Keys is the number of leading columns that determine the rest; len(Cols)
+	// for a plain relation. It is a proof only for Input and Table variables (the
+	// loader checks them) and for Derived ones once CheckKey has passed or where
+	// build has proved it, which Unique says.
+	Keys   int
+	Unique bool
+	// Source is the relation of the database that an Input holds, or the
+	// table's name for a Table. For a Table, column i is stored column Stored[i].
+	Source string
+	Stored []int
+	// Output says that the contents are wanted when the plan halts, sorted by
+	// OrderBy and then by all columns, and cut to Limit tuples (-1: all).
+	Output  bool
+	OrderBy []OrderKey
+	Limit   int64
+	Span    source.Span
+}
+
+// OrderKey is one column of an ordering.
+type OrderKey struct {
+	Col  string
+	Desc bool
+}
+
+// Version names a part of a Derived variable. Between two Merges of it, with
+// rows kept in the order of insertion, old ++ delta == full, and the tuples
+// inserted since the last Merge, new, are in none of them.
+type Version uint8
+
+// The versions that can be scanned.
+const (
+	Full  Version = iota
+	Delta         // what the last Merge added
+	Old           // full before the last Merge
+)
+
+// String returns "full", "delta" or "old".
+func (v Version) String() string { return [...]string{"full", "delta", "old"}[v] }
+
+// Block is a basic block.
+type Block struct {
+	Name string
+	Cmds []Command
+	Term Terminator
+}
+
+// Command is *Insert, *Assign, *Merge, *Clear, *Check or *CheckKey.
+type Command interface{ command() }
+
+// Insert adds to Var's new part the tuples of Node that are neither in it nor in
+// Var's full part. Node's columns match Var's by position and type.
+type Insert struct {
+	Var  *Var
+	Node Node
+	Span source.Span // of the rule
+}
+
+// Assign replaces the contents of a Temp by the bag that Node yields.
+type Assign struct {
+	Var  *Var
+	Node Node
+}
+
+// Merge ends a round of Var: old := full, delta := new, full := full + new, new := {}.
+type Merge struct{ Var *Var }
+
+// Clear says that Var's contents are not used any more.
+type Clear struct{ Var *Var }
+
+// Check evaluates an integrity constraint: every tuple of Node violates it.
+type Check struct {
+	Node Node
+	Text string // the constraint as written
+	Span source.Span
+}
+
+// CheckKey tests that the first Keys columns of Var's full part determine the
+// rest, and fails the run with the two tuples otherwise.
+type CheckKey struct {
+	Var  *Var
+	Span source.Span
+}
+
+func (*Insert) command()   {}
+func (*Assign) command()   {}
+func (*Merge) command()    {}
+func (*Clear) command()    {}
+func (*Check) command()    {}
+func (*CheckKey) command() {}
+
+// Terminator is *Jump, *Branch or *Halt.
+type Terminator interface{ terminator() }
+
+// Jump goes to a block.
+type Jump struct{ To *Block }
+
+// Branch goes to Then if the delta of any of Vars has a tuple, else to Else.
+type Branch struct {
+	Vars       []*Var
+	Then, Else *Block
+}
+
+// Halt ends the run.
+type Halt struct{}
+
+func (*Jump) terminator()   {}
+func (*Branch) terminator() {}
+func (*Halt) terminator()   {}

@@ -1,0 +1,38 @@
+// Package stats is what the optimiser knows of stored data: cardinalities,
+// distinct counts, ranges, uniqueness and clustering of columns, and which
+// predicates are columns of one stored table.
+//
+// In: filled by the driver from the loaded facts. Out: read by package rewrite.
+// It imports scalar only.
+package stats
+
+// Catalog describes the relations of a database. A nil Catalog knows nothing.
+type Catalog struct {
+	Relations map[string]*Relation // by predicate
+	Tables    map[string]*Table    // by name
+}
+
+// Table is a stored table. Relations that name it share its row order.
+type Table struct {
+	Name    string
+	Rows    int64
+	Columns []Column
+	// Key lists the columns that are a key of the table; nil if none is known.
+	Key []int
+}
+
+// Relation is a stored predicate.
+type Relation struct {
+	Name  string
+	Rows  int64
+	Table string // its table
+	Cols  []int  // column of the table for each argument
+}
+
+// Column describes the words of a column, as package store defines them.
+type Column struct {
+	Name      string
+	Min, Max  int64
+	Distinct  int64
+	Ascending bool
+}

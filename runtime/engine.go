@@ -1,0 +1,134 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Engine runs plans. All engines give the same sets of tuples. An engine is
+// safe for concurrent runs.
+type Engine interface {
+	// Name is what --engine calls it.
+	Name() string
+	// Run evaluates the plan over the facts. It stops soon after ctx is done,
+	// and then returns ctx's cause; an answer is never partial.
+	Run(ctx context.Context, req *Request) (*Answer, error)
+}
+
+// Request is one run.
+type Request struct {
+	Plan  *queryplan.Plan
+	Facts *store.Database // relations for the plan's Input and Table variables; missing ones are empty
+	// Threads is the number of worker threads; 0 means all cores.
+	Threads int
+	// Memory bounds, in bytes, what the run allocates for relations and
+	// indexes, the facts not counted; 0 means no bound.
+	Memory int64
+	// MaxViolations bounds the tuples kept of each violated constraint.
+	MaxViolations int
+	// Progress, if set, is called now and then from one goroutine at a time.
+	Progress func(Progress)
+	// Profile asks for the times and rows of each command.
+	Profile bool
+}
+
+// Progress is where a run is.
+type Progress struct {
+	Block     string
+	Iteration int      // rounds of the block's loop so far
+	Vars      []string // what the block fills
+	New       int64    // tuples of the last round
+	Total     int64    // tuples of these variables
+}
+
+// Answer is what a run yields.
+type Answer struct {
+	// Outputs has the contents of the plan's output variables by name, in no order.
+	Outputs map[string]*store.Relation
+	// Violations are the integrity constraints that do not hold.
+	Violations []Violation
+	// Dropped counts the decimals that did not fit their type, so that their atom
+	// was false.
+	Dropped int64
+	// Peak is the largest number of bytes held for relations and indexes.
+	Peak    int64
+	Profile []CommandProfile
+}
+
+// Violation is a constraint that does not hold.
+type Violation struct {
+	Check  *queryplan.Check
+	Count  int64 // violating bindings
+	Cols   []queryplan.Column
+	Tuples [][]scalar.Value // the first ones in sorted order
+}
+
+// CommandProfile says what one command of a plan cost.
+type CommandProfile struct {
+	Block   string
+	Command int // index in the block
+	Calls   int64
+	Rows    int64 // tuples it produced, before duplicates were removed
+	Kept    int64 // tuples that were new
+	Time    time.Duration
+}
+
+// KeyError is a functional predicate that got two values for one key.
+type KeyError struct {
+	Var           *queryplan.Var
+	Span          source.Span // of the rule or declaration that is checked
+	First, Second []scalar.Value
+}
+
+// Error describes the conflict.
+func (e *KeyError) Error() string {
+	return fmt.Sprintf("functional predicate %s has two values for one key: %s and %s",
+		e.Var.Name, tuple(e.First), tuple(e.Second))
+}
+
+// OverflowError is a total that does not fit its type.
+type OverflowError struct {
+	Fn    queryplan.AggFn
+	Out   queryplan.Column
+	By    []queryplan.Column
+	Group []scalar.Value
+	Span  source.Span
+}
+
+// Error names the group.
+func (e *OverflowError) Error() string {
+	where := ""
+	if len(e.By) > 0 {
+		where = " for " + tuple(e.Group)
+	}
+	return fmt.Sprintf("%s%s does not fit %s", e.Fn, where, e.Out.Type)
+}
+
+// MemoryError is a run that would pass its memory bound.
+type MemoryError struct {
+	What              string // the relation or index that wanted to grow, in the user's names
+	Want, Held, Bound int64  // bytes
+}
+
+// Error says what wanted how much and what to try.
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("out of memory: %s needs %d MB more, %d MB of %d MB are in use; raise --memory or derive fewer tuples",
+		e.What, e.Want>>20, e.Held>>20, e.Bound>>20)
+}
+
+func tuple(values []scalar.Value) string {
+	s := "("
+	for i, v := range values {
+		if i > 0 {
+			s += ", "
+		}
+		s += scalar.Format(v)
+	}
+	return s + ")"
+}
