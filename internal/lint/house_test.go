@@ -1,0 +1,224 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/format"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// maxLines is the length at which a Go file has certainly two subjects.
+const maxLines = 900
+
+// TestPackageDocuments wants a doc.go in every package, and in it a comment
+// that opens as godoc expects and says what the package must keep apart from.
+func TestPackageDocuments(t *testing.T) {
+	for _, pkg := range packages(t) {
+		name := path.Join(pkg, "doc.go")
+		i := slices.IndexFunc(goFiles(t), func(f *goFile) bool { return f.Path == name })
+		if i < 0 {
+			t.Errorf("package %s has no doc.go", pkg)
+			continue
+		}
+		f := goFiles(t)[i]
+		if f.Syntax.Doc == nil {
+			t.Errorf("%s: no package comment", name)
+			continue
+		}
+		comment := f.Syntax.Doc.Text()
+		opening := "Package " + f.Syntax.Name.Name + " "
+		if f.Syntax.Name.Name == "main" {
+			opening = "Command " + path.Base(pkg) + " "
+		}
+		if !strings.HasPrefix(comment, opening) && !strings.HasPrefix(comment, "The "+path.Base(pkg)+" command ") {
+			t.Errorf("%s: the package comment does not start with %q", name, opening)
+		}
+		if !strings.Contains(comment, "import") {
+			t.Errorf("%s: the package comment does not say what the package imports or must not import", name)
+		}
+	}
+}
+
+// TestOnePackageComment keeps the package comment in doc.go alone.
+func TestOnePackageComment(t *testing.T) {
+	for _, f := range goFiles(t) {
+		if f.Syntax.Doc != nil && path.Base(f.Path) != "doc.go" && !f.Test() {
+			t.Errorf("%s: the package comment belongs into doc.go", f.Path)
+		}
+	}
+}
+
+// TestFormatted wants every file as gofmt leaves it.
+func TestFormatted(t *testing.T) {
+	for _, f := range goFiles(t) {
+		want, err := format.Source(f.Text)
+		if err != nil {
+			t.Errorf("%s: %v", f.Path, err)
+		} else if !bytes.Equal(want, f.Text) {
+			t.Errorf("%s: is not formatted; run gofmt -w", f.Path)
+		}
+	}
+}
+
+// TestFileLength bounds the length of a Go file.
+func TestFileLength(t *testing.T) {
+	for _, f := range goFiles(t) {
+		if n := bytes.Count(f.Text, []byte("\n")); n > maxLines {
+			t.Errorf("%s: %d lines; split it by subject (at most %d)", f.Path, n, maxLines)
+		}
+	}
+}
+
+// TestPackageNames refuses names that say nothing.
+func TestPackageNames(t *testing.T) {
+	for _, f := range goFiles(t) {
+		name := strings.TrimSuffix(f.Syntax.Name.Name, "_test")
+		if slices.Contains([]string{"util", "utils", "common", "types", "helpers", "misc", "base"}, name) {
+			t.Errorf("%s: the package name %s does not say what the package is for", f.Path, name)
+		}
+	}
+}
+
+// TestExportedDocuments wants a comment on everything that is exported. The
+// methods that Go's own interfaces name explain themselves.
+func TestExportedDocuments(t *testing.T) {
+	for _, pkg := range packages(t) {
+		var syntax []*ast.File
+		for _, f := range goFiles(t) {
+			if f.Package() == pkg && !f.Test() && f.Syntax.Name.Name != "main" {
+				syntax = append(syntax, f.Syntax)
+			}
+		}
+		if len(syntax) == 0 {
+			continue
+		}
+		// NewFromFiles takes over the trees; PreserveAST leaves them to the others.
+		p, err := doc.NewFromFiles(position, syntax, path.Join(modulePath, pkg), doc.PreserveAST)
+		if err != nil {
+			t.Errorf("%s: %v", pkg, err)
+			continue
+		}
+		complain := func(pos token.Pos, what string) {
+			at := position.Position(pos)
+			t.Errorf("%s:%d: exported %s has no comment", at.Filename, at.Line, what)
+		}
+		functions := func(list []*doc.Func) {
+			for _, fn := range list {
+				if fn.Doc == "" {
+					complain(fn.Decl.Pos(), fn.Name)
+				}
+			}
+		}
+		values := func(list []*doc.Value) {
+			for _, v := range list {
+				if v.Doc == "" && !commented(v.Decl) {
+					complain(v.Decl.Pos(), strings.Join(v.Names, ", "))
+				}
+			}
+		}
+		functions(p.Funcs)
+		values(p.Consts)
+		values(p.Vars)
+		for _, typ := range p.Types {
+			if typ.Doc == "" {
+				complain(typ.Decl.Pos(), typ.Name)
+			}
+			functions(typ.Funcs)
+			functions(typ.Methods)
+			values(typ.Consts)
+			values(typ.Vars)
+		}
+	}
+}
+
+// commented reports whether every specification of a group has its own comment.
+func commented(decl *ast.GenDecl) bool {
+	for _, spec := range decl.Specs {
+		v, ok := spec.(*ast.ValueSpec)
+		if !ok || v.Doc == nil && v.Comment == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// unfinished and private are words that no file of the project holds: marks of
+// work that is not done, paths of one machine, and talk about how the text came
+// to be instead of what it says.
+var (
+	unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK|NotImplemented|not implemented yet)\b`)
+	private    = regexp.MustCompile(`(?i)(/work/|/root/|/home/[a-z]|/tmp/[a-z]|\bchatgpt\b|\bclaude\b|\bcopilot\b|\bAI[- ](generated|assistant|agent)|\blanguage model\b|\bas requested\b|\bthe brief\b|\bissue #?[0-9])`)
+)
+
+// TestWords looks for those words in every text file.
+func TestWords(t *testing.T) {
+	for _, name := range files(t) {
+		if name == "internal/lint/house_test.go" || strings.Contains(name, "testdata/fuzz/") || !isText(name) {
+			continue
+		}
+		for i, line := range strings.Split(string(read(t, name)), "\n") {
+			for _, words := range []*regexp.Regexp{unfinished, private} {
+				if found := words.FindString(line); found != "" {
+					t.Errorf("%s:%d: %q does not belong here", name, i+1, found)
+				}
+			}
+		}
+	}
+}
+
+// TestText wants UTF-8, a line break at the end, and no blanks before one.
+// Golden files hold what a program prints, so theirs are not looked at.
+func TestText(t *testing.T) {
+	for _, name := range files(t) {
+		if !isText(name) || slices.Contains(strings.Split(name, "/"), "testdata") || path.Ext(name) == ".sum" {
+			continue
+		}
+		text := read(t, name)
+		switch {
+		case len(text) == 0:
+			t.Errorf("%s: is empty", name)
+			continue
+		case !utf8.Valid(text):
+			t.Errorf("%s: is not UTF-8", name)
+		case text[len(text)-1] != '\n':
+			t.Errorf("%s: does not end in a line break", name)
+		}
+		for i, line := range bytes.Split(text, []byte("\n")) {
+			if len(bytes.TrimRight(line, " \t\r")) != len(line) {
+				t.Errorf("%s:%d: blanks at the end of the line", name, i+1)
+			}
+		}
+	}
+}
+
+// isText reports whether a file holds text of ours, by its name.
+func isText(name string) bool {
+	switch path.Ext(name) {
+	case ".go", ".md", ".mod", ".logic", ".plan", ".sh", ".py", ".yml", ".yaml":
+		return true
+	}
+	return slices.Contains([]string{"Makefile", ".ci/run", "LICENSE", ".gitignore"}, name)
+}
+
+// TestCheckFindsWhatItLooksFor guards the patterns themselves: each finds its
+// example and leaves plain prose alone.
+func TestCheckFindsWhatItLooksFor(t *testing.T) {
+	for _, bad := range []string{"// TODO: later", "see /home/me/x", "as in issue #12"} {
+		if !unfinished.MatchString(bad) && !private.MatchString(bad) {
+			t.Errorf("%q passes", bad)
+		}
+	}
+	for _, good := range []string{"todo(x) <- next(x).", "a session keeps columns", "the run issues one command"} {
+		if found := fmt.Sprint(unfinished.FindString(good), private.FindString(good)); found != "" {
+			t.Errorf("%q is found in %q", found, good)
+		}
+	}
+}

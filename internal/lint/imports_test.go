@@ -1,0 +1,192 @@
+package lint
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layer is what a package may import of redfox's own packages, beside
+// internal/scalar, which serves all.
+type layer struct {
+	Package string
+	Imports []string
+}
+
+// layers is the import table, in pipeline order. The frontend knows no plan, the
+// plan knows no engine, and an engine knows no syntax: phases meet in the root
+// package only. A package that is not listed fails the test.
+var layers = []layer{
+	{"internal/scalar", nil},
+
+	{"frontend/source", nil},
+	{"frontend/diag", []string{"frontend/source"}},
+	{"frontend/ast", []string{"frontend/source", "frontend/diag"}},
+	{"frontend/parse", []string{"frontend/source", "frontend/diag", "frontend/ast"}},
+	{"frontend/core", []string{"frontend/source"}},
+	{"frontend/sema", []string{"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core"}},
+	{"frontend", []string{"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core", "frontend/sema"}},
+
+	{"queryplan", []string{"frontend/source"}},
+	{"queryplan/stats", []string{"queryplan"}},
+	{"queryplan/build", []string{"frontend/source", "frontend/core", "queryplan"}},
+	{"queryplan/rewrite", []string{"frontend/source", "queryplan", "queryplan/stats"}},
+
+	{"runtime/store", nil},
+	{"runtime", []string{"frontend/source", "queryplan", "runtime/store"}},
+	{"runtime/portable", []string{"frontend/source", "queryplan", "runtime", "runtime/store"}},
+
+	{".", []string{
+		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
+		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats",
+		"runtime", "runtime/portable", "runtime/store",
+	}},
+	{"cmd/redfox", []string{".", "frontend/diag"}},
+}
+
+// testOnly lists packages that only test files may import, and each other.
+var testOnly = []string{"internal/oracle", "internal/planref", "internal/randprog", "internal/lint"}
+
+// commands lists further main packages; they use redfox as any program does.
+var commands = []string{"bench"}
+
+// TestImports holds every package against the import table.
+func TestImports(t *testing.T) {
+	allowed := map[string][]string{}
+	for _, l := range layers {
+		allowed[l.Package] = append([]string{"internal/scalar"}, l.Imports...)
+	}
+	for _, f := range goFiles(t) {
+		pkg := f.Package()
+		inTests := f.Test() || slices.Contains(testOnly, pkg)
+		list, listed := allowed[pkg]
+		switch {
+		case slices.ContainsFunc(commands, func(c string) bool { return pkg == c || strings.HasPrefix(pkg, c+"/") }):
+			list = []string{".", "frontend/diag"}
+		case !listed && !inTests:
+			t.Errorf("%s: package %s is not in the import table; give it a layer", f.Path, pkg)
+			continue
+		}
+		for _, imported := range f.Imports() {
+			own, ok := ownPackage(imported)
+			switch {
+			case !ok:
+			case strings.HasPrefix(own, "cmd/"):
+				t.Errorf("%s: imports the command %s", f.Path, own)
+			case inTests:
+			case slices.Contains(testOnly, own):
+				t.Errorf("%s: imports %s, which is for tests", f.Path, own)
+			case !slices.Contains(list, own):
+				t.Errorf("%s: package %s must not import %s", f.Path, pkg, own)
+			}
+		}
+	}
+}
+
+// phases orders the top-level folders: a folder may use those before it.
+var phases = []string{"internal", "frontend", "queryplan", "runtime", ".", "cmd"}
+
+// TestPhases checks the import table itself: no folder looks ahead.
+func TestPhases(t *testing.T) {
+	rank := func(pkg string) int {
+		top, _, _ := strings.Cut(pkg, "/")
+		return slices.Index(phases, top)
+	}
+	for _, l := range layers {
+		if rank(l.Package) < 0 {
+			t.Errorf("package %s belongs to no phase", l.Package)
+		}
+		for _, imported := range l.Imports {
+			if rank(imported) > rank(l.Package) {
+				t.Errorf("the import table lets %s look ahead to %s", l.Package, imported)
+			}
+		}
+	}
+}
+
+// TestImportTableIsCurrent finds packages that the table names and that are not
+// there any more.
+func TestImportTableIsCurrent(t *testing.T) {
+	have := packages(t)
+	for _, l := range layers {
+		if !slices.Contains(have, l.Package) {
+			t.Errorf("the import table lists %s, which has no Go files", l.Package)
+		}
+	}
+}
+
+// libraries says which package may import which module from outside; tests may
+// also use those of testLibraries. Each module has an entry in RATIONALE.md.
+var libraries = map[string][]string{
+	"github.com/alecthomas/participle/v2": {"frontend/parse"},
+	"github.com/apache/arrow-go/v18":      {"runtime/store", "."},
+	"github.com/jedib0t/go-pretty/v6":     {"runtime/store", "cmd/redfox"},
+	"github.com/klauspost/compress":       {"runtime/store"},
+	"github.com/schollz/progressbar/v3":   {"cmd/redfox"},
+	"github.com/urfave/cli/v2":            {"cmd/redfox"},
+	"golang.org/x/sync":                   {"runtime/store", "runtime/portable", "queryplan/rewrite", "."},
+	"golang.org/x/sys":                    {"runtime/portable", "runtime/store", "cmd/redfox"},
+	"golang.org/x/term":                   {"cmd/redfox"},
+	"github.com/cockroachdb/datadriven":   nil,
+}
+
+// testLibraries are for tests alone.
+var testLibraries = []string{"github.com/cockroachdb/datadriven"}
+
+// TestLibraries holds every import from outside against the library table.
+func TestLibraries(t *testing.T) {
+	for _, f := range goFiles(t) {
+		for _, imported := range f.Imports() {
+			if _, own := ownPackage(imported); own || isStandard(imported) {
+				continue
+			}
+			module := ""
+			for m := range libraries {
+				if imported == m || strings.HasPrefix(imported, m+"/") {
+					module = m
+				}
+			}
+			testing := f.Test() || slices.Contains(testOnly, f.Package())
+			switch {
+			case module == "":
+				t.Errorf("%s: %s is of no module in the library table", f.Path, imported)
+			case slices.Contains(testLibraries, module) && !testing:
+				t.Errorf("%s: %s is for tests", f.Path, imported)
+			case !slices.Contains(libraries[module], f.Package()) && !testing:
+				t.Errorf("%s: package %s must not import %s", f.Path, f.Package(), imported)
+			}
+		}
+	}
+}
+
+// TestRuntimeName keeps Go's runtime and ours apart: Go's is imported as
+// goruntime.
+func TestRuntimeName(t *testing.T) {
+	for _, f := range goFiles(t) {
+		for _, spec := range f.Syntax.Imports {
+			if spec.Path.Value == `"runtime"` && (spec.Name == nil || spec.Name.Name != "goruntime") {
+				t.Errorf("%s: import Go's runtime as goruntime", f.Path)
+			}
+			if spec.Path.Value == `"C"` {
+				t.Errorf("%s: uses cgo", f.Path)
+			}
+		}
+	}
+}
+
+// ownPackage returns the folder of a package of this module.
+func ownPackage(imported string) (string, bool) {
+	if imported == modulePath {
+		return ".", true
+	}
+	rest, ok := strings.CutPrefix(imported, modulePath+"/")
+	return path.Clean(rest), ok
+}
+
+// isStandard reports whether an import path is of the standard library: its
+// first element has no dot.
+func isStandard(imported string) bool {
+	first, _, _ := strings.Cut(imported, "/")
+	return !strings.Contains(first, ".")
+}
