@@ -1,18 +1,25 @@
 package store
 
 import (
+	"math"
+
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // Column is an immutable sequence of words of one type, stored as offsets from a
 // base in the narrowest of 0, 1, 2, 4 and 8 bytes that holds the range: word i is
-// Base plus the unsigned offset, modulo 2^64. Width 0 stores no offsets: all
-// words equal Base.
+// Base plus Step times the unsigned offset, modulo 2^64. Width 0 stores no
+// offsets: all words equal Base.
+//
+// Step is 1 except for datetimes and decimals that are all a multiple of
+// something apart, where it narrows the offsets: a column of whole days has a
+// Step of a day in microseconds, and its offsets count days.
 type Column struct {
 	Type scalar.Type
 	Dict *Dict // of a String column, else nil
 
 	Base  int64
+	Step  int64 // at least 1
 	Width uint8 // bytes an entry: 0, 1, 2, 4 or 8; exactly that slice below is in use
 	U8    []uint8
 	U16   []uint16
@@ -28,50 +35,57 @@ type ColumnStats struct {
 	// Min and Max bound the words in the order of the type (for strings, of the
 	// codes); meaningless when the column is empty.
 	Min, Max int64
-	// Distinct estimates the number of different words.
+	// Distinct estimates the number of different words; it is exact for
+	// ascending columns and for widths up to two bytes.
 	Distinct int64
-	// Ascending says that words never decrease from row to row.
+	// Ascending says that words never decrease from row to row, in the order of
+	// the type.
 	Ascending bool
 }
 
 // Len returns the number of entries.
 func (c *Column) Len() int { return c.n }
 
+// Bytes returns the size of the entries in memory, without the dictionary.
+func (c *Column) Bytes() int64 { return int64(c.Width) * int64(c.n) }
+
 // Word returns entry i.
 func (c *Column) Word(i int) int64 {
 	switch c.Width {
 	case 1:
-		return c.Base + int64(c.U8[i])
+		return c.Base + c.Step*int64(c.U8[i])
 	case 2:
-		return c.Base + int64(c.U16[i])
+		return c.Base + c.Step*int64(c.U16[i])
 	case 4:
-		return c.Base + int64(c.U32[i])
+		return c.Base + c.Step*int64(c.U32[i])
 	case 8:
-		return c.Base + int64(c.U64[i])
+		return c.Base + c.Step*int64(c.U64[i])
 	}
 	return c.Base
 }
 
 // Value returns entry i as a value.
-func (c *Column) Value(i int) scalar.Value {
-	w := c.Word(i)
+func (c *Column) Value(i int) scalar.Value { return c.ValueOf(c.Word(i)) }
+
+// ValueOf returns a word of the column as a value.
+func (c *Column) ValueOf(word int64) scalar.Value {
 	if c.Type.Kind == scalar.String {
-		return scalar.OfString(c.Dict.String(uint32(w)))
+		return scalar.OfString(c.Dict.String(uint32(word)))
 	}
-	return scalar.OfBits(c.Type, uint64(w))
+	return scalar.OfBits(c.Type, uint64(word))
 }
 
 // Read widens entries from, from+1, ... into dst, as many as dst holds.
 func (c *Column) Read(dst []int64, from int) {
 	switch c.Width {
 	case 1:
-		widen(dst, c.U8[from:from+len(dst)], c.Base)
+		widen(dst, c.U8[from:from+len(dst)], c.Base, c.Step)
 	case 2:
-		widen(dst, c.U16[from:from+len(dst)], c.Base)
+		widen(dst, c.U16[from:from+len(dst)], c.Base, c.Step)
 	case 4:
-		widen(dst, c.U32[from:from+len(dst)], c.Base)
+		widen(dst, c.U32[from:from+len(dst)], c.Base, c.Step)
 	case 8:
-		widen(dst, c.U64[from:from+len(dst)], c.Base)
+		widen(dst, c.U64[from:from+len(dst)], c.Base, c.Step)
 	default:
 		for i := range dst {
 			dst[i] = c.Base
@@ -83,13 +97,13 @@ func (c *Column) Read(dst []int64, from int) {
 func (c *Column) Gather(dst []int64, rows []uint32) {
 	switch c.Width {
 	case 1:
-		gather(dst, c.U8, rows, c.Base)
+		gather(dst, c.U8, rows, c.Base, c.Step)
 	case 2:
-		gather(dst, c.U16, rows, c.Base)
+		gather(dst, c.U16, rows, c.Base, c.Step)
 	case 4:
-		gather(dst, c.U32, rows, c.Base)
+		gather(dst, c.U32, rows, c.Base, c.Step)
 	case 8:
-		gather(dst, c.U64, rows, c.Base)
+		gather(dst, c.U64, rows, c.Base, c.Step)
 	default:
 		for i := range rows {
 			dst[i] = c.Base
@@ -97,14 +111,104 @@ func (c *Column) Gather(dst []int64, rows []uint32) {
 	}
 }
 
-func widen[T uint8 | uint16 | uint32 | uint64](dst []int64, src []T, base int64) {
+// Select returns the column of the given rows, in their order.
+func (c *Column) Select(rows []uint32) *Column {
+	b := NewBuilder(c.Type, c.Dict)
+	words := make([]int64, min(len(rows), chunkRows))
+	for len(rows) > 0 {
+		n := min(len(rows), len(words))
+		c.Gather(words[:n], rows[:n])
+		b.AppendWords(words[:n])
+		rows = rows[n:]
+	}
+	return b.Finish()
+}
+
+// WithDict returns the same strings coded in another dictionary: remap holds
+// the new code of each old one, as MergeDicts returns it. A nil remap says that
+// the codes stay as they are.
+func (c *Column) WithDict(d *Dict, remap []uint32) *Column {
+	if remap == nil {
+		same := *c
+		same.Dict = d
+		return &same
+	}
+	b := NewBuilder(c.Type, d)
+	words := make([]int64, min(c.n, chunkRows))
+	for from := 0; from < c.n; from += len(words) {
+		part := words[:min(len(words), c.n-from)]
+		c.Read(part, from)
+		for i, w := range part {
+			part[i] = int64(remap[w])
+		}
+		b.AppendWords(part)
+	}
+	return b.Finish()
+}
+
+type unsigned interface {
+	uint8 | uint16 | uint32 | uint64
+}
+
+func widen[T unsigned](dst []int64, src []T, base, step int64) {
+	if step != 1 {
+		for i, v := range src[:len(dst)] {
+			dst[i] = base + step*int64(v)
+		}
+		return
+	}
 	for i, v := range src[:len(dst)] {
 		dst[i] = base + int64(v)
 	}
 }
 
-func gather[T uint8 | uint16 | uint32 | uint64](dst []int64, src []T, rows []uint32, base int64) {
+func gather[T unsigned](dst []int64, src []T, rows []uint32, base, step int64) {
 	for i, r := range rows {
-		dst[i] = base + int64(src[r])
+		dst[i] = base + step*int64(src[r])
 	}
+}
+
+// orderKey maps a word to an unsigned number that orders as the type does.
+// Strings are ordered by code.
+func orderKey(k scalar.Kind, w int64) uint64 {
+	switch k {
+	case scalar.Int, scalar.Decimal, scalar.Datetime:
+		return uint64(w) ^ 1<<63
+	case scalar.Float:
+		return floatKey(w)
+	}
+	return uint64(w)
+}
+
+// orderWord is the inverse of orderKey.
+func orderWord(k scalar.Kind, key uint64) int64 {
+	switch k {
+	case scalar.Int, scalar.Decimal, scalar.Datetime:
+		return int64(key ^ 1<<63)
+	case scalar.Float:
+		if key>>63 == 1 {
+			return int64(key ^ 1<<63)
+		}
+		return int64(^key)
+	}
+	return int64(key)
+}
+
+// floatKey orders IEEE bits: negative numbers by descending magnitude, then the
+// others; the one NaN comes last.
+func floatKey(w int64) uint64 { return uint64(w) ^ (uint64(w>>63) | 1<<63) }
+
+// widthOf returns the bytes that hold every number up to max.
+func widthOf(max uint64) uint8 {
+	switch {
+	case max == 0:
+		return 0
+	case max <= math.MaxUint8:
+		return 1
+	case max <= math.MaxUint16:
+		return 2
+	case max <= math.MaxUint32:
+		return 4
+	}
+	return 8
 }

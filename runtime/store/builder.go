@@ -1,0 +1,118 @@
+package store
+
+import (
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// chunkRows is how many entries a Builder holds as full words before it narrows
+// them.
+const chunkRows = 1 << 15
+
+// Builder makes a column. Entries are narrowed a chunk at a time, so that the
+// memory in use stays near that of the finished column.
+type Builder struct {
+	typ    scalar.Type
+	dict   *Dict     // the codes' dictionary; nil for a type that has none or while own is in use
+	own    *interner // collects the strings of a column that gets a dictionary of its own
+	buf    []int64
+	chunks []chunk
+	n      int
+}
+
+// NewBuilder returns a builder of a column of type t. For a String column, dict
+// is the dictionary of the codes that Append takes; without one, the column
+// gets its own, sorted.
+func NewBuilder(t scalar.Type, dict *Dict) *Builder {
+	b := &Builder{typ: t, dict: dict}
+	if t.Kind == scalar.String && dict == nil {
+		b.own = newInterner()
+	}
+	return b
+}
+
+// Len returns the number of entries so far.
+func (b *Builder) Len() int { return b.n + len(b.buf) }
+
+// Append adds a word.
+func (b *Builder) Append(word int64) {
+	if len(b.buf) == chunkRows {
+		b.flush()
+	}
+	b.buf = append(b.buf, word)
+}
+
+// AppendWords adds words.
+func (b *Builder) AppendWords(words []int64) {
+	for len(words) > 0 {
+		if len(b.buf) == chunkRows {
+			b.flush()
+		}
+		n := min(chunkRows-len(b.buf), len(words))
+		b.buf = append(b.buf, words[:n]...)
+		words = words[n:]
+	}
+}
+
+// AppendString adds a string.
+func (b *Builder) AppendString(s string) {
+	if b.own != nil {
+		b.Append(int64(b.own.code(s)))
+		return
+	}
+	b.Append(int64(b.dict.Intern(s)))
+}
+
+// AppendValue adds a value of the builder's type.
+func (b *Builder) AppendValue(v scalar.Value) {
+	if v.Type.Kind == scalar.String {
+		b.AppendString(v.Str())
+		return
+	}
+	b.Append(int64(v.Bits()))
+}
+
+func (b *Builder) flush() {
+	if len(b.buf) == 0 {
+		return
+	}
+	b.n += len(b.buf)
+	b.chunks = append(b.chunks, narrow(b.typ.Kind, b.buf, 1))
+	b.buf = b.buf[:0]
+}
+
+// Finish returns the column. The builder must not be used afterwards.
+func (b *Builder) Finish() *Column {
+	b.flush()
+	if b.own == nil {
+		return assemble(b.typ, b.dict, b.chunks)
+	}
+	dict, remaps := mergeSources([]dictSource{b.own})
+	for i := range b.chunks {
+		b.chunks[i].remap(remaps[0])
+	}
+	return assemble(b.typ, dict, b.chunks)
+}
+
+// ColumnOf returns a column of the words. dict is the dictionary of a String
+// column, else nil.
+func ColumnOf(t scalar.Type, words []int64, dict *Dict) *Column {
+	chunks := make([]chunk, 0, (len(words)+chunkRows-1)/chunkRows)
+	for len(words) > 0 {
+		n := min(len(words), chunkRows)
+		chunks = append(chunks, narrow(t.Kind, words[:n], 1))
+		words = words[n:]
+	}
+	if t.Kind == scalar.String && dict == nil {
+		dict = NewDict(nil)
+	}
+	return assemble(t, dict, chunks)
+}
+
+// StringColumn returns a column of strings with a sorted dictionary of its own.
+func StringColumn(values []string) *Column {
+	b := NewBuilder(scalar.StringType, nil)
+	for _, s := range values {
+		b.AppendString(s)
+	}
+	return b.Finish()
+}

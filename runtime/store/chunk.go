@@ -1,0 +1,260 @@
+package store
+
+import (
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// chunk is a run of entries that are stored as a column's are, with a base, step
+// and width of their own. Loaders narrow each block of a file to a chunk; the
+// column is put together at the end, when the range of all chunks is known.
+type chunk struct {
+	n          int
+	min, max   uint64 // order keys
+	last       uint64 // order key of the last entry; first is that of the first
+	first      uint64
+	ascending  bool
+	base, step int64 // step 0: all entries equal base
+	width      uint8
+	u8         []uint8
+	u16        []uint16
+	u32        []uint32
+	u64        []uint64
+}
+
+// bytes returns the memory of the entries.
+func (c *chunk) bytes() int64 { return int64(c.n) * int64(c.width) }
+
+// narrow packs words, each to be multiplied by unit. There must be at least one.
+func narrow(k scalar.Kind, words []int64, unit int64) chunk {
+	c := chunk{n: len(words)}
+	if k == scalar.Float {
+		c.bound(words, floatKey)
+		if c.min == c.max {
+			c.base = words[0]
+			return c
+		}
+		c.step, c.width, c.u64 = 1, 8, offsets[uint64](words, 0, 1)
+		return c
+	}
+	var flip uint64
+	if k == scalar.Int || k == scalar.Decimal || k == scalar.Datetime {
+		flip = 1 << 63
+	}
+	c.boundFlipped(words, flip)
+	base := int64(c.min ^ flip)
+	if c.min == c.max {
+		c.base = base * unit
+		c.scaleBounds(flip, unit)
+		return c
+	}
+	step := uint64(1)
+	if k == scalar.Decimal || k == scalar.Datetime {
+		step = divisor(words, base)
+	}
+	c.width = widthOf((c.max - c.min) / step)
+	switch c.width {
+	case 1:
+		c.u8 = offsets[uint8](words, base, step)
+	case 2:
+		c.u16 = offsets[uint16](words, base, step)
+	case 4:
+		c.u32 = offsets[uint32](words, base, step)
+	default:
+		c.u64 = offsets[uint64](words, base, step)
+	}
+	c.base, c.step = base*unit, int64(step)*unit
+	c.scaleBounds(flip, unit)
+	return c
+}
+
+func (c *chunk) scaleBounds(flip uint64, unit int64) {
+	if unit == 1 {
+		return
+	}
+	for _, key := range []*uint64{&c.min, &c.max, &c.first, &c.last} {
+		*key = uint64(int64(*key^flip)*unit) ^ flip
+	}
+}
+
+func (c *chunk) boundFlipped(words []int64, flip uint64) {
+	key := uint64(words[0]) ^ flip
+	lo, hi, prev, descents := key, key, key, 0
+	for _, w := range words {
+		key = uint64(w) ^ flip
+		lo, hi = min(lo, key), max(hi, key)
+		if key < prev {
+			descents++
+		}
+		prev = key
+	}
+	c.min, c.max, c.first, c.last, c.ascending = lo, hi, uint64(words[0])^flip, prev, descents == 0
+}
+
+func (c *chunk) bound(words []int64, order func(int64) uint64) {
+	c.first = order(words[0])
+	c.min, c.max, c.last, c.ascending = c.first, c.first, c.first, true
+	for _, w := range words {
+		key := order(w)
+		c.min, c.max = min(c.min, key), max(c.max, key)
+		if key < c.last {
+			c.ascending = false
+		}
+		c.last = key
+	}
+}
+
+// divisor returns the greatest number that divides the distance of every word
+// from base; some word differs from base.
+func divisor(words []int64, base int64) uint64 {
+	var g uint64
+	for _, w := range words {
+		d := uint64(w - base)
+		switch {
+		case g == 0:
+			g = d
+		case d%g != 0:
+			if g = gcd(g, d); g == 1 {
+				return 1
+			}
+		}
+	}
+	return g
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+func offsets[T unsigned](words []int64, base int64, step uint64) []T {
+	out := make([]T, len(words))
+	if step != 1 {
+		for i, w := range words {
+			out[i] = T(uint64(w-base) / step)
+		}
+		return out
+	}
+	for i, w := range words {
+		out[i] = T(w - base)
+	}
+	return out
+}
+
+// remap replaces the codes of a String chunk. A nil table changes nothing.
+func (c *chunk) remap(codes []uint32) {
+	if codes == nil {
+		return
+	}
+	words := make([]int64, c.n)
+	c.read(words)
+	for i, w := range words {
+		words[i] = int64(codes[w])
+	}
+	*c = narrow(scalar.String, words, 1)
+}
+
+func (c *chunk) read(dst []int64) {
+	col := Column{Base: c.base, Step: c.step, Width: c.width, U8: c.u8, U16: c.u16, U32: c.u32, U64: c.u64}
+	col.Read(dst[:c.n], 0)
+}
+
+// assemble makes one column of chunks and empties them as it goes.
+func assemble(t scalar.Type, dict *Dict, chunks []chunk) *Column {
+	col := &Column{Type: t, Dict: dict, Step: 1}
+	if len(chunks) == 0 {
+		col.Stats.Ascending = true
+		return col
+	}
+	lo, hi := chunks[0].min, chunks[0].max
+	ascending, last := true, chunks[0].first
+	for i := range chunks {
+		c := &chunks[i]
+		col.n += c.n
+		lo, hi = min(lo, c.min), max(hi, c.max)
+		ascending = ascending && c.ascending && last <= c.first
+		last = c.last
+	}
+	k := t.Kind
+	col.Stats = ColumnStats{Min: orderWord(k, lo), Max: orderWord(k, hi), Ascending: ascending}
+	switch {
+	case lo == hi:
+		col.Base = col.Stats.Min
+		col.Stats.Distinct = 1
+		return col
+	case k == scalar.Float:
+		col.Width = 8
+	default:
+		step := commonStep(k, chunks, lo)
+		if widthOf((hi-lo)/step) == widthOf(hi-lo) {
+			step = 1
+		}
+		col.Step = int64(step)
+		col.Width = widthOf((hi - lo) / step)
+		col.Base = col.Stats.Min
+		// A base of zero is cheaper to work with; take it where it costs nothing.
+		if m := uint64(col.Stats.Min); m%step == 0 && (int64(m) >= 0 || k == scalar.Uint) && widthOf(uint64(col.Stats.Max)/step) == col.Width {
+			col.Base = 0
+		}
+	}
+	switch col.Width {
+	case 1:
+		col.U8 = join[uint8](col, chunks)
+	case 2:
+		col.U16 = join[uint16](col, chunks)
+	case 4:
+		col.U32 = join[uint32](col, chunks)
+	default:
+		col.U64 = join[uint64](col, chunks)
+	}
+	col.Stats.Distinct = countDistinct(col)
+	return col
+}
+
+// commonStep returns the greatest number that divides the distance of every
+// entry from the least one, for the kinds that are stored in steps.
+func commonStep(k scalar.Kind, chunks []chunk, lo uint64) uint64 {
+	if k != scalar.Decimal && k != scalar.Datetime {
+		return 1
+	}
+	var step uint64
+	for i := range chunks {
+		step = gcd(gcd(step, uint64(chunks[i].step)), chunks[i].min-lo)
+	}
+	return step
+}
+
+func join[T unsigned](col *Column, chunks []chunk) []T {
+	out := make([]T, col.n)
+	at := 0
+	for i := range chunks {
+		c := &chunks[i]
+		shift := T(uint64(c.base-col.Base) / uint64(col.Step))
+		scale := T(c.step / col.Step)
+		dst := out[at : at+c.n]
+		switch c.width {
+		case 1:
+			rebase(dst, c.u8, shift, scale)
+		case 2:
+			rebase(dst, c.u16, shift, scale)
+		case 4:
+			rebase(dst, c.u32, shift, scale)
+		case 8:
+			rebase(dst, c.u64, shift, scale)
+		default:
+			for j := range dst {
+				dst[j] = shift
+			}
+		}
+		at += c.n
+		chunks[i] = chunk{}
+	}
+	return out
+}
+
+func rebase[T, S unsigned](dst []T, src []S, shift, scale T) {
+	for i, v := range src[:len(dst)] {
+		dst[i] = shift + scale*T(v)
+	}
+}

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"hash/maphash"
+	"unsafe"
+)
+
+// interner numbers different strings by first appearance, for one goroutine.
+// Loaders have one per worker and string column.
+type interner struct {
+	arena stringArena
+	// table is open addressing over codes + 1; hashes keeps the upper half of
+	// each string's hash beside it, so that few strings are compared.
+	table  []uint32
+	hashes []uint32
+}
+
+var hashSeed = maphash.MakeSeed()
+
+func newInterner() *interner { return &interner{} }
+
+func (t *interner) len() int          { return t.arena.len() }
+func (t *interner) at(i int) string   { return t.arena.at(i) }
+func (t *interner) sortedPrefix() int { return 0 }
+
+// codeOfBytes is code for bytes, which are copied when they are new.
+func (t *interner) codeOfBytes(b []byte) uint32 {
+	return t.code(unsafe.String(unsafe.SliceData(b), len(b)))
+}
+
+func (t *interner) code(s string) uint32 {
+	if t.arena.len()*2 >= len(t.table) {
+		t.rehash()
+	}
+	h := maphash.String(hashSeed, s)
+	mask := uint64(len(t.table) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		entry := t.table[i]
+		if entry == 0 {
+			t.arena.add(s)
+			code := uint32(t.arena.len() - 1)
+			t.table[i], t.hashes[i] = code+1, uint32(h>>32)
+			return code
+		}
+		if t.hashes[i] == uint32(h>>32) && t.arena.at(int(entry-1)) == s {
+			return entry - 1
+		}
+	}
+}
+
+func (t *interner) rehash() {
+	size := max(64, 2*len(t.table))
+	t.table, t.hashes = make([]uint32, size), make([]uint32, size)
+	mask := uint64(size - 1)
+	for c := range t.arena.len() {
+		h := maphash.String(hashSeed, t.arena.at(c))
+		i := h & mask
+		for t.table[i] != 0 {
+			i = (i + 1) & mask
+		}
+		t.table[i], t.hashes[i] = uint32(c)+1, uint32(h>>32)
+	}
+}
