@@ -97,3 +97,19 @@ func wrap(t Type, w uint64) uint64 {
 	}
 	return uint64(int64(w<<shift) >> shift)
 }
+
+// OfInt128 returns a decimal of the given scale from its unscaled 128-bit number.
+func OfInt128(scale uint8, unscaled Int128) Value {
+	return Value{Type: DecimalOf(scale), word: unscaled.Lo, high: unscaled.Hi}
+}
+
+// Int128 returns the number of an Int or Uint, or the unscaled number of a Decimal.
+func (v Value) Int128() Int128 {
+	switch v.Type.Kind {
+	case Decimal:
+		return Int128{v.high, v.word}
+	case Uint:
+		return Uint128Of(v.word)
+	}
+	return Int128Of(int64(v.word))
+}
