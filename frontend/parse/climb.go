@@ -1,0 +1,552 @@
+package parse
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+)
+
+// climber builds the tree of one formula at a time by precedence climbing:
+//
+//	;  <  ,  <  !  <  = != < <= > >=  <  + -  <  * /  <  ^  <  unary -
+//
+// A parenthesis holds a whole formula wherever it stands, so that one token
+// decides every step. After the first error the climber acts as if the formula
+// had ended, which unwinds it without further reports.
+type climber struct {
+	*parser
+	tokens  []lexer.Token
+	next    int // index of the token to look at
+	end     int // where the formula ends
+	depth   int
+	failed  bool
+	opening []lexer.Token // brackets that are open, innermost last
+}
+
+// formula parses the tokens of f.
+func (c *climber) formula(f *formula) ast.Node {
+	c.next, c.end = f.From, f.To
+	if c.failed {
+		return nil
+	}
+	n := c.disjunction()
+	if !c.failed && c.next < c.end {
+		c.leftover()
+	}
+	return n
+}
+
+// kind returns the kind of the token to look at, EOF at the formula's end.
+func (c *climber) kind() lexer.TokenType {
+	if c.next >= c.end {
+		return tokEOF
+	}
+	return c.tokens[c.next].Type
+}
+
+// ahead returns the kind of the token n places further.
+func (c *climber) ahead(n int) lexer.TokenType {
+	if c.next+n >= c.end {
+		return tokEOF
+	}
+	return c.tokens[c.next+n].Type
+}
+
+// take consumes a token.
+func (c *climber) take() lexer.Token {
+	t := c.tokens[c.next]
+	c.next++
+	return t
+}
+
+// last returns the token before the one to look at.
+func (c *climber) last() lexer.Token { return c.tokens[c.next-1] }
+
+func (c *climber) name(t lexer.Token) *ast.Name {
+	return &ast.Name{Span: c.span(t, t), Text: t.Value}
+}
+
+// fail reports the first error of the clause and ends the formula.
+func (c *climber) fail(d *diag.Diagnostic) {
+	if !c.failed {
+		c.failed = true
+		c.report(d)
+	}
+	c.next = c.end
+}
+
+// enter guards a recursion; each call that returns true is paired with leave.
+func (c *climber) enter() bool {
+	if c.depth++; c.depth <= maxDepth {
+		return true
+	}
+	t := c.tokens[min(c.next, len(c.tokens)-1)]
+	c.fail(&diag.Diagnostic{
+		Code:    diag.NestingTooDeep,
+		Message: fmt.Sprintf("formula is nested more than %d deep", maxDepth),
+		Span:    c.span(t, t),
+		Helps:   []string{"name parts of it as predicates of their own"},
+	})
+	c.depth--
+	return false
+}
+
+func (c *climber) leave() { c.depth-- }
+
+// chain parses operands separated by one kind of token; the result is nil when
+// there is just one operand, which is then first.
+func (c *climber) chain(separator lexer.TokenType, operand func() ast.Node) (first ast.Node, all []ast.Node) {
+	first = operand()
+	for c.kind() == separator {
+		if all == nil {
+			all = append(make([]ast.Node, 0, 4), first)
+		}
+		c.next++
+		all = append(all, operand())
+	}
+	return first, all
+}
+
+func (c *climber) disjunction() ast.Node {
+	first, all := c.chain(tokSemicolon, c.conjunction)
+	if all == nil {
+		return first
+	}
+	return &ast.Disj{Span: ends(all), Items: all}
+}
+
+func (c *climber) conjunction() ast.Node {
+	first, all := c.chain(tokComma, c.literalFormula)
+	if all == nil {
+		return first
+	}
+	return &ast.Conj{Span: ends(all), Items: all}
+}
+
+// ends returns the span from the first node to the last.
+func ends(nodes []ast.Node) source.Span {
+	return nodes[0].Pos().To(nodes[len(nodes)-1].Pos())
+}
+
+// literalFormula parses a formula under any number of negations, with the
+// attributes of hierarchical syntax behind it.
+func (c *climber) literalFormula() ast.Node {
+	if c.kind() == tokNot || c.isNotWord() {
+		return c.negation()
+	}
+	n := c.comparison(true)
+	if c.kind() == tokLBrace {
+		return c.block(n)
+	}
+	return n
+}
+
+// isNotWord recognises `not p(x)` and `not (...)`.
+func (c *climber) isNotWord() bool {
+	if c.kind() != tokIdent || c.tokens[c.next].Value != "not" {
+		return false
+	}
+	switch c.ahead(1) {
+	case tokIdent, tokLParen, tokPlus, tokMinus, tokCaret, tokNot:
+		return true
+	}
+	return false
+}
+
+func (c *climber) negation() ast.Node {
+	not := c.take()
+	if not.Type == tokIdent {
+		c.report(&diag.Diagnostic{
+			Code:    diag.NotKeyword,
+			Message: "negation is not written as a word",
+			Span:    c.span(not, not),
+			At:      "write !",
+		})
+	}
+	if !c.enter() {
+		return nil
+	}
+	defer c.leave()
+	x := c.literalFormula()
+	if c.failed {
+		return nil
+	}
+	return &ast.Not{Span: c.span(not, not).To(x.Pos()), X: x}
+}
+
+// block parses `{ ... }` behind its head.
+func (c *climber) block(head ast.Node) ast.Node {
+	if c.failed || !c.enter() {
+		return nil
+	}
+	defer c.leave()
+	open := c.open()
+	b := &ast.Block{Head: head}
+	if c.kind() != tokRBrace {
+		switch x := c.conjunction().(type) {
+		case *ast.Conj:
+			b.Items = x.Items
+		default:
+			b.Items = []ast.Node{x}
+		}
+	}
+	c.close(open, tokRBrace)
+	if c.failed {
+		return nil
+	}
+	b.Span = head.Pos().To(c.span(c.last(), c.last()))
+	return b
+}
+
+// comparisons are the operators of Compare.
+var comparisons = map[lexer.TokenType]string{
+	tokEq: "=", tokNe: "!=", tokLt: "<", tokLe: "<=", tokGt: ">", tokGe: ">=",
+}
+
+// isComparison reports whether k is a comparison operator.
+func isComparison(k lexer.TokenType) bool { return tokEq <= k && k <= tokGe }
+
+// comparison parses a chain of comparisons. At the start of a formula a sign may
+// be part of an atom: `+p(x)`.
+func (c *climber) comparison(formulaStart bool) ast.Node {
+	first := c.sum(formulaStart)
+	if !isComparison(c.kind()) {
+		return first
+	}
+	n := &ast.Compare{Operands: []ast.Node{first}}
+	for isComparison(c.kind()) {
+		op := c.take()
+		n.Ops = append(n.Ops, comparisons[op.Type])
+		n.OpSpans = append(n.OpSpans, c.span(op, op))
+		n.Operands = append(n.Operands, c.sum(false))
+	}
+	if c.failed {
+		return nil
+	}
+	n.Span = ends(n.Operands)
+	return n
+}
+
+// sum parses operands joined by + and -.
+func (c *climber) sum(formulaStart bool) ast.Node {
+	return c.leftAssociative(formulaStart, tokPlus, tokMinus, c.product)
+}
+
+// product parses operands joined by * and /.
+func (c *climber) product(formulaStart bool) ast.Node {
+	return c.leftAssociative(formulaStart, tokStar, tokSlash, c.power)
+}
+
+// leftAssociative parses operands joined by one of two operators of equal rank.
+func (c *climber) leftAssociative(formulaStart bool, a, b lexer.TokenType, operand func(bool) ast.Node) ast.Node {
+	x := operand(formulaStart)
+	for n := 1; c.kind() == a || c.kind() == b; n++ {
+		op := c.take()
+		if n > maxChain {
+			c.fail(&diag.Diagnostic{
+				Code:    diag.NestingTooDeep,
+				Message: fmt.Sprintf("expression chains more than %d operators", maxChain),
+				Span:    c.span(op, op),
+				Helps:   []string{"name parts of it as predicates of their own"},
+			})
+			return nil
+		}
+		x = c.binary(op, x, operand(false))
+	}
+	return x
+}
+
+func (c *climber) binary(op lexer.Token, x, y ast.Node) ast.Node {
+	if c.failed {
+		return nil
+	}
+	return &ast.Binary{Span: x.Pos().To(y.Pos()), Op: op.Value, OpSpan: c.span(op, op), X: x, Y: y}
+}
+
+// power parses `x ^ y`, which groups to the right.
+func (c *climber) power(formulaStart bool) ast.Node {
+	x := c.unary(formulaStart)
+	if c.kind() != tokCaret {
+		return x
+	}
+	op := c.take()
+	if !c.enter() {
+		return nil
+	}
+	defer c.leave()
+	return c.binary(op, x, c.power(false))
+}
+
+func (c *climber) unary(formulaStart bool) ast.Node {
+	switch c.kind() {
+	case tokMinus:
+		switch c.ahead(1) {
+		case tokInt, tokDecimal, tokFloat:
+			minus := c.take()
+			return c.number(c.take(), minus)
+		case tokIdent:
+			if formulaStart && c.isAtom(1) {
+				return c.minusAtom()
+			}
+		}
+		minus := c.take()
+		if !c.enter() {
+			return nil
+		}
+		defer c.leave()
+		return c.negative(minus, c.unary(false))
+	case tokPlus, tokCaret:
+		if formulaStart && c.ahead(1) == tokIdent {
+			sign := c.take()
+			return c.atom(sign)
+		}
+	}
+	return c.primary(formulaStart)
+}
+
+func (c *climber) negative(minus lexer.Token, x ast.Node) ast.Node {
+	if c.failed {
+		return nil
+	}
+	return &ast.Unary{Span: c.span(minus, minus).To(x.Pos()), Op: "-", X: x}
+}
+
+// isAtom reports whether the name n places ahead has arguments or a stage.
+func (c *climber) isAtom(n int) bool {
+	switch c.ahead(n + 1) {
+	case tokLParen, tokLBracket, tokAt:
+		return true
+	}
+	return false
+}
+
+// minusAtom parses `-p(x)` at the start of a formula: a deletion, unless what
+// follows shows a number, as in `-f[x] + 1 = y` and `-f[x] < y`.
+func (c *climber) minusAtom() ast.Node {
+	minus := c.take()
+	x := c.atom(minus)
+	switch k := c.kind(); {
+	case c.failed:
+		return nil
+	case k == tokPlus, k == tokMinus, k == tokStar, k == tokSlash, k == tokCaret, isComparison(k) && k != tokEq:
+		apply := x.(*ast.Apply)
+		apply.Delta = ""
+		apply.Span.Start = apply.Name.Span.Start
+		return c.negative(minus, apply)
+	}
+	return x
+}
+
+func (c *climber) primary(formulaStart bool) ast.Node {
+	switch c.kind() {
+	case tokIdent:
+		return c.identifier()
+	case tokInt, tokDecimal, tokFloat:
+		return c.number(c.take(), lexer.Token{})
+	case tokString:
+		return c.strings()
+	case tokDatetime:
+		return c.datetime(c.take())
+	case tokLParen:
+		return c.paren(formulaStart)
+	case tokQuoted:
+		t := c.take()
+		return &ast.PredRef{Span: c.span(t, t), Name: t.Value[1:]}
+	case tokQuotedBrace:
+		return c.clauseLiteral()
+	}
+	c.missingOperand()
+	return nil
+}
+
+func (c *climber) paren(formulaStart bool) ast.Node {
+	if !c.enter() {
+		return nil
+	}
+	defer c.leave()
+	open := c.open()
+	var x ast.Node
+	if formulaStart {
+		x = c.disjunction()
+	} else {
+		// After an operator the parenthesis groups an expression, in which a
+		// sign is arithmetic.
+		x = c.comparison(false)
+	}
+	c.close(open, tokRParen)
+	if c.failed {
+		return nil
+	}
+	return &ast.Paren{Span: c.span(open, c.last()), X: x}
+}
+
+// identifier parses what starts with a name: a variable, an atom or a truth value.
+func (c *climber) identifier() ast.Node {
+	if c.isAtom(0) {
+		return c.atom(lexer.Token{})
+	}
+	t := c.take()
+	at := c.span(t, t)
+	switch {
+	case t.Value == "_":
+		return &ast.Wildcard{Span: at}
+	case t.Value == "true" || t.Value == "false":
+		return boolean(t.Value, at)
+	case strings.Contains(t.Value, ":"):
+		c.missingArguments(t)
+		return nil
+	}
+	return &ast.Var{Span: at, Name: t.Value}
+}
+
+// atom parses `p(a)`, `f[a]`, `p@prev(a)`, `int[64](a)`, after a sign if there
+// is one.
+func (c *climber) atom(sign lexer.Token) ast.Node {
+	name := c.take()
+	a := &ast.Apply{Delta: sign.Value, Name: c.name(name), Split: -1}
+	if c.kind() == tokAt {
+		c.next++
+		if c.kind() != tokIdent {
+			c.expected("the name of a stage after @, such as prev")
+			return nil
+		}
+		a.Stage = c.take().Value
+	}
+	if c.kind() != tokLParen && c.kind() != tokLBracket {
+		c.missingArguments(name)
+		return nil
+	}
+	if !c.enter() {
+		return nil
+	}
+	defer c.leave()
+	c.arguments(a)
+	if !c.failed && a.Square && c.kind() == tokLParen {
+		if !c.typeParameters(a) {
+			return nil
+		}
+		c.arguments(a)
+	}
+	if c.failed {
+		return nil
+	}
+	a.Span = a.Name.Span.To(c.span(c.last(), c.last()))
+	if sign.Value != "" {
+		a.Span.Start = sign.Pos.Offset
+	}
+	return a
+}
+
+// typeParameters makes the arguments that were in brackets the parameters of a
+// type, as in int[64] and decimal[18,2].
+func (c *climber) typeParameters(a *ast.Apply) bool {
+	var text []string
+	for _, arg := range a.Args {
+		lit, ok := arg.(*ast.Literal)
+		if !ok || a.Split >= 0 || !isDigit(lit.Raw[0]) || strings.ContainsAny(lit.Raw, ".defE") {
+			text = nil
+			break
+		}
+		text = append(text, lit.Raw)
+	}
+	if text == nil {
+		c.expected("a comparison or the end of the atom; only the parameters of a type, as in int[64](x), stand in brackets before parentheses")
+		return false
+	}
+	a.Index, a.Args, a.Square = strings.Join(text, ","), nil, false
+	return true
+}
+
+// arguments parses `(a, b)`, `[a, b]` or `(k; a, b)` into a.
+func (c *climber) arguments(a *ast.Apply) {
+	open := c.open()
+	closing := tokRParen
+	if open.Type == tokLBracket {
+		a.Square, closing = true, tokRBracket
+	}
+	if c.kind() != closing {
+		for {
+			a.Args = append(a.Args, c.argument())
+			if c.kind() == tokSemicolon && a.Split < 0 {
+				a.Split = len(a.Args)
+			} else if c.kind() != tokComma {
+				break
+			}
+			c.next++
+		}
+	}
+	c.close(open, closing)
+}
+
+// argument parses an expression, or `x:v` of a reference mode.
+func (c *climber) argument() ast.Node {
+	if c.kind() == tokIdent && !c.isAtom(0) {
+		t := c.tokens[c.next]
+		if x, v, ok := strings.Cut(t.Value, ":"); ok && !strings.Contains(v, ":") {
+			c.next++
+			start, colon := t.Pos.Offset, t.Pos.Offset+len(x)
+			return &ast.RefMode{
+				Span: c.span(t, t),
+				X:    c.variable(start, colon),
+				V:    c.variable(colon+1, tokenEnd(t)),
+			}
+		}
+	}
+	x := c.sum(false)
+	if c.kind() != tokColon {
+		return x
+	}
+	c.next++
+	v := c.sum(false)
+	if c.failed {
+		return nil
+	}
+	return &ast.RefMode{Span: x.Pos().To(v.Pos()), X: x, V: v}
+}
+
+// variable returns the variable or truth value that the text names.
+func (c *climber) variable(start, end int) ast.Node {
+	at := source.Span{File: c.file, Start: start, End: end}
+	switch name := at.Text(); name {
+	case "_":
+		return &ast.Wildcard{Span: at}
+	case "true", "false":
+		return boolean(name, at)
+	default:
+		return &ast.Var{Span: at, Name: name}
+	}
+}
+
+// clauseLiteral parses `{ clauses }.
+func (c *climber) clauseLiteral() ast.Node {
+	if !c.enter() {
+		return nil
+	}
+	defer c.leave()
+	open := c.open()
+	from, depth := c.next, 1
+	for ; c.next < c.end; c.next++ {
+		switch c.tokens[c.next].Type {
+		case tokLBrace, tokQuotedBrace:
+			depth++
+		case tokRBrace:
+			depth--
+		}
+		if depth == 0 {
+			break
+		}
+	}
+	to := c.next
+	c.close(open, tokRBrace)
+	if c.failed {
+		return nil
+	}
+	inside := append([]lexer.Token(nil), c.tokens[from:to]...)
+	inside = append(inside, lexer.Token{Type: tokEOF, Pos: c.tokens[to].Pos})
+	return &ast.PredRef{Span: c.span(open, c.last()), Clauses: c.clauses(inside, c.depth)}
+}

@@ -1,0 +1,493 @@
+package parse
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+)
+
+// scanner splits a file into tokens by hand: a table of regular expressions
+// would be most of the time of a parse. It implements lexer.Lexer and never
+// fails; what it does not understand is reported and, where the intent is plain
+// (`:-`, `==`, `&&`), taken as what was meant, so that one slip costs one
+// diagnostic.
+type scanner struct {
+	file     *source.File
+	text     string
+	pos      int
+	diags    *diag.List
+	comments []*ast.Comment
+
+	// rawPending is set between the name of a P2P whose brackets hold no
+	// LogiQL, such as series, and its <<; rawNext between << and the text.
+	rawPending, rawNext bool
+	badEncoding         bool // invalid UTF-8 or NUL has been reported
+}
+
+func newScanner(f *source.File, diags *diag.List) *scanner {
+	s := &scanner{file: f, text: f.Text, diags: diags}
+	if strings.HasPrefix(s.text, "\ufeff") {
+		s.pos = len("\ufeff")
+	}
+	return s
+}
+
+// p2pNames are the words that introduce a predicate-to-predicate rule when <<
+// follows. The value says whether the text between << and >> is LogiQL.
+var p2pNames = map[string]bool{
+	"agg": true, "seq": false, "list": false, "list_to_seq": false,
+	"series": false, "predict": false, "uid": false,
+}
+
+// Next implements lexer.Lexer.
+func (s *scanner) Next() (lexer.Token, error) {
+	if s.rawNext {
+		s.rawNext = false
+		if t, ok := s.raw(); ok {
+			return t, nil
+		}
+	}
+	s.skipBlanks()
+	start := s.pos
+	if start >= len(s.text) {
+		return lexer.Token{Type: tokEOF, Pos: lexer.Position{Offset: start}}, nil
+	}
+	kind := s.scan()
+	return lexer.Token{Type: kind, Value: s.text[start:s.pos], Pos: lexer.Position{Offset: start}}, nil
+}
+
+// span returns the span from start to the current position.
+func (s *scanner) span(start int) source.Span {
+	return source.Span{File: s.file, Start: start, End: s.pos}
+}
+
+func (s *scanner) report(d *diag.Diagnostic) {
+	d.Severity = diag.Error
+	s.diags.Add(d)
+}
+
+// skipBlanks passes over blanks, comments and line markers.
+func (s *scanner) skipBlanks() {
+	for s.pos < len(s.text) {
+		switch c := s.text[s.pos]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			s.pos++
+		case c == '/' && s.at(1) == '/':
+			s.lineComment()
+		case c == '/' && s.at(1) == '*':
+			s.blockComment()
+		case c == '#' && s.isLineMarker():
+			s.lineComment()
+		case c == '#' && !isDigit(s.at(1)):
+			s.hashComment()
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRuneInString(s.text[s.pos:])
+			if !unicode.IsSpace(r) && r != '\ufeff' {
+				return
+			}
+			s.pos += size
+		default:
+			return
+		}
+	}
+}
+
+// at returns the byte n places ahead, or 0 at the end.
+func (s *scanner) at(n int) byte {
+	if s.pos+n < len(s.text) {
+		return s.text[s.pos+n]
+	}
+	return 0
+}
+
+// lineComment consumes the rest of the line as a comment.
+func (s *scanner) lineComment() {
+	start := s.pos
+	if n := strings.IndexByte(s.text[s.pos:], '\n'); n >= 0 {
+		s.pos += n
+	} else {
+		s.pos = len(s.text)
+	}
+	if s.pos > start && s.text[s.pos-1] == '\r' {
+		s.pos--
+	}
+	s.keepComment(start)
+}
+
+func (s *scanner) blockComment() {
+	start := s.pos
+	if n := strings.Index(s.text[start+2:], "*/"); n >= 0 {
+		s.pos = start + 2 + n + 2
+		s.keepComment(start)
+		return
+	}
+	s.pos = start + 2
+	s.report(&diag.Diagnostic{
+		Code:    diag.UnterminatedComment,
+		Message: "comment is never closed",
+		Span:    s.span(start),
+		At:      "this comment runs to the end of the file",
+		Helps:   []string{"close it with */"},
+	})
+	s.pos = len(s.text)
+	s.keepComment(start)
+}
+
+// hashComment reports a comment in the manner of other languages and takes it
+// for one.
+func (s *scanner) hashComment() {
+	start := s.pos
+	s.lineComment()
+	s.report(&diag.Diagnostic{
+		Code:    diag.HashComment,
+		Message: "# does not start a comment",
+		Span:    s.span(start),
+		Helps:   []string{"comments start with //, or stand between /* and */"},
+	})
+}
+
+// keepComment records text as a comment, after checking its bytes.
+func (s *scanner) keepComment(start int) {
+	s.checkEncoding(start, s.pos)
+	s.comments = append(s.comments, &ast.Comment{Span: s.span(start), Text: s.text[start:s.pos]})
+}
+
+// isLineMarker recognises `#line 3 "file"` and the C preprocessor's `# 3 "file"`,
+// alone on a line.
+func (s *scanner) isLineMarker() bool {
+	for i := s.pos - 1; i >= 0 && s.text[i] != '\n'; i-- {
+		if s.text[i] != ' ' && s.text[i] != '\t' {
+			return false
+		}
+	}
+	rest := s.text[s.pos+1:]
+	rest = strings.TrimPrefix(rest, "line")
+	digits := strings.TrimLeft(rest, " \t")
+	return len(digits) < len(rest) && digits != "" && isDigit(digits[0])
+}
+
+// raw takes everything before >> as one token; not when there is no >>.
+func (s *scanner) raw() (lexer.Token, bool) {
+	n := strings.Index(s.text[s.pos:], ">>")
+	if n <= 0 {
+		return lexer.Token{}, false
+	}
+	start := s.pos
+	s.pos += n
+	s.checkEncoding(start, s.pos)
+	return lexer.Token{Type: tokRaw, Value: s.text[start:s.pos], Pos: lexer.Position{Offset: start}}, true
+}
+
+// operators of one byte.
+var single = [128]lexer.TokenType{
+	'.': tokDot, ',': tokComma, ';': tokSemicolon, '!': tokNot, '=': tokEq, '<': tokLt, '>': tokGt,
+	'+': tokPlus, '-': tokMinus, '*': tokStar, '/': tokSlash, '^': tokCaret, '@': tokAt,
+	':': tokColon, '(': tokLParen, ')': tokRParen, '[': tokLBracket, ']': tokRBracket,
+	'{': tokLBrace, '}': tokRBrace,
+}
+
+// Operators of several bytes, by their first byte, longest first.
+type operator struct {
+	text string
+	kind lexer.TokenType
+	// meant is the LogiQL operator for one of another language.
+	meant string
+}
+
+var operators = [128][]operator{
+	'<': {{"<--", tokLLArrow, ""}, {"<-", tokLArrow, ""}, {"<=", tokLe, ""}, {"<<", tokLShift, ""}, {"<>", tokNe, "!="}},
+	'-': {{"-->", tokRRArrow, ""}, {"->", tokRArrow, ""}},
+	'!': {{"!==", tokNe, "!="}, {"!=", tokNe, ""}},
+	'>': {{">=", tokGe, ""}, {">>", tokRShift, ""}},
+	'+': {{"+=", tokPlusEq, ""}},
+	'=': {{"===", tokEq, "="}, {"==", tokEq, "="}, {"=>", tokRArrow, "->"}, {"=<", tokLe, "<="}},
+	':': {{":-", tokLArrow, "<-"}, {":=", tokEq, "="}},
+	'&': {{"&&", tokComma, ","}, {"&", tokComma, ","}},
+	'|': {{"||", tokSemicolon, ";"}, {"|", tokSemicolon, ";"}},
+	'~': {{"~=", tokNe, "!="}, {"~", tokNot, "!"}},
+}
+
+// unicodeOperators are signs that editors and papers put for LogiQL's.
+var unicodeOperators = map[rune]operator{
+	'←': {"←", tokLArrow, "<-"}, '→': {"→", tokRArrow, "->"}, '⇐': {"⇐", tokLArrow, "<-"},
+	'⇒': {"⇒", tokRArrow, "->"}, '≤': {"≤", tokLe, "<="}, '≥': {"≥", tokGe, ">="},
+	'≠': {"≠", tokNe, "!="}, '¬': {"¬", tokNot, "!"}, '∧': {"∧", tokComma, ","},
+	'∨': {"∨", tokSemicolon, ";"}, '−': {"−", tokMinus, "-"}, '–': {"–", tokMinus, "-"},
+	'×': {"×", tokStar, "*"},
+}
+
+// scan consumes one token and returns its kind.
+func (s *scanner) scan() lexer.TokenType {
+	c := s.text[s.pos]
+	switch {
+	case c < utf8.RuneSelf && isIdentByte[c] && !isDigit(c):
+		return s.ident()
+	case isDigit(c):
+		return s.number()
+	case c == '"':
+		return s.str()
+	case c == '`':
+		return s.quoted()
+	case c == '#':
+		return s.datetime()
+	case c == '?' && isIdentStart(s.text[s.pos+1:]):
+		s.pos++
+		return s.ident()
+	case c >= utf8.RuneSelf:
+		return s.wide()
+	}
+	for _, op := range operators[c] {
+		if !strings.HasPrefix(s.text[s.pos:], op.text) {
+			continue
+		}
+		// v:-1 is a reference mode with a negative number.
+		if op.text == ":-" && isDigit(s.at(2)) {
+			break
+		}
+		return s.operator(op)
+	}
+	if kind := single[c]; kind != 0 {
+		s.pos++
+		return kind
+	}
+	return s.unknown()
+}
+
+// operator consumes op and reports it if it is another language's.
+func (s *scanner) operator(op operator) lexer.TokenType {
+	start := s.pos
+	s.pos += len(op.text)
+	if op.kind == tokLShift && s.rawPending {
+		s.rawPending, s.rawNext = false, true
+	}
+	if op.meant != "" {
+		s.report(&diag.Diagnostic{
+			Code:    diag.ForeignOperator,
+			Message: fmt.Sprintf("%s is not an operator of LogiQL", op.text),
+			Span:    s.span(start),
+			At:      "write " + op.meant,
+		})
+	}
+	return op.kind
+}
+
+// wide consumes a token that starts with a character outside ASCII.
+func (s *scanner) wide() lexer.TokenType {
+	r, size := utf8.DecodeRuneInString(s.text[s.pos:])
+	if unicode.IsLetter(r) {
+		return s.ident()
+	}
+	if op, ok := unicodeOperators[r]; ok {
+		return s.operator(op)
+	}
+	if r == '“' || r == '”' || r == '‘' || r == '’' {
+		return s.foreignString(string(r))
+	}
+	if r == utf8.RuneError && size <= 1 {
+		start := s.pos
+		for s.pos < len(s.text) {
+			if r, size = utf8.DecodeRuneInString(s.text[s.pos:]); r != utf8.RuneError || size != 1 {
+				break
+			}
+			s.pos++
+		}
+		s.checkEncoding(start, s.pos)
+		return tokBad
+	}
+	return s.unknown()
+}
+
+// unknown reports a character that starts no token, and the ones like it that
+// follow directly.
+func (s *scanner) unknown() lexer.TokenType {
+	start := s.pos
+	r, size := utf8.DecodeRuneInString(s.text[s.pos:])
+	if r == 0 {
+		for s.at(0) == 0 && s.pos < len(s.text) {
+			s.pos++
+		}
+		s.checkEncoding(start, s.pos)
+		return tokBad
+	}
+	if r == '\'' {
+		return s.foreignString("'")
+	}
+	s.pos += size
+	for strings.HasPrefix(s.text[s.pos:], s.text[start:start+size]) {
+		s.pos += size
+	}
+	d := &diag.Diagnostic{
+		Code:    diag.UnknownCharacter,
+		Message: fmt.Sprintf("character %s has no meaning here", showRune(r)),
+		Span:    s.span(start),
+	}
+	switch r {
+	case '%':
+		d.Helps = []string{"a comment starts with //; the remainder of a division is int:mod[a, b]"}
+	case '?':
+		d.Helps = []string{"a variable may start with ?, directly before its name: ?x"}
+	case '$':
+		d.Helps = []string{"$ may stand inside a name, not before it"}
+	}
+	s.report(d)
+	return tokBad
+}
+
+// foreignString reports a string in quotes other than ", and takes it up to its
+// end on the line.
+func (s *scanner) foreignString(quote string) lexer.TokenType {
+	start := s.pos
+	s.pos += len(quote)
+	line := s.text[s.pos:]
+	if n := strings.IndexByte(line, '\n'); n >= 0 {
+		line = line[:n]
+	}
+	closing := quote
+	switch quote {
+	case "“":
+		closing = "”"
+	case "‘":
+		closing = "’"
+	}
+	d := &diag.Diagnostic{
+		Code:    diag.ForeignQuote,
+		Message: fmt.Sprintf("quotation mark %s does not start a string", quote),
+		Helps:   []string{`strings stand in straight double quotes: "text"`},
+	}
+	if n := strings.Index(line, closing); n >= 0 {
+		s.pos += n + len(closing)
+	}
+	d.Span = s.span(start)
+	s.report(d)
+	return tokBad
+}
+
+func showRune(r rune) string {
+	if unicode.IsPrint(r) {
+		return string(r)
+	}
+	return fmt.Sprintf("U+%04X", r)
+}
+
+// checkEncoding reports the first byte of text[start:end] that is not part of
+// valid UTF-8, or is NUL. A file is reported once.
+func (s *scanner) checkEncoding(start, end int) {
+	if s.badEncoding {
+		return
+	}
+	part := s.text[start:end]
+	if utf8.ValidString(part) && strings.IndexByte(part, 0) < 0 {
+		return
+	}
+	for i := 0; i < len(part); {
+		r, size := utf8.DecodeRuneInString(part[i:])
+		if r != 0 && (r != utf8.RuneError || size != 1) {
+			i += size
+			continue
+		}
+		s.badEncoding = true
+		s.report(&diag.Diagnostic{
+			Code:    diag.InvalidEncoding,
+			Message: fmt.Sprintf("byte 0x%02X is not text", part[i]),
+			Span:    source.Span{File: s.file, Start: start + i, End: start + i + 1},
+			Notes:   []string{"a program is UTF-8 text without NUL bytes; later bytes of this kind are not reported"},
+			Helps:   []string{"convert the file to UTF-8"},
+		})
+		return
+	}
+}
+
+// isIdentByte tells the ASCII bytes of a name.
+var isIdentByte = func() (t [128]bool) {
+	for c := range t {
+		t[c] = c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+	}
+	return t
+}()
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// isIdentStart reports whether text starts with a letter or underscore.
+func isIdentStart(text string) bool {
+	if text == "" {
+		return false
+	}
+	if c := text[0]; c < utf8.RuneSelf {
+		return isIdentByte[c] && !isDigit(c)
+	}
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLetter(r)
+}
+
+// identEnd returns the end of the name that starts at offset: letters, digits,
+// _, inner $, and colons that join two parts.
+func (s *scanner) identEnd(offset int) int {
+	text := s.text
+	for offset < len(text) {
+		c := text[offset]
+		switch {
+		case c < utf8.RuneSelf && isIdentByte[c] || c == '$':
+			offset++
+		case c == ':':
+			if !isIdentStart(text[offset+1:]) {
+				return offset
+			}
+			offset++
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRuneInString(text[offset:])
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+				return offset
+			}
+			offset += size
+		default:
+			return offset
+		}
+	}
+	return offset
+}
+
+func (s *scanner) ident() lexer.TokenType {
+	start := s.pos
+	s.pos = s.identEnd(start)
+	if c := s.text[start]; c == 'a' || c == 's' || c == 'l' || c == 'p' || c == 'u' {
+		if logiql, ok := p2pNames[s.text[start:s.pos]]; ok && s.angleFollows() {
+			s.rawPending = !logiql
+			return tokP2P
+		}
+	}
+	return tokIdent
+}
+
+// angleFollows reports whether the next token is <<.
+func (s *scanner) angleFollows() bool {
+	rest := strings.TrimLeft(s.text[s.pos:], " \t\r\n")
+	return strings.HasPrefix(rest, "<<")
+}
+
+// quoted scans `name and `{.
+func (s *scanner) quoted() lexer.TokenType {
+	start := s.pos
+	s.pos++
+	switch {
+	case s.at(0) == '{':
+		s.pos++
+		return tokQuotedBrace
+	case isIdentStart(s.text[s.pos:]):
+		s.pos = s.identEnd(s.pos)
+		return tokQuoted
+	}
+	s.report(&diag.Diagnostic{
+		Code:    diag.MalformedQuote,
+		Message: "backquote without a predicate name",
+		Span:    s.span(start),
+		Helps:   []string{"a predicate literal is a backquote directly before a name, with no closing mark: `edge"},
+	})
+	return tokBad
+}
