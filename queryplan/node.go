@@ -108,7 +108,9 @@ const (
 )
 
 // String returns the name of the function.
-func (f AggFn) String() string { return [...]string{"count", "total", "min", "max", "avg"}[f] }
+func (f AggFn) String() string { return aggNames[f] }
+
+var aggNames = [...]string{"count", "total", "min", "max", "avg"}
 
 // Agg is one aggregation of the input column In, which Count has not.
 type Agg struct {

@@ -40,10 +40,16 @@ type Var struct {
 	Cols []Column
 	// Keys is the number of leading columns that determine the rest; len(Cols)
 	// for a plain relation. It is a proof only for Input and Table variables (the
-	// loader checks them) and for Derived ones once CheckKey has passed or where
-	// build has proved it, which Unique says.
-	Keys   int
+	// loader checks them) and for Derived ones where Unique or Checked say so. Of
+	// Input and Table variables no two rows agree on the first Keys columns.
+	Keys int
+	// Unique says that the rules of a Derived variable are proved to keep the key,
+	// so that it needs no CheckKey.
 	Unique bool
+	// Checked says that a CheckKey of a Derived variable passes after it is
+	// filled and before anything scans it, so that scans may rely on the key. The
+	// CheckKey has to stay.
+	Checked bool
 	// Source is the relation of the database that an Input holds, or the
 	// table's name for a Table. For a Table, column i is stored column Stored[i].
 	Source string
@@ -115,7 +121,9 @@ type Check struct {
 }
 
 // CheckKey tests that the first Keys columns of Var's full part determine the
-// rest, and fails the run with the two tuples otherwise.
+// rest, and fails the run with the two tuples otherwise. In a loop it follows
+// each Merge, so that a divergent rule is stopped; as the rounds before have
+// passed, only the keys in Var's delta need a look there.
 type CheckKey struct {
 	Var  *Var
 	Span source.Span

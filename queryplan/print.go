@@ -1,0 +1,405 @@
+package queryplan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// FormatOptions chooses what the text of a plan shows.
+type FormatOptions struct {
+	// Spans adds the place and text of its rule or constraint to a command, as a
+	// comment.
+	Spans bool
+}
+
+// String returns the plan's text, which Parse reads back. Variables and blocks
+// stand in their order, one operator a line, inputs indented under it.
+func (p *Plan) String() string { return p.Format(FormatOptions{}) }
+
+// Format returns the plan's text with the chosen details.
+func (p *Plan) Format(opts FormatOptions) string {
+	w := printer{opts: opts}
+	for _, v := range p.Vars {
+		w.line(0, varText(v))
+	}
+	for _, b := range p.Blocks {
+		w.line(0, "block "+QuoteName(b.Name)+":")
+		for _, c := range b.Cmds {
+			w.command(c)
+		}
+		w.line(1, termText(b.Term))
+	}
+	return w.b.String()
+}
+
+// NodeString returns the text of one operator tree, as it stands in a plan.
+func NodeString(n Node) string {
+	var w printer
+	w.node(0, n)
+	return w.b.String()
+}
+
+// ExprString returns the text of an expression: calls in prefix form, constants
+// as package scalar writes literals.
+func ExprString(e Expr) string {
+	var b strings.Builder
+	writeExpr(&b, e)
+	return b.String()
+}
+
+type printer struct {
+	b    strings.Builder
+	opts FormatOptions
+}
+
+func (w *printer) line(indent int, text string) {
+	for range indent {
+		w.b.WriteString("  ")
+	}
+	w.b.WriteString(text)
+	w.b.WriteByte('\n')
+}
+
+func (w *printer) command(c Command) {
+	head, node, span := CommandString(c), CommandNode(c), source.Span{}
+	switch c := c.(type) {
+	case *Insert:
+		span = c.Span
+	case *Check:
+		span = c.Span
+	case *CheckKey:
+		span = c.Span
+	}
+	if w.opts.Spans && span.IsValid() {
+		pos := span.Position()
+		head += fmt.Sprintf("  // %s:%d:%d: %s", pos.File, pos.Line, pos.Column, strings.Join(strings.Fields(span.Text()), " "))
+	}
+	w.line(1, head)
+	if node != nil {
+		w.node(2, node)
+	}
+}
+
+// CommandString returns the first line of a command's text, without its
+// operators.
+func CommandString(c Command) string {
+	switch c := c.(type) {
+	case *Insert:
+		return "insert " + QuoteName(c.Var.Name)
+	case *Assign:
+		return "assign " + QuoteName(c.Var.Name)
+	case *Merge:
+		return "merge " + QuoteName(c.Var.Name)
+	case *Clear:
+		return "clear " + QuoteName(c.Var.Name)
+	case *Check:
+		return "check " + scalar.Quote(c.Text)
+	case *CheckKey:
+		return "checkkey " + QuoteName(c.Var.Name)
+	}
+	return fmt.Sprintf("%T", c)
+}
+
+// CommandNode returns the operators that a command evaluates, or nil.
+func CommandNode(c Command) Node {
+	switch c := c.(type) {
+	case *Insert:
+		return c.Node
+	case *Assign:
+		return c.Node
+	case *Check:
+		return c.Node
+	}
+	return nil
+}
+
+func termText(t Terminator) string {
+	switch t := t.(type) {
+	case *Jump:
+		return "jump " + QuoteName(t.To.Name)
+	case *Branch:
+		names := make([]string, len(t.Vars))
+		for i, v := range t.Vars {
+			names[i] = QuoteName(v.Name)
+		}
+		return "branch delta " + strings.Join(names, ", ") + " -> " + QuoteName(t.Then.Name) + " else " + QuoteName(t.Else.Name)
+	case *Halt:
+		return "halt"
+	}
+	return fmt.Sprintf("%T", t)
+}
+
+var kindNames = [...]string{Input: "input", Table: "table", Derived: "derived", Temp: "temp"}
+
+// String returns "input", "table", "derived" or "temp".
+func (k VarKind) String() string { return kindNames[k] }
+
+func varText(v *Var) string {
+	var b strings.Builder
+	b.WriteString("var " + QuoteName(v.Name) + "(")
+	for i, c := range v.Cols {
+		switch {
+		case i == v.Keys:
+			b.WriteString("; ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(columnText(c))
+	}
+	b.WriteString(") " + v.Kind.String())
+	if v.Kind == Input || v.Kind == Table {
+		b.WriteString(" " + scalar.Quote(v.Source))
+	}
+	if v.Kind == Table {
+		b.WriteString(" stored [")
+		for i, s := range v.Stored {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(strconv.Itoa(s))
+		}
+		b.WriteString("]")
+	}
+	if v.Unique {
+		b.WriteString(" unique")
+	}
+	if v.Checked {
+		b.WriteString(" checked")
+	}
+	if v.Output {
+		b.WriteString(" output")
+		if len(v.OrderBy) > 0 {
+			b.WriteString(" order " + orderText(v.OrderBy))
+		}
+		if v.Limit >= 0 {
+			b.WriteString(" limit " + strconv.FormatInt(v.Limit, 10))
+		}
+	}
+	return b.String()
+}
+
+func columnText(c Column) string { return columnName(c.Name) + ": " + c.Type.String() }
+
+func columnsText(cols []Column) string {
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = columnText(c)
+	}
+	return "(" + strings.Join(out, ", ") + ")"
+}
+
+func namesText(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = columnName(n)
+	}
+	return strings.Join(out, ", ")
+}
+
+func orderText(keys []OrderKey) string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = columnName(k.Col)
+		if k.Desc {
+			out[i] += " desc"
+		}
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+func (w *printer) node(indent int, n Node) {
+	w.line(indent, NodeHead(n))
+	if v, ok := n.(*Values); ok {
+		for _, row := range v.Rows {
+			w.line(indent+1, rowText(row))
+		}
+	}
+	for _, in := range n.Inputs() {
+		w.node(indent+1, in)
+	}
+}
+
+func rowText(row []scalar.Value) string {
+	out := make([]string, len(row))
+	for i, v := range row {
+		out[i] = scalar.Literal(v)
+	}
+	return "(" + strings.Join(out, ", ") + ")"
+}
+
+// NodeHead returns the line of an operator's text, without its inputs.
+func NodeHead(n Node) string {
+	switch n := n.(type) {
+	case *Scan:
+		names := make([]string, len(n.Names))
+		for i, name := range n.Names {
+			if names[i] = "_"; name != "" {
+				names[i] = columnName(name)
+			}
+		}
+		head := "scan "
+		if n.Version != Full {
+			head += n.Version.String() + " "
+		}
+		return head + QuoteName(n.Var.Name) + "(" + strings.Join(names, ", ") + ")"
+	case *Values:
+		return "values " + columnsText(n.Cols)
+	case *Filter:
+		return "filter " + ExprString(n.Cond)
+	case *Map:
+		out := make([]string, len(n.Exprs))
+		for i, e := range n.Exprs {
+			out[i] = columnName(e.Name) + " = " + ExprString(e.Expr)
+		}
+		return strings.TrimSuffix("map "+strings.Join(out, ", "), " ")
+	case *Project:
+		out := make([]string, len(n.Cols))
+		for i, c := range n.Cols {
+			if out[i] = columnName(c.From); c.From != c.To {
+				out[i] += " as " + columnName(c.To)
+			}
+		}
+		return strings.TrimSuffix("project "+strings.Join(out, ", "), " ")
+	case *Dedup:
+		return "dedup"
+	case *Join:
+		head := "join"
+		if n.Kind != Inner {
+			head = n.Kind.String() + " join"
+		}
+		if n.Unique {
+			head = "unique " + head
+		}
+		return strings.TrimSuffix(head+" "+namesText(n.On()), " ")
+	case *Aggregate:
+		out := make([]string, len(n.Aggs))
+		for i, a := range n.Aggs {
+			in := ""
+			if a.Fn != Count {
+				in = columnName(a.In)
+			}
+			out[i] = columnText(a.Out) + " = " + a.Fn.String() + "(" + in + ")"
+		}
+		return strings.TrimSuffix("aggregate ["+namesText(n.By)+"] "+strings.Join(out, ", "), " ")
+	case *Union:
+		return "union"
+	case *Seq:
+		return "seq " + columnName(n.Index) + groupText(n.Group) + " order [" + namesText(n.Order) + "]"
+	case *TopK:
+		return "topk " + strconv.FormatInt(n.Limit, 10) + groupText(n.Group) + " order " + orderText(n.By)
+	}
+	return fmt.Sprintf("%T", n)
+}
+
+func groupText(group []string) string {
+	if len(group) == 0 {
+		return ""
+	}
+	return " group [" + namesText(group) + "]"
+}
+
+func writeExpr(b *strings.Builder, e Expr) {
+	switch e := e.(type) {
+	case *ColRef:
+		b.WriteString(columnName(e.Col.Name))
+	case *Const:
+		b.WriteString(scalar.Literal(e.Value))
+	case *Call:
+		b.WriteString(e.Func.Name)
+		if !resultFollows(e) {
+			b.WriteString(":" + e.Result.String())
+		}
+		b.WriteByte('(')
+		for i, a := range e.Args {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			writeExpr(b, a)
+		}
+		b.WriteByte(')')
+	}
+}
+
+// resultFollows reports whether the result type of a call is the one that its
+// arguments' types give, so that the text need not say it.
+func resultFollows(e *Call) bool {
+	if e.Func.Name == "convert" {
+		return false
+	}
+	sig, err := scalar.Resolve(e.Func.Name, exprTypes(e.Args))
+	return err == nil && sig.Result == e.Result
+}
+
+func exprTypes(args []Expr) []scalar.Type {
+	out := make([]scalar.Type, len(args))
+	for i, a := range args {
+		out[i] = a.Type()
+	}
+	return out
+}
+
+// QuoteName returns a name as plans write it: bare where it reads as one word,
+// else between backquotes.
+func QuoteName(name string) string {
+	if isWord(name) {
+		return name
+	}
+	var b strings.Builder
+	b.WriteByte('`')
+	for i := 0; i < len(name); {
+		r, size := utf8.DecodeRuneInString(name[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, name[i])
+		case r == '`' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			b.WriteString(name[i : i+size])
+		}
+		i += size
+	}
+	b.WriteByte('`')
+	return b.String()
+}
+
+// columnName quotes also what means something else where columns stand: the
+// left-out column of a scan and the boolean constants.
+func columnName(name string) string {
+	if name == "_" || name == "true" || name == "false" {
+		return "`" + name + "`"
+	}
+	return QuoteName(name)
+}
+
+func isWord(s string) bool {
+	if s == "" || startsLiteral(s) || strings.Contains(s, "::") {
+		return false
+	}
+	for i, r := range s {
+		if r == utf8.RuneError || !isWordRune(r, i == 0) {
+			return false
+		}
+		if r == ':' && i+1 == len(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// isWordRune reports whether a rune can stand in a bare name, a colon only
+// between others.
+func isWordRune(r rune, first bool) bool {
+	if r == '_' || r == '$' || r == '?' || unicode.IsLetter(r) {
+		return true
+	}
+	return !first && (r == ':' || unicode.IsDigit(r))
+}

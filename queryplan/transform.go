@@ -1,0 +1,249 @@
+package queryplan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Operators and expressions are immutable by convention: passes build new ones
+// and may share subtrees.
+
+// WithInputs returns n over other inputs, as many as it has; n itself where they
+// are the same.
+func WithInputs(n Node, inputs []Node) Node {
+	if slices.Equal(n.Inputs(), inputs) {
+		return n
+	}
+	switch n := n.(type) {
+	case *Filter:
+		return &Filter{inputs[0], n.Cond}
+	case *Map:
+		return &Map{inputs[0], n.Exprs}
+	case *Project:
+		return &Project{inputs[0], n.Cols}
+	case *Dedup:
+		return &Dedup{inputs[0]}
+	case *Join:
+		return &Join{n.Kind, inputs[0], inputs[1], n.Unique}
+	case *Aggregate:
+		return &Aggregate{inputs[0], n.By, n.Aggs}
+	case *Union:
+		return &Union{inputs}
+	case *Seq:
+		return &Seq{inputs[0], n.Group, n.Order, n.Index}
+	case *TopK:
+		return &TopK{inputs[0], n.Group, n.By, n.Limit}
+	}
+	panic(fmt.Sprintf("queryplan: %T has no inputs to replace", n))
+}
+
+// Rewrite applies f to every operator of a tree, inputs first, and returns the
+// new tree.
+func Rewrite(n Node, f func(Node) Node) Node {
+	in := n.Inputs()
+	if len(in) > 0 {
+		out := make([]Node, len(in))
+		for i, x := range in {
+			out[i] = Rewrite(x, f)
+		}
+		n = WithInputs(n, out)
+	}
+	return f(n)
+}
+
+// Walk calls f for every operator of a tree, an operator before its inputs.
+// Missing operators are passed over.
+func Walk(n Node, f func(Node)) {
+	if n == nil {
+		return
+	}
+	f(n)
+	for _, in := range n.Inputs() {
+		Walk(in, f)
+	}
+}
+
+// Scans returns the scans of a tree from left to right.
+func Scans(n Node) []*Scan {
+	var out []*Scan
+	Walk(n, func(n Node) {
+		if s, ok := n.(*Scan); ok {
+			out = append(out, s)
+		}
+	})
+	return out
+}
+
+// RewriteExpr applies f to every part of an expression, arguments first.
+func RewriteExpr(e Expr, f func(Expr) Expr) Expr {
+	if c, ok := e.(*Call); ok {
+		args := make([]Expr, len(c.Args))
+		same := true
+		for i, a := range c.Args {
+			args[i] = RewriteExpr(a, f)
+			same = same && args[i] == a
+		}
+		if !same {
+			e = &Call{c.Func, args, c.Result}
+		}
+	}
+	return f(e)
+}
+
+// WalkExpr calls f for every part of an expression, a call before its arguments.
+func WalkExpr(e Expr, f func(Expr)) {
+	f(e)
+	if c, ok := e.(*Call); ok {
+		for _, a := range c.Args {
+			WalkExpr(a, f)
+		}
+	}
+}
+
+// ExprColumns returns the names of the columns that expressions use, each once,
+// in order of appearance.
+func ExprColumns(exprs ...Expr) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, e := range exprs {
+		WalkExpr(e, func(e Expr) {
+			if c, ok := e.(*ColRef); ok && !seen[c.Col.Name] {
+				seen[c.Col.Name] = true
+				out = append(out, c.Col.Name)
+			}
+		})
+	}
+	return out
+}
+
+// Substitute replaces columns of an expression by other expressions. Columns
+// that are not in with stay.
+func Substitute(e Expr, with map[string]Expr) Expr {
+	return RewriteExpr(e, func(e Expr) Expr {
+		if c, ok := e.(*ColRef); ok {
+			if x, ok := with[c.Col.Name]; ok {
+				return x
+			}
+		}
+		return e
+	})
+}
+
+// Conjuncts splits a condition at its ands. A condition holds where all of its
+// conjuncts have a value and are true.
+func Conjuncts(e Expr) []Expr {
+	if c, ok := e.(*Call); ok && c.Func.Name == "and" {
+		var out []Expr
+		for _, a := range c.Args {
+			out = append(out, Conjuncts(a)...)
+		}
+		return out
+	}
+	return []Expr{e}
+}
+
+// And joins conditions, at least one, into one that holds where all do.
+func And(conds []Expr) Expr {
+	e := conds[0]
+	for _, c := range conds[1:] {
+		e = &Call{scalar.Lookup("and"), []Expr{e, c}, scalar.BooleanType}
+	}
+	return e
+}
+
+// Clone returns a copy of a plan that shares no variable, block or command with
+// it. Operators are copied where they hold a scan; expressions are shared.
+func Clone(p *Plan) *Plan {
+	out := &Plan{}
+	vars := map[*Var]*Var{}
+	for _, v := range p.Vars {
+		c := *v
+		c.Cols, c.Stored, c.OrderBy = slices.Clone(v.Cols), slices.Clone(v.Stored), slices.Clone(v.OrderBy)
+		vars[v] = &c
+		out.Vars = append(out.Vars, &c)
+	}
+	node := func(n Node) Node { return RebindVars(n, vars) }
+	blocks := map[*Block]*Block{}
+	for _, b := range p.Blocks {
+		blocks[b] = &Block{Name: b.Name}
+		out.Blocks = append(out.Blocks, blocks[b])
+	}
+	for i, b := range p.Blocks {
+		c := out.Blocks[i]
+		for _, cmd := range b.Cmds {
+			switch cmd := cmd.(type) {
+			case *Insert:
+				c.Cmds = append(c.Cmds, &Insert{vars[cmd.Var], node(cmd.Node), cmd.Span})
+			case *Assign:
+				c.Cmds = append(c.Cmds, &Assign{vars[cmd.Var], node(cmd.Node)})
+			case *Merge:
+				c.Cmds = append(c.Cmds, &Merge{vars[cmd.Var]})
+			case *Clear:
+				c.Cmds = append(c.Cmds, &Clear{vars[cmd.Var]})
+			case *Check:
+				c.Cmds = append(c.Cmds, &Check{node(cmd.Node), cmd.Text, cmd.Span})
+			case *CheckKey:
+				c.Cmds = append(c.Cmds, &CheckKey{vars[cmd.Var], cmd.Span})
+			}
+		}
+		switch t := b.Term.(type) {
+		case *Jump:
+			c.Term = &Jump{blocks[t.To]}
+		case *Branch:
+			n := &Branch{Then: blocks[t.Then], Else: blocks[t.Else]}
+			for _, v := range t.Vars {
+				n.Vars = append(n.Vars, vars[v])
+			}
+			c.Term = n
+		case *Halt:
+			c.Term = &Halt{}
+		}
+	}
+	return out
+}
+
+// RebindVars returns a tree whose scans read the variables that vars maps
+// theirs to; those that it does not map stay.
+func RebindVars(n Node, vars map[*Var]*Var) Node {
+	return Rewrite(n, func(n Node) Node {
+		s, ok := n.(*Scan)
+		if !ok || vars[s.Var] == nil || vars[s.Var] == s.Var {
+			return n
+		}
+		return &Scan{vars[s.Var], s.Version, s.Names}
+	})
+}
+
+// CommandVar returns the variable that a command fills, merges, clears or
+// checks, or nil.
+func CommandVar(c Command) *Var {
+	switch c := c.(type) {
+	case *Insert:
+		return c.Var
+	case *Assign:
+		return c.Var
+	case *Merge:
+		return c.Var
+	case *Clear:
+		return c.Var
+	case *CheckKey:
+		return c.Var
+	}
+	return nil
+}
+
+// WithNode returns a command that evaluates another operator tree. The command
+// must be an Insert, Assign or Check.
+func WithNode(c Command, n Node) Command {
+	switch c := c.(type) {
+	case *Insert:
+		return &Insert{c.Var, n, c.Span}
+	case *Assign:
+		return &Assign{c.Var, n}
+	case *Check:
+		return &Check{n, c.Text, c.Span}
+	}
+	panic(fmt.Sprintf("queryplan: %T evaluates no operators", c))
+}

@@ -1,0 +1,129 @@
+package queryplan
+
+import (
+	"io"
+	"strings"
+)
+
+// Annotate returns text to stand behind an operator (a Node), a command or a
+// variable of a tree: estimated rows, times. It may return "".
+type Annotate func(any) string
+
+// Tree returns the plan in the form that people read: operators as trees with
+// the columns they yield. Nothing parses it. Note may be nil.
+func (p *Plan) Tree(note Annotate) string {
+	var b strings.Builder
+	t := treePrinter{w: &b, note: note}
+	for _, v := range p.Vars {
+		t.line("", varText(v), v)
+	}
+	for _, blk := range p.Blocks {
+		t.line("", "block "+QuoteName(blk.Name)+":", blk)
+		for _, c := range blk.Cmds {
+			t.line("", CommandString(c), c)
+			if n := CommandNode(c); n != nil {
+				t.node(" └── ", "     ", n)
+			}
+		}
+		t.line("", termText(blk.Term), blk.Term)
+	}
+	return b.String()
+}
+
+// Tree writes one operator tree in the form of Plan.Tree.
+func Tree(w io.Writer, n Node, note Annotate) error {
+	t := treePrinter{w: w, note: note}
+	t.node("", "", n)
+	return t.err
+}
+
+type treePrinter struct {
+	w    io.Writer
+	note Annotate
+	err  error
+}
+
+func (t *treePrinter) line(prefix, text string, of any) {
+	if t.note != nil {
+		if s := t.note(of); s != "" {
+			text += "  " + s
+		}
+	}
+	if t.err == nil {
+		_, t.err = io.WriteString(t.w, prefix+text+"\n")
+	}
+}
+
+// maxTreeRows bounds the rows that a tree shows of a constant.
+const maxTreeRows = 3
+
+// node writes an operator behind first and its inputs behind rest.
+func (t *treePrinter) node(first, rest string, n Node) {
+	t.line(first, treeHead(n), n)
+	inputs := n.Inputs()
+	for i, in := range inputs {
+		if i+1 < len(inputs) {
+			t.node(rest+" ├── ", rest+" │   ", in)
+		} else {
+			t.node(rest+" └── ", rest+"     ", in)
+		}
+	}
+}
+
+// treeHead returns an operator's line: its name and arguments, and the columns
+// with types where it makes new ones.
+func treeHead(n Node) string {
+	switch n := n.(type) {
+	case *Scan:
+		name := QuoteName(n.Var.Name)
+		if n.Version != Full {
+			name = n.Version.String() + " " + name
+		}
+		return "scan " + name + " " + treeColumns(n.Columns())
+	case *Values:
+		head := "values " + treeColumns(n.Cols)
+		for i, row := range n.Rows {
+			if i == maxTreeRows {
+				head += " ..."
+				break
+			}
+			head += " " + rowText(row)
+		}
+		return head
+	case *Project:
+		var cols []string
+		for _, c := range n.Cols {
+			if c.From == c.To {
+				cols = append(cols, columnName(c.To))
+			} else {
+				cols = append(cols, columnName(c.To)+"="+columnName(c.From))
+			}
+		}
+		return "project [" + strings.Join(cols, " ") + "]"
+	case *Join:
+		head := "join"
+		if n.Kind != Inner {
+			head = n.Kind.String() + " join"
+		}
+		if n.Unique {
+			head = "unique " + head
+		}
+		on := n.On()
+		if len(on) == 0 && n.Kind == Inner {
+			return head + " (product)"
+		}
+		for _, name := range on {
+			head += " " + columnName(name) + "=" + columnName(name)
+		}
+		return head
+	}
+	return NodeHead(n)
+}
+
+func treeColumns(cols []Column) string {
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = columnText(c)
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
