@@ -330,22 +330,39 @@ func (f *Func) spoken(name string) string {
 	return name
 }
 
+// forms words the overloads: as operators where that is how the function was
+// called, with the type of an alias's prefix, or as calls.
 func (f *Func) forms(name string) string {
-	out := make([]string, len(f.Forms))
-	for i, form := range f.Forms {
-		if symbol, ok := symbols[name]; ok {
-			operands := strings.Split(form, ", ")
-			if len(operands) == 1 {
-				form = symbol + form
-			} else {
-				form = operands[0] + " " + symbol + " " + operands[1]
-			}
-			out[i] = form
+	var out []string
+	symbol, operator := symbols[name]
+	e := names()[name]
+	for _, form := range f.Forms {
+		words := strings.Split(form, ", ")
+		switch {
+		case operator && len(words) == 1:
+			out = append(out, symbol+form)
 			continue
+		case operator:
+			out = append(out, words[0]+" "+symbol+" "+words[1])
+			continue
+		case e.family != Invalid:
+			prefix, _, _ := strings.Cut(name, ":")
+			for i, word := range words {
+				if word == "number" || word == "any" || word == familyNames[e.family] && (e.fn.ownArgs == 0 || i < e.fn.ownArgs) {
+					words[i] = prefix
+				}
+			}
+			if words[0] != prefix {
+				continue
+			}
 		}
-		out[i] = name + "[" + form + "]"
+		out = append(out, name+"["+strings.Join(words, ", ")+"]")
 	}
 	return "it has " + strings.Join(out, " and ")
+}
+
+var familyNames = map[Kind]string{
+	Boolean: "boolean", Int: "int", Uint: "uint", Float: "float", Decimal: "decimal", Datetime: "datetime", String: "string",
 }
 
 func (f *Func) noForm(name string, args []Type) error {

@@ -9,7 +9,7 @@ import (
 // Like is a compiled pattern of string:like: % stands for any run of characters,
 // _ for one code point, and a backslash takes the next character literally.
 //
-// A pattern without _ is a list of texts to find one after the other. One with _
+// A pattern of whole characters without _ is a list of texts to find one after the other. One with _
 // is run as a nondeterministic automaton whose set of states is a bit vector
 // (Baeza-Yates and Gonnet's shift-and), so that time is linear in the text.
 type Like struct {
@@ -59,7 +59,8 @@ func CompileLike(pattern string) (*Like, error) {
 			l.prefix += text
 		}
 	}
-	if ones {
+	// A broken byte of a pattern must not match within a character of the text.
+	if ones || !utf8.ValidString(pattern) {
 		l.build(items)
 	}
 	return l, nil
