@@ -49,7 +49,7 @@ var layers = []layer{
 var testOnly = []string{"internal/oracle", "internal/planref", "internal/randprog", "internal/lint"}
 
 // commands lists further main packages; they use redfox as any program does.
-var commands = []string{"bench"}
+var commands = []string{"bench", "internal/runtests"}
 
 // TestImports holds every package against the import table.
 func TestImports(t *testing.T) {

@@ -1,0 +1,42 @@
+# make build   the command, as ./redfox
+# make test    everything that CI runs; says at the end what it left out
+# make check   vet and the house rules, in seconds
+# make fuzz    every fuzz target for FUZZTIME
+# make bench   the benchmarks, against peers where they are installed
+# make docs    rewrite the outputs in README.md and all golden files
+
+GO       ?= go
+FUZZTIME ?= 10s
+
+export CGO_ENABLED = 0
+
+.PHONY: build test check fuzz bench docs
+
+build:
+	$(GO) build -trimpath -o redfox ./cmd/redfox
+
+# Skipped tests hide from a plain go test; runtests lists them with their reasons.
+test: check build
+	$(GO) run ./internal/runtests ./...
+
+check:
+	$(GO) vet ./...
+	$(GO) test ./internal/lint
+
+# go test fuzzes one target at a time.
+fuzz:
+	@set -e; for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "$$pkg $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; \
+	  done; \
+	done
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+docs:
+	@set -e; for pkg in $$(grep -rl --include='*_test.go' cockroachdb/datadriven . | xargs -n1 dirname | sort -u); do \
+	  $(GO) test $$pkg -rewrite; \
+	done
+	$(GO) test ./cmd/redfox -run TestReadme -rewrite
