@@ -20,17 +20,17 @@ import (
 // had ended, which unwinds it without further reports.
 type climber struct {
 	*parser
-	tokens  []lexer.Token
+	tokens  []token
 	next    int // index of the token to look at
 	end     int // where the formula ends
 	depth   int
 	failed  bool
-	opening []lexer.Token // brackets that are open, innermost last
+	opening []token // brackets that are open, innermost last
 }
 
-// formula parses the tokens of f.
-func (c *climber) formula(f *formula) ast.Node {
-	c.next, c.end = f.From, f.To
+// formula parses the run of tokens that f stands for.
+func (c *climber) formula(f lexer.Token) ast.Node {
+	c.next, c.end = f.Pos.Line, f.Pos.Column
 	if c.failed {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (c *climber) kind() lexer.TokenType {
 	if c.next >= c.end {
 		return tokEOF
 	}
-	return c.tokens[c.next].Type
+	return c.tokens[c.next].kind
 }
 
 // ahead returns the kind of the token n places further.
@@ -54,21 +54,21 @@ func (c *climber) ahead(n int) lexer.TokenType {
 	if c.next+n >= c.end {
 		return tokEOF
 	}
-	return c.tokens[c.next+n].Type
+	return c.tokens[c.next+n].kind
 }
 
 // take consumes a token.
-func (c *climber) take() lexer.Token {
+func (c *climber) take() token {
 	t := c.tokens[c.next]
 	c.next++
 	return t
 }
 
 // last returns the token before the one to look at.
-func (c *climber) last() lexer.Token { return c.tokens[c.next-1] }
+func (c *climber) last() token { return c.tokens[c.next-1] }
 
-func (c *climber) name(t lexer.Token) *ast.Name {
-	return &ast.Name{Span: c.span(t, t), Text: t.Value}
+func (c *climber) name(t token) *ast.Name {
+	return &ast.Name{Span: c.span(t, t), Text: c.text(t)}
 }
 
 // fail reports the first error of the clause and ends the formula.
@@ -148,7 +148,7 @@ func (c *climber) literalFormula() ast.Node {
 
 // isNotWord recognises `not p(x)` and `not (...)`.
 func (c *climber) isNotWord() bool {
-	if c.kind() != tokIdent || c.tokens[c.next].Value != "not" {
+	if c.kind() != tokIdent || c.text(c.tokens[c.next]) != "not" {
 		return false
 	}
 	switch c.ahead(1) {
@@ -160,7 +160,7 @@ func (c *climber) isNotWord() bool {
 
 func (c *climber) negation() ast.Node {
 	not := c.take()
-	if not.Type == tokIdent {
+	if not.kind == tokIdent {
 		c.report(&diag.Diagnostic{
 			Code:    diag.NotKeyword,
 			Message: "negation is not written as a word",
@@ -208,6 +208,12 @@ var comparisons = map[lexer.TokenType]string{
 	tokEq: "=", tokNe: "!=", tokLt: "<", tokLe: "<=", tokGt: ">", tokGe: ">=",
 }
 
+// arithmetic are the operators of Binary and the signs before atoms. A token's
+// own text may be a look-alike, such as the typographic minus.
+var arithmetic = map[lexer.TokenType]string{
+	tokPlus: "+", tokMinus: "-", tokStar: "*", tokSlash: "/", tokCaret: "^",
+}
+
 // isComparison reports whether k is a comparison operator.
 func isComparison(k lexer.TokenType) bool { return tokEq <= k && k <= tokGe }
 
@@ -221,7 +227,7 @@ func (c *climber) comparison(formulaStart bool) ast.Node {
 	n := &ast.Compare{Operands: []ast.Node{first}}
 	for isComparison(c.kind()) {
 		op := c.take()
-		n.Ops = append(n.Ops, comparisons[op.Type])
+		n.Ops = append(n.Ops, comparisons[op.kind])
 		n.OpSpans = append(n.OpSpans, c.span(op, op))
 		n.Operands = append(n.Operands, c.sum(false))
 	}
@@ -261,11 +267,11 @@ func (c *climber) leftAssociative(formulaStart bool, a, b lexer.TokenType, opera
 	return x
 }
 
-func (c *climber) binary(op lexer.Token, x, y ast.Node) ast.Node {
+func (c *climber) binary(op token, x, y ast.Node) ast.Node {
 	if c.failed {
 		return nil
 	}
-	return &ast.Binary{Span: x.Pos().To(y.Pos()), Op: op.Value, OpSpan: c.span(op, op), X: x, Y: y}
+	return &ast.Binary{Span: x.Pos().To(y.Pos()), Op: arithmetic[op.kind], OpSpan: c.span(op, op), X: x, Y: y}
 }
 
 // power parses `x ^ y`, which groups to the right.
@@ -309,7 +315,7 @@ func (c *climber) unary(formulaStart bool) ast.Node {
 	return c.primary(formulaStart)
 }
 
-func (c *climber) negative(minus lexer.Token, x ast.Node) ast.Node {
+func (c *climber) negative(minus token, x ast.Node) ast.Node {
 	if c.failed {
 		return nil
 	}
@@ -347,7 +353,7 @@ func (c *climber) primary(formulaStart bool) ast.Node {
 	case tokIdent:
 		return c.identifier()
 	case tokInt, tokDecimal, tokFloat:
-		return c.number(c.take(), lexer.Token{})
+		return c.number(c.take(), token{})
 	case tokString:
 		return c.strings()
 	case tokDatetime:
@@ -356,7 +362,7 @@ func (c *climber) primary(formulaStart bool) ast.Node {
 		return c.paren(formulaStart)
 	case tokQuoted:
 		t := c.take()
-		return &ast.PredRef{Span: c.span(t, t), Name: t.Value[1:]}
+		return &ast.PredRef{Span: c.span(t, t), Name: c.text(t)[1:]}
 	case tokQuotedBrace:
 		return c.clauseLiteral()
 	}
@@ -388,34 +394,34 @@ func (c *climber) paren(formulaStart bool) ast.Node {
 // identifier parses what starts with a name: a variable, an atom or a truth value.
 func (c *climber) identifier() ast.Node {
 	if c.isAtom(0) {
-		return c.atom(lexer.Token{})
+		return c.atom(token{})
 	}
 	t := c.take()
 	at := c.span(t, t)
 	switch {
-	case t.Value == "_":
+	case c.text(t) == "_":
 		return &ast.Wildcard{Span: at}
-	case t.Value == "true" || t.Value == "false":
-		return boolean(t.Value, at)
-	case strings.Contains(t.Value, ":"):
+	case c.text(t) == "true" || c.text(t) == "false":
+		return boolean(c.text(t), at)
+	case strings.Contains(c.text(t), ":"):
 		c.missingArguments(t)
 		return nil
 	}
-	return &ast.Var{Span: at, Name: t.Value}
+	return &ast.Var{Span: at, Name: c.text(t)}
 }
 
 // atom parses `p(a)`, `f[a]`, `p@prev(a)`, `int[64](a)`, after a sign if there
 // is one.
-func (c *climber) atom(sign lexer.Token) ast.Node {
+func (c *climber) atom(sign token) ast.Node {
 	name := c.take()
-	a := &ast.Apply{Delta: sign.Value, Name: c.name(name), Split: -1}
+	a := &ast.Apply{Delta: arithmetic[sign.kind], Name: c.name(name), Split: -1}
 	if c.kind() == tokAt {
 		c.next++
 		if c.kind() != tokIdent {
 			c.expected("the name of a stage after @, such as prev")
 			return nil
 		}
-		a.Stage = c.take().Value
+		a.Stage = c.text(c.take())
 	}
 	if c.kind() != tokLParen && c.kind() != tokLBracket {
 		c.missingArguments(name)
@@ -436,8 +442,8 @@ func (c *climber) atom(sign lexer.Token) ast.Node {
 		return nil
 	}
 	a.Span = a.Name.Span.To(c.span(c.last(), c.last()))
-	if sign.Value != "" {
-		a.Span.Start = sign.Pos.Offset
+	if a.Delta != "" {
+		a.Span.Start = sign.start
 	}
 	return a
 }
@@ -466,7 +472,7 @@ func (c *climber) typeParameters(a *ast.Apply) bool {
 func (c *climber) arguments(a *ast.Apply) {
 	open := c.open()
 	closing := tokRParen
-	if open.Type == tokLBracket {
+	if open.kind == tokLBracket {
 		a.Square, closing = true, tokRBracket
 	}
 	if c.kind() != closing {
@@ -487,13 +493,13 @@ func (c *climber) arguments(a *ast.Apply) {
 func (c *climber) argument() ast.Node {
 	if c.kind() == tokIdent && !c.isAtom(0) {
 		t := c.tokens[c.next]
-		if x, v, ok := strings.Cut(t.Value, ":"); ok && !strings.Contains(v, ":") {
+		if x, v, ok := strings.Cut(c.text(t), ":"); ok && !strings.Contains(v, ":") {
 			c.next++
-			start, colon := t.Pos.Offset, t.Pos.Offset+len(x)
+			start, colon := t.start, t.start+len(x)
 			return &ast.RefMode{
 				Span: c.span(t, t),
 				X:    c.variable(start, colon),
-				V:    c.variable(colon+1, tokenEnd(t)),
+				V:    c.variable(colon+1, t.end),
 			}
 		}
 	}
@@ -531,7 +537,7 @@ func (c *climber) clauseLiteral() ast.Node {
 	open := c.open()
 	from, depth := c.next, 1
 	for ; c.next < c.end; c.next++ {
-		switch c.tokens[c.next].Type {
+		switch c.tokens[c.next].kind {
 		case tokLBrace, tokQuotedBrace:
 			depth++
 		case tokRBrace:
@@ -546,7 +552,7 @@ func (c *climber) clauseLiteral() ast.Node {
 	if c.failed {
 		return nil
 	}
-	inside := append([]lexer.Token(nil), c.tokens[from:to]...)
-	inside = append(inside, lexer.Token{Type: tokEOF, Pos: c.tokens[to].Pos})
+	inside := append([]token(nil), c.tokens[from:to]...)
+	inside = append(inside, token{kind: tokEOF, start: c.tokens[to].start, end: c.tokens[to].start})
 	return &ast.PredRef{Span: c.span(open, c.last()), Clauses: c.clauses(inside, c.depth)}
 }

@@ -12,30 +12,30 @@ import (
 )
 
 // describe names a token in the words of the language.
-func describe(t lexer.Token) string {
-	switch t.Type {
+func (c *climber) describe(t token) string {
+	switch t.kind {
 	case tokEOF:
 		return "the end of the file"
 	case tokDot:
-		if t.Value == "" {
+		if c.text(t) == "" {
 			return "the end of the clause"
 		}
 		return "the full stop"
 	case tokIdent, tokP2P:
-		return "the name " + t.Value
+		return "the name " + c.text(t)
 	case tokInt, tokDecimal, tokFloat:
-		return "the number " + t.Value
+		return "the number " + c.text(t)
 	case tokString:
-		if n := strings.IndexByte(t.Value, '\n'); n >= 0 {
+		if n := strings.IndexByte(c.text(t), '\n'); n >= 0 {
 			return "a string"
 		}
-		return "the string " + t.Value
+		return "the string " + c.text(t)
 	case tokDatetime:
-		return "the datetime " + t.Value
+		return "the datetime " + c.text(t)
 	case tokRaw:
 		return "text"
 	}
-	return t.Value
+	return c.text(t)
 }
 
 // expected reports what should stand where the climber looks.
@@ -44,18 +44,18 @@ func (c *climber) expected(what string) {
 		return
 	}
 	found := c.tokens[c.next]
-	if isClosing(found.Type) && c.next >= c.end && len(c.opening) == 0 {
+	if isClosing(found.kind) && c.next >= c.end && len(c.opening) == 0 {
 		c.closesNothing(found)
 		return
 	}
 	at := c.span(found, found)
-	if found.Type == tokEOF && c.next > 0 {
+	if found.kind == tokEOF && c.next > 0 {
 		at = c.span(c.last(), c.last())
 		at.Start = at.End
 	}
 	c.fail(&diag.Diagnostic{
 		Code:    diag.UnexpectedToken,
-		Message: fmt.Sprintf("found %s, expected %s", describe(found), what),
+		Message: fmt.Sprintf("found %s, expected %s", c.describe(found), what),
 		Span:    at,
 	})
 }
@@ -68,16 +68,16 @@ func (c *climber) missingOperand() {
 	}
 	what := "an atom, a comparison or a negation"
 	if c.next > 0 {
-		switch t := c.last(); t.Type {
+		switch t := c.last(); t.kind {
 		case tokEq, tokNe, tokLt, tokLe, tokGt, tokGe, tokPlus, tokMinus, tokStar, tokSlash, tokCaret, tokPlusEq:
-			what = "an expression after " + t.Value
+			what = "an expression after " + c.text(t)
 		case tokComma, tokSemicolon, tokNot:
-			what = "an atom, a comparison or a negation after " + t.Value
-			if n := len(c.opening); n > 0 && c.opening[n-1].Type != tokLBrace {
-				what = "an argument or a formula after " + t.Value
+			what = "an atom, a comparison or a negation after " + c.text(t)
+			if n := len(c.opening); n > 0 && c.opening[n-1].kind != tokLBrace {
+				what = "an argument or a formula after " + c.text(t)
 			}
 		case tokLParen, tokLBracket:
-			what = "an argument or a formula after " + t.Value
+			what = "an argument or a formula after " + c.text(t)
 		case tokColon:
 			what = "the value of a reference mode after :"
 		}
@@ -90,12 +90,12 @@ func (c *climber) leftover() {
 	found := c.tokens[c.next]
 	last := c.last()
 	switch {
-	case isClosing(found.Type):
+	case isClosing(found.kind):
 		c.closesNothing(found)
-	case found.Type == tokColon:
+	case found.kind == tokColon:
 		c.expected("a comma, ; or the end of the clause; x:v is written only as an argument")
-	case endsOperand[last.Type] && endsOperand[found.Type] || found.Type == tokNot || found.Type == tokLParen:
-		c.expected(fmt.Sprintf("a comma, ; or the end of the clause after %s", describe(last)))
+	case endsOperand[last.kind] && endsOperand[found.kind] || found.kind == tokNot || found.kind == tokLParen:
+		c.expected(fmt.Sprintf("a comma, ; or the end of the clause after %s", c.describe(last)))
 	default:
 		c.expected("a comma, ; or the end of the clause")
 	}
@@ -105,16 +105,16 @@ func isClosing(k lexer.TokenType) bool {
 	return k == tokRParen || k == tokRBracket || k == tokRBrace
 }
 
-func (c *climber) closesNothing(found lexer.Token) {
+func (c *climber) closesNothing(found token) {
 	c.fail(&diag.Diagnostic{
 		Code:    diag.UnbalancedBracket,
-		Message: fmt.Sprintf("%s closes nothing", found.Value),
+		Message: fmt.Sprintf("%s closes nothing", c.text(found)),
 		Span:    c.span(found, found),
 	})
 }
 
 // open consumes an opening bracket.
-func (c *climber) open() lexer.Token {
+func (c *climber) open() token {
 	t := c.take()
 	c.opening = append(c.opening, t)
 	return t
@@ -126,7 +126,7 @@ var closers = map[lexer.TokenType]string{
 }
 
 // close consumes the bracket that closes open.
-func (c *climber) close(open lexer.Token, closing lexer.TokenType) {
+func (c *climber) close(open token, closing lexer.TokenType) {
 	if c.failed {
 		return
 	}
@@ -135,92 +135,92 @@ func (c *climber) close(open lexer.Token, closing lexer.TokenType) {
 	switch {
 	case c.kind() == closing:
 		c.next++
-	case isClosing(found.Type):
+	case isClosing(found.kind):
 		c.fail(&diag.Diagnostic{
 			Code:    diag.UnbalancedBracket,
-			Message: fmt.Sprintf("%s is closed by %s", open.Value, found.Value),
+			Message: fmt.Sprintf("%s is closed by %s", c.text(open), c.text(found)),
 			Span:    c.span(found, found),
-			At:      "expected " + closers[open.Type],
+			At:      "expected " + closers[open.kind],
 			Labels:  []diag.Label{{Span: c.span(open, open), Message: "opened here"}},
 		})
 	case c.next >= c.end:
 		c.fail(&diag.Diagnostic{
 			Code:    diag.UnbalancedBracket,
-			Message: fmt.Sprintf("%s is never closed", open.Value),
+			Message: fmt.Sprintf("%s is never closed", c.text(open)),
 			Span:    c.span(open, open),
 			At:      "opened here",
-			Labels:  []diag.Label{{Span: c.span(found, found), Message: fmt.Sprintf("expected %s before %s", closers[open.Type], describe(found))}},
+			Labels:  []diag.Label{{Span: c.span(found, found), Message: fmt.Sprintf("expected %s before %s", closers[open.kind], c.describe(found))}},
 		})
 	default:
-		c.expected("a comma or " + closers[open.Type])
+		c.expected("a comma or " + closers[open.kind])
 	}
 }
 
-func (c *climber) missingArguments(name lexer.Token) {
+func (c *climber) missingArguments(name token) {
 	c.fail(&diag.Diagnostic{
 		Code:    diag.MissingArguments,
-		Message: fmt.Sprintf("predicate %s stands without arguments", name.Value),
+		Message: fmt.Sprintf("predicate %s stands without arguments", c.text(name)),
 		Span:    c.span(name, name),
-		Helps:   []string{fmt.Sprintf("write them behind the name: %s(...), or %s() when there are none", name.Value, name.Value)},
+		Helps:   []string{fmt.Sprintf("write them behind the name: %s(...), or %s() when there are none", c.text(name), c.text(name))},
 	})
 }
 
 // shapeError reports why the tokens of a clause do not have the shape of one.
 // Syntax is what participle understood before err.
-func (c *climber) shapeError(tokens []lexer.Token, syntax *clauseSyntax, err error) {
+func (c *climber) shapeError(tokens []token, syntax *clauseSyntax, err error) {
 	i := len(tokens) - 1
 	if perr, ok := err.(participle.Error); ok {
-		if n := slices.IndexFunc(tokens, func(t lexer.Token) bool { return t.Pos == perr.Position() }); n >= 0 {
+		if n := slices.IndexFunc(tokens, func(t token) bool { return t.start == perr.Position().Offset }); n >= 0 {
 			i = n
 		}
 	}
 	found := tokens[i]
 	at := c.span(found, found)
 
-	// An error inside the formula before the place explains more than the place.
-	if syntax != nil && syntax.Left != nil {
-		if c.formula(syntax.Left); c.failed {
-			return
-		}
-	}
-	var arrow *arrowSyntax
+	// An error inside a formula before the place explains more than the place.
 	if syntax != nil {
-		arrow = syntax.Arrow
-	}
-	if arrow != nil && arrow.Right != nil {
-		if c.formula(arrow.Right); c.failed {
+		formulas := []lexer.Token{syntax.Left}
+		if syntax.Arrow != nil && syntax.Arrow.Right != nil {
+			formulas = append(formulas, *syntax.Arrow.Right)
+		}
+		for _, f := range formulas {
+			if f.Type == tokFormula {
+				c.formula(f)
+			}
+		}
+		if c.failed {
 			return
 		}
 	}
 	switch {
-	case isClosing(found.Type):
+	case isClosing(found.kind):
 		c.closesNothing(found)
-	case i == 0 && found.Type == tokDot:
+	case i == 0 && found.kind == tokDot:
 		c.fail(&diag.Diagnostic{
 			Code:    diag.EmptyClause,
 			Message: "full stop ends no clause",
 			Span:    at,
 			Helps:   []string{"remove it, or write the clause before it"},
 		})
-	case i == 0 && (isArrow(found.Type) || found.Type == tokPlusEq):
+	case i == 0 && (isArrow(found.kind) || found.kind == tokPlusEq):
 		c.fail(&diag.Diagnostic{
 			Code:    diag.EmptyClause,
-			Message: fmt.Sprintf("nothing stands before %s", found.Value),
+			Message: fmt.Sprintf("nothing stands before %s", c.text(found)),
 			Span:    at,
 			Helps:   []string{"write the head of the rule before the arrow; a condition that must never hold is written !(...)."},
 		})
-	case isArrow(found.Type):
+	case isArrow(found.kind):
 		d := &diag.Diagnostic{
 			Code:    diag.SecondArrow,
 			Message: "clause has a second arrow",
 			Span:    at,
 			Helps:   []string{"end the first clause with a full stop, or join conditions with a comma"},
 		}
-		if n := slices.IndexFunc(tokens[:i], func(t lexer.Token) bool { return isArrow(t.Type) }); n >= 0 {
+		if n := slices.IndexFunc(tokens[:i], func(t token) bool { return isArrow(t.kind) }); n >= 0 {
 			d.Labels = []diag.Label{{Span: c.span(tokens[n], tokens[n]), Message: "the first is here"}}
 		}
 		c.fail(d)
-	case found.Type == tokP2P, found.Type == tokLShift:
+	case found.kind == tokP2P, found.kind == tokLShift:
 		c.misplacedSpecifier(tokens, i)
 	default:
 		c.unexpected(tokens, i)
@@ -231,15 +231,15 @@ func isArrow(k lexer.TokenType) bool {
 	return k == tokLArrow || k == tokRArrow || k == tokLLArrow || k == tokRRArrow
 }
 
-func (c *climber) misplacedSpecifier(tokens []lexer.Token, i int) {
+func (c *climber) misplacedSpecifier(tokens []token, i int) {
 	d := &diag.Diagnostic{
 		Code:    diag.MisplacedSpecifier,
 		Message: "<< >> stands in the wrong place",
 		Span:    c.span(tokens[i], tokens[i]),
 		Helps:   []string{"it stands directly after <-, before the formula: n[] = c <- agg<<c = count()>> p(x)."},
 	}
-	if tokens[i].Type == tokLShift && i > 0 && tokens[i-1].Type == tokIdent {
-		name := tokens[i-1].Value
+	if tokens[i].kind == tokLShift && i > 0 && tokens[i-1].kind == tokIdent {
+		name := c.text(tokens[i-1])
 		d.Message = fmt.Sprintf("%s does not go with << >>", name)
 		d.Span = c.span(tokens[i-1], tokens[i])
 		switch name {
@@ -253,11 +253,11 @@ func (c *climber) misplacedSpecifier(tokens []lexer.Token, i int) {
 }
 
 // unexpected reports tokens[i], which has no place in the clause.
-func (c *climber) unexpected(tokens []lexer.Token, i int) {
+func (c *climber) unexpected(tokens []token, i int) {
 	found := tokens[i]
 	inside := 0
 	for _, t := range tokens[:i] {
-		switch t.Type {
+		switch t.kind {
 		case tokLShift:
 			inside++
 		case tokRShift:
@@ -268,16 +268,16 @@ func (c *climber) unexpected(tokens []lexer.Token, i int) {
 	switch {
 	case inside > 0:
 		what = "specifiers such as v = total(x), then >>"
-	case i > 0 && tokens[i-1].Type == tokPlusEq:
+	case i > 0 && tokens[i-1].kind == tokPlusEq:
 		what = "an expression after +="
-	case slices.ContainsFunc(tokens[:i], func(t lexer.Token) bool { return isArrow(t.Type) }):
+	case slices.ContainsFunc(tokens[:i], func(t token) bool { return isArrow(t.kind) }):
 		what = "a formula or the full stop that ends the clause"
 	case i == 0:
 		what = "the start of a clause"
 	}
 	c.fail(&diag.Diagnostic{
 		Code:    diag.UnexpectedToken,
-		Message: fmt.Sprintf("found %s, expected %s", describe(found), what),
+		Message: fmt.Sprintf("found %s, expected %s", c.describe(found), what),
 		Span:    c.span(found, found),
 	})
 }

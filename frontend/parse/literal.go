@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/participle/v2/lexer"
-
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -22,16 +20,16 @@ func boolean(text string, at source.Span) *ast.Literal {
 // number decodes a number; minus is the sign directly before it, or the zero
 // token. The sign belongs to the literal, so that the least integer can be
 // written.
-func (c *climber) number(t, minus lexer.Token) ast.Node {
+func (c *climber) number(t, minus token) ast.Node {
 	at := c.span(t, t)
 	sign := ""
-	if minus.Value != "" {
-		at.Start = minus.Pos.Offset
+	if minus.kind == tokMinus {
+		at.Start = minus.start
 		sign = "-"
 	}
-	lit := &ast.Literal{Span: at, Raw: sign + t.Value}
+	lit := &ast.Literal{Span: at, Raw: sign + c.text(t)}
 	limit := ""
-	switch t.Type {
+	switch t.kind {
 	case tokInt:
 		if v, err := strconv.ParseInt(lit.Raw, 10, 64); err == nil {
 			lit.Value = scalar.OfInt(scalar.IntType, v)
@@ -73,13 +71,13 @@ func (c *climber) number(t, minus lexer.Token) ast.Node {
 func (c *climber) strings() ast.Node {
 	first := c.take()
 	value, ok := c.unquote(first)
-	raw := first.Value
+	raw := c.text(first)
 	for ok && c.kind() == tokString {
 		t := c.take()
 		var part string
 		part, ok = c.unquote(t)
 		value += part
-		raw += " " + t.Value
+		raw += " " + c.text(t)
 	}
 	if !ok {
 		return nil
@@ -87,16 +85,16 @@ func (c *climber) strings() ast.Node {
 	return &ast.Literal{Span: c.span(first, c.last()), Value: scalar.OfString(value), Raw: raw}
 }
 
-func (c *climber) unquote(t lexer.Token) (string, bool) {
+func (c *climber) unquote(t token) (string, bool) {
 	n := 1
-	if strings.HasPrefix(t.Value, `"""`) {
+	if strings.HasPrefix(c.text(t), `"""`) {
 		n = 3
 	}
-	value, bad := unescape(t.Value[n : len(t.Value)-n])
+	value, bad := unescape(c.text(t)[n : len(c.text(t))-n])
 	if bad[1] == 0 {
 		return value, true
 	}
-	at := source.Span{File: c.file, Start: t.Pos.Offset + n + bad[0], End: t.Pos.Offset + n + bad[1]}
+	at := source.Span{File: c.file, Start: t.start + n + bad[0], End: t.start + n + bad[1]}
 	c.fail(&diag.Diagnostic{
 		Code:    diag.MalformedEscape,
 		Message: fmt.Sprintf("%s is not an escape", at.Text()),
@@ -110,16 +108,16 @@ func (c *climber) unquote(t lexer.Token) (string, bool) {
 // zone is UTC.
 var layouts = []string{"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"}
 
-func (c *climber) datetime(t lexer.Token) ast.Node {
-	text := strings.Trim(t.Value, "#")
+func (c *climber) datetime(t token) ast.Node {
+	text := strings.Trim(c.text(t), "#")
 	for _, layout := range layouts {
 		if v, err := time.Parse(layout, text); err == nil {
-			return &ast.Literal{Span: c.span(t, t), Value: scalar.OfDatetime(v.UnixMicro()), Raw: t.Value}
+			return &ast.Literal{Span: c.span(t, t), Value: scalar.OfDatetime(v.UnixMicro()), Raw: c.text(t)}
 		}
 	}
 	c.fail(&diag.Diagnostic{
 		Code:    diag.MalformedDatetime,
-		Message: fmt.Sprintf("%s is not a date or a time", t.Value),
+		Message: fmt.Sprintf("%s is not a date or a time", c.text(t)),
 		Span:    c.span(t, t),
 		Helps:   []string{"write year-month-day, or with a time: #1998-09-02#, #1998-09-02T12:00:00Z#"},
 	})

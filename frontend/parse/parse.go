@@ -1,7 +1,7 @@
 package parse
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -22,16 +22,8 @@ const (
 // of the tree, the others are there.
 func File(f *source.File, diags *diag.List) *ast.File {
 	s := newScanner(f, diags)
-	tokens := make([]lexer.Token, 0, len(f.Text)/3+1)
-	for {
-		t, _ := s.Next() // a scanner reports, it does not fail
-		tokens = append(tokens, t)
-		if t.EOF() {
-			break
-		}
-	}
 	p := &parser{file: f, diags: diags}
-	return &ast.File{Source: f, Clauses: p.clauses(tokens, 0), Comments: s.comments}
+	return &ast.File{Source: f, Clauses: p.clauses(s.all(), 0), Comments: s.comments}
 }
 
 // parser turns tokens into clauses.
@@ -40,68 +32,47 @@ type parser struct {
 	diags *diag.List
 }
 
-func (p *parser) span(from, to lexer.Token) source.Span {
-	return source.Span{File: p.file, Start: from.Pos.Offset, End: tokenEnd(to)}
+func (p *parser) span(from, to token) source.Span {
+	return source.Span{File: p.file, Start: from.start, End: to.end}
 }
 
-func tokenEnd(t lexer.Token) int { return t.Pos.Offset + len(t.Value) }
+// text returns a token as written.
+func (p *parser) text(t token) string { return p.file.Text[t.start:t.end] }
 
 func (p *parser) report(d *diag.Diagnostic) {
 	d.Severity = diag.Error
 	p.diags.Add(d)
 }
 
-// tokenList lets participle read tokens that are there already.
-type tokenList struct {
-	tokens []lexer.Token
-	next   int
-}
-
-// Next implements lexer.Lexer.
-func (l *tokenList) Next() (lexer.Token, error) {
-	t := l.tokens[l.next]
-	l.next++
-	return t, nil
-}
-
 // clauses parses a whole list of clauses, which ends with an EOF token. Depth is
-// how many blocks they stand in.
-func (p *parser) clauses(tokens []lexer.Token, depth int) []*ast.Clause {
+// how deep it is nested.
+func (p *parser) clauses(tokens []token, depth int) []*ast.Clause {
 	tokens, ends := p.split(tokens)
-	lex, _ := lexer.Upgrade(&tokenList{tokens: tokens})
+	lex, _ := lexer.Upgrade(&shape{file: p.file, tokens: tokens, ends: ends})
 	out := make([]*ast.Clause, 0, len(ends))
 	start := 0
 	for _, end := range ends {
-		part := tokens[start:end.stop]
+		isBad := func(t token) bool { return t.kind == tokBad }
 		// What the scanner has reported has no consequences to report.
-		if !hasBad(part) {
-			if c := p.clause(lex, tokens, start, end, depth); c != nil {
-				out = append(out, c)
+		if !slices.ContainsFunc(tokens[start:end.stop], isBad) {
+			c := &climber{parser: p, tokens: tokens, depth: depth}
+			if clause := c.clause(lex, start, end); clause != nil {
+				out = append(out, clause)
 			}
 		}
 		start = end.stop
-		if lex.RawCursor() < lexer.RawCursor(start) {
-			lex.FastForward(lexer.RawCursor(start - 1))
+		for t := lex.Peek(); !t.EOF() && t.Pos.Line < start; t = lex.Peek() {
+			lex.Next()
 		}
 	}
 	return out
 }
 
-func hasBad(tokens []lexer.Token) bool {
-	for i := range tokens {
-		if tokens[i].Type == tokBad {
-			return true
-		}
-	}
-	return false
-}
-
 // clause parses tokens[start:end.stop]; nil when it has an error.
-func (p *parser) clause(lex *lexer.PeekingLexer, tokens []lexer.Token, start int, end clauseEnd, depth int) *ast.Clause {
-	c := &climber{parser: p, tokens: tokens, depth: depth}
+func (c *climber) clause(lex *lexer.PeekingLexer, start int, end clauseEnd) *ast.Clause {
 	syntax, err := clauseParser.ParseFromLexer(lex, participle.AllowTrailing(true))
 	if err != nil {
-		c.shapeError(tokens[start:end.stop], syntax, err)
+		c.shapeError(c.tokens[start:end.stop], syntax, err)
 		return nil
 	}
 	out := c.convert(syntax)
@@ -109,9 +80,9 @@ func (p *parser) clause(lex *lexer.PeekingLexer, tokens []lexer.Token, start int
 		return nil
 	}
 	if end.missing {
-		p.missingFullStop(tokens[end.stop-2], tokens[end.stop])
+		c.missingFullStop(c.tokens[end.stop-2], c.tokens[end.stop])
 	}
-	out.Span = p.span(tokens[start], syntax.Dot)
+	out.Span = c.span(c.tokens[start], c.tokens[end.stop-1])
 	return out
 }
 
@@ -125,7 +96,7 @@ func (c *climber) convert(syntax *clauseSyntax) *ast.Clause {
 			out.P2P = c.p2p(syntax.Arrow.P2P)
 		}
 		if syntax.Arrow.Right != nil {
-			out.Right = c.formula(syntax.Arrow.Right)
+			out.Right = c.formula(*syntax.Arrow.Right)
 		}
 	case syntax.Update != nil:
 		out.Update = "+="
@@ -139,20 +110,25 @@ var arrows = map[lexer.TokenType]ast.Arrow{
 }
 
 func (c *climber) p2p(syntax *p2pSyntax) *ast.P2P {
+	name, open, closing := c.scanned(syntax.Name), c.scanned(syntax.Open), c.scanned(syntax.Close)
 	out := &ast.P2P{
-		Span: c.span(syntax.Name, syntax.Close),
-		Name: syntax.Name.Value,
-		Text: c.file.Text[tokenEnd(syntax.Open):syntax.Close.Pos.Offset],
+		Span: c.span(name, closing),
+		Name: c.text(name),
+		Text: c.file.Text[open.end:closing.start],
 	}
 	for _, s := range syntax.Specs {
-		spec := &ast.Spec{Span: c.span(s.Out, s.Close), Out: c.name(s.Out), Fn: c.name(s.Fn)}
+		outName, fn := c.scanned(s.Out), c.scanned(s.Fn)
+		spec := &ast.Spec{Span: c.span(outName, c.scanned(s.Close)), Out: c.name(outName), Fn: c.name(fn)}
 		if s.In != nil {
-			spec.In = c.formula(s.In)
+			spec.In = c.formula(*s.In)
 		}
 		out.Specs = append(out.Specs, spec)
 	}
 	return out
 }
+
+// scanned returns the scanner's token that t stands for.
+func (c *climber) scanned(t lexer.Token) token { return c.tokens[t.Pos.Line] }
 
 // clauseEnd says where a clause ends: tokens[stop-1] is its full stop.
 type clauseEnd struct {
@@ -163,7 +139,7 @@ type clauseEnd struct {
 // split finds the ends of the clauses in tokens, which end with EOF. Where a
 // full stop is missing, at the end or before a line that starts with a name
 // after a line that is complete, one is put in.
-func (p *parser) split(tokens []lexer.Token) ([]lexer.Token, []clauseEnd) {
+func (p *parser) split(tokens []token) ([]token, []clauseEnd) {
 	var (
 		ends     []clauseEnd
 		missing  []int // tokens before which a full stop is put
@@ -179,7 +155,7 @@ func (p *parser) split(tokens []lexer.Token) ([]lexer.Token, []clauseEnd) {
 		brackets, start = 0, next
 	}
 	for i := 0; i < len(tokens); i++ {
-		switch tokens[i].Type {
+		switch tokens[i].kind {
 		case tokDot:
 			end(i+1, false)
 			continue
@@ -198,23 +174,23 @@ func (p *parser) split(tokens []lexer.Token) ([]lexer.Token, []clauseEnd) {
 			i = max(i, closing[i])
 		case tokBad:
 			// A string that is not closed has swallowed the rest of its line.
-			if strings.HasPrefix(tokens[i].Value, `"`) {
+			if p.file.Text[tokens[i].start] == '"' {
 				end(i+1, true)
 				continue
 			}
 		}
-		if endsOperand[tokens[i].Type] && p.startsClause(tokens[i], tokens[i+1], brackets) {
+		if endsOperand[tokens[i].kind] && p.startsClause(tokens[i], tokens[i+1], brackets) {
 			end(i+1, true)
 		}
 	}
 	if len(missing) == 0 {
 		return tokens, ends
 	}
-	out := make([]lexer.Token, 0, len(tokens)+len(missing))
+	out := make([]token, 0, len(tokens)+len(missing))
 	from := 0
 	for _, at := range missing {
 		out = append(out, tokens[from:at]...)
-		out = append(out, lexer.Token{Type: tokDot, Pos: lexer.Position{Offset: tokenEnd(tokens[at-1])}})
+		out = append(out, token{kind: tokDot, start: tokens[at-1].end, end: tokens[at-1].end})
 		from = at
 	}
 	return append(out, tokens[from:]...), ends
@@ -222,11 +198,11 @@ func (p *parser) split(tokens []lexer.Token) ([]lexer.Token, []clauseEnd) {
 
 // closingBraces maps the index of each brace that is closed to the index of the
 // one that closes it.
-func closingBraces(tokens []lexer.Token) map[int]int {
+func closingBraces(tokens []token) map[int]int {
 	var open []int
 	closing := map[int]int{}
 	for i := range tokens {
-		switch tokens[i].Type {
+		switch tokens[i].kind {
 		case tokLBrace, tokQuotedBrace:
 			open = append(open, i)
 		case tokRBrace:
@@ -247,12 +223,12 @@ var endsOperand = map[lexer.TokenType]bool{
 
 // startsClause reports whether next, after a token that may end a formula, is
 // the start of a clause on a line of its own.
-func (p *parser) startsClause(last, next lexer.Token, brackets int) bool {
-	if next.Type != tokIdent && next.Type != tokNot || last.Value == "not" {
+func (p *parser) startsClause(last, next token, brackets int) bool {
+	if next.kind != tokIdent && next.kind != tokNot || p.text(last) == "not" {
 		return false
 	}
 	line := 0
-	between := p.file.Text[tokenEnd(last):next.Pos.Offset]
+	between := p.file.Text[last.end:next.start]
 	for i := 0; i < len(between); i++ {
 		if between[i] == '\n' {
 			line = i + 1
@@ -263,15 +239,15 @@ func (p *parser) startsClause(last, next lexer.Token, brackets int) bool {
 	return line > 0 && (brackets <= 0 || line == len(between))
 }
 
-func (p *parser) missingFullStop(last, next lexer.Token) {
-	end := tokenEnd(last)
+func (p *parser) missingFullStop(last, next token) {
+	end := last.end
 	d := &diag.Diagnostic{
 		Code:    diag.MissingFullStop,
 		Message: "clause does not end with a full stop",
 		Span:    source.Span{File: p.file, Start: end, End: end},
 		At:      "put . here",
 	}
-	if !next.EOF() {
+	if next.kind != tokEOF {
 		d.Labels = []diag.Label{{Span: p.span(next, next), Message: "the next clause starts here"}}
 	}
 	p.report(d)

@@ -14,8 +14,7 @@ import (
 )
 
 // scanner splits a file into tokens by hand: a table of regular expressions
-// would be most of the time of a parse. It implements lexer.Lexer and never
-// fails; what it does not understand is reported and, where the intent is plain
+// would be most of the time of a parse. It never fails; what it does not understand is reported and, where the intent is plain
 // (`:-`, `==`, `&&`), taken as what was meant, so that one slip costs one
 // diagnostic.
 type scanner struct {
@@ -46,21 +45,33 @@ var p2pNames = map[string]bool{
 	"series": false, "predict": false, "uid": false,
 }
 
-// Next implements lexer.Lexer.
-func (s *scanner) Next() (lexer.Token, error) {
+// all returns the tokens of the file, EOF last.
+func (s *scanner) all() []token {
+	tokens := make([]token, 0, len(s.text)/3+1)
+	for {
+		t := s.token()
+		tokens = append(tokens, t)
+		if t.kind == tokEOF {
+			return tokens
+		}
+	}
+}
+
+// token returns the next token.
+func (s *scanner) token() token {
 	if s.rawNext {
 		s.rawNext = false
 		if t, ok := s.raw(); ok {
-			return t, nil
+			return t
 		}
 	}
 	s.skipBlanks()
 	start := s.pos
 	if start >= len(s.text) {
-		return lexer.Token{Type: tokEOF, Pos: lexer.Position{Offset: start}}, nil
+		return token{kind: tokEOF, start: start, end: start}
 	}
 	kind := s.scan()
-	return lexer.Token{Type: kind, Value: s.text[start:s.pos], Pos: lexer.Position{Offset: start}}, nil
+	return token{kind: kind, start: start, end: s.pos}
 }
 
 // span returns the span from start to the current position.
@@ -174,15 +185,15 @@ func (s *scanner) isLineMarker() bool {
 }
 
 // raw takes everything before >> as one token; not when there is no >>.
-func (s *scanner) raw() (lexer.Token, bool) {
+func (s *scanner) raw() (token, bool) {
 	n := strings.Index(s.text[s.pos:], ">>")
 	if n <= 0 {
-		return lexer.Token{}, false
+		return token{}, false
 	}
 	start := s.pos
 	s.pos += n
 	s.checkEncoding(start, s.pos)
-	return lexer.Token{Type: tokRaw, Value: s.text[start:s.pos], Pos: lexer.Position{Offset: start}}, true
+	return token{kind: tokRaw, start: start, end: s.pos}, true
 }
 
 // operators of one byte.

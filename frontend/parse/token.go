@@ -1,17 +1,10 @@
 package parse
 
-import (
-	"io"
-
-	"github.com/alecthomas/participle/v2/lexer"
-
-	"github.com/redfoxdb/redfox/frontend/diag"
-	"github.com/redfoxdb/redfox/frontend/source"
-)
+import "github.com/alecthomas/participle/v2/lexer"
 
 // The kinds of token. Each operator is a kind of its own, so that the grammar
-// compares small integers and a token's Value is always the text as written,
-// even where the scanner has taken `==` for `=`.
+// compares small integers and a token's text is always as written, even where
+// the scanner has taken `==` for `=`.
 const (
 	tokEOF lexer.TokenType = lexer.EOF
 
@@ -56,7 +49,9 @@ const (
 	tokLBrace      // {
 	tokRBrace      // }
 	tokQuotedBrace // `{
-	tokBad         // a character that LogiQL has no use for, reported by the scanner
+	tokBad         // what the scanner has reported; it has no meaning
+
+	tokFormula // a run of tokens, in the grammar of clauses only
 )
 
 // symbols names the kinds for the grammar's struct tags.
@@ -72,21 +67,11 @@ var symbols = map[string]lexer.TokenType{
 	"LShift": tokLShift, "RShift": tokRShift, "LParen": tokLParen, "RParen": tokRParen,
 	"LBracket": tokLBracket, "RBracket": tokRBracket, "LBrace": tokLBrace,
 	"RBrace": tokRBrace, "QuotedBrace": tokQuotedBrace, "Bad": tokBad,
+	"Formula": tokFormula,
 }
 
-// definition is LogiQL's lexer.Definition. It is needed to build the grammar;
-// programs are scanned by newScanner, which also collects comments and
-// diagnostics.
-type definition struct{ symbols map[string]lexer.TokenType }
-
-// Symbols implements lexer.Definition.
-func (d definition) Symbols() map[string]lexer.TokenType { return d.symbols }
-
-// Lex implements lexer.Definition.
-func (definition) Lex(filename string, r io.Reader) (lexer.Lexer, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
-	return newScanner(source.NewFile(filename, string(text)), &diag.List{}), nil
+// token is one token of the scanner: bytes [start, end) of the file.
+type token struct {
+	kind       lexer.TokenType
+	start, end int
 }
