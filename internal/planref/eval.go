@@ -1,0 +1,296 @@
+package planref
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// eval returns the bag of an operator.
+func (m *machine) eval(n queryplan.Node) (Rows, error) {
+	inputs := make([]Rows, len(n.Inputs()))
+	for i, in := range n.Inputs() {
+		rows, err := m.eval(in)
+		if err != nil {
+			return nil, err
+		}
+		inputs[i] = rows
+	}
+	switch n := n.(type) {
+	case *queryplan.Scan:
+		var keep []int
+		for i, name := range n.Names {
+			if name != "" {
+				keep = append(keep, i)
+			}
+		}
+		return pick(m.scan(n.Var, n.Version), keep), nil
+	case *queryplan.Values:
+		return n.Rows, nil
+	case *queryplan.Filter:
+		var out Rows
+		for _, r := range inputs[0] {
+			if v, ok := evalExpr(n.Cond, n.Input.Columns(), r); ok && v.Bool() {
+				out = append(out, r)
+			}
+		}
+		return out, nil
+	case *queryplan.Map:
+		return evalMap(n, inputs[0]), nil
+	case *queryplan.Project:
+		names := make([]string, len(n.Cols))
+		for i, c := range n.Cols {
+			names[i] = c.From
+		}
+		return pick(inputs[0], positions(n.Input.Columns(), names)), nil
+	case *queryplan.Dedup:
+		return dedup(inputs[0]), nil
+	case *queryplan.Join:
+		return join(n, inputs[0], inputs[1])
+	case *queryplan.Aggregate:
+		return aggregate(n, inputs[0])
+	case *queryplan.Union:
+		var out Rows
+		var names []string
+		for _, c := range n.Columns() {
+			names = append(names, c.Name)
+		}
+		for i, in := range n.Nodes {
+			out = append(out, pick(inputs[i], positions(in.Columns(), names))...)
+		}
+		return out, nil
+	case *queryplan.Seq:
+		return seq(n, inputs[0]), nil
+	case *queryplan.TopK:
+		cols := n.Columns()
+		var out Rows
+		for _, g := range groups(inputs[0], positions(cols, n.Group)) {
+			sortBy(g, cols, n.By)
+			out = append(out, g[:min(int64(len(g)), n.Limit)]...)
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("planref: no operator %T", n)
+}
+
+func positions(cols []queryplan.Column, names []string) []int {
+	out := make([]int, len(names))
+	for i, name := range names {
+		out[i] = index(cols, name)
+	}
+	return out
+}
+
+func pick(rows Rows, cols []int) Rows {
+	out := make(Rows, len(rows))
+	for i, r := range rows {
+		out[i] = pickRow(r, cols)
+	}
+	return out
+}
+
+func pickRow(row []scalar.Value, cols []int) []scalar.Value {
+	out := make([]scalar.Value, len(cols))
+	for i, c := range cols {
+		out[i] = row[c]
+	}
+	return out
+}
+
+func evalExpr(e queryplan.Expr, cols []queryplan.Column, row []scalar.Value) (scalar.Value, bool) {
+	return queryplan.Eval(e, func(name string) scalar.Value { return row[index(cols, name)] })
+}
+
+func evalMap(n *queryplan.Map, in Rows) Rows {
+	cols := n.Input.Columns()
+	var out Rows
+rows:
+	for _, r := range in {
+		next := slices.Clone(r)
+		for _, e := range n.Exprs {
+			v, ok := evalExpr(e.Expr, cols, r)
+			if !ok || !v.Fits() {
+				continue rows
+			}
+			next = append(next, v)
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+func join(n *queryplan.Join, left, right Rows) (Rows, error) {
+	lcols, rcols, on := n.Left.Columns(), n.Right.Columns(), n.On()
+	lon, ron := positions(lcols, on), positions(rcols, on)
+	var rest []int
+	for i, c := range rcols {
+		if !slices.Contains(on, c.Name) {
+			rest = append(rest, i)
+		}
+	}
+	matches := map[string]Rows{}
+	for _, r := range right {
+		k := key(pickRow(r, ron))
+		matches[k] = append(matches[k], r)
+	}
+	var out Rows
+	for _, l := range left {
+		found := matches[key(pickRow(l, lon))]
+		if n.Unique && len(found) > 1 {
+			return nil, fmt.Errorf("planref: a unique join on %v finds %d matches", on, len(found))
+		}
+		switch n.Kind {
+		case queryplan.Inner:
+			for _, r := range found {
+				out = append(out, append(slices.Clone(l), pickRow(r, rest)...))
+			}
+		case queryplan.Semi:
+			if len(found) > 0 {
+				out = append(out, l)
+			}
+		case queryplan.Anti:
+			if len(found) == 0 {
+				out = append(out, l)
+			}
+		}
+	}
+	return out, nil
+}
+
+// groups returns the rows of each group, groups in order of appearance.
+func groups(rows Rows, by []int) []Rows {
+	at := map[string]int{}
+	var out []Rows
+	for _, r := range rows {
+		k := key(pickRow(r, by))
+		i, ok := at[k]
+		if !ok {
+			i = len(out)
+			at[k] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], r)
+	}
+	return out
+}
+
+func seq(n *queryplan.Seq, in Rows) Rows {
+	cols := n.Input.Columns()
+	var keys []queryplan.OrderKey
+	for _, name := range n.Order {
+		keys = append(keys, queryplan.OrderKey{Col: name})
+	}
+	var out Rows
+	for _, g := range groups(in, positions(cols, n.Group)) {
+		sortBy(g, cols, keys)
+		for i, r := range g {
+			out = append(out, append(slices.Clone(r), scalar.OfInt(scalar.IntType, int64(i))))
+		}
+	}
+	return out
+}
+
+func aggregate(n *queryplan.Aggregate, in Rows) (Rows, error) {
+	cols := n.Input.Columns()
+	by := positions(cols, n.By)
+	var out Rows
+	for _, g := range groups(in, by) {
+		row := pickRow(g[0], by)
+		for _, a := range n.Aggs {
+			var values []scalar.Value
+			if a.Fn != queryplan.Count {
+				at := index(cols, a.In)
+				for _, r := range g {
+					values = append(values, r[at])
+				}
+			}
+			v, err := aggregateValues(a, values, len(g))
+			if err != nil {
+				return nil, err
+			}
+			row = append(row, v)
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+func aggregateValues(a queryplan.Agg, values []scalar.Value, count int) (scalar.Value, error) {
+	switch a.Fn {
+	case queryplan.Count:
+		return scalar.OfInt(scalar.IntType, int64(count)), nil
+	case queryplan.Min:
+		return slices.MinFunc(values, scalar.Compare), nil
+	case queryplan.Max:
+		return slices.MaxFunc(values, scalar.Compare), nil
+	}
+	if values[0].Type.Kind == scalar.Float {
+		return floatTotal(a, values), nil
+	}
+	sum, scale := new(big.Int), uint8(0)
+	for _, v := range values {
+		sum.Add(sum, bigOf(v))
+		scale = v.Type.Scale
+	}
+	if a.Fn == queryplan.Avg {
+		// Scale up to the result's, then divide, rounding half away from zero.
+		up := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(a.Out.Type.Scale-scale)), nil)
+		twice := sum.Mul(sum, up).Mul(sum, big.NewInt(2))
+		n := big.NewInt(int64(count))
+		if twice.Sign() < 0 {
+			twice.Sub(twice, n)
+		} else {
+			twice.Add(twice, n)
+		}
+		sum = twice.Quo(twice, n.Mul(n, big.NewInt(2)))
+	}
+	return fit(a, sum)
+}
+
+func bigOf(v scalar.Value) *big.Int {
+	if v.Type.Kind == scalar.Uint {
+		return new(big.Int).SetUint64(v.Bits())
+	}
+	return big.NewInt(v.Int())
+}
+
+func fit(a queryplan.Agg, sum *big.Int) (scalar.Value, error) {
+	t := a.Out.Type
+	if t.Kind == scalar.Uint && sum.IsUint64() && sum.BitLen() <= int(t.Bits) {
+		return scalar.OfBits(t, sum.Uint64()), nil
+	}
+	if sum.IsInt64() {
+		switch {
+		case t.Kind == scalar.Decimal:
+			return scalar.OfDecimal(t.Scale, sum.Int64()), nil
+		case t.Kind == scalar.Int && scalar.OfInt(t, sum.Int64()).Int() == sum.Int64():
+			return scalar.OfInt(t, sum.Int64()), nil
+		}
+	}
+	return scalar.Value{}, fmt.Errorf("%w: %s", ErrOverflow, a.Out.Name)
+}
+
+// floatTotal adds exactly and rounds once, so that order has no say.
+func floatTotal(a queryplan.Agg, values []scalar.Value) scalar.Value {
+	const exact = 2200 // bits from the least to the largest double, and carries
+	sum := new(big.Float).SetPrec(exact)
+	special := 0.0
+	for _, v := range values {
+		if f := v.Float(); f-f != 0 {
+			special += f
+		} else {
+			sum.Add(sum, new(big.Float).SetFloat64(f))
+		}
+	}
+	if special != 0 {
+		return scalar.OfFloat(a.Out.Type, special)
+	}
+	f, _ := sum.Float64()
+	if a.Fn == queryplan.Avg {
+		f /= float64(len(values))
+	}
+	return scalar.OfFloat(a.Out.Type, f)
+}

@@ -1,0 +1,213 @@
+package planref
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Rows are the tuples of a relation.
+type Rows [][]scalar.Value
+
+// Answer is what a run yields.
+type Answer struct {
+	// Outputs has the output variables by name, presented as they ask: sorted by
+	// their order and then by all columns, cut to their limit.
+	Outputs map[string]Rows
+	// Violations has the distinct violating tuples, sorted, of each Check that
+	// found some, by its text.
+	Violations map[string]Rows
+}
+
+// The errors that end a run, wrapped with details.
+var (
+	ErrKey      = errors.New("two values for one key")
+	ErrOverflow = errors.New("aggregate does not fit its type")
+	ErrRounds   = errors.New("no end after the most rounds")
+)
+
+// maxSteps bounds the blocks that a run executes, so that a test of a divergent
+// plan ends.
+const maxSteps = 10000
+
+// Run evaluates a verified plan over facts: the rows of each input by its
+// source, and for a table those of the whole stored table.
+func Run(p *queryplan.Plan, facts map[string]Rows) (*Answer, error) {
+	m := &machine{facts: facts, derived: map[*queryplan.Var]*derived{}, temps: map[*queryplan.Var]Rows{}}
+	ans := &Answer{Outputs: map[string]Rows{}, Violations: map[string]Rows{}}
+	for _, v := range p.Vars {
+		if v.Kind == queryplan.Derived {
+			m.derived[v] = &derived{seen: map[string]bool{}}
+		}
+	}
+	b := p.Blocks[0]
+	for range maxSteps {
+		for _, c := range b.Cmds {
+			if err := m.command(c, ans); err != nil {
+				return nil, fmt.Errorf("block %s, %s: %w", b.Name, queryplan.CommandString(c), err)
+			}
+		}
+		switch t := b.Term.(type) {
+		case *queryplan.Jump:
+			b = t.To
+		case *queryplan.Branch:
+			b = t.Else
+			for _, v := range t.Vars {
+				if d := m.derived[v]; d.full > d.old {
+					b = t.Then
+				}
+			}
+		case *queryplan.Halt:
+			for _, v := range p.Vars {
+				if v.Output {
+					ans.Outputs[v.Name] = present(m.scan(v, queryplan.Full), v)
+				}
+			}
+			return ans, nil
+		}
+	}
+	return nil, ErrRounds
+}
+
+// derived is a set in order of insertion: old, delta and new are ranges of rows.
+type derived struct {
+	rows      Rows
+	seen      map[string]bool
+	old, full int
+}
+
+type machine struct {
+	facts   map[string]Rows
+	derived map[*queryplan.Var]*derived
+	temps   map[*queryplan.Var]Rows
+}
+
+func (m *machine) command(c queryplan.Command, ans *Answer) error {
+	switch c := c.(type) {
+	case *queryplan.Insert:
+		rows, err := m.eval(c.Node)
+		d := m.derived[c.Var]
+		for _, r := range rows {
+			if k := key(r); !d.seen[k] {
+				d.seen[k] = true
+				d.rows = append(d.rows, r)
+			}
+		}
+		return err
+	case *queryplan.Assign:
+		rows, err := m.eval(c.Node)
+		m.temps[c.Var] = rows
+		return err
+	case *queryplan.Merge:
+		d := m.derived[c.Var]
+		d.old, d.full = d.full, len(d.rows)
+	case *queryplan.Clear:
+		delete(m.temps, c.Var)
+		if d := m.derived[c.Var]; d != nil {
+			*d = derived{seen: map[string]bool{}}
+		}
+	case *queryplan.Check:
+		rows, err := m.eval(c.Node)
+		if len(rows) > 0 {
+			rows = dedup(append(slices.Clone(ans.Violations[c.Text]), rows...))
+			slices.SortFunc(rows, compare)
+			ans.Violations[c.Text] = rows
+		}
+		return err
+	case *queryplan.CheckKey:
+		first := map[string][]scalar.Value{}
+		for _, r := range m.scan(c.Var, queryplan.Full) {
+			k := key(r[:c.Var.Keys])
+			if o, ok := first[k]; ok {
+				return fmt.Errorf("%w: %s and %s", ErrKey, key(o), key(r))
+			}
+			first[k] = r
+		}
+	}
+	return nil
+}
+
+// scan returns the rows of a version of a variable, all columns.
+func (m *machine) scan(v *queryplan.Var, version queryplan.Version) Rows {
+	switch v.Kind {
+	case queryplan.Input:
+		return m.facts[v.Source]
+	case queryplan.Table:
+		var out Rows
+		for _, r := range m.facts[v.Source] {
+			row := make([]scalar.Value, len(v.Stored))
+			for i, s := range v.Stored {
+				row[i] = r[s]
+			}
+			out = append(out, row)
+		}
+		return out
+	case queryplan.Temp:
+		return m.temps[v]
+	}
+	d := m.derived[v]
+	switch version {
+	case queryplan.Old:
+		return d.rows[:d.old]
+	case queryplan.Delta:
+		return d.rows[d.old:d.full]
+	}
+	return d.rows[:d.full]
+}
+
+// key returns text that is the same for equal rows only.
+func key(row []scalar.Value) string {
+	s := ""
+	for _, v := range row {
+		s += scalar.Literal(v) + ","
+	}
+	return s
+}
+
+func compare(a, b []scalar.Value) int { return slices.CompareFunc(a, b, scalar.Compare) }
+
+func dedup(rows Rows) Rows {
+	seen := map[string]bool{}
+	var out Rows
+	for _, r := range rows {
+		if k := key(r); !seen[k] {
+			seen[k] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// present sorts and cuts an output.
+func present(rows Rows, v *queryplan.Var) Rows {
+	out := dedup(rows)
+	sortBy(out, v.Cols, v.OrderBy)
+	if v.Limit >= 0 && int64(len(out)) > v.Limit {
+		out = out[:v.Limit]
+	}
+	return out
+}
+
+// sortBy sorts by the keys and then by all columns, ascending.
+func sortBy(rows Rows, cols []queryplan.Column, keys []queryplan.OrderKey) {
+	slices.SortStableFunc(rows, func(a, b []scalar.Value) int {
+		for _, k := range keys {
+			at := index(cols, k.Col)
+			c := scalar.Compare(a[at], b[at])
+			if k.Desc {
+				c = -c
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return compare(a, b)
+	})
+}
+
+func index(cols []queryplan.Column, name string) int {
+	return slices.IndexFunc(cols, func(c queryplan.Column) bool { return c.Name == name })
+}

@@ -1,0 +1,469 @@
+package queryplan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Keys returns minimal sets of columns on which no two tuples of n's bag agree,
+// as far as they can be proved, shortest first. The empty set says that there is
+// at most one tuple. A result of nil says that tuples may repeat. Not every key
+// is listed: to test a set of columns, ask IsKey.
+//
+// The proof follows functional dependencies through the operators (Darwen,
+// 1988; Paulley, 2000): keys of variables, equalities and constants in filters,
+// computed columns, joins on keys, groups of aggregates.
+func Keys(n Node) [][]string { return infer(n).keys }
+
+// IsKey reports whether no two tuples of n are proved to agree on cols.
+func IsKey(n Node, cols []string) bool { return infer(n).isKey(setOf(cols)) }
+
+// Determines reports whether it is proved that tuples of n that agree on the
+// columns from agree on the columns to.
+func Determines(n Node, from, to []string) bool {
+	return infer(n).closure(setOf(from)).hasAll(to)
+}
+
+// IsSet reports whether it is proved that no tuple of n is repeated.
+func IsSet(n Node) bool { return len(infer(n).keys) > 0 }
+
+// MatchesOnce reports whether it is proved that a left tuple of the join matches
+// at most one right tuple, which is what Unique says.
+func (n *Join) MatchesOnce() bool { return IsKey(n.Right, n.On()) }
+
+// KeepsKey reports whether it is proved, without a look at the data, that what
+// the plan inserts into v agrees with v.Keys, so that no CheckKey is needed.
+func KeepsKey(p *Plan, v *Var) bool {
+	if v.Keys == len(v.Cols) {
+		return true
+	}
+	var only *Insert
+	for _, b := range p.Blocks {
+		for _, c := range b.Cmds {
+			ins, ok := c.(*Insert)
+			if !ok || ins.Var != v {
+				continue
+			}
+			// Tuples of two rules, or of two rounds of a loop, may disagree.
+			if only != nil || onCycle(b) {
+				return false
+			}
+			only = ins
+		}
+	}
+	if only == nil {
+		return true
+	}
+	names := columnNames(only.Node.Columns())
+	return Determines(only.Node, names[:v.Keys], names[v.Keys:])
+}
+
+// onCycle reports whether control can come back to b.
+func onCycle(b *Block) bool {
+	seen := map[*Block]bool{}
+	for work := b.Successors(); len(work) > 0; {
+		next := work[0]
+		work = work[1:]
+		if next == b {
+			return true
+		}
+		if !seen[next] {
+			seen[next] = true
+			work = append(work, next.Successors()...)
+		}
+	}
+	return false
+}
+
+// The limits keep inference linear in practice; what exceeds them is forgotten,
+// which is safe.
+const (
+	maxKeys   = 8    // of one operator
+	maxFDs    = 256  // of one operator
+	maxValues = 4096 // rows of a constant that are looked at
+)
+
+// dependency says that tuples that agree on from agree on to.
+type dependency struct{ from, to []string }
+
+// properties are what is proved of an operator's result. Keys are keys of the
+// bag; dependencies hold between columns and let tuples repeat.
+type properties struct {
+	cols []string
+	keys [][]string
+	fds  []dependency
+}
+
+type columnSet map[string]bool
+
+func setOf(cols []string) columnSet {
+	s := make(columnSet, len(cols))
+	for _, c := range cols {
+		s[c] = true
+	}
+	return s
+}
+
+func (s columnSet) hasAll(cols []string) bool {
+	for _, c := range cols {
+		if !s[c] {
+			return false
+		}
+	}
+	return true
+}
+
+// closure extends s by all columns that it determines.
+func (p *properties) closure(s columnSet) columnSet {
+	for changed := true; changed; {
+		changed = false
+		for _, d := range p.fds {
+			if !s.hasAll(d.from) {
+				continue
+			}
+			for _, c := range d.to {
+				if !s[c] {
+					s[c], changed = true, true
+				}
+			}
+		}
+	}
+	return s
+}
+
+func (p *properties) isKey(s columnSet) bool {
+	if len(p.keys) == 0 {
+		return false
+	}
+	s = p.closure(s)
+	return slices.ContainsFunc(p.keys, s.hasAll)
+}
+
+// depend records that from determines to, both among the operator's columns.
+func (p *properties) depend(from []string, to ...string) {
+	to = slices.DeleteFunc(slices.Clone(to), func(c string) bool { return slices.Contains(from, c) })
+	if len(to) > 0 && len(p.fds) < maxFDs {
+		p.fds = append(p.fds, dependency{from, to})
+	}
+}
+
+// addKey records a key of the bag and what it determines.
+func (p *properties) addKey(key []string) {
+	p.depend(key, p.cols...)
+	p.keys = append(p.keys, key)
+}
+
+// minimise drops columns from keys that the others determine, and then keys
+// that contain another.
+func (p *properties) minimise() {
+	if len(p.keys) == 0 {
+		return
+	}
+	for i, key := range p.keys {
+		key = slices.Clone(key)
+		for at := len(key) - 1; at >= 0; at-- {
+			rest := slices.Delete(slices.Clone(key), at, at+1)
+			if p.closure(setOf(rest))[key[at]] {
+				key = rest
+			}
+		}
+		slices.Sort(key)
+		p.keys[i] = key
+	}
+	slices.SortFunc(p.keys, func(a, b []string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), slices.Compare(a, b))
+	})
+	var kept [][]string
+	for _, key := range p.keys {
+		s := setOf(key)
+		if len(kept) < maxKeys && !slices.ContainsFunc(kept, s.hasAll) {
+			kept = append(kept, key)
+		}
+	}
+	p.keys = kept
+}
+
+func infer(n Node) *properties {
+	p := &properties{cols: columnNames(n.Columns())}
+	switch n := n.(type) {
+	case *Scan:
+		p.scan(n)
+	case *Values:
+		p.values(n)
+	case *Filter:
+		p.keep(infer(n.Input))
+		for _, c := range Conjuncts(n.Cond) {
+			p.filter(c)
+		}
+	case *Map:
+		p.keep(infer(n.Input))
+		for _, e := range n.Exprs {
+			p.compute(e)
+		}
+	case *Project:
+		p.project(infer(n.Input), n.Cols)
+	case *Dedup:
+		p.keep(infer(n.Input))
+		p.keys = append(p.keys, p.cols)
+	case *Join:
+		p.join(n)
+	case *Aggregate:
+		p.fds = restrict(infer(n.Input).fds, n.By)
+		p.addKey(n.By)
+	case *Union:
+		if len(n.Nodes) == 1 {
+			p.keep(infer(n.Nodes[0]))
+		}
+	case *Seq:
+		p.keep(infer(n.Input))
+		p.addKey(append(slices.Clone(n.Group), n.Index))
+	case *TopK:
+		p.keep(infer(n.Input))
+		if n.Limit <= 1 {
+			p.addKey(n.Group)
+		}
+	}
+	p.minimise()
+	return p
+}
+
+// keep takes over what holds of an input that has no more columns.
+func (p *properties) keep(in *properties) {
+	p.keys = slices.Clone(in.keys)
+	p.fds = slices.Clone(in.fds)
+}
+
+func (p *properties) scan(n *Scan) {
+	v := n.Var
+	if !slices.Contains(n.Names[:v.Keys], "") &&
+		(v.Kind == Input || v.Kind == Table || v.Unique || v.Checked) {
+		p.addKey(slices.Clone(n.Names[:v.Keys]))
+	}
+	if v.Kind == Derived && len(p.cols) == len(v.Cols) {
+		p.keys = append(p.keys, p.cols)
+	}
+}
+
+func (p *properties) values(n *Values) {
+	if len(n.Rows) <= 1 {
+		p.addKey(nil)
+		return
+	}
+	if len(n.Rows) > maxValues {
+		return
+	}
+	for i, c := range p.cols {
+		if isDistinct(n.Rows, []int{i}) {
+			p.addKey([]string{c})
+		}
+		if !slices.ContainsFunc(n.Rows, func(r []scalar.Value) bool { return r[i] != n.Rows[0][i] }) {
+			p.depend(nil, c)
+		}
+	}
+	for i := 1; i < len(p.cols) && len(p.keys) == 0; i++ {
+		prefix := make([]int, i+1)
+		for j := range prefix {
+			prefix[j] = j
+		}
+		if isDistinct(n.Rows, prefix) {
+			p.addKey(slices.Clone(p.cols[:i+1]))
+		}
+	}
+}
+
+// isDistinct reports whether no two rows agree on the given columns.
+func isDistinct(rows [][]scalar.Value, cols []int) bool {
+	seen := make(map[string]bool, len(rows))
+	var b strings.Builder
+	for _, r := range rows {
+		b.Reset()
+		for _, c := range cols {
+			b.WriteString(scalar.Literal(r[c]))
+			b.WriteByte(' ')
+		}
+		if seen[b.String()] {
+			return false
+		}
+		seen[b.String()] = true
+	}
+	return true
+}
+
+// filter records what a condition that holds of every tuple says.
+func (p *properties) filter(cond Expr) {
+	eq, ok := cond.(*Call)
+	if !ok || eq.Func.Name != "eq" {
+		return
+	}
+	x, isX := eq.Args[0].(*ColRef)
+	y, isY := eq.Args[1].(*ColRef)
+	switch {
+	case isX && isY:
+		p.depend([]string{x.Col.Name}, y.Col.Name)
+		p.depend([]string{y.Col.Name}, x.Col.Name)
+	case isX:
+		p.determined(x.Col.Name, eq.Args[1])
+	case isY:
+		p.determined(y.Col.Name, eq.Args[0])
+	}
+}
+
+// determined records that a column equals the value of an expression.
+func (p *properties) determined(col string, e Expr) {
+	if IsVolatile(e) {
+		return
+	}
+	from := ExprColumns(e)
+	p.depend(from, col)
+	if len(from) == 1 && isInjective(e) {
+		p.depend([]string{col}, from[0])
+	}
+}
+
+func (p *properties) compute(e NamedExpr) { p.determined(e.Name, e.Expr) }
+
+// isInjective reports whether an expression over one column gives different
+// values for different ones.
+func isInjective(e Expr) bool {
+	c, ok := e.(*Call)
+	if !ok {
+		_, isCol := e.(*ColRef)
+		return isCol
+	}
+	exact := c.Result.Kind == scalar.Int || c.Result.Kind == scalar.Uint || c.Result.Kind == scalar.Decimal
+	switch c.Func.Name {
+	case "neg":
+		return isInjective(c.Args[0])
+	case "add", "sub":
+		// Integers wrap, which keeps them apart; floats round.
+		_, left := c.Args[0].(*Const)
+		_, right := c.Args[1].(*Const)
+		return exact && (left && isInjective(c.Args[1]) || right && isInjective(c.Args[0]))
+	case "convert":
+		return exact && scalar.CanWiden(c.Args[0].Type(), c.Result) && isInjective(c.Args[0])
+	}
+	return false
+}
+
+func (p *properties) project(in *properties, cols []Rename) {
+	to := map[string]string{} // input column to its first name here
+	var kept []string
+	for _, c := range cols {
+		if _, again := to[c.From]; !again {
+			to[c.From] = c.To
+			kept = append(kept, c.From)
+		}
+	}
+	rename := func(names []string) []string {
+		out := make([]string, len(names))
+		for i, n := range names {
+			out[i] = to[n]
+		}
+		return out
+	}
+	keptSet := setOf(kept)
+	for _, key := range in.keys {
+		if keptSet.hasAll(key) {
+			p.keys = append(p.keys, rename(key))
+		}
+	}
+	if len(p.keys) == 0 && in.isKey(setOf(kept)) {
+		p.keys = append(p.keys, rename(kept))
+	}
+	for _, d := range restrict(in.fds, kept) {
+		p.depend(rename(d.from), rename(d.to)...)
+	}
+	for _, c := range cols {
+		if first := to[c.From]; first != c.To {
+			p.depend([]string{first}, c.To)
+			p.depend([]string{c.To}, first)
+		}
+	}
+}
+
+// restrict returns the dependencies that hold among the kept columns, those
+// through other columns included: a dropped column is replaced, where it
+// determines something, by what determines it.
+func restrict(fds []dependency, kept []string) []dependency {
+	keep := setOf(kept)
+	gone := map[string]bool{}
+	var dropped []string
+	for _, d := range fds {
+		for _, c := range slices.Concat(d.from, d.to) {
+			if !keep[c] && !gone[c] {
+				gone[c] = true
+				dropped = append(dropped, c)
+			}
+		}
+	}
+	for _, z := range dropped {
+		var next, uses []dependency
+		var by [][]string // what determines z
+		for _, d := range fds {
+			if slices.Contains(d.from, z) {
+				uses = append(uses, d)
+				continue
+			}
+			if at := slices.Index(d.to, z); at >= 0 {
+				by = append(by, d.from)
+				d.to = slices.Delete(slices.Clone(d.to), at, at+1)
+			}
+			if len(d.to) > 0 {
+				next = append(next, d)
+			}
+		}
+		for _, u := range uses {
+			for _, from := range by {
+				if len(next) < maxFDs {
+					next = append(next, replaceColumn(u, z, from))
+				}
+			}
+		}
+		fds = next
+	}
+	return slices.DeleteFunc(slices.Clone(fds), func(d dependency) bool { return len(d.to) == 0 })
+}
+
+// replaceColumn returns d with z in its left side replaced by the columns from.
+func replaceColumn(d dependency, z string, from []string) dependency {
+	var left []string
+	for _, c := range slices.Concat(d.from, from) {
+		if c != z && !slices.Contains(left, c) {
+			left = append(left, c)
+		}
+	}
+	to := slices.DeleteFunc(slices.Clone(d.to), func(c string) bool { return slices.Contains(left, c) })
+	return dependency{left, to}
+}
+
+func (p *properties) join(n *Join) {
+	left, right := infer(n.Left), infer(n.Right)
+	if n.Kind != Inner {
+		p.keep(left)
+		if n.Kind == Semi {
+			// What the columns of a match say of each other, they say here.
+			for _, d := range restrict(right.fds, n.On()) {
+				p.depend(d.from, d.to...)
+			}
+		}
+		return
+	}
+	p.fds = slices.Concat(left.fds, right.fds)
+	if len(p.fds) > maxFDs {
+		p.fds = p.fds[:maxFDs]
+	}
+	for _, l := range left.keys {
+		for _, r := range right.keys {
+			key := slices.Clone(l)
+			for _, c := range r {
+				if !slices.Contains(key, c) {
+					key = append(key, c)
+				}
+			}
+			p.keys = append(p.keys, key)
+		}
+	}
+}
