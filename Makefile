@@ -7,6 +7,7 @@
 
 GO       ?= go
 FUZZTIME ?= 10s
+PYTHON   ?= bench/data/venv/bin/python
 
 export CGO_ENABLED = 0
 
@@ -16,8 +17,14 @@ build:
 	$(GO) build -trimpath -o redfox ./cmd/redfox
 
 # Skipped tests hide from a plain go test; runtests lists them with their reasons.
+# The peer comparison needs what .ci/run installs.
 test: check build
 	$(GO) run ./internal/runtests ./...
+	@if [ -x $(PYTHON) ] && [ -d bench/data/tpch ]; then \
+	  $(GO) run ./bench -python $(PYTHON) -repeat 1 tc tpch; \
+	else \
+	  echo "Left out: answers compared with DuckDB on TPC-H and real graphs; .ci/run installs what that needs."; \
+	fi
 
 check:
 	$(GO) vet ./...
@@ -33,7 +40,7 @@ fuzz:
 	done
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+	$(GO) run ./bench -python $(if $(wildcard $(PYTHON)),$(PYTHON),python3)
 
 docs:
 	@set -e; for pkg in $$(grep -rl --include='*_test.go' cockroachdb/datadriven . | xargs -n1 dirname | sort -u); do \

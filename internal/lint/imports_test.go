@@ -121,7 +121,7 @@ func TestImportTableIsCurrent(t *testing.T) {
 var libraries = map[string][]string{
 	"github.com/alecthomas/participle/v2": {"frontend/parse"},
 	"github.com/apache/arrow-go/v18":      {"runtime/store", "."},
-	"github.com/jedib0t/go-pretty/v6":     {"runtime/store", "cmd/redfox"},
+	"github.com/jedib0t/go-pretty/v6":     {"runtime/store", "cmd/redfox", "bench"},
 	"github.com/klauspost/compress":       {"runtime/store"},
 	"github.com/schollz/progressbar/v3":   {"cmd/redfox"},
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},
