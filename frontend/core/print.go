@@ -1,0 +1,241 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// String prints the program, deterministically: predicates with their types,
+// strata with their rules, and checks. Variables carry no types where an atom
+// shows them.
+func (p *Program) String() string {
+	var b strings.Builder
+	for _, pred := range p.Preds {
+		fmt.Fprintf(&b, "pred %s\n", pred.signature())
+	}
+	for i, s := range p.Strata {
+		fmt.Fprintf(&b, "\nstratum %d", i+1)
+		if s.Recursive {
+			b.WriteString(" recursive")
+		}
+		for j, pred := range s.Preds {
+			if j > 0 {
+				b.WriteString(",")
+			}
+			b.WriteString(" " + pred.Name)
+		}
+		b.WriteString("\n")
+		for _, r := range s.Rules {
+			fmt.Fprintf(&b, "    %s\n", r)
+		}
+	}
+	if len(p.Checks) > 0 {
+		b.WriteString("\nchecks\n")
+		for _, c := range p.Checks {
+			fmt.Fprintf(&b, "    %s\n", c)
+		}
+	}
+	return b.String()
+}
+
+// signature is the predicate's declaration with its properties.
+func (p *Pred) signature() string {
+	args := make([]string, len(p.Args))
+	for i, a := range p.Args {
+		args[i] = fmt.Sprintf("%s: %s", a.Name, a.Type)
+	}
+	var b strings.Builder
+	b.WriteString(atomText(p, args))
+	for _, property := range []struct {
+		name string
+		is   bool
+	}{
+		{"derived", p.Derived}, {"query", p.Query}, {"hidden", p.Hidden}, {"exported", p.Exported},
+	} {
+		if property.is {
+			b.WriteString(" " + property.name)
+		}
+	}
+	if len(p.OrderBy) > 0 {
+		b.WriteString(" order by")
+		for i, k := range p.OrderBy {
+			if i > 0 {
+				b.WriteString(",")
+			}
+			b.WriteString(" " + p.Args[k.Arg].Name)
+			if k.Desc {
+				b.WriteString(" desc")
+			}
+		}
+	}
+	if p.Limit >= 0 {
+		fmt.Fprintf(&b, " limit %d", p.Limit)
+	}
+	if f := p.File; f != nil {
+		mode := "import"
+		if f.Export {
+			mode = "export"
+		}
+		fmt.Fprintf(&b, " %s %q", mode, f.Path)
+		if f.Delimiter != "" {
+			fmt.Fprintf(&b, " delimiter %q", f.Delimiter)
+		}
+		if f.Header != nil {
+			fmt.Fprintf(&b, " header %t", *f.Header)
+		}
+		if f.Columns != nil {
+			fmt.Fprintf(&b, " columns %q", f.Columns)
+		}
+		if f.Offset {
+			b.WriteString(" offset")
+		}
+	}
+	return b.String()
+}
+
+// atomText writes p(x, y), f[x] = y or f(x; y, z).
+func atomText(p *Pred, args []string) string {
+	keys, values := strings.Join(args[:p.Keys], ", "), args[p.Keys:]
+	switch len(values) {
+	case 0:
+		return fmt.Sprintf("%s(%s)", p.Name, keys)
+	case 1:
+		return fmt.Sprintf("%s[%s] = %s", p.Name, keys, values[0])
+	}
+	return fmt.Sprintf("%s(%s; %s)", p.Name, keys, strings.Join(values, ", "))
+}
+
+// String prints the atom as LogiQL.
+func (a *Atom) String() string {
+	args := make([]string, len(a.Args))
+	for i, t := range a.Args {
+		args[i] = TermString(t)
+	}
+	return atomText(a.Pred, args)
+}
+
+// TermString prints an argument of an atom.
+func TermString(t Term) string {
+	switch t := t.(type) {
+	case *Var:
+		return t.Name
+	case Const:
+		return scalar.Literal(t.Value)
+	}
+	return fmt.Sprintf("<%T>", t)
+}
+
+// String prints the rule as LogiQL.
+func (r *Rule) String() string {
+	var b strings.Builder
+	b.WriteString(r.Head.String())
+	if len(r.Body) == 0 && len(r.Agg) == 0 && r.Seq == nil {
+		return b.String() + "."
+	}
+	b.WriteString(" <- ")
+	if len(r.Agg) > 0 {
+		b.WriteString("agg<<")
+		for i, a := range r.Agg {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			in := ""
+			if a.In != nil {
+				in = a.In.Name
+			}
+			fmt.Fprintf(&b, "%s: %s = %s(%s)", a.Out.Name, a.Out.Type, a.Fn, in)
+		}
+		b.WriteString(">> ")
+	}
+	if s := r.Seq; s != nil {
+		fmt.Fprintf(&b, "seq<<%s", s.Index.Name)
+		if len(s.Group) > 0 {
+			b.WriteString(" group " + varNames(s.Group))
+		}
+		b.WriteString(" order " + varNames(s.Order) + ">> ")
+	}
+	return b.String() + bodyText(r.Body) + "."
+}
+
+func varNames(vars []*Var) string {
+	names := make([]string, len(vars))
+	for i, v := range vars {
+		names[i] = v.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// String prints what violates the constraint.
+func (c *Check) String() string {
+	return fmt.Sprintf("violated(%s) <- %s.", varNames(c.Vars), bodyText(c.Body))
+}
+
+func bodyText(body []Literal) string {
+	parts := make([]string, len(body))
+	for i, l := range body {
+		parts[i] = LiteralString(l)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// LiteralString prints a conjunct of a body.
+func LiteralString(l Literal) string {
+	switch l := l.(type) {
+	case *Atom:
+		return l.String()
+	case *Let:
+		return fmt.Sprintf("%s: %s = %s", l.Var.Name, l.Var.Type, ExprString(l.Expr))
+	case *Test:
+		return ExprString(l.Expr)
+	case *Not:
+		if len(l.Body) == 1 {
+			if a, ok := l.Body[0].(*Atom); ok {
+				return "!" + a.String()
+			}
+		}
+		return "!(" + bodyText(l.Body) + ")"
+	}
+	return fmt.Sprintf("<%T>", l)
+}
+
+// operators are the functions that print infix, with how tightly they bind.
+var operators = map[string]struct {
+	symbol string
+	level  int
+}{
+	"eq": {"=", 1}, "ne": {"!=", 1}, "lt": {"<", 1}, "le": {"<=", 1}, "gt": {">", 1}, "ge": {">=", 1},
+	"add": {"+", 2}, "sub": {"-", 2}, "mul": {"*", 3}, "div": {"/", 3},
+}
+
+// ExprString prints an expression with the fewest parentheses; a conversion
+// shows its type.
+func ExprString(e Expr) string { return exprText(e, 0) }
+
+func exprText(e Expr, level int) string {
+	switch e := e.(type) {
+	case VarExpr:
+		return e.Var.Name
+	case Const:
+		return scalar.Literal(e.Value)
+	case *Call:
+		if op, ok := operators[e.Func.Name]; ok && len(e.Args) == 2 {
+			text := exprText(e.Args[0], op.level) + " " + op.symbol + " " + exprText(e.Args[1], op.level+1)
+			if op.level < level || op.level == 1 && level == 1 {
+				return "(" + text + ")"
+			}
+			return text
+		}
+		name := e.Func.Name
+		if name == "convert" {
+			name += ":" + e.Result.String()
+		}
+		args := make([]string, len(e.Args))
+		for i, a := range e.Args {
+			args[i] = exprText(a, 0)
+		}
+		return name + "[" + strings.Join(args, ", ") + "]"
+	}
+	return fmt.Sprintf("<%T>", e)
+}

@@ -1,0 +1,218 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Verify checks the invariants of a program: arguments are variables or
+// constants of their column's type, every variable has a value where it is
+// used, expressions are typed, facts are constant, and each stratum needs only
+// itself and earlier ones.
+func Verify(p *Program) error {
+	v := &verifier{complete: map[*Pred]bool{}, known: map[*Pred]bool{}}
+	for _, pred := range p.Preds {
+		v.known[pred] = true
+		if pred.Keys < 0 || pred.Keys > len(pred.Args) {
+			return fmt.Errorf("%s has %d keys and %d arguments", pred.Name, pred.Keys, len(pred.Args))
+		}
+		names := map[string]bool{}
+		for _, a := range pred.Args {
+			if a.Type.Kind == scalar.Invalid || a.Name == "" || names[a.Name] {
+				return fmt.Errorf("argument %q of %s is untyped or not unique", a.Name, pred.Name)
+			}
+			names[a.Name] = true
+		}
+	}
+	for _, s := range p.Strata {
+		for _, r := range s.Rules {
+			v.complete[r.Head.Pred] = false
+		}
+	}
+	for _, s := range p.Strata {
+		members := map[*Pred]bool{}
+		for _, pred := range s.Preds {
+			members[pred] = true
+		}
+		for _, r := range s.Rules {
+			if !members[r.Head.Pred] {
+				return fmt.Errorf("rule %s is in another stratum than its head", r)
+			}
+			if err := v.rule(r, members); err != nil {
+				return fmt.Errorf("rule %s: %w", r, err)
+			}
+		}
+		for _, pred := range s.Preds {
+			v.complete[pred] = true
+		}
+	}
+	for _, c := range p.Checks {
+		bound := map[*Var]bool{}
+		if err := v.body(c.Body, bound, nil, false); err != nil {
+			return fmt.Errorf("check %s: %w", c, err)
+		}
+		for _, x := range c.Vars {
+			if !bound[x] {
+				return fmt.Errorf("check %s: %s has no value", c, x.Name)
+			}
+		}
+	}
+	return nil
+}
+
+type verifier struct {
+	known map[*Pred]bool
+	// complete has the predicates with rules: whether their stratum is done.
+	complete map[*Pred]bool
+}
+
+func (v *verifier) rule(r *Rule, members map[*Pred]bool) error {
+	if len(r.Agg) > 0 && r.Seq != nil {
+		return fmt.Errorf("both aggregate and sequence")
+	}
+	bound := map[*Var]bool{}
+	closed := len(r.Agg) > 0 || r.Seq != nil
+	if err := v.body(r.Body, bound, members, closed); err != nil {
+		return err
+	}
+	for _, a := range r.Agg {
+		if (a.In == nil) != (a.Fn == Count) {
+			return fmt.Errorf("%s with the wrong number of inputs", a.Fn)
+		}
+		if a.In != nil && !bound[a.In] {
+			return fmt.Errorf("%s has no value", a.In.Name)
+		}
+		if bound[a.Out] {
+			return fmt.Errorf("%s is bound before the aggregate", a.Out.Name)
+		}
+	}
+	for _, a := range r.Agg {
+		bound[a.Out] = true
+	}
+	if s := r.Seq; s != nil {
+		for _, x := range append(append([]*Var(nil), s.Group...), s.Order...) {
+			if !bound[x] {
+				return fmt.Errorf("%s has no value", x.Name)
+			}
+		}
+		bound[s.Index] = true
+	}
+	if err := v.args(&r.Head); err != nil {
+		return err
+	}
+	for _, t := range r.Head.Args {
+		if x, ok := t.(*Var); ok && !bound[x] {
+			return fmt.Errorf("head variable %s has no value", x.Name)
+		}
+	}
+	names := map[string]*Var{}
+	for x := range bound {
+		if other := names[x.Name]; other != nil && other != x {
+			return fmt.Errorf("two variables are named %s", x.Name)
+		}
+		names[x.Name] = x
+	}
+	return nil
+}
+
+// body verifies literals in order and adds to bound what they bind. Predicates
+// outside members must be complete, and so must negated ones and, when closed
+// is set, all.
+func (v *verifier) body(body []Literal, bound map[*Var]bool, members map[*Pred]bool, closed bool) error {
+	for _, l := range body {
+		switch l := l.(type) {
+		case *Atom:
+			done, derived := v.complete[l.Pred]
+			if derived && !done && (closed || !members[l.Pred]) {
+				return fmt.Errorf("%s is used before it is complete", l.Pred.Name)
+			}
+			if err := v.args(l); err != nil {
+				return err
+			}
+			for _, t := range l.Args {
+				if x, ok := t.(*Var); ok {
+					bound[x] = true
+				}
+			}
+		case *Let:
+			if bound[l.Var] {
+				return fmt.Errorf("%s is bound twice", l.Var.Name)
+			}
+			if err := v.expr(l.Expr, bound); err != nil {
+				return err
+			}
+			if l.Expr.Type() != l.Var.Type {
+				return fmt.Errorf("%s is %s, its expression %s", l.Var.Name, l.Var.Type, l.Expr.Type())
+			}
+			bound[l.Var] = true
+		case *Test:
+			if err := v.expr(l.Expr, bound); err != nil {
+				return err
+			}
+			if l.Expr.Type() != scalar.BooleanType {
+				return fmt.Errorf("test of type %s", l.Expr.Type())
+			}
+		case *Not:
+			inner := make(map[*Var]bool, len(bound))
+			for x := range bound {
+				inner[x] = true
+			}
+			if len(l.Body) == 0 {
+				return fmt.Errorf("empty negation")
+			}
+			if err := v.body(l.Body, inner, members, true); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("unknown literal %T", l)
+		}
+	}
+	return nil
+}
+
+func (v *verifier) args(a *Atom) error {
+	if !v.known[a.Pred] {
+		return fmt.Errorf("%s is not a predicate of the program", a.Pred.Name)
+	}
+	if len(a.Args) != len(a.Pred.Args) {
+		return fmt.Errorf("%s has %d arguments, not %d", a.Pred.Name, len(a.Pred.Args), len(a.Args))
+	}
+	for i, t := range a.Args {
+		var typ scalar.Type
+		switch t := t.(type) {
+		case *Var:
+			typ = t.Type
+		case Const:
+			typ = t.Value.Type
+		default:
+			return fmt.Errorf("argument %d of %s is %T", i+1, a.Pred.Name, t)
+		}
+		if typ != a.Pred.Args[i].Type {
+			return fmt.Errorf("argument %d of %s is %s, not %s", i+1, a.Pred.Name, typ, a.Pred.Args[i].Type)
+		}
+	}
+	return nil
+}
+
+func (v *verifier) expr(e Expr, bound map[*Var]bool) error {
+	switch e := e.(type) {
+	case VarExpr:
+		if !bound[e.Var] {
+			return fmt.Errorf("%s has no value", e.Var.Name)
+		}
+	case Const:
+	case *Call:
+		if e.Func == nil || e.Result.Kind == scalar.Invalid || len(e.Args) != e.Func.Arity() {
+			return fmt.Errorf("malformed call %s", ExprString(e))
+		}
+		for _, a := range e.Args {
+			if err := v.expr(a, bound); err != nil {
+				return err
+			}
+		}
+	default:
+		return fmt.Errorf("unknown expression %T", e)
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package frontend
+
+import (
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/parse"
+	"github.com/redfoxdb/redfox/frontend/sema"
+	"github.com/redfoxdb/redfox/frontend/source"
+)
+
+// Options tells the front end what it can not see in the text.
+type Options = sema.Options
+
+// Compile turns the files of one program into a core program. The diagnostics
+// are sorted; the program is nil if one of them is an error.
+func Compile(files []*source.File, opts Options) (*core.Program, []*diag.Diagnostic) {
+	program, _, found := CompileTrees(files, opts)
+	return program, found
+}
+
+// CompileTrees is Compile that also returns the syntax trees, one for each file,
+// which are complete as far as the files could be read.
+func CompileTrees(files []*source.File, opts Options) (*core.Program, []*ast.File, []*diag.Diagnostic) {
+	var list diag.List
+	trees := make([]*ast.File, len(files))
+	for i, f := range files {
+		trees[i] = parse.File(f, &list)
+	}
+	program := sema.Check(trees, opts, &list)
+	return program, trees, list.All()
+}

@@ -1,0 +1,276 @@
+package sema
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/diag"
+)
+
+// aggregations are the functions of agg<<>>; sum is total by another name.
+var aggregations = map[string]core.AggFn{
+	"count": core.Count, "total": core.Total, "sum": core.Total,
+	"min": core.Min, "max": core.Max, "avg": core.Avg,
+}
+
+func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
+	e := c.errorf(diag.DisjunctionInAggregate, d.Span, "the body of %s<<>> can not contain a disjunction", cl.node.P2P.Name)
+	note(e, "a binding that several alternatives give would count once or more than once, depending on how it is read")
+	var vars []string
+	seen := map[string]bool{}
+	inspect(cl.node.Right, func(n ast.Node) bool {
+		if v, ok := n.(*ast.Var); ok && !seen[v.Name] {
+			seen[v.Name] = true
+			vars = append(vars, v.Name)
+		}
+		return true
+	})
+	list := strings.Join(vars, ", ")
+	help(e, "move it to a helper predicate: _alternatives(%s) <- ... ; ..., and aggregate over _alternatives(%s)", list, list)
+}
+
+// p2p lowers the head of agg<<>> and seq<<>>.
+func (lo *lowering) p2p(k *conj) {
+	if lo.cl.body == nil {
+		lo.cl.bad = true
+		d := lo.c.errorf(diag.EmptyAggregateBody, lo.cl.node.P2P.Span, "%s<<>> has nothing to work on", lo.cl.node.P2P.Name)
+		help(d, "write a body after >>")
+		return
+	}
+	if lo.cl.node.P2P.Name == "seq" {
+		lo.sequence(k)
+		return
+	}
+	lo.aggregation(k)
+}
+
+func (lo *lowering) aggregation(k *conj) {
+	p2p := lo.cl.node.P2P
+	if len(p2p.Specs) == 0 {
+		lo.cl.bad = true
+		d := lo.c.errorf(diag.UnknownAggregation, p2p.Span, "agg<<>> says nothing to compute")
+		help(d, "write for example agg<<n = count()>> or agg<<s = total(x)>>")
+		return
+	}
+	outs := map[string]*ast.Spec{}
+	for _, s := range p2p.Specs {
+		lo.spec(s, outs, k)
+	}
+	if lo.cl.bad {
+		return
+	}
+	used := map[string]bool{}
+	for _, h := range lo.cl.heads {
+		lo.aggregateHead(h, outs, used, k)
+	}
+	for _, s := range p2p.Specs {
+		if !used[s.Out.Text] && !lo.cl.bad {
+			lo.cl.bad = true
+			d := lo.c.errorf(diag.AggregateOutput, s.Span, "the head does not use %s, the value of %s", s.Out.Text, s.Fn.Text)
+			help(d, "make it the value of a head atom, as in f[...] = %s", s.Out.Text)
+		}
+	}
+}
+
+// spec lowers one specifier u = total(x).
+func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
+	fn, ok := aggregations[s.Fn.Text]
+	if !ok {
+		lo.cl.bad = true
+		d := lo.c.errorf(diag.UnknownAggregation, s.Fn.Span, "there is no aggregation %s", s.Fn.Text)
+		if near, ok := diag.Suggest(s.Fn.Text, sortedKeys(aggregations)); ok {
+			help(d, "did you mean %s?", near)
+		}
+		help(d, "the aggregations are count(), total(x), min(x), max(x) and avg(x)")
+		return
+	}
+	if other := outs[s.Out.Text]; other != nil {
+		lo.cl.bad = true
+		d := lo.c.errorf(diag.AggregateOutput, s.Out.Span, "%s is computed twice", s.Out.Text)
+		label(d, other.Out.Span, "first here")
+		help(d, "give each aggregation a variable of its own")
+		return
+	}
+	outs[s.Out.Text] = s
+	switch {
+	case fn == core.Count && s.In != nil:
+		lo.cl.bad = true
+		d := lo.c.errorf(diag.AggregateInput, s.In.Pos(), "count takes no argument")
+		note(d, "it counts the bindings of the body, not the distinct values of %s", s.In.Pos().Text())
+		help(d, "write count(), and to count distinct values project them into a helper predicate first")
+		return
+	case fn != core.Count && s.In == nil:
+		lo.cl.bad = true
+		d := lo.c.errorf(diag.AggregateInput, s.Span, "%s needs a variable of the body", s.Fn.Text)
+		help(d, "write %s = %s(x)", s.Out.Text, s.Fn.Text)
+		return
+	}
+	// A name that the body has is bound there and can not be the output.
+	for _, item := range conjuncts(lo.cl.body) {
+		if at := occurrence(item, s.Out.Text); at != nil {
+			lo.cl.bad = true
+			d := lo.c.errorf(diag.AggregateOutput, s.Out.Span, "%s is the aggregate's result, but the body uses it too", s.Out.Text)
+			label(d, at.Span, "used here, before the aggregate has a value")
+			help(d, "name the result differently; to filter by it, write a second rule over the aggregate's predicate")
+			return
+		}
+	}
+	k.scope.written[s.Out.Text] = true
+	out := lo.variable(&ast.Var{Span: s.Out.Span, Name: s.Out.Text}, k.scope)
+	out.out = true
+	a := aggregate{span: s.Span, out: out, fn: fn}
+	if s.In != nil {
+		in := lo.aggregateInput(s, k)
+		if in == nil {
+			lo.cl.bad = true
+			return
+		}
+		a.in = in
+	}
+	lo.u.agg = append(lo.u.agg, a)
+}
+
+func (lo *lowering) aggregateInput(s *ast.Spec, k *conj) *variable {
+	switch e := lo.operand(s.In, k).(type) {
+	case nil:
+		return nil
+	case ref:
+		if _, ok := unparen(s.In).(*ast.Wildcard); ok {
+			d := lo.c.errorf(diag.AggregateInput, s.In.Pos(), "%s needs a variable of the body, not _", s.Fn.Text)
+			help(d, "name the argument of the body's atom and use its name here")
+			return nil
+		}
+		return e.v
+	default:
+		v := lo.fresh(s.In.Pos(), k.scope)
+		k.add(&equation{span: s.In.Pos(), x: v, y: e})
+		return v.v
+	}
+}
+
+// occurrence returns the first place where a variable is written.
+func occurrence(n ast.Node, name string) *ast.Var {
+	var found *ast.Var
+	inspect(n, func(n ast.Node) bool {
+		if v, ok := n.(*ast.Var); ok && v.Name == name && found == nil {
+			found = v
+		}
+		return found == nil
+	})
+	return found
+}
+
+// aggregateHead lowers f[k...] = u.
+func (lo *lowering) aggregateHead(h ast.Node, outs map[string]*ast.Spec, used map[string]bool, k *conj) {
+	a, value := headAtom(h)
+	if a == nil {
+		lo.badHead(h)
+		return
+	}
+	args := a.Args
+	if value != nil {
+		args = append(args[:len(args):len(args)], value)
+	}
+	for i, arg := range args {
+		switch arg := unparen(arg).(type) {
+		case *ast.Var:
+			s := outs[arg.Name]
+			if s == nil {
+				continue
+			}
+			used[arg.Name] = true
+			_, keys := shapeOf(a)
+			if p := lo.c.predOf(a, true); p != nil && keys < 0 && p.arity == len(args) {
+				keys = p.keys
+			}
+			if i < len(args)-1 || keys != len(args)-1 {
+				lo.cl.bad = true
+				d := lo.c.errorf(diag.AggregateOutput, arg.Span, "%s is the aggregate's result and can only be the value of a function", arg.Name)
+				label(d, s.Span, "computed here")
+				help(d, "write %s", functionHead(a, args, i))
+			}
+		case *ast.Literal, *ast.Wildcard:
+		default:
+			lo.cl.bad = true
+			d := lo.c.errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the head of an aggregate can not contain an expression")
+			note(d, "the other arguments of the head are the groups, so they are variables of the body")
+			help(d, "bind it in the body: add g = %s after >>, and write g in the head", arg.Pos().Text())
+		}
+	}
+	if lo.cl.bad {
+		return
+	}
+	lo.head(h, k)
+}
+
+// functionHead rewrites p(k, u) as p[k] = u for the help of a diagnostic.
+func functionHead(a *ast.Apply, args []ast.Node, out int) string {
+	var keys []string
+	for i, arg := range args {
+		if i != out {
+			keys = append(keys, arg.Pos().Text())
+		}
+	}
+	return fmt.Sprintf("%s[%s] = %s", a.Name.Text, strings.Join(keys, ", "), args[out].Pos().Text())
+}
+
+// lowerUpdate lowers total[k] += e: an aggregate with the function total.
+func (c *checker) lowerUpdate(cl *clause) {
+	a, isApply := unparen(cl.node.Left).(*ast.Apply)
+	if !isApply || !a.Square {
+		d := c.errorf(diag.BadHead, cl.node.Left.Pos(), "+= needs a function on its left")
+		help(d, "write total[k] += e.")
+		cl.bad = true
+		return
+	}
+	if c.reservedHead(a) {
+		cl.bad = true
+		return
+	}
+	p := c.predOf(a, true)
+	if p == nil || !c.fits(a, p) {
+		cl.bad = true
+		return
+	}
+	lo := &lowering{c: c, cl: cl, u: &unit{clause: cl, names: map[string]int{}}}
+	k := &conj{scope: newScope(nil)}
+	k.scope.note(cl.node.Left)
+	k.scope.note(cl.node.Right)
+	head := &atom{span: a.Span, pred: p}
+	for _, arg := range a.Args {
+		switch arg := unparen(arg).(type) {
+		case *ast.Var:
+			head.args = append(head.args, ref{lo.variable(arg, k.scope), arg.Span})
+		case *ast.Literal:
+			head.args = append(head.args, &constant{arg.Value, arg.Span})
+		default:
+			d := c.errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the keys of += are variables of its right side")
+			help(d, "write a rule with agg<<u = total(x)>> and bind the key in its body")
+			cl.bad = true
+			return
+		}
+	}
+	e := lo.operand(cl.node.Right, k)
+	if e == nil || cl.bad {
+		cl.bad = true
+		return
+	}
+	in, ok := e.(ref)
+	if !ok {
+		in = lo.fresh(cl.node.Right.Pos(), k.scope)
+		k.add(&equation{span: cl.node.Right.Pos(), x: in, y: e})
+	}
+	out := lo.fresh(a.Span, k.scope)
+	out.v.out = true
+	head.args = append(head.args, out)
+	lo.u.heads = []*atom{head}
+	lo.u.agg = []aggregate{{span: cl.node.Span, out: out.v, fn: core.Total, in: in.v}}
+	report := &unbound{clause: cl}
+	lo.u.body = lo.order(k, report)
+	lo.checkHeads(report)
+	p.ruleSpan = a.Span
+	cl.units = []*unit{lo.u}
+	c.reportUnbound(report, 1)
+}

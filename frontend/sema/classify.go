@@ -1,0 +1,74 @@
+package sema
+
+import (
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+)
+
+// classify tells declarations, constraints, directives and rules apart.
+func (c *checker) classify(cl *clause) {
+	node := cl.node
+	if node.Left == nil && node.Right == nil {
+		cl.kind, cl.bad = refusedClause, true
+		return
+	}
+	if isDirective(node.Left) {
+		cl.kind = directiveClause
+		for _, item := range conjuncts(node.Left) {
+			c.readDirective(cl, item)
+		}
+		return
+	}
+	if c.refuseClause(cl) {
+		cl.kind, cl.bad = refusedClause, true
+		return
+	}
+	switch node.Arrow {
+	case ast.Constraint:
+		c.classifyConstraint(cl)
+	default:
+		if not, ok := unparen(node.Left).(*ast.Not); ok && node.Arrow == ast.Fact {
+			// `!(p(x, x)).` denies its formula.
+			cl.kind = constraintClause
+			cl.heads = []ast.Node{not.X}
+			return
+		}
+		cl.heads = conjuncts(node.Left)
+		cl.body = node.Right
+	}
+}
+
+func (c *checker) classifyConstraint(cl *clause) {
+	node := cl.node
+	cl.kind = constraintClause
+	cl.heads = []ast.Node{node.Left}
+	cl.body = node.Right
+	if node.Left == nil {
+		return
+	}
+	cl.decl = declarationOf(node.Left, node.Right)
+	if cl.decl != nil || node.Right != nil {
+		return
+	}
+	if a, _ := headAtom(node.Left); a != nil {
+		c.refuse(node.Left.Pos(), "entity types ("+a.Name.Text+")",
+			"use a primitive type, for example "+a.Name.Text+"(x) -> string(x).")
+		cl.kind, cl.bad = refusedClause, true
+	}
+}
+
+// isDirective reports whether a clause is a `lang:` directive.
+func isDirective(left ast.Node) bool {
+	for _, item := range conjuncts(left) {
+		a, _ := headAtom(item)
+		if a == nil || !strings.HasPrefix(a.Name.Text, "lang:") {
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// isDenial reports whether the constraint is of the form `!(F).`
+func (cl *clause) isDenial() bool { return cl.node.Arrow == ast.Fact }

@@ -1,0 +1,161 @@
+package sema
+
+import (
+	"github.com/redfoxdb/redfox/frontend/ast"
+)
+
+// lowerConstraint turns F -> G round: the units of the clause are bodies that
+// no binding may satisfy. Conjuncts of G that share no existential variable are
+// tested one by one, so that each is a plain lookup.
+func (c *checker) lowerConstraint(cl *clause) {
+	left := cl.heads[0]
+	if cl.isDenial() || cl.body == nil && left != nil && cl.decl == nil {
+		c.lowerViolation(cl, left, nil)
+		return
+	}
+	if left == nil {
+		for _, part := range consequences(cl.body, map[string]bool{}) {
+			c.lowerViolation(cl, nil, part)
+		}
+		return
+	}
+	outer := map[string]bool{}
+	inspect(left, func(n ast.Node) bool {
+		if v, ok := n.(*ast.Var); ok {
+			outer[v.Name] = true
+		}
+		return true
+	})
+	parts := consequences(cl.body, outer)
+	// Type atoms are facts about the left side's variables, not tests.
+	var types, tests []ast.Node
+	var tested [][]ast.Node
+	for _, part := range parts {
+		tests = nil
+		for _, item := range part {
+			if isTypeAtom(c, item) {
+				types = append(types, item)
+			} else {
+				tests = append(tests, item)
+			}
+		}
+		if len(tests) > 0 {
+			tested = append(tested, tests)
+		}
+	}
+	if len(tested) == 0 {
+		if cl.decl != nil {
+			return // what it says was entered by declare
+		}
+		c.lowerTyped(cl, left, types)
+		return
+	}
+	for i, part := range tested {
+		if i == 0 && cl.decl == nil {
+			c.lowerViolation(cl, left, part, types...)
+			continue
+		}
+		c.lowerViolation(cl, left, part)
+	}
+}
+
+func isTypeAtom(c *checker, n ast.Node) bool {
+	a, ok := unparen(n).(*ast.Apply)
+	return ok && !a.Square && isTypeName(a.Name.Text) && c.preds[a.Name.Text] == nil
+}
+
+// lowerTyped lowers a constraint that has only type atoms on its right side: its
+// left side is typed by them, and nothing remains to be tested.
+func (c *checker) lowerTyped(cl *clause, left ast.Node, types []ast.Node) {
+	c.lowerViolation(cl, left, nil, types...)
+	for _, u := range cl.units {
+		u.typesOnly = true
+	}
+}
+
+// lowerViolation adds units for the body `left, !(part)`; types are type atoms
+// about left's variables. A nil part leaves the negation out.
+func (c *checker) lowerViolation(cl *clause, left ast.Node, part []ast.Node, types ...ast.Node) {
+	alts, ok := c.alternatives(left)
+	if !ok {
+		cl.bad = true
+		return
+	}
+	report := &unbound{clause: cl}
+	for _, items := range alts {
+		lo := &lowering{c: c, cl: cl, u: &unit{clause: cl, names: map[string]int{}}}
+		k := &conj{scope: newScope(nil)}
+		for _, n := range items {
+			k.scope.note(n)
+		}
+		for _, n := range items {
+			lo.formula(n, k)
+		}
+		for _, n := range types {
+			k.scope.note(n)
+			lo.formula(n, k)
+		}
+		lo.u.shown = len(lo.u.vars)
+		if part != nil {
+			span := part[0].Pos()
+			for _, n := range part[1:] {
+				span = span.To(n.Pos())
+			}
+			var inner ast.Node = &ast.Conj{Span: span, Items: part}
+			if len(part) == 1 {
+				inner = part[0]
+			}
+			lo.negated(inner, span, k)
+		}
+		if cl.bad {
+			return
+		}
+		lo.u.body = lo.order(k, report)
+		lo.checkHeads(report)
+		cl.units = append(cl.units, lo.u)
+	}
+	c.reportUnbound(report, len(alts))
+}
+
+// consequences splits the right side of a constraint into groups of conjuncts
+// that share variables which the left side does not have.
+func consequences(right ast.Node, outer map[string]bool) [][]ast.Node {
+	items := conjuncts(right)
+	group := make([]int, len(items)) // leader of each item's group
+	first := map[string]int{}
+	find := func(i int) int {
+		for group[i] != i {
+			i = group[i]
+		}
+		return i
+	}
+	for i, item := range items {
+		group[i] = i
+		inspect(item, func(n ast.Node) bool {
+			v, ok := n.(*ast.Var)
+			if !ok || outer[v.Name] {
+				return true
+			}
+			if j, seen := first[v.Name]; seen {
+				a, b := find(i), find(j)
+				group[max(a, b)] = min(a, b)
+			} else {
+				first[v.Name] = i
+			}
+			return true
+		})
+	}
+	var out [][]ast.Node
+	at := map[int]int{}
+	for i, item := range items {
+		lead := find(i)
+		j, ok := at[lead]
+		if !ok {
+			j = len(out)
+			at[lead] = j
+			out = append(out, nil)
+		}
+		out[j] = append(out[j], item)
+	}
+	return out
+}

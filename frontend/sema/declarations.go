@@ -1,0 +1,254 @@
+package sema
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// declaration is a constraint that declares the predicate of its one left atom:
+// `p(x, y) -> int(x), string(y).` What else is on its right side is checked
+// like any constraint.
+type declaration struct {
+	apply *ast.Apply
+	vars  []*ast.Var // of all arguments, the value last
+	types []typeAtom // on its variables
+	// strict says that a primitive type was written, so that this clause
+	// decides the predicate's shape. `sub(x) -> person(x).` is not strict: it
+	// types x, but may be no more than a constraint.
+	strict bool
+}
+
+// typeAtom is `int(x)` on the column with the given number.
+type typeAtom struct {
+	column int
+	node   *ast.Apply
+}
+
+// declarationOf recognises a declaration; nil if the constraint is none.
+func declarationOf(left, right ast.Node) *declaration {
+	a, value := headAtom(left)
+	if a == nil || isReserved(a) {
+		return nil
+	}
+	d := &declaration{apply: a}
+	args := a.Args
+	if value != nil {
+		args = append(args[:len(args):len(args)], value)
+	} else if a.Square {
+		return nil
+	}
+	column := map[string]int{}
+	for i, arg := range args {
+		v, ok := unparen(arg).(*ast.Var)
+		if !ok {
+			return nil
+		}
+		if _, twice := column[v.Name]; twice {
+			return nil
+		}
+		column[v.Name] = i
+		d.vars = append(d.vars, v)
+	}
+	if right == nil {
+		if len(args) == 0 {
+			d.strict = true
+			return d
+		}
+		return nil
+	}
+	covered := make([]bool, len(args))
+	pure := true
+	for _, item := range conjuncts(right) {
+		x, ok := unparen(item).(*ast.Apply)
+		if !ok || x.Square || len(x.Args) != 1 || x.Delta != "" || x.Stage != "" {
+			pure = false
+			continue
+		}
+		v, ok := unparen(x.Args[0]).(*ast.Var)
+		if !ok {
+			pure = false
+			continue
+		}
+		i, ok := column[v.Name]
+		if !ok {
+			pure = false
+			continue
+		}
+		covered[i] = true
+		if isTypeName(x.Name.Text) {
+			d.types = append(d.types, typeAtom{i, x})
+			d.strict = true
+		}
+	}
+	if d.strict {
+		return d
+	}
+	for _, ok := range covered {
+		pure = pure && ok
+	}
+	if pure && len(args) > 0 {
+		return d
+	}
+	return nil
+}
+
+// conjuncts returns the items of a conjunction, however parenthesised.
+func conjuncts(n ast.Node) []ast.Node {
+	switch n := unparen(n).(type) {
+	case nil:
+		return nil
+	case *ast.Conj:
+		var out []ast.Node
+		for _, x := range n.Items {
+			out = append(out, conjuncts(x)...)
+		}
+		return out
+	default:
+		return []ast.Node{n}
+	}
+}
+
+// declare enters what a declaration says of its predicate.
+func (c *checker) declare(cl *clause) {
+	d := cl.decl
+	p := c.preds[d.apply.Name.Text]
+	if p == nil || !c.fits(d.apply, p) {
+		cl.bad = true
+		return
+	}
+	if p.decl == nil || d.strict && !p.decl.strict {
+		p.decl = d
+		p.argNames = nil
+		for _, v := range d.vars {
+			p.argNames = append(p.argNames, v.Name)
+		}
+	}
+	for _, t := range d.types {
+		typ, ok := c.typeNamed(t.node)
+		if !ok {
+			cl.bad = true
+			p.poisoned = true
+			continue
+		}
+		if p.declared[t.column].Kind == scalar.Invalid {
+			p.declared[t.column] = declaredType{typ, t.node.Span}
+		}
+		c.types.declare(p.columns[t.column], typ, t.node.Span)
+	}
+}
+
+// primitiveTypes are the names of types in atoms.
+var primitiveTypes = map[string]scalar.Type{
+	"int": scalar.IntType, "uint": scalar.UintType, "float": scalar.FloatType,
+	"decimal": scalar.DecimalType, "datetime": scalar.DatetimeType,
+	"boolean": scalar.BooleanType, "string": scalar.StringType,
+}
+
+func isTypeName(name string) bool {
+	_, ok := primitiveTypes[name]
+	return ok || name == "int128"
+}
+
+// typeNamed returns the type of a type atom, `int[32](x)`.
+func (c *checker) typeNamed(a *ast.Apply) (scalar.Type, bool) {
+	name := a.Name.Text
+	t, ok := primitiveTypes[name]
+	if !ok {
+		c.refuse(a.Name.Span, "128-bit numbers ("+name+")", "use int, or decimal[18,0] where exactness matters and overflow must not wrap")
+		return t, false
+	}
+	if a.Index == "" {
+		return t, true
+	}
+	bad := func(allowed string) (scalar.Type, bool) {
+		d := c.errorf(diag.BadTypeParameter, typeSpan(a), "there is no type %s[%s]", name, a.Index)
+		help(d, "%s", allowed)
+		return t, false
+	}
+	parts := strings.Split(a.Index, ",")
+	numbers := make([]int, len(parts))
+	for i, s := range parts {
+		n, err := strconv.Atoi(strings.TrimSpace(s))
+		if err != nil {
+			return bad("a type parameter is a number, as in int[32] and decimal[18,2]")
+		}
+		numbers[i] = n
+	}
+	first := numbers[0]
+	switch t.Kind {
+	case scalar.Int, scalar.Uint:
+		if len(numbers) == 1 && (first == 8 || first == 16 || first == 32 || first == 64) {
+			t.Bits = uint8(first)
+			return t, true
+		}
+		if len(numbers) == 1 && first == 128 {
+			c.refuse(typeSpan(a), "128-bit numbers ("+name+"[128])", "use "+name)
+			return t, false
+		}
+		return bad(name + " has the widths 8, 16, 32 and 64")
+	case scalar.Float:
+		if len(numbers) == 1 && (first == 32 || first == 64) {
+			t.Bits = uint8(first)
+			return t, true
+		}
+		return bad("float has the widths 32 and 64")
+	case scalar.Decimal:
+		switch {
+		case len(numbers) == 1 && first == 64:
+			return t, true
+		case len(numbers) == 1 && first == 128 || len(numbers) == 2 && first > scalar.MaxScale && first <= 38:
+			c.refuse(typeSpan(a), "decimals of more than 18 digits (decimal["+a.Index+"])", "use decimal[18,s] with s digits after the point")
+			return t, false
+		case len(numbers) == 2 && 1 <= first && first <= scalar.MaxScale && 0 <= numbers[1] && numbers[1] <= first:
+			return scalar.DecimalOf(uint8(numbers[1])), true
+		}
+		return bad("decimal[p,s] has p of at most 18 digits, s of them after the point")
+	}
+	return bad(name + " takes no parameter")
+}
+
+// typeSpan is the place of `int[32]` in `int[32](x)`.
+func typeSpan(a *ast.Apply) source.Span {
+	s := a.Span
+	if i := strings.IndexByte(s.Text(), '('); i > 0 {
+		s.End = s.Start + i
+	}
+	return s
+}
+
+// synonyms are names of other languages for LogiQL's types.
+var synonyms = map[string]string{
+	"integer": "int", "long": "int", "bigint": "int", "number": "int", "int64": "int",
+	"int32": "int[32]", "int16": "int[16]", "int8": "int[8]", "byte": "uint[8]",
+	"uint64": "uint", "uint32": "uint[32]", "symbol": "string", "str": "string",
+	"text": "string", "varchar": "string", "char": "string", "bool": "boolean",
+	"double": "float", "real": "float", "float64": "float", "float32": "float[32]",
+	"numeric": "decimal", "money": "decimal", "date": "datetime", "time": "datetime",
+	"timestamp": "datetime", "unsigned": "uint",
+}
+
+// unknownType reports a declaration's unary atom that is neither type nor
+// predicate.
+func (c *checker) unknownType(p *pred, near *neighbours) {
+	p.poisoned = true
+	d := c.errorf(diag.UnknownType, p.span, "there is no type and no predicate %s", p.name)
+	if s, ok := synonyms[strings.ToLower(p.name)]; ok {
+		help(d, "LogiQL calls it %s", s)
+		return
+	}
+	names := sortedKeys(primitiveTypes)
+	if s, ok := diag.Suggest(p.name, names); ok {
+		help(d, "did you mean %s?", s)
+		return
+	}
+	if s, ok := near.suggest(p.name); ok {
+		help(d, "did you mean %s?", s)
+		return
+	}
+	help(d, "the types are %s; a unary predicate serves as a type when it is declared too", strings.Join(names, ", "))
+}

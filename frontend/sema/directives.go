@@ -1,0 +1,404 @@
+package sema
+
+import (
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// directive is one `lang:` directive as written.
+type directive struct {
+	span  source.Span
+	name  string // without `lang:`
+	at    source.Span
+	pred  *ast.PredRef // nil when it speaks of no predicate
+	value ast.Node     // nil for lang:x(`p)
+	arity int
+}
+
+// laterDirectives belong to features that are not built yet.
+var laterDirectives = map[string]string{
+	"entity": "entities", "isEntity": "entities", "constructor": "constructors",
+	"skolem": "constructors", "autoNumbered": "auto-numbered entities",
+	"ordered": "ordered entities", "pulse": "pulse predicates",
+	"defaultValue": "default values", "default": "default values",
+	"recursiveMin": "recursive aggregation", "recursiveMax": "recursive aggregation",
+}
+
+// knownDirectives are offered for a misspelt one.
+var knownDirectives = []string{
+	"lang:derivationType", "lang:physical:filePath", "lang:physical:fileMode",
+	"lang:physical:delimiter", "lang:physical:hasColumnNames", "lang:physical:columnNames",
+	"lang:output:orderBy", "lang:output:limit", "lang:compiler:warning", "lang:compiler:error",
+	"lang:compiler:disableWarning", "lang:compiler:disableError", "lang:entity", "lang:isEntity",
+	"lang:constructor", "lang:skolem", "lang:autoNumbered", "lang:ordered", "lang:pulse", "lang:defaultValue",
+}
+
+func (c *checker) readDirective(cl *clause, item ast.Node) {
+	a, value := headAtom(item)
+	if a == nil || cl.node.Right != nil || cl.node.Arrow == ast.Constraint {
+		d := c.errorf(diag.BadDirective, item.Pos(), "a directive is a clause of its own")
+		help(d, "write it as a fact: lang:derivationType[`p] = \"Extensional\".")
+		return
+	}
+	d := &directive{
+		span: item.Pos(), at: a.Name.Span, value: value, arity: len(a.Args),
+		name: strings.TrimPrefix(a.Name.Text, "lang:"),
+	}
+	if len(a.Args) > 0 {
+		d.pred, _ = unparen(a.Args[0]).(*ast.PredRef)
+	}
+	c.directives = append(c.directives, d)
+}
+
+// readDirectives acts on the directives that change how the rest is read:
+// warnings and refused features. applyBindings acts on the others.
+func (c *checker) readDirectives() {
+	for _, d := range c.directives {
+		switch {
+		case strings.HasPrefix(d.name, "compiler:"):
+			c.compilerDirective(d)
+		case laterDirectives[d.name] != "":
+			c.refuse(d.at, laterDirectives[d.name]+" (lang:"+d.name+")", "")
+			if d.pred != nil {
+				p := c.enter(d.pred.Name, d.pred.Span)
+				p.poisoned = true
+			}
+		case strings.HasPrefix(d.name, "solve:"):
+			c.refuseForGood(d.at, "lang:"+d.name, "redfox evaluates rules; it does not solve linear programs")
+		}
+	}
+}
+
+// compilerDirective sets the level of a warning: `lang:compiler:warning:X[] = false`.
+func (c *checker) compilerDirective(d *directive) {
+	parts := strings.Split(d.name, ":")
+	if len(parts) != 3 {
+		c.unknownDirective(d)
+		return
+	}
+	on := true
+	if d.value != nil {
+		lit, ok := unparen(d.value).(*ast.Literal)
+		if !ok || lit.Value.Type.Kind != scalar.Boolean {
+			e := c.errorf(diag.BadDirective, d.value.Pos(), "lang:%s takes true or false", d.name)
+			help(e, "write lang:%s[] = true.", d.name)
+			return
+		}
+		on = lit.Value.Bool()
+	}
+	var to level
+	switch parts[1] {
+	case "warning":
+		to = levelOff
+		if on {
+			to = levelWarning
+		}
+	case "disableWarning":
+		to = levelWarning
+		if on {
+			to = levelOff
+		}
+	case "error":
+		to = levelWarning
+		if on {
+			to = levelError
+		}
+	case "disableError":
+		if parts[2] == "NEGATION_RECURSION" && on {
+			e := c.errorf(diag.NegationNotDisabled, d.span, "recursion through negation can not be allowed")
+			note(e, "without strata the program has no least model, so the answer would depend on the order of evaluation")
+			help(e, "remove the directive and break the cycle that the compiler shows")
+			return
+		}
+		to = levelWarning
+	default:
+		c.unknownDirective(d)
+		return
+	}
+	code := warningNamed(parts[2])
+	if code == nil {
+		c.noteIgnored(d, "redfox has no warning "+parts[2])
+		return
+	}
+	c.levels[code] = to
+}
+
+// warningNames are the names of warnings in directives: LogicBlox's where it has
+// one, else the code's name in its spelling.
+var warningNames = map[string]*diag.Code{
+	"NO_DECLARATION":      diag.Undeclared,
+	"SINGLE_OCCURRENCE":   diag.SingleOccurrence,
+	"UNUSED_PREDICATE":    diag.UnusedPredicate,
+	"NEVER_FIRES":         diag.NeverFires,
+	"UNBOUNDED_RECURSION": diag.UnboundedRecursion,
+	"SPECIFIC_STARRED_EDGE_IN_SAFETY_GRAPH_CYCLE": diag.UnboundedRecursion,
+}
+
+func warningNamed(name string) *diag.Code { return warningNames[name] }
+
+func (c *checker) noteIgnored(d *directive, why string) {
+	c.diags.Add(&diag.Diagnostic{
+		Severity: diag.Note, Code: diag.IgnoredDirective, Span: d.at,
+		Message: "lang:" + d.name + " has no effect", Notes: []string{why},
+	})
+}
+
+func (c *checker) unknownDirective(d *directive) {
+	e := c.errorf(diag.UnknownDirective, d.at, "there is no directive lang:%s", d.name)
+	if s, ok := diag.Suggest("lang:"+d.name, knownDirectives); ok {
+		help(e, "did you mean %s?", s)
+	}
+}
+
+// applyBindings acts on the directives that speak of predicates.
+func (c *checker) applyBindings() {
+	for _, d := range c.directives {
+		if strings.HasPrefix(d.name, "compiler:") || strings.HasPrefix(d.name, "solve:") || laterDirectives[d.name] != "" {
+			continue
+		}
+		handler := c.predicateDirective(d.name)
+		if handler == nil {
+			if strings.HasPrefix(d.name, "physical:") {
+				c.noteIgnored(d, "redfox chooses storage itself")
+			} else {
+				c.unknownDirective(d)
+			}
+			continue
+		}
+		if d.pred == nil || d.value == nil {
+			e := c.errorf(diag.BadDirective, d.span, "lang:%s needs a predicate and a value", d.name)
+			help(e, "write lang:%s[`p] = ...", d.name)
+			continue
+		}
+		p := c.preds[d.pred.Name]
+		if p == nil {
+			e := c.errorf(diag.UnknownPredicate, d.pred.Span, "there is no predicate %s", d.pred.Name)
+			var names []string
+			for _, q := range c.order {
+				names = append(names, q.name)
+			}
+			if s, ok := diag.Suggest(d.pred.Name, names); ok {
+				help(e, "did you mean `%s?", s)
+			}
+			continue
+		}
+		handler(d, p)
+	}
+	c.checkSources()
+}
+
+// predicateDirective returns what acts on a directive, nil if it is unknown.
+func (c *checker) predicateDirective(name string) func(*directive, *pred) {
+	switch name {
+	case "derivationType":
+		return c.derivationType
+	case "output:orderBy":
+		return c.orderBy
+	case "output:limit":
+		return c.limit
+	case "physical:filePath":
+		return func(d *directive, p *pred) {
+			if s, ok := c.stringValue(d); ok {
+				p.binding(d).Path = s
+				p.file.Span = d.span
+			}
+		}
+	case "physical:fileMode":
+		return c.fileMode
+	case "physical:delimiter":
+		return func(d *directive, p *pred) {
+			s, ok := c.stringValue(d)
+			if ok && len(s) != 1 {
+				c.errorf(diag.BadDirective, d.value.Pos(), "a delimiter is one character, not %d bytes", len(s))
+				return
+			}
+			p.binding(d).Delimiter = s
+		}
+	case "physical:hasColumnNames":
+		return func(d *directive, p *pred) {
+			lit, ok := unparen(d.value).(*ast.Literal)
+			if !ok || lit.Value.Type.Kind != scalar.Boolean {
+				c.errorf(diag.BadDirective, d.value.Pos(), "lang:%s takes true or false", d.name)
+				return
+			}
+			b := lit.Value.Bool()
+			p.binding(d).Header = &b
+		}
+	case "physical:columnNames":
+		return func(d *directive, p *pred) {
+			s, ok := c.stringValue(d)
+			if !ok {
+				return
+			}
+			split := ","
+			for _, sep := range []string{"\t", "|", ";"} {
+				if strings.Contains(s, sep) {
+					split = sep
+					break
+				}
+			}
+			p.binding(d).Columns = strings.Split(s, split)
+		}
+	}
+	return nil
+}
+
+func (p *pred) binding(d *directive) *core.FileBinding {
+	if p.file == nil {
+		p.file = &core.FileBinding{Span: d.span}
+	}
+	return p.file
+}
+
+func (c *checker) stringValue(d *directive) (string, bool) {
+	lit, ok := unparen(d.value).(*ast.Literal)
+	if !ok || lit.Value.Type.Kind != scalar.String {
+		c.errorf(diag.BadDirective, d.value.Pos(), "lang:%s takes a string", d.name)
+		return "", false
+	}
+	return lit.Value.Str(), true
+}
+
+func (c *checker) derivationType(d *directive, p *pred) {
+	s, ok := c.stringValue(d)
+	if !ok {
+		return
+	}
+	switch s {
+	case "Derived", "DerivedAndStored", "OnDemand":
+	case "Extensional":
+		p.extensional = d.span
+	default:
+		e := c.errorf(diag.BadDirective, d.value.Pos(), "there is no derivation type %q", s)
+		help(e, "the derivation types are \"Extensional\", \"DerivedAndStored\" and \"Derived\"")
+	}
+}
+
+func (c *checker) fileMode(d *directive, p *pred) {
+	s, ok := c.stringValue(d)
+	if !ok {
+		return
+	}
+	switch s {
+	case "import":
+		p.binding(d).Export = false
+		p.fileMode = true
+	case "export":
+		p.binding(d).Export = true
+		p.fileMode = true
+	case "import_detailed":
+		c.refuse(d.value.Pos(), "detailed import", "use \"import\"")
+	default:
+		e := c.errorf(diag.BadDirective, d.value.Pos(), "there is no file mode %q", s)
+		help(e, "the file modes are \"import\" and \"export\"")
+	}
+}
+
+func (c *checker) limit(d *directive, p *pred) {
+	lit, ok := unparen(d.value).(*ast.Literal)
+	if !ok || lit.Value.Type.Kind != scalar.Int || lit.Value.Int() < 0 {
+		c.errorf(diag.BadDirective, d.value.Pos(), "a limit is a number of tuples, 0 or more")
+		return
+	}
+	p.limit = lit.Value.Int()
+}
+
+// orderBy reads "revenue desc, o_date": names of arguments, or numbers counted
+// from 1, each with asc or desc.
+func (c *checker) orderBy(d *directive, p *pred) {
+	s, ok := c.stringValue(d)
+	if !ok {
+		return
+	}
+	c.nameArguments(p)
+	p.orderBy = nil
+	for _, item := range strings.Split(s, ",") {
+		words := strings.Fields(item)
+		if len(words) == 0 || len(words) > 2 {
+			e := c.errorf(diag.BadDirective, d.value.Pos(), "an order is a list of arguments, each with asc or desc")
+			help(e, "write for example \"%s desc\"", orderExample(p))
+			return
+		}
+		key := core.OrderKey{Arg: -1}
+		for i, name := range p.argNames {
+			if name == words[0] {
+				key.Arg = i
+			}
+		}
+		if key.Arg < 0 {
+			e := c.errorf(diag.BadDirective, d.value.Pos(), "%s has no argument %s", p.name, words[0])
+			note(e, "its arguments are %s", strings.Join(p.argNames, ", "))
+			if near, ok := diag.Suggest(words[0], p.argNames); ok {
+				help(e, "did you mean %s?", near)
+			}
+			label(e, p.span, "%s is here", p.name)
+			return
+		}
+		if len(words) == 2 {
+			switch strings.ToLower(words[1]) {
+			case "desc":
+				key.Desc = true
+			case "asc":
+			default:
+				e := c.errorf(diag.BadDirective, d.value.Pos(), "an argument is ordered asc or desc, not %s", words[1])
+				help(e, "write \"%s desc\"", words[0])
+				return
+			}
+		}
+		p.orderBy = append(p.orderBy, key)
+	}
+}
+
+func orderExample(p *pred) string {
+	if len(p.argNames) > 0 {
+		return p.argNames[0]
+	}
+	return "x"
+}
+
+// checkSources looks at where each predicate's tuples come from: files and
+// outside facts fill extensional predicates only, rules derived ones.
+func (c *checker) checkSources() {
+	for _, p := range c.order {
+		f := p.file
+		if f != nil && f.Path == "" {
+			e := c.errorf(diag.BadDirective, f.Span, "%s has no file path", p.name)
+			help(e, "add lang:physical:filePath[`%s] = \"file.csv\".", p.name)
+		}
+		if f != nil {
+			if !p.fileMode {
+				f.Export = p.rules > 0
+			}
+			f.Offset = p.split && p.keys == 1 || p.keys == 1 && p.arity > 1 && len(p.argNames) > 0 && p.argNames[0] == "offset"
+			if !f.Export && p.rules > 0 {
+				e := c.errorf(diag.DerivedFromOutside, f.Span, "%s is derived by rules and can not also be read from a file", p.name)
+				label(e, p.ruleSpan, "it is derived here")
+				help(e, "read the file into a predicate of its own and derive %s from it, or set lang:physical:fileMode[`%s] = \"export\" to write it", p.name, p.name)
+			}
+			if f.Columns != nil {
+				want := p.arity
+				if f.Offset {
+					want--
+				}
+				if len(f.Columns) != want {
+					c.errorf(diag.BadDirective, f.Span, "%s has %d columns, but lang:physical:columnNames names %d", p.name, want, len(f.Columns))
+				}
+			}
+		}
+		if p.external && p.rules > 0 {
+			e := c.errorf(diag.DerivedFromOutside, p.span, "%s is derived by rules and can not also be given facts from outside", p.name)
+			label(e, p.ruleSpan, "it is derived here")
+			help(e, "bind the facts to a predicate of its own and derive %s from it", p.name)
+		}
+		if p.extensional.IsValid() && p.rules > 0 {
+			e := c.errorf(diag.RuleOnExtensional, p.ruleSpan, "%s is declared extensional, but a rule derives it", p.name)
+			label(e, p.extensional, "declared extensional here")
+			help(e, "remove the directive, or derive another predicate")
+		}
+	}
+}

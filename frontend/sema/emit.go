@@ -1,0 +1,580 @@
+package sema
+
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// emit makes the core program. Clauses with errors are left out.
+func (c *checker) emit() *core.Program {
+	program := &core.Program{Files: c.files}
+	for _, p := range c.order {
+		program.Preds = append(program.Preds, c.emitPred(p))
+	}
+	for _, cl := range c.clauses {
+		if cl.bad {
+			continue
+		}
+		for _, u := range cl.units {
+			if !c.complete(u) {
+				continue
+			}
+			if cl.kind == constraintClause {
+				c.emitCheck(program, u)
+				continue
+			}
+			for _, h := range u.heads {
+				c.emitRule(program, u, h)
+			}
+		}
+	}
+	c.checkFacts()
+	return program
+}
+
+func (c *checker) emitPred(p *pred) *core.Pred {
+	c.nameArguments(p)
+	out := &core.Pred{
+		Name: p.name, Span: p.span, Keys: p.keys,
+		Derived: p.rules > 0, Query: p.query,
+		OrderBy: p.orderBy, Limit: p.limit, File: p.file,
+	}
+	out.Exported = out.Derived && (p.query || p.name[0] != '_')
+	for i, n := range p.columns {
+		t, _ := c.types.typeOf(n)
+		out.Args = append(out.Args, core.Arg{Name: p.argNames[i], Type: t})
+	}
+	p.core = out
+	return out
+}
+
+// nameArguments names the arguments of a predicate without declaration after
+// the variables of its first rule.
+func (c *checker) nameArguments(p *pred) {
+	if len(p.argNames) == p.arity && p.named {
+		return
+	}
+	p.named = true
+	names := make([]string, p.arity)
+	if p.decl != nil {
+		copy(names, p.argNames)
+	} else if p.firstHead != nil {
+		for i, t := range p.firstHead.args {
+			if r, ok := t.(ref); ok && !r.v.made {
+				names[i] = r.v.base
+			}
+		}
+	}
+	taken := map[string]bool{}
+	for i, name := range names {
+		if name == "" || taken[name] {
+			names[i] = ""
+			continue
+		}
+		taken[name] = true
+	}
+	for i := range names {
+		if names[i] != "" {
+			continue
+		}
+		name := argName(i)
+		if p.functional() && i == p.arity-1 {
+			name = "value"
+		}
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s%d", argName(i), n)
+		}
+		names[i], taken[name] = name, true
+	}
+	p.argNames = names
+}
+
+// complete reports whether everything in a unit has a type; if not, the reason
+// has been reported.
+func (c *checker) complete(u *unit) bool {
+	for _, v := range u.vars {
+		if _, ok := c.types.typeOf(v.node); !ok {
+			return false
+		}
+	}
+	for _, h := range u.heads {
+		for _, n := range h.pred.columns {
+			if _, ok := c.types.typeOf(n); !ok {
+				return false
+			}
+		}
+	}
+	return resolved(u.body)
+}
+
+func resolved(body []literal) bool {
+	var ok func(e expr) bool
+	ok = func(e expr) bool {
+		k, isCall := e.(*call)
+		if !isCall {
+			return true
+		}
+		for _, a := range k.args {
+			if !ok(a) {
+				return false
+			}
+		}
+		return k.resolved
+	}
+	for _, l := range body {
+		good := true
+		switch l := l.(type) {
+		case *binding:
+			good = ok(l.e)
+		case *test:
+			good = ok(l.e)
+		case *negation:
+			good = resolved(l.body)
+		}
+		if !good {
+			return false
+		}
+	}
+	return true
+}
+
+// emitter makes the core form of one rule or check.
+type emitter struct {
+	c      *checker
+	u      *unit
+	vars   map[*variable]*core.Var
+	consts map[*variable]core.Const
+	fixed  map[*variable]bool // variables that must stay variables
+	made   int
+	// dead says that a test of the body is certainly false, at the given place.
+	dead   bool
+	deadAt source.Span
+}
+
+func (c *checker) newEmitter(u *unit) *emitter {
+	e := &emitter{c: c, u: u, vars: map[*variable]*core.Var{}, consts: map[*variable]core.Const{}, fixed: map[*variable]bool{}}
+	for _, a := range u.agg {
+		e.fixed[a.out], e.fixed[a.in] = true, true
+	}
+	if u.seq != nil {
+		e.fixed[u.seq.index] = true
+	}
+	return e
+}
+
+func (e *emitter) variable(v *variable) *core.Var {
+	out := e.vars[v]
+	if out == nil {
+		t, _ := e.c.types.typeOf(v.node)
+		out = &core.Var{Name: v.name, Type: t, Span: v.span}
+		e.vars[v] = out
+	}
+	return out
+}
+
+// fresh makes a variable that the program does not have.
+func (e *emitter) fresh(t scalar.Type, span source.Span) *core.Var {
+	e.made++
+	return &core.Var{Name: fmt.Sprintf("$c%d", e.made), Type: t, Span: span}
+}
+
+func (c *checker) emitRule(program *core.Program, u *unit, h *atom) {
+	e := c.newEmitter(u)
+	body := e.body(u.body, 0)
+	rule := &core.Rule{Span: u.clause.node.Span, Decl: u.clause.number}
+	rule.Head = core.Atom{Span: h.span, Pred: h.pred.core}
+	var widened *core.Var // the value after an aggregate has to be widened
+	for i, t := range h.args {
+		want := h.pred.core.Args[i].Type
+		switch t := t.(type) {
+		case *constant:
+			v, _ := literalAs(t.value, want)
+			rule.Head.Args = append(rule.Head.Args, core.Const{Value: v})
+		case ref:
+			if k, ok := e.consts[t.v]; ok {
+				if v, ok := literalAs(k.Value, want); ok {
+					rule.Head.Args = append(rule.Head.Args, core.Const{Value: v})
+					continue
+				}
+			}
+			v := e.variable(t.v)
+			switch {
+			case v.Type == want:
+				rule.Head.Args = append(rule.Head.Args, v)
+			case t.v.out:
+				widened = v
+				rule.Head.Args = append(rule.Head.Args, v)
+			default:
+				to := e.fresh(want, t.span)
+				body = append(body, &core.Let{Span: t.span, Var: to, Expr: convert(core.VarExpr{Var: v}, want, t.span)})
+				rule.Head.Args = append(rule.Head.Args, to)
+			}
+		}
+	}
+	rule.Body = body
+	for _, a := range u.agg {
+		if !hasArg(h, a.out) {
+			continue
+		}
+		spec := core.AggSpec{Span: a.span, Out: e.variable(a.out), Fn: a.fn}
+		if a.in != nil {
+			spec.In = e.variable(a.in)
+		}
+		rule.Agg = append(rule.Agg, spec)
+	}
+	if s := u.seq; s != nil {
+		rule.Seq = &core.Seq{Index: e.variable(s.index)}
+		for _, v := range s.group {
+			rule.Seq.Group = append(rule.Seq.Group, e.variable(v))
+		}
+		for _, v := range s.order {
+			rule.Seq.Order = append(rule.Seq.Order, e.variable(v))
+		}
+	}
+	if e.dead {
+		d := c.warnf(diag.NeverFires, u.clause.node.Left.Pos(), "this rule can never derive anything")
+		label(d, e.deadAt, "this is always false")
+		help(d, "remove the rule, or mend the condition")
+		return
+	}
+	dropUnused(rule)
+	if len(rule.Body) == 0 && len(rule.Agg) == 0 && h.pred.functional() {
+		c.facts = append(c.facts, rule)
+	}
+	if widened != nil {
+		rule = c.splitWidening(program, rule, h)
+	}
+	c.rules = append(c.rules, rule)
+}
+
+// dropUnused removes the bindings that nothing uses and that always have a
+// value; heads of one clause leave them to one another.
+func dropUnused(r *core.Rule) {
+	if len(r.Agg) > 0 || r.Seq != nil {
+		return
+	}
+	used := map[*core.Var]bool{}
+	for _, t := range r.Head.Args {
+		if v, ok := t.(*core.Var); ok {
+			used[v] = true
+		}
+	}
+	var mark func(body []core.Literal)
+	mark = func(body []core.Literal) {
+		for i := len(body) - 1; i >= 0; i-- {
+			switch l := body[i].(type) {
+			case *core.Atom:
+				for _, t := range l.Args {
+					if v, ok := t.(*core.Var); ok {
+						used[v] = true
+					}
+				}
+			case *core.Let:
+				if used[l.Var] || mayFail(l.Expr) {
+					for _, v := range exprVars(l.Expr) {
+						used[v] = true
+					}
+				}
+			case *core.Test:
+				for _, v := range exprVars(l.Expr) {
+					used[v] = true
+				}
+			case *core.Not:
+				mark(l.Body)
+			}
+		}
+	}
+	mark(r.Body)
+	kept := r.Body[:0]
+	for _, l := range r.Body {
+		if let, ok := l.(*core.Let); ok && !used[let.Var] && !mayFail(let.Expr) {
+			continue
+		}
+		kept = append(kept, l)
+	}
+	r.Body = kept
+}
+
+func hasArg(h *atom, v *variable) bool {
+	for _, t := range h.args {
+		if r, ok := t.(ref); ok && r.v == v {
+			return true
+		}
+	}
+	return false
+}
+
+// splitWidening routes an aggregate or sequence, whose result is narrower than
+// the declared column, through a hidden predicate, and returns the rule that
+// widens it.
+func (c *checker) splitWidening(program *core.Program, rule *core.Rule, h *atom) *core.Rule {
+	to := h.pred.core
+	hidden := &core.Pred{
+		Name: fmt.Sprintf("%s$%d", to.Name, len(program.Preds)), Span: to.Span,
+		Keys: to.Keys, Derived: true, Hidden: true, Limit: -1,
+	}
+	outer := &core.Rule{Span: rule.Span, Decl: rule.Decl}
+	outer.Head = core.Atom{Span: rule.Head.Span, Pred: to}
+	read := &core.Atom{Span: rule.Head.Span, Pred: hidden}
+	outer.Body = []core.Literal{read}
+	for i, t := range rule.Head.Args {
+		typ, span := to.Args[i].Type, rule.Head.Span
+		name := to.Args[i].Name
+		if v, ok := t.(*core.Var); ok {
+			typ, span = v.Type, v.Span
+		}
+		hidden.Args = append(hidden.Args, core.Arg{Name: name, Type: typ})
+		v := &core.Var{Name: name, Type: typ, Span: span}
+		read.Args = append(read.Args, v)
+		if typ == to.Args[i].Type {
+			outer.Head.Args = append(outer.Head.Args, v)
+			continue
+		}
+		wide := &core.Var{Name: "$c" + name, Type: to.Args[i].Type, Span: span}
+		outer.Body = append(outer.Body, &core.Let{Span: span, Var: wide, Expr: convert(core.VarExpr{Var: v}, wide.Type, span)})
+		outer.Head.Args = append(outer.Head.Args, wide)
+	}
+	rule.Head.Pred = hidden
+	program.Preds = append(program.Preds, hidden)
+	c.rules = append(c.rules, rule)
+	return outer
+}
+
+func (c *checker) emitCheck(program *core.Program, u *unit) {
+	if u.typesOnly {
+		return
+	}
+	e := c.newEmitter(u)
+	body := e.body(u.body, 0)
+	if e.dead {
+		return // it can not be violated
+	}
+	check := &core.Check{Span: u.clause.node.Span, Text: u.clause.node.Span.Text(), Body: body}
+	for _, v := range u.vars[:u.shown] {
+		if _, folded := e.consts[v]; !v.made && v.scope.parent == nil && !folded {
+			check.Vars = append(check.Vars, e.variable(v))
+		}
+	}
+	program.Checks = append(program.Checks, check)
+}
+
+// body emits the literals of a conjunction at the given depth of negation.
+func (e *emitter) body(literals []literal, depth int) []core.Literal {
+	var out []core.Literal
+	for _, l := range literals {
+		switch l := l.(type) {
+		case *atom:
+			out = append(out, e.atom(l))
+		case *binding:
+			t, _ := e.c.types.typeOf(l.v.node)
+			x, ok := e.expr(l.e, t)
+			if !ok {
+				e.fail(l.span)
+				continue
+			}
+			if k, ok := x.(core.Const); ok && !e.fixed[l.v] {
+				e.consts[l.v] = k
+				continue
+			}
+			out = append(out, &core.Let{Span: l.span, Var: e.variable(l.v), Expr: x})
+		case *test:
+			x, ok := e.expr(l.e, scalar.BooleanType)
+			if k, isConst := x.(core.Const); ok && isConst {
+				ok = k.Value.Bool()
+				if ok {
+					continue
+				}
+			}
+			if !ok {
+				e.fail(l.span)
+				continue
+			}
+			out = append(out, &core.Test{Span: l.span, Expr: x})
+		case *negation:
+			out = append(out, e.negation(l, depth)...)
+		}
+	}
+	return out
+}
+
+func (e *emitter) fail(span source.Span) {
+	if !e.dead {
+		e.dead, e.deadAt = true, span
+	}
+}
+
+// negation emits !F. One that is certainly true disappears, a negated test is
+// turned round, and a double negation is lifted, which in a set changes
+// nothing.
+func (e *emitter) negation(n *negation, depth int) []core.Literal {
+	wasDead, wasAt := e.dead, e.deadAt
+	e.dead = false
+	inner := e.body(n.body, depth+1)
+	impossible := e.dead
+	e.dead, e.deadAt = wasDead, wasAt
+	if impossible {
+		return nil
+	}
+	if len(inner) == 0 {
+		e.fail(n.span)
+		return nil
+	}
+	if len(inner) == 1 {
+		switch x := inner[0].(type) {
+		case *core.Test:
+			return []core.Literal{&core.Test{Span: n.span, Expr: not(x.Expr, n.span)}}
+		case *core.Not:
+			if len(e.u.agg) == 0 && e.u.seq == nil {
+				return x.Body
+			}
+		}
+	}
+	return []core.Literal{&core.Not{Span: n.span, Body: inner}}
+}
+
+func (e *emitter) atom(a *atom) *core.Atom {
+	out := &core.Atom{Span: a.span, Pred: a.pred.core}
+	for i, t := range a.args {
+		switch t := t.(type) {
+		case *constant:
+			v, _ := literalAs(t.value, a.pred.core.Args[i].Type)
+			out.Args = append(out.Args, core.Const{Value: v})
+		case ref:
+			if k, ok := e.consts[t.v]; ok {
+				out.Args = append(out.Args, k)
+			} else {
+				out.Args = append(out.Args, e.variable(t.v))
+			}
+		}
+	}
+	return out
+}
+
+// expr emits an expression of the wanted type, folded. It reports false where
+// the expression certainly has no value.
+func (e *emitter) expr(x expr, want scalar.Type) (core.Expr, bool) {
+	switch x := x.(type) {
+	case *constant:
+		if v, ok := literalAs(x.value, want); ok {
+			return core.Const{Value: v}, true
+		}
+		return e.widen(core.Const{Value: x.value}, want, x.span)
+	case ref:
+		if k, ok := e.consts[x.v]; ok {
+			return e.widen(k, want, x.span)
+		}
+		return e.widen(core.VarExpr{Var: e.variable(x.v)}, want, x.span)
+	}
+	k := x.(*call)
+	if k.name == "eq" {
+		if a, ok := k.args[0].(ref); ok {
+			if b, ok := k.args[1].(ref); ok && a.v == b.v {
+				return core.Const{Value: scalar.OfBool(true)}, true
+			}
+		}
+	}
+	args := make([]core.Expr, len(k.args))
+	values := make([]*scalar.Value, len(k.args))
+	constant := true
+	for i, a := range k.args {
+		arg, ok := e.expr(a, k.sig.Params[i])
+		if !ok {
+			return nil, false
+		}
+		args[i] = arg
+		if v, ok := arg.(core.Const); ok {
+			values[i] = &v.Value
+		} else {
+			constant = false
+		}
+	}
+	f := k.sig.Func
+	if err := f.Check(values); err != nil {
+		e.certainFailure(k, err)
+		return nil, false
+	}
+	if constant && !f.Volatile {
+		flat := make([]scalar.Value, len(values))
+		for i, v := range values {
+			flat[i] = *v
+		}
+		v, ok := f.Eval(k.sig.Result, flat)
+		if !ok || !v.Fits() {
+			e.noValue(k)
+			return nil, false
+		}
+		return e.widen(core.Const{Value: v}, want, k.span)
+	}
+	return e.widen(&core.Call{Span: k.span, Func: f, Args: args, Result: k.sig.Result}, want, k.span)
+}
+
+// widen converts an expression to a type that it widens to.
+func (e *emitter) widen(x core.Expr, want scalar.Type, span source.Span) (core.Expr, bool) {
+	if x.Type() == want {
+		return x, true
+	}
+	if k, ok := x.(core.Const); ok {
+		if v, ok := literalAs(k.Value, want); ok {
+			return core.Const{Value: v}, true
+		}
+	}
+	return convert(x, want, span), true
+}
+
+func convert(x core.Expr, to scalar.Type, span source.Span) core.Expr {
+	return &core.Call{Span: span, Func: scalar.Lookup("convert"), Args: []core.Expr{x}, Result: to}
+}
+
+// certainFailure reports a call that its constant arguments deprive of a value.
+func (e *emitter) certainFailure(k *call, err error) {
+	if name := k.sig.Func.Name; name == "div" || name == "mod" {
+		d := e.c.errorf(diag.DivisionByZero, k.span, "division by zero")
+		label(d, k.args[1].pos(), "this is zero")
+		note(d, "the expression never has a value, so the rule could never fire")
+		return
+	}
+	e.c.errorf(diag.BadConstant, k.span, "%s", err.Error())
+}
+
+// noValue reports a constant expression without value.
+func (e *emitter) noValue(k *call) {
+	d := e.c.errorf(diag.NoValue, k.span, "%s has no value", k.span.Text())
+	note(d, "its arguments are constants, so this can never hold")
+}
+
+// inverse has the comparison that holds exactly where the other does not.
+var inverse = map[string]string{"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+
+// not negates a boolean expression: true where it is false or has no value.
+func not(x core.Expr, span source.Span) core.Expr {
+	k, ok := x.(*core.Call)
+	if ok && !mayFail(x) {
+		if other, ok := inverse[k.Func.Name]; ok {
+			return &core.Call{Span: span, Func: scalar.Lookup(other), Args: k.Args, Result: scalar.BooleanType}
+		}
+	}
+	if mayFail(x) {
+		x = &core.Call{Span: span, Func: scalar.Lookup("holds"), Args: []core.Expr{x}, Result: scalar.BooleanType}
+	}
+	return &core.Call{Span: span, Func: scalar.Lookup("not"), Args: []core.Expr{x}, Result: scalar.BooleanType}
+}
+
+// mayFail reports whether an expression can be without a value.
+func mayFail(x core.Expr) bool {
+	k, ok := x.(*core.Call)
+	if !ok {
+		return false
+	}
+	types := make([]scalar.Type, len(k.Args))
+	for i, a := range k.Args {
+		if mayFail(a) {
+			return true
+		}
+		types[i] = a.Type()
+	}
+	return k.Func.MayFail(k.Result, types)
+}

@@ -1,0 +1,426 @@
+package sema
+
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Type inference is unification of predicate columns and rule variables: a
+// variable has the type of every column in which it stands, and a column that no
+// declaration types has the type of every variable that its rules put there.
+// Expressions are typed forward, from their operands to their result. What is
+// still open then is settled by literals, and last by what the functions accept.
+// Classes of a union-find forest hold the types; the edges between nodes are kept
+// with their places, so that a clash is explained by the shortest chain of
+// clauses from one piece of evidence to the other.
+
+// inference holds the nodes, columns and variables alike.
+type inference struct {
+	nodes    []typeNode
+	parent   []int32
+	class    []*class // of roots
+	edges    []edge
+	declared []declaredEvidence
+	// adjacent is built from the edges when the first clash is explained.
+	adjacent [][]int32
+	indexed  int // edges in adjacent
+}
+
+// typeNode is a column of a predicate or a variable of a unit.
+type typeNode struct {
+	pred   *pred
+	column int
+	v      *variable
+}
+
+// class is a set of nodes with one type.
+type class struct {
+	known, poisoned bool
+	typ             scalar.Type
+	because         evidence
+	literals        []literalUse
+	waiting         []*item
+}
+
+// evidence says what gave a class its type.
+type evidence struct {
+	node int
+	span source.Span
+	text string // "declared int", "1 + x is int"
+}
+
+// literalUse is a constant that a class must be able to hold.
+type literalUse struct {
+	node     int
+	constant *constant
+}
+
+// edge says that two nodes have one type because of what is written at span.
+type edge struct {
+	a, b int
+	span source.Span
+}
+
+func (in *inference) add(n typeNode) int {
+	id := len(in.nodes)
+	in.nodes = append(in.nodes, n)
+	in.parent = append(in.parent, int32(id))
+	in.class = append(in.class, &class{})
+	return id
+}
+
+func (in *inference) column(p *pred, i int) int { return in.add(typeNode{pred: p, column: i}) }
+func (in *inference) variable(v *variable) int  { return in.add(typeNode{v: v}) }
+func (in *inference) classOf(node int) *class   { return in.class[in.find(node)] }
+
+func (in *inference) find(node int) int {
+	n := int32(node)
+	for in.parent[n] != n {
+		in.parent[n] = in.parent[in.parent[n]]
+		n = in.parent[n]
+	}
+	return int(n)
+}
+
+// typeOf returns the type of a node if it is known.
+func (in *inference) typeOf(node int) (scalar.Type, bool) {
+	c := in.classOf(node)
+	return c.typ, c.known && !c.poisoned
+}
+
+// declare records a declared type before inference runs; clashes between
+// declarations are found when the evidence is entered by infer.
+func (in *inference) declare(node int, t scalar.Type, span source.Span) {
+	in.declared = append(in.declared, declaredEvidence{node, t, span})
+}
+
+type declaredEvidence struct {
+	node int
+	typ  scalar.Type
+	span source.Span
+}
+
+// item is a literal whose expressions wait for types.
+type item struct {
+	unit   *unit
+	lit    literal
+	queued bool
+	done   bool
+	// waitsFor is the node whose type is missing.
+	waitsFor int
+}
+
+// solver runs the inference over a checked program.
+type solver struct {
+	*inference
+	c     *checker
+	queue []*item
+	items []*item
+	soft  []softHead
+	open  []int // nodes that may be roots without a type
+}
+
+// softHead is a head argument in a declared column: its type widens to the
+// declared one.
+type softHead struct {
+	unit   *unit
+	r      ref
+	pred   *pred
+	column int
+}
+
+// infer gives every column and variable a type, or reports why it has none.
+func (c *checker) infer() {
+	s := &solver{inference: &c.types, c: c}
+	for _, d := range c.types.declared {
+		s.learn(d.node, d.typ, evidence{d.node, d.span, "declared " + d.typ.String() + " here"})
+	}
+	for _, cl := range c.clauses {
+		for _, u := range cl.units {
+			s.enter(u)
+		}
+	}
+	s.run()
+	s.settle()
+	s.checkLiterals()
+	s.checkHeads()
+	c.explainUnbound()
+	s.checkTyped()
+}
+
+// enter adds the equalities of a unit.
+func (s *solver) enter(u *unit) {
+	for _, a := range u.asserts {
+		s.learn(a.v.node, a.typ, evidence{a.v.node, a.span, "said to be " + a.typ.String() + " here"})
+	}
+	s.enterBody(u, u.body)
+	for i := range u.agg {
+		it := &item{unit: u, lit: &u.agg[i]}
+		s.items = append(s.items, it)
+		s.push(it)
+	}
+	if u.seq != nil {
+		s.learn(u.seq.index.node, scalar.IntType, evidence{u.seq.index.node, u.seq.span, "an index of seq<<>> is int"})
+	}
+	for _, h := range u.heads {
+		for i, t := range h.args {
+			if h.pred.declared[i].Kind == scalar.Invalid {
+				s.argument(h, i, t)
+				continue
+			}
+			switch t := t.(type) {
+			case ref:
+				s.soft = append(s.soft, softHead{u, t, h.pred, i})
+			case *constant:
+				s.literal(h.pred.columns[i], t)
+			}
+		}
+	}
+}
+
+func (s *solver) enterBody(u *unit, body []literal) {
+	for _, l := range body {
+		switch l := l.(type) {
+		case *atom:
+			for i, t := range l.args {
+				s.argument(l, i, t)
+			}
+		case *binding, *test:
+			it := &item{unit: u, lit: l}
+			s.items = append(s.items, it)
+			s.push(it)
+		case *negation:
+			s.enterBody(u, l.body)
+		}
+	}
+}
+
+// argument unifies an argument with its column.
+func (s *solver) argument(a *atom, i int, t term) {
+	switch t := t.(type) {
+	case ref:
+		s.unify(t.v.node, a.pred.columns[i], t.span)
+	case *constant:
+		s.literal(a.pred.columns[i], t)
+	}
+}
+
+func (s *solver) literal(node int, k *constant) {
+	c := s.classOf(node)
+	c.literals = append(c.literals, literalUse{node, k})
+}
+
+func (s *solver) push(it *item) {
+	if !it.queued && !it.done {
+		it.queued = true
+		s.queue = append(s.queue, it)
+	}
+}
+
+// unify joins the classes of two nodes.
+func (s *solver) unify(a, b int, span source.Span) {
+	s.edges = append(s.edges, edge{a, b, span})
+	ra, rb := s.find(a), s.find(b)
+	if ra == rb {
+		return
+	}
+	ca, cb := s.class[ra], s.class[rb]
+	clash := ca.known && cb.known && ca.typ != cb.typ && !ca.poisoned && !cb.poisoned
+	if clash {
+		s.clash(ca, cb, a, b, span)
+	}
+	// The smaller class, by its literals and waiting items, is poured into the
+	// other.
+	if len(ca.literals)+len(ca.waiting) < len(cb.literals)+len(cb.waiting) {
+		ra, rb, ca, cb = rb, ra, cb, ca
+	}
+	s.parent[rb] = int32(ra)
+	s.class[rb] = nil
+	wake := ca.known != cb.known
+	if !ca.known && cb.known {
+		ca.known, ca.typ, ca.because = true, cb.typ, cb.because
+	}
+	ca.poisoned = ca.poisoned || cb.poisoned || clash
+	ca.literals = append(ca.literals, cb.literals...)
+	ca.waiting = append(ca.waiting, cb.waiting...)
+	if wake || ca.poisoned {
+		s.wake(ca)
+	}
+}
+
+func (s *solver) wake(c *class) {
+	for _, it := range c.waiting {
+		s.push(it)
+	}
+	c.waiting = nil
+}
+
+// learn gives a node's class a type.
+func (s *solver) learn(node int, t scalar.Type, because evidence) {
+	c := s.classOf(node)
+	switch {
+	case c.poisoned:
+	case !c.known:
+		c.known, c.typ, c.because = true, t, because
+		s.wake(c)
+	case c.typ != t:
+		s.clash(c, &class{known: true, typ: t, because: because}, c.because.node, because.node, because.span)
+		c.poisoned = true
+		s.wake(c)
+	}
+}
+
+func (s *solver) poison(node int) {
+	c := s.classOf(node)
+	c.poisoned = true
+	s.wake(c)
+}
+
+// run types expressions until nothing changes.
+func (s *solver) run() {
+	for len(s.queue) > 0 {
+		it := s.queue[0]
+		s.queue = s.queue[1:]
+		it.queued = false
+		if !it.done {
+			s.step(it)
+		}
+	}
+}
+
+// step tries to type the expressions of an item. If a class is missing, the item
+// waits for it.
+func (s *solver) step(it *item) {
+	switch l := it.lit.(type) {
+	case *binding:
+		switch e := l.e.(type) {
+		case ref:
+			s.unify(l.v.node, e.v.node, l.span)
+			it.done = true
+		case *constant:
+			s.literal(l.v.node, e)
+			it.done = true
+		case *call:
+			t, state := s.exprType(e, it)
+			if state == pending {
+				return
+			}
+			it.done = true
+			if state == broken {
+				s.poison(l.v.node)
+				return
+			}
+			s.learn(l.v.node, t, evidence{l.v.node, e.span, fmt.Sprintf("%s is %s", e.span.Text(), t)})
+		}
+	case *test:
+		if _, state := s.exprType(l.e, it); state != pending {
+			it.done = true
+		}
+	case *aggregate:
+		s.stepAggregate(l, it)
+	}
+}
+
+// progress tells whether an expression has a type.
+type progress uint8
+
+const (
+	pending progress = iota // a variable in it has no type yet
+	broken                  // an error was reported, or a variable is poisoned
+	typed
+)
+
+// exprType returns the type of an expression. While it is pending the item
+// waits for the class that is missing.
+func (s *solver) exprType(e expr, it *item) (scalar.Type, progress) {
+	switch e := e.(type) {
+	case ref:
+		c := s.classOf(e.v.node)
+		switch {
+		case c.poisoned:
+			return scalar.Type{}, broken
+		case c.known:
+			return c.typ, typed
+		}
+		if it != nil {
+			c.waiting = append(c.waiting, it)
+			it.waitsFor = e.v.node
+		}
+		return scalar.Type{}, pending
+	case *constant:
+		return e.value.Type, typed
+	case *call:
+		return s.callType(e, it)
+	}
+	return scalar.Type{}, broken
+}
+
+func (s *solver) callType(e *call, it *item) (scalar.Type, progress) {
+	if e.failed {
+		return scalar.Type{}, broken
+	}
+	if e.resolved {
+		return e.sig.Result, typed
+	}
+	types := make([]scalar.Type, len(e.args))
+	for i, a := range e.args {
+		t, state := s.exprType(a, it)
+		if state != typed {
+			e.failed = e.failed || state == broken
+			return scalar.Type{}, state
+		}
+		types[i] = t
+	}
+	adoptLiterals(e.args, types)
+	sig, err := scalar.Resolve(e.name, types)
+	if err != nil {
+		e.failed = true
+		s.wrongTypes(e, types, err)
+		return scalar.Type{}, broken
+	}
+	e.resolved, e.sig = true, sig
+	return sig.Result, typed
+}
+
+// adoptLiterals gives integer literals the integer type of the other operand
+// where they fit it, so that x + 1 keeps the type of x.
+func adoptLiterals(args []expr, types []scalar.Type) {
+	if len(args) != 2 {
+		return
+	}
+	for i := range args {
+		k, ok := args[i].(*constant)
+		other := types[1-i]
+		if !ok || !isInteger(types[i]) || !isInteger(other) {
+			continue
+		}
+		if _, isConstant := args[1-i].(*constant); isConstant {
+			continue
+		}
+		if _, fits := literalAs(k.value, other); fits {
+			types[i] = other
+		}
+	}
+}
+
+func isInteger(t scalar.Type) bool { return t.Kind == scalar.Int || t.Kind == scalar.Uint }
+
+// wrongTypes reports a call without a fitting overload, with where each
+// operand's type comes from.
+func (s *solver) wrongTypes(e *call, types []scalar.Type, err error) {
+	d := s.c.errorf(diag.WrongArgumentTypes, e.span, "%s", err.Error())
+	for i, a := range e.args {
+		label(d, a.pos(), "%s is %s", a.pos().Text(), types[i])
+		r, ok := a.(ref)
+		if !ok {
+			continue
+		}
+		because := s.classOf(r.v.node).because
+		if because.span.IsValid() && because.span != a.pos() {
+			label(d, because.span, "%s", because.text)
+		}
+	}
+}

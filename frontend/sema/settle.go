@@ -1,0 +1,344 @@
+package sema
+
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// settle types the classes that declarations and forward typing leave open.
+// Evidence goes from strong to weak: literals in a column that no pending rule
+// computes; literals in a column that is computed from itself; what the
+// functions accept; literals anywhere. After each step forward typing runs, so
+// that a weak guess is made only where nothing stronger will come.
+func (s *solver) settle() {
+	for {
+		s.compact()
+		if s.guess(func(target, self bool) bool { return !target }, true) ||
+			s.guess(func(target, self bool) bool { return self }, false) ||
+			s.fromFunctions() ||
+			s.guess(func(target, self bool) bool { return true }, false) {
+			s.run()
+			continue
+		}
+		return
+	}
+}
+
+// compact drops the items that are done.
+func (s *solver) compact() {
+	kept := s.items[:0]
+	for _, it := range s.items {
+		if !it.done {
+			kept = append(kept, it)
+		}
+	}
+	s.items = kept
+	var open []int
+	if s.open == nil {
+		for i := range s.nodes {
+			s.open = append(s.open, i)
+		}
+	}
+	for _, n := range s.open {
+		if s.find(n) == n && !s.class[n].known && !s.class[n].poisoned {
+			open = append(open, n)
+		}
+	}
+	s.open = open
+}
+
+// guess types open classes that want admits by the declared columns that they
+// are put into, or by their literals. want is told whether a pending binding
+// will type the class, and whether that binding waits for the class itself.
+// Unless all is set it stops at the first.
+func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
+	target, self := map[int]bool{}, map[int]bool{}
+	for _, it := range s.items {
+		out := -1
+		switch l := it.lit.(type) {
+		case *binding:
+			out = s.find(l.v.node)
+		case *aggregate:
+			out = s.find(l.out.node)
+		}
+		if out >= 0 {
+			target[out] = true
+			if s.find(it.waitsFor) == out {
+				self[out] = true
+			}
+		}
+	}
+	declared := map[int]softHead{}
+	for _, h := range s.soft {
+		root := s.find(h.r.v.node)
+		if _, ok := declared[root]; !ok {
+			declared[root] = h
+		}
+	}
+	found := false
+	for _, n := range s.open {
+		c := s.class[n]
+		if s.find(n) != n || c.known || c.poisoned || !want(target[n], self[n]) {
+			continue
+		}
+		if h, ok := declared[n]; ok {
+			t := h.pred.declared[h.column]
+			if fitsAll(c.literals, t.Type) {
+				s.learn(n, t.Type, evidence{h.r.v.node, h.r.span, fmt.Sprintf("put into %s, which is %s", columnName(h.pred, h.column), t.Type)})
+				found = true
+			}
+		}
+		if !c.known && len(c.literals) > 0 {
+			s.learnFromLiterals(n, c)
+			found = true
+		}
+		if found && !all {
+			return true
+		}
+	}
+	return found
+}
+
+func fitsAll(literals []literalUse, t scalar.Type) bool {
+	for _, l := range literals {
+		if _, ok := literalAs(l.constant.value, t); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// learnFromLiterals gives a class the least type that holds its literals.
+func (s *solver) learnFromLiterals(n int, c *class) {
+	widest := c.literals[0]
+	t := widest.constant.value.Type
+	for _, l := range c.literals[1:] {
+		lt := l.constant.value.Type
+		common, ok := scalar.Common(t, lt)
+		if !ok {
+			s.clash(
+				&class{known: true, typ: t, because: literalEvidence(widest)},
+				&class{known: true, typ: lt, because: literalEvidence(l)},
+				widest.node, l.node, l.constant.span)
+			s.poison(n)
+			return
+		}
+		if common != t {
+			t, widest = common, l
+		}
+	}
+	s.learn(n, t, literalEvidence(widest))
+}
+
+func literalEvidence(l literalUse) evidence {
+	return evidence{l.node, l.constant.span, fmt.Sprintf("%s is %s", l.constant.span.Text(), l.constant.value.Type)}
+}
+
+// fromFunctions types the first variable for which the other operands, or the
+// function alone, leave one possibility.
+func (s *solver) fromFunctions() bool {
+	for _, it := range s.items {
+		switch l := it.lit.(type) {
+		case *binding:
+			if s.backward(l.e) {
+				return true
+			}
+		case *test:
+			if s.backward(l.e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// candidates are the types that a function's argument is tried with.
+var candidates = []scalar.Type{
+	scalar.IntType, scalar.DecimalType, scalar.FloatType, scalar.StringType,
+	scalar.DatetimeType, scalar.BooleanType,
+}
+
+// backward types a variable that is an argument of a call whose other arguments
+// have types.
+func (s *solver) backward(e expr) bool {
+	k, ok := e.(*call)
+	if !ok || k.resolved || k.failed {
+		return false
+	}
+	types := make([]scalar.Type, len(k.args))
+	var open []int
+	for i, a := range k.args {
+		t, state := s.exprType(a, nil)
+		switch state {
+		case typed:
+			types[i] = t
+		case broken:
+			return false
+		default:
+			if s.backward(a) {
+				return true
+			}
+			open = append(open, i)
+		}
+	}
+	for _, i := range open {
+		r, ok := k.args[i].(ref)
+		if !ok {
+			continue
+		}
+		if t, ok := s.onlyChoice(k, types, open, i); ok {
+			s.learn(r.v.node, t, evidence{r.v.node, k.span, fmt.Sprintf("%s needs %s", k.span.Text(), t)})
+			return true
+		}
+	}
+	return false
+}
+
+// onlyChoice returns the one type that argument i can have. An operator's
+// operand has the type of the other one; a literal stands for the plain type of
+// its kind.
+func (s *solver) onlyChoice(k *call, types []scalar.Type, open []int, i int) (scalar.Type, bool) {
+	if isOperator[k.name] && len(types) == 2 && len(open) == 1 {
+		other := types[1-i]
+		if _, ok := k.args[1-i].(*constant); ok && other.Kind == scalar.Decimal && other.Scale < scalar.DecimalType.Scale {
+			other = scalar.DecimalType
+		}
+		return other, true
+	}
+	var found scalar.Type
+	n := 0
+	for _, t := range candidates {
+		try := append([]scalar.Type(nil), types...)
+		for _, j := range open {
+			try[j] = t
+		}
+		if len(open) > 1 {
+			// Several open arguments are tried with all types for the others.
+			if !s.someChoice(k, types, open, i, t) {
+				continue
+			}
+		} else if sig, err := scalar.Resolve(k.name, try); err != nil || sig.Params[i] != t {
+			continue
+		}
+		found, n = t, n+1
+	}
+	return found, n == 1
+}
+
+// someChoice reports whether argument i can be t with some types of the other
+// open arguments.
+func (s *solver) someChoice(k *call, types []scalar.Type, open []int, i int, t scalar.Type) bool {
+	try := append([]scalar.Type(nil), types...)
+	try[i] = t
+	var rest []int
+	for _, j := range open {
+		if j != i {
+			rest = append(rest, j)
+		}
+	}
+	var search func(n int) bool
+	search = func(n int) bool {
+		if n == len(rest) {
+			sig, err := scalar.Resolve(k.name, try)
+			return err == nil && sig.Params[i] == t
+		}
+		for _, c := range candidates {
+			try[rest[n]] = c
+			if search(n + 1) {
+				return true
+			}
+		}
+		return false
+	}
+	return search(0)
+}
+
+var isOperator = map[string]bool{
+	"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true,
+	"add": true, "sub": true, "mul": true, "div": true,
+}
+
+// stepAggregate types the result of an aggregation by its input.
+func (s *solver) stepAggregate(a *aggregate, it *item) {
+	if a.fn == core.Count {
+		it.done = true
+		s.learn(a.out.node, scalar.IntType, evidence{a.out.node, a.span, "count() is int"})
+		return
+	}
+	t, state := s.exprType(ref{a.in, a.span}, it)
+	if state == pending {
+		return
+	}
+	it.done = true
+	if state == broken {
+		s.poison(a.out.node)
+		return
+	}
+	if (a.fn == core.Total || a.fn == core.Avg) && !t.IsNumeric() {
+		d := s.c.errorf(diag.WrongArgumentTypes, a.span, "%s adds numbers, but %s is %s", a.fn, shownName(a.in), t)
+		s.explainType(d, a.in.node)
+		s.poison(a.out.node)
+		return
+	}
+	result := aggregateType(a.fn, t)
+	s.learn(a.out.node, result, evidence{a.out.node, a.span, fmt.Sprintf("%s of %s is %s", a.fn, t, result)})
+}
+
+// aggregateType returns the type of an aggregation over values of type t.
+func aggregateType(fn core.AggFn, t scalar.Type) scalar.Type {
+	switch fn {
+	case core.Count:
+		return scalar.IntType
+	case core.Total:
+		switch t.Kind {
+		case scalar.Int:
+			return scalar.IntType
+		case scalar.Uint:
+			return scalar.UintType
+		case scalar.Float:
+			return scalar.FloatType
+		}
+	case core.Avg:
+		if t.Kind == scalar.Float {
+			return scalar.FloatType
+		}
+		return scalar.DecimalOf(max(6, t.Scale))
+	}
+	return t
+}
+
+// literalAs returns a literal's value in another type, if it is the same
+// number there.
+func literalAs(v scalar.Value, t scalar.Type) (scalar.Value, bool) {
+	from := v.Type
+	if from == t {
+		return v, true
+	}
+	switch {
+	case isInteger(from) && isInteger(t):
+		negative := from.Kind == scalar.Int && v.Int() < 0
+		if t.Kind == scalar.Uint && negative || t.Kind == scalar.Int && from.Kind == scalar.Uint && v.Bits() >= 1<<63 {
+			return v, false
+		}
+		out := scalar.OfInt(t, int64(v.Bits()))
+		return out, out.Bits() == v.Bits()
+	case from.Kind == scalar.Decimal && t.Kind == scalar.Decimal && t.Scale < from.Scale:
+		n := v.Int()
+		for scale := from.Scale; scale > t.Scale; scale-- {
+			if n%10 != 0 {
+				return v, false
+			}
+			n /= 10
+		}
+		return scalar.OfDecimal(t.Scale, n), v.Fits()
+	case from.Kind == scalar.Float && t.Kind == scalar.Float:
+		return scalar.OfFloat(t, v.Float()), true
+	case scalar.CanWiden(from, t):
+		out, ok := scalar.Lookup("convert").Eval(t, []scalar.Value{v})
+		return out, ok && out.Fits()
+	}
+	return v, false
+}

@@ -1,0 +1,304 @@
+package sema
+
+import (
+	"container/heap"
+	"fmt"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+)
+
+// dependency is why one predicate needs another.
+type dependency struct {
+	from, to int // head, body predicate
+	kind     dependencyKind
+	span     source.Span
+}
+
+type dependencyKind uint8
+
+const (
+	positive dependencyKind = iota
+	negative
+	aggregated
+	sequenced
+)
+
+// stratify orders the predicates in strata: strongly connected components of
+// the dependency graph (Tarjan, 1972), each as early as its first predicate in
+// the text allows. Negation and aggregation inside a component have no least
+// model and are refused with the cycle; see Apt, Blair and Walker, Towards a
+// Theory of Declarative Knowledge (1988).
+func (c *checker) stratify(program *core.Program) {
+	number := make(map[*core.Pred]int, len(program.Preds))
+	for i, p := range program.Preds {
+		number[p] = i
+	}
+	graph := make([][]dependency, len(program.Preds))
+	for _, r := range c.rules {
+		head := number[r.Head.Pred]
+		kind := positive
+		if len(r.Agg) > 0 {
+			kind = aggregated
+		} else if r.Seq != nil {
+			kind = sequenced
+		}
+		eachAtom(r.Body, false, func(a *core.Atom, negated bool) {
+			d := dependency{from: head, to: number[a.Pred], kind: kind, span: a.Span}
+			if negated && kind == positive {
+				d.kind = negative
+			}
+			graph[head] = append(graph[head], d)
+		})
+	}
+	component, sizes := components(graph)
+	recursive := make([]bool, len(sizes))
+	for i, s := range sizes {
+		recursive[i] = s > 1
+	}
+	for head, deps := range graph {
+		for _, d := range deps {
+			if component[head] == component[d.to] {
+				recursive[component[head]] = true
+			}
+		}
+	}
+	c.refuseCycles(program, graph, component)
+
+	rulesOf := make([][]*core.Rule, len(sizes))
+	for _, r := range c.rules {
+		n := component[number[r.Head.Pred]]
+		rulesOf[n] = append(rulesOf[n], r)
+	}
+	predsOf := make([][]*core.Pred, len(sizes))
+	for i, p := range program.Preds {
+		predsOf[component[i]] = append(predsOf[component[i]], p)
+	}
+	for _, n := range schedule(graph, component, len(sizes)) {
+		if len(rulesOf[n]) == 0 {
+			continue
+		}
+		program.Strata = append(program.Strata, &core.Stratum{Preds: predsOf[n], Rules: rulesOf[n], Recursive: recursive[n]})
+	}
+	c.warnGrowth(program)
+}
+
+// eachAtom calls f for the atoms of a body, also inside negations.
+func eachAtom(body []core.Literal, negated bool, f func(a *core.Atom, negated bool)) {
+	for _, l := range body {
+		switch l := l.(type) {
+		case *core.Atom:
+			f(l, negated)
+		case *core.Not:
+			eachAtom(l.Body, true, f)
+		}
+	}
+}
+
+// components returns the strongly connected component of every node, and the
+// components' sizes. It keeps its own stack, since programs can be deep.
+func components(graph [][]dependency) (component []int, sizes []int) {
+	n := len(graph)
+	component = make([]int, n)
+	index, low := make([]int, n), make([]int, n)
+	onStack := make([]bool, n)
+	for i := range index {
+		index[i] = -1
+	}
+	type frame struct{ node, edge int }
+	var stack []int
+	var calls []frame
+	next := 0
+	for root := range graph {
+		if index[root] >= 0 {
+			continue
+		}
+		calls = append(calls, frame{root, 0})
+		for len(calls) > 0 {
+			f := &calls[len(calls)-1]
+			v := f.node
+			if f.edge == 0 && index[v] < 0 {
+				index[v], low[v] = next, next
+				next++
+				stack = append(stack, v)
+				onStack[v] = true
+			}
+			if f.edge < len(graph[v]) {
+				w := graph[v][f.edge].to
+				f.edge++
+				if index[w] < 0 {
+					calls = append(calls, frame{w, 0})
+				} else if onStack[w] {
+					low[v] = min(low[v], index[w])
+				}
+				continue
+			}
+			if low[v] == index[v] {
+				size := 0
+				for {
+					w := stack[len(stack)-1]
+					stack = stack[:len(stack)-1]
+					onStack[w] = false
+					component[w] = len(sizes)
+					size++
+					if w == v {
+						break
+					}
+				}
+				sizes = append(sizes, size)
+			}
+			calls = calls[:len(calls)-1]
+			if len(calls) > 0 {
+				parent := calls[len(calls)-1].node
+				low[parent] = min(low[parent], low[v])
+			}
+		}
+	}
+	return component, sizes
+}
+
+// schedule orders components so that each follows those it needs, and otherwise
+// by their first predicate in the text.
+func schedule(graph [][]dependency, component []int, n int) []int {
+	first := make([]int, n)
+	for i := range first {
+		first[i] = -1
+	}
+	for node, c := range component {
+		if first[c] < 0 {
+			first[c] = node
+		}
+	}
+	missing := make([]int, n)
+	users := make([][]int, n)
+	for head, deps := range graph {
+		for _, d := range deps {
+			a, b := component[head], component[d.to]
+			if a != b {
+				missing[a]++
+				users[b] = append(users[b], a)
+			}
+		}
+	}
+	ready := &byFirst{first: first}
+	for c := range n {
+		if missing[c] == 0 {
+			ready.items = append(ready.items, c)
+		}
+	}
+	heap.Init(ready)
+	var out []int
+	for ready.Len() > 0 {
+		c := heap.Pop(ready).(int)
+		out = append(out, c)
+		for _, u := range users[c] {
+			if missing[u]--; missing[u] == 0 {
+				heap.Push(ready, u)
+			}
+		}
+	}
+	return out
+}
+
+// byFirst is a heap of components, the one that comes first in the text on top.
+type byFirst struct {
+	first []int
+	items []int
+}
+
+func (h *byFirst) Len() int           { return len(h.items) }
+func (h *byFirst) Less(i, j int) bool { return h.first[h.items[i]] < h.first[h.items[j]] }
+func (h *byFirst) Swap(i, j int)      { h.items[i], h.items[j] = h.items[j], h.items[i] }
+func (h *byFirst) Push(x any)         { h.items = append(h.items, x.(int)) }
+func (h *byFirst) Pop() any {
+	last := h.items[len(h.items)-1]
+	h.items = h.items[:len(h.items)-1]
+	return last
+}
+
+// refuseCycles reports negation, aggregation and numbering inside a component,
+// once for each component, with a shortest cycle.
+func (c *checker) refuseCycles(program *core.Program, graph [][]dependency, component []int) {
+	reported := map[int]bool{}
+	for head, deps := range graph {
+		for _, d := range deps {
+			if d.kind == positive || component[head] != component[d.to] || reported[component[head]] {
+				continue
+			}
+			reported[component[head]] = true
+			c.explainCycle(program, d, cyclePath(graph, component, d.to, head))
+		}
+	}
+}
+
+// cyclePath returns the edges of a shortest path inside one component.
+func cyclePath(graph [][]dependency, component []int, from, to int) []dependency {
+	if from == to {
+		return nil
+	}
+	came := map[int]dependency{}
+	seen := map[int]bool{from: true}
+	queue := []int{from}
+	for len(queue) > 0 && !seen[to] {
+		v := queue[0]
+		queue = queue[1:]
+		for _, d := range graph[v] {
+			if component[d.to] == component[from] && !seen[d.to] {
+				seen[d.to] = true
+				came[d.to] = d
+				queue = append(queue, d.to)
+			}
+		}
+	}
+	var out []dependency
+	for v := to; v != from; v = came[v].from {
+		out = append([]dependency{came[v]}, out...)
+	}
+	return out
+}
+
+func (c *checker) explainCycle(program *core.Program, d dependency, rest []dependency) {
+	name := func(i int) string {
+		n := program.Preds[i].Name
+		if program.Preds[i].Hidden {
+			n, _, _ = strings.Cut(n, "$")
+		}
+		return n
+	}
+	code, how, through := diag.NegationInRecursion, "negates", "negation"
+	switch d.kind {
+	case aggregated:
+		code, how, through = diag.AggregationInRecursion, "aggregates over", "aggregation"
+	case sequenced:
+		code, how, through = diag.SequenceInRecursion, "numbers", "seq<<>>"
+	}
+	e := c.errorf(code, d.span, "%s depends on itself through %s", name(d.from), through)
+	e.At = fmt.Sprintf("%s %s %s here", name(d.from), how, name(d.to))
+	cycle := []string{name(d.from), name(d.to)}
+	for _, step := range rest {
+		verb := "uses"
+		switch step.kind {
+		case negative:
+			verb = "negates"
+		case aggregated:
+			verb = "aggregates over"
+		case sequenced:
+			verb = "numbers"
+		}
+		label(e, step.span, "%s %s %s here", name(step.from), verb, name(step.to))
+		cycle = append(cycle, name(step.to))
+	}
+	note(e, "the cycle is %s", strings.Join(cycle, " -> "))
+	switch d.kind {
+	case negative:
+		note(e, "what is not in %s can only be known when %s is complete", name(d.to), name(d.to))
+		help(e, "negate a predicate that does not depend on %s", name(d.from))
+	case aggregated:
+		note(e, "an aggregate of %s can only be computed when %s is complete", name(d.to), name(d.to))
+		help(e, "compute the recursive predicate without the aggregate, and aggregate its result in a predicate of its own")
+	case sequenced:
+		help(e, "compute the recursive predicate first, and number its result in a predicate of its own")
+	}
+}

@@ -1,0 +1,377 @@
+package sema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// unbound collects the variables of a clause that nothing binds, over all of
+// its alternatives.
+type unbound struct {
+	clause       *clause
+	alternatives int
+	vars         []*variable // one for each name, in order of discovery
+	seen         map[*variable]bool
+	count        map[string]int // alternatives in which a name is unbound
+}
+
+func (r *unbound) add(v *variable) {
+	if r.seen == nil {
+		r.seen, r.count = map[*variable]bool{}, map[string]int{}
+	}
+	if r.seen[v] {
+		return
+	}
+	r.seen[v] = true
+	if r.count[v.base]++; r.count[v.base] == 1 || v.made {
+		r.vars = append(r.vars, v)
+	}
+}
+
+// reportUnbound keeps a report for when types are known, since a good
+// suggestion needs them.
+func (c *checker) reportUnbound(r *unbound, alternatives int) {
+	if len(r.vars) == 0 {
+		return
+	}
+	r.alternatives = alternatives
+	r.clause.unsafe = true
+	c.unbound = append(c.unbound, r)
+}
+
+// explainUnbound reports the unbound variables of all clauses.
+func (c *checker) explainUnbound() {
+	for _, r := range c.unbound {
+		r.clause.bad = true
+		named := slices.ContainsFunc(r.vars, func(v *variable) bool { return !v.made })
+		for _, v := range r.vars {
+			switch {
+			case !v.made:
+				c.explainVariable(r, v)
+			case strings.HasPrefix(v.name, "_"):
+				d := c.errorf(diag.UnboundVariable, v.span, "_ has no value here")
+				note(d, "_ stands for any value only as a plain argument of an atom")
+				help(d, "name a variable and bind it with an atom")
+			case !named && len(r.vars) == 1:
+				c.errorf(diag.UnboundVariable, v.span, "%s has no value", v.span.Text())
+			}
+		}
+	}
+}
+
+// place is one occurrence of a variable with why it does not bind it.
+type place struct {
+	span   source.Span
+	kind   placeKind
+	detail string
+}
+
+type placeKind uint8
+
+const (
+	placeHead placeKind = iota
+	placeNegation
+	placeComparison
+	placeEquation
+	placeExpression
+	placeKey // inside + or - as an argument of an atom
+	placeFunction
+	placeAggregate
+	placeAtom
+)
+
+var placeNames = [...]string{
+	placeHead:       "in the head",
+	placeNegation:   "under negation",
+	placeComparison: "in a comparison",
+	placeEquation:   "in an equality whose other side has no value either",
+	placeExpression: "inside an expression",
+	placeKey:        "inside an expression",
+	placeFunction:   "as an argument of a function",
+	placeAggregate:  "in an aggregate",
+	placeAtom:       "in some alternatives",
+}
+
+func (p place) remark(name string) string {
+	switch p.kind {
+	case placeHead:
+		return "the head needs a value of " + name
+	case placeNegation:
+		return "a negated formula tests " + name + ", it does not bind it"
+	case placeComparison:
+		return "a comparison tests " + name + ", it does not bind it"
+	case placeEquation:
+		return "this would bind " + name + " if the other side had a value"
+	case placeExpression, placeKey:
+		return name + " is needed to compute this"
+	case placeFunction:
+		return p.detail + " needs a value of " + name
+	case placeAggregate:
+		return "the aggregate needs a value of " + name
+	}
+	return "bound here, but only in this alternative"
+}
+
+func (c *checker) explainVariable(r *unbound, v *variable) {
+	cl := r.clause
+	places := occurrences(cl, v.base)
+	if len(places) == 0 {
+		places = []place{{span: v.span}}
+	}
+	if c.explainGenerator(cl, v, places) {
+		return
+	}
+	code := diag.UnboundVariable
+	message := fmt.Sprintf("variable %s is not bound by a positive atom", v.base)
+	some := slices.ContainsFunc(places, func(p place) bool { return p.kind == placeAtom })
+	if some && r.alternatives > 1 && r.count[v.base] < r.alternatives {
+		code = diag.UnboundInAlternative
+		message = fmt.Sprintf("variable %s is bound in only %d of %d alternatives", v.base, r.alternatives-r.count[v.base], r.alternatives)
+	}
+	d := c.errorf(code, places[0].span, "%s", message)
+	d.At = places[0].remark(v.base)
+	for _, p := range places[1:] {
+		label(d, p.span, "%s", p.remark(v.base))
+	}
+	if code == diag.UnboundVariable {
+		var kinds []string
+		for _, p := range places {
+			if name := placeNames[p.kind]; !slices.Contains(kinds, name) {
+				kinds = append(kinds, name)
+			}
+		}
+		note(d, "%s occurs only %s", v.base, joinAnd(kinds))
+		help(d, "bind it first, for example with %s", c.binder(cl, v))
+		return
+	}
+	help(d, "bind %s in every alternative, for example with %s, or write the alternatives as rules of their own", v.base, c.binder(cl, v))
+}
+
+func joinAnd(items []string) string {
+	if len(items) < 2 {
+		return strings.Join(items, "")
+	}
+	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
+}
+
+// explainGenerator recognises the forms with which LogiQL would bind the
+// variable, but which are not built yet.
+func (c *checker) explainGenerator(cl *clause, v *variable, places []place) bool {
+	for _, p := range places {
+		switch {
+		case p.kind == placeKey:
+			c.refuse(p.span, fmt.Sprintf("binding %s by inverting arithmetic", v.base),
+				fmt.Sprintf("bind %s with an atom, or bind the whole expression: write k in the atom and %s in terms of k after it", v.base, v.base))
+			return true
+		case p.kind == placeFunction && (p.detail == "string:split" || p.detail == "string:substring"):
+			c.refuse(p.span, fmt.Sprintf("enumerating %s with %s", v.base, p.detail),
+				fmt.Sprintf("bind %s with an atom that lists the indexes", v.base))
+			return true
+		}
+	}
+	return false
+}
+
+// occurrences returns the places where a clause has the variable, in text order.
+func occurrences(cl *clause, name string) []place {
+	w := &placeWalk{name: name}
+	if cl.kind == constraintClause {
+		w.formula(cl.heads[0], false)
+		w.formula(cl.body, true)
+	} else {
+		for _, h := range cl.heads {
+			a, value := headAtom(h)
+			if a == nil {
+				continue
+			}
+			for _, arg := range append(a.Args[:len(a.Args):len(a.Args)], value) {
+				if v, ok := unparen(arg).(*ast.Var); ok {
+					if v.Name == name {
+						w.places = append(w.places, place{span: v.Span, kind: placeHead})
+					}
+				} else {
+					w.expression(arg, placeHead, "")
+				}
+			}
+		}
+		if p2p := cl.node.P2P; p2p != nil {
+			for _, s := range p2p.Specs {
+				w.expression(s.In, placeAggregate, "")
+			}
+		}
+		if cl.node.Update != "" {
+			w.expression(cl.node.Right, placeExpression, "")
+		} else {
+			w.formula(cl.body, false)
+		}
+	}
+	slices.SortStableFunc(w.places, func(a, b place) int { return a.span.Start - b.span.Start })
+	return w.places
+}
+
+type placeWalk struct {
+	name   string
+	places []place
+}
+
+func (w *placeWalk) add(span source.Span, kind placeKind, detail string) {
+	w.places = append(w.places, place{span, kind, detail})
+}
+
+func (w *placeWalk) formula(n ast.Node, negated bool) {
+	switch n := n.(type) {
+	case *ast.Conj:
+		for _, x := range n.Items {
+			w.formula(x, negated)
+		}
+	case *ast.Disj:
+		for _, x := range n.Items {
+			w.formula(x, negated)
+		}
+	case *ast.Paren:
+		w.formula(n.X, negated)
+	case *ast.Not:
+		w.formula(n.X, true)
+	case *ast.Compare:
+		kind := placeComparison
+		if len(n.Ops) == 1 && n.Ops[0] == "=" {
+			kind = placeEquation
+			// f[k] = x is an atom, and binds x.
+			if isFunctionAtom(unparen(n.Operands[0])) || isFunctionAtom(unparen(n.Operands[1])) {
+				kind = placeAtom
+			}
+		}
+		if negated {
+			kind = placeNegation
+		}
+		for _, x := range n.Operands {
+			w.expression(x, kind, "")
+		}
+	case *ast.Apply:
+		kind, detail := placeAtom, ""
+		switch {
+		case negated:
+			kind = placeNegation
+		case scalar.IsBuiltin(n.Name.Text):
+			kind, detail = placeFunction, n.Name.Text
+		case isTypeName(n.Name.Text):
+			kind = placeComparison
+		}
+		for _, x := range n.Args {
+			w.argument(x, kind, detail)
+		}
+	}
+}
+
+// argument walks an argument of an atom, where arithmetic could be inverted.
+func (w *placeWalk) argument(n ast.Node, kind placeKind, detail string) {
+	if b, ok := unparen(n).(*ast.Binary); ok && kind == placeAtom && (b.Op == "+" || b.Op == "-") {
+		w.expression(n, placeKey, "")
+		return
+	}
+	w.expression(n, kind, detail)
+}
+
+func (w *placeWalk) expression(n ast.Node, kind placeKind, detail string) {
+	switch n := n.(type) {
+	case *ast.Var:
+		if n.Name == w.name {
+			w.add(n.Span, kind, detail)
+		}
+	case *ast.Paren:
+		w.expression(n.X, kind, detail)
+	case *ast.Binary:
+		if kind == placeAtom || kind == placeHead || kind == placeEquation {
+			kind = placeExpression
+		}
+		w.expression(n.X, kind, detail)
+		w.expression(n.Y, kind, detail)
+	case *ast.Unary:
+		w.expression(n.X, kind, detail)
+	case *ast.Apply:
+		inner := kind
+		if scalar.IsBuiltin(n.Name.Text) {
+			if kind != placeNegation {
+				inner, detail = placeFunction, n.Name.Text
+			}
+		} else if kind != placeNegation {
+			inner = placeAtom
+		}
+		for _, x := range n.Args {
+			w.argument(x, inner, detail)
+		}
+	}
+}
+
+// binder returns an atom that would bind the variable: of a predicate with an
+// argument of its type, best a unary one, then the one whose negation it is in,
+// then one that names an argument like the variable.
+func (c *checker) binder(cl *clause, v *variable) string {
+	typ, typed := c.types.typeOf(v.node)
+	var best *pred
+	bestColumn, bestScore := 0, -1
+	heads := map[*pred]bool{}
+	negated := map[*pred]int{}
+	for _, u := range cl.units {
+		for _, h := range u.heads {
+			heads[h.pred] = true
+		}
+		for _, l := range u.body {
+			n, ok := l.(*negation)
+			if !ok {
+				continue
+			}
+			for _, inner := range n.body {
+				a, ok := inner.(*atom)
+				if !ok {
+					continue
+				}
+				for i, t := range a.args {
+					if r, ok := t.(ref); ok && r.v.base == v.base {
+						negated[a.pred] = i + 1
+					}
+				}
+			}
+		}
+	}
+	for _, p := range c.order {
+		if heads[p] || p.query || p.poisoned || !p.exists() {
+			continue
+		}
+		for i, node := range p.columns {
+			score := 0
+			if t, ok := c.types.typeOf(node); typed && (!ok || t != typ) {
+				continue
+			} else if typed {
+				score += 2
+			}
+			if p.arity == 1 && negated[p] == 0 && typed {
+				score += 4
+			}
+			if negated[p] == i+1 && p.arity > 1 {
+				score += 3
+			}
+			if i < len(p.argNames) && p.argNames[i] == v.base {
+				score += 2
+			}
+			if score > bestScore && score > 0 {
+				best, bestColumn, bestScore = p, i, score
+			}
+		}
+	}
+	if best == nil {
+		return fmt.Sprintf("an atom p(%s)", v.base)
+	}
+	args := make([]string, best.arity)
+	for i := range args {
+		args[i] = "_"
+	}
+	args[bestColumn] = v.base
+	return written(best.name, args, best.keys)
+}

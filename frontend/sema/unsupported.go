@@ -1,0 +1,97 @@
+package sema
+
+import (
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+)
+
+// refuse reports a feature of the language that is not built yet.
+func (c *checker) refuse(span source.Span, feature, instead string) {
+	d := c.errorf(diag.NotSupportedYet, span, "%s: not supported yet", feature)
+	if instead != "" {
+		help(d, "%s", instead)
+	}
+}
+
+// refuseForGood reports a feature that is outside what redfox is for.
+func (c *checker) refuseForGood(span source.Span, feature, why string) {
+	d := c.errorf(diag.NotSupported, span, "%s: not supported", feature)
+	note(d, "%s", why)
+}
+
+// refuseClause reports the features of a clause that are recognised but not
+// built, each once, and whether there are any.
+func (c *checker) refuseClause(cl *clause) bool {
+	node := cl.node
+	seen := map[string]bool{}
+	refuse := func(span source.Span, feature, instead string) {
+		if !seen[feature] {
+			c.refuse(span, feature, instead)
+		}
+		seen[feature] = true
+	}
+	if node.Arrow == ast.MetaRule || node.Arrow == ast.MetaConstraint {
+		refuse(node.Left.Pos(), "blocks and generic rules", "write the clauses of the block at the top level")
+		return true
+	}
+	if node.P2P != nil && c.refuseP2P(node.P2P) {
+		return true
+	}
+	visit := func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Block:
+			refuse(n.Span, "blocks and hierarchical syntax", "write each atom out, with its keys")
+			return false
+		case *ast.RefMode:
+			refuse(n.Span, "entities and reference modes", "use the entity's own key as its identity, for example a string")
+		case *ast.Apply:
+			if n.Delta != "" {
+				refuse(n.Span, "delta rules ("+n.Delta+n.Name.Text+")", "a program is one transaction on empty predicates: write facts and rules without "+n.Delta)
+			}
+			if n.Stage != "" {
+				refuse(n.Span, "stages ("+n.Name.Text+"@"+n.Stage+")", "a program is one transaction: there is no earlier state")
+			}
+		case *ast.Binary:
+			if n.Op == "^" {
+				refuse(n.Span, "the operator ^", "use float:pow[x, y]")
+			}
+		case *ast.PredRef:
+			if len(n.Clauses) > 0 {
+				refuse(n.Span, "quoted clauses", "write the clauses at the top level")
+			}
+		}
+		return true
+	}
+	inspect(node.Left, visit)
+	inspect(node.Right, visit)
+	if node.P2P != nil {
+		for _, s := range node.P2P.Specs {
+			inspect(s.In, visit)
+		}
+	}
+	return len(seen) > 0
+}
+
+// refuseP2P reports a predicate-to-predicate specifier other than agg and seq.
+func (c *checker) refuseP2P(p *ast.P2P) bool {
+	switch p.Name {
+	case "agg", "seq":
+		return false
+	case "list", "list_to_seq":
+		c.refuse(p.Span, p.Name+"<<>>", "number the tuples with seq<<>>")
+	case "series":
+		c.refuse(p.Span, "series<<>>", "a running total can be written as an aggregate over all smaller indexes")
+	case "uid":
+		c.refuse(p.Span, "uid<<>>", "number the tuples with seq<<>>")
+	case "predict":
+		c.refuseForGood(p.Span, "predict<<>>", "redfox evaluates rules; train and apply models outside")
+	default:
+		d := c.errorf(diag.UnknownAggregation, p.Span, "there is no %s<<>>", p.Name)
+		if s, ok := diag.Suggest(p.Name, []string{"agg", "seq"}); ok {
+			help(d, "did you mean %s<<>>?", s)
+		}
+		help(d, "agg<<u = total(x)>> aggregates, seq<<>> numbers tuples in order")
+	}
+	return true
+}
