@@ -2,6 +2,8 @@ package store
 
 import (
 	"hash/maphash"
+	"strings"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -23,12 +25,22 @@ func (t *interner) len() int          { return t.arena.len() }
 func (t *interner) at(i int) string   { return t.arena.at(i) }
 func (t *interner) sortedPrefix() int { return 0 }
 
-// codeOfBytes is code for bytes, which are copied when they are new.
-func (t *interner) codeOfBytes(b []byte) uint32 {
-	return t.code(unsafe.String(unsafe.SliceData(b), len(b)))
+// code returns the number of a string, which is copied when it is new.
+func (t *interner) code(s string) uint32 {
+	code, _ := t.find(s, func(string) bool { return true })
+	return code
 }
 
-func (t *interner) code(s string) uint32 {
+// codeOfText returns the number of text from outside. It refuses strings that
+// are not valid UTF-8 or contain a zero byte.
+func (t *interner) codeOfText(b []byte) (code uint32, ok bool) {
+	return t.find(unsafe.String(unsafe.SliceData(b), len(b)), isText)
+}
+
+func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
+
+// find returns the number of a string. A new one is added when admit says so.
+func (t *interner) find(s string, admit func(string) bool) (code uint32, ok bool) {
 	if t.arena.len()*2 >= len(t.table) {
 		t.rehash()
 	}
@@ -37,13 +49,16 @@ func (t *interner) code(s string) uint32 {
 	for i := h & mask; ; i = (i + 1) & mask {
 		entry := t.table[i]
 		if entry == 0 {
+			if !admit(s) {
+				return 0, false
+			}
 			t.arena.add(s)
 			code := uint32(t.arena.len() - 1)
 			t.table[i], t.hashes[i] = code+1, uint32(h>>32)
-			return code
+			return code, true
 		}
 		if t.hashes[i] == uint32(h>>32) && t.arena.at(int(entry-1)) == s {
-			return entry - 1
+			return entry - 1, true
 		}
 	}
 }
@@ -61,3 +76,6 @@ func (t *interner) rehash() {
 		t.table[i], t.hashes[i] = uint32(c)+1, uint32(h>>32)
 	}
 }
+
+// dropTable gives up the memory that only finding strings needs.
+func (t *interner) dropTable() { t.table, t.hashes = nil, nil }

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// predicate is a schema from "name(x:int, y:string)" or "name[x:int]=v:float".
+func predicate(t testing.TB, text string) Schema {
+	t.Helper()
+	name, rest, _ := strings.Cut(text, "(")
+	s := Schema{}
+	var keys, values string
+	if rest != "" {
+		keys = strings.TrimSuffix(rest, ")")
+	} else {
+		name, rest, _ = strings.Cut(text, "[")
+		// Types may have brackets, too: the keys end at "]=".
+		keys, values, _ = strings.Cut(rest, "]=")
+	}
+	s.Name = name
+	args := func(list string) (n int) {
+		if list == "" {
+			return 0
+		}
+		for _, a := range strings.Split(list, "; ") {
+			arg, typ, _ := strings.Cut(a, ":")
+			parsed, ok := scalar.ParseType(typ)
+			if !ok {
+				t.Fatalf("%s: no type %q", text, typ)
+			}
+			s.Args = append(s.Args, Field{Name: arg, Type: parsed})
+			n++
+		}
+		return n
+	}
+	s.Keys = args(keys)
+	args(values)
+	return s
+}
+
+// tuples renders a relation's tuples in their order.
+func tuples(r *Relation) []string {
+	out := make([]string, r.Rows())
+	for i := range out {
+		cells := make([]string, len(r.Cols))
+		for c := range r.Cols {
+			cells[c] = scalar.Literal(r.Column(c).Value(i))
+		}
+		out[i] = strings.Join(cells, " ")
+	}
+	return out
+}
+
+func write(t testing.TB, dir, name, content string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLoadFolder(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "edge.tsv", "1\t2\n2\t3\n1\t2\n\n")
+	write(t, dir, "name.csv", "1,\"a, \"\"b\"\"\"\n2,\"two\nlines\"\r\n")
+	write(t, dir, "a/b.tsv", "x\\ty\nx")
+	write(t, dir, "other.tsv", "1\n")
+	schemas := []Schema{
+		predicate(t, "edge(x:int; y:int)"), predicate(t, "name[x:int]=s:string"),
+		predicate(t, "a:b(s:string)"), predicate(t, "none(x:int)"),
+	}
+	for _, block := range []int{1, 3, 1 << 20} {
+		opts := Options{blockSize: block}
+		b, err := Bind(schemas, dir, nil, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, report, err := Load(context.Background(), b, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		for _, r := range db.Relations() {
+			fmt.Fprintf(&got, "%s: %s\n", r.Name, strings.Join(tuples(r), "; "))
+		}
+		for _, n := range report.Notes {
+			fmt.Fprintln(&got, strings.ReplaceAll(n, dir, "DIR"))
+		}
+		want := `edge: 1 2; 2 3
+name: 1 "a, \"b\""; 2 "two\nlines"
+a:b: "x\ty"; "x"
+none: ` + `
+DIR/other.tsv is not used: there is no predicate other
+none has no file of facts; it is empty
+`
+		if got.String() != want {
+			t.Errorf("block %d: got\n%swant\n%s", block, got.String(), want)
+		}
+	}
+}

@@ -1,0 +1,387 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// microsPerDay is a day in a datetime's unit.
+const microsPerDay = 86_400_000_000
+
+// parquetField turns the values of one Parquet column into the words of a field.
+type parquetField struct {
+	field *field
+	descr *schema.Column
+	kind  scalar.Kind // of what the file holds; Decimal for integers, too
+
+	// A number of the file times up, or divided by down, is the word. One of
+	// them is 1.
+	up, down int64
+	// unsigned says that the file's integers are.
+	unsigned bool
+}
+
+// newParquetField refuses columns whose type is not the field's.
+func newParquetField(f *parquetFile, fd *field) (*parquetField, error) {
+	p := &parquetField{field: fd, up: 1, down: 1}
+	mismatch := func(found string) error {
+		return &LoadError{Column: max(0, fd.index+1), Name: fd.name, Reason: fmt.Sprintf("the file has %s, the declared type is %s", found, fd.typ)}
+	}
+	if fd.index == offsetColumn {
+		return nil, mismatch("no byte offsets")
+	}
+	p.descr = f.MetaData().Schema.Column(fd.index)
+	if p.descr.MaxRepetitionLevel() > 0 {
+		return nil, mismatch("lists")
+	}
+	logical := p.descr.LogicalType()
+	found := p.describe(logical)
+	scale := 0 // digits after the point of a number
+	switch t := logical.(type) {
+	case schema.DecimalLogicalType:
+		p.kind, scale = scalar.Decimal, int(t.Scale())
+	case schema.IntLogicalType:
+		p.kind, p.unsigned = scalar.Decimal, !t.IsSigned()
+	case schema.DateLogicalType:
+		p.kind, p.up = scalar.Datetime, microsPerDay
+	case schema.TimestampLogicalType:
+		p.kind = scalar.Datetime
+		switch t.TimeUnit() {
+		case schema.TimeUnitMillis:
+			p.up = 1000
+		case schema.TimeUnitNanos:
+			p.down = 1000
+		}
+	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
+		p.kind = scalar.String
+	case schema.NoLogicalType, schema.NullLogicalType, schema.UnknownLogicalType:
+		p.kind = map[parquet.Type]scalar.Kind{
+			parquet.Types.Boolean: scalar.Boolean,
+			parquet.Types.Int32:   scalar.Decimal, parquet.Types.Int64: scalar.Decimal,
+			parquet.Types.Int96: scalar.Datetime,
+			parquet.Types.Float: scalar.Float, parquet.Types.Double: scalar.Float,
+			parquet.Types.ByteArray: scalar.String,
+		}[p.descr.PhysicalType()]
+	default:
+		return nil, mismatch(found)
+	}
+	ok := p.kind == fd.typ.Kind
+	switch fd.typ.Kind {
+	case scalar.Int, scalar.Uint:
+		ok = p.kind == scalar.Decimal
+		p.rescale(scale, 0)
+	case scalar.Decimal:
+		p.rescale(scale, int(fd.typ.Scale))
+	case scalar.Float:
+		ok = ok || p.kind == scalar.Decimal
+		if p.kind == scalar.Decimal {
+			p.rescale(scale, 0)
+		}
+	}
+	if !ok {
+		return nil, mismatch(found)
+	}
+	return p, nil
+}
+
+func (p *parquetField) rescale(from, to int) {
+	if from <= to {
+		p.up = pow10(to - from)
+	} else {
+		p.down = pow10(from - to)
+	}
+}
+
+// pow10 returns 10^n, or 0 when that does not fit 64 bits; nothing but zero can
+// be scaled by so much.
+func pow10(n int) int64 {
+	if n > 18 {
+		return 0
+	}
+	return scalar.Pow10(n).Int64()
+}
+
+func (p *parquetField) describe(logical schema.LogicalType) string {
+	if logical.IsNone() {
+		return p.descr.PhysicalType().String()
+	}
+	return logical.String()
+}
+
+// batchRows is how many values are decoded at a time.
+const batchRows = 1 << 14
+
+// columnReader collects the words of a column chunk.
+type columnReader struct {
+	*parquetField
+	part    *columnPart
+	strings *interner
+	words   []int64 // of rows that are not narrowed yet
+	last    int64   // the word that stands in for missing and bad ones
+}
+
+// read decodes a column chunk into part.
+func (p *parquetField) read(ctx context.Context, f *parquetFile, group int, strings *interner, part *columnPart) (err error) {
+	defer recoverDamage(&err)
+	rg := f.RowGroup(group)
+	meta, err := rg.MetaData().ColumnChunk(p.field.index)
+	if err != nil {
+		return err
+	}
+	part.bytes = meta.TotalCompressedSize()
+	chunk, err := rg.Column(p.field.index)
+	if err != nil {
+		return err
+	}
+	r := &columnReader{parquetField: p, part: part, strings: strings}
+	switch c := chunk.(type) {
+	case *file.Int32ColumnChunkReader:
+		err = readBatches(ctx, r, c.ReadBatch, (*columnReader).int32s)
+	case *file.Int64ColumnChunkReader:
+		err = readBatches(ctx, r, c.ReadBatch, (*columnReader).int64s)
+	case *file.Int96ColumnChunkReader:
+		err = readBatches(ctx, r, c.ReadBatch, (*columnReader).int96s)
+	case *file.Float32ColumnChunkReader:
+		err = readBatches(ctx, r, c.ReadBatch, func(r *columnReader, dst []int64, v []float32, row int) {
+			for i, f := range v {
+				dst[i] = int64(scalar.OfFloat(r.field.typ, float64(f)).Bits())
+			}
+		})
+	case *file.Float64ColumnChunkReader:
+		err = readBatches(ctx, r, c.ReadBatch, func(r *columnReader, dst []int64, v []float64, row int) {
+			for i, f := range v {
+				dst[i] = int64(scalar.OfFloat(r.field.typ, f).Bits())
+			}
+		})
+	case *file.BooleanColumnChunkReader:
+		err = readBatches(ctx, r, c.ReadBatch, func(r *columnReader, dst []int64, v []bool, row int) {
+			for i, b := range v {
+				dst[i] = 0
+				if b {
+					dst[i] = 1
+				}
+			}
+		})
+	case *file.ByteArrayColumnChunkReader:
+		err = readBatches(ctx, r, c.ReadBatch, func(r *columnReader, dst []int64, v []parquet.ByteArray, row int) {
+			r.byteArrays(dst, len(v), func(i int) []byte { return v[i] }, row)
+		})
+	case *file.FixedLenByteArrayColumnChunkReader:
+		err = readBatches(ctx, r, c.ReadBatch, func(r *columnReader, dst []int64, v []parquet.FixedLenByteArray, row int) {
+			r.byteArrays(dst, len(v), func(i int) []byte { return v[i] }, row)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	r.flush()
+	return nil
+}
+
+// readBatches decodes a column chunk a batch at a time. convert turns the values
+// of consecutive rows that have one, from `row` on, into words.
+func readBatches[T any](ctx context.Context, r *columnReader, read func(int64, []T, []int16, []int16) (int64, int, error), convert func(r *columnReader, dst []int64, values []T, row int)) error {
+	values := make([]T, batchRows)
+	levels := make([]int16, batchRows)
+	optional := r.descr.MaxDefinitionLevel()
+	if optional == 0 {
+		levels = nil
+	}
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		rows, n, err := read(batchRows, values, levels, nil)
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			return nil
+		}
+		if cap(r.words)-len(r.words) < int(rows) {
+			r.flush()
+		}
+		dst := r.words[len(r.words) : len(r.words)+int(rows)]
+		r.words = r.words[:len(r.words)+int(rows)]
+		if n == int(rows) {
+			convert(r, dst, values[:n], r.part.rows)
+		} else {
+			at := 0
+			for i := 0; i < int(rows); {
+				j := i
+				for j < int(rows) && levels[j] == optional {
+					j++
+				}
+				if at+j-i > n {
+					return fmt.Errorf("the Parquet file is damaged: fewer values than definition levels in column %s", r.field.name)
+				}
+				convert(r, dst[i:j], values[at:at+j-i], r.part.rows+i)
+				at += j - i
+				if j > i {
+					r.last = dst[j-1]
+				}
+				for i = j; i < int(rows) && levels[i] != optional; i++ {
+					r.part.nulls = append(r.part.nulls, uint32(r.part.rows+i))
+					dst[i] = r.last
+				}
+			}
+		}
+		r.last = dst[len(dst)-1]
+		r.part.rows += int(rows)
+	}
+}
+
+func (r *columnReader) flush() {
+	if len(r.words) > 0 {
+		r.part.chunks = append(r.part.chunks, narrow(r.field.typ.Kind, r.words, 1))
+	}
+	if r.words == nil {
+		r.words = make([]int64, 0, 4*batchRows)
+	}
+	r.words = r.words[:0]
+}
+
+// refuse reports a value; its row is left out or ends the load.
+func (r *columnReader) refuse(row int, format string, args ...any) int64 {
+	// One is enough to stop; more than can be shown are counted only.
+	r.part.bad = append(r.part.bad, badCell{uint32(row), fmt.Sprintf(format, args...)})
+	return r.last
+}
+
+func (r *columnReader) int32s(dst []int64, values []int32, row int) {
+	if r.unsigned {
+		for i, v := range values {
+			dst[i] = int64(uint32(v))
+		}
+	} else {
+		for i, v := range values {
+			dst[i] = int64(v)
+		}
+	}
+	r.numbers(dst, row, false)
+}
+
+func (r *columnReader) int64s(dst []int64, values []int64, row int) {
+	copy(dst, values)
+	r.numbers(dst, row, r.unsigned)
+}
+
+func (r *columnReader) int96s(dst []int64, values []parquet.Int96, row int) {
+	// A timestamp of old writers: nanoseconds of the day, then the Julian day.
+	const julian1970 = 2_440_588
+	for i, v := range values {
+		nanos := int64(binary.LittleEndian.Uint64(v[:8]))
+		days := int64(binary.LittleEndian.Uint32(v[8:])) - julian1970
+		if days > math.MaxInt64/microsPerDay-1 || nanos%1000 != 0 {
+			dst[i] = r.refuse(row+i, "the timestamp does not fit a datetime of microseconds")
+			continue
+		}
+		dst[i] = days*microsPerDay + nanos/1000
+	}
+}
+
+// numbers turns numbers of the file into words of the field, exactly.
+func (r *columnReader) numbers(words []int64, row int, unsigned bool) {
+	t := r.field.typ
+	if t.Kind == scalar.Float {
+		for i, w := range words {
+			f := float64(w)
+			if unsigned {
+				f = float64(uint64(w))
+			}
+			words[i] = int64(scalar.OfFloat(t, f/float64(r.down)).Bits())
+		}
+		return
+	}
+	if unsigned && t.Kind != scalar.Uint {
+		for i, w := range words {
+			if w < 0 {
+				words[i] = r.refuse(row+i, "%d is not %s", uint64(w), article(t))
+			}
+		}
+	}
+	switch {
+	case r.down != 1:
+		for i, w := range words {
+			if r.down == 0 && w != 0 || r.down != 0 && w%r.down != 0 {
+				words[i] = r.refuse(row+i, "the value has digits that %s can not hold", article(t))
+			} else if w != 0 {
+				words[i] = w / r.down
+			}
+		}
+	case r.up != 1:
+		limit := int64(0)
+		if r.up != 0 {
+			limit = math.MaxInt64 / r.up
+		}
+		for i, w := range words {
+			if w > limit || w < -limit {
+				words[i] = r.refuse(row+i, "the value is too large for %s", article(t))
+				continue
+			}
+			words[i] = w * r.up
+		}
+	}
+	if t.Kind != scalar.Int && t.Kind != scalar.Uint || t.Bits == 64 && (t.Kind == scalar.Int || unsigned) {
+		return
+	}
+	for i, w := range words {
+		fits := t.Kind == scalar.Int && fitsInt(w, t.Bits) || t.Kind == scalar.Uint && (unsigned || w >= 0) && (t.Bits == 64 || uint64(w)>>t.Bits == 0)
+		if !fits {
+			words[i] = r.refuse(row+i, "%d is not %s", w, article(t))
+		}
+	}
+}
+
+// byteArrays turns strings, or decimals as big-endian numbers, into words.
+func (r *columnReader) byteArrays(dst []int64, n int, at func(int) []byte, row int) {
+	if r.kind == scalar.String {
+		for i := range n {
+			code, ok := r.strings.codeOfText(at(i))
+			if !ok {
+				dst[i] = r.refuse(row+i, "%s", badText(at(i)))
+				continue
+			}
+			dst[i] = int64(code)
+		}
+		return
+	}
+	var refused []int
+	for i := range n {
+		w, ok := bigEndian(at(i))
+		if dst[i] = w; !ok {
+			refused = append(refused, i)
+		}
+	}
+	r.numbers(dst[:n], row, false)
+	for _, i := range refused {
+		dst[i] = r.refuse(row+i, "the value is too large for %s", article(r.field.typ))
+	}
+}
+
+// bigEndian reads a two's complement number of any length.
+func bigEndian(b []byte) (int64, bool) {
+	var n int64
+	if len(b) > 0 {
+		n = int64(int8(b[0])) >> 7
+	}
+	sign := n
+	for i, c := range b {
+		if len(b)-i > 8 {
+			if c != byte(sign) {
+				return 0, false
+			}
+			continue
+		}
+		n = n<<8 | int64(c)
+	}
+	return n, n>>63 == sign
+}

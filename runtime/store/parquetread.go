@@ -1,0 +1,288 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// parquetFile is a Parquet file open for reading.
+type parquetFile struct {
+	*file.Reader
+	size int64
+}
+
+// openParquet opens the source's file, or its reader, which is read as a whole
+// unless it can be read at any place.
+func (s *Source) openParquet() (_ *parquetFile, err error) {
+	defer recoverDamage(&err)
+	var r parquet.ReaderAtSeeker
+	switch at := s.Reader.(type) {
+	case nil:
+		f, err := os.Open(s.Path)
+		if err != nil {
+			return nil, err
+		}
+		if info, err := f.Stat(); err != nil || info.IsDir() {
+			f.Close()
+			if err == nil {
+				err = errors.New("this is a folder, not a file")
+			}
+			return nil, err
+		}
+		r = f
+	case parquet.ReaderAtSeeker:
+		r = at
+	default:
+		data, err := io.ReadAll(at)
+		if err != nil {
+			return nil, err
+		}
+		r = bytes.NewReader(data)
+		s.Reader = r.(io.Reader)
+	}
+	closeFile := func() {
+		if c, ok := r.(io.Closer); ok && s.Reader == nil {
+			c.Close()
+		}
+	}
+	size, err := r.Seek(0, io.SeekEnd)
+	if err != nil {
+		closeFile()
+		return nil, err
+	}
+	// A damaged footer makes the library panic at times.
+	opened := false
+	defer func() {
+		if !opened {
+			closeFile()
+		}
+	}()
+	reader, err := file.NewParquetReader(readOnlyAt{r}, file.WithReadProps(parquet.NewReaderProperties(nil)))
+	if err != nil {
+		return nil, fmt.Errorf("this is not a whole Parquet file: %w", err)
+	}
+	opened = true
+	return &parquetFile{Reader: reader, size: size}, nil
+}
+
+// readOnlyAt keeps the library from closing a reader that is the caller's.
+type readOnlyAt struct{ parquet.ReaderAtSeeker }
+
+// recoverDamage turns a panic of the Parquet library, which damaged files cause,
+// into an error.
+func recoverDamage(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("the Parquet file is damaged: %v", r)
+	}
+}
+
+// parquetColumns returns the names of a file's columns; those of nested ones
+// have dots.
+func (s *Source) parquetColumns() (names []string, err error) {
+	defer recoverDamage(&err)
+	f, err := s.openParquet()
+	if err != nil {
+		return nil, err
+	}
+	defer s.closeParquet(f)
+	schema := f.MetaData().Schema
+	for i := range schema.NumColumns() {
+		names = append(names, schema.Column(i).Path())
+	}
+	return names, nil
+}
+
+// readParquet reads the fields, each column chunk by one goroutine.
+func (l *load) readParquet(ctx context.Context) error {
+	f, err := l.source.openParquet()
+	if err != nil {
+		return err
+	}
+	defer l.source.closeParquet(f)
+	l.size = f.size
+	if f.NumRows() > maxRows {
+		return fmt.Errorf("%d rows; a relation can not hold more than %d", f.NumRows(), int64(maxRows))
+	}
+	decoders := make([]*parquetField, len(l.fields))
+	for i := range l.fields {
+		if decoders[i], err = newParquetField(f, &l.fields[i]); err != nil {
+			return err
+		}
+	}
+	groups := f.NumRowGroups()
+	starts := make([]int64, groups+1)
+	for g := range groups {
+		starts[g+1] = starts[g] + f.MetaData().RowGroups[g].GetNumRows()
+	}
+	if starts[groups] != f.NumRows() {
+		return fmt.Errorf("the Parquet file is damaged: its row groups have %d rows, its footer says %d", starts[groups], f.NumRows())
+	}
+	threads := l.opts.threads()
+	interners := make([][]*interner, threads)
+	for t := range interners {
+		interners[t] = make([]*interner, len(l.fields))
+		for i, fd := range l.fields {
+			if fd.typ.Kind == scalar.String {
+				interners[t][i] = newInterner()
+			}
+		}
+	}
+	parts := make([]columnPart, groups*len(l.fields))
+	var mu sync.Mutex
+	var stopped error
+	left := make([]int, groups) // columns of a group that are not read yet
+	for g := range left {
+		left[g] = len(l.fields)
+	}
+	inParallelBy(threads, len(parts), func(t, task int) {
+		g, i := task/len(l.fields), task%len(l.fields)
+		mu.Lock()
+		if stopped == nil && ctx.Err() != nil {
+			stopped = context.Cause(ctx)
+		}
+		stop := stopped != nil
+		mu.Unlock()
+		if stop {
+			return
+		}
+		part := &parts[task]
+		part.thread = t
+		part.err = decoders[i].read(ctx, f, g, interners[t][i], part)
+		mu.Lock()
+		defer mu.Unlock()
+		if part.err == nil && int64(part.rows) != starts[g+1]-starts[g] {
+			part.err = fmt.Errorf("the Parquet file is damaged: row group %d has %d rows, column %s %d", g+1, starts[g+1]-starts[g], l.fields[i].name, part.rows)
+		}
+		if part.err != nil {
+			stopped = part.err
+			return
+		}
+		l.bytes += part.bytes
+		if left[g]--; left[g] == 0 {
+			l.rows += starts[g+1] - starts[g]
+		}
+		if err := l.hold(part.memory()); err != nil {
+			stopped = err
+			return
+		}
+		l.progress(false)
+	})
+	if stopped != nil {
+		return stopped
+	}
+	l.rows = f.NumRows()
+	l.report.Rows, l.report.Bytes = l.rows, l.bytes
+	if err := l.badRows(parts, starts); err != nil {
+		return err
+	}
+	for i, fd := range l.fields {
+		d := &l.data[i]
+		var sources []dictSource
+		for g := range groups {
+			part := &parts[g*len(l.fields)+i]
+			for _, c := range part.chunks {
+				d.chunks = append(d.chunks, c)
+				d.owner = append(d.owner, int32(part.thread))
+			}
+			if fd.nullable {
+				for _, row := range part.nulls {
+					d.nulls = append(d.nulls, uint32(starts[g])+row)
+				}
+			}
+			part.chunks = nil
+		}
+		if fd.typ.Kind == scalar.String {
+			for t := range interners {
+				interners[t][i].dropTable()
+				sources = append(sources, interners[t][i])
+			}
+		}
+		if err := l.assemble(i, sources); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeParquet closes a file that openParquet opened by name.
+func (s *Source) closeParquet(f *parquetFile) {
+	if s.Reader == nil {
+		f.Close()
+	}
+}
+
+// columnPart is what was read of a column chunk.
+type columnPart struct {
+	thread int // whose interner numbered the strings
+	chunks []chunk
+	rows   int
+	bytes  int64    // of the file
+	nulls  []uint32 // rows, from 0 in the row group
+	bad    []badCell
+	err    error
+}
+
+// badCell is a value that its field can not take.
+type badCell struct {
+	row    uint32 // from 0 in the row group
+	reason string
+}
+
+func (p *columnPart) memory() int64 {
+	var n int64
+	for i := range p.chunks {
+		n += p.chunks[i].bytes()
+	}
+	return n
+}
+
+// badRows reports the malformed rows of a file: the first one as an error, or,
+// when they are skipped, all of them in the report.
+func (l *load) badRows(parts []columnPart, starts []int64) error {
+	for g := range len(starts) - 1 {
+		cells := map[uint32]*LoadError{}
+		var rows []uint32
+		for i, fd := range l.fields {
+			part := &parts[g*len(l.fields)+i]
+			bad := part.bad
+			if !fd.nullable {
+				for _, row := range part.nulls {
+					bad = append(bad, badCell{row, "the value is missing (NULL)"})
+				}
+			}
+			for _, b := range bad {
+				if cells[b.row] != nil {
+					continue
+				}
+				rows = append(rows, b.row)
+				cells[b.row] = &LoadError{
+					File: l.source.Path, Row: starts[g] + int64(b.row) + 1,
+					Column: fd.index + 1, Name: fd.name, Reason: b.reason,
+				}
+			}
+		}
+		slices.Sort(rows)
+		for _, row := range rows {
+			if l.opts.OnError == Stop {
+				return cells[row]
+			}
+			l.report.Skipped++
+			if len(l.report.Examples) < maxExamples {
+				l.report.Examples = append(l.report.Examples, cells[row])
+			}
+			l.bad = append(l.bad, uint32(starts[g])+row)
+		}
+	}
+	return nil
+}

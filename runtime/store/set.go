@@ -1,0 +1,296 @@
+package store
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// finish makes the relations of a source of its columns: sets of tuples, of
+// which the functional ones have one value a key.
+func (l *load) finish() ([]*Relation, error) {
+	table := &Table{Name: l.source.Path, Rows: int(l.rows)}
+	for i, f := range l.fields {
+		table.Names = append(table.Names, f.name)
+		table.Columns = append(table.Columns, l.data[i].column)
+	}
+	rows := rowNumbers{load: l}
+	if len(l.bad) > 0 {
+		keep := complement(l.bad, table.Rows)
+		table, rows.file = table.selectRows(keep), keep
+		l.dropNulls(keep)
+	}
+	keyed := keyCache{}
+	if len(l.source.Uses) > 1 && !l.allKeysUnique(table, keyed) {
+		if keep := firstOfEach(table.Columns, table.Rows); keep != nil {
+			l.report.Repeated += int64(table.Rows - len(keep))
+			rows.compose(keep)
+			table, keyed = table.selectRows(keep), keyCache{}
+			l.dropNulls(keep)
+		}
+	}
+	rels := make([]*Relation, len(l.source.Uses))
+	for i, u := range l.source.Uses {
+		r := &Relation{Name: u.Schema.Name, Table: table, Cols: l.args[i], Keys: u.Schema.Keys}
+		rel, err := l.asSet(r, rows, keyed)
+		if err != nil {
+			return nil, err
+		}
+		rels[i] = rel
+	}
+	return rels, nil
+}
+
+// keyCache says of lists of a table's columns whether no two rows agree in them.
+type keyCache map[string]bool
+
+func (k keyCache) unique(t *Table, cols []int) bool {
+	name := fmt.Sprint(cols)
+	u, ok := k[name]
+	if !ok {
+		u = uniqueRows(t.columns(cols), t.Rows)
+		k[name] = u
+	}
+	return u
+}
+
+func (t *Table) columns(cols []int) []*Column {
+	out := make([]*Column, len(cols))
+	for i, c := range cols {
+		out[i] = t.Columns[c]
+	}
+	return out
+}
+
+func (t *Table) selectRows(keep []uint32) *Table {
+	out := &Table{Name: t.Name, Names: t.Names, Rows: len(keep), Columns: make([]*Column, len(t.Columns))}
+	for i, c := range t.Columns {
+		out.Columns[i] = c.Select(keep)
+	}
+	return out
+}
+
+// rowNumbers leads from the rows of a table back to those of its file.
+type rowNumbers struct {
+	load *load
+	file []uint32 // nil: the same
+}
+
+func (r *rowNumbers) compose(keep []uint32) {
+	if r.file == nil {
+		r.file = keep
+		return
+	}
+	file := make([]uint32, len(keep))
+	for i, k := range keep {
+		file[i] = r.file[k]
+	}
+	r.file = file
+}
+
+func (r rowNumbers) line(row uint32) int64 {
+	if r.file != nil {
+		row = r.file[row]
+	}
+	return r.load.lineOf(int64(row))
+}
+
+// dropNulls renumbers the fields' missing values after rows were left out.
+func (l *load) dropNulls(keep []uint32) {
+	for i := range l.data {
+		d := &l.data[i]
+		var nulls []uint32
+		for _, n := range d.nulls {
+			if at, ok := slices.BinarySearch(keep, n); ok {
+				nulls = append(nulls, uint32(at))
+			}
+		}
+		d.nulls = nulls
+	}
+}
+
+func (l *load) allKeysUnique(t *Table, keyed keyCache) bool {
+	for i, u := range l.source.Uses {
+		if !keyed.unique(t, l.args[i][:u.Schema.Keys]) {
+			return false
+		}
+	}
+	return true
+}
+
+// asSet returns the relation, over a table of its own when its tuples are not
+// the table's rows: some repeat, or have no value.
+func (l *load) asSet(r *Relation, rows rowNumbers, keyed keyCache) (*Relation, error) {
+	var missing []uint32
+	for _, c := range r.Cols[r.Keys:] {
+		missing = append(missing, l.data[c].nulls...)
+	}
+	if len(missing) == 0 && keyed.unique(r.Table, r.Cols[:r.Keys]) {
+		return r, nil
+	}
+	own := &Table{Name: r.Name, Rows: r.Table.Rows, Columns: r.Table.columns(r.Cols)}
+	for _, c := range r.Cols {
+		own.Names = append(own.Names, r.Table.Names[c])
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		keep := complement(slices.Compact(missing), own.Rows)
+		own = own.selectRows(keep)
+		rows.compose(keep)
+	}
+	keep, a, b := dedupe(own.Columns, own.Rows, r.Keys)
+	if a != b {
+		return nil, l.keyError(r, own, rows, a, b)
+	}
+	if keep != nil {
+		l.report.Repeated += int64(own.Rows - len(keep))
+		own = own.selectRows(keep)
+	}
+	set := &Relation{Name: r.Name, Table: own, Keys: r.Keys}
+	for i := range r.Cols {
+		set.Cols = append(set.Cols, i)
+	}
+	return set, nil
+}
+
+func (l *load) keyError(r *Relation, t *Table, rows rowNumbers, a, b uint32) error {
+	e := &KeyError{Predicate: r.Name, File: l.source.Path, Rows: l.source.Format == Parquet}
+	e.Lines = [2]int64{rows.line(a), rows.line(b)}
+	for _, c := range t.Columns[:r.Keys] {
+		e.Key = append(e.Key, c.Value(int(a)))
+	}
+	value := t.Columns[len(t.Columns)-1]
+	e.Values = [2]scalar.Value{value.Value(int(a)), value.Value(int(b))}
+	return e
+}
+
+// dedupe returns the first row of each tuple, ascending, or nil when no tuple
+// repeats. When two rows agree in the key columns alone it returns the first
+// such pair instead, by the later row.
+func dedupe(cols []*Column, rows, keys int) (keep []uint32, a, b uint32) {
+	if uniqueRows(cols[:keys], rows) {
+		return nil, 0, 0
+	}
+	order := sortByKeys(cols, keys, rows)
+	sameKey := rowComparer(cols[:keys])
+	sameRest := rowComparer(cols[keys:])
+	drop := make([]bool, rows)
+	dropped := 0
+	var clash bool
+	for i := 0; i < rows; {
+		// The order is stable, so the first of a run is the first in the file.
+		first := order[i]
+		for i++; i < rows && sameKey(first, order[i]); i++ {
+			if !sameRest(first, order[i]) {
+				if !clash || order[i] < b {
+					clash, a, b = true, first, order[i]
+				}
+				continue
+			}
+			drop[order[i]] = true
+			dropped++
+		}
+	}
+	if clash {
+		return nil, a, b
+	}
+	keep = make([]uint32, 0, rows-dropped)
+	for row, d := range drop {
+		if !d {
+			keep = append(keep, uint32(row))
+		}
+	}
+	return keep, 0, 0
+}
+
+// firstOfEach returns the first row of each different one, ascending, or nil
+// when no row repeats another in all columns.
+func firstOfEach(cols []*Column, rows int) []uint32 {
+	keep, _, _ := dedupe(cols, rows, len(cols))
+	return keep
+}
+
+// sortByKeys orders rows by the key columns alone, stably.
+func sortByKeys(cols []*Column, keys, rows int) []uint32 {
+	return newRowSorter(cols[:keys], nil).rows(rows)
+}
+
+func rowComparer(cols []*Column) func(a, b uint32) bool {
+	return func(a, b uint32) bool {
+		for _, c := range cols {
+			if c.Word(int(a)) != c.Word(int(b)) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// complement returns the rows that are not in the ascending list.
+func complement(out []uint32, rows int) []uint32 {
+	keep := make([]uint32, 0, rows-len(out))
+	for row := range uint32(rows) {
+		if len(out) > 0 && out[0] == row {
+			out = out[1:]
+			continue
+		}
+		keep = append(keep, row)
+	}
+	return keep
+}
+
+// uniqueRows reports whether no two rows agree in all columns. The cheap proof
+// is that they ascend; then come a bitmap over the packed columns when their
+// ranges are small for the number of rows, and sorting.
+func uniqueRows(cols []*Column, rows int) bool {
+	if rows < 2 {
+		return true
+	}
+	if len(cols) == 0 {
+		return false
+	}
+	s := newRowSorter(cols, nil)
+	if sorted, strict := s.inOrder(rows); sorted {
+		return strict
+	}
+	if len(s.groups) > 1 {
+		order := s.rows(rows)
+		same := rowComparer(cols)
+		for i := 1; i < rows; i++ {
+			if same(order[i-1], order[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	g := &s.groups[0]
+	if g.bits <= bits.Len(uint(rows))+6 {
+		return g.uniqueByBitmap(rows)
+	}
+	keys := g.sortedKeys(rows)
+	for i := 1; i < rows; i++ {
+		if keys[i] == keys[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// uniqueByBitmap marks each key in a bitmap of at most 16 bytes a row.
+func (g *keyGroup) uniqueByBitmap(rows int) bool {
+	seen := make([]uint64, 1+(uint64(1)<<g.bits-1)/64)
+	keys, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
+	for from := 0; from < rows; from += blockRows {
+		part := keys[:min(blockRows, rows-from)]
+		g.read(part, scratch, from)
+		for _, k := range part {
+			if seen[k/64]>>(k%64)&1 == 1 {
+				return false
+			}
+			seen[k/64] |= 1 << (k % 64)
+		}
+	}
+	return true
+}

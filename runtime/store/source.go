@@ -1,0 +1,227 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io"
+	goruntime "runtime"
+	"strings"
+	"time"
+)
+
+// Format is how a file is written.
+type Format uint8
+
+// The formats. FormatAuto goes by the name: .tsv, .csv or .parquet, with .gz or
+// .zst behind; anything else is TSV.
+const (
+	FormatAuto Format = iota
+	TSV
+	CSV
+	Parquet
+)
+
+// String returns the format's name as file names and flags have it.
+func (f Format) String() string { return [...]string{"auto", "tsv", "csv", "parquet"}[f] }
+
+// ParseFormat is the inverse of Format.String.
+func ParseFormat(name string) (Format, error) {
+	for f := FormatAuto; f <= Parquet; f++ {
+		if f.String() == name {
+			return f, nil
+		}
+	}
+	return 0, fmt.Errorf("format %s is not known; there are auto, tsv, csv and parquet", name)
+}
+
+// Source is a file and the predicates that it fills. Bind makes sources; Load
+// reads each once.
+type Source struct {
+	Path      string
+	Reader    io.Reader // read instead of the file, when not nil; Path is its name in errors
+	Format    Format    // never FormatAuto
+	Delimiter byte      // between the fields of a text file
+	Header    bool      // the first record of a text file names the columns
+	Columns   []string  // names of the file's columns; nil when they have none
+	Arity     int       // columns of the file
+	Uses      []Use
+}
+
+// Use is one predicate that a source fills.
+type Use struct {
+	Schema Schema
+	// Columns holds, for each argument, the number of the file's column from 0,
+	// or -1 for the byte offset of the record.
+	Columns []int
+}
+
+// Policy says what to do about malformed rows.
+type Policy uint8
+
+// The policies: Stop refuses the file at its first malformed row; Skip leaves
+// malformed rows out and reports them.
+const (
+	Stop Policy = iota
+	Skip
+)
+
+// Options governs Bind and Load. The zero value is ready for use.
+type Options struct {
+	Threads int    // goroutines that parse; 0 is GOMAXPROCS
+	OnError Policy // of malformed rows
+	Header  bool   // text files have a header, unless a Fact says otherwise
+	// Reserve is told of memory before it is taken (n > 0) and when it is given
+	// back (n < 0), in bytes; its error ends the load. Nil allows everything.
+	Reserve func(n int64) error
+	// Progress is called now and then, from one goroutine at a time, and at the
+	// end of each file.
+	Progress func(Progress)
+
+	blockSize int // bytes of a text block; tests make it small
+}
+
+// Progress is how far the load of a file is.
+type Progress struct {
+	File    string
+	Rows    int64
+	Bytes   int64 // read of the file
+	Size    int64 // of the file in bytes; 0 when not known
+	Elapsed time.Duration
+	Done    bool
+}
+
+// Rate returns bytes a second.
+func (p Progress) Rate() float64 {
+	if p.Elapsed <= 0 {
+		return 0
+	}
+	return float64(p.Bytes) / p.Elapsed.Seconds()
+}
+
+func (o *Options) threads() int {
+	if o.Threads > 0 {
+		return o.Threads
+	}
+	return goruntime.GOMAXPROCS(0)
+}
+
+func (o *Options) blockBytes() int {
+	if o.blockSize > 0 {
+		return o.blockSize
+	}
+	return 1 << 20
+}
+
+func (o *Options) reserve(n int64) error {
+	if o.Reserve == nil || n == 0 {
+		return nil
+	}
+	return o.Reserve(n)
+}
+
+// FileReport says what was read of one file.
+type FileReport struct {
+	File       string
+	Predicates []string
+	Rows       int64 // read
+	Bytes      int64 // of the file
+	Skipped    int64 // malformed rows left out
+	Examples   []*LoadError
+	Repeated   int64 // rows dropped because they repeat others in all that is used of them
+	Elapsed    time.Duration
+}
+
+// Report says what Load read.
+type Report struct {
+	Files []FileReport
+	Notes []string // what the user should know of the binding and did not ask for
+}
+
+// Load reads the files of a binding into a database. A predicate that has no
+// file gets an empty relation.
+func Load(ctx context.Context, b *Binding, opts Options) (*Database, *Report, error) {
+	db := NewDatabase()
+	report := &Report{Notes: b.Notes}
+	relations := map[string]*Relation{}
+	for i := range b.Sources {
+		rels, fr, err := b.Sources[i].Load(ctx, opts)
+		if err != nil {
+			return nil, report, err
+		}
+		for _, r := range rels {
+			relations[r.Name] = r
+		}
+		report.Files = append(report.Files, *fr)
+	}
+	for _, s := range b.Schemas {
+		r := relations[s.Name]
+		if r == nil {
+			r = EmptyRelation(s)
+		}
+		db.Put(r)
+	}
+	return db, report, nil
+}
+
+// EmptyRelation returns the relation of a predicate without facts.
+func EmptyRelation(s Schema) *Relation {
+	t := &Table{Name: s.Name}
+	r := &Relation{Name: s.Name, Table: t, Keys: s.Keys}
+	for i, f := range s.Args {
+		t.Names = append(t.Names, f.Name)
+		t.Columns = append(t.Columns, ColumnOf(f.Type, nil, nil))
+		r.Cols = append(r.Cols, i)
+	}
+	return r
+}
+
+// Load reads the source into one relation for each use, in their order.
+func (s *Source) Load(ctx context.Context, opts Options) ([]*Relation, *FileReport, error) {
+	l := &load{source: s, opts: &opts, started: time.Now(), report: &FileReport{File: s.Path}}
+	for _, u := range s.Uses {
+		l.report.Predicates = append(l.report.Predicates, u.Schema.Name)
+	}
+	l.plan()
+	var err error
+	if s.Format == Parquet {
+		err = l.readParquet(ctx)
+	} else {
+		err = l.readText(ctx)
+	}
+	if err != nil {
+		l.giveBack()
+		if ctx.Err() != nil {
+			return nil, l.report, err
+		}
+		return nil, l.report, fileError(s.Path, err)
+	}
+	rels, err := l.finish()
+	if err != nil {
+		l.giveBack()
+		return nil, l.report, err
+	}
+	l.report.Elapsed = time.Since(l.started)
+	l.progress(true)
+	return rels, l.report, nil
+}
+
+// delimiterOf returns the delimiter of a text format.
+func delimiterOf(f Format) byte {
+	if f == CSV {
+		return ','
+	}
+	return '\t'
+}
+
+// formatOf returns the format that a file name says.
+func formatOf(path string) Format {
+	name := strings.ToLower(path)
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	switch {
+	case strings.HasSuffix(name, ".csv"):
+		return CSV
+	case strings.HasSuffix(name, ".parquet"), strings.HasSuffix(name, ".pq"):
+		return Parquet
+	}
+	return TSV
+}

@@ -1,0 +1,275 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxRecord is the longest record of a text file.
+const maxRecord = 256 << 20
+
+// opened is a file open for reading, decompressed.
+type opened struct {
+	io.Reader
+	file io.ReadCloser // nil for a reader of the caller's
+	zstd *zstd.Decoder
+	read countingReader
+	size int64 // of the file; 0 when not known
+}
+
+// countingReader counts what is read of a file, before decompression.
+type countingReader struct {
+	r io.Reader
+	n atomic.Int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// open opens a file or the source's reader. Gzip and Zstandard are recognised by
+// their first bytes.
+func (s *Source) open() (*opened, error) {
+	o := &opened{}
+	if s.Reader != nil {
+		o.read.r = s.Reader
+	} else {
+		f, err := os.Open(s.Path)
+		if err != nil {
+			return nil, err
+		}
+		info, err := f.Stat()
+		if err == nil && info.IsDir() {
+			err = errors.New("this is a folder, not a file")
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		o.file, o.read.r, o.size = f, f, info.Size()
+	}
+	var magic [4]byte
+	n, err := io.ReadFull(&o.read, magic[:])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		o.Close()
+		return nil, err
+	}
+	raw := io.MultiReader(bytes.NewReader(magic[:n]), &o.read)
+	switch head := string(magic[:n]); {
+	case n >= 2 && head[:2] == "\x1f\x8b":
+		o.Reader, err = gzip.NewReader(raw)
+	case head == "\x28\xb5\x2f\xfd":
+		o.zstd, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(1<<30))
+		o.Reader = o.zstd
+	case head == "PAR1":
+		err = errors.New("this is a Parquet file; name it .parquet")
+	case n >= 2 && (head[:2] == "\xff\xfe" || head[:2] == "\xfe\xff"):
+		err = errors.New("this is UTF-16 text; convert it to UTF-8")
+	default:
+		o.Reader, err = raw, nil
+	}
+	if err != nil {
+		o.Close()
+		return nil, err
+	}
+	return o, nil
+}
+
+func (o *opened) Close() {
+	if o.zstd != nil {
+		o.zstd.Close()
+	}
+	if o.file != nil {
+		o.file.Close()
+	}
+}
+
+// textReader cuts a text into blocks of whole records.
+type textReader struct {
+	r      io.Reader
+	format textFormat
+	block  int    // bytes to read at a time
+	carry  []byte // the start of a record
+	offset int64  // of carry in the text
+	seq    int
+	done   bool
+}
+
+// newTextReader skips a byte order mark.
+func newTextReader(r io.Reader, format textFormat, block int) (*textReader, error) {
+	t := &textReader{r: r, format: format, block: block}
+	head := make([]byte, 3)
+	n, err := io.ReadFull(r, head)
+	if err == io.EOF || err == io.ErrUnexpectedEOF && n < len(head) {
+		// A truncated compressed file reports the same error; it comes again at
+		// the next read.
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n == 3 && string(head) == "\xef\xbb\xbf" {
+		t.offset = 3
+	} else {
+		t.carry = head[:n]
+	}
+	return t, nil
+}
+
+// next reads a block into buf, which may be replaced by a larger one. It returns
+// io.EOF after the last. A missing final newline is added.
+func (t *textReader) next(buf []byte) (textBlock, error) {
+	if t.done && len(t.carry) == 0 {
+		return textBlock{data: buf[:0]}, io.EOF
+	}
+	buf = append(buf[:0], t.carry...)
+	for want := t.block; !t.done; want *= 2 {
+		if cap(buf)-len(buf) < want+1 {
+			buf = append(make([]byte, 0, len(buf)+want+want/4+1), buf...)
+		}
+		n, err := io.ReadFull(t.r, buf[len(buf):len(buf)+want])
+		buf = buf[:len(buf)+n]
+		switch {
+		case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) && t.ended():
+			t.done = true
+		case err != nil:
+			return textBlock{data: buf}, err
+		}
+		if t.done {
+			break
+		}
+		if end := t.format.recordsEnd(buf); end > 0 {
+			block := textBlock{seq: t.seq, data: buf[:end], offset: t.offset}
+			t.carry = append(t.carry[:0], buf[end:]...)
+			t.offset += int64(end)
+			t.seq++
+			return block, nil
+		}
+		if len(buf) > maxRecord {
+			return textBlock{data: buf}, fmt.Errorf("no end of line within %d MiB; the file may be binary, or a quote may not be closed", maxRecord>>20)
+		}
+	}
+	t.carry = nil
+	if len(buf) == 0 {
+		return textBlock{data: buf}, io.EOF
+	}
+	if buf[len(buf)-1] != '\n' {
+		buf = append(buf, '\n')
+	}
+	block := textBlock{seq: t.seq, data: buf, offset: t.offset}
+	t.seq++
+	return block, nil
+}
+
+// ended reports whether the text is at its end. io.ReadFull gives the same error
+// for a short text as a decompressor gives for a truncated one.
+func (t *textReader) ended() bool {
+	var probe [1]byte
+	n, err := t.r.Read(probe[:])
+	return n == 0 && err == io.EOF
+}
+
+// scanText reads the fields of a text file, with its blocks in parallel, and
+// hands them to take in the order of the file. `header` skips the first record.
+func scanText(ctx context.Context, o *opened, format textFormat, fields []field, arity int, header bool, opts *Options, take func(textRows) error) ([]*textScanner, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	reader, err := newTextReader(o, format, opts.blockBytes())
+	if err != nil {
+		return nil, err
+	}
+	threads := opts.threads()
+	blocks := make(chan textBlock, threads)
+	results := make(chan textRows, threads)
+	buffers := make(chan []byte, 3*threads)
+	for range cap(buffers) {
+		buffers <- nil
+	}
+	var readErr error
+	go func() {
+		defer close(blocks)
+		first := header
+		for {
+			var buf []byte
+			select {
+			case buf = <-buffers:
+			case <-ctx.Done():
+				return
+			}
+			b, err := reader.next(buf)
+			if err != nil {
+				if err != io.EOF {
+					readErr = err
+				}
+				return
+			}
+			if first {
+				end, inner := format.recordEnd(b.data, 0)
+				end = min(end, len(b.data))
+				b.data, b.offset, b.header = b.data[end:], b.offset+int64(end), 1+int64(inner)
+				first = false
+			}
+			select {
+			case blocks <- b:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	scanners := make([]*textScanner, threads)
+	var workers sync.WaitGroup
+	for w := range scanners {
+		scanners[w] = newTextScanner(format, fields, arity, opts.OnError == Skip)
+		workers.Go(func() {
+			for b := range blocks {
+				rows := scanners[w].scan(b)
+				rows.worker = w
+				select {
+				case results <- rows:
+				case <-ctx.Done():
+					return
+				}
+				buffers <- b.data
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(results)
+	}()
+	waiting := map[int]textRows{}
+	expected := 0
+	var failed error
+	for rows := range results {
+		waiting[rows.seq] = rows
+		for failed == nil {
+			next, ok := waiting[expected]
+			if !ok {
+				break
+			}
+			delete(waiting, expected)
+			expected++
+			if failed = take(next); failed != nil {
+				cancel()
+			}
+		}
+	}
+	switch {
+	case failed != nil:
+		return nil, failed
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	}
+	return scanners, readErr
+}
