@@ -28,12 +28,13 @@ type climber struct {
 	opening []token // brackets that are open, innermost last
 }
 
+// broken stands for a formula with an error. It gets into no tree, since the
+// clause is left out.
+var broken ast.Node = &ast.Wildcard{}
+
 // formula parses the run of tokens that f stands for.
 func (c *climber) formula(f lexer.Token) ast.Node {
 	c.next, c.end = f.Pos.Line, f.Pos.Column
-	if c.failed {
-		return nil
-	}
 	n := c.disjunction()
 	if !c.failed && c.next < c.end {
 		c.leftover()
@@ -169,20 +170,17 @@ func (c *climber) negation() ast.Node {
 		})
 	}
 	if !c.enter() {
-		return nil
+		return broken
 	}
 	defer c.leave()
 	x := c.literalFormula()
-	if c.failed {
-		return nil
-	}
 	return &ast.Not{Span: c.span(not, not).To(x.Pos()), X: x}
 }
 
 // block parses `{ ... }` behind its head.
 func (c *climber) block(head ast.Node) ast.Node {
 	if c.failed || !c.enter() {
-		return nil
+		return broken
 	}
 	defer c.leave()
 	open := c.open()
@@ -196,9 +194,6 @@ func (c *climber) block(head ast.Node) ast.Node {
 		}
 	}
 	c.close(open, tokRBrace)
-	if c.failed {
-		return nil
-	}
 	b.Span = head.Pos().To(c.span(c.last(), c.last()))
 	return b
 }
@@ -231,9 +226,6 @@ func (c *climber) comparison(formulaStart bool) ast.Node {
 		n.OpSpans = append(n.OpSpans, c.span(op, op))
 		n.Operands = append(n.Operands, c.sum(false))
 	}
-	if c.failed {
-		return nil
-	}
 	n.Span = ends(n.Operands)
 	return n
 }
@@ -260,7 +252,7 @@ func (c *climber) leftAssociative(formulaStart bool, a, b lexer.TokenType, opera
 				Span:    c.span(op, op),
 				Helps:   []string{"name parts of it as predicates of their own"},
 			})
-			return nil
+			return broken
 		}
 		x = c.binary(op, x, operand(false))
 	}
@@ -268,9 +260,6 @@ func (c *climber) leftAssociative(formulaStart bool, a, b lexer.TokenType, opera
 }
 
 func (c *climber) binary(op token, x, y ast.Node) ast.Node {
-	if c.failed {
-		return nil
-	}
 	return &ast.Binary{Span: x.Pos().To(y.Pos()), Op: arithmetic[op.kind], OpSpan: c.span(op, op), X: x, Y: y}
 }
 
@@ -282,7 +271,7 @@ func (c *climber) power(formulaStart bool) ast.Node {
 	}
 	op := c.take()
 	if !c.enter() {
-		return nil
+		return broken
 	}
 	defer c.leave()
 	return c.binary(op, x, c.power(false))
@@ -302,7 +291,7 @@ func (c *climber) unary(formulaStart bool) ast.Node {
 		}
 		minus := c.take()
 		if !c.enter() {
-			return nil
+			return broken
 		}
 		defer c.leave()
 		return c.negative(minus, c.unary(false))
@@ -316,9 +305,6 @@ func (c *climber) unary(formulaStart bool) ast.Node {
 }
 
 func (c *climber) negative(minus token, x ast.Node) ast.Node {
-	if c.failed {
-		return nil
-	}
 	return &ast.Unary{Span: c.span(minus, minus).To(x.Pos()), Op: "-", X: x}
 }
 
@@ -338,7 +324,7 @@ func (c *climber) minusAtom() ast.Node {
 	x := c.atom(minus)
 	switch k := c.kind(); {
 	case c.failed:
-		return nil
+		return broken
 	case k == tokPlus, k == tokMinus, k == tokStar, k == tokSlash, k == tokCaret, isComparison(k) && k != tokEq:
 		apply := x.(*ast.Apply)
 		apply.Delta = ""
@@ -367,12 +353,12 @@ func (c *climber) primary(formulaStart bool) ast.Node {
 		return c.clauseLiteral()
 	}
 	c.missingOperand()
-	return nil
+	return broken
 }
 
 func (c *climber) paren(formulaStart bool) ast.Node {
 	if !c.enter() {
-		return nil
+		return broken
 	}
 	defer c.leave()
 	open := c.open()
@@ -385,9 +371,6 @@ func (c *climber) paren(formulaStart bool) ast.Node {
 		x = c.comparison(false)
 	}
 	c.close(open, tokRParen)
-	if c.failed {
-		return nil
-	}
 	return &ast.Paren{Span: c.span(open, c.last()), X: x}
 }
 
@@ -405,7 +388,7 @@ func (c *climber) identifier() ast.Node {
 		return boolean(c.text(t), at)
 	case strings.Contains(c.text(t), ":"):
 		c.missingArguments(t)
-		return nil
+		return broken
 	}
 	return &ast.Var{Span: at, Name: c.text(t)}
 }
@@ -419,27 +402,24 @@ func (c *climber) atom(sign token) ast.Node {
 		c.next++
 		if c.kind() != tokIdent {
 			c.expected("the name of a stage after @, such as prev")
-			return nil
+			return broken
 		}
 		a.Stage = c.text(c.take())
 	}
 	if c.kind() != tokLParen && c.kind() != tokLBracket {
 		c.missingArguments(name)
-		return nil
+		return broken
 	}
 	if !c.enter() {
-		return nil
+		return broken
 	}
 	defer c.leave()
 	c.arguments(a)
 	if !c.failed && a.Square && c.kind() == tokLParen {
 		if !c.typeParameters(a) {
-			return nil
+			return broken
 		}
 		c.arguments(a)
-	}
-	if c.failed {
-		return nil
 	}
 	a.Span = a.Name.Span.To(c.span(c.last(), c.last()))
 	if a.Delta != "" {
@@ -509,9 +489,6 @@ func (c *climber) argument() ast.Node {
 	}
 	c.next++
 	v := c.sum(false)
-	if c.failed {
-		return nil
-	}
 	return &ast.RefMode{Span: x.Pos().To(v.Pos()), X: x, V: v}
 }
 
@@ -531,7 +508,7 @@ func (c *climber) variable(start, end int) ast.Node {
 // clauseLiteral parses `{ clauses }.
 func (c *climber) clauseLiteral() ast.Node {
 	if !c.enter() {
-		return nil
+		return broken
 	}
 	defer c.leave()
 	open := c.open()
@@ -549,9 +526,6 @@ func (c *climber) clauseLiteral() ast.Node {
 	}
 	to := c.next
 	c.close(open, tokRBrace)
-	if c.failed {
-		return nil
-	}
 	inside := append([]token(nil), c.tokens[from:to]...)
 	inside = append(inside, token{kind: tokEOF, start: c.tokens[to].start, end: c.tokens[to].start})
 	return &ast.PredRef{Span: c.span(open, c.last()), Clauses: c.clauses(inside, c.depth)}

@@ -177,6 +177,10 @@ func (c *climber) shapeError(tokens []token, syntax *clauseSyntax, err error) {
 	found := tokens[i]
 	at := c.span(found, found)
 
+	if found.kind == tokP2P || found.kind == tokLShift {
+		c.misplacedSpecifier(tokens, i)
+		return
+	}
 	// An error inside a formula before the place explains more than the place.
 	if syntax != nil {
 		formulas := []lexer.Token{syntax.Left}
@@ -220,8 +224,6 @@ func (c *climber) shapeError(tokens []token, syntax *clauseSyntax, err error) {
 			d.Labels = []diag.Label{{Span: c.span(tokens[n], tokens[n]), Message: "the first is here"}}
 		}
 		c.fail(d)
-	case found.kind == tokP2P, found.kind == tokLShift:
-		c.misplacedSpecifier(tokens, i)
 	default:
 		c.unexpected(tokens, i)
 	}

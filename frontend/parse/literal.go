@@ -61,7 +61,7 @@ func (c *climber) number(t, minus token) ast.Node {
 			Span:    at,
 			Notes:   []string{limit},
 		})
-		return nil
+		return broken
 	}
 	return lit
 }
@@ -80,7 +80,7 @@ func (c *climber) strings() ast.Node {
 		raw += " " + c.text(t)
 	}
 	if !ok {
-		return nil
+		return broken
 	}
 	return &ast.Literal{Span: c.span(first, c.last()), Value: scalar.OfString(value), Raw: raw}
 }
@@ -121,5 +121,5 @@ func (c *climber) datetime(t token) ast.Node {
 		Span:    c.span(t, t),
 		Helps:   []string{"write year-month-day, or with a time: #1998-09-02#, #1998-09-02T12:00:00Z#"},
 	})
-	return nil
+	return broken
 }

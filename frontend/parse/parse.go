@@ -197,7 +197,8 @@ func (p *parser) split(tokens []token) ([]token, []clauseEnd) {
 }
 
 // closingBraces maps the index of each brace that is closed to the index of the
-// one that closes it.
+// one that closes it. Full stops stand only in a clause literal, so one in plain
+// braces shows that these are not closed.
 func closingBraces(tokens []token) map[int]int {
 	var open []int
 	closing := map[int]int{}
@@ -205,6 +206,10 @@ func closingBraces(tokens []token) map[int]int {
 		switch tokens[i].kind {
 		case tokLBrace, tokQuotedBrace:
 			open = append(open, i)
+		case tokDot:
+			for n := len(open); n > 0 && tokens[open[n-1]].kind == tokLBrace; n = len(open) {
+				open = open[:n-1]
+			}
 		case tokRBrace:
 			if n := len(open); n > 0 {
 				closing[open[n-1]] = i
