@@ -1,0 +1,320 @@
+package build
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// stream is the bindings found so far: an operator with a column for each bound
+// variable that is needed. A nil node is the one empty binding.
+type stream struct {
+	node  queryplan.Node
+	bound map[*core.Var]bool
+}
+
+// orUnit returns the operator, for the empty binding a constant.
+func (s stream) orUnit() queryplan.Node {
+	if s.node == nil {
+		return &queryplan.Values{Rows: [][]scalar.Value{{}}}
+	}
+	return s.node
+}
+
+// conjunction extends bindings by those of a body. Tests, computations and
+// negations come as soon as their variables are bound; atoms in the order of the
+// source, except that one which shares no variable with those before it waits
+// for the others, so that products are made only where there is no way round.
+func (r *rule) conjunction(s stream, body []core.Literal) (stream, error) {
+	s.bound = maps.Clone(s.bound)
+	if s.bound == nil {
+		s.bound = map[*core.Var]bool{}
+	}
+	binds := maps.Clone(s.bound)
+	for _, l := range body {
+		switch l := l.(type) {
+		case *core.Atom:
+			for _, t := range l.Args {
+				if v, ok := t.(*core.Var); ok {
+					binds[v] = true
+				}
+			}
+		case *core.Let:
+			binds[l.Var] = true
+		}
+	}
+	first, versions := r.first, r.versions
+	r.first, r.versions = -1, nil // they speak of the outer body only
+	left := make([]int, len(body))
+	for i := range left {
+		left[i] = i
+	}
+	for len(left) > 0 {
+		at := slices.Index(left, first)
+		if at < 0 {
+			at = r.next(s, body, left, binds)
+		}
+		if at < 0 {
+			return s, fmt.Errorf("a variable of the body is not bound")
+		}
+		var err error
+		switch l := body[left[at]].(type) {
+		case *core.Atom:
+			r.atom(&s, l, versions[left[at]])
+		case *core.Let:
+			r.let(&s, l)
+		case *core.Test:
+			s.node = &queryplan.Filter{Input: s.orUnit(), Cond: expr(l.Expr)}
+		case *core.Not:
+			err = r.not(&s, l)
+		}
+		if err != nil {
+			return s, err
+		}
+		left = slices.Delete(left, at, at+1)
+	}
+	return s, nil
+}
+
+// next returns the index in left of the literal to take next, or -1 if none can
+// be. The variables in binds are bound by this conjunction sooner or later.
+func (r *rule) next(s stream, body []core.Literal, left []int, binds map[*core.Var]bool) int {
+	connected, reads, any := -1, -1, -1
+	for i, at := range left {
+		if a, ok := body[at].(*core.Atom); ok {
+			if any < 0 {
+				any = i
+			}
+			if reads < 0 && len(r.reads(a)) > 0 {
+				reads = i
+			}
+			// An atom that reads nothing is a test of its relation.
+			if connected < 0 && s.node != nil && (len(r.reads(a)) == 0 || slices.ContainsFunc(r.reads(a), func(v *core.Var) bool { return s.bound[v] })) {
+				connected = i
+			}
+			continue
+		}
+		ready := true
+		eachVar(body[at:at+1], func(v *core.Var) {
+			if l, ok := body[at].(*core.Let); ok && l.Var == v {
+				return
+			}
+			_, negated := body[at].(*core.Not)
+			ready = ready && (s.bound[v] || negated && !binds[v])
+		})
+		if ready {
+			return i
+		}
+	}
+	switch {
+	case connected >= 0:
+		return connected
+	case reads >= 0:
+		return reads
+	}
+	return any
+}
+
+// reads returns the variables of an atom that have columns.
+func (r *rule) reads(a *core.Atom) []*core.Var {
+	var out []*core.Var
+	for _, t := range a.Args {
+		if v, ok := t.(*core.Var); ok && r.uses[v] > 1 && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// atom joins the tuples of an atom.
+func (r *rule) atom(s *stream, a *core.Atom, version queryplan.Version) {
+	n := r.scan(a, version)
+	for _, v := range r.reads(a) {
+		s.bound[v] = true
+	}
+	switch {
+	case s.node == nil:
+		s.node = n
+	case r.set && len(r.reads(a)) == 0:
+		s.node = &queryplan.Join{Kind: queryplan.Semi, Left: s.node, Right: onlyColumns(n, nil)}
+	default:
+		j := &queryplan.Join{Left: s.node, Right: n}
+		j.Unique = j.MatchesOnce()
+		s.node = j
+	}
+}
+
+// scan reads the tuples of an atom: constants and repeated variables become
+// filters on columns of their own.
+func (r *rule) scan(a *core.Atom, version queryplan.Version) queryplan.Node {
+	scan := &queryplan.Scan{Var: r.b.vars[a.Pred], Version: version, Names: make([]string, len(a.Args))}
+	var node queryplan.Node = scan
+	seen := map[*core.Var]bool{}
+	for i, t := range a.Args {
+		col := queryplan.Column{Type: a.Pred.Args[i].Type}
+		var same queryplan.Expr
+		switch t := t.(type) {
+		case core.Const:
+			col.Name = r.names.Fresh(a.Pred.Args[i].Name)
+			same = &queryplan.Const{Value: t.Value}
+		case *core.Var:
+			switch {
+			case seen[t]:
+				col.Name = r.names.Fresh(t.Name)
+				same = ref(column(t))
+			case r.uses[t] > 1:
+				seen[t] = true
+				col.Name = t.Name
+			}
+		}
+		scan.Names[i] = col.Name
+		if same != nil {
+			node = &queryplan.Filter{Input: node, Cond: call("eq", ref(col), same)}
+		}
+	}
+	return node
+}
+
+func (r *rule) let(s *stream, l *core.Let) {
+	e := expr(l.Expr)
+	if s.bound[l.Var] {
+		s.node = &queryplan.Filter{Input: s.orUnit(), Cond: call("eq", ref(column(l.Var)), e)}
+		return
+	}
+	s.bound[l.Var] = true
+	if c, ok := e.(*queryplan.Const); ok && s.node == nil {
+		s.node = &queryplan.Values{Cols: []queryplan.Column{column(l.Var)}, Rows: [][]scalar.Value{{c.Value}}}
+		return
+	}
+	exprs := []queryplan.NamedExpr{{Name: l.Var.Name, Expr: e}}
+	if m, ok := s.node.(*queryplan.Map); ok && !usesAny(e, m.Exprs) {
+		s.node = &queryplan.Map{Input: m.Input, Exprs: append(slices.Clone(m.Exprs), exprs...)}
+		return
+	}
+	s.node = &queryplan.Map{Input: s.orUnit(), Exprs: exprs}
+}
+
+// usesAny reports whether e uses a column that one of exprs computes.
+func usesAny(e queryplan.Expr, exprs []queryplan.NamedExpr) bool {
+	for _, name := range queryplan.ExprColumns(e) {
+		if slices.ContainsFunc(exprs, func(x queryplan.NamedExpr) bool { return x.Name == name }) {
+			return true
+		}
+	}
+	return false
+}
+
+// not removes the bindings for which the inner body has one too.
+func (r *rule) not(s *stream, l *core.Not) error {
+	if cond, ok := conditions(l.Body); ok {
+		if queryplan.MayFail(cond) {
+			cond = call("holds", cond)
+		}
+		s.node = &queryplan.Filter{Input: s.orUnit(), Cond: call("not", cond)}
+		return nil
+	}
+	var shared []string
+	outer := map[*core.Var]bool{}
+	eachVar(l.Body, func(v *core.Var) {
+		if s.bound[v] && !outer[v] {
+			outer[v] = true
+			shared = append(shared, v.Name)
+		}
+	})
+	var in stream
+	if needsOuter(l.Body, outer) {
+		// The inner body computes with variables that only the outer one binds:
+		// it starts from their distinct values.
+		in.node = onlyColumns(s.orUnit(), shared)
+		if !queryplan.IsSet(in.node) {
+			in.node = &queryplan.Dedup{Input: in.node}
+		}
+		in.bound = outer
+	}
+	set := r.set
+	r.set = true
+	in, err := r.conjunction(in, l.Body)
+	r.set = set
+	if err != nil {
+		return err
+	}
+	j := &queryplan.Join{Kind: queryplan.Anti, Left: s.orUnit(), Right: onlyColumns(in.orUnit(), shared)}
+	j.Unique = j.MatchesOnce()
+	s.node = j
+	return nil
+}
+
+// conditions returns a body as one condition if it has tests only.
+func conditions(body []core.Literal) (queryplan.Expr, bool) {
+	var conds []queryplan.Expr
+	for _, l := range body {
+		t, ok := l.(*core.Test)
+		if !ok {
+			return nil, false
+		}
+		conds = append(conds, expr(t.Expr))
+	}
+	if len(conds) == 0 {
+		return nil, false
+	}
+	return queryplan.And(conds), true
+}
+
+// needsOuter reports whether a negated body uses an outer variable where its own
+// atoms and computations do not bind it.
+func needsOuter(body []core.Literal, outer map[*core.Var]bool) bool {
+	binds := map[*core.Var]bool{}
+	for _, l := range body {
+		if a, ok := l.(*core.Atom); ok {
+			for _, t := range a.Args {
+				if v, ok := t.(*core.Var); ok {
+					binds[v] = true
+				}
+			}
+		}
+	}
+	missing := func(e core.Expr) bool {
+		found := false
+		eachExprVar(e, func(v *core.Var) { found = found || !binds[v] })
+		return found
+	}
+	for range body {
+		for _, l := range body {
+			if let, ok := l.(*core.Let); ok && !missing(let.Expr) {
+				binds[let.Var] = true
+			}
+		}
+	}
+	found := false
+	for _, l := range body {
+		if _, ok := l.(*core.Atom); !ok {
+			eachVar([]core.Literal{l}, func(v *core.Var) { found = found || outer[v] && !binds[v] })
+		}
+	}
+	return found
+}
+
+// onlyColumns projects onto the named columns where n has others; their order
+// does not matter.
+func onlyColumns(n queryplan.Node, names []string) queryplan.Node {
+	if len(n.Columns()) == len(names) {
+		return n
+	}
+	return arrange(n, names)
+}
+
+// arrange projects onto the named columns in their order.
+func arrange(n queryplan.Node, names []string) queryplan.Node {
+	if slices.EqualFunc(n.Columns(), names, func(c queryplan.Column, name string) bool { return c.Name == name }) {
+		return n
+	}
+	p := &queryplan.Project{Input: n}
+	for _, name := range names {
+		p.Cols = append(p.Cols, queryplan.Rename{From: name, To: name})
+	}
+	return p
+}

@@ -1,0 +1,340 @@
+package build
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Build returns the plan of a program. Equal programs give byte-identical
+// plans. An error is a defect of the front end or of this package, never of the
+// user's program.
+func Build(prog *core.Program) (*queryplan.Plan, error) {
+	b := &builder{plan: &queryplan.Plan{}, vars: map[*core.Pred]*queryplan.Var{}, facts: map[*core.Pred]*queryplan.Var{}}
+	b.variables(prog)
+	b.startBlock()
+	for _, s := range prog.Strata {
+		var err error
+		if s.Recursive {
+			err = b.recursive(s)
+		} else {
+			err = b.once(s)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("queryplan/build: %w", err)
+		}
+	}
+	if err := b.checks(prog.Checks); err != nil {
+		return nil, fmt.Errorf("queryplan/build: %w", err)
+	}
+	b.block.Term = &queryplan.Halt{}
+	if err := queryplan.Verify(b.plan); err != nil {
+		return nil, fmt.Errorf("queryplan/build: %w", err)
+	}
+	return b.plan, nil
+}
+
+type builder struct {
+	plan *queryplan.Plan
+	// vars has the variable that rules read and fill for a predicate, facts the
+	// input that is united with a predicate's facts in the program.
+	vars, facts map[*core.Pred]*queryplan.Var
+	block       *queryplan.Block // that commands are added to
+}
+
+func (b *builder) startBlock() {
+	b.block = &queryplan.Block{Name: "b" + strconv.Itoa(len(b.plan.Blocks))}
+	b.plan.Blocks = append(b.plan.Blocks, b.block)
+}
+
+func (b *builder) add(c queryplan.Command) { b.block.Cmds = append(b.block.Cmds, c) }
+
+// variables makes a variable for each predicate. An extensional one is an
+// input; if the program has facts for it too, it is derived from them and from
+// an input of its own.
+func (b *builder) variables(prog *core.Program) {
+	hasRules := map[*core.Pred]bool{}
+	for _, s := range prog.Strata {
+		for _, r := range s.Rules {
+			hasRules[r.Head.Pred] = true
+		}
+	}
+	names := queryplan.NewNames()
+	for _, p := range prog.Preds {
+		names.Take(p.Name)
+	}
+	for _, p := range prog.Preds {
+		v := &queryplan.Var{Name: p.Name, Kind: queryplan.Derived, Keys: p.Keys, Limit: -1, Span: p.Span}
+		for _, a := range p.Args {
+			v.Cols = append(v.Cols, queryplan.Column{Name: a.Name, Type: a.Type})
+		}
+		switch {
+		case p.Derived:
+		case hasRules[p]:
+			f := &queryplan.Var{Name: names.Fresh(p.Name + "$facts"), Kind: queryplan.Input, Cols: v.Cols, Keys: p.Keys, Source: p.Name, Limit: -1, Span: p.Span}
+			b.facts[p] = f
+			b.plan.Vars = append(b.plan.Vars, f)
+		default:
+			v.Kind, v.Source = queryplan.Input, p.Name
+		}
+		if p.Exported {
+			v.Output, v.Limit = true, p.Limit
+			for _, k := range p.OrderBy {
+				v.OrderBy = append(v.OrderBy, queryplan.OrderKey{Col: p.Args[k.Arg].Name, Desc: k.Desc})
+			}
+		}
+		b.vars[p] = v
+		b.plan.Vars = append(b.plan.Vars, v)
+	}
+}
+
+// insertion is a tree to insert into the variable of a predicate.
+type insertion struct {
+	node queryplan.Node
+	span source.Span
+}
+
+func (b *builder) insert(p *core.Pred, in insertion) {
+	b.add(&queryplan.Insert{Var: b.vars[p], Node: in.node, Span: in.span})
+}
+
+// once evaluates a stratum whose predicates do not depend on themselves.
+func (b *builder) once(s *core.Stratum) error {
+	for _, p := range s.Preds {
+		ins, err := b.base(s, p)
+		if err != nil {
+			return err
+		}
+		if len(ins) == 0 {
+			continue
+		}
+		for _, in := range ins {
+			b.insert(p, in)
+		}
+		v := b.vars[p]
+		b.add(&queryplan.Merge{Var: v})
+		if !p.Functional() {
+			continue
+		}
+		if v.Unique = keepsKey(ins, p.Keys); !v.Unique {
+			b.add(&queryplan.CheckKey{Var: v, Span: p.Span})
+			v.Checked = true
+		}
+	}
+	return nil
+}
+
+// keepsKey reports whether it is proved that the first columns determine the
+// rest. Tuples from two places may disagree.
+func keepsKey(ins []insertion, keys int) bool {
+	if len(ins) != 1 {
+		return false
+	}
+	if v, ok := ins[0].node.(*queryplan.Values); ok {
+		return agreeOnKey(v.Rows, keys)
+	}
+	var names []string
+	for _, c := range ins[0].node.Columns() {
+		names = append(names, c.Name)
+	}
+	return queryplan.Determines(ins[0].node, names[:keys], names[keys:])
+}
+
+func agreeOnKey(rows [][]scalar.Value, keys int) bool {
+	seen := make(map[string][]scalar.Value, len(rows))
+	var b strings.Builder
+	for _, r := range rows {
+		b.Reset()
+		for _, v := range r[:keys] {
+			b.WriteString(scalar.Literal(v))
+			b.WriteByte(' ')
+		}
+		first, ok := seen[b.String()]
+		if !ok {
+			seen[b.String()] = r
+			continue
+		}
+		for i, v := range r {
+			if v != first[i] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// base returns what the facts of a predicate and its rules without recursive
+// atoms derive: first the facts, as one constant, then the rules in order.
+func (b *builder) base(s *core.Stratum, p *core.Pred) ([]insertion, error) {
+	var ins []insertion
+	if f := b.facts[p]; f != nil {
+		scan := &queryplan.Scan{Var: f}
+		for _, c := range f.Cols {
+			scan.Names = append(scan.Names, c.Name)
+		}
+		ins = append(ins, insertion{scan, p.Span})
+	}
+	facts := &queryplan.Values{Cols: b.vars[p].Cols}
+	at := -1 // of the facts in ins
+	for _, r := range s.Rules {
+		switch {
+		case r.Head.Pred != p || len(recursiveAtoms(s, r)) > 0:
+		case len(r.Body) == 0:
+			row, err := factRow(r)
+			if err != nil {
+				return nil, err
+			}
+			if at < 0 {
+				at = len(ins)
+				ins = append(ins, insertion{facts, r.Span})
+			}
+			facts.Rows = append(facts.Rows, row)
+		default:
+			n, err := b.rule(r, -1, nil)
+			if err != nil {
+				return nil, err
+			}
+			ins = append(ins, insertion{n, r.Span})
+		}
+	}
+	return ins, nil
+}
+
+func factRow(r *core.Rule) ([]scalar.Value, error) {
+	row := make([]scalar.Value, len(r.Head.Args))
+	for i, a := range r.Head.Args {
+		c, ok := a.(core.Const)
+		if !ok {
+			return nil, fmt.Errorf("fact of %s with a variable", r.Head.Pred.Name)
+		}
+		row[i] = c.Value
+	}
+	return row, nil
+}
+
+// recursiveAtoms returns the positions in the body of the atoms whose predicate
+// belongs to the rule's own recursive stratum.
+func recursiveAtoms(s *core.Stratum, r *core.Rule) []int {
+	if !s.Recursive {
+		return nil
+	}
+	var out []int
+	for i, l := range r.Body {
+		if a, ok := l.(*core.Atom); ok {
+			for _, p := range s.Preds {
+				if a.Pred == p {
+					out = append(out, i)
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// recursive evaluates a stratum to its least fixpoint, semi-naively: the rules
+// without recursive atoms once, then rounds in which every rule runs once for
+// each recursive atom, that atom over delta, those before it in the source over
+// old and those after it over full. So every combination of tuples with a new
+// one among them is met in exactly one of these runs.
+func (b *builder) recursive(s *core.Stratum) error {
+	var vars []*queryplan.Var
+	for _, p := range s.Preds {
+		ins, err := b.base(s, p)
+		if err != nil {
+			return err
+		}
+		for _, in := range ins {
+			b.insert(p, in)
+		}
+		vars = append(vars, b.vars[p])
+	}
+	inLoop := computes(s)
+	b.endRound(s, inLoop)
+	enter := &queryplan.Branch{Vars: vars}
+	b.block.Term = enter
+
+	b.startBlock()
+	loop := b.block
+	for _, r := range s.Rules {
+		atoms := recursiveAtoms(s, r)
+		for i, at := range atoms {
+			versions := map[int]queryplan.Version{at: queryplan.Delta}
+			for _, before := range atoms[:i] {
+				versions[before] = queryplan.Old
+			}
+			n, err := b.rule(r, at, versions)
+			if err != nil {
+				return err
+			}
+			b.insert(r.Head.Pred, insertion{n, r.Span})
+		}
+	}
+	b.endRound(s, inLoop)
+	again := &queryplan.Branch{Vars: vars, Then: loop}
+	b.block.Term = again
+
+	b.startBlock()
+	enter.Then, enter.Else, again.Else = loop, b.block, b.block
+	for _, p := range s.Preds {
+		if !inLoop && p.Functional() {
+			b.add(&queryplan.CheckKey{Var: b.vars[p], Span: p.Span})
+		}
+	}
+	return nil
+}
+
+// endRound merges the variables of a recursive stratum and, if asked for, checks
+// their keys.
+func (b *builder) endRound(s *core.Stratum, checkKeys bool) {
+	for _, p := range s.Preds {
+		b.add(&queryplan.Merge{Var: b.vars[p]})
+	}
+	for _, p := range s.Preds {
+		if v := b.vars[p]; checkKeys && p.Functional() {
+			b.add(&queryplan.CheckKey{Var: v, Span: p.Span})
+			v.Checked = true
+		}
+	}
+}
+
+// computes reports whether a recursive stratum can make values that are not in
+// its input. Then two values for one key may go on to make new ones without end
+// (d[y] = n + 1 on a cycle), so that the key has to be checked in every round;
+// else the rounds end by themselves and one check after them is enough.
+func computes(s *core.Stratum) bool {
+	for _, r := range s.Rules {
+		if len(recursiveAtoms(s, r)) == 0 {
+			continue
+		}
+		for _, l := range r.Body {
+			if _, ok := l.(*core.Let); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checks adds a query for the violations of each constraint.
+func (b *builder) checks(checks []*core.Check) error {
+	for _, c := range checks {
+		r := newRule(b, nil, c.Vars, c.Body)
+		r.set = true
+		s, err := r.conjunction(stream{}, c.Body)
+		if err != nil {
+			return fmt.Errorf("constraint %q: %w", c.Text, err)
+		}
+		n := arrange(s.orUnit(), varNames(c.Vars))
+		if !queryplan.IsSet(n) {
+			n = &queryplan.Dedup{Input: n}
+		}
+		b.add(&queryplan.Check{Node: n, Text: c.Text, Span: c.Span})
+	}
+	return nil
+}
