@@ -2,6 +2,7 @@ package sema
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -153,6 +154,8 @@ type emitter struct {
 	// dead says that a test of the body is certainly false, at the given place.
 	dead   bool
 	deadAt source.Span
+	// broken says that an error was reported.
+	broken bool
 }
 
 func (c *checker) newEmitter(u *unit) *emitter {
@@ -166,6 +169,7 @@ func (c *checker) newEmitter(u *unit) *emitter {
 	return e
 }
 
+// variable returns the core variable of v, or of the one that v equals.
 func (e *emitter) variable(v *variable) *core.Var {
 	out := e.vars[v]
 	if out == nil {
@@ -234,6 +238,9 @@ func (c *checker) emitRule(program *core.Program, u *unit, h *atom) {
 		for _, v := range s.order {
 			rule.Seq.Order = append(rule.Seq.Order, e.variable(v))
 		}
+	}
+	if e.broken {
+		return
 	}
 	if e.dead {
 		d := c.warnf(diag.NeverFires, u.clause.node.Left.Pos(), "this rule can never derive anything")
@@ -355,8 +362,11 @@ func (c *checker) emitCheck(program *core.Program, u *unit) {
 	}
 	check := &core.Check{Span: u.clause.node.Span, Text: u.clause.node.Span.Text(), Body: body}
 	for _, v := range u.vars[:u.shown] {
-		if _, folded := e.consts[v]; !v.made && v.scope.parent == nil && !folded {
-			check.Vars = append(check.Vars, e.variable(v))
+		if _, folded := e.consts[v]; v.made || v.scope.parent != nil || folded {
+			continue
+		}
+		if x := e.variable(v); !slices.Contains(check.Vars, x) {
+			check.Vars = append(check.Vars, x)
 		}
 	}
 	program.Checks = append(program.Checks, check)
@@ -370,6 +380,15 @@ func (e *emitter) body(literals []literal, depth int) []core.Literal {
 		case *atom:
 			out = append(out, e.atom(l))
 		case *binding:
+			if r, ok := l.e.(ref); ok {
+				if k, ok := e.consts[r.v]; !ok {
+					e.vars[l.v] = e.variable(r.v)
+					continue
+				} else if !e.fixed[l.v] {
+					e.consts[l.v] = k
+					continue
+				}
+			}
 			t, _ := e.c.types.typeOf(l.v.node)
 			x, ok := e.expr(l.e, t)
 			if !ok {
@@ -531,6 +550,7 @@ func convert(x core.Expr, to scalar.Type, span source.Span) core.Expr {
 
 // certainFailure reports a call that its constant arguments deprive of a value.
 func (e *emitter) certainFailure(k *call, err error) {
+	e.broken = true
 	if name := k.sig.Func.Name; name == "div" || name == "mod" {
 		d := e.c.errorf(diag.DivisionByZero, k.span, "division by zero")
 		label(d, k.args[1].pos(), "this is zero")
@@ -542,6 +562,7 @@ func (e *emitter) certainFailure(k *call, err error) {
 
 // noValue reports a constant expression without value.
 func (e *emitter) noValue(k *call) {
+	e.broken = true
 	d := e.c.errorf(diag.NoValue, k.span, "%s has no value", k.span.Text())
 	note(d, "its arguments are constants, so this can never hold")
 }

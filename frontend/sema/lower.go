@@ -539,37 +539,33 @@ func (lo *lowering) equality(n *ast.Compare, k *conj) {
 		return
 	}
 	f := x.(*ast.Apply)
-	var value term
 	switch v := y.(type) {
 	case *ast.Var, *ast.Wildcard, *ast.Literal:
-		value = lo.term(v, k)
+		lo.application(f, v, ref{}, n.Span, k)
 	case *ast.Apply:
-		if isFunctionAtom(v) {
-			value = lo.term(v, k)
-			break
+		if !isFunctionAtom(v) {
+			lo.equated(f, v, n.Span, k)
+			return
 		}
-		value = lo.equated(f, v, n.Span, k)
-		return
+		shared := lo.fresh(f.Span, k.scope)
+		if lo.application(f, nil, shared, f.Span, k) {
+			lo.application(v, nil, ref{shared.v, v.Span}, v.Span, k)
+		}
 	default:
 		lo.equated(f, y, n.Span, k)
-		return
-	}
-	if value != nil {
-		lo.application(f, value, n.Span, k)
 	}
 }
 
 // equated lowers f[k] = e for an expression e: the values are compared, so that
 // numbers of different types can be equal.
-func (lo *lowering) equated(f *ast.Apply, e ast.Node, span source.Span, k *conj) term {
+func (lo *lowering) equated(f *ast.Apply, e ast.Node, span source.Span, k *conj) {
 	v := lo.fresh(f.Span, k.scope)
-	if !lo.application(f, v, f.Span, k) {
-		return nil
+	if !lo.application(f, nil, v, f.Span, k) {
+		return
 	}
 	if y := lo.operand(e, k); y != nil {
 		k.add(&equation{span: span, x: v, y: y})
 	}
-	return nil
 }
 
 // isFunctionAtom reports whether n is f[k] of a predicate.
@@ -578,8 +574,9 @@ func isFunctionAtom(n ast.Node) bool {
 	return ok && a.Square && !scalar.IsBuiltin(a.Name.Text)
 }
 
-// application adds the atom f(k..., value).
-func (lo *lowering) application(a *ast.Apply, value term, span source.Span, k *conj) bool {
+// application adds the atom f(k..., v), where v is the value as written or, if
+// that is nil, the given variable.
+func (lo *lowering) application(a *ast.Apply, value ast.Node, v ref, span source.Span, k *conj) bool {
 	if a.Name.Text == "_" {
 		lo.queryInBody(a)
 		return false
@@ -597,7 +594,13 @@ func (lo *lowering) application(a *ast.Apply, value term, span source.Span, k *c
 		}
 		at.args = append(at.args, t)
 	}
-	at.args = append(at.args, value)
+	if value == nil {
+		at.args = append(at.args, v)
+	} else if t := lo.term(value, k); t != nil {
+		at.args = append(at.args, t)
+	} else {
+		return false
+	}
 	k.add(at)
 	return true
 }
@@ -716,7 +719,7 @@ func (lo *lowering) applied(n *ast.Apply, k *conj) expr {
 		return nil
 	}
 	v := lo.fresh(n.Span, k.scope)
-	if !lo.application(n, v, n.Span, k) {
+	if !lo.application(n, nil, v, n.Span, k) {
 		return nil
 	}
 	return v
