@@ -27,22 +27,13 @@ type printer struct {
 	comments []*Comment // not printed yet
 }
 
-// placement is how a run of comments stands to its surroundings in the text. It
-// is chosen such that printing a run keeps its placement.
-type placement uint8
-
-const (
-	inline   placement = iota // more text follows on the line
-	trailing                  // text before it on the line, none behind
-	ownLine                   // alone on its line
-)
-
-// run is comments that share a line.
+// run is comments that share a line. Whether it starts and ends its line is
+// chosen such that it does so again where it is printed.
 type run struct {
-	text       string
-	start, end int
-	placement  placement
-	isLine     bool // ends with a comment that runs to the end of the line
+	text         string
+	start, end   int
+	starts, ends bool // no token before, or behind, it on its line
+	isLine       bool // runs to the end of the line
 }
 
 // nextRun takes the next run of comments that starts before limit.
@@ -57,7 +48,7 @@ func (p *printer) nextRun(limit int) (run, bool) {
 		if r.text != "" {
 			r.text += " "
 		}
-		r.text += strings.ReplaceAll(strings.TrimRightFunc(c.Text, isBlank), "\r\n", "\n")
+		r.text += strings.ReplaceAll(c.Text, "\r\n", "\n")
 		r.end = c.Span.End
 		r.isLine = !strings.HasPrefix(c.Text, "/*")
 		if len(p.comments) == 0 || p.comments[0].Span.Start >= limit || !p.sameLine(r.end, p.comments[0].Span.Start) {
@@ -66,15 +57,26 @@ func (p *printer) nextRun(limit int) (run, bool) {
 	}
 	before := strings.TrimRightFunc(p.text[:r.start], isBlank)
 	behind := strings.TrimLeftFunc(p.text[r.end:], isBlank)
-	switch {
-	case behind != "" && behind[0] != '\n':
-		r.placement = inline
-	case before == "" || before[len(before)-1] == '\n':
-		r.placement = ownLine
-	default:
-		r.placement = trailing
-	}
+	r.starts = before == "" || before[len(before)-1] == '\n'
+	r.ends = behind == "" || behind[0] == '\n'
 	return r, true
+}
+
+// runs takes all comments before limit. Only punctuation stood between two of
+// them, which is printed elsewhere: two on one line become one run.
+func (p *printer) runs(limit int) []run {
+	var out []run
+	for r, ok := p.nextRun(limit); ok; r, ok = p.nextRun(limit) {
+		if n := len(out); n > 0 && !out[n-1].ends && !r.starts {
+			out[n-1].text += " " + r.text
+			out[n-1].end, out[n-1].ends, out[n-1].isLine = r.end, r.ends, r.isLine
+			continue
+		} else if n > 0 {
+			out[n-1].ends, r.starts = true, true
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // isBlank reports whether r separates tokens without ending a line.
@@ -88,51 +90,72 @@ func (p *printer) sameLine(from, to int) bool {
 // gap returns what is printed between two tokens, the second of which is at
 // offset next: usual, and the comments that stand there.
 func (p *printer) gap(next int, usual doc) doc {
-	r, ok := p.nextRun(next)
-	if !ok {
+	runs := p.runs(next)
+	if runs == nil {
 		return usual
 	}
 	var parts []doc
-	broken := false
-	for ; ok; r, ok = p.nextRun(next) {
-		switch r.placement {
-		case trailing:
-			parts = append(parts, text(" "+r.text))
-			broken = true
-		case ownLine:
+	for i, r := range runs {
+		switch {
+		case i > 0 || r.starts && r.ends:
 			parts = append(parts, hardLine, text(r.text))
-			broken = true
-		case inline:
-			if broken {
-				usual = hardLine
-			}
-			parts = append(parts, usual, text(r.text+" "))
-			broken, usual = false, text("")
+		case r.ends:
+			parts = append(parts, text(" "+r.text))
+		default:
+			parts = append(parts, usual, text(r.text))
 		}
 	}
-	if broken {
-		usual = hardLine
+	if runs[len(runs)-1].ends {
+		return concat(append(parts, hardLine)...)
 	}
-	return concat(append(parts, usual)...)
+	return concat(append(parts, text(" "))...)
 }
 
 // closing returns the comments before a closing bracket at offset next, and the
 // bracket.
 func (p *printer) closing(next int, bracket string) doc {
+	runs := p.runs(next)
+	if runs == nil {
+		return text(bracket)
+	}
 	var parts []doc
-	broken := false
-	for r, ok := p.nextRun(next); ok; r, ok = p.nextRun(next) {
-		if r.placement == ownLine || broken {
+	for _, r := range runs {
+		if r.starts {
 			parts = append(parts, hardLine, text(r.text))
 		} else {
 			parts = append(parts, text(" "+r.text))
 		}
-		broken = r.placement != inline
 	}
-	if broken {
+	if runs[len(runs)-1].ends {
 		parts = append(parts, hardLine)
 	}
 	return concat(append(parts, text(bracket))...)
+}
+
+// separator returns a comma, or another mark, that stands between two offsets,
+// with the comments before it that share its line.
+func (p *printer) separator(from, to int, mark string) doc {
+	at := from
+	for _, c := range p.comments {
+		if c.Span.Start >= to {
+			break
+		}
+		if strings.Contains(p.text[at:max(at, c.Span.Start)], mark) {
+			break
+		}
+		at = max(at, c.Span.End)
+	}
+	n := strings.Index(p.text[at:to], mark)
+	if n < 0 {
+		return text(mark)
+	}
+	rest := p.comments
+	runs := p.runs(at + n)
+	if len(runs) != 1 || runs[0].starts || runs[0].ends {
+		p.comments = rest
+		return text(mark)
+	}
+	return text(" " + runs[0].text + mark)
 }
 
 // clauses prints a list of clauses and the comments before offset end, each on
@@ -155,7 +178,7 @@ func (p *printer) clauses(list []*Clause, end int) doc {
 		start := c.Span.Start
 		prefix := text("")
 		for r, ok := p.nextRun(start); ok; r, ok = p.nextRun(start) {
-			if r.placement == inline && p.sameLine(r.end, start) {
+			if !r.ends && p.sameLine(r.end, start) {
 				prefix, start = text(r.text+" "), r.start
 				break
 			}
@@ -172,11 +195,11 @@ func (p *printer) clauses(list []*Clause, end int) doc {
 			}
 			rest := p.comments
 			r, ok := p.nextRun(max(c.Span.End, min(end, p.lineEnd(last))))
-			if !ok || next >= c.Span.End && r.placement == inline {
+			if !ok || next >= c.Span.End && !r.ends {
 				p.comments = rest
 				break
 			}
-			if r.placement == ownLine || lineEnds {
+			if r.starts || lineEnds {
 				add(r.start, r.end, text(r.text))
 			} else {
 				parts = append(parts, text(" "+r.text))
@@ -226,7 +249,11 @@ func (p *printer) clause(c *Clause) doc {
 			left := p.node(c.Left)
 			return group(left, text(" "+c.Update), nest(indent, p.before(c.Right, line)), text("."))
 		}
-		return concat(group(nest(indent, p.node(c.Left))), text("."))
+		left := p.node(c.Left)
+		if _, ok := c.Left.(*Conj); ok {
+			left = nest(indent, left)
+		}
+		return concat(group(left), text("."))
 	}
 	parts := []doc{group(p.node(c.Left)), text(arrowTexts[c.Arrow])}
 	if c.P2P != nil {
@@ -273,7 +300,8 @@ func (p *printer) list(nodes []Node, separator string) doc {
 	var parts []doc
 	for i, n := range nodes {
 		if i > 0 {
-			parts = append(parts, text(separator), p.before(n, line))
+			from := nodes[i-1].Pos().End
+			parts = append(parts, p.separator(from, n.Pos().Start, separator), p.before(n, line))
 		} else {
 			parts = append(parts, p.before(n, text("")))
 		}
@@ -290,7 +318,7 @@ func (p *printer) node(n Node) doc {
 		for i, item := range n.Items {
 			usual := text("")
 			if i > 0 {
-				parts = append(parts, text(";"))
+				parts = append(parts, p.separator(n.Items[i-1].Pos().End, item.Pos().Start, ";"))
 				usual = line
 			}
 			g := p.gap(item.Pos().Start, usual)
@@ -339,7 +367,7 @@ func (p *printer) braces(items []Node) doc {
 	var parts []doc
 	for i, n := range items {
 		if i > 0 {
-			parts = append(parts, text(","))
+			parts = append(parts, p.separator(items[i-1].Pos().End, n.Pos().Start, ","))
 		}
 		parts = append(parts, p.before(n, line))
 	}
@@ -365,16 +393,24 @@ func (p *printer) apply(n *Apply) doc {
 	}
 	parts := []doc{text(name + opening)}
 	for i, arg := range n.Args {
-		switch {
-		case i == 0:
+		if i == 0 {
 			parts = append(parts, p.before(arg, text("")))
-		case i == n.Split:
-			parts = append(parts, text(";"), group(p.before(arg, line)))
-		default:
-			parts = append(parts, text(","), group(p.before(arg, line)))
+			continue
+		}
+		mark := ","
+		if i == n.Split {
+			mark = ";"
+		}
+		separator := p.separator(n.Args[i-1].Pos().End, arg.Pos().Start, mark)
+		parts = append(parts, separator, group(p.before(arg, line)))
+	}
+	indent := 4
+	if len(n.Args) == 1 {
+		if _, ok := n.Args[0].(*PredRef); ok {
+			indent = 0 // a clause literal has its own
 		}
 	}
-	return concat(nest(4, parts...), p.closing(n.Span.End-1, bracket))
+	return concat(nest(indent, parts...), p.closing(n.Span.End-1, bracket))
 }
 
 func (p *printer) predRef(n *PredRef) doc {
@@ -385,10 +421,9 @@ func (p *printer) predRef(n *PredRef) doc {
 	if len(n.Clauses) == 0 && (len(p.comments) == 0 || p.comments[0].Span.Start >= end) {
 		return text("`{ }")
 	}
-	simple := len(n.Clauses) == 1
 	inside := p.clauses(n.Clauses, end)
 	between := hardLine
-	if simple && !inside.forced {
+	if len(n.Clauses) == 1 && !inside.forced {
 		between = line
 	}
 	return group(text("`{"), nest(4, between, inside), between, text("}"))

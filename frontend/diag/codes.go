@@ -47,3 +47,19 @@ func Lookup(idOrName string) *Code {
 	}
 	return nil
 }
+
+// Explain returns the documentation of the code as text for a terminal.
+func (c *Code) Explain() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n\n%s\n", c.ID, c.Name, c.When)
+	if c.Example != "" {
+		b.WriteString("\nFor example:\n\n")
+		for line := range strings.Lines(c.Example) {
+			b.WriteString("    " + printable(strings.TrimRight(line, "\n")) + "\n")
+		}
+	}
+	if c.Fix != "" {
+		fmt.Fprintf(&b, "\n%s\n", c.Fix)
+	}
+	return b.String()
+}

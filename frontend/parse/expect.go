@@ -44,7 +44,7 @@ func (c *climber) expected(what string) {
 		return
 	}
 	found := c.tokens[c.next]
-	if isClosing(found.kind) && c.next >= c.end && len(c.opening) == 0 {
+	if isClosing(found.kind) && len(c.opening) == 0 {
 		c.closesNothing(found)
 		return
 	}
@@ -219,6 +219,9 @@ func (c *climber) shapeError(tokens []token, syntax *clauseSyntax, err error) {
 			Message: "clause has a second arrow",
 			Span:    at,
 			Helps:   []string{"end the first clause with a full stop, or join conditions with a comma"},
+		}
+		if found.kind == tokLArrow && i+1 < len(tokens) && tokens[i+1].start == found.end && isDigit(c.file.Text[found.end]) {
+			d.Helps = []string{"to compare with a negative number, separate the two signs: < -" + c.text(tokens[i+1])}
 		}
 		if n := slices.IndexFunc(tokens[:i], func(t token) bool { return isArrow(t.kind) }); n >= 0 {
 			d.Labels = []diag.Label{{Span: c.span(tokens[n], tokens[n]), Message: "the first is here"}}

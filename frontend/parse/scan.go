@@ -118,17 +118,15 @@ func (s *scanner) at(n int) byte {
 	return 0
 }
 
-// lineComment consumes the rest of the line as a comment.
+// lineComment consumes the rest of the line, but for blanks at its end, as a
+// comment.
 func (s *scanner) lineComment() {
 	start := s.pos
-	if n := strings.IndexByte(s.text[s.pos:], '\n'); n >= 0 {
-		s.pos += n
-	} else {
-		s.pos = len(s.text)
+	rest := s.text[start:]
+	if n := strings.IndexByte(rest, '\n'); n >= 0 {
+		rest = rest[:n]
 	}
-	if s.pos > start && s.text[s.pos-1] == '\r' {
-		s.pos--
-	}
+	s.pos += len(strings.TrimRightFunc(rest, unicode.IsSpace))
 	s.keepComment(start)
 }
 
