@@ -36,3 +36,19 @@ type Column struct {
 	Distinct  int64
 	Ascending bool
 }
+
+// Relation returns what is known of a predicate, or nil.
+func (c *Catalog) Relation(name string) *Relation {
+	if c == nil {
+		return nil
+	}
+	return c.Relations[name]
+}
+
+// TableOf returns the table that holds a relation, or nil.
+func (c *Catalog) TableOf(r *Relation) *Table {
+	if c == nil || r == nil {
+		return nil
+	}
+	return c.Tables[r.Table]
+}

@@ -1,0 +1,131 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+// Pass is a rewrite of plans, described for people.
+type Pass struct {
+	Name   string // a verb phrase, unique
+	Reason string // what it is good for
+	Unless string // when it is not legal or does not pay
+	Before string // an example's text
+	After  string
+	Source string // where the idea is described
+	// Required passes cannot be switched off.
+	Required bool
+
+	run func(*program) error
+}
+
+// program is the plan that passes work on. They replace its commands, variables
+// and blocks at will; operators and expressions are immutable.
+type program struct {
+	*queryplan.Plan
+	catalog *stats.Catalog
+}
+
+// passes is the one table of rewrites, in the order in which each runs first.
+var passes = []*Pass{
+	foldConstants,
+	pushFilters,
+}
+
+// sequence is the order in which the passes run. Some run twice, since what
+// others make gives them more to do; no pass needs a fixpoint.
+var sequence = []string{
+	"PushFilters",
+	"FoldConstants",
+}
+
+// ordering lists the pairs of passes of which the first must have run before the
+// second runs for the last time, and why.
+var ordering = []struct{ First, Then, Reason string }{
+	{"PushFilters", "FoldConstants", "conditions that meet at a scan fold, and contradict, together"},
+}
+
+func init() {
+	if err := checkSequence(); err != nil {
+		panic("rewrite: " + err.Error())
+	}
+}
+
+// checkSequence holds the sequence against the table and the ordering.
+func checkSequence() error {
+	known := map[string]bool{}
+	for _, p := range passes {
+		if known[p.Name] {
+			return fmt.Errorf("two passes are named %s", p.Name)
+		}
+		known[p.Name] = true
+		if !slices.Contains(sequence, p.Name) {
+			return fmt.Errorf("pass %s never runs", p.Name)
+		}
+	}
+	for _, name := range sequence {
+		if !known[name] {
+			return fmt.Errorf("there is no pass %s", name)
+		}
+	}
+	for _, o := range ordering {
+		first, last := slices.Index(sequence, o.First), lastIndex(sequence, o.Then)
+		if first < 0 || last < 0 || first > last {
+			return fmt.Errorf("%s must run before %s: %s", o.First, o.Then, o.Reason)
+		}
+	}
+	return nil
+}
+
+func lastIndex(names []string, name string) int {
+	for i := len(names) - 1; i >= 0; i-- {
+		if names[i] == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Passes lists all passes in the order in which each runs first.
+func Passes() []Pass {
+	out := make([]Pass, len(passes))
+	for i, p := range passes {
+		out[i] = *p
+	}
+	return out
+}
+
+// lookup returns the pass of that name, or nil.
+func lookup(name string) *Pass {
+	for _, p := range passes {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// UnknownPassError says that a pass to switch off is not in the table, or that
+// it is required.
+type UnknownPassError struct {
+	Name     string
+	Required bool
+}
+
+// Error lists what can be switched off.
+func (e *UnknownPassError) Error() string {
+	if e.Required {
+		return fmt.Sprintf("pass %s cannot be switched off", e.Name)
+	}
+	var names []string
+	for _, p := range passes {
+		if !p.Required {
+			names = append(names, p.Name)
+		}
+	}
+	return fmt.Sprintf("there is no pass %s; the passes are %s", e.Name, strings.Join(names, ", "))
+}

@@ -1,0 +1,259 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+var pushFilters = &Pass{
+	Name: "PushFilters",
+	Reason: "A filter costs least, and saves most, where its tuples come from. Conditions are split at " +
+		"and, moved through maps, projections, unions, aggregates and both sides of joins, and " +
+		"comparisons of a join column with a constant hold on either side of the join.",
+	Unless: "A condition stays above an operator that computes what it uses, above groups unless it " +
+		"is on the grouping columns alone, and where it is if equal arguments may give different results.",
+	Before: "filter and(eq(x, 5), lt(y, z))\n  join x\n    scan a(x, y)\n    scan b(x, z)",
+	After:  "filter lt(y, z)\n  join x\n    filter eq(x, 5)\n      scan a(x, y)\n    filter eq(x, 5)\n      scan b(x, z)",
+	Source: "Ullman, Principles of Database and Knowledge-Base Systems, volume 2, chapter 11; predicate transfer: Levy, Mumick, Sagiv, VLDB 1994",
+	run: func(p *program) error {
+		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+			return push(n, nil)
+		})
+		return nil
+	},
+}
+
+// push returns n under the conditions conds, each as far down as it goes.
+func push(n queryplan.Node, conds []queryplan.Expr) queryplan.Node {
+	switch n := n.(type) {
+	case *queryplan.Filter:
+		var fixed []queryplan.Expr
+		for _, c := range queryplan.Conjuncts(n.Cond) {
+			if queryplan.IsVolatile(c) {
+				fixed = append(fixed, c)
+			} else {
+				conds = addCond(conds, c)
+			}
+		}
+		if len(fixed) > 0 {
+			// Conditions from above hold after the volatile ones as well as before.
+			return filtered(push(n.Input, conds), fixed)
+		}
+		return push(n.Input, conds)
+	case *queryplan.Map:
+		return pushMap(n, conds)
+	case *queryplan.Project:
+		from := map[string]queryplan.Expr{}
+		for _, c := range n.Columns() {
+			for _, r := range n.Cols {
+				if r.To == c.Name {
+					from[r.To] = &queryplan.ColRef{Col: queryplan.Column{Name: r.From, Type: c.Type}}
+				}
+			}
+		}
+		below := make([]queryplan.Expr, len(conds))
+		for i, c := range conds {
+			below[i] = queryplan.Substitute(c, from)
+		}
+		return queryplan.WithInputs(n, []queryplan.Node{push(n.Input, below)})
+	case *queryplan.Dedup:
+		return queryplan.WithInputs(n, []queryplan.Node{push(n.Input, conds)})
+	case *queryplan.Join:
+		return pushJoin(n, conds)
+	case *queryplan.Aggregate:
+		return pushThrough(n, conds, n.By)
+	case *queryplan.Seq:
+		return pushThrough(n, conds, n.Group)
+	case *queryplan.TopK:
+		return pushThrough(n, conds, n.Group)
+	case *queryplan.Union:
+		inputs := make([]queryplan.Node, len(n.Nodes))
+		for i, in := range n.Nodes {
+			inputs[i] = push(in, conds)
+		}
+		return queryplan.WithInputs(n, inputs)
+	}
+	return filtered(n, conds)
+}
+
+// pushMap passes a map's filters below it where they use what is there: columns
+// of the input, or computed ones that only copy a column or a constant.
+func pushMap(n *queryplan.Map, conds []queryplan.Expr) queryplan.Node {
+	computed := map[string]bool{}
+	copies := map[string]queryplan.Expr{}
+	for _, e := range n.Exprs {
+		if _, call := e.Expr.(*queryplan.Call); call {
+			computed[e.Name] = true
+		} else {
+			copies[e.Name] = e.Expr
+		}
+	}
+	var below, above []queryplan.Expr
+	for _, c := range conds {
+		if slices.ContainsFunc(queryplan.ExprColumns(c), func(name string) bool { return computed[name] }) {
+			above = append(above, c)
+		} else {
+			below = addCond(below, queryplan.Substitute(c, copies))
+		}
+	}
+	return filtered(queryplan.WithInputs(n, []queryplan.Node{push(n.Input, below)}), above)
+}
+
+// pushThrough passes conditions on the columns of whole groups.
+func pushThrough(n queryplan.Node, conds []queryplan.Expr, group []string) queryplan.Node {
+	var below, above []queryplan.Expr
+	for _, c := range conds {
+		// A condition on no column would, below, leave a group of no columns empty.
+		if cols := queryplan.ExprColumns(c); len(cols) > 0 && containsAll(group, cols) {
+			below = append(below, c)
+		} else {
+			above = append(above, c)
+		}
+	}
+	return filtered(queryplan.WithInputs(n, []queryplan.Node{push(n.Inputs()[0], below)}), above)
+}
+
+// pushJoin gives each side the conditions on its own columns. What holds of a
+// join column on one side and compares it with constants goes to the other side
+// too, except from the right of an anti join to its left.
+func pushJoin(n *queryplan.Join, conds []queryplan.Expr) queryplan.Node {
+	left, right := columnNames(n.Left), columnNames(n.Right)
+	on := n.On()
+	var toLeft, toRight, above []queryplan.Expr
+	for _, c := range conds {
+		cols := queryplan.ExprColumns(c)
+		placed := false
+		if containsAll(left, cols) {
+			toLeft, placed = addCond(toLeft, c), true
+		}
+		if containsAll(on, cols) || n.Kind == queryplan.Inner && containsAll(right, cols) {
+			if len(cols) > 0 {
+				toRight, placed = addCond(toRight, c), true
+			}
+		}
+		if !placed {
+			above = append(above, c)
+		}
+	}
+	if len(on) > 0 {
+		fromLeft, fromRight := restrictions(n.Left, on), restrictions(n.Right, on)
+		for _, c := range fromLeft {
+			if !containsCond(fromRight, c) {
+				toRight = addCond(toRight, c)
+			}
+		}
+		if n.Kind != queryplan.Anti {
+			for _, c := range fromRight {
+				if !containsCond(fromLeft, c) {
+					toLeft = addCond(toLeft, c)
+				}
+			}
+		}
+		toLeft = without(toLeft, fromLeft)
+		toRight = without(toRight, fromRight)
+	}
+	return filtered(queryplan.WithInputs(n, []queryplan.Node{push(n.Left, toLeft), push(n.Right, toRight)}), above)
+}
+
+// restrictions returns conditions on single columns among cols that the tree's
+// filters make hold of every tuple.
+func restrictions(n queryplan.Node, cols []string) []queryplan.Expr {
+	switch n := n.(type) {
+	case *queryplan.Filter:
+		out := restrictions(n.Input, cols)
+		for _, c := range queryplan.Conjuncts(n.Cond) {
+			if used := queryplan.ExprColumns(c); len(used) == 1 && containsAll(cols, used) && !queryplan.IsVolatile(c) {
+				out = addCond(out, c)
+			}
+		}
+		return out
+	case *queryplan.Map:
+		return restrictions(n.Input, cols)
+	case *queryplan.Dedup:
+		return restrictions(n.Input, cols)
+	case *queryplan.Aggregate:
+		return restrictions(n.Input, slices.DeleteFunc(slices.Clone(cols), func(c string) bool { return !slices.Contains(n.By, c) }))
+	case *queryplan.Project:
+		var from []string
+		to := map[string]queryplan.Expr{}
+		for i, c := range n.Columns() {
+			if _, again := to[n.Cols[i].From]; !again && slices.Contains(cols, c.Name) {
+				from = append(from, n.Cols[i].From)
+				to[n.Cols[i].From] = &queryplan.ColRef{Col: c}
+			}
+		}
+		out := restrictions(n.Input, from)
+		for i, c := range out {
+			out[i] = queryplan.Substitute(c, to)
+		}
+		return out
+	case *queryplan.Join:
+		out := restrictions(n.Left, cols)
+		if n.Kind != queryplan.Anti {
+			for _, c := range restrictions(n.Right, cols) {
+				if n.Kind == queryplan.Inner || containsAll(n.On(), queryplan.ExprColumns(c)) {
+					out = addCond(out, c)
+				}
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// filtered returns n under a filter of the conditions, if there are any.
+func filtered(n queryplan.Node, conds []queryplan.Expr) queryplan.Node {
+	if len(conds) == 0 {
+		return n
+	}
+	if f, ok := n.(*queryplan.Filter); ok {
+		all := slices.Clone(queryplan.Conjuncts(f.Cond))
+		for _, c := range conds {
+			all = addCond(all, c)
+		}
+		return &queryplan.Filter{Input: f.Input, Cond: queryplan.And(all)}
+	}
+	return &queryplan.Filter{Input: n, Cond: queryplan.And(conds)}
+}
+
+// addCond appends a condition that is not there yet.
+func addCond(conds []queryplan.Expr, c queryplan.Expr) []queryplan.Expr {
+	if containsCond(conds, c) {
+		return conds
+	}
+	return append(conds[:len(conds):len(conds)], c)
+}
+
+func containsCond(conds []queryplan.Expr, c queryplan.Expr) bool {
+	return slices.ContainsFunc(conds, func(d queryplan.Expr) bool { return queryplan.EqualExpr(c, d) })
+}
+
+func without(conds, gone []queryplan.Expr) []queryplan.Expr {
+	var out []queryplan.Expr
+	for _, c := range conds {
+		if !containsCond(gone, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// containsAll reports whether every one of names is in set.
+func containsAll(set, names []string) bool {
+	for _, name := range names {
+		if !slices.Contains(set, name) {
+			return false
+		}
+	}
+	return true
+}
+
+func columnNames(n queryplan.Node) []string {
+	cols := n.Columns()
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = c.Name
+	}
+	return out
+}

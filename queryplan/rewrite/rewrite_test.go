@@ -1,0 +1,348 @@
+package rewrite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/redfoxdb/redfox/internal/planref"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+// TestRewrite runs the files of testdata. The directives are
+//
+//	catalog   sets the catalogue for what follows in the file. Lines are
+//	          "table T(col* lo..hi distinct, ...) rows N [unknown-key]", with a
+//	          star at key columns, "relation P T(0, 1, 3)", and
+//	          "relation P(lo..hi distinct, ...) rows N" for one with a table of
+//	          its own.
+//	rewrite   runs passes over the plan text below and prints the plan. With
+//	          expect=P only P runs and has to change the plan, with
+//	          expect-not=P it has to leave it, with only=(P, Q) these run, and
+//	          with disable=(P, Q) all others; steps prints each change as a diff.
+//
+// Each plan is run before and after by package planref on random facts, and both
+// have to agree.
+func TestRewrite(t *testing.T) {
+	files, err := filepath.Glob("testdata/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no test files", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			var cat *stats.Catalog
+			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+				switch d.Cmd {
+				case "catalog":
+					cat = parseCatalog(t, d)
+					return ""
+				case "rewrite":
+					return rewriteTest(t, d, cat)
+				}
+				t.Fatalf("%s: no directive %s", d.Pos, d.Cmd)
+				return ""
+			})
+		})
+	}
+}
+
+func rewriteTest(t *testing.T, d *datadriven.TestData, cat *stats.Catalog) string {
+	p, err := queryplan.Parse("test.plan", d.Input)
+	if err == nil {
+		err = queryplan.Verify(p)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", d.Pos, err)
+	}
+	var only, disable []string
+	var change, steps bool
+	for _, arg := range d.CmdArgs {
+		switch arg.Key {
+		case "expect", "expect-not":
+			only, change = arg.Vals, arg.Key == "expect"
+		case "only":
+			only, change = arg.Vals, true
+		case "disable":
+			disable, change = arg.Vals, true
+		case "steps":
+			steps = true
+		default:
+			t.Fatalf("%s: no argument %s", d.Pos, arg.Key)
+		}
+	}
+	if only != nil {
+		for _, pass := range Passes() {
+			if !slices.Contains(only, pass.Name) {
+				disable = append(disable, pass.Name)
+			}
+		}
+	}
+	before := p.String()
+	out, trace, err := Run(p, cat, Options{Disable: disable, KeepSteps: true, Verify: true})
+	if err != nil {
+		t.Fatalf("%s: %v", d.Pos, err)
+	}
+	if p.String() != before {
+		t.Errorf("%s: the given plan was changed", d.Pos)
+	}
+	if changed := out.String() != before; only != nil && changed != change {
+		t.Errorf("%s: changed: %v, want %v", d.Pos, changed, change)
+	}
+	compareRuns(t, d.Pos, p, out, cat)
+	if !steps {
+		return out.String()
+	}
+	var b strings.Builder
+	for _, s := range trace.Steps {
+		diff := s.Diff()
+		if diff == "" {
+			diff = "(unchanged)\n"
+		}
+		b.WriteString(s.Pass + "\n" + diff)
+	}
+	return b.String()
+}
+
+// compareRuns runs two plans over the same random facts, several times.
+func compareRuns(t *testing.T, pos string, before, after *queryplan.Plan, cat *stats.Catalog) {
+	t.Helper()
+	for seed := range uint64(20) {
+		facts := randomFacts(rand.New(rand.NewPCG(seed, 1)), before, cat)
+		want, wantErr := planref.Run(before, facts)
+		got, gotErr := planref.Run(after, facts)
+		if (wantErr == nil) != (gotErr == nil) {
+			t.Errorf("%s: seed %d: error %v, was %v", pos, seed, gotErr, wantErr)
+			return
+		}
+		if wantErr == nil && fmt.Sprint(want) != fmt.Sprint(got) {
+			t.Errorf("%s: seed %d: the result is\n%v\nand was\n%v", pos, seed, got, want)
+			return
+		}
+	}
+}
+
+// randomFacts returns rows for the plan's inputs and for the stored tables that
+// the catalogue says they are columns of. Values keep the catalogue's ranges.
+func randomFacts(rng *rand.Rand, p *queryplan.Plan, cat *stats.Catalog) map[string]planref.Rows {
+	facts := map[string]planref.Rows{}
+	typesOf := map[string][]scalar.Type{}
+	for _, v := range p.Vars {
+		if v.Kind != queryplan.Input {
+			continue
+		}
+		if rel := cat.Relation(v.Source); rel != nil {
+			if typesOf[rel.Table] == nil {
+				typesOf[rel.Table] = make([]scalar.Type, len(cat.Tables[rel.Table].Columns))
+			}
+			for i, c := range rel.Cols {
+				typesOf[rel.Table][c] = v.Cols[i].Type
+			}
+			continue
+		}
+		types := make([]scalar.Type, len(v.Cols))
+		for i, c := range v.Cols {
+			types[i] = c.Type
+		}
+		keys := make([]int, v.Keys)
+		for i := range keys {
+			keys[i] = i
+		}
+		facts[v.Source] = randomRows(rng, types, keys, nil)
+	}
+	if cat == nil {
+		return facts
+	}
+	for _, v := range p.Vars {
+		rel := cat.Relation(v.Source)
+		if v.Kind != queryplan.Input || rel == nil {
+			continue
+		}
+		table := cat.Tables[rel.Table]
+		if facts[rel.Table] == nil {
+			key := table.Key
+			if key == nil {
+				key = rel.Cols[:v.Keys]
+			}
+			facts[rel.Table] = randomRows(rng, typesOf[rel.Table], key, table.Columns)
+		}
+		rows := make(planref.Rows, len(facts[rel.Table]))
+		for i, row := range facts[rel.Table] {
+			for _, c := range rel.Cols {
+				rows[i] = append(rows[i], row[c])
+			}
+		}
+		facts[v.Source] = rows
+	}
+	return facts
+}
+
+// randomRows makes rows that are unique in the key columns.
+func randomRows(rng *rand.Rand, types []scalar.Type, key []int, cols []stats.Column) planref.Rows {
+	var rows planref.Rows
+	seen := map[string]bool{}
+	for range rng.IntN(30) {
+		row := make([]scalar.Value, len(types))
+		for i, t := range types {
+			lo, hi := int64(0), int64(5)
+			if cols != nil {
+				lo, hi = cols[i].Min, min(cols[i].Max, cols[i].Min+20)
+			}
+			row[i] = randomValue(t, lo+rng.Int64N(hi-lo+1))
+		}
+		text := ""
+		for _, k := range key {
+			text += scalar.Literal(row[k]) + ","
+		}
+		if !seen[text] {
+			seen[text] = true
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func randomValue(t scalar.Type, word int64) scalar.Value {
+	switch t.Kind {
+	case scalar.Boolean:
+		return scalar.OfBool(word&1 == 1)
+	case scalar.Int, scalar.Uint:
+		return scalar.OfInt(t, word)
+	case scalar.Float:
+		return scalar.OfFloat(t, float64(word)/2)
+	case scalar.Decimal:
+		return scalar.OfDecimal(t.Scale, word)
+	case scalar.Datetime:
+		return scalar.OfDatetime(word * 86_400_000_000)
+	case scalar.String:
+		return scalar.OfString(string(rune('a' + word)))
+	}
+	return scalar.OfInt(scalar.IntType, word)
+}
+
+// parseCatalog reads the lines of a catalog directive.
+func parseCatalog(t *testing.T, d *datadriven.TestData) *stats.Catalog {
+	if strings.TrimSpace(d.Input) == "" {
+		return nil
+	}
+	cat := &stats.Catalog{Relations: map[string]*stats.Relation{}, Tables: map[string]*stats.Table{}}
+	fail := func(line string) { t.Fatalf("%s: cannot read %q", d.Pos, line) }
+	for line := range strings.Lines(d.Input) {
+		kind, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		head, tail, ok := strings.Cut(rest, ")")
+		name, args, ok2 := strings.Cut(head, "(")
+		if !ok || !ok2 {
+			fail(line)
+		}
+		words := strings.Fields(tail)
+		rows := int64(0)
+		if len(words) >= 2 && words[0] == "rows" {
+			rows, _ = strconv.ParseInt(words[1], 10, 64)
+		}
+		if relation, table, ok := strings.Cut(name, " "); ok {
+			r := &stats.Relation{Name: relation, Table: table, Rows: cat.Tables[table].Rows}
+			for _, a := range strings.Split(args, ",") {
+				n, err := strconv.Atoi(strings.TrimSpace(a))
+				if err != nil {
+					fail(line)
+				}
+				r.Cols = append(r.Cols, n)
+			}
+			cat.Relations[relation] = r
+			continue
+		}
+		table := &stats.Table{Name: name, Rows: rows}
+		for i, a := range strings.Split(args, ",") {
+			f := strings.Fields(a)
+			var c stats.Column
+			if kind == "table" {
+				if c.Name = f[0]; strings.HasSuffix(f[0], "*") {
+					table.Key = append(table.Key, i)
+				}
+				f = f[1:]
+			}
+			if _, err := fmt.Sscanf(f[0], "%d..%d", &c.Min, &c.Max); err != nil {
+				fail(line)
+			}
+			if c.Distinct = min(rows, c.Max-c.Min+1); len(f) > 1 {
+				c.Distinct, _ = strconv.ParseInt(f[1], 10, 64)
+			}
+			table.Columns = append(table.Columns, c)
+		}
+		cat.Tables[name] = table
+		if kind == "relation" {
+			r := &stats.Relation{Name: name, Table: name, Rows: rows}
+			for i := range table.Columns {
+				r.Cols = append(r.Cols, i)
+			}
+			cat.Relations[name] = r
+		}
+	}
+	return cat
+}
+
+// TestSequence holds the order of the passes against its reasons, and checks
+// that a broken order would be noticed.
+func TestSequence(t *testing.T) {
+	if err := checkSequence(); err != nil {
+		t.Error(err)
+	}
+	for _, o := range ordering {
+		if o.Reason == "" || lookup(o.First) == nil || lookup(o.Then) == nil {
+			t.Errorf("ordering of %q before %q: names and a reason are wanted", o.First, o.Then)
+		}
+	}
+	for _, p := range Passes() {
+		if p.Reason == "" || p.Unless == "" || p.Before == "" || p.After == "" || p.Source == "" {
+			t.Errorf("pass %s is not fully described", p.Name)
+		}
+	}
+}
+
+func TestUnknownPass(t *testing.T) {
+	p := &queryplan.Plan{Blocks: []*queryplan.Block{{Name: "b0", Term: &queryplan.Halt{}}}}
+	if _, _, err := Run(p, nil, Options{Disable: []string{"PushFilter"}}); err == nil || !strings.Contains(err.Error(), "PushFilters") {
+		t.Errorf("got %v, want the list of passes", err)
+	}
+}
+
+// TestDiff applies each diff's lines and expects the second text.
+func TestDiff(t *testing.T) {
+	if Diff("a\n", "a\n") != "" {
+		t.Error("equal texts differ")
+	}
+	if got, want := Diff("a\nb\nc\nd\ne\nf\n", "a\nb\nc\nx\ne\nf\n"), "...\n  b\n  c\n- d\n+ x\n  e\n  f\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		a, b := randomLines(rng), randomLines(rng)
+		var old, edited []string
+		for _, e := range editScript(a, b) {
+			if e.op != '+' {
+				old = append(old, e.line)
+			}
+			if e.op != '-' {
+				edited = append(edited, e.line)
+			}
+		}
+		if !slices.Equal(old, a) || !slices.Equal(edited, b) {
+			t.Fatalf("the script from %q to %q gives %q and %q", a, b, old, edited)
+		}
+	}
+}
+
+func randomLines(rng *rand.Rand) []string {
+	var out []string
+	for range rng.IntN(12) {
+		out = append(out, string(rune('a'+rng.IntN(4))))
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package rewrite
+
+import (
+	"fmt"
+	goruntime "runtime"
+	"slices"
+	"time"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+// Options chooses passes and what is recorded of them.
+type Options struct {
+	// Disable names passes that do not run.
+	Disable []string
+	// KeepSteps records the plan's text around each pass.
+	KeepSteps bool
+	// Verify checks the plan after every pass. It costs about as much as a pass.
+	Verify bool
+}
+
+// Trace says what the passes did, in the order in which they ran.
+type Trace struct {
+	Steps []Step
+}
+
+// Step is one run of a pass.
+type Step struct {
+	Pass string
+	Time time.Duration
+	// Before and After are the plan's texts, with Options.KeepSteps.
+	Before, After string
+}
+
+// Diff returns the step as a line diff; "" if it changed nothing.
+func (s *Step) Diff() string { return Diff(s.Before, s.After) }
+
+// PassError is a pass that broke the plan or crashed: a bug of the optimiser.
+type PassError struct {
+	Pass  string
+	Err   error
+	Stack string // of a crash
+	Plan  string // the text of the plan that the pass was given
+}
+
+// Error names the pass.
+func (e *PassError) Error() string {
+	return fmt.Sprintf("internal error in pass %s: %v; try --disable %s", e.Pass, e.Err, e.Pass)
+}
+
+// Unwrap returns the cause.
+func (e *PassError) Unwrap() error { return e.Err }
+
+// Run rewrites a plan by all passes that are not disabled. The given plan is not
+// changed. The catalogue may be nil: then defaults serve, and rewrites that need
+// to know the data do not happen.
+func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, *Trace, error) {
+	for _, name := range opts.Disable {
+		if pass := lookup(name); pass == nil || pass.Required {
+			return nil, nil, &UnknownPassError{Name: name, Required: pass != nil}
+		}
+	}
+	prog := &program{Plan: queryplan.Clone(p), catalog: cat}
+	trace := &Trace{}
+	text := ""
+	if opts.KeepSteps {
+		text = prog.String()
+	}
+	for _, name := range sequence {
+		if slices.Contains(opts.Disable, name) {
+			continue
+		}
+		// What a failing pass was given can only be shown from a copy.
+		var given *queryplan.Plan
+		if opts.Verify && !opts.KeepSteps {
+			given = queryplan.Clone(prog.Plan)
+		}
+		start := time.Now()
+		err := runPass(lookup(name), prog)
+		step := Step{Pass: name, Time: time.Since(start), Before: text}
+		if err == nil && opts.Verify {
+			if bad := queryplan.Verify(prog.Plan); bad != nil {
+				err = &PassError{Pass: name, Err: bad}
+			}
+		}
+		if err != nil {
+			if err.Plan = text; given != nil {
+				err.Plan = given.String()
+			}
+			return nil, trace, err
+		}
+		if opts.KeepSteps {
+			text = prog.String()
+			step.After = text
+		}
+		trace.Steps = append(trace.Steps, step)
+	}
+	return prog.Plan, trace, nil
+}
+
+// runPass turns a crash into an error, so that it names the pass.
+func runPass(pass *Pass, prog *program) (failure *PassError) {
+	defer func() {
+		if r := recover(); r != nil {
+			stack := make([]byte, 16<<10)
+			stack = stack[:goruntime.Stack(stack, false)]
+			failure = &PassError{Pass: pass.Name, Err: fmt.Errorf("panic: %v", r), Stack: string(stack)}
+		}
+	}()
+	if err := pass.run(prog); err != nil {
+		return &PassError{Pass: pass.Name, Err: err}
+	}
+	return nil
+}
+
+// rewriteTrees replaces the operator tree of every command by what f returns
+// for it. The block and the command tell where the tree stands.
+func (p *program) rewriteTrees(f func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node) {
+	for _, b := range p.Blocks {
+		for i, c := range b.Cmds {
+			if n := queryplan.CommandNode(c); n != nil {
+				if m := f(b, c, n); m != n {
+					b.Cmds[i] = queryplan.WithNode(c, m)
+				}
+			}
+		}
+	}
+}
