@@ -15,6 +15,15 @@ type interner struct {
 	// each string's hash beside it, so that few strings are compared.
 	table  []uint32
 	hashes []uint32
+	// recent remembers short strings, which come again and again, by their bytes.
+	recent [256]shortString
+}
+
+// shortString is a string of up to seven bytes with its code. Its word holds the
+// bytes and, in the upper byte, the length plus one.
+type shortString struct {
+	word uint64
+	code uint32
 }
 
 var hashSeed = maphash.MakeSeed()
@@ -41,6 +50,24 @@ func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 
 
 // find returns the number of a string. A new one is added when admit says so.
 func (t *interner) find(s string, admit func(string) bool) (code uint32, ok bool) {
+	if len(s) >= 8 {
+		return t.findAny(s, admit)
+	}
+	word := uint64(len(s)+1) << 56
+	for i := range len(s) {
+		word |= uint64(s[i]) << (8 * i)
+	}
+	slot := &t.recent[mix(word)%uint64(len(t.recent))]
+	if slot.word == word {
+		return slot.code, true
+	}
+	if code, ok = t.findAny(s, admit); ok {
+		*slot = shortString{word, code}
+	}
+	return code, ok
+}
+
+func (t *interner) findAny(s string, admit func(string) bool) (code uint32, ok bool) {
 	if t.arena.len()*2 >= len(t.table) {
 		t.rehash()
 	}

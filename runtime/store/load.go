@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -121,19 +123,13 @@ func (l *load) readText(ctx context.Context) error {
 	}
 	l.bytes = file.read.n.Load()
 	l.report.Bytes = l.bytes
-	for i, f := range l.fields {
-		var sources []dictSource
-		if f.typ.Kind == scalar.String {
-			for _, sc := range scanners {
-				sources = append(sources, sc.strings[i])
-				sc.strings[i].dropTable()
-			}
+	return l.assemble(func(i int) (sources []dictSource) {
+		for _, sc := range scanners {
+			sc.strings[i].dropTable()
+			sources = append(sources, sc.strings[i])
 		}
-		if err := l.assemble(i, sources); err != nil {
-			return err
-		}
-	}
-	return nil
+		return sources
+	})
 }
 
 func (s *Source) textFormat() textFormat {
@@ -177,29 +173,33 @@ func (l *load) takeText(r textRows) error {
 	return nil
 }
 
-// assemble makes the column of a field. The strings of a String field are
-// numbered by the sources.
-func (l *load) assemble(i int, sources []dictSource) error {
-	d, t := &l.data[i], l.fields[i].typ
-	var dict *Dict
-	if t.Kind == scalar.String {
-		var remaps [][]uint32
-		dict, remaps = mergeSources(sources)
-		if err := l.hold(dict.Bytes()); err != nil {
-			return err
+// assemble makes the columns of all fields. The strings of a String field are
+// numbered by its sources, one for each owner of a chunk.
+func (l *load) assemble(sources func(field int) []dictSource) error {
+	errs := make([]error, len(l.fields))
+	var mu sync.Mutex
+	inParallel(l.opts.threads(), len(l.fields), func(i int) {
+		d, t := &l.data[i], l.fields[i].typ
+		var dict *Dict
+		var more int64
+		if t.Kind == scalar.String {
+			var remaps [][]uint32
+			dict, remaps = mergeSources(sources(i))
+			for c := range d.chunks {
+				d.chunks[c].remap(remaps[d.owner[c]])
+			}
+			more = dict.Bytes()
 		}
-		inParallel(l.opts.threads(), len(d.chunks), func(c int) {
-			d.chunks[c].remap(remaps[d.owner[c]])
-		})
-	}
-	var chunked int64
-	for c := range d.chunks {
-		chunked += d.chunks[c].bytes()
-	}
-	// The chunks are given up as the column grows.
-	d.column = assemble(t, dict, d.chunks)
-	d.chunks, d.owner = nil, nil
-	return l.hold(d.column.Bytes() - chunked)
+		for c := range d.chunks {
+			more -= d.chunks[c].bytes()
+		}
+		d.column = assemble(t, dict, d.chunks)
+		d.chunks, d.owner = nil, nil
+		mu.Lock()
+		defer mu.Unlock()
+		errs[i] = l.hold(more + d.column.Bytes())
+	})
+	return errors.Join(errs...)
 }
 
 // lineOf returns the line of a row, or its number from 1 in a file without lines.

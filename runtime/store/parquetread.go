@@ -188,7 +188,6 @@ func (l *load) readParquet(ctx context.Context) error {
 	}
 	for i, fd := range l.fields {
 		d := &l.data[i]
-		var sources []dictSource
 		for g := range groups {
 			part := &parts[g*len(l.fields)+i]
 			for _, c := range part.chunks {
@@ -202,17 +201,14 @@ func (l *load) readParquet(ctx context.Context) error {
 			}
 			part.chunks = nil
 		}
-		if fd.typ.Kind == scalar.String {
-			for t := range interners {
-				interners[t][i].dropTable()
-				sources = append(sources, interners[t][i])
-			}
-		}
-		if err := l.assemble(i, sources); err != nil {
-			return err
-		}
 	}
-	return nil
+	return l.assemble(func(i int) (sources []dictSource) {
+		for t := range interners {
+			interners[t][i].dropTable()
+			sources = append(sources, interners[t][i])
+		}
+		return sources
+	})
 }
 
 // closeParquet closes a file that openParquet opened by name.

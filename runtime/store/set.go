@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -170,39 +171,135 @@ func (l *load) keyError(r *Relation, t *Table, rows rowNumbers, a, b uint32) err
 // repeats. When two rows agree in the key columns alone it returns the first
 // such pair instead, by the later row.
 func dedupe(cols []*Column, rows, keys int) (keep []uint32, a, b uint32) {
-	if uniqueRows(cols[:keys], rows) {
-		return nil, 0, 0
+	s := newRowSorter(cols[:keys], nil)
+	var repeats func(visit func(first, row uint32) bool)
+	if len(s.groups) == 1 {
+		repeats = s.groups[0].repeats(rows)
+	} else {
+		repeats = s.repeats(rows)
 	}
-	order := sortByKeys(cols, keys, rows)
-	sameKey := rowComparer(cols[:keys])
-	sameRest := rowComparer(cols[keys:])
-	drop := make([]bool, rows)
-	dropped := 0
-	var clash bool
-	for i := 0; i < rows; {
-		// The order is stable, so the first of a run is the first in the file.
-		first := order[i]
-		for i++; i < rows && sameKey(first, order[i]); i++ {
-			if !sameRest(first, order[i]) {
-				if !clash || order[i] < b {
-					clash, a, b = true, first, order[i]
-				}
-				continue
-			}
-			drop[order[i]] = true
-			dropped++
+	same := rowComparer(cols[keys:])
+	var drop []uint32
+	clash := false
+	repeats(func(first, row uint32) bool {
+		if !same(first, row) {
+			clash, a, b = true, first, row
+			return false
 		}
-	}
+		drop = append(drop, row)
+		return true
+	})
 	if clash {
 		return nil, a, b
 	}
-	keep = make([]uint32, 0, rows-dropped)
-	for row, d := range drop {
-		if !d {
-			keep = append(keep, uint32(row))
+	if drop == nil {
+		return nil, 0, 0
+	}
+	return complement(drop, rows), 0, 0
+}
+
+// repeats lists, in order, the rows whose key an earlier row has, with the first
+// such row.
+func (g *keyGroup) repeats(rows int) func(visit func(first, row uint32) bool) {
+	return func(visit func(first, row uint32) bool) {
+		keys := g.sortedKeys(rows)
+		repeated := keys[:0]
+		for i := 1; i < rows; i++ {
+			if k := keys[i]; k == keys[i-1] && (len(repeated) == 0 || repeated[len(repeated)-1] != k) {
+				// Writing behind the reader: repeated is shorter than i.
+				repeated = append(repeated, k)
+			}
+		}
+		if len(repeated) == 0 {
+			return
+		}
+		firsts := newRowTable(repeated)
+		part, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
+		for from := 0; from < rows; from += blockRows {
+			part := part[:min(blockRows, rows-from)]
+			g.read(part, scratch, from)
+			for i, k := range part {
+				at := firsts.find(k)
+				if at < 0 {
+					continue
+				}
+				row := uint32(from + i)
+				if first := firsts.rows[at]; first == noRow {
+					firsts.rows[at] = row
+				} else if !visit(first, row) {
+					return
+				}
+			}
 		}
 	}
-	return keep, 0, 0
+}
+
+// repeats is keyGroup.repeats for keys of several groups.
+func (s *rowSorter) repeats(rows int) func(visit func(first, row uint32) bool) {
+	return func(visit func(first, row uint32) bool) {
+		order := s.rows(rows)
+		type pair struct{ first, row uint32 }
+		var found []pair
+		for i := 0; i < rows; {
+			// The order is stable, so the first of a run is the first in the file.
+			first := order[i]
+			for i++; i < rows && s.equal(first, order[i]); i++ {
+				found = append(found, pair{first, order[i]})
+			}
+		}
+		slices.SortFunc(found, func(a, b pair) int { return cmp.Compare(a.row, b.row) })
+		for _, p := range found {
+			if !visit(p.first, p.row) {
+				return
+			}
+		}
+	}
+}
+
+// equal reports whether two rows have the same keys.
+func (s *rowSorter) equal(a, b uint32) bool {
+	for i := range s.groups {
+		for j := range s.groups[i].parts {
+			if c := s.groups[i].parts[j].col; c.Word(int(a)) != c.Word(int(b)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// noRow is the row of a key that none was seen of yet.
+const noRow = 1<<32 - 1
+
+// rowTable maps some keys to a row: open addressing, at most half full.
+type rowTable struct {
+	keys  []uint64
+	used  []bool
+	rows  []uint32
+	shift int
+}
+
+func newRowTable(keys []uint64) *rowTable {
+	width := bits.Len(uint(2*len(keys))) + 1
+	t := &rowTable{keys: make([]uint64, 1<<width), used: make([]bool, 1<<width), rows: make([]uint32, 1<<width), shift: 64 - width}
+	for _, k := range keys {
+		i := int(mix(k) >> t.shift)
+		for t.used[i] {
+			i = (i + 1) & (len(t.keys) - 1)
+		}
+		t.keys[i], t.used[i], t.rows[i] = k, true, noRow
+	}
+	return t
+}
+
+// find returns the place of a key, or -1.
+func (t *rowTable) find(key uint64) int {
+	for i := int(mix(key) >> t.shift); t.used[i]; i = (i + 1) & (len(t.keys) - 1) {
+		if t.keys[i] == key {
+			return i
+		}
+	}
+	return -1
 }
 
 // firstOfEach returns the first row of each different one, ascending, or nil
@@ -212,11 +309,7 @@ func firstOfEach(cols []*Column, rows int) []uint32 {
 	return keep
 }
 
-// sortByKeys orders rows by the key columns alone, stably.
-func sortByKeys(cols []*Column, keys, rows int) []uint32 {
-	return newRowSorter(cols[:keys], nil).rows(rows)
-}
-
+// rowComparer returns whether two rows agree in all columns.
 func rowComparer(cols []*Column) func(a, b uint32) bool {
 	return func(a, b uint32) bool {
 		for _, c := range cols {
@@ -257,9 +350,8 @@ func uniqueRows(cols []*Column, rows int) bool {
 	}
 	if len(s.groups) > 1 {
 		order := s.rows(rows)
-		same := rowComparer(cols)
 		for i := 1; i < rows; i++ {
-			if same(order[i-1], order[i]) {
+			if s.equal(order[i-1], order[i]) {
 				return false
 			}
 		}
