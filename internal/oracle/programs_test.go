@@ -21,8 +21,8 @@ const programs = "../../testdata/programs"
 
 // Nested loops take too long beyond these sizes.
 const (
-	maxFacts    = 8000 // tuples of facts
-	maxExpected = 20000 // tuples of expected relations
+	maxFacts    = 2000 // tuples of facts
+	maxExpected = 12000 // tuples of expected relations
 )
 
 // TestPrograms holds the expected answers of the whole programs against brute
