@@ -34,13 +34,17 @@ var (
 const maxSteps = 10000
 
 // Run evaluates a verified plan over facts: the rows of each input by its
-// source, and for a table those of the whole stored table.
+// source, where repeated ones count once, and for a table those of the whole
+// stored table.
 func Run(p *queryplan.Plan, facts map[string]Rows) (*Answer, error) {
-	m := &machine{facts: facts, derived: map[*queryplan.Var]*derived{}, temps: map[*queryplan.Var]Rows{}}
+	m := &machine{facts: facts, bags: map[*queryplan.Var]Rows{}, derived: map[*queryplan.Var]*derived{}}
 	ans := &Answer{Outputs: map[string]Rows{}, Violations: map[string]Rows{}}
 	for _, v := range p.Vars {
-		if v.Kind == queryplan.Derived {
+		switch v.Kind {
+		case queryplan.Derived:
 			m.derived[v] = &derived{seen: map[string]bool{}}
+		case queryplan.Input:
+			m.bags[v] = dedup(facts[v.Source])
 		}
 	}
 	b := p.Blocks[0]
@@ -81,8 +85,8 @@ type derived struct {
 
 type machine struct {
 	facts   map[string]Rows
+	bags    map[*queryplan.Var]Rows // contents of inputs and temps
 	derived map[*queryplan.Var]*derived
-	temps   map[*queryplan.Var]Rows
 }
 
 func (m *machine) command(c queryplan.Command, ans *Answer) error {
@@ -99,13 +103,13 @@ func (m *machine) command(c queryplan.Command, ans *Answer) error {
 		return err
 	case *queryplan.Assign:
 		rows, err := m.eval(c.Node)
-		m.temps[c.Var] = rows
+		m.bags[c.Var] = rows
 		return err
 	case *queryplan.Merge:
 		d := m.derived[c.Var]
 		d.old, d.full = d.full, len(d.rows)
 	case *queryplan.Clear:
-		delete(m.temps, c.Var)
+		delete(m.bags, c.Var)
 		if d := m.derived[c.Var]; d != nil {
 			*d = derived{seen: map[string]bool{}}
 		}
@@ -133,8 +137,6 @@ func (m *machine) command(c queryplan.Command, ans *Answer) error {
 // scan returns the rows of a version of a variable, all columns.
 func (m *machine) scan(v *queryplan.Var, version queryplan.Version) Rows {
 	switch v.Kind {
-	case queryplan.Input:
-		return m.facts[v.Source]
 	case queryplan.Table:
 		var out Rows
 		for _, r := range m.facts[v.Source] {
@@ -145,8 +147,8 @@ func (m *machine) scan(v *queryplan.Var, version queryplan.Version) Rows {
 			out = append(out, row)
 		}
 		return out
-	case queryplan.Temp:
-		return m.temps[v]
+	case queryplan.Input, queryplan.Temp:
+		return m.bags[v]
 	}
 	d := m.derived[v]
 	switch version {

@@ -28,7 +28,9 @@ func (s stream) orUnit() queryplan.Node {
 // conjunction extends bindings by those of a body. Tests, computations and
 // negations come as soon as their variables are bound; atoms in the order of the
 // source, except that one which shares no variable with those before it waits
-// for the others, so that products are made only where there is no way round.
+// for the others, so that products are made only where there is no way round. An
+// equality that computes a variable does so ahead of the variable's atoms, which
+// are then joined on it: p(x), q(y), y = x + 1 is no product either.
 func (r *rule) conjunction(s stream, body []core.Literal) (stream, error) {
 	s.bound = maps.Clone(s.bound)
 	if s.bound == nil {
@@ -68,7 +70,11 @@ func (r *rule) conjunction(s stream, body []core.Literal) (stream, error) {
 		case *core.Let:
 			r.let(&s, l)
 		case *core.Test:
-			s.node = &queryplan.Filter{Input: s.orUnit(), Cond: expr(l.Expr)}
+			if let := s.computes(l); let != nil {
+				r.let(&s, let)
+			} else {
+				s.node = &queryplan.Filter{Input: s.orUnit(), Cond: expr(l.Expr)}
+			}
 		case *core.Not:
 			err = r.not(&s, l)
 		}
@@ -78,6 +84,32 @@ func (r *rule) conjunction(s stream, body []core.Literal) (stream, error) {
 		left = slices.Delete(left, at, at+1)
 	}
 	return s, nil
+}
+
+// binds reports whether all variables of an expression are bound.
+func (s stream) binds(e core.Expr) bool {
+	all := true
+	eachExprVar(e, func(v *core.Var) { all = all && s.bound[v] })
+	return all
+}
+
+// computes returns an equality as the computation of its one unbound variable
+// from bound ones, or nil if it is none. One with a constant is none: it serves
+// better as a filter of the atom that binds the variable.
+func (s stream) computes(t *core.Test) *core.Let {
+	eq, ok := t.Expr.(*core.Call)
+	if !ok || eq.Func.Name != "eq" {
+		return nil
+	}
+	for i, side := range eq.Args {
+		v, ok := side.(core.VarExpr)
+		other := eq.Args[1-i]
+		_, constant := other.(core.Const)
+		if ok && !s.bound[v.Var] && !constant && s.binds(other) {
+			return &core.Let{Span: t.Span, Var: v.Var, Expr: other}
+		}
+	}
+	return nil
 }
 
 // next returns the index in left of the literal to take next, or -1 if none can
@@ -98,14 +130,16 @@ func (r *rule) next(s stream, body []core.Literal, left []int, binds map[*core.V
 			}
 			continue
 		}
-		ready := true
-		eachVar(body[at:at+1], func(v *core.Var) {
-			if l, ok := body[at].(*core.Let); ok && l.Var == v {
-				return
-			}
-			_, negated := body[at].(*core.Not)
-			ready = ready && (s.bound[v] || negated && !binds[v])
-		})
+		var ready bool
+		switch l := body[at].(type) {
+		case *core.Let:
+			ready = s.binds(l.Expr)
+		case *core.Test:
+			ready = s.binds(l.Expr) || s.computes(l) != nil
+		case *core.Not:
+			ready = true
+			eachVar(l.Body, func(v *core.Var) { ready = ready && (s.bound[v] || !binds[v]) })
+		}
 		if ready {
 			return i
 		}
@@ -217,16 +251,17 @@ func (r *rule) not(s *stream, l *core.Not) error {
 		s.node = &queryplan.Filter{Input: s.orUnit(), Cond: call("not", cond)}
 		return nil
 	}
+	body := r.hoist(s, l.Body)
 	var shared []string
 	outer := map[*core.Var]bool{}
-	eachVar(l.Body, func(v *core.Var) {
+	eachVar(body, func(v *core.Var) {
 		if s.bound[v] && !outer[v] {
 			outer[v] = true
 			shared = append(shared, v.Name)
 		}
 	})
 	var in stream
-	if needsOuter(l.Body, outer) {
+	if needsOuter(body, outer) {
 		// The inner body computes with variables that only the outer one binds:
 		// it starts from their distinct values.
 		in.node = onlyColumns(s.orUnit(), shared)
@@ -237,7 +272,7 @@ func (r *rule) not(s *stream, l *core.Not) error {
 	}
 	set := r.set
 	r.set = true
-	in, err := r.conjunction(in, l.Body)
+	in, err := r.conjunction(in, body)
 	r.set = set
 	if err != nil {
 		return err
@@ -246,6 +281,30 @@ func (r *rule) not(s *stream, l *core.Not) error {
 	j.Unique = j.MatchesOnce()
 	s.node = j
 	return nil
+}
+
+// hoist computes outside a negation what the negated body computes from outer
+// variables alone, so that !q(x + 1) is one anti join. It returns the rest of the
+// body. What may be without a value stays inside, where it makes the negation
+// true.
+func (r *rule) hoist(s *stream, body []core.Literal) []core.Literal {
+	if s.node == nil {
+		return body
+	}
+	var rest []core.Literal
+	for _, l := range body {
+		let, ok := l.(*core.Let)
+		if t, isTest := l.(*core.Test); isTest {
+			let = s.computes(t)
+			ok = let != nil
+		}
+		if ok && !s.bound[let.Var] && s.binds(let.Expr) && !queryplan.MayFail(expr(let.Expr)) {
+			r.let(s, let)
+		} else {
+			rest = append(rest, l)
+		}
+	}
+	return rest
 }
 
 // conditions returns a body as one condition if it has tests only.
