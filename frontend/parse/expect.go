@@ -220,7 +220,7 @@ func (c *climber) shapeError(tokens []token, syntax *clauseSyntax, err error) {
 			Span:    at,
 			Helps:   []string{"end the first clause with a full stop, or join conditions with a comma"},
 		}
-		if found.kind == tokLArrow && i+1 < len(tokens) && tokens[i+1].start == found.end && isDigit(c.file.Text[found.end]) {
+		if found.kind == tokLArrow && i+1 < len(tokens) && tokens[i+1].start == found.end && isNumber(tokens[i+1].kind) {
 			d.Helps = []string{"to compare with a negative number, separate the two signs: < -" + c.text(tokens[i+1])}
 		}
 		if n := slices.IndexFunc(tokens[:i], func(t token) bool { return isArrow(t.kind) }); n >= 0 {
@@ -231,6 +231,8 @@ func (c *climber) shapeError(tokens []token, syntax *clauseSyntax, err error) {
 		c.unexpected(tokens, i)
 	}
 }
+
+func isNumber(k lexer.TokenType) bool { return k == tokInt || k == tokDecimal || k == tokFloat }
 
 func isArrow(k lexer.TokenType) bool {
 	return k == tokLArrow || k == tokRArrow || k == tokLLArrow || k == tokRRArrow

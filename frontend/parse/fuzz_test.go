@@ -15,7 +15,7 @@ import (
 // the file and nest, that diagnostics can be shown, and that formatting keeps
 // its promises where there is no error.
 func FuzzParse(f *testing.F) {
-	paths, err := filepath.Glob("testdata/*")
+	paths, err := filepath.Glob("testdata/golden/*")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// TestData runs the files in testdata. Their directives are
+// TestData runs the files in testdata/golden. Their directives are
 //
 //	parse    the tree, and the diagnostics if there are any
 //	errors   the diagnostics
 //	format   the canonical text, after a check that it parses to the same tree
 //	         and is canonical itself
 func TestData(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/golden", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			file, diags := parseText(d.Input)
 			switch d.Cmd {
