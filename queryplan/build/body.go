@@ -30,7 +30,9 @@ func (s stream) orUnit() queryplan.Node {
 // source, except that one which shares no variable with those before it waits
 // for the others, so that products are made only where there is no way round. An
 // equality that computes a variable does so ahead of the variable's atoms, which
-// are then joined on it: p(x), q(y), y = x + 1 is no product either.
+// are then joined on it, and one between expressions of both sides of a product
+// makes it a join: p(x), q(y), y = x + 1 and p(x), q(y), 2 * y = x + 1 are no
+// products either.
 func (r *rule) conjunction(s stream, body []core.Literal) (stream, error) {
 	s.bound = maps.Clone(s.bound)
 	if s.bound == nil {
@@ -63,10 +65,13 @@ func (r *rule) conjunction(s stream, body []core.Literal) (stream, error) {
 		if at < 0 {
 			return s, fmt.Errorf("a variable of the body is not bound")
 		}
+		taken := []int{left[at]}
 		var err error
 		switch l := body[left[at]].(type) {
 		case *core.Atom:
-			r.atom(&s, l, versions[left[at]])
+			links := r.links(s, l, body, left)
+			r.atom(&s, l, versions[left[at]], body, links)
+			taken = append(taken, links...)
 		case *core.Let:
 			r.let(&s, l)
 		case *core.Test:
@@ -81,7 +86,7 @@ func (r *rule) conjunction(s stream, body []core.Literal) (stream, error) {
 		if err != nil {
 			return s, err
 		}
-		left = slices.Delete(left, at, at+1)
+		left = slices.DeleteFunc(left, func(i int) bool { return slices.Contains(taken, i) })
 	}
 	return s, nil
 }
@@ -91,6 +96,12 @@ func (s stream) binds(e core.Expr) bool {
 	all := true
 	eachExprVar(e, func(v *core.Var) { all = all && s.bound[v] })
 	return all
+}
+
+func hasVar(e core.Expr) bool {
+	found := false
+	eachExprVar(e, func(*core.Var) { found = true })
+	return found
 }
 
 // computes returns an equality as the computation of its one unbound variable
@@ -104,8 +115,7 @@ func (s stream) computes(t *core.Test) *core.Let {
 	for i, side := range eq.Args {
 		v, ok := side.(core.VarExpr)
 		other := eq.Args[1-i]
-		_, constant := other.(core.Const)
-		if ok && !s.bound[v.Var] && !constant && s.binds(other) {
+		if ok && !s.bound[v.Var] && hasVar(other) && s.binds(other) {
 			return &core.Let{Span: t.Span, Var: v.Var, Expr: other}
 		}
 	}
@@ -124,8 +134,7 @@ func (r *rule) next(s stream, body []core.Literal, left []int, binds map[*core.V
 			if reads < 0 && len(r.reads(a)) > 0 {
 				reads = i
 			}
-			// An atom that reads nothing is a test of its relation.
-			if connected < 0 && s.node != nil && (len(r.reads(a)) == 0 || slices.ContainsFunc(r.reads(a), func(v *core.Var) bool { return s.bound[v] })) {
+			if connected < 0 && s.node != nil && (r.connects(s, a) || len(r.links(s, a, body, left)) > 0) {
 				connected = i
 			}
 			continue
@@ -164,19 +173,79 @@ func (r *rule) reads(a *core.Atom) []*core.Var {
 	return out
 }
 
-// atom joins the tuples of an atom.
-func (r *rule) atom(s *stream, a *core.Atom, version queryplan.Version) {
-	n := r.scan(a, version)
+// connects reports whether an atom shares a variable with the bindings. One that
+// reads nothing is a test of its relation and connects too.
+func (r *rule) connects(s stream, a *core.Atom) bool {
+	reads := r.reads(a)
+	return len(reads) == 0 || slices.ContainsFunc(reads, func(v *core.Var) bool { return s.bound[v] })
+}
+
+// links returns the positions of the equalities, among those left, by which an
+// atom that shares no variable can be joined: one side is bound, the other is an
+// expression over the atom.
+func (r *rule) links(s stream, a *core.Atom, body []core.Literal, left []int) []int {
+	if s.node == nil || r.connects(s, a) {
+		return nil
+	}
+	own := stream{bound: map[*core.Var]bool{}}
 	for _, v := range r.reads(a) {
+		own.bound[v] = true
+	}
+	var out []int
+	for _, i := range left {
+		if t, ok := body[i].(*core.Test); ok {
+			if x, _ := link(s, own, t); x != nil {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
+}
+
+// link splits an equality into its side over left and its side over right, nil
+// if it has no such sides.
+func link(left, right stream, t *core.Test) (l, r core.Expr) {
+	eq, ok := t.Expr.(*core.Call)
+	if !ok || eq.Func.Name != "eq" {
+		return nil, nil
+	}
+	for i, l := range eq.Args {
+		r := eq.Args[1-i]
+		if hasVar(l) && hasVar(r) && left.binds(l) && right.binds(r) {
+			return l, r
+		}
+	}
+	return nil, nil
+}
+
+// atom joins the tuples of an atom, on the variables that it shares or on the
+// equalities at links.
+func (r *rule) atom(s *stream, a *core.Atom, version queryplan.Version, body []core.Literal, links []int) {
+	n := r.scan(a, version)
+	reads := r.reads(a)
+	right := stream{node: n, bound: map[*core.Var]bool{}}
+	for _, v := range reads {
+		right.bound[v] = true
+	}
+	for _, i := range links {
+		lhs, rhs := link(*s, right, body[i].(*core.Test))
+		on, ok := lhs.(core.VarExpr)
+		if !ok || right.bound[on.Var] {
+			on = core.VarExpr{Var: &core.Var{Name: r.names.Fresh("$on"), Type: lhs.Type()}}
+			r.let(s, &core.Let{Var: on.Var, Expr: lhs})
+		}
+		r.let(&right, &core.Let{Var: on.Var, Expr: rhs})
+	}
+	for v := range right.bound {
 		s.bound[v] = true
 	}
 	switch {
 	case s.node == nil:
 		s.node = n
-	case r.set && len(r.reads(a)) == 0:
+	case r.set && len(reads) == 0:
 		s.node = &queryplan.Join{Kind: queryplan.Semi, Left: s.node, Right: onlyColumns(n, nil)}
 	default:
-		j := &queryplan.Join{Left: s.node, Right: n}
+		j := &queryplan.Join{Left: s.node, Right: right.node}
 		j.Unique = j.MatchesOnce()
 		s.node = j
 	}
