@@ -371,12 +371,6 @@ func (b *binder) openSource(f *Fact) (*Source, error) {
 	}
 	if s.Format == FormatAuto {
 		s.Format = formatOf(f.Path)
-		if s.Delimiter != 0 && s.Format != Parquet {
-			s.Format = CSV
-			if s.Delimiter == '\t' {
-				s.Format = TSV
-			}
-		}
 	}
 	if s.Format == Parquet {
 		s.Header = false
@@ -384,9 +378,7 @@ func (b *binder) openSource(f *Fact) (*Source, error) {
 		s.Columns, s.Arity = names, len(names)
 		return s, err
 	}
-	if s.Delimiter == 0 {
-		s.Delimiter = delimiterOf(s.Format)
-	}
+	s.Format, s.Delimiter = textFormatOf(s.Format, s.Delimiter)
 	if d := s.Delimiter; d == '\n' || d == '\r' || d == '"' && s.Format == CSV || d >= 0x80 {
 		return nil, fmt.Errorf("%s can not be a delimiter", strconv.QuoteRune(rune(d)))
 	}

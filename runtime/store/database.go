@@ -1,6 +1,10 @@
 package store
 
-import "github.com/redfoxdb/redfox/internal/scalar"
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
 
 // Table is rows of columns that were stored together. Its rows need not be
 // distinct as seen through one relation's columns unless that relation says so.
@@ -23,6 +27,23 @@ type Relation struct {
 
 // Column returns the column of an argument.
 func (r *Relation) Column(arg int) *Column { return r.Table.Columns[r.Cols[arg]] }
+
+// Names returns the names of the arguments' columns.
+func (r *Relation) Names() []string {
+	names := make([]string, len(r.Cols))
+	for i, c := range r.Cols {
+		if c < len(r.Table.Names) {
+			names[i] = r.Table.Names[c]
+		}
+		if names[i] == "" {
+			names[i] = fmt.Sprintf("c%d", i+1)
+		}
+	}
+	return names
+}
+
+// Columns returns the column of each argument.
+func (r *Relation) Columns() []*Column { return r.Table.columns(r.Cols) }
 
 // Rows returns the number of tuples.
 func (r *Relation) Rows() int { return r.Table.Rows }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -21,17 +22,17 @@ const (
 	Parquet
 )
 
+var formatNames = [...]string{"auto", "tsv", "csv", "parquet"}
+
 // String returns the format's name as file names and flags have it.
-func (f Format) String() string { return [...]string{"auto", "tsv", "csv", "parquet"}[f] }
+func (f Format) String() string { return formatNames[f] }
 
 // ParseFormat is the inverse of Format.String.
 func ParseFormat(name string) (Format, error) {
-	for f := FormatAuto; f <= Parquet; f++ {
-		if f.String() == name {
-			return f, nil
-		}
+	if i := slices.Index(formatNames[:], name); i >= 0 {
+		return Format(i), nil
 	}
-	return 0, fmt.Errorf("format %s is not known; there are auto, tsv, csv and parquet", name)
+	return 0, fmt.Errorf("format %s is not known; there are %s", name, strings.Join(formatNames[:], ", "))
 }
 
 // Source is a file and the predicates that it fills. Bind makes sources; Load
@@ -205,12 +206,16 @@ func (s *Source) Load(ctx context.Context, opts Options) ([]*Relation, *FileRepo
 	return rels, l.report, nil
 }
 
-// delimiterOf returns the delimiter of a text format.
-func delimiterOf(f Format) byte {
-	if f == CSV {
-		return ','
+// textFormatOf returns the format of a text and its delimiter, where 0 asks for
+// the format's own. TSV is separated by tabs; with anything else it is CSV.
+func textFormatOf(f Format, delimiter byte) (Format, byte) {
+	switch {
+	case f == CSV && delimiter == 0:
+		return CSV, ','
+	case f == CSV, delimiter != 0 && delimiter != '\t':
+		return CSV, delimiter
 	}
-	return '\t'
+	return TSV, '\t'
 }
 
 // formatOf returns the format that a file name says.

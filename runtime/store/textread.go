@@ -14,6 +14,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// byteOrderMark may stand at the start of a text; it is skipped there.
+const byteOrderMark = "\xef\xbb\xbf"
+
 // maxRecord is the longest record of a text file.
 const maxRecord = 256 << 20
 
@@ -72,7 +75,7 @@ func (s *Source) open() (*opened, error) {
 	case head == "\x28\xb5\x2f\xfd":
 		o.zstd, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(1<<30))
 		o.Reader = o.zstd
-	case head == "PAR1":
+	case head == "PAR1" && o.endsWith("PAR1"):
 		err = errors.New("this is a Parquet file; name it .parquet")
 	case n >= 2 && (head[:2] == "\xff\xfe" || head[:2] == "\xfe\xff"):
 		err = errors.New("this is UTF-16 text; convert it to UTF-8")
@@ -86,6 +89,18 @@ func (s *Source) open() (*opened, error) {
 	return o, nil
 }
 
+// endsWith reports whether the file, if it is one, ends so.
+func (o *opened) endsWith(tail string) bool {
+	f, ok := o.file.(*os.File)
+	if !ok || o.size < int64(len(tail)) {
+		return false
+	}
+	end := make([]byte, len(tail))
+	_, err := f.ReadAt(end, o.size-int64(len(end)))
+	return err == nil && string(end) == tail
+}
+
+// Close closes the file; a reader of the caller's stays open.
 func (o *opened) Close() {
 	if o.zstd != nil {
 		o.zstd.Close()
@@ -119,7 +134,7 @@ func newTextReader(r io.Reader, format textFormat, block int) (*textReader, erro
 	if err != nil {
 		return nil, err
 	}
-	if n == 3 && string(head) == "\xef\xbb\xbf" {
+	if n == 3 && string(head) == byteOrderMark {
 		t.offset = 3
 	} else {
 		t.carry = head[:n]

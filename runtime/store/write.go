@@ -1,0 +1,210 @@
+package store
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// OutputFormat is how results are written.
+type OutputFormat uint8
+
+// The output formats. OutputTable is aligned text to look at.
+const (
+	OutputTable OutputFormat = iota
+	OutputTSV
+	OutputCSV
+	OutputJSON
+	OutputParquet
+)
+
+var outputNames = [...]string{"table", "tsv", "csv", "json", "parquet"}
+
+// String returns the format's name as flags and file names have it.
+func (f OutputFormat) String() string { return outputNames[f] }
+
+// ParseOutputFormat is the inverse of OutputFormat.String.
+func ParseOutputFormat(name string) (OutputFormat, error) {
+	if i := slices.Index(outputNames[:], name); i >= 0 {
+		return OutputFormat(i), nil
+	}
+	return 0, fmt.Errorf("format %s is not known; there are %s", name, strings.Join(outputNames[:], ", "))
+}
+
+// Output is rows to be written or handed on.
+type Output struct {
+	Name    string
+	Names   []string // of the columns
+	Columns []*Column
+	Rows    int
+	// Order comes before the order of the tuples, which breaks its ties.
+	Order []Order
+	Limit int64 // rows at most; negative is all
+}
+
+// OutputOf returns all tuples of a relation in their order.
+func OutputOf(r *Relation) *Output {
+	return &Output{Name: r.Name, Names: r.Names(), Columns: r.Columns(), Rows: r.Rows(), Limit: -1}
+}
+
+// limited returns how many rows are written.
+func (o *Output) limited() int64 {
+	if o.Limit >= 0 {
+		return min(o.Limit, int64(o.Rows))
+	}
+	return int64(o.Rows)
+}
+
+// WriteOptions governs how rows are written. The zero value is ready for use.
+type WriteOptions struct {
+	Delimiter byte // of TSV and CSV; 0 is the format's own
+	Header    bool // TSV and CSV: a first record with the names of the columns
+}
+
+// Write writes rows in order, so that equal relations are equal byte for byte.
+//
+// TSV has a row a line and a tab between fields. A tab, newline or carriage
+// return in a string is written \t, \n or \r, and a backslash as \\ where it would
+// be read as one of these. A row of no columns is an empty line.
+//
+// CSV is RFC 4180 with "\n" ends of lines; fields are quoted where they must be.
+//
+// JSON is one array with an object a line. Numbers are exact: decimals have all
+// their digits and integers may exceed 2^53. Datetimes, and floats that are not
+// finite, are strings.
+//
+// Parquet keeps the types: sized integers; decimal(18, scale) as int64; datetimes
+// as dates when all of them are whole days, else as timestamps in microseconds
+// UTC; strings. It is compressed with Zstandard.
+//
+// A table is aligned text with a heading and the number of rows.
+func Write(w io.Writer, out *Output, format OutputFormat, o WriteOptions) error {
+	var to rowWriter
+	switch format {
+	case OutputTSV, OutputCSV:
+		f := TSV
+		if format == OutputCSV {
+			f = CSV
+		}
+		f, delimiter := textFormatOf(f, o.Delimiter)
+		t := newTextWriter(w, out.Columns, delimiter, f == CSV)
+		if o.Header {
+			t.header(out.Names)
+		}
+		to = t
+	case OutputJSON:
+		to = newJSONWriter(w, out.Columns, out.Names)
+	case OutputParquet:
+		to = newParquetWriter(w, out.Columns, out.Names)
+	default:
+		to = newPrettyWriter(w, out.Columns, out.Names)
+	}
+	if err := out.each(to.rows); err != nil {
+		return err
+	}
+	return to.finish(out.limited())
+}
+
+// rowWriter writes rows in one format.
+type rowWriter interface {
+	// rows writes n rows, given as words of each column.
+	rows(block [][]int64, n int) error
+	// finish ends the output of so many rows.
+	finish(rows int64) error
+}
+
+var errEnough = errors.New("enough rows")
+
+// each calls yield with blocks of n rows in order, as words of each column.
+func (o *Output) each(yield func(block [][]int64, n int) error) error {
+	left := o.limited()
+	if left == 0 {
+		return nil
+	}
+	if len(o.Columns) == 0 {
+		return yield(nil, int(left))
+	}
+	err := EachSorted(o.Columns, o.Rows, o.Order, func(block [][]int64) error {
+		n := int(min(left, int64(len(block[0]))))
+		if err := yield(block, n); err != nil {
+			return err
+		}
+		if left -= int64(n); left == 0 {
+			return errEnough
+		}
+		return nil
+	})
+	if err == errEnough {
+		return nil
+	}
+	return err
+}
+
+// WriteFile makes a file of what write writes, compressed when the name ends in
+// .gz or .zst. The file is made beside the old one and takes its place when it is
+// whole; after an error, nothing is left of it.
+func WriteFile(path string, write func(io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return &os.PathError{Op: "write", Path: path, Err: errors.New("this is a folder, not a file")}
+		}
+		// A pipe or a device can not be replaced.
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(writeCompressed(f, path, write), f.Close())
+	}
+	beside := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.partial", filepath.Base(path), os.Getpid()))
+	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return err
+	}
+	err = writeCompressed(f, path, write)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(beside, path)
+	}
+	if err != nil {
+		os.Remove(beside)
+	}
+	return err
+}
+
+func writeCompressed(f io.Writer, path string, write func(io.Writer) error) error {
+	w := bufio.NewWriterSize(f, 1<<16)
+	var z io.WriteCloser
+	var err error
+	switch {
+	case strings.HasSuffix(path, ".gz"):
+		z = gzip.NewWriter(w)
+	case strings.HasSuffix(path, ".zst"):
+		// More encoders would not change the output, but cost memory.
+		z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	}
+	if err != nil {
+		return err
+	}
+	if z == nil {
+		err = write(w)
+	} else {
+		err = write(z)
+		if closeErr := z.Close(); err == nil {
+			err = closeErr
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}

@@ -1,0 +1,247 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// rowGroupRows is the number of rows of a Parquet row group.
+const rowGroupRows = 1 << 20
+
+// unitColumn stands for the columns of a relation without any: Parquet keeps the
+// number of rows in columns only.
+const unitColumn = "true"
+
+// parquetWriter writes a Parquet file, with row groups filled column by column
+// from blocks of rows.
+type parquetWriter struct {
+	cols  []*Column
+	file  *file.Writer
+	group file.BufferedRowGroupWriter
+	rowsN int // in the group
+	days  []bool
+	wide  []bool // decimals of 19 digits
+	err   error
+
+	strings []parquet.ByteArray
+	fixed   []parquet.FixedLenByteArray
+	int32s  []int32
+	int64s  []int64
+	floats  []float32
+	doubles []float64
+	bools   []bool
+}
+
+// wideBytes is the length of a decimal of 19 digits.
+const wideBytes = 9
+
+func newParquetWriter(w io.Writer, cols []*Column, names []string) *parquetWriter {
+	p := &parquetWriter{cols: cols, days: make([]bool, len(cols)), wide: make([]bool, len(cols))}
+	options := []parquet.WriterProperty{
+		parquet.WithCreatedBy("redfox"),
+		parquet.WithCompression(compress.Codecs.Zstd),
+		parquet.WithDictionaryDefault(false),
+		parquet.WithVersion(parquet.V2_LATEST),
+	}
+	var fields schema.FieldList
+	for c, col := range cols {
+		p.days[c] = col.Type.Kind == scalar.Datetime && wholeDays(col)
+		p.wide[c] = col.Type.Kind == scalar.Decimal && col.n > 0 && (col.Stats.Max >= 1e18 || col.Stats.Min <= -1e18)
+		node, err := p.node(c, names[c])
+		if err != nil {
+			p.err = err
+			return p
+		}
+		fields = append(fields, node)
+		if d := col.Stats.Distinct; d <= 1<<16 && d*4 <= int64(col.n) {
+			options = append(options, parquet.WithDictionaryFor(names[c], true))
+		}
+	}
+	if len(cols) == 0 {
+		fields = schema.FieldList{schema.NewBooleanNode(unitColumn, parquet.Repetitions.Required, -1)}
+	}
+	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
+	if err != nil {
+		p.err = err
+		return p
+	}
+	p.file = file.NewParquetWriter(w, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
+	return p
+}
+
+// wholeDays reports whether all datetimes of a column are midnights.
+func wholeDays(c *Column) bool {
+	return c.Base%microsPerDay == 0 && (c.Width == 0 || c.Step%microsPerDay == 0)
+}
+
+func (p *parquetWriter) node(c int, name string) (schema.Node, error) {
+	t := p.cols[c].Type
+	physical := parquet.Types.Int64
+	var logical schema.LogicalType = schema.NoLogicalType{}
+	length := -1
+	switch t.Kind {
+	case scalar.Boolean:
+		physical = parquet.Types.Boolean
+	case scalar.Int, scalar.Uint:
+		if t.Bits < 64 {
+			physical = parquet.Types.Int32
+		}
+		logical = schema.NewIntLogicalType(int8(t.Bits), t.Kind == scalar.Int)
+	case scalar.Float:
+		physical = parquet.Types.Double
+		if t.Bits == 32 {
+			physical = parquet.Types.Float
+		}
+	case scalar.Decimal:
+		logical = schema.NewDecimalLogicalType(18, int32(t.Scale))
+		if p.wide[c] {
+			logical = schema.NewDecimalLogicalType(19, int32(t.Scale))
+			physical, length = parquet.Types.FixedLenByteArray, wideBytes
+		}
+	case scalar.Datetime:
+		logical = schema.NewTimestampLogicalType(true, schema.TimeUnitMicros)
+		if p.days[c] {
+			physical, logical = parquet.Types.Int32, schema.DateLogicalType{}
+		}
+	case scalar.String:
+		physical, logical = parquet.Types.ByteArray, schema.StringLogicalType{}
+	default:
+		return nil, fmt.Errorf("a column of type %s can not be written to Parquet", t)
+	}
+	return schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required, logical, physical, length, -1)
+}
+
+func (p *parquetWriter) rows(block [][]int64, n int) (err error) {
+	if p.err != nil {
+		return p.err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("write Parquet: %v", r)
+		}
+	}()
+	for from := 0; from < n; {
+		if p.group == nil {
+			p.group = p.file.AppendBufferedRowGroup()
+			p.rowsN = 0
+		}
+		to := min(n, from+rowGroupRows-p.rowsN)
+		if len(p.cols) == 0 {
+			if err := p.units(to - from); err != nil {
+				return err
+			}
+		}
+		for c := range p.cols {
+			if err := p.column(c, block[c][from:to]); err != nil {
+				return err
+			}
+		}
+		p.rowsN += to - from
+		from = to
+		if p.rowsN == rowGroupRows {
+			if err := p.group.Close(); err != nil {
+				return err
+			}
+			p.group = nil
+		}
+	}
+	return nil
+}
+
+func (p *parquetWriter) units(n int) error {
+	w, err := p.group.Column(0)
+	if err != nil {
+		return err
+	}
+	values := make([]bool, n)
+	for i := range values {
+		values[i] = true
+	}
+	_, err = w.(*file.BooleanColumnChunkWriter).WriteBatch(values, nil, nil)
+	return err
+}
+
+func (p *parquetWriter) column(c int, words []int64) error {
+	chunk, err := p.group.Column(c)
+	if err != nil {
+		return err
+	}
+	switch w := chunk.(type) {
+	case *file.BooleanColumnChunkWriter:
+		p.bools = p.bools[:0]
+		for _, v := range words {
+			p.bools = append(p.bools, v != 0)
+		}
+		_, err = w.WriteBatch(p.bools, nil, nil)
+	case *file.Int32ColumnChunkWriter:
+		p.int32s = p.int32s[:0]
+		if p.days[c] {
+			for _, v := range words {
+				p.int32s = append(p.int32s, int32(v/microsPerDay))
+			}
+		} else {
+			for _, v := range words {
+				p.int32s = append(p.int32s, int32(v))
+			}
+		}
+		_, err = w.WriteBatch(p.int32s, nil, nil)
+	case *file.Int64ColumnChunkWriter:
+		_, err = w.WriteBatch(words, nil, nil)
+	case *file.Float32ColumnChunkWriter:
+		p.floats = p.floats[:0]
+		for _, v := range words {
+			p.floats = append(p.floats, float32(math.Float64frombits(uint64(v))))
+		}
+		_, err = w.WriteBatch(p.floats, nil, nil)
+	case *file.Float64ColumnChunkWriter:
+		p.doubles = p.doubles[:0]
+		for _, v := range words {
+			p.doubles = append(p.doubles, math.Float64frombits(uint64(v)))
+		}
+		_, err = w.WriteBatch(p.doubles, nil, nil)
+	case *file.ByteArrayColumnChunkWriter:
+		p.strings = p.strings[:0]
+		dict := p.cols[c].Dict
+		for _, v := range words {
+			p.strings = append(p.strings, parquet.ByteArray(dict.String(uint32(v))))
+		}
+		_, err = w.WriteBatch(p.strings, nil, nil)
+	case *file.FixedLenByteArrayColumnChunkWriter:
+		p.fixed = p.fixed[:0]
+		for _, v := range words {
+			b := make(parquet.FixedLenByteArray, wideBytes)
+			for i := range b {
+				b[i] = byte(v >> min(63, 8*(wideBytes-1-i)))
+			}
+			p.fixed = append(p.fixed, b)
+		}
+		_, err = w.WriteBatch(p.fixed, nil, nil)
+	}
+	return err
+}
+
+func (p *parquetWriter) finish(int64) (err error) {
+	if p.err != nil {
+		return p.err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = errors.Join(err, fmt.Errorf("write Parquet: %v", r))
+		}
+	}()
+	if p.group != nil {
+		if err := p.group.Close(); err != nil {
+			return err
+		}
+	}
+	return p.file.Close()
+}
