@@ -20,7 +20,7 @@ func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
 	note(e, "a binding that several alternatives give would count once or more than once, depending on how it is read")
 	var vars []string
 	seen := map[string]bool{}
-	inspect(cl.node.Right, func(n ast.Node) bool {
+	inspect(d, func(n ast.Node) bool {
 		if v, ok := n.(*ast.Var); ok && !seen[v.Name] {
 			seen[v.Name] = true
 			vars = append(vars, v.Name)
@@ -28,7 +28,11 @@ func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
 		return true
 	})
 	list := strings.Join(vars, ", ")
-	help(e, "move it to a helper predicate: _alternatives(%s) <- ... ; ..., and aggregate over _alternatives(%s)", list, list)
+	text := strings.Join(strings.Fields(d.Span.Text()), " ")
+	if len(text) > 60 {
+		text = "..."
+	}
+	help(e, "move it to a helper predicate, _either(%s) <- %s., and aggregate over _either(%s)", list, text, list)
 }
 
 // p2p lowers the head of agg<<>> and seq<<>>.

@@ -2,76 +2,123 @@ package sema
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// clash reports that two nodes must have one type and have two. It shows what
-// gave each its type, and the shortest chain of clauses between.
-func (s *solver) clash(ca, cb *class, a, b int, span source.Span) {
-	if s.silenced(ca) || s.silenced(cb) {
+// fact is a node with the type of its class.
+type fact struct {
+	node int
+	typ  scalar.Type
+}
+
+// clash reports that two nodes must have one type because of what is written at
+// span, and have two. For each it shows the nearest evidence of its type, and the
+// chain of clauses to it.
+func (s *solver) clash(a, b fact, span source.Span) {
+	if !s.mayReport(a.node) {
 		return
 	}
-	message := fmt.Sprintf("%s is %s, but %s is %s", s.nodeName(a), ca.typ, s.nodeName(b), cb.typ)
-	if s.nodeName(a) == s.nodeName(b) {
-		message = fmt.Sprintf("%s is both %s and %s", s.nodeName(a), ca.typ, cb.typ)
+	d := s.c.errorf(diag.TypeClash, span, "%s is %s, but %s is %s", s.nodeName(a.node), a.typ, s.nodeName(b.node), b.typ)
+	d.At = fmt.Sprintf("%s and %s must have one type here", s.nodeName(a.node), s.nodeName(b.node))
+	s.chain(d, a)
+	s.chain(d, b)
+	s.clashHelp(d, a, b)
+}
+
+// clashWith reports that new evidence contradicts the type that a node has.
+func (s *solver) clashWith(node int, because evidence) {
+	if !s.mayReport(node) {
+		return
 	}
-	d := s.c.errorf(diag.TypeClash, span, "%s", message)
-	d.At = "the types meet here"
-	s.chain(d, ca.because, cb.because, span)
-	s.clashHelp(d, ca, cb, a, b)
+	a, b := fact{node, s.classOf(node).typ}, fact{node, because.typ}
+	if because.literal != nil {
+		d := s.c.errorf(diag.TypeClash, because.span, "%s is %s, but %s is %s", s.nodeName(node), a.typ, because.span.Text(), b.typ)
+		s.chain(d, a)
+		literalHelp(d, because.literal, a.typ)
+		return
+	}
+	d := s.c.errorf(diag.TypeClash, because.span, "%s is both %s and %s", s.nodeName(node), a.typ, b.typ)
+	d.At = because.text
+	s.chain(d, a)
+	s.clashHelp(d, a, b)
 }
 
-// silenced reports whether a type comes from a predicate that is in error.
-func (s *solver) silenced(c *class) bool {
-	p := s.nodes[c.because.node].pred
-	return p != nil && p.poisoned && p.declared[s.nodes[c.because.node].column].Kind == scalar.Invalid
-}
-
-// chain labels two pieces of evidence and the steps that join them.
-func (s *solver) chain(d *diag.Diagnostic, a, b evidence, primary source.Span) {
-	seen := map[source.Span]bool{}
-	add := func(span source.Span, text string) {
-		if span == primary {
-			if d.At == "the types meet here" || d.At == "" {
-				d.At = text
-			}
+// literalHelp says how to write a constant of the wanted type.
+func literalHelp(d *diag.Diagnostic, k *constant, want scalar.Type) {
+	text := k.value.Str()
+	switch {
+	case k.value.Type.Kind == scalar.String:
+		if v, err := scalar.ParseText(want, text); err == nil {
+			help(d, "write %s", scalar.Literal(v))
 			return
 		}
-		if !seen[span] {
-			seen[span] = true
-			label(d, span, "%s", text)
+	case want.Kind == scalar.String:
+		help(d, "write \"%s\"", k.span.Text())
+		return
+	}
+	help(d, "the constant must be %s, as in %s", want, exampleOf[want.Kind])
+}
+
+// exampleOf has a literal of each kind.
+var exampleOf = map[scalar.Kind]string{
+	scalar.Boolean: "true", scalar.Int: "12", scalar.Uint: "12", scalar.Float: "1.5f",
+	scalar.Decimal: "1.5", scalar.Datetime: "#2024-01-31#", scalar.String: `"a"`,
+}
+
+// mayReport says whether a clash at a node is news, and marks the clause that
+// is being typed as broken.
+func (s *solver) mayReport(node int) bool {
+	if s.current != nil {
+		s.current.clause.bad = true
+	}
+	if s.clashed[node] {
+		return false
+	}
+	if s.nodes[node].v != nil {
+		s.clashed[node] = true
+	}
+	if p := s.nodes[node].pred; p != nil && p.poisoned && p.declared[s.nodes[node].column].Kind == scalar.Invalid {
+		return false
+	}
+	return true
+}
+
+// chain labels the nearest evidence of a node's type and the steps to it.
+func (s *solver) chain(d *diag.Diagnostic, f fact) {
+	steps, because := s.nearest(f)
+	for _, e := range steps {
+		addLabel(d, e.span, fmt.Sprintf("%s and %s have one type", s.nodeName(e.a), s.nodeName(e.b)))
+	}
+	if because.span.IsValid() {
+		addLabel(d, because.span, because.text)
+	}
+}
+
+// addLabel labels a place once, and not the primary one.
+func addLabel(d *diag.Diagnostic, span source.Span, text string) {
+	if span == d.Span {
+		return
+	}
+	for _, l := range d.Labels {
+		if l.Span == span {
+			return
 		}
 	}
-	add(a.span, a.text)
-	if a.node != b.node {
-		for _, e := range s.path(a.node, b.node) {
-			add(e.span, fmt.Sprintf("%s and %s have one type", s.nodeName(e.a), s.nodeName(e.b)))
-		}
-	}
-	add(b.span, b.text)
+	label(d, span, "%s", text)
 }
 
 // explainType labels what gave a node its type.
 func (s *solver) explainType(d *diag.Diagnostic, node int) {
-	because := s.classOf(node).because
-	for _, e := range s.path(node, because.node) {
-		if e.span != d.Span {
-			label(d, e.span, "%s and %s have one type", s.nodeName(e.a), s.nodeName(e.b))
-		}
-	}
-	if because.span != d.Span {
-		label(d, because.span, "%s", because.text)
-	}
+	s.chain(d, fact{node, s.classOf(node).typ})
 }
 
-// path returns the edges of a shortest path between two nodes of a class.
-func (s *solver) path(from, to int) []edge {
-	if from == to {
-		return nil
-	}
+// nearest searches, breadth first, for evidence of a type from a node on, and
+// returns it with the edges to it.
+func (s *solver) nearest(f fact) ([]edge, evidence) {
 	for len(s.adjacent) < len(s.nodes) {
 		s.adjacent = append(s.adjacent, nil)
 	}
@@ -80,13 +127,15 @@ func (s *solver) path(from, to int) []edge {
 		s.adjacent[e.a] = append(s.adjacent[e.a], int32(s.indexed))
 		s.adjacent[e.b] = append(s.adjacent[e.b], int32(s.indexed))
 	}
-	came := map[int]int32{from: -1}
-	queue := []int{from}
+	came := map[int]int32{f.node: -1}
+	queue := []int{f.node}
 	for len(queue) > 0 {
 		n := queue[0]
 		queue = queue[1:]
-		if n == to {
-			break
+		for _, because := range s.evidence[n] {
+			if because.typ == f.typ {
+				return s.trace(came, f.node, n), because
+			}
 		}
 		for _, i := range s.adjacent[n] {
 			e := s.edges[i]
@@ -97,24 +146,24 @@ func (s *solver) path(from, to int) []edge {
 			}
 		}
 	}
+	return nil, evidence{}
+}
+
+// trace returns the edges by which a search came from one node to another.
+func (s *solver) trace(came map[int]int32, from, to int) []edge {
 	var out []edge
-	if _, ok := came[to]; !ok {
-		return nil
-	}
 	for n := to; n != from; {
 		e := s.edges[came[n]]
 		out = append(out, e)
 		n = e.a + e.b - n
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out
 }
 
 // clashHelp says how to bring the types together.
-func (s *solver) clashHelp(d *diag.Diagnostic, ca, cb *class, a, b int) {
-	x, y := ca.typ, cb.typ
+func (s *solver) clashHelp(d *diag.Diagnostic, a, b fact) {
+	x, y := a.typ, b.typ
 	if !x.IsNumeric() || !y.IsNumeric() {
 		if x.Kind == scalar.String || y.Kind == scalar.String {
 			other := x
@@ -125,16 +174,12 @@ func (s *solver) clashHelp(d *diag.Diagnostic, ca, cb *class, a, b int) {
 		}
 		return
 	}
-	for _, n := range []int{a, b} {
-		p := s.nodes[n].pred
-		if p == nil || p.declared[s.nodes[n].column].Kind != scalar.Invalid {
-			continue
-		}
+	if n, ok := s.undeclaredNear(a, b); ok {
 		wide, ok := scalar.Common(x, y)
 		if !ok {
 			wide = scalar.IntType
 		}
-		help(d, "a declared column widens what its rules give: declare %s as %s", columnName(p, s.nodes[n].column), wide)
+		help(d, "a declared column widens what its rules give: declare %s as %s", s.nodeName(n), wide)
 		return
 	}
 	if wide, ok := scalar.Common(x, y); ok {
@@ -142,12 +187,37 @@ func (s *solver) clashHelp(d *diag.Diagnostic, ca, cb *class, a, b int) {
 		if wide == x {
 			narrow = y
 		}
+		if a.node < 0 {
+			return
+		}
 		if narrow.Kind != wide.Kind {
 			help(d, "a comparison widens: bind the two to variables of their own and write u = v, or convert with %s", conversionName(narrow, wide))
 			return
 		}
 		help(d, "a comparison widens: bind the two to variables of their own and write u = v")
+		return
 	}
+	help(d, "neither type holds all values of the other; convert one, for example with %s", conversionName(y, x))
+}
+
+// undeclaredNear returns a column without declaration on the chains of a clash.
+func (s *solver) undeclaredNear(facts ...fact) (int, bool) {
+	for _, f := range facts {
+		if f.node < 0 {
+			continue
+		}
+		steps, _ := s.nearest(f)
+		nodes := []int{f.node}
+		for _, e := range steps {
+			nodes = append(nodes, e.a, e.b)
+		}
+		for _, n := range nodes {
+			if p := s.nodes[n].pred; p != nil && p.declared[s.nodes[n].column].Kind == scalar.Invalid {
+				return n, true
+			}
+		}
+	}
+	return 0, false
 }
 
 func conversionName(from, to scalar.Type) string {
@@ -220,7 +290,7 @@ func (s *solver) checkLiterals() {
 				s.explainType(d, l.node)
 				continue
 			}
-			s.clash(c, &class{known: true, typ: t, because: literalEvidence(l)}, l.node, l.node, k.span)
+			s.clashWith(l.node, literalEvidence(l))
 		}
 	}
 }

@@ -512,6 +512,14 @@ func (e *emitter) expr(x expr, want scalar.Type) (core.Expr, bool) {
 		}
 	}
 	f := k.sig.Func
+	if f.Name == "eq" && args[0].Type() == scalar.BooleanType {
+		// x = true is x.
+		for i, v := range values {
+			if v != nil && v.Bool() {
+				return args[1-i], true
+			}
+		}
+	}
 	if err := f.Check(values); err != nil {
 		e.certainFailure(k, err)
 		return nil, false

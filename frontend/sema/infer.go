@@ -40,16 +40,18 @@ type typeNode struct {
 type class struct {
 	known, poisoned bool
 	typ             scalar.Type
-	because         evidence
 	literals        []literalUse
 	waiting         []*item
 }
 
-// evidence says what gave a class its type.
+// evidence says what gives a node a type.
 type evidence struct {
 	node int
+	typ  scalar.Type
 	span source.Span
 	text string // "declared int", "1 + x is int"
+	// literal is the constant that it is about, or nil.
+	literal *constant
 }
 
 // literalUse is a constant that a class must be able to hold.
@@ -119,8 +121,14 @@ type solver struct {
 	c     *checker
 	queue []*item
 	items []*item
-	soft  []softHead
-	open  []int // nodes that may be roots without a type
+	// evidence has all that is known of each node, for explanations.
+	evidence map[int][]evidence
+	// current is the unit being typed; clashed has the variables and columns for
+	// which it had a clash already.
+	current *unit
+	clashed map[int]bool
+	soft    []softHead
+	open    []int // nodes that may be roots without a type
 }
 
 // softHead is a head argument in a declared column: its type widens to the
@@ -134,9 +142,9 @@ type softHead struct {
 
 // infer gives every column and variable a type, or reports why it has none.
 func (c *checker) infer() {
-	s := &solver{inference: &c.types, c: c}
+	s := &solver{inference: &c.types, c: c, evidence: map[int][]evidence{}, clashed: map[int]bool{}}
 	for _, d := range c.types.declared {
-		s.learn(d.node, d.typ, evidence{d.node, d.span, "declared " + d.typ.String() + " here"})
+		s.learn(d.node, d.typ, evidence{span: d.span, text: "declared " + d.typ.String() + " here"})
 	}
 	for _, cl := range c.clauses {
 		for _, u := range cl.units {
@@ -153,8 +161,10 @@ func (c *checker) infer() {
 
 // enter adds the equalities of a unit.
 func (s *solver) enter(u *unit) {
+	s.current = u
+	defer func() { s.current = nil }()
 	for _, a := range u.asserts {
-		s.learn(a.v.node, a.typ, evidence{a.v.node, a.span, "said to be " + a.typ.String() + " here"})
+		s.learn(a.v.node, a.typ, evidence{span: a.span, text: "said to be " + a.typ.String() + " here"})
 	}
 	s.enterBody(u, u.body)
 	for i := range u.agg {
@@ -163,7 +173,7 @@ func (s *solver) enter(u *unit) {
 		s.push(it)
 	}
 	if u.seq != nil {
-		s.learn(u.seq.index.node, scalar.IntType, evidence{u.seq.index.node, u.seq.span, "an index of seq<<>> is int"})
+		s.learn(u.seq.index.node, scalar.IntType, evidence{span: u.seq.span, text: "an index of seq<<>> is int"})
 	}
 	for _, h := range u.heads {
 		for i, t := range h.args {
@@ -220,18 +230,20 @@ func (s *solver) push(it *item) {
 	}
 }
 
-// unify joins the classes of two nodes.
+// unify joins the classes of two nodes. Where their types clash they stay
+// apart, so that one mistake does not spread.
 func (s *solver) unify(a, b int, span source.Span) {
-	s.edges = append(s.edges, edge{a, b, span})
 	ra, rb := s.find(a), s.find(b)
 	if ra == rb {
+		s.edges = append(s.edges, edge{a, b, span})
 		return
 	}
 	ca, cb := s.class[ra], s.class[rb]
-	clash := ca.known && cb.known && ca.typ != cb.typ && !ca.poisoned && !cb.poisoned
-	if clash {
-		s.clash(ca, cb, a, b, span)
+	if ca.known && cb.known && ca.typ != cb.typ && !ca.poisoned && !cb.poisoned {
+		s.clash(fact{a, ca.typ}, fact{b, cb.typ}, span)
+		return
 	}
+	s.edges = append(s.edges, edge{a, b, span})
 	// The smaller class, by its literals and waiting items, is poured into the
 	// other.
 	if len(ca.literals)+len(ca.waiting) < len(cb.literals)+len(cb.waiting) {
@@ -241,9 +253,9 @@ func (s *solver) unify(a, b int, span source.Span) {
 	s.class[rb] = nil
 	wake := ca.known != cb.known
 	if !ca.known && cb.known {
-		ca.known, ca.typ, ca.because = true, cb.typ, cb.because
+		ca.known, ca.typ = true, cb.typ
 	}
-	ca.poisoned = ca.poisoned || cb.poisoned || clash
+	ca.poisoned = ca.poisoned || cb.poisoned
 	ca.literals = append(ca.literals, cb.literals...)
 	ca.waiting = append(ca.waiting, cb.waiting...)
 	if wake || ca.poisoned {
@@ -260,15 +272,15 @@ func (s *solver) wake(c *class) {
 
 // learn gives a node's class a type.
 func (s *solver) learn(node int, t scalar.Type, because evidence) {
+	because.node, because.typ = node, t
 	c := s.classOf(node)
-	switch {
-	case c.poisoned:
-	case !c.known:
-		c.known, c.typ, c.because = true, t, because
-		s.wake(c)
-	case c.typ != t:
-		s.clash(c, &class{known: true, typ: t, because: because}, c.because.node, because.node, because.span)
-		c.poisoned = true
+	if c.known && !c.poisoned && c.typ != t {
+		s.clashWith(node, because)
+		return
+	}
+	s.evidence[node] = append(s.evidence[node], because)
+	if !c.known && !c.poisoned {
+		c.known, c.typ = true, t
 		s.wake(c)
 	}
 }
@@ -286,7 +298,9 @@ func (s *solver) run() {
 		s.queue = s.queue[1:]
 		it.queued = false
 		if !it.done {
+			s.current = it.unit
 			s.step(it)
+			s.current = nil
 		}
 	}
 }
@@ -313,7 +327,7 @@ func (s *solver) step(it *item) {
 				s.poison(l.v.node)
 				return
 			}
-			s.learn(l.v.node, t, evidence{l.v.node, e.span, fmt.Sprintf("%s is %s", e.span.Text(), t)})
+			s.learn(l.v.node, t, evidence{span: e.span, text: fmt.Sprintf("%s is %s", e.span.Text(), t)})
 		}
 	case *test:
 		if _, state := s.exprType(l.e, it); state != pending {
@@ -408,19 +422,35 @@ func adoptLiterals(args []expr, types []scalar.Type) {
 
 func isInteger(t scalar.Type) bool { return t.Kind == scalar.Int || t.Kind == scalar.Uint }
 
+// comparisons are the operators between values of one type.
+var comparisons = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true}
+
 // wrongTypes reports a call without a fitting overload, with where each
 // operand's type comes from.
 func (s *solver) wrongTypes(e *call, types []scalar.Type, err error) {
+	if comparisons[e.name] {
+		d := s.c.errorf(diag.TypeClash, e.span, "%s is %s, but %s is %s",
+			e.args[0].pos().Text(), types[0], e.args[1].pos().Text(), types[1])
+		d.At = "only values of one type can be compared"
+		for _, a := range e.args {
+			if r, ok := a.(ref); ok {
+				s.explainType(d, r.v.node)
+			}
+		}
+		for i, a := range e.args {
+			if k, ok := a.(*constant); ok {
+				literalHelp(d, k, types[1-i])
+				return
+			}
+		}
+		s.clashHelp(d, fact{-1, types[0]}, fact{-1, types[1]})
+		return
+	}
 	d := s.c.errorf(diag.WrongArgumentTypes, e.span, "%s", err.Error())
 	for i, a := range e.args {
 		label(d, a.pos(), "%s is %s", a.pos().Text(), types[i])
-		r, ok := a.(ref)
-		if !ok {
-			continue
-		}
-		because := s.classOf(r.v.node).because
-		if because.span.IsValid() && because.span != a.pos() {
-			label(d, because.span, "%s", because.text)
+		if r, ok := a.(ref); ok {
+			s.explainType(d, r.v.node)
 		}
 	}
 }

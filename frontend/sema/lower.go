@@ -83,12 +83,12 @@ func (c *checker) lower(cl *clause) {
 // poisonHeads silences what follows from a broken clause: its heads may lack
 // types and tuples.
 func (c *checker) poisonHeads(cl *clause) {
-	if cl.kind != ruleClause && cl.kind != constraintClause {
+	if cl.kind != ruleClause {
 		return
 	}
 	for _, h := range cl.heads {
 		if a, _ := headAtom(h); a != nil {
-			if p := c.predOf(a, cl.kind == ruleClause); p != nil {
+			if p := c.predOf(a, true); p != nil {
 				p.poisoned = true
 			}
 		}
@@ -293,7 +293,11 @@ func (c *checker) fits(a *ast.Apply, p *pred) bool {
 			return false
 		}
 		d := c.errorf(diag.NotFunctional, a.Span, "%s is a relation and has no value", p.name)
-		label(d, p.shapeSpan, "it is declared here")
+		where := "it is used as a relation here"
+		if p.decl != nil {
+			where = "it is declared here"
+		}
+		label(d, p.shapeSpan, "%s", where)
 		help(d, "write %s, or declare it as a function: %s", p.shape(), written(p.name, argNames(p), p.arity-1))
 		return false
 	}
@@ -681,11 +685,11 @@ func (lo *lowering) operand(n ast.Node, k *conj) expr {
 	case *ast.Apply:
 		return lo.applied(n, k)
 	case *ast.PredRef:
-		lo.notExpression(n, "a predicate can not be a value")
+		lo.notExpression(n, "a predicate can not be a value", "quoted predicates stand in lang: directives only")
 	case nil:
 		lo.cl.bad = true
 	default:
-		lo.notExpression(n, "a formula can not be a value")
+		lo.notExpression(n, "a formula can not be a value", "make it a condition of the body; one rule for each case can give different values")
 	}
 	return nil
 }
@@ -731,9 +735,10 @@ func (lo *lowering) roundValue(n *ast.Apply) {
 	help(d, "a value is written with brackets: %s[%s]", n.Name.Text, argText(n.Args))
 }
 
-func (lo *lowering) notExpression(n ast.Node, message string) {
+func (lo *lowering) notExpression(n ast.Node, message, advice string) {
 	lo.cl.bad = true
-	lo.c.errorf(diag.NotAnExpression, n.Pos(), "%s", message)
+	d := lo.c.errorf(diag.NotAnExpression, n.Pos(), "%s", message)
+	help(d, "%s", advice)
 }
 
 // negate returns -v of a literal's value where it has the same type.

@@ -259,8 +259,8 @@ func (c *checker) queryName(a *ast.Apply) string {
 		}
 	}
 	name := "_"
-	if n := len(c.queries); n > 0 {
-		name = fmt.Sprintf("_%d", n+1)
+	for n := len(c.queries) + 1; n > 1 && (name == "_" || c.preds[name] != nil); n++ {
+		name = fmt.Sprintf("_%d", n)
 	}
 	p := c.enter(name, a.Name.Span)
 	p.arity, p.keys, p.query = arity, keys, true

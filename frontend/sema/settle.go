@@ -87,7 +87,7 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 		if h, ok := declared[n]; ok {
 			t := h.pred.declared[h.column]
 			if fitsAll(c.literals, t.Type) {
-				s.learn(n, t.Type, evidence{h.r.v.node, h.r.span, fmt.Sprintf("put into %s, which is %s", columnName(h.pred, h.column), t.Type)})
+				s.learn(n, t.Type, evidence{span: h.r.span, text: fmt.Sprintf("put into %s, which is %s", columnName(h.pred, h.column), t.Type)})
 				found = true
 			}
 		}
@@ -119,11 +119,8 @@ func (s *solver) learnFromLiterals(n int, c *class) {
 		lt := l.constant.value.Type
 		common, ok := scalar.Common(t, lt)
 		if !ok {
-			s.clash(
-				&class{known: true, typ: t, because: literalEvidence(widest)},
-				&class{known: true, typ: lt, because: literalEvidence(l)},
-				widest.node, l.node, l.constant.span)
-			s.poison(n)
+			s.learn(n, t, literalEvidence(widest))
+			s.clashWith(l.node, literalEvidence(l))
 			return
 		}
 		if common != t {
@@ -134,7 +131,8 @@ func (s *solver) learnFromLiterals(n int, c *class) {
 }
 
 func literalEvidence(l literalUse) evidence {
-	return evidence{l.node, l.constant.span, fmt.Sprintf("%s is %s", l.constant.span.Text(), l.constant.value.Type)}
+	t := l.constant.value.Type
+	return evidence{node: l.node, typ: t, literal: l.constant, span: l.constant.span, text: fmt.Sprintf("%s is %s", l.constant.span.Text(), t)}
 }
 
 // fromFunctions types the first variable for which the other operands, or the
@@ -190,7 +188,7 @@ func (s *solver) backward(e expr) bool {
 			continue
 		}
 		if t, ok := s.onlyChoice(k, types, open, i); ok {
-			s.learn(r.v.node, t, evidence{r.v.node, k.span, fmt.Sprintf("%s needs %s", k.span.Text(), t)})
+			s.learn(r.v.node, t, evidence{span: k.span, text: fmt.Sprintf("%s needs %s", k.span.Text(), t)})
 			return true
 		}
 	}
@@ -265,7 +263,7 @@ var isOperator = map[string]bool{
 func (s *solver) stepAggregate(a *aggregate, it *item) {
 	if a.fn == core.Count {
 		it.done = true
-		s.learn(a.out.node, scalar.IntType, evidence{a.out.node, a.span, "count() is int"})
+		s.learn(a.out.node, scalar.IntType, evidence{span: a.span, text: "count() is int"})
 		return
 	}
 	t, state := s.exprType(ref{a.in, a.span}, it)
@@ -284,7 +282,7 @@ func (s *solver) stepAggregate(a *aggregate, it *item) {
 		return
 	}
 	result := aggregateType(a.fn, t)
-	s.learn(a.out.node, result, evidence{a.out.node, a.span, fmt.Sprintf("%s of %s is %s", a.fn, t, result)})
+	s.learn(a.out.node, result, evidence{span: a.span, text: fmt.Sprintf("%s of %s is %s", a.fn, t, result)})
 }
 
 // aggregateType returns the type of an aggregation over values of type t.

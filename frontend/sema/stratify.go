@@ -65,7 +65,7 @@ func (c *checker) stratify(program *core.Program) {
 			}
 		}
 	}
-	c.refuseCycles(program, graph, component)
+	refused := c.refuseCycles(program, graph, component)
 
 	rulesOf := make([][]*core.Rule, len(sizes))
 	for _, r := range c.rules {
@@ -80,9 +80,12 @@ func (c *checker) stratify(program *core.Program) {
 		if len(rulesOf[n]) == 0 {
 			continue
 		}
-		program.Strata = append(program.Strata, &core.Stratum{Preds: predsOf[n], Rules: rulesOf[n], Recursive: recursive[n]})
+		s := &core.Stratum{Preds: predsOf[n], Rules: rulesOf[n], Recursive: recursive[n]}
+		program.Strata = append(program.Strata, s)
+		if s.Recursive && !refused[n] {
+			c.warnGrowth(s)
+		}
 	}
-	c.warnGrowth(program)
 }
 
 // eachAtom calls f for the atoms of a body, also inside negations.
@@ -219,8 +222,8 @@ func (h *byFirst) Pop() any {
 }
 
 // refuseCycles reports negation, aggregation and numbering inside a component,
-// once for each component, with a shortest cycle.
-func (c *checker) refuseCycles(program *core.Program, graph [][]dependency, component []int) {
+// once for each component, with a shortest cycle. It returns the components.
+func (c *checker) refuseCycles(program *core.Program, graph [][]dependency, component []int) map[int]bool {
 	reported := map[int]bool{}
 	for head, deps := range graph {
 		for _, d := range deps {
@@ -231,6 +234,7 @@ func (c *checker) refuseCycles(program *core.Program, graph [][]dependency, comp
 			c.explainCycle(program, d, cyclePath(graph, component, d.to, head))
 		}
 	}
+	return reported
 }
 
 // cyclePath returns the edges of a shortest path inside one component.

@@ -49,6 +49,10 @@ func (c *checker) reportUnbound(r *unbound, alternatives int) {
 func (c *checker) explainUnbound() {
 	for _, r := range c.unbound {
 		r.clause.bad = true
+		c.poisonHeads(r.clause)
+	}
+	for _, r := range c.unbound {
+		r.vars = r.causes()
 		named := slices.ContainsFunc(r.vars, func(v *variable) bool { return !v.made })
 		for _, v := range r.vars {
 			switch {
@@ -63,6 +67,54 @@ func (c *checker) explainUnbound() {
 			}
 		}
 	}
+}
+
+// causes drops the variables that would have a value if another one of the
+// report had.
+func (r *unbound) causes() []*variable {
+	missing := map[string]bool{}
+	for _, v := range r.vars {
+		missing[v.base] = true
+	}
+	follows := map[string]bool{}
+	var look func(body []literal)
+	look = func(body []literal) {
+		for _, l := range body {
+			switch l := l.(type) {
+			case *negation:
+				look(l.body)
+			case *test:
+				k, ok := l.e.(*call)
+				if !ok || k.name != "eq" {
+					continue
+				}
+				for i, side := range k.args {
+					v, ok := side.(ref)
+					if !ok {
+						continue
+					}
+					eachVar(k.args[1-i], func(other ref) {
+						if other.v != v.v && missing[other.v.base] {
+							follows[v.v.base] = true
+						}
+					})
+				}
+			}
+		}
+	}
+	for _, u := range r.clause.units {
+		look(u.body)
+	}
+	var out []*variable
+	for _, v := range r.vars {
+		if !follows[v.base] {
+			out = append(out, v)
+		}
+	}
+	if len(out) == 0 {
+		return r.vars[:1]
+	}
+	return out
 }
 
 // place is one occurrence of a variable with why it does not bind it.
@@ -167,7 +219,7 @@ func (c *checker) explainGenerator(cl *clause, v *variable, places []place) bool
 		switch {
 		case p.kind == placeKey:
 			c.refuse(p.span, fmt.Sprintf("binding %s by inverting arithmetic", v.base),
-				fmt.Sprintf("bind %s with an atom, or bind the whole expression: write k in the atom and %s in terms of k after it", v.base, v.base))
+				p.detail)
 			return true
 		case p.kind == placeFunction && (p.detail == "string:split" || p.detail == "string:substring"):
 			c.refuse(p.span, fmt.Sprintf("enumerating %s with %s", v.base, p.detail),
@@ -272,10 +324,29 @@ func (w *placeWalk) formula(n ast.Node, negated bool) {
 // argument walks an argument of an atom, where arithmetic could be inverted.
 func (w *placeWalk) argument(n ast.Node, kind placeKind, detail string) {
 	if b, ok := unparen(n).(*ast.Binary); ok && kind == placeAtom && (b.Op == "+" || b.Op == "-") {
-		w.expression(n, placeKey, "")
+		w.expression(n, placeKey, inverted(b, w.name))
 		return
 	}
 	w.expression(n, kind, detail)
+}
+
+// inverted says how to write an atom's argument so that it binds the variable.
+func inverted(b *ast.Binary, name string) string {
+	x, y := b.X.Pos().Text(), b.Y.Pos().Text()
+	inverse := ""
+	switch {
+	case x == name && b.Op == "+":
+		inverse = "k - " + y
+	case x == name && b.Op == "-":
+		inverse = "k + " + y
+	case y == name && b.Op == "+":
+		inverse = "k - " + x
+	case y == name && b.Op == "-":
+		inverse = x + " - k"
+	default:
+		return fmt.Sprintf("bind %s with an atom of its own", name)
+	}
+	return fmt.Sprintf("write k for %s in the atom, and %s = %s after it", b.Span.Text(), name, inverse)
 }
 
 func (w *placeWalk) expression(n ast.Node, kind placeKind, detail string) {
@@ -318,11 +389,15 @@ func (c *checker) binder(cl *clause, v *variable) string {
 	bestColumn, bestScore := 0, -1
 	heads := map[*pred]bool{}
 	negated := map[*pred]int{}
+	positive := map[*pred]bool{}
 	for _, u := range cl.units {
 		for _, h := range u.heads {
 			heads[h.pred] = true
 		}
 		for _, l := range u.body {
+			if a, ok := l.(*atom); ok {
+				positive[a.pred] = true
+			}
 			n, ok := l.(*negation)
 			if !ok {
 				continue
@@ -350,6 +425,8 @@ func (c *checker) binder(cl *clause, v *variable) string {
 				continue
 			} else if typed {
 				score += 2
+			} else if positive[p] {
+				score++
 			}
 			if p.arity == 1 && negated[p] == 0 && typed {
 				score += 4
@@ -366,7 +443,7 @@ func (c *checker) binder(cl *clause, v *variable) string {
 		}
 	}
 	if best == nil {
-		return fmt.Sprintf("an atom p(%s)", v.base)
+		return "an atom that has it as an argument"
 	}
 	args := make([]string, best.arity)
 	for i := range args {

@@ -85,23 +85,20 @@ func (c *checker) warnSingle(cl *clause) {
 
 // warnGrowth warns of recursive rules that put computed values into their head
 // with no comparison to bound them: they may derive for ever.
-func (c *checker) warnGrowth(program *core.Program) {
-	for _, s := range program.Strata {
-		if !s.Recursive {
+func (c *checker) warnGrowth(s *core.Stratum) {
+	members := map[*core.Pred]bool{}
+	for _, p := range s.Preds {
+		members[p] = true
+	}
+	for _, r := range s.Rules {
+		v, let := growing(r, members)
+		if v == nil {
 			continue
 		}
-		members := map[*core.Pred]bool{}
-		for _, p := range s.Preds {
-			members[p] = true
-		}
-		for _, r := range s.Rules {
-			if v, let := growing(r, members); v != nil {
-				d := c.warnf(diag.UnboundedRecursion, let.Span, "this recursion may never end")
-				label(d, r.Head.Span, "each round can derive a new value here")
-				note(d, "%s is computed from values of the same recursion, and no comparison bounds it", let.Span.Text())
-				help(d, "add a bound to the body, for example %s < 100", boundName(v, let))
-			}
-		}
+		d := c.warnf(diag.UnboundedRecursion, let.Span, "this recursion may never end")
+		label(d, r.Head.Span, "each round can derive a new value here")
+		note(d, "%s is computed from values of the same recursion, and no comparison bounds it", let.Span.Text())
+		help(d, "add a bound to the body, for example %s < 100", boundName(v, let))
 	}
 }
 

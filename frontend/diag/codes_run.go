@@ -1,0 +1,43 @@
+package diag
+
+// Findings of a run: the program is well-formed but its data is not what it
+// says.
+var (
+	ConstraintViolated = newCode(&Code{
+		ID:   "RF1001",
+		Name: "ConstraintViolated",
+		When: "An integrity constraint does not hold when all rules have been evaluated. The first violating bindings are shown.",
+		Example: `age[p] = n -> string(p), int(n).
+age["ann"] = 31.
+age["bob"] = -2.
+age[p] = n -> n >= 0.
+`,
+		Fix: "Correct the facts that are shown, or weaken the constraint.",
+	})
+	KeyConflict = newCode(&Code{
+		ID:   "RF1002",
+		Name: "KeyConflict",
+		When: "A functional predicate p[k] = v gets two different values for one key, from its rules or from its facts.",
+		Example: `parent("ann", "bob").
+parent("ann", "cid").
+guardian[c] = p <- parent(c, p).
+`,
+		Fix: "Derive one value a key, for example with agg<<v = min(x)>>, or declare a relation p(k, v) instead.",
+	})
+	TotalOverflow = newCode(&Code{
+		ID:   "RF1003",
+		Name: "TotalOverflow",
+		When: "A total does not fit the type of its result. It is computed in 128 bits, so the sum itself is right; it cannot be stored.",
+		Example: `n(1, 9223372036854775807).
+n(2, 9223372036854775807).
+sum[] = s <- agg<<s = total(x)>> n(_, x).
+`,
+		Fix: "Convert the values before adding them, for example with int:float:convert, or group them more finely.",
+	})
+	BadFacts = newCode(&Code{
+		ID:   "RF1004",
+		Name: "BadFacts",
+		When: "A fact file does not hold what the program declares: a value is not of its type, a row has too few or too many fields, or the file is damaged.",
+		Fix:  "Correct the file at the place that is shown, or run with --on-error skip to leave such rows out and have them counted.",
+	})
+)
