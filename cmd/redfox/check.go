@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/frontend/diag"
+)
+
+func checkCommand(con *console) *cli.Command {
+	return &cli.Command{
+		Name:      "check",
+		Usage:     "report what is wrong with a program, and run nothing",
+		ArgsUsage: "PROGRAM...",
+		Description: "Prints errors and warnings to standard error; with --json, to standard output as an array.\n\n" +
+			"Examples:\n" +
+			"   redfox check reach.logic\n" +
+			"   redfox check --json schema.logic rules.logic",
+		Flags: flags("json"),
+		Action: func(c *cli.Context) error {
+			sources, err := readProgram(c)
+			if err != nil {
+				return err
+			}
+			found, err := redfox.Check(c.Context, sources, redfox.Options{})
+			if err != nil {
+				return err
+			}
+			if c.Bool("json") {
+				if err := diag.JSON(con.out, found); err != nil {
+					return &outputError{err}
+				}
+			} else {
+				con.diagnostics(found)
+			}
+			errors, warnings := 0, 0
+			for _, d := range found {
+				switch d.Severity {
+				case diag.Error:
+					errors++
+				case diag.Warning:
+					warnings++
+				}
+			}
+			if !c.Bool("json") && errors+warnings > 0 {
+				fmt.Fprintf(con.err, "%s, %s\n", count(errors, "error"), count(warnings, "warning"))
+			}
+			if errors > 0 {
+				return errFound
+			}
+			return nil
+		},
+	}
+}
+
+// count renders a number of things.
+func count[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return grouped(int64(n)) + " " + thing + "s"
+}
+
+// grouped renders a number with its thousands apart: 1,234,567.
+func grouped(n int64) string {
+	if n < 0 {
+		return "-" + grouped(-n)
+	}
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return grouped(n/1000) + fmt.Sprintf(",%03d", n%1000)
+}

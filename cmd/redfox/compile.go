@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/redfoxdb/redfox"
+)
+
+func compileCommand(con *console) *cli.Command {
+	return &cli.Command{
+		Name:      "compile",
+		Usage:     "print a stage of the compiled program",
+		ArgsUsage: "PROGRAM...",
+		Description: "The stages are ast, the syntax tree; core, the checked program with types and strata; and\n" +
+			"plan, the optimised query plan. A plan in a file whose name ends in .plan is taken as a program\n" +
+			"by compile, explain and run.\n\n" +
+			"Examples:\n" +
+			"   redfox compile reach.logic\n" +
+			"   redfox compile --emit core reach.logic\n" +
+			"   redfox compile reach.logic -o reach.plan",
+		Flags: flags("emit", "output", "disable", "json"),
+		Action: func(c *cli.Context) error {
+			var stages []string
+			for _, s := range redfox.Stages() {
+				stages = append(stages, string(s))
+			}
+			stage, err := choice("emit", c.String("emit"), stages...)
+			if err != nil {
+				return err
+			}
+			prog, err := compileProgram(c.Context, c, con, nil)
+			if err != nil {
+				return err
+			}
+			return con.output(c.Context, c.String("output"), func(w writer) error {
+				return prog.Emit(w, redfox.Stage(stage), nil)
+			})
+		},
+	}
+}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	goruntime "runtime"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/frontend/diag"
+)
+
+// The exit codes. They are part of the interface.
+const (
+	exitDone        = 0
+	exitProgram     = 1 // the program or its data is wrong
+	exitEnvironment = 2 // the machine or the command line is
+	exitInternal    = 3 // redfox is
+	exitInterrupted = 130
+)
+
+// usageError is a command line that redfox does not take.
+type usageError struct {
+	command string // "" if no command was found
+	message string
+	help    string // what to write instead; may be empty
+}
+
+// Error returns the message and the advice.
+func (e *usageError) Error() string {
+	text := e.message
+	if e.help != "" {
+		text += "; " + e.help
+	}
+	return text
+}
+
+// outputError is a result that could not be written.
+type outputError struct{ err error }
+
+// Error says that it is the output that failed.
+func (e *outputError) Error() string { return "cannot write the result: " + e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *outputError) Unwrap() error { return e.err }
+
+// errFound says that a command whose exit code tells the outcome, such as
+// fmt --list, found something. It has been printed.
+var errFound = errors.New("found")
+
+// errTimeout is the cause of a context that --timeout has ended.
+var errTimeout = errors.New("timeout")
+
+// report prints an error to standard error, in the form its kind has, and
+// returns the exit code that goes with it.
+func (con *console) report(err error, args []string) int {
+	var program *redfox.ProgramError
+	var usage *usageError
+	var internal *redfox.InternalError
+	var coder cli.ExitCoder
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, errFound):
+		return exitProgram
+	case errors.Is(err, errInterrupted):
+		fmt.Fprintln(con.err, "redfox: interrupted")
+		return exitInterrupted
+	case errors.As(err, &program):
+		con.diagnostics(program.Diagnostics)
+		return exitProgram
+	case errors.As(err, &internal):
+		con.internal(internal, args)
+		return exitInternal
+	case errors.As(err, &usage):
+		fmt.Fprintln(con.err, "redfox:", usage)
+		if usage.command != "" {
+			fmt.Fprintf(con.err, "redfox help %s lists the flags.\n", usage.command)
+		} else {
+			fmt.Fprintln(con.err, "redfox help lists the commands.")
+		}
+		return exitEnvironment
+	case errors.As(err, &coder): // from cli itself: help for what is not there
+		fmt.Fprintln(con.err, "redfox:", lowerFirst(err.Error()))
+		return exitEnvironment
+	}
+	// What is left is the machine's: *redfox.EnvironmentError, a closed pipe, a
+	// full disk, a timeout.
+	fmt.Fprintln(con.err, "redfox:", err)
+	return exitEnvironment
+}
+
+// diagnostics prints findings the way the command line asks for.
+func (con *console) diagnostics(ds []*redfox.Diagnostic) {
+	if len(ds) == 0 {
+		return
+	}
+	if con.json {
+		if err := diag.JSON(con.err, ds); err != nil {
+			fmt.Fprintln(con.err, "redfox:", err)
+		}
+		return
+	}
+	diag.Render(con.err, ds, diag.RenderOptions{Color: con.color, Max: maxDiagnostics})
+}
+
+// maxDiagnostics caps what one run shows; the rest is counted.
+const maxDiagnostics = 50
+
+// recovered makes an error of a panic that no phase has caught.
+func recovered(r any) error {
+	stack := make([]byte, 16<<10)
+	stack = stack[:goruntime.Stack(stack, false)]
+	return &redfox.InternalError{Phase: "the command line", Err: fmt.Errorf("%v", r), Stack: string(stack)}
+}
+
+// debugVariable, when set, makes an internal error print what a report of it
+// needs.
+const debugVariable = "REDFOX_DEBUG"
+
+// internal prints a bug of ours and the command that dumps what mending it
+// needs: the same command line, with debugVariable set.
+func (con *console) internal(e *redfox.InternalError, args []string) {
+	fmt.Fprintln(con.err, "redfox:", e)
+	programs := programArguments(args)
+	if os.Getenv(debugVariable) == "" {
+		quoted := []string{debugVariable + "=1", "redfox"}
+		for _, a := range args[1:] {
+			quoted = append(quoted, shellQuote(a))
+		}
+		fmt.Fprintln(con.err, "This is a bug of redfox, not of the program. Please report it with the file that this writes:")
+		fmt.Fprintf(con.err, "    %s 2> redfox-bug.txt\n", strings.Join(quoted, " "))
+		return
+	}
+	fmt.Fprintln(con.err, "version:", buildVersion())
+	fmt.Fprintln(con.err, "command line:", strings.Join(args[1:], " "))
+	for _, name := range programs {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		sum := sha256.Sum256(text)
+		fmt.Fprintf(con.err, "program %s, %d bytes, sha256 %s:\n%s\n", name, len(text), hex.EncodeToString(sum[:6]), text)
+	}
+	fmt.Fprintf(con.err, "stack:\n%s\n", e.Stack)
+}
+
+// programArguments returns the arguments that are program files by their names.
+func programArguments(args []string) []string {
+	var out []string
+	for _, a := range args[1:] {
+		if ext := filepath.Ext(a); ext == ".logic" || ext == planExtension {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// shellQuote quotes an argument for a POSIX shell where it needs it.
+func shellQuote(arg string) string {
+	if regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`).MatchString(arg) {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}
+
+// invalidValue is how Go's flag package words a value that does not parse.
+var invalidValue = regexp.MustCompile(`^invalid value "(.*)" for flag -(\S+):`)
+
+// usageErrorOf words what cli found wrong with a command line.
+func usageErrorOf(c *cli.Context, err error, isCommand bool) error {
+	usage := &usageError{message: err.Error()}
+	if isCommand {
+		usage.command = c.Command.Name
+	}
+	if m := invalidValue.FindStringSubmatch(err.Error()); m != nil {
+		usage.message = fmt.Sprintf("--%s does not take %q", m[2], m[1])
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
+		usage.message = fmt.Sprintf("there is no flag --%s before the command", name)
+		usage.help = "flags follow the command, as in redfox run PROGRAM --facts DIR"
+	}
+	return usage
+}
+
+// unknownFlag words a flag that a command does not have.
+func unknownFlag(arg, name string, known []string) error {
+	slices.Sort(known)
+	e := &usageError{message: fmt.Sprintf("there is no flag %s", strings.SplitN(arg, "=", 2)[0])}
+	if near, ok := diag.Suggest(name, known); ok {
+		e.help = fmt.Sprintf("did you mean --%s?", near)
+	}
+	return e
+}
+
+// noCommand runs when no command was recognised.
+func noCommand(c *cli.Context) error {
+	if !c.Args().Present() {
+		return cli.ShowAppHelp(c)
+	}
+	name := c.Args().First()
+	e := &usageError{message: fmt.Sprintf("there is no command %q", name)}
+	if filepath.Ext(name) == ".logic" || filepath.Ext(name) == planExtension {
+		e.help = "did you mean redfox run " + name + "?"
+		return e
+	}
+	var known []string
+	for _, cmd := range c.App.Commands {
+		known = append(known, cmd.Name)
+	}
+	if near, ok := diag.Suggest(name, known); ok {
+		e.help = fmt.Sprintf("did you mean redfox %s?", near)
+	}
+	return e
+}
+
+// nearest offers the known name that resembles what was written, or all.
+func nearest(name string, known []string) string {
+	if near, ok := diag.Suggest(name, known); ok {
+		return fmt.Sprintf("did you mean %s?", near)
+	}
+	return "there are " + strings.Join(known, ", ")
+}
+
+// withTimeout bounds a context by --timeout; 0 is no bound.
+func withTimeout(c *cli.Context) (context.Context, context.CancelFunc, error) {
+	limit := c.Duration("timeout")
+	if err := notNegative("timeout", limit); err != nil {
+		return nil, nil, err
+	}
+	if limit == 0 {
+		return c.Context, func() {}, nil
+	}
+	cause := fmt.Errorf("%w: gave up after %v, as --timeout says", errTimeout, limit)
+	ctx, cancel := context.WithTimeoutCause(c.Context, limit, cause)
+	return ctx, cancel, nil
+}
+
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}

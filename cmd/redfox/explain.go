@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/frontend/diag"
+)
+
+func explainCommand(con *console) *cli.Command {
+	return &cli.Command{
+		Name:      "explain",
+		Usage:     "show the plan of a program, or what a diagnostic means",
+		ArgsUsage: "PROGRAM... | CODE",
+		Description: "Without facts, the plan is what the optimiser makes of the program alone; with --facts it knows\n" +
+			"how many tuples there are. --steps shows what each pass changed; --run runs the plan and adds\n" +
+			"tuples and times. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
+			"Examples:\n" +
+			"   redfox explain reach.logic\n" +
+			"   redfox explain --steps reach.logic\n" +
+			"   redfox explain --run reach.logic --facts data\n" +
+			"   redfox explain RF0101",
+		Flags: flags("steps", "run", "facts", "fact", "header", "on-error", "print", "engine", "threads", "memory",
+			"timeout", "disable", "json"),
+		Action: func(c *cli.Context) error {
+			if name := c.Args().First(); c.NArg() == 1 && isCode(name) {
+				return explainCode(con, name)
+			}
+			r, err := newRun(c, con)
+			if err != nil {
+				return err
+			}
+			ctx, cancel, err := withTimeout(c)
+			if err != nil {
+				return err
+			}
+			defer cancel()
+			return r.explain(ctx, c)
+		},
+	}
+}
+
+// explain prints the plan, after loading facts and running it as asked.
+func (r *run) explain(ctx context.Context, c *cli.Context) error {
+	defer r.progress.done()
+	prog, _, err := r.prepare(ctx, c)
+	if err != nil {
+		return err
+	}
+	opts := redfox.ExplainOptions{Steps: c.Bool("steps"), Run: c.Bool("run"), RunOptions: r.options}
+	var db *redfox.Database
+	if c.IsSet("facts") || c.IsSet("fact") || opts.Run {
+		if db, err = r.read(ctx, prog); err != nil {
+			return err
+		}
+	}
+	return written(prog.Explain(ctx, stoppable{ctx, r.con.out}, db, opts))
+}
+
+// codePattern is what codes of diagnostics look like.
+var codePattern = regexp.MustCompile(`^(?i)RF\d+$`)
+
+// isCode reports whether an argument of explain means a diagnostic: it looks
+// like a code or is the name of one, and no file is called so.
+func isCode(arg string) bool {
+	if _, err := os.Stat(arg); err == nil {
+		return false
+	}
+	return codePattern.MatchString(arg) || arg == "codes" || diag.Lookup(arg) != nil
+}
+
+// explainCode prints the text of a diagnostic code.
+func explainCode(con *console, name string) error {
+	if name == "codes" {
+		for _, code := range diag.Codes() {
+			fmt.Fprintf(con.out, "%s  %s\n", code.ID, code.Name)
+		}
+		return nil
+	}
+	code := diag.Lookup(name)
+	if code == nil {
+		return &usageError{command: "explain", message: fmt.Sprintf("there is no diagnostic %s", strings.ToUpper(name)),
+			help: "redfox explain codes lists them"}
+	}
+	fmt.Fprintf(con.out, "%s %s\n\n%s\n", code.ID, code.Name, wrap(code.When))
+	if code.Example != "" {
+		fmt.Fprintf(con.out, "\nFor example:\n\n%s\n", indent(code.Example))
+	}
+	if code.Fix != "" {
+		fmt.Fprintf(con.out, "\n%s\n", wrap("To mend it: "+code.Fix))
+	}
+	return nil
+}
+
+// wrap breaks a paragraph into lines of at most 80 columns.
+func wrap(text string) string {
+	var out strings.Builder
+	column := 0
+	for _, word := range strings.Fields(text) {
+		width := utf8.RuneCountInString(word)
+		switch {
+		case column == 0:
+		case column+1+width > 80:
+			out.WriteByte('\n')
+			column = 0
+		default:
+			out.WriteByte(' ')
+			column++
+		}
+		out.WriteString(word)
+		column += width
+	}
+	return out.String()
+}
+
+// indent sets a text off by four blanks.
+func indent(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = "    " + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}

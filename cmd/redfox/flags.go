@@ -1,0 +1,242 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The groups of flags, as help shows them.
+const (
+	groupFacts    = "Facts"
+	groupResults  = "Results"
+	groupEngine   = "Engine"
+	groupCompiler = "Compiler"
+	groupMessages = "Messages"
+)
+
+// flagTable has every flag of every command, so that a name means the same
+// wherever it occurs. Usage texts name the value in backquotes.
+var flagTable = []func() cli.Flag{
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "facts", Category: groupFacts,
+			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv or .parquet holds predicate PRED"}
+	},
+	func() cli.Flag {
+		return &cli.StringSliceFlag{Name: "fact", Category: groupFacts,
+			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns (repeatable)"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "header", Category: groupFacts,
+			Usage: "TSV files read or written have a line of column names; facts are then bound by name"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "on-error", Category: groupFacts, Value: "stop",
+			Usage: "at a malformed line of facts, `WHAT`: stop, or skip it and report how many were skipped"}
+	},
+	func() cli.Flag {
+		return &cli.StringSliceFlag{Name: "print", Aliases: []string{"p"}, Category: groupResults,
+			Usage: "print the predicate `PRED` (repeatable); without it the program's queries, or what it exports"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Category: groupResults,
+			Usage: "write each exported predicate, and those of --print, to a file in the folder `DIR`"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "format", Aliases: []string{"f"}, Category: groupResults,
+			Usage: "`FORMAT` of results: table, tsv, csv, json or parquet (default: table, and tsv in files)"}
+	},
+	func() cli.Flag {
+		return &cli.Int64Flag{Name: "limit", Category: groupResults,
+			Usage: "print at most `N` tuples of each predicate; 0 prints all", DefaultText: "all"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "stats", Category: groupResults,
+			Usage: "say on standard error what was loaded, derived and written, and how long it took"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "engine", Category: groupEngine, Value: "auto",
+			Usage: "run on `ENGINE`: auto, go, cpu or gpu; see redfox engines"}
+	},
+	func() cli.Flag {
+		return &cli.IntFlag{Name: "threads", Category: groupEngine, DefaultText: "all cores",
+			Usage: "use `N` threads"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "memory", Category: groupEngine, DefaultText: "no bound",
+			Usage: "hold at most `SIZE` of relations and indexes, such as 512M or 8G"}
+	},
+	func() cli.Flag {
+		return &cli.DurationFlag{Name: "timeout", Category: groupEngine, DefaultText: "none",
+			Usage: "give up after `TIME`, such as 30s or 5m"}
+	},
+	func() cli.Flag {
+		return &cli.StringSliceFlag{Name: "disable", Category: groupCompiler,
+			Usage: "leave out the optimiser's pass `PASS` (repeatable); redfox explain --steps names them"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "emit", Category: groupCompiler, Value: "plan",
+			Usage: "print the program's `STAGE`: ast, core or plan"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: groupResults,
+			Usage: "write to `FILE` instead of standard output"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "steps", Category: groupCompiler,
+			Usage: "show what each pass of the optimiser changed, as a diff"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "run", Category: groupEngine,
+			Usage: "run the program, and add tuples and times to the plan"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "write", Aliases: []string{"w"}, Category: groupResults,
+			Usage: "rewrite the files in place"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Category: groupResults,
+			Usage: "print what would change, as a diff; exit with 1 if anything does"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "list", Aliases: []string{"l"}, Category: groupResults,
+			Usage: "print the names of files that are not in canonical form; exit with 1 if there are any"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "json", Category: groupMessages,
+			Usage: "write diagnostics as JSON"}
+	},
+}
+
+// flags picks flags from the table by name. Each call makes new ones, because a
+// flag keeps its value.
+func flags(names ...string) []cli.Flag {
+	var out []cli.Flag
+	for _, name := range names {
+		for _, make := range flagTable {
+			if f := make(); f.Names()[0] == name {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// intersperse lets the flags of a command stand before, between and after its
+// arguments. Go's flag package, which cli uses, stops at the first argument.
+func intersperse(app *cli.App, args []string) ([]string, error) {
+	if len(args) < 2 {
+		return args, nil
+	}
+	cmd := app.Command(args[1])
+	if cmd == nil {
+		return args, nil
+	}
+	rest, err := permute(args[2:], cmd.Flags)
+	if err != nil {
+		err.(*usageError).command = cmd.Name
+		return nil, err
+	}
+	return append(args[:2:2], rest...), nil
+}
+
+// permute moves the flags among the arguments of a command to the front and
+// puts "--" between them and the rest.
+func permute(args []string, flags []cli.Flag) ([]string, error) {
+	takesValue := map[string]bool{"help": false, "h": false}
+	var known []string
+	for _, f := range flags {
+		_, isBool := f.(*cli.BoolFlag)
+		for _, name := range f.Names() {
+			takesValue[name] = !isBool
+			if len(name) > 1 {
+				known = append(known, name)
+			}
+		}
+	}
+	var front, rest []string
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			rest = append(rest, args[i+1:]...)
+			break
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			rest = append(rest, arg)
+			continue
+		}
+		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		value, ok := takesValue[name]
+		if !ok {
+			return nil, unknownFlag(arg, name, known)
+		}
+		front = append(front, arg)
+		if value && !hasValue {
+			if i++; i == len(args) {
+				return nil, &usageError{message: fmt.Sprintf("flag %s needs a value", arg)}
+			}
+			front = append(front, args[i])
+		}
+	}
+	return append(append(front, "--"), rest...), nil
+}
+
+// parseSize reads a number of bytes with an optional unit: K, M, G or T, powers
+// of 1,024, also as KB or KiB.
+func parseSize(text string) (int64, error) {
+	number := strings.TrimRight(strings.ToUpper(strings.TrimSpace(text)), "IB")
+	shift := 0
+	if number != "" {
+		if i := strings.IndexByte("KMGT", number[len(number)-1]); i >= 0 {
+			shift = 10 * (i + 1)
+			number = strings.TrimSpace(number[:len(number)-1])
+		}
+	}
+	value, err := strconv.ParseFloat(number, 64)
+	bytes := value * float64(int64(1)<<shift)
+	if err != nil || !(bytes >= 1 && bytes < 1<<62) {
+		return 0, &usageError{
+			message: fmt.Sprintf("--memory %s is not a size", text),
+			help:    "write a number of bytes with K, M, G or T, for example 8G",
+		}
+	}
+	return int64(bytes), nil
+}
+
+// choice checks that a flag's value is one of those that it knows.
+func choice(flag, value string, known ...string) (string, error) {
+	for _, k := range known {
+		if k == value {
+			return value, nil
+		}
+	}
+	return "", &usageError{
+		message: fmt.Sprintf("--%s %s is not known", flag, value),
+		help:    nearest(value, known),
+	}
+}
+
+// splitList flattens the values of a repeatable flag that may also hold
+// several names separated by commas.
+func splitList(values []string) []string {
+	var out []string
+	for _, v := range values {
+		for _, name := range strings.Split(v, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// notNegative checks a number that a flag gives.
+func notNegative[N int | int64 | time.Duration](flag string, n N) error {
+	if n < 0 {
+		return &usageError{message: fmt.Sprintf("--%s must not be negative", flag)}
+	}
+	return nil
+}

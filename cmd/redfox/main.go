@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+)
+
+func main() { os.Exit(execute(os.Args, newConsole(os.Stdin, os.Stdout, os.Stderr))) }
+
+// errInterrupted is the cause of a context that Ctrl-C or a request to
+// terminate has ended.
+var errInterrupted = errors.New("interrupted")
+
+// execute runs one command line and returns the exit code.
+func execute(args []string, con *console) (code int) {
+	// Only the driver recovers: engines and phases report their own panics, so
+	// this one is the command's.
+	defer func() {
+		if r := recover(); r != nil {
+			code = con.report(recovered(r), args)
+		}
+	}()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	stop := interruptible(cancel)
+	defer stop()
+
+	app := newApp(con)
+	line, err := intersperse(app, args)
+	if err == nil {
+		err = app.RunContext(ctx, line)
+	}
+	if flushed := con.out.Flush(); err == nil && flushed != nil {
+		err = &outputError{flushed}
+	}
+	if ctx.Err() != nil && err != nil {
+		err = context.Cause(ctx)
+	}
+	return con.report(err, args)
+}
+
+// interruptible ends the context at the first signal. The second one finds Go's
+// own handling again and kills the process.
+func interruptible(cancel context.CancelCauseFunc) (stop func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			signal.Stop(signals)
+			cancel(errInterrupted)
+		case <-done:
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
+}
+
+// newApp returns the command tree. Its commands share nothing but con.
+func newApp(con *console) *cli.App {
+	app := &cli.App{
+		Name:  "redfox",
+		Usage: "compile and run LogiQL, a typed Datalog",
+		UsageText: "redfox COMMAND [FLAGS] [PROGRAM...]\n" +
+			"redfox help COMMAND",
+		Description: "PROGRAM is a file of LogiQL, or of a query plan when its name ends in .plan;\n" +
+			"\"-\" is standard input. Several files form one program.",
+		HideVersion:               true,
+		HideHelpCommand:           false,
+		DisableSliceFlagSeparator: true,
+		Reader:                    con.in,
+		Writer:                    con.out,
+		ErrWriter:                 con.err,
+		// Errors are reported by execute, in one place.
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   usageErrorOf,
+		Action:         noCommand,
+		Commands: []*cli.Command{
+			runCommand(con),
+			checkCommand(con),
+			compileCommand(con),
+			explainCommand(con),
+			formatCommand(con),
+			enginesCommand(con),
+			versionCommand(con),
+		},
+	}
+	for _, cmd := range app.Commands {
+		cmd.HideHelpCommand = true
+		cmd.OnUsageError = usageErrorOf
+	}
+	return app
+}

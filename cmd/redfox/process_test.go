@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// write makes a file in a folder and returns its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestInterrupt stops a run that would take hours: it ends at once, says so,
+// exits with 130 and leaves no file.
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "count.logic", "n(0).\nn(y) <- n(x), x < 2000000000, y = x + 1.\n")
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		cmd := redfoxProcess(t, dir, "run", "count.logic", "--out", "results")
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(500 * time.Millisecond)
+		sent := time.Now()
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // its exit code is looked at below
+		if took := time.Since(sent); took > 2*time.Second {
+			t.Errorf("%v: took %v to stop", sig, took)
+		}
+		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+			t.Errorf("%v: exit code %d, want %d", sig, code, exitInterrupted)
+		}
+		if !strings.Contains(stderr.String(), "interrupted") || stdout.Len() > 0 {
+			t.Errorf("%v: printed %q and %q", sig, stdout.String(), stderr.String())
+		}
+		if files := list(t, dir); files != "count.logic\n" {
+			t.Errorf("%v: left files:\n%s", sig, files)
+		}
+	}
+}
+
+// TestTimeout checks that --timeout ends a run, as trouble of the environment.
+func TestTimeout(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "count.logic", "n(0).\nn(y) <- n(x), x < 2000000000, y = x + 1.\n")
+	o := finish(t, redfoxProcess(t, dir, "run", "count.logic", "--timeout", "300ms"))
+	if o.code != exitEnvironment || !strings.Contains(o.stderr, "gave up after 300ms") {
+		t.Errorf("got %v", o)
+	}
+}
+
+// TestClosedPipe checks that a reader that has seen enough, such as head, ends
+// redfox without a word.
+func TestClosedPipe(t *testing.T) {
+	cmd := redfoxProcess(t, "../..", "run", "testdata/quickstart/reach.logic",
+		"--facts", "testdata/quickstart/facts", "--print", "reach", "--format", "tsv")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || strings.Count(line, "\t") != 1 {
+		t.Errorf("first line %q, %v", line, err)
+	}
+	out.Close()
+	_ = cmd.Wait() // it dies of the signal
+	if stderr.Len() > 0 {
+		t.Errorf("printed %q", stderr.String())
+	}
+}
+
+// TestSameBytes runs a program twice, with one thread and with several, and
+// compares the bytes.
+func TestSameBytes(t *testing.T) {
+	var first string
+	for _, threads := range []string{"1", "3"} {
+		o := finish(t, redfoxProcess(t, "../..", "run", "testdata/quickstart/reach.logic", "--threads", threads,
+			"--facts", "testdata/quickstart/facts", "--print", "reach", "--format", "tsv"))
+		if o.code != 0 || strings.Count(o.stdout, "\n") != 146120 || o.stderr != "" {
+			t.Fatalf("exit code %d, %d lines, %q", o.code, strings.Count(o.stdout, "\n"), o.stderr)
+		}
+		if first == "" {
+			first = o.stdout
+		} else if o.stdout != first {
+			t.Error("the number of threads changes the bytes")
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/redfoxdb/redfox"
+)
+
+func runCommand(con *console) *cli.Command {
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "run a program over facts",
+		ArgsUsage: "PROGRAM...",
+		Description: "Prints the program's queries, the predicates named _; without any, what it derives and\n" +
+			"exports; with --print, just the predicates named. Tuples come out sorted.\n\n" +
+			"DIR/a_b.tsv and DIR/a/b.tsv both hold predicate a:b. Text files may be compressed (.gz, .zst).\n" +
+			"One Parquet file, or text file with --header, feeds all predicates whose arguments are columns of it.\n\n" +
+			"Examples:\n" +
+			"   redfox run reach.logic --facts data\n" +
+			"   redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
+			"   redfox run schema.logic rules.logic --facts data --out results --format parquet --stats",
+		Flags: flags("facts", "fact", "header", "on-error", "print", "out", "format", "limit", "stats",
+			"engine", "threads", "memory", "timeout", "disable", "json"),
+		Action: func(c *cli.Context) error {
+			r, err := newRun(c, con)
+			if err != nil {
+				return err
+			}
+			ctx, cancel, err := withTimeout(c)
+			if err != nil {
+				return err
+			}
+			defer cancel()
+			return r.do(ctx, c)
+		},
+	}
+}
+
+// gcPercent makes Go's collector run when the heap has grown by this share. The
+// engine's large arrays hold no pointers and cost nothing to mark, so running it
+// often is cheap and keeps the peak of memory near what is in use.
+const gcPercent = 25
+
+// run is one execution of the run or explain --run command.
+type run struct {
+	con      *console
+	facts    *redfox.Facts
+	external []string // predicates that --fact names
+	load     redfox.LoadOptions
+	options  redfox.RunOptions
+	results  results
+	stats    bool
+	progress *progress
+}
+
+// newRun checks the flags before anything is read.
+func newRun(c *cli.Context, con *console) (*run, error) {
+	con.json = c.Bool("json")
+	r := &run{
+		con:      con,
+		facts:    redfox.NewFacts().Dir(c.String("facts")),
+		stats:    c.Bool("stats"),
+		progress: newProgress(con),
+	}
+	if err := redfox.CheckEngine(c.String("engine")); err != nil {
+		return nil, err
+	}
+	threads := c.Int("threads")
+	if err := notNegative("threads", threads); err != nil {
+		return nil, err
+	}
+	var memory int64
+	var err error
+	if c.IsSet("memory") {
+		if memory, err = parseSize(c.String("memory")); err != nil {
+			return nil, err
+		}
+	}
+	onError, err := choice("on-error", c.String("on-error"), "stop", "skip")
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range c.StringSlice("fact") {
+		f, err := redfox.ParseFact(text)
+		if err != nil {
+			return nil, &usageError{command: c.Command.Name, message: "--fact " + err.Error()}
+		}
+		r.facts.Add(f)
+		r.external = append(r.external, f.Pred)
+	}
+	r.load = redfox.LoadOptions{
+		Threads:       threads,
+		Memory:        memory,
+		Header:        c.Bool("header"),
+		SkipMalformed: onError == "skip",
+		Progress:      r.showLoad,
+	}
+	r.options = redfox.RunOptions{
+		Engine:   c.String("engine"),
+		Threads:  threads,
+		Memory:   memory,
+		Progress: r.showRun,
+	}
+	r.results, err = newResults(c)
+	return r, err
+}
+
+// prepare compiles the program, decides what is wanted of it, and loads the
+// facts.
+func (r *run) prepare(ctx context.Context, c *cli.Context) (*redfox.Program, chosen, error) {
+	prog, err := compileProgram(ctx, c, r.con, r.external)
+	if err != nil {
+		return nil, chosen{}, err
+	}
+	wanted, err := r.results.choose(prog)
+	if err == nil {
+		err = wanted.prepare(r.con)
+	}
+	r.load.Predicates = wanted.all()
+	r.options.Outputs = wanted.all()
+	return prog, wanted, err
+}
+
+// read loads the facts and tells what is noteworthy about them.
+func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database, error) {
+	defer r.progress.done()
+	db, err := prog.Load(ctx, r.facts, r.load)
+	if err != nil {
+		return nil, err
+	}
+	r.progress.done()
+	r.notes(db)
+	return db, nil
+}
+
+// do compiles, loads, runs and prints.
+func (r *run) do(ctx context.Context, c *cli.Context) error {
+	defer r.progress.done()
+	debug.SetGCPercent(gcPercent)
+	at := moments{start: time.Now()}
+	prog, wanted, err := r.prepare(ctx, c)
+	if err != nil {
+		return err
+	}
+	at.compiled = time.Now()
+	db, err := r.read(ctx, prog)
+	if err != nil {
+		return err
+	}
+	at.loaded = time.Now()
+	res, err := prog.RunOn(ctx, db, r.options)
+	if err != nil {
+		return err
+	}
+	at.ran = time.Now()
+	r.progress.done()
+	if n := res.Stats.Dropped; n > 0 {
+		fmt.Fprintf(r.con.err, "redfox: note: %s did not fit the type, so the atoms that need them are false\n", count(n, "decimal"))
+	}
+	if err := wanted.write(ctx, r.con, res); err != nil {
+		return err
+	}
+	at.written = time.Now()
+	if r.stats {
+		if err := r.con.out.Flush(); err != nil {
+			return &outputError{err}
+		}
+		r.printStats(db, res, wanted.all(), at)
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// TestScripts runs the command lines of testdata and compares what they print.
+//
+//	file NAME    writes its input to a file in the folder of the test
+//	cat NAME     shows a file
+//	ls           lists the folder, folders with their files
+//	run          runs each line of its input, which starts with redfox;
+//	             "< NAME" at the end of a line is standard input
+//
+// Lines of standard error come after those of standard output and start with
+// "! "; an exit code other than 0 is shown. Times are shown as "T".
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		dir := t.TempDir()
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			name := func() string { return filepath.Join(dir, filepath.FromSlash(d.CmdArgs[0].Key)) }
+			switch d.Cmd {
+			case "file":
+				if err := os.MkdirAll(filepath.Dir(name()), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(name(), []byte(d.Input+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return ""
+			case "cat":
+				text, err := os.ReadFile(name())
+				if err != nil {
+					return err.Error()
+				}
+				return string(text)
+			case "ls":
+				return list(t, dir)
+			case "run":
+				var out strings.Builder
+				for _, line := range strings.Split(d.Input, "\n") {
+					out.WriteString(scrub(runLine(t, dir, line).String()))
+				}
+				return out.String()
+			}
+			d.Fatalf(t, "unknown directive %s", d.Cmd)
+			return ""
+		})
+	})
+}
+
+// runLine runs one command line.
+func runLine(t *testing.T, dir, line string) outcome {
+	t.Helper()
+	line, input, hasInput := strings.Cut(line, " < ")
+	args := words(line)
+	if len(args) == 0 || args[0] != "redfox" {
+		t.Fatalf("%q does not start with redfox", line)
+	}
+	cmd := redfoxProcess(t, dir, args[1:]...)
+	if hasInput {
+		f, err := os.Open(filepath.Join(dir, input))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		cmd.Stdin = f
+	}
+	return finish(t, cmd)
+}
+
+// timing is a time or a rate, or a size that depends on the machine.
+var timing = regexp.MustCompile(`\b\d+(\.\d+)?(ns|µs|ms|s|m\d+(\.\d+)?s| [kMG]?B/s| [kMG]i?B)( |\b)`)
+
+// scrub replaces what differs from run to run.
+func scrub(text string) string { return timing.ReplaceAllString(text, "T ") }
+
+// list renders the files below a folder, one a line.
+func list(t *testing.T, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		out.WriteString(filepath.ToSlash(rel) + "\n")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
