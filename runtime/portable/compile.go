@@ -1,0 +1,609 @@
+package portable
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// compiler turns operator trees into pipelines.
+type compiler struct {
+	run     *run
+	domains *domains
+	ranges  map[*queryplan.Var][]interval
+	columns map[*queryplan.Var][]*store.Column // of Input and Table variables
+	rows    map[*queryplan.Var]int
+	tables  map[*queryplan.Var]*table // of Derived and Temp variables
+	sides   map[string]*buildSide
+	flow    *flow
+
+	// Of the command that is being compiled.
+	label string
+	span  source.Span
+	block *queryplan.Block
+}
+
+// names is a set of column names.
+type names map[string]bool
+
+func (s names) with(more ...string) names {
+	out := maps.Clone(s)
+	for _, n := range more {
+		out[n] = true
+	}
+	return out
+}
+
+func namesOf(cols []queryplan.Column) names {
+	out := names{}
+	for _, c := range cols {
+		out[c.Name] = true
+	}
+	return out
+}
+
+// node compiles a tree. The pipelines together yield its bag; of its columns
+// they carry at least the needed ones. They have no sink yet.
+func (c *compiler) node(n queryplan.Node, need names) []*pipeline {
+	switch n := n.(type) {
+	case *queryplan.Scan:
+		return []*pipeline{c.scan(n, need)}
+	case *queryplan.Values:
+		return []*pipeline{c.values(n, need)}
+	case *queryplan.Filter:
+		return c.filter(n, need)
+	case *queryplan.Map:
+		return c.mapping(n, need)
+	case *queryplan.Project:
+		return c.project(n, need)
+	case *queryplan.Dedup:
+		return c.dedup(n, need)
+	case *queryplan.Join:
+		return c.join(n, need)
+	case *queryplan.Aggregate:
+		return c.aggregate(n, need)
+	case *queryplan.Union:
+		var out []*pipeline
+		for _, u := range n.Nodes {
+			out = append(out, c.node(u, need)...)
+		}
+		return out
+	case *queryplan.Seq:
+		return c.seq(n, need)
+	case *queryplan.TopK:
+		return c.topK(n, need)
+	}
+	panic(fmt.Sprintf("no operator %T", n))
+}
+
+func (c *compiler) scan(n *queryplan.Scan, need names) *pipeline {
+	p := &pipeline{}
+	var cols []int
+	for i, name := range n.Names {
+		if !need[name] || name == "" {
+			continue
+		}
+		b := binding{name: name, slot: len(cols), typ: n.Var.Cols[i].Type, rng: c.ranges[n.Var][i]}
+		if d := c.domains.vars[n.Var][i]; d != nil {
+			b.dom = d.find()
+		}
+		p.cols = append(p.cols, b)
+		cols = append(cols, i)
+	}
+	p.slots = len(cols)
+	if t := c.tables[n.Var]; t != nil {
+		p.src = &tableSource{table: t, version: n.Version, cols: cols}
+		return p
+	}
+	src := &columnSource{rows: c.rows[n.Var]}
+	for _, i := range cols {
+		src.cols = append(src.cols, c.columns[n.Var][i])
+	}
+	p.src = src
+	return p
+}
+
+func (c *compiler) values(n *queryplan.Values, need names) *pipeline {
+	p := &pipeline{}
+	rows := part{n: len(n.Rows)}
+	var cols []int
+	for i, col := range n.Cols {
+		b := binding{name: col.Name, slot: len(cols), typ: col.Type, rng: noWords}
+		if d := c.domains.values[n][i]; d != nil {
+			b.dom = d.find()
+		}
+		words := make([]int64, len(n.Rows))
+		for r, row := range n.Rows {
+			words[r] = wordOf(row[i], b.dom)
+			b.rng = b.rng.union(interval{words[r], words[r]})
+		}
+		rows.cols = append(rows.cols, words)
+		if need[col.Name] {
+			p.cols = append(p.cols, b)
+			cols = append(cols, i)
+		}
+	}
+	p.slots = len(cols)
+	constant := &bag{parts: []part{rows}}
+	p.src = &bagSource{compute: func(*run) *bag { return constant }, cols: cols}
+	return p
+}
+
+func (c *compiler) filter(n *queryplan.Filter, need names) []*pipeline {
+	pipes := c.node(n.Input, need.with(queryplan.ExprColumns(n.Cond)...))
+	for _, p := range pipes {
+		var rest []queryplan.Expr
+		for _, e := range queryplan.Conjuncts(n.Cond) {
+			if !c.fuse(p, e) {
+				rest = append(rest, e)
+			}
+		}
+		bounds := map[string]interval{}
+		for _, b := range p.cols {
+			if b.typ.Kind != scalar.String {
+				bounds[b.name] = b.rng
+			}
+		}
+		if len(rest) > 0 {
+			cond := queryplan.And(rest)
+			p.narrow(need.with(queryplan.ExprColumns(cond)...))
+			prog := compileExprs([]queryplan.Expr{cond}, slices.Clone(p.cols), p.slots, c.strings)
+			keep := p.restrict(need)
+			p.stages = append(p.stages, &filterStage{prog: prog, keep: keep})
+		} else {
+			p.narrow(need)
+		}
+		refine(n.Cond, bounds)
+		for i := range p.cols {
+			if r, ok := bounds[p.cols[i].name]; ok {
+				p.cols[i].rng = r
+			}
+		}
+	}
+	return pipes
+}
+
+// strings returns the domain of a string that a Map computes.
+func (c *compiler) strings(e queryplan.Expr) *domain {
+	if d := c.domains.exprs[e]; d != nil {
+		return d.find()
+	}
+	panic("no domain for " + queryplan.ExprString(e))
+}
+
+// restrict keeps the needed columns and returns their slots; they are numbered
+// anew.
+func (p *pipeline) restrict(need names) []int {
+	p.drop(need)
+	keep := make([]int, len(p.cols))
+	for i := range p.cols {
+		keep[i] = p.cols[i].slot
+		p.cols[i].slot = i
+	}
+	p.slots = len(keep)
+	return keep
+}
+
+// narrow forgets the columns that are not needed, and takes them out of the
+// source if nothing stands between: a column that was only there for a fused
+// filter is then never widened.
+func (p *pipeline) narrow(need names) {
+	src, ok := p.src.(*columnSource)
+	if !ok || len(p.stages) > 0 {
+		p.drop(need)
+		return
+	}
+	var cols []*store.Column
+	for _, slot := range p.restrict(need) {
+		cols = append(cols, src.cols[slot])
+	}
+	src.cols = cols
+}
+
+// drop forgets the columns that are not needed.
+func (p *pipeline) drop(need names) {
+	p.cols = slices.DeleteFunc(p.cols, func(b binding) bool { return !need[b.name] })
+}
+
+// fuse makes a condition part of a scan of stored columns.
+func (c *compiler) fuse(p *pipeline, e queryplan.Expr) bool {
+	src, ok := p.src.(*columnSource)
+	if !ok || len(p.stages) > 0 {
+		return false
+	}
+	name, bound, ok := columnBound(e)
+	if !ok {
+		name, bound, ok = p.stringBound(e)
+	}
+	if !ok {
+		return false
+	}
+	col := src.cols[p.find(name).slot]
+	if col == nil || col.Len() == 0 {
+		return true
+	}
+	f, all, none := newEntryFilter(col, bound)
+	switch {
+	case none:
+		src.never = true
+	case !all:
+		src.filters = append(src.filters, f)
+	}
+	return true
+}
+
+// stringBound is columnBound for strings in byte order.
+func (p *pipeline) stringBound(e queryplan.Expr) (column string, bound interval, ok bool) {
+	call, isCall := e.(*queryplan.Call)
+	if !isCall || len(call.Args) != 2 {
+		return "", bound, false
+	}
+	col, isCol := call.Args[0].(*queryplan.ColRef)
+	k, isConst := call.Args[1].(*queryplan.Const)
+	if !isCol || !isConst || col.Col.Type.Kind != scalar.String {
+		return "", bound, false
+	}
+	b := p.find(col.Col.Name)
+	if b.dom.grows {
+		return "", bound, false
+	}
+	lo, hi := b.dom.place(k.Value.Str())
+	switch call.Func.Name {
+	case "eq":
+		return b.name, interval{lo, hi - 1}, true
+	case "lt":
+		return b.name, interval{0, lo - 1}, true
+	case "le":
+		return b.name, interval{0, hi - 1}, true
+	case "gt":
+		return b.name, interval{hi, typeRange(scalar.StringType).hi}, true
+	case "ge":
+		return b.name, interval{lo, typeRange(scalar.StringType).hi}, true
+	}
+	return "", bound, false
+}
+
+func (c *compiler) mapping(n *queryplan.Map, need names) []*pipeline {
+	var exprs []queryplan.NamedExpr
+	in := need
+	for _, e := range n.Exprs {
+		if need[e.Name] || queryplan.MayFail(e.Expr) {
+			exprs = append(exprs, e)
+			in = in.with(queryplan.ExprColumns(e.Expr)...)
+		}
+	}
+	pipes := c.node(n.Input, in)
+	if len(exprs) == 0 {
+		return pipes
+	}
+	for _, p := range pipes {
+		list := make([]queryplan.Expr, len(exprs))
+		for i, e := range exprs {
+			list[i] = e.Expr
+		}
+		prog := compileExprs(list, slices.Clone(p.cols), p.slots, c.strings)
+		keep := p.restrict(need)
+		for i, e := range exprs {
+			p.cols = append(p.cols, binding{name: e.Name, slot: len(keep) + i, typ: e.Expr.Type(), dom: prog.domains[i], rng: prog.ranges[i]})
+		}
+		p.slots = len(keep) + len(exprs)
+		p.stages = append(p.stages, &mapStage{prog: prog, keep: keep})
+	}
+	return pipes
+}
+
+func (c *compiler) project(n *queryplan.Project, need names) []*pipeline {
+	in := names{}
+	for _, col := range n.Cols {
+		if need[col.To] {
+			in[col.From] = true
+		}
+	}
+	pipes := c.node(n.Input, in)
+	for _, p := range pipes {
+		var cols []binding
+		for _, col := range n.Cols {
+			if need[col.To] {
+				b := *p.find(col.From)
+				b.name = col.To
+				cols = append(cols, b)
+			}
+		}
+		p.cols = cols
+	}
+	return pipes
+}
+
+// stamp returns what a tree reads, apart from facts.
+func (c *compiler) stamp(n queryplan.Node) stamp {
+	var s stamp
+	for _, scan := range queryplan.Scans(n) {
+		if t := c.tables[scan.Var]; t != nil {
+			s = append(s, versionOf{t, scan.Version})
+		}
+	}
+	return s
+}
+
+// dedup compiles to a table with a set, filled when it is scanned.
+func (c *compiler) dedup(n *queryplan.Dedup, need names) []*pipeline {
+	cols := n.Columns()
+	pipes := c.node(n.Input, namesOf(cols))
+	d := &deduped{inputs: c.stamp(n), pipes: pipes}
+	out := &pipeline{}
+	var ranges []interval
+	src := &dedupSource{deduped: d}
+	for i, col := range cols {
+		b := *mergedBinding(pipes, col.Name)
+		ranges = append(ranges, b.rng)
+		d.cols = append(d.cols, col.Name)
+		if need[col.Name] {
+			b.slot = len(out.cols)
+			out.cols = append(out.cols, b)
+			src.cols = append(src.cols, i)
+		}
+	}
+	out.slots = len(out.cols)
+	d.table = newTable(c.run.mem, "a part of "+c.label, ranges, true)
+	src.tableSource.table = d.table
+	out.src = src
+	return []*pipeline{out}
+}
+
+// deduped is the result of a Dedup.
+type deduped struct {
+	table  *table
+	inputs stamp
+	pipes  []*pipeline
+	cols   []string
+	built  bool
+	at     uint64
+}
+
+type dedupSource struct {
+	tableSource
+	*deduped
+	cols []int
+}
+
+func (s *dedupSource) prepare(r *run) int {
+	d := s.deduped
+	if now := d.inputs.now(); !d.built || d.at != now {
+		d.built, d.at = false, now
+		d.table.clear()
+		sink := &insertSink{table: d.table, cols: d.cols}
+		runInto(r, sink, d.pipes)
+		sink.finish()
+		d.table.publish()
+		d.built = true
+	}
+	return s.tableSource.prepare(r)
+}
+
+func (s *dedupSource) start(w *worker) scanner {
+	s.tableSource.cols = s.cols
+	return s.tableSource.start(w)
+}
+
+func (c *compiler) join(n *queryplan.Join, need names) []*pipeline {
+	on := n.On()
+	left := n.Left.Columns()
+	right := n.Right.Columns()
+	leftNeed := names{}
+	for _, col := range left {
+		if need[col.Name] {
+			leftNeed[col.Name] = true
+		}
+	}
+	var pay []string
+	if n.Kind == queryplan.Inner {
+		for _, col := range right {
+			if need[col.Name] && !slices.Contains(on, col.Name) {
+				pay = append(pay, col.Name)
+			}
+		}
+	}
+	side, payCols := c.side(n.Right, on, pay)
+	pipes := c.node(n.Left, leftNeed.with(on...))
+	for _, p := range pipes {
+		st := &joinStage{side: side, kind: n.Kind}
+		for i, name := range on {
+			b := p.find(name)
+			st.keys = append(st.keys, b.slot)
+			if r := side.bounds[i]; r.empty() || !b.rng.empty() && (b.rng.lo < r.lo || b.rng.hi > r.hi) {
+				st.check = append(st.check, i)
+			}
+			if n.Kind != queryplan.Anti {
+				b.rng = b.rng.intersect(side.bounds[i])
+			}
+		}
+		st.keep = p.restrict(need)
+		for i, b := range payCols {
+			b.slot = len(st.keep) + i
+			p.cols = append(p.cols, b)
+			st.pay = append(st.pay, i)
+		}
+		p.slots = len(st.keep) + len(st.pay)
+		p.stages = append(p.stages, st)
+	}
+	return pipes
+}
+
+// side returns the build side for a tree, and the bindings of its payload.
+func (c *compiler) side(n queryplan.Node, key, pay []string) (*buildSide, []binding) {
+	if scan, cols := resolveScan(n); scan != nil && scan.Version != queryplan.Delta && c.flow.growsAround(scan.Var, c.block) {
+		return c.growingSide(scan, cols, key, pay)
+	}
+	pipes := c.node(n, names{}.with(key...).with(pay...))
+	var keyRanges, payRanges []interval
+	var payCols []binding
+	for _, name := range key {
+		keyRanges = append(keyRanges, mergedBinding(pipes, name).rng)
+	}
+	for _, name := range pay {
+		b := *mergedBinding(pipes, name)
+		payCols = append(payCols, b)
+		payRanges = append(payRanges, b.rng)
+	}
+	// Equal trees give equal text; renamed scans of one variable are made equal
+	// by naming columns by their place.
+	text := queryplan.NodeString(n)
+	if scan, cols := resolveScan(n); scan != nil {
+		text = fmt.Sprintf("scan %s %s", scan.Version, scan.Var.Name)
+		for _, name := range slices.Concat(key, []string{""}, pay) {
+			text += fmt.Sprintf(" %d", cols[name]-flagBit(name == ""))
+		}
+	} else {
+		text += strings.Join(key, ",") + " | " + strings.Join(pay, ",")
+	}
+	if s := c.sides[text]; s != nil {
+		for i := range payCols {
+			payCols[i].name = pay[i]
+		}
+		return s, payCols
+	}
+	s := &buildSide{name: "the index on " + describe(n), pipes: pipes, inputs: c.stamp(n), key: key, pay: pay, bounds: keyRanges}
+	s.index = index{name: s.name, mem: c.run.mem, key: newLayout(keyRanges), pay: newLayout(payRanges)}
+	c.sides[text] = s
+	return s, payCols
+}
+
+func (c *compiler) growingSide(scan *queryplan.Scan, cols map[string]int, key, pay []string) (*buildSide, []binding) {
+	v := scan.Var
+	s := &buildSide{name: "the index on " + v.Name, table: c.tables[v], ranges: c.ranges[v], version: scan.Version, key: key, pay: pay}
+	for _, name := range key {
+		s.keyCols = append(s.keyCols, cols[name])
+		s.bounds = append(s.bounds, c.ranges[v][cols[name]])
+	}
+	var payCols []binding
+	for _, name := range pay {
+		i := cols[name]
+		s.payCols = append(s.payCols, i)
+		b := binding{name: name, typ: v.Cols[i].Type, rng: c.ranges[v][i]}
+		if d := c.domains.vars[v][i]; d != nil {
+			b.dom = d.find()
+		}
+		payCols = append(payCols, b)
+	}
+	return s, payCols
+}
+
+// resolveScan sees through projections: it returns the scan and the place of
+// each column in the scanned variable.
+func resolveScan(n queryplan.Node) (*queryplan.Scan, map[string]int) {
+	switch n := n.(type) {
+	case *queryplan.Scan:
+		cols := map[string]int{}
+		for i, name := range n.Names {
+			if name != "" {
+				cols[name] = i
+			}
+		}
+		return n, cols
+	case *queryplan.Project:
+		scan, in := resolveScan(n.Input)
+		if scan == nil {
+			return nil, nil
+		}
+		cols := map[string]int{}
+		for _, c := range n.Cols {
+			cols[c.To] = in[c.From]
+		}
+		return scan, cols
+	}
+	return nil, nil
+}
+
+// describe names what a tree reads, for messages.
+func describe(n queryplan.Node) string {
+	var out []string
+	for _, s := range queryplan.Scans(n) {
+		if !slices.Contains(out, s.Var.Name) {
+			out = append(out, s.Var.Name)
+		}
+	}
+	if len(out) == 0 {
+		return "constants"
+	}
+	return strings.Join(out, " and ")
+}
+
+func (c *compiler) aggregate(n *queryplan.Aggregate, need names) []*pipeline {
+	in := names{}.with(n.By...)
+	for _, a := range n.Aggs {
+		if a.Fn != queryplan.Count {
+			in[a.In] = true
+		}
+	}
+	a := newAggregation("the groups of "+c.label, n, c.node(n.Input, in), c.span, c.stamp(n))
+	return []*pipeline{bagPipeline(a.compute, a.columns(), need)}
+}
+
+// bagPipeline scans the needed columns of a computed bag.
+func bagPipeline(compute func(r *run) *bag, cols []binding, need names) *pipeline {
+	src := &bagSource{compute: compute}
+	p := &pipeline{src: src}
+	for i, b := range cols {
+		if need[b.name] {
+			b.slot = len(p.cols)
+			p.cols = append(p.cols, b)
+			src.cols = append(src.cols, i)
+		}
+	}
+	p.slots = len(p.cols)
+	return p
+}
+
+// ordering returns the columns of a materialised input and the sort columns:
+// group, then by, then the others.
+func ordering(n queryplan.Node, pipes []*pipeline, group []string, by []queryplan.OrderKey) (cols []string, bindings []binding, order []sortColumn) {
+	for i, col := range n.Columns() {
+		b := *mergedBinding(pipes, col.Name)
+		b.slot = i
+		cols = append(cols, col.Name)
+		bindings = append(bindings, b)
+	}
+	add := func(name string, desc bool) {
+		for _, o := range order {
+			if o.name == name {
+				return
+			}
+		}
+		order = append(order, sortColumn{bindings[slices.Index(cols, name)], desc})
+	}
+	for _, name := range group {
+		add(name, false)
+	}
+	for _, k := range by {
+		add(k.Col, k.Desc)
+	}
+	for _, name := range cols {
+		add(name, false)
+	}
+	return cols, bindings, order
+}
+
+func (c *compiler) seq(n *queryplan.Seq, need names) []*pipeline {
+	pipes := c.node(n.Input, namesOf(n.Input.Columns()))
+	by := make([]queryplan.OrderKey, len(n.Order))
+	for i, name := range n.Order {
+		by[i].Col = name
+	}
+	cols, bindings, order := ordering(n.Input, pipes, n.Group, by)
+	q := &sequence{cached: cached{inputs: c.stamp(n)}, name: "the sequence of " + c.label, pipes: pipes, cols: cols, group: len(n.Group), by: order}
+	index := binding{name: n.Index, typ: scalar.IntType, rng: interval{0, 1 << 32}}
+	return []*pipeline{bagPipeline(q.compute, append(bindings, index), need)}
+}
+
+func (c *compiler) topK(n *queryplan.TopK, need names) []*pipeline {
+	pipes := c.node(n.Input, namesOf(n.Input.Columns()))
+	cols, bindings, order := ordering(n.Input, pipes, n.Group, n.By)
+	k := &topK{cached: cached{inputs: c.stamp(n)}, name: "the first tuples of " + c.label, pipes: pipes, cols: cols, group: len(n.Group), by: order, limit: n.Limit}
+	return []*pipeline{bagPipeline(k.compute, bindings, need)}
+}

@@ -1,0 +1,533 @@
+package portable
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// kernel compiles a call to vector steps, if there are some for its types. It
+// uses unchecked arithmetic where the operands' bounds prove that nothing
+// overflows.
+func (c *exprCompiler) kernel(call *queryplan.Call) (operand, bool) {
+	switch name := call.Func.Name; name {
+	case "add", "sub", "mul", "min", "max":
+		return c.arithmetic(name, call)
+	case "div", "mod":
+		return c.quotient(name, call)
+	case "neg", "abs":
+		return c.unary(name, call)
+	case "eq", "ne", "lt", "le", "gt", "ge":
+		return c.comparison(name, call)
+	case "and", "or", "xor", "not":
+		return c.logic(name, call)
+	case "holds":
+		if !queryplan.MayFail(call.Args[0]) {
+			return c.compile(call.Args[0]), true
+		}
+	case "convert":
+		return c.conversion(call)
+	}
+	return operand{}, false
+}
+
+// binary makes a step over two vectors.
+func (c *exprCompiler) binary(a, b operand, rng interval, f func(m *machine, dst, a, b []int64)) operand {
+	o := operand{reg: c.newReg(), rng: rng}
+	c.step(func(m *machine) {
+		n := m.n
+		f(m, m.regs[o.reg][:n], m.regs[a.reg][:n], m.regs[b.reg][:n])
+	})
+	return o
+}
+
+func isWhole(k scalar.Kind) bool { return k == scalar.Int || k == scalar.Uint || k == scalar.Decimal }
+
+// sameTypes reports whether all arguments have the type t.
+func sameTypes(args []queryplan.Expr, t scalar.Type) bool {
+	for _, a := range args {
+		if a.Type() != t {
+			return false
+		}
+	}
+	return true
+}
+
+// bound returns the range of a whole number's result where int64 arithmetic
+// cannot overflow, given the extreme results.
+func bound(candidates ...scalar.Int128) (interval, bool) {
+	r := noWords
+	for _, x := range candidates {
+		if !x.Fits64() {
+			return allWords, false
+		}
+		r = r.union(interval{x.Int64(), x.Int64()})
+	}
+	return r, true
+}
+
+// wholeRange applies interval arithmetic to add, sub, mul, min and max.
+func wholeRange(name string, a, b interval) (interval, bool) {
+	if a.empty() || b.empty() {
+		return noWords, true
+	}
+	of := scalar.Int128Of
+	switch name {
+	case "add":
+		lo, _ := of(a.lo).Add(of(b.lo))
+		hi, _ := of(a.hi).Add(of(b.hi))
+		return bound(lo, hi)
+	case "sub":
+		lo, _ := of(a.lo).Sub(of(b.hi))
+		hi, _ := of(a.hi).Sub(of(b.lo))
+		return bound(lo, hi)
+	case "mul":
+		var all [4]scalar.Int128
+		for i, x := range [...]int64{a.lo, a.hi} {
+			for j, y := range [...]int64{b.lo, b.hi} {
+				all[2*i+j], _ = of(x).Mul(of(y))
+			}
+		}
+		return bound(all[:]...)
+	case "min":
+		return interval{min(a.lo, b.lo), min(a.hi, b.hi)}, true
+	}
+	return interval{max(a.lo, b.lo), max(a.hi, b.hi)}, true
+}
+
+func (c *exprCompiler) arithmetic(name string, call *queryplan.Call) (operand, bool) {
+	t := call.Result
+	ordering := name == "min" || name == "max"
+	switch {
+	case name == "mul" && t.Kind == scalar.Decimal:
+		if k := call.Args[0].Type().Kind; k != scalar.Decimal && k != scalar.Int {
+			return operand{}, false
+		}
+		if k := call.Args[1].Type().Kind; k != scalar.Decimal && k != scalar.Int {
+			return operand{}, false
+		}
+		if call.Args[0].Type().Scale+call.Args[1].Type().Scale != t.Scale {
+			return operand{}, false
+		}
+	case !sameTypes(call.Args, t):
+		return operand{}, false
+	}
+	switch {
+	case t.Kind == scalar.Float && t.Bits == 64:
+		a, b := c.compile(call.Args[0]), c.compile(call.Args[1])
+		return c.binary(a, b, allWords, floatKernels[name]), true
+	case t.Kind == scalar.Datetime && ordering, isWhole(t.Kind):
+		if t.Kind == scalar.Uint && ordering {
+			return operand{}, false
+		}
+		a, b := c.compile(call.Args[0]), c.compile(call.Args[1])
+		rng, safe := wholeRange(name, a.rng, b.rng)
+		full := typeRange(t)
+		if safe && !rng.empty() && (rng.lo < full.lo || rng.hi > full.hi) {
+			safe, rng = false, full
+		}
+		switch {
+		case safe && t.Kind != scalar.Uint, t.Bits == 64 && t.Kind != scalar.Decimal:
+			// Uints of 64 bits are bit patterns, whose bounds mean nothing here.
+			if !safe || t == scalar.UintType {
+				rng = full
+			}
+			return c.binary(a, b, rng, wholeKernels[name]), true
+		case t.Kind == scalar.Decimal:
+			return c.binary(a, b, allWords, checkedKernels[name]), true
+		}
+		o := c.binary(a, b, full, wholeKernels[name])
+		c.wrap(o.reg, t)
+		return o, true
+	}
+	return operand{}, false
+}
+
+// wrap cuts a result to the width of its integer type.
+func (c *exprCompiler) wrap(reg int, t scalar.Type) {
+	up := 64 - t.Bits
+	signed := t.Kind == scalar.Int
+	c.step(func(m *machine) {
+		r := m.regs[reg][:m.n]
+		if signed {
+			for i, v := range r {
+				r[i] = v << (up & 63) >> (up & 63)
+			}
+			return
+		}
+		for i, v := range r {
+			r[i] = int64(uint64(v) << (up & 63) >> (up & 63))
+		}
+	})
+}
+
+var wholeKernels = map[string]func(m *machine, dst, a, b []int64){
+	"add": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = a[i] + b[i]
+		}
+	},
+	"sub": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = a[i] - b[i]
+		}
+	},
+	"mul": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = a[i] * b[i]
+		}
+	},
+	"min": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = min(a[i], b[i])
+		}
+	},
+	"max": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = max(a[i], b[i])
+		}
+	},
+}
+
+// checkedKernels flag the rows whose decimal result leaves 64 bits.
+var checkedKernels = map[string]func(m *machine, dst, a, b []int64){
+	"add": func(m *machine, dst, a, b []int64) {
+		for i := range dst {
+			s := a[i] + b[i]
+			if (a[i]^s)&(b[i]^s) < 0 {
+				m.flag(i, inexact)
+			}
+			dst[i] = s
+		}
+	},
+	"sub": func(m *machine, dst, a, b []int64) {
+		for i := range dst {
+			s := a[i] - b[i]
+			if (a[i]^b[i])&(a[i]^s) < 0 {
+				m.flag(i, inexact)
+			}
+			dst[i] = s
+		}
+	},
+	"mul": func(m *machine, dst, a, b []int64) {
+		for i := range dst {
+			p, ok := multiply(a[i], b[i])
+			if !ok {
+				m.flag(i, inexact)
+			}
+			dst[i] = p
+		}
+	},
+}
+
+// multiply returns a * b and whether it fits 64 bits.
+func multiply(a, b int64) (int64, bool) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	// The signed high half is the unsigned one, less the other factor for each
+	// negative one.
+	high := int64(hi) - a>>63&b - b>>63&a
+	return int64(lo), high == int64(lo)>>63
+}
+
+// canonical returns the bits of a float as values have them: one NaN, no
+// negative zero.
+func canonical(f float64) int64 {
+	if f != f {
+		f = math.NaN()
+	}
+	if f == 0 {
+		f = 0
+	}
+	return int64(math.Float64bits(f))
+}
+
+func float(w int64) float64 { return math.Float64frombits(uint64(w)) }
+
+var floatKernels = map[string]func(m *machine, dst, a, b []int64){
+	"add": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = canonical(float(a[i]) + float(b[i]))
+		}
+	},
+	"sub": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = canonical(float(a[i]) - float(b[i]))
+		}
+	},
+	"mul": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = canonical(float(a[i]) * float(b[i]))
+		}
+	},
+	"min": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = a[i]
+			if orderWord(scalar.Float, b[i]) < orderWord(scalar.Float, a[i]) {
+				dst[i] = b[i]
+			}
+		}
+	},
+	"max": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = a[i]
+			if orderWord(scalar.Float, b[i]) > orderWord(scalar.Float, a[i]) {
+				dst[i] = b[i]
+			}
+		}
+	},
+}
+
+// quotient compiles division and remainder of ints, and division of floats.
+func (c *exprCompiler) quotient(name string, call *queryplan.Call) (operand, bool) {
+	t := call.Result
+	if !sameTypes(call.Args, t) {
+		return operand{}, false
+	}
+	switch {
+	case t.Kind == scalar.Int:
+		a, b := c.compile(call.Args[0]), c.compile(call.Args[1])
+		full := typeRange(t)
+		if name == "mod" {
+			return c.binary(a, b, full, func(m *machine, dst, a, b []int64) {
+				for i := range dst {
+					if b[i] == 0 {
+						m.flag(i, noValue)
+						continue
+					}
+					dst[i] = a[i] % b[i]
+				}
+			}), true
+		}
+		o := c.binary(a, b, full, func(m *machine, dst, a, b []int64) {
+			for i := range dst {
+				if b[i] == 0 {
+					m.flag(i, noValue)
+					continue
+				}
+				dst[i] = a[i] / b[i]
+			}
+		})
+		if t.Bits < 64 {
+			c.wrap(o.reg, t)
+		}
+		return o, true
+	case t == scalar.FloatType && name == "div":
+		a, b := c.compile(call.Args[0]), c.compile(call.Args[1])
+		return c.binary(a, b, allWords, func(m *machine, dst, a, b []int64) {
+			for i := range dst {
+				if float(b[i]) == 0 {
+					m.flag(i, noValue)
+					continue
+				}
+				dst[i] = canonical(float(a[i]) / float(b[i]))
+			}
+		}), true
+	}
+	return operand{}, false
+}
+
+func (c *exprCompiler) unary(name string, call *queryplan.Call) (operand, bool) {
+	t := call.Result
+	if !sameTypes(call.Args, t) {
+		return operand{}, false
+	}
+	whole := t == scalar.IntType || t.Kind == scalar.Decimal
+	if !whole && t != scalar.FloatType {
+		return operand{}, false
+	}
+	a := c.compile(call.Args[0])
+	if t.Kind == scalar.Float {
+		return c.binary(a, a, allWords, func(_ *machine, dst, a, _ []int64) {
+			for i := range dst {
+				if f := float(a[i]); name == "neg" {
+					dst[i] = canonical(-f)
+				} else {
+					dst[i] = canonical(math.Abs(f))
+				}
+			}
+		}), true
+	}
+	rng := allWords
+	if a.rng.lo > math.MinInt64 && !a.rng.empty() {
+		rng = interval{-a.rng.hi, -a.rng.lo}
+		if name == "abs" {
+			rng = interval{0, max(a.rng.hi, -a.rng.lo)}
+		}
+	}
+	return c.binary(a, a, rng, func(m *machine, dst, a, _ []int64) {
+		for i, v := range a {
+			if v == math.MinInt64 && t.Kind == scalar.Decimal {
+				m.flag(i, inexact)
+			}
+			if name == "neg" || v < 0 {
+				v = -v
+			}
+			dst[i] = v
+		}
+	}), true
+}
+
+// comparisons over words in their type's order, after orderWord.
+var comparisons = map[string]func(m *machine, dst, a, b []int64){
+	"eq": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = int64(flagBit(a[i] == b[i]))
+		}
+	},
+	"ne": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = int64(flagBit(a[i] != b[i]))
+		}
+	},
+	"lt": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = int64(flagBit(a[i] < b[i]))
+		}
+	},
+	"le": func(_ *machine, dst, a, b []int64) {
+		for i := range dst {
+			dst[i] = int64(flagBit(a[i] <= b[i]))
+		}
+	},
+}
+
+func (c *exprCompiler) comparison(name string, call *queryplan.Call) (operand, bool) {
+	x, y := call.Args[0], call.Args[1]
+	t := x.Type()
+	if t != y.Type() {
+		return operand{}, false
+	}
+	if name == "gt" || name == "ge" {
+		x, y = y, x
+		name = map[string]string{"gt": "lt", "ge": "le"}[name]
+	}
+	if t.Kind == scalar.String {
+		return c.stringComparison(name, x, y)
+	}
+	a, b := c.compile(x), c.compile(y)
+	if name != "eq" && name != "ne" && (t.Kind == scalar.Uint || t.Kind == scalar.Float) {
+		less := name == "lt"
+		kind := t.Kind
+		return c.binary(a, b, interval{0, 1}, func(_ *machine, dst, a, b []int64) {
+			for i := range dst {
+				p, q := orderWord(kind, a[i]), orderWord(kind, b[i])
+				dst[i] = int64(flagBit(p < q || p == q && !less))
+			}
+		}), true
+	}
+	return c.binary(a, b, interval{0, 1}, comparisons[name]), true
+}
+
+// stringComparison compares codes: of two columns of one domain, or of a column
+// with the place that a constant has in the domain's order.
+func (c *exprCompiler) stringComparison(name string, x, y queryplan.Expr) (operand, bool) {
+	a, isCol := x.(*queryplan.ColRef)
+	b, isCol2 := y.(*queryplan.ColRef)
+	truth := interval{0, 1}
+	if isCol && isCol2 {
+		p, q := c.compile(a), c.compile(b)
+		if !p.dom.grows || name == "eq" || name == "ne" {
+			return c.binary(p, q, truth, comparisons[name]), true
+		}
+		least := flagBit(name == "le")
+		return c.binary(p, q, truth, func(_ *machine, dst, a, b []int64) {
+			for i := range dst {
+				dst[i] = int64(flagBit(p.dom.dict.Compare(uint32(a[i]), uint32(b[i])) < least))
+			}
+		}), true
+	}
+	if k, ok := x.(*queryplan.Const); ok && isCol2 {
+		// const < col holds where not col <= const, that is code >= the first
+		// code above the constant.
+		col := c.compile(b)
+		if col.dom.grows {
+			return operand{}, false
+		}
+		lo, hi := col.dom.place(k.Value.Str())
+		switch name {
+		case "lt":
+			return c.binary(operand{reg: c.constant(hi)}, col, truth, comparisons["le"]), true
+		case "le":
+			return c.binary(operand{reg: c.constant(lo)}, col, truth, comparisons["le"]), true
+		}
+		x, y, b, isCol = y, x, nil, true
+		a = x.(*queryplan.ColRef)
+	}
+	if k, ok := y.(*queryplan.Const); ok && isCol {
+		col := c.compile(a)
+		if col.dom.grows {
+			return operand{}, false
+		}
+		lo, hi := col.dom.place(k.Value.Str())
+		switch name {
+		case "lt":
+			return c.binary(col, operand{reg: c.constant(lo)}, truth, comparisons["lt"]), true
+		case "le":
+			return c.binary(col, operand{reg: c.constant(hi)}, truth, comparisons["lt"]), true
+		}
+		if lo == hi {
+			lo = -1 // no code: nothing is equal
+		}
+		return c.binary(col, operand{reg: c.constant(lo)}, truth, comparisons[name]), true
+	}
+	return operand{}, false
+}
+
+func (c *exprCompiler) logic(name string, call *queryplan.Call) (operand, bool) {
+	a := c.compile(call.Args[0])
+	b := a
+	if len(call.Args) == 2 {
+		b = c.compile(call.Args[1])
+	}
+	return c.binary(a, b, interval{0, 1}, func(_ *machine, dst, a, b []int64) {
+		switch name {
+		case "and":
+			for i := range dst {
+				dst[i] = a[i] & b[i]
+			}
+		case "or":
+			for i := range dst {
+				dst[i] = a[i] | b[i]
+			}
+		case "xor":
+			for i := range dst {
+				dst[i] = a[i] ^ b[i]
+			}
+		case "not":
+			for i := range dst {
+				dst[i] = a[i] ^ 1
+			}
+		}
+	}), true
+}
+
+// conversion compiles the conversions that lose nothing, apart from those to
+// strings, and those from decimals to floats.
+func (c *exprCompiler) conversion(call *queryplan.Call) (operand, bool) {
+	from, to := call.Args[0].Type(), call.Result
+	switch {
+	case from == to, from.Kind == scalar.Boolean && (to.Kind == scalar.Int || to.Kind == scalar.Uint),
+		(from.Kind == scalar.Int || from.Kind == scalar.Uint) && (to.Kind == scalar.Int || to.Kind == scalar.Uint) && scalar.CanWiden(from, to):
+		return c.compile(call.Args[0]), true
+	case to == scalar.FloatType && (from.Kind == scalar.Int || from.Kind == scalar.Decimal):
+		a := c.compile(call.Args[0])
+		unit := math.Pow10(int(from.Scale))
+		return c.binary(a, a, allWords, func(_ *machine, dst, a, _ []int64) {
+			for i, v := range a {
+				dst[i] = canonical(float64(v) / unit)
+			}
+		}), true
+	case to.Kind == scalar.Decimal && (from.Kind == scalar.Int || from.Kind == scalar.Decimal) && from.Scale <= to.Scale:
+		a := c.compile(call.Args[0])
+		unit := scalar.Pow10(int(to.Scale - from.Scale)).Int64()
+		rng, safe := wholeRange("mul", a.rng, interval{unit, unit})
+		by := operand{reg: c.constant(unit)}
+		if safe {
+			return c.binary(a, by, rng, wholeKernels["mul"]), true
+		}
+		return c.binary(a, by, allWords, checkedKernels["mul"]), true
+	}
+	return operand{}, false
+}

@@ -1,0 +1,118 @@
+package portable
+
+import (
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// rowCache remembers results of an expression of one column by the column's
+// word. For strings the word is a code, so up to maxCache entries every string
+// is looked at once; for other types it is a direct-mapped cache.
+type rowCache struct {
+	words   []int64
+	results []int64
+	state   []uint8 // isCached, and the flags of the row
+}
+
+const (
+	isCached  = 1 << 7
+	minCache  = 1 << 12
+	maxCache  = 1 << 20
+	cacheRows = 1 << 13
+)
+
+func newRowCache(dom *domain) *rowCache {
+	size := cacheRows
+	if dom != nil {
+		for size = minCache; size < dom.dict.Len() && size < maxCache; size *= 2 {
+		}
+	}
+	return &rowCache{make([]int64, size), make([]int64, size), make([]uint8, size)}
+}
+
+func (c *rowCache) slot(w int64) int { return int(uint64(w)) & (len(c.words) - 1) }
+
+// rowwise compiles a call that has no kernel: it is evaluated for each row by
+// the reference implementation, or once per distinct word if it depends on one
+// column only.
+func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
+	o := operand{reg: c.newReg(), rng: typeRange(call.Result)}
+	if call.Result.Kind == scalar.String {
+		o.dom = c.strings(call)
+		o.rng = o.dom.bounds()
+	}
+	names, volatile := queryplan.ExprColumns(call), queryplan.IsVolatile(call)
+	binds := make([]*binding, len(names))
+	for i, n := range names {
+		binds[i] = c.find(n)
+	}
+	set := func(m *machine, i int, v scalar.Value, ok bool) {
+		switch {
+		case !ok:
+			m.flag(i, noValue)
+		case !v.Fits():
+			m.flag(i, inexact)
+		default:
+			m.regs[o.reg][i] = wordOf(v, o.dom)
+		}
+	}
+	if len(binds) != 1 || volatile {
+		c.step(func(m *machine) {
+			for i := range m.n {
+				v, ok := queryplan.Eval(call, func(name string) scalar.Value { return m.lookup(name, i) })
+				set(m, i, v, ok)
+			}
+		})
+		return o
+	}
+	b := binds[0]
+	eval := singleColumn(call, b)
+	cache := c.p.caches
+	c.p.caches++
+	c.step(func(m *machine) {
+		if m.caches[cache] == nil {
+			m.caches[cache] = newRowCache(b.dom)
+		}
+		memo := m.caches[cache]
+		out := m.regs[o.reg]
+		for i, w := range m.regs[b.slot][:m.n] {
+			at := memo.slot(w)
+			if memo.state[at] == 0 || memo.words[at] != w {
+				memo.words[at], memo.state[at] = w, isCached
+				v, ok := eval(w)
+				switch {
+				case !ok:
+					memo.state[at] |= noValue
+				case !v.Fits():
+					memo.state[at] |= inexact
+				default:
+					memo.results[at] = wordOf(v, o.dom)
+				}
+			}
+			if s := memo.state[at] &^ isCached; s != 0 {
+				m.flag(i, s)
+			}
+			out[i] = memo.results[at]
+		}
+	})
+	return o
+}
+
+// singleColumn returns the evaluation of a call that depends on one column.
+func singleColumn(call *queryplan.Call, b *binding) func(w int64) (scalar.Value, bool) {
+	if name := call.Func.Name; name == "string:like" || name == "string:notlike" {
+		col, ok := call.Args[0].(*queryplan.ColRef)
+		pattern, ok2 := call.Args[1].(*queryplan.Const)
+		if ok && ok2 && col.Col.Name == b.name {
+			if like, err := scalar.CompileLike(pattern.Value.Str()); err == nil {
+				return func(w int64) (scalar.Value, bool) {
+					match := like.Match(b.dom.dict.String(uint32(w)))
+					return scalar.OfBool(match == (name == "string:like")), true
+				}
+			}
+		}
+	}
+	return func(w int64) (scalar.Value, bool) {
+		return queryplan.Eval(call, func(string) scalar.Value { return b.value(w) })
+	}
+}

@@ -1,0 +1,330 @@
+package portable
+
+import (
+	"math"
+)
+
+// index finds the rows of a join's build side by key. Rows with equal keys, a
+// run, are neighbours in the payload (compressed sparse rows), so that a skewed
+// key costs no chain. Keys of a small domain address their run directly; others
+// go through an open-addressing table.
+type index struct {
+	name string
+	mem  *memory
+	key  layout
+	pay  layout
+
+	rows   int
+	unique bool // no run is longer than one
+
+	// Of dense keys: run k is offsets[k]..offsets[k+1]-1, for packed keys minus
+	// least below domain. Two more entries make every other key an empty run.
+	offsets []uint32
+	least   uint64
+	domain  uint64
+
+	// Of other keys: pairs of the key, or its hash if it has several words, and
+	// start<<32 | length of its run; a length of 0 marks an empty slot.
+	slots []uint64
+	mask  uint64
+	// keys of rows in run order, for keys of several words.
+	keys []uint64
+
+	// The payload: one of the two, the first for payloads of up to 32 bits.
+	narrow []uint32
+	broad  []uint64
+}
+
+// runs are ranges of an index's rows, one for each row that probes it.
+type runs struct {
+	start, count []uint32
+}
+
+// keyed is packed rows of a build side, in the pieces that workers made.
+type keyed struct {
+	keys, pays []uint64
+	n          int
+}
+
+func (x *index) free() {
+	free(x.mem, x.offsets)
+	free(x.mem, x.slots)
+	free(x.mem, x.keys)
+	free(x.mem, x.narrow)
+	free(x.mem, x.broad)
+	x.offsets, x.slots, x.keys, x.narrow, x.broad, x.rows = nil, nil, nil, nil, nil, 0
+}
+
+// build makes the index of the rows in parts, and empties them.
+func (x *index) build(r *run, parts []*keyed) {
+	for _, p := range parts {
+		x.rows += p.n
+	}
+	if x.rows >= math.MaxUint32 {
+		abort(errIndexRows{x.name})
+	}
+	switch {
+	case x.rows == 0:
+	case x.key.words == 0:
+		x.buildProduct(parts)
+	case x.key.words == 1 && x.isDense(parts):
+		x.buildDense(r, parts)
+	default:
+		x.buildHashed(r, parts)
+	}
+	for _, p := range parts {
+		free(x.mem, p.keys)
+		free(x.mem, p.pays)
+		*p = keyed{}
+	}
+}
+
+// errIndexRows is the error of a build side with more rows than an index numbers.
+type errIndexRows struct{ name string }
+
+func (e errIndexRows) Error() string {
+	return "a join with " + e.name + " needs an index of more than 4 billion tuples, which is not supported"
+}
+
+func (x *index) allocPayload() {
+	switch {
+	case x.pay.words == 0:
+	case x.pay.words == 1 && x.pay.bits <= 32:
+		x.narrow = alloc[uint32](x.mem, x.name, x.rows)
+	default:
+		x.broad = alloc[uint64](x.mem, x.name, x.rows*x.pay.words)
+	}
+}
+
+func (x *index) putPayload(at uint32, p *keyed, i int) {
+	switch k := x.pay.words; {
+	case k == 0:
+	case x.narrow != nil:
+		x.narrow[at] = uint32(p.pays[i])
+	case k == 1:
+		x.broad[at] = p.pays[i]
+	default:
+		copy(x.broad[int(at)*k:int(at)*k+k], p.pays[i*k:i*k+k])
+	}
+}
+
+// buildProduct puts all rows into one run.
+func (x *index) buildProduct(parts []*keyed) {
+	x.allocPayload()
+	at := uint32(0)
+	for _, p := range parts {
+		for i := range p.n {
+			x.putPayload(at, p, i)
+			at++
+		}
+	}
+	x.unique = x.rows == 1
+}
+
+// isDense reports whether an array over the keys' range is no bigger than a
+// hash table, and finds that range.
+func (x *index) isDense(parts []*keyed) bool {
+	lo, hi := uint64(math.MaxUint64), uint64(0)
+	for _, p := range parts {
+		for _, k := range p.keys[:p.n] {
+			lo, hi = min(lo, k), max(hi, k)
+		}
+	}
+	x.least, x.domain = lo, hi-lo+1
+	return hi-lo < uint64(8*x.rows+256)
+}
+
+func (x *index) buildDense(r *run, parts []*keyed) {
+	x.allocPayload()
+	x.offsets = alloc[uint32](x.mem, x.name, int(x.domain)+2)
+	off, least := x.offsets, x.least
+	for _, p := range parts {
+		r.stop.check()
+		for _, k := range p.keys[:p.n] {
+			off[k-least]++
+		}
+	}
+	longest, sum := uint32(0), uint32(0)
+	for i, c := range off {
+		longest = max(longest, c)
+		sum += c
+		off[i] = sum
+	}
+	x.unique = longest <= 1
+	// Filling each run from its end turns the ends into starts.
+	for i := len(parts) - 1; i >= 0; i-- {
+		r.stop.check()
+		p := parts[i]
+		switch {
+		case x.pay.words == 0:
+			for j := p.n - 1; j >= 0; j-- {
+				off[p.keys[j]-least]--
+			}
+		case x.narrow != nil:
+			for j := p.n - 1; j >= 0; j-- {
+				o := &off[p.keys[j]-least]
+				*o--
+				x.narrow[*o] = uint32(p.pays[j])
+			}
+		default:
+			for j := p.n - 1; j >= 0; j-- {
+				o := &off[p.keys[j]-least]
+				*o--
+				x.putPayload(*o, p, j)
+			}
+		}
+	}
+}
+
+// buildHashed counts the rows of each key, lays out the runs and fills them.
+func (x *index) buildHashed(r *run, parts []*keyed) {
+	x.allocPayload()
+	size := 16
+	for size < 2*x.rows {
+		size *= 2
+	}
+	x.slots = alloc[uint64](x.mem, x.name, 2*size)
+	x.mask = uint64(size - 1)
+	kw := x.key.words
+	places := alloc[uint32](x.mem, x.name, x.rows)
+	defer free(x.mem, places)
+	// While counting, the high half of a slot holds one of the key's rows, to
+	// compare keys of several words with.
+	rowOf := func(n uint32) []uint64 {
+		for _, p := range parts {
+			if int(n) < p.n {
+				return p.keys[int(n)*kw : int(n)*kw+kw]
+			}
+			n -= uint32(p.n)
+		}
+		return nil
+	}
+	row := 0
+	for _, p := range parts {
+		r.stop.check()
+		for i := range p.n {
+			var key, h uint64
+			if kw == 1 {
+				key = p.keys[i]
+				h = hashWord(key)
+			} else {
+				key = hashWords(p.keys[i*kw : i*kw+kw])
+				h = key
+			}
+			at := h & x.mask
+			for ; ; at = (at + 1) & x.mask {
+				run := x.slots[2*at+1]
+				if run == 0 {
+					x.slots[2*at] = key
+					x.slots[2*at+1] = uint64(row) << 32
+					break
+				}
+				if x.slots[2*at] == key && (kw == 1 || equalWords(rowOf(uint32(run>>32)), p.keys[i*kw:i*kw+kw])) {
+					break
+				}
+			}
+			x.slots[2*at+1]++
+			places[row] = uint32(at)
+			row++
+		}
+	}
+	start := uint64(0)
+	x.unique = true
+	for at := 1; at < len(x.slots); at += 2 {
+		if n := x.slots[at] & math.MaxUint32; n > 0 {
+			x.unique = x.unique && n == 1
+			start += n
+			x.slots[at] = start<<32 | n
+		}
+	}
+	if kw > 1 {
+		x.keys = alloc[uint64](x.mem, x.name, x.rows*kw)
+	}
+	for i := len(parts) - 1; i >= 0; i-- {
+		r.stop.check()
+		p := parts[i]
+		for j := p.n - 1; j >= 0; j-- {
+			row--
+			slot := &x.slots[2*uint64(places[row])+1]
+			*slot -= 1 << 32
+			at := uint32(*slot >> 32)
+			x.putPayload(at, p, j)
+			if kw > 1 {
+				copy(x.keys[int(at)*kw:], p.keys[j*kw:j*kw+kw])
+			}
+		}
+	}
+}
+
+// lookup finds the runs of n packed keys; keys that are not valid have none.
+func (x *index) lookup(keys []uint64, valid []bool, n int, out *runs) {
+	start, count := out.start[:n], out.count[:n]
+	switch {
+	case x.rows == 0:
+		clear(count)
+	case x.key.words == 0:
+		for i := range start {
+			start[i], count[i] = 0, uint32(x.rows)
+		}
+	case x.offsets != nil:
+		off, least, domain := x.offsets, x.least, x.domain
+		keys = keys[:n]
+		if valid != nil {
+			for i, ok := range valid[:n] {
+				if !ok {
+					keys[i] = least - 1 // outside, whatever the domain
+				}
+			}
+		}
+		for i, k := range keys {
+			k = min(k-least, domain)
+			start[i] = off[k]
+			count[i] = off[k+1] - off[k]
+		}
+	default:
+		x.lookupHashed(keys, valid, n, out)
+	}
+}
+
+func (x *index) lookupHashed(keys []uint64, valid []bool, n int, out *runs) {
+	kw := x.key.words
+	for i := range n {
+		out.count[i] = 0
+		if valid != nil && !valid[i] {
+			continue
+		}
+		var key, h uint64
+		if kw == 1 {
+			key = keys[i]
+			h = hashWord(key)
+		} else {
+			key = hashWords(keys[i*kw : i*kw+kw])
+			h = key
+		}
+		for at := h & x.mask; ; at = (at + 1) & x.mask {
+			run := x.slots[2*at+1]
+			if run == 0 {
+				break
+			}
+			start := int(run >> 32)
+			if x.slots[2*at] == key && (kw == 1 || equalWords(x.keys[start*kw:start*kw+kw], keys[i*kw:i*kw+kw])) {
+				out.start[i], out.count[i] = uint32(start), uint32(run)
+				break
+			}
+		}
+	}
+}
+
+// payload reads column i of the payload at the given places.
+func (x *index) payload(dst []int64, places []uint32, i int) {
+	if x.narrow == nil {
+		x.pay.unpackAt(dst, x.broad, places, i)
+		return
+	}
+	f := x.pay.fields[i]
+	dst = dst[:len(places)]
+	mask := uint32(f.mask())
+	for i, p := range places {
+		dst[i] = int64(x.narrow[p]>>(f.shift&31)&mask) + f.base
+	}
+}

@@ -1,0 +1,258 @@
+package portable
+
+import (
+	"math"
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// growingIndex is an index on the full and old versions of a table that is
+// still growing. Each Merge adds the new delta. The rows of a key are one run,
+// which moves to a place of twice the size when it is full, so that probing
+// stays sequential.
+type growingIndex struct {
+	name     string
+	table    *table
+	key, pay layout
+	keyCols  []int // of the table
+	payCols  []int
+
+	// groups by packed key: direct if the keys' domain is small, else by open
+	// addressing with slots of 1 + the group's number.
+	direct []uint32
+	slots  []uint32
+	mask   uint64
+	keys   []uint64 // of the groups
+	groups []uint32 // groupWords each
+	n      int      // groups
+
+	arena []uint64 // runs of payload words
+	used  int      // in payload rows
+	rows  int
+	round uint32
+
+	size             int // rows that are added at a time
+	keyBuf, payBuf   []uint64
+	keyVecs, payVecs [][]int64
+}
+
+// The words of a group: where its run starts, its length and room, and the
+// length that it had before the given round.
+const (
+	groupStart = iota
+	groupLen
+	groupRoom
+	groupOldLen
+	groupRound
+	groupWords
+)
+
+// maxDirect is the largest key domain that is addressed directly, in bits.
+const maxDirect = 22
+
+func newGrowingIndex(t *table, ranges []interval, keyCols, payCols []int, size int) *growingIndex {
+	pick := func(cols []int) []interval {
+		out := make([]interval, len(cols))
+		for i, c := range cols {
+			out[i] = ranges[c]
+		}
+		return out
+	}
+	x := &growingIndex{name: "the index on " + t.name, table: t, keyCols: keyCols, payCols: payCols,
+		key: newLayout(pick(keyCols)), pay: newLayout(pick(payCols))}
+	x.size = size
+	x.keyVecs, x.payVecs = vectors(len(keyCols), size), vectors(len(payCols), size)
+	if x.key.words <= 1 && x.key.bits <= maxDirect {
+		x.direct = alloc[uint32](t.mem, x.name, 1<<x.key.bits)
+	}
+	x.keyBuf = make([]uint64, size*x.key.words)
+	x.payBuf = make([]uint64, size*x.pay.words)
+	x.add(t.old.list)
+	x.extend()
+	return x
+}
+
+func (x *growingIndex) free() {
+	mem := x.table.mem
+	free(mem, x.direct)
+	free(mem, x.slots)
+	free(mem, x.keys)
+	free(mem, x.groups)
+	free(mem, x.arena)
+	x.direct, x.slots, x.keys, x.groups, x.arena = nil, nil, nil, nil, nil
+	x.n, x.used, x.rows = 0, 0, 0
+}
+
+// extend adds the table's delta.
+func (x *growingIndex) extend() {
+	x.round++
+	x.add(x.table.delta.list)
+}
+
+func (x *growingIndex) add(list []span) {
+	lay := &x.table.lay
+	for _, s := range list {
+		for from := s.from; from < s.to; {
+			n := min(s.to-from, x.size)
+			rows := s.chunk.words[from*lay.words : (from+n)*lay.words]
+			for i, c := range x.keyCols {
+				lay.unpack(x.keyVecs[i], rows, c, n)
+			}
+			for i, c := range x.payCols {
+				lay.unpack(x.payVecs[i], rows, c, n)
+			}
+			x.key.pack(x.keyBuf, x.keyVecs, n)
+			x.pay.pack(x.payBuf, x.payVecs, n)
+			x.addRows(n)
+			from += n
+		}
+	}
+}
+
+func (x *growingIndex) addRows(n int) {
+	kw, pw := x.key.words, x.pay.words
+	for i := range n {
+		g := x.group(x.keyBuf[i*kw : i*kw+kw])
+		w := x.groups[g*groupWords:][:groupWords]
+		if w[groupRound] != x.round {
+			w[groupRound], w[groupOldLen] = x.round, w[groupLen]
+		}
+		if pw > 0 {
+			if w[groupLen] == w[groupRoom] {
+				x.move(w)
+			}
+			copy(x.arena[(int(w[groupStart])+int(w[groupLen]))*pw:], x.payBuf[i*pw:i*pw+pw])
+		}
+		w[groupLen]++
+	}
+	x.rows += n
+}
+
+// move gives a run twice its room, at the end of the arena.
+func (x *growingIndex) move(w []uint32) {
+	pw := x.pay.words
+	room := max(2, 2*int(w[groupRoom]))
+	if x.used+room >= math.MaxUint32 {
+		abort(errIndexRows{x.name})
+	}
+	x.arena = regrow(x.table.mem, x.name, x.arena, (x.used+room)*pw)
+	x.arena = x.arena[:cap(x.arena)]
+	from := int(w[groupStart]) * pw
+	copy(x.arena[x.used*pw:], x.arena[from:from+int(w[groupLen])*pw])
+	w[groupStart], w[groupRoom] = uint32(x.used), uint32(room)
+	x.used += room
+}
+
+func (x *growingIndex) hash(key []uint64) uint64 {
+	if len(key) == 1 {
+		return hashWord(key[0])
+	}
+	return hashWords(key)
+}
+
+// group returns the number of a key's group, a new one if there is none.
+func (x *growingIndex) group(key []uint64) int {
+	mem := x.table.mem
+	var slot *uint32
+	if x.direct != nil {
+		slot = &x.direct[directKey(key)]
+	} else {
+		if 2*(x.n+1) > len(x.slots) {
+			x.rehash()
+		}
+		at := x.hash(key) & x.mask
+		for x.slots[at] != 0 && !equalWords(x.keyOf(x.slots[at]-1), key) {
+			at = (at + 1) & x.mask
+		}
+		slot = &x.slots[at]
+	}
+	if *slot == 0 {
+		kw := x.key.words
+		x.groups = regrow(mem, x.name, x.groups, (x.n+1)*groupWords)[:(x.n+1)*groupWords]
+		x.keys = regrow(mem, x.name, x.keys, (x.n+1)*kw)[:(x.n+1)*kw]
+		copy(x.keys[x.n*kw:], key)
+		x.n++
+		*slot = uint32(x.n)
+	}
+	return int(*slot) - 1
+}
+
+// directKey returns the address of a key of at most one word.
+func directKey(key []uint64) uint64 {
+	if len(key) == 0 {
+		return 0
+	}
+	return key[0]
+}
+
+func (x *growingIndex) keyOf(g uint32) []uint64 {
+	kw := x.key.words
+	return x.keys[int(g)*kw : int(g)*kw+kw]
+}
+
+func (x *growingIndex) rehash() {
+	mem := x.table.mem
+	free(mem, x.slots)
+	size := max(64, 2*len(x.slots))
+	x.slots = alloc[uint32](mem, x.name, size)
+	x.mask = uint64(size - 1)
+	for g := range x.n {
+		at := x.hash(x.keyOf(uint32(g))) & x.mask
+		for x.slots[at] != 0 {
+			at = (at + 1) & x.mask
+		}
+		x.slots[at] = uint32(g + 1)
+	}
+}
+
+// find returns a key's group, or -1.
+func (x *growingIndex) find(key []uint64) int {
+	if x.direct != nil {
+		return int(x.direct[directKey(key)]) - 1
+	}
+	if x.slots == nil {
+		return -1
+	}
+	at := x.hash(key) & x.mask
+	for x.slots[at] != 0 {
+		if g := x.slots[at] - 1; equalWords(x.keyOf(g), key) {
+			return int(g)
+		}
+		at = (at + 1) & x.mask
+	}
+	return -1
+}
+
+// lookup finds the runs of n packed keys in a version.
+func (x *growingIndex) lookup(v queryplan.Version, keys []uint64, valid []bool, n int, out *runs) {
+	kw := x.key.words
+	for i := range n {
+		out.count[i] = 0
+		if valid != nil && !valid[i] {
+			continue
+		}
+		g := x.find(keys[i*kw : i*kw+kw])
+		if g < 0 {
+			continue
+		}
+		w := x.groups[g*groupWords:][:groupWords]
+		out.start[i], out.count[i] = w[groupStart], w[groupLen]
+		if v == queryplan.Old && w[groupRound] == x.round {
+			out.count[i] = w[groupOldLen]
+		}
+	}
+}
+
+// growingIndex returns the table's index of those columns, making it if there
+// is none.
+func (t *table) growingIndex(ranges []interval, keyCols, payCols []int, size int) *growingIndex {
+	for _, x := range t.growing {
+		if slices.Equal(x.keyCols, keyCols) && slices.Equal(x.payCols, payCols) {
+			return x
+		}
+	}
+	x := newGrowingIndex(t, ranges, keyCols, payCols, size)
+	t.growing = append(t.growing, x)
+	return x
+}

@@ -1,0 +1,193 @@
+package portable
+
+import (
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// joinStage probes a build side with the rows of a pipeline.
+type joinStage struct {
+	side *buildSide
+	kind queryplan.JoinKind
+	keys []int // slots of the key columns, in the order of the side's key
+	// check holds the numbers of the key columns that may have words outside the
+	// build side's bounds, which its layout cannot pack.
+	check []int
+	keep  []int // slots of the input that go on
+	pay   []int // payload columns that go on, after them
+}
+
+func (s *joinStage) prepare(r *run) bool {
+	return s.side.ensure(r) > 0 || s.kind == queryplan.Anti
+}
+
+func (s *joinStage) start(w *worker, next op) op {
+	size := w.run.opts.vector
+	n := len(s.keep) + len(s.pay)
+	key := &s.side.index.key
+	if s.side.grows() {
+		key = &s.side.growing.key
+	}
+	return &joinOp{joinStage: s, w: w, next: next, size: size,
+		cols:  make([][]int64, len(s.keys)),
+		keys:  make([]uint64, size*key.words),
+		valid: make([]bool, size),
+		runs:  runs{make([]uint32, size), make([]uint32, size)},
+		left:  make([]uint32, size),
+		right: make([]uint32, size),
+		out:   batch{cols: vectors(n, size)},
+		same:  batch{cols: make([][]int64, n)},
+	}
+}
+
+type joinOp struct {
+	*joinStage
+	w           *worker
+	next        op
+	size        int
+	cols        [][]int64
+	keys        []uint64
+	valid       []bool
+	runs        runs
+	left, right []uint32 // of the output: the input's row and the place in the payload
+	out, same   batch
+}
+
+func (o *joinOp) close() { o.next.close() }
+
+func (o *joinOp) push(b *batch) {
+	o.lookup(b)
+	count := o.runs.count[:b.n]
+	switch {
+	case o.kind == queryplan.Inner && (o.side.grows() || !o.side.index.unique):
+		o.expand(b, count)
+	case o.kind == queryplan.Inner:
+		k := 0
+		left, right, start := o.left, o.right, o.runs.start
+		for i, c := range count {
+			left[k] = uint32(i)
+			right[k] = start[i]
+			k += int(c)
+		}
+		o.emitUnique(b, k)
+	default:
+		want := o.kind == queryplan.Semi
+		k := 0
+		for i, c := range count {
+			o.left[k] = uint32(i)
+			k += flagBit((c != 0) == want)
+		}
+		pushSelected(b, o.left[:k], o.keep, &o.out, &o.same, o.next)
+	}
+}
+
+// lookup finds the runs of all rows of the batch.
+func (o *joinOp) lookup(b *batch) {
+	for i, slot := range o.joinStage.keys {
+		o.cols[i] = b.cols[slot]
+	}
+	x := &o.side.index
+	key, _ := o.side.layouts()
+	var valid []bool
+	// A single column needs no check against a dense index: what is outside its
+	// bounds is outside its domain, too.
+	if len(o.check) > 0 && !(x.offsets != nil && len(o.cols) == 1) {
+		valid = o.validate(b.n)
+	}
+	key.pack(o.keys, o.cols, b.n)
+	if o.side.grows() {
+		o.side.growing.lookup(o.side.version, o.keys, valid, b.n, &o.runs)
+		return
+	}
+	x.lookup(o.keys, valid, b.n, &o.runs)
+}
+
+func (o *joinOp) validate(n int) []bool {
+	valid := o.valid[:n]
+	for j, c := range o.check {
+		r := o.side.bounds[c]
+		col := o.cols[c][:n]
+		if j == 0 {
+			for i, v := range col {
+				valid[i] = r.lo <= v && v <= r.hi
+			}
+			continue
+		}
+		for i, v := range col {
+			valid[i] = valid[i] && r.lo <= v && v <= r.hi
+		}
+	}
+	return valid
+}
+
+// emitUnique pushes k rows that match one row each.
+func (o *joinOp) emitUnique(b *batch, k int) {
+	if k == 0 {
+		return
+	}
+	out := &o.out
+	n := len(o.keep)
+	for i, slot := range o.keep {
+		if k < b.n {
+			compact(o.out.cols[i], b.cols[slot], o.left[:k])
+		} else {
+			o.same.cols[i] = b.cols[slot]
+		}
+	}
+	for i, c := range o.pay {
+		o.payload(o.out.cols[n+i][:k], o.right[:k], c)
+		o.same.cols[n+i] = o.out.cols[n+i]
+	}
+	if k == b.n {
+		out = &o.same
+	}
+	out.n = k
+	o.next.push(out)
+}
+
+func (o *joinOp) payload(dst []int64, places []uint32, c int) {
+	if g := o.side.growing; g != nil {
+		g.pay.unpackAt(dst, g.arena, places, c)
+		return
+	}
+	o.side.index.payload(dst, places, c)
+}
+
+// expand pushes a row for every match.
+func (o *joinOp) expand(b *batch, count []uint32) {
+	left, right := o.left, o.right
+	k := 0
+	for i, c := range count {
+		start := o.runs.start[i]
+		for c > 0 {
+			if k == len(left) {
+				o.emit(b, k)
+				k = 0
+			}
+			n := min(int(c), len(left)-k)
+			l, r := left[k:k+n], right[k:k+n]
+			for j := range l {
+				l[j] = uint32(i)
+				r[j] = start + uint32(j)
+			}
+			start += uint32(n)
+			c -= uint32(n)
+			k += n
+		}
+	}
+	o.emit(b, k)
+}
+
+func (o *joinOp) emit(b *batch, k int) {
+	if k == 0 {
+		return
+	}
+	o.w.run.stop.check()
+	for i, slot := range o.keep {
+		compact(o.out.cols[i], b.cols[slot], o.left[:k])
+	}
+	for i, c := range o.pay {
+		o.payload(o.out.cols[len(o.keep)+i][:k], o.right[:k], c)
+	}
+	o.out.n = k
+	o.next.push(&o.out)
+}

@@ -1,0 +1,196 @@
+package portable
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// pipeline moves rows from a source through stages into a sink, a vector at a
+// time. Several workers run it on different morsels of the source (Leis et al.,
+// SIGMOD 2014); each has its own instances of the stages.
+type pipeline struct {
+	src    rowSource
+	stages []stage
+	sink   sink
+	// cols are the named columns of the batches that arrive at the sink, and
+	// slots the number of vectors in them.
+	cols  []binding
+	slots int
+
+	chains []*chain // of each worker, made when first needed
+}
+
+// rowSource is where a pipeline's rows come from.
+type rowSource interface {
+	// prepare computes what the source scans and returns its number of rows.
+	prepare(r *run) int
+	start(w *worker) scanner
+}
+
+// scanner reads a source for one worker.
+type scanner interface {
+	// scan pushes rows from..to-1, numbered as prepare counted them.
+	scan(from, to int, next op)
+}
+
+// stage is an operator within a pipeline.
+type stage interface {
+	// prepare computes what the stage looks rows up in. It returns false when
+	// no row can pass.
+	prepare(r *run) bool
+	start(w *worker, next op) op
+}
+
+// sink is what a pipeline's rows end in.
+type sink interface {
+	// begin is called before each run of a pipeline into the sink.
+	begin(r *run, parallel bool)
+	start(w *worker, p *pipeline) op
+}
+
+// chain is a worker's instance of a pipeline.
+type chain struct {
+	scan scanner
+	head op
+}
+
+// worker is one of the run's threads.
+type worker struct {
+	id  int
+	run *run
+}
+
+func (p *pipeline) chain(w *worker) *chain {
+	if p.chains == nil {
+		p.chains = make([]*chain, w.run.threads)
+	}
+	if p.chains[w.id] == nil {
+		next := p.sink.start(w, p)
+		for i := len(p.stages) - 1; i >= 0; i-- {
+			next = p.stages[i].start(w, next)
+		}
+		p.chains[w.id] = &chain{scan: p.src.start(w), head: next}
+	}
+	return p.chains[w.id]
+}
+
+// find returns the column of that name.
+func (p *pipeline) find(name string) *binding {
+	for i := range p.cols {
+		if p.cols[i].name == name {
+			return &p.cols[i]
+		}
+	}
+	panic("no column " + name)
+}
+
+// places returns the slots of the named columns.
+func (p *pipeline) places(cols []queryplan.Column) []int {
+	out := make([]int, len(cols))
+	for i, c := range cols {
+		out[i] = p.find(c.Name).slot
+	}
+	return out
+}
+
+// Sizes of morsels, in rows. A serial run also goes by morsels, to notice that
+// it is cancelled.
+const (
+	maxMorsel = 1 << 16
+	// serialRows is where a second worker begins to pay: starting one costs some
+	// microseconds.
+	serialRows = 1 << 12
+)
+
+// exec runs pipelines, one after the other, into the sink that they share.
+func (r *run) exec(pipes []*pipeline) {
+	for _, p := range pipes {
+		r.execOne(p)
+	}
+}
+
+func (r *run) execOne(p *pipeline) {
+	r.stop.check()
+	rows := p.src.prepare(r)
+	if rows == 0 {
+		return
+	}
+	for _, s := range p.stages {
+		if !s.prepare(r) {
+			return
+		}
+	}
+	workers := min(r.threads, (rows+r.opts.vector-1)/r.opts.vector)
+	parallel := workers > 1 && rows >= r.opts.serialRows
+	p.sink.begin(r, parallel)
+	if !parallel {
+		c := p.chain(r.workers[0])
+		for from := 0; from < rows; from += maxMorsel {
+			r.stop.check()
+			c.scan.scan(from, min(from+maxMorsel, rows), c.head)
+		}
+		c.head.close()
+		return
+	}
+	morsel := min(max(rows/(workers*8), r.opts.vector), maxMorsel)
+	morsel = (morsel + r.opts.vector - 1) / r.opts.vector * r.opts.vector
+	var next atomic.Int64
+	r.parallel(workers, func(w *worker) {
+		c := p.chain(w)
+		for {
+			r.stop.check()
+			to := int(next.Add(int64(morsel)))
+			if to-morsel >= rows {
+				break
+			}
+			c.scan.scan(to-morsel, min(to, rows), c.head)
+		}
+		c.head.close()
+	})
+}
+
+// parallel runs f on several workers and waits for them. The first failure stops
+// the others and is passed on.
+func (r *run) parallel(workers int, f func(w *worker)) {
+	errs := make([]error, workers)
+	var failed atomic.Int32
+	work := func(i int) {
+		if errs[i] = guard(func() { f(r.workers[i]) }); errs[i] != nil {
+			failed.CompareAndSwap(0, int32(i)+1)
+			r.stop.stopped.Store(true)
+		}
+	}
+	var wg sync.WaitGroup
+	for i := 1; i < workers; i++ {
+		wg.Go(func() { work(i) })
+	}
+	work(0)
+	wg.Wait()
+	if i := failed.Load(); i != 0 {
+		abort(errs[i-1])
+	}
+}
+
+// tasks runs f(0), ..., f(n-1), spread over the workers.
+func (r *run) tasks(n int, f func(i int)) {
+	if n <= 1 || r.threads == 1 {
+		for i := range n {
+			r.stop.check()
+			f(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	r.parallel(min(n, r.threads), func(*worker) {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return
+			}
+			r.stop.check()
+			f(i)
+		}
+	})
+}

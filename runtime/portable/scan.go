@@ -1,0 +1,274 @@
+package portable
+
+import (
+	"sort"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// tableSource scans a version of a table.
+type tableSource struct {
+	table   *table
+	version queryplan.Version
+	cols    []int // of the table, for each slot
+
+	spans  []span
+	starts []int // of each span, in the numbering of the source's rows
+}
+
+func (s *tableSource) prepare(*run) int {
+	s.spans = s.table.version(s.spans[:0], s.version)
+	s.starts = s.starts[:0]
+	rows := 0
+	for _, p := range s.spans {
+		s.starts = append(s.starts, rows)
+		rows += p.to - p.from
+	}
+	return rows
+}
+
+func (s *tableSource) start(w *worker) scanner {
+	return &tableScanner{src: s, batch: batch{cols: vectors(len(s.cols), w.run.opts.vector)}, size: w.run.opts.vector}
+}
+
+type tableScanner struct {
+	src   *tableSource
+	batch batch
+	size  int
+}
+
+func (s *tableScanner) scan(from, to int, next op) {
+	src := s.src
+	lay := &src.table.lay
+	at := sort.SearchInts(src.starts, from+1) - 1
+	for from < to {
+		p := src.spans[at]
+		begin := p.from + from - src.starts[at]
+		n := min(to-from, p.to-begin, s.size)
+		if n == 0 {
+			at++
+			continue
+		}
+		rows := p.chunk.words[begin*lay.words : (begin+n)*lay.words]
+		for slot, col := range src.cols {
+			lay.unpack(s.batch.cols[slot], rows, col, n)
+		}
+		s.batch.n = n
+		next.push(&s.batch)
+		from += n
+	}
+}
+
+// columnSource scans stored columns. Filters that compare a column with
+// constants are applied to the narrow entries, and only the rows that pass them
+// are widened.
+type columnSource struct {
+	cols    []*store.Column // for each slot
+	rows    int
+	filters []entryFilter
+	never   bool // the filters exclude each other
+}
+
+// entryFilter keeps the entries of a column between two bounds, as unsigned
+// offsets from its base.
+type entryFilter struct {
+	col    *store.Column
+	lo, hi uint64
+}
+
+// newEntryFilter turns bounds on words into bounds on entries. all says that
+// every entry passes, none that no entry does.
+func newEntryFilter(c *store.Column, rng interval) (f entryFilter, all, none bool) {
+	rng = rng.intersect(interval{c.Stats.Min, c.Stats.Max})
+	if rng.empty() {
+		return f, false, true
+	}
+	if rng.lo <= c.Stats.Min && rng.hi >= c.Stats.Max {
+		return f, true, false
+	}
+	step := uint64(c.Step)
+	f = entryFilter{c, (uint64(rng.lo-c.Base) + step - 1) / step, uint64(rng.hi-c.Base) / step}
+	return f, false, f.lo > f.hi
+}
+
+func (s *columnSource) prepare(*run) int {
+	if s.never {
+		return 0
+	}
+	return s.rows
+}
+
+func (s *columnSource) start(w *worker) scanner {
+	size := w.run.opts.vector
+	return &columnScanner{src: s, batch: batch{cols: vectors(len(s.cols), size)}, size: size, sel: make([]uint32, size)}
+}
+
+type columnScanner struct {
+	src   *columnSource
+	batch batch
+	size  int
+	sel   []uint32
+}
+
+func (s *columnScanner) scan(from, to int, next op) {
+	for ; from < to; from += s.size {
+		n := min(s.size, to-from)
+		sel := s.sel[:n]
+		for i := range s.src.filters {
+			f := &s.src.filters[i]
+			if i == 0 {
+				sel = f.first(s.sel, from, n)
+			} else {
+				sel = f.next(sel)
+			}
+			if len(sel) == 0 {
+				break
+			}
+		}
+		if len(sel) == 0 {
+			continue
+		}
+		for slot, c := range s.src.cols {
+			if len(sel) == n {
+				c.Read(s.batch.cols[slot][:n], from)
+			} else {
+				c.Gather(s.batch.cols[slot][:len(sel)], sel)
+			}
+		}
+		s.batch.n = len(sel)
+		next.push(&s.batch)
+	}
+}
+
+// first selects rows among from..from+n-1.
+func (f *entryFilter) first(sel []uint32, from, n int) []uint32 {
+	switch c := f.col; c.Width {
+	case 1:
+		return selectRange(sel, c.U8[from:from+n], from, f.lo, f.hi)
+	case 2:
+		return selectRange(sel, c.U16[from:from+n], from, f.lo, f.hi)
+	case 4:
+		return selectRange(sel, c.U32[from:from+n], from, f.lo, f.hi)
+	default:
+		return selectRange(sel, c.U64[from:from+n], from, f.lo, f.hi)
+	}
+}
+
+// next keeps the selected rows that pass.
+func (f *entryFilter) next(sel []uint32) []uint32 {
+	switch c := f.col; c.Width {
+	case 1:
+		return refineRange(sel, c.U8, f.lo, f.hi)
+	case 2:
+		return refineRange(sel, c.U16, f.lo, f.hi)
+	case 4:
+		return refineRange(sel, c.U32, f.lo, f.hi)
+	default:
+		return refineRange(sel, c.U64, f.lo, f.hi)
+	}
+}
+
+type entry interface {
+	uint8 | uint16 | uint32 | uint64
+}
+
+// selectRange writes a row's number whether it passes or not, and moves on if
+// it does: there is no branch to mispredict.
+func selectRange[T entry](sel []uint32, entries []T, from int, lo, hi uint64) []uint32 {
+	low, width := T(lo), T(hi-lo)
+	sel = sel[:len(entries)]
+	k := 0
+	for i, v := range entries {
+		sel[k] = uint32(from + i)
+		k += flagBit(v-low <= width)
+	}
+	return sel[:k]
+}
+
+func refineRange[T entry](sel []uint32, entries []T, lo, hi uint64) []uint32 {
+	low, width := T(lo), T(hi-lo)
+	k := 0
+	for _, r := range sel {
+		sel[k] = r
+		k += flagBit(entries[r]-low <= width)
+	}
+	return sel[:k]
+}
+
+// bag is materialised rows, in the pieces that the workers made.
+type bag struct {
+	parts []part
+}
+
+type part struct {
+	cols [][]int64
+	n    int
+}
+
+func (b *bag) rows() int {
+	n := 0
+	for _, p := range b.parts {
+		n += p.n
+	}
+	return n
+}
+
+// release frees a bag whose columns were allocated from mem.
+func (b *bag) release(mem *memory) {
+	for _, p := range b.parts {
+		for _, c := range p.cols {
+			free(mem, c)
+		}
+	}
+	b.parts = nil
+}
+
+// bagSource scans a bag that is computed when it is needed.
+type bagSource struct {
+	compute func(r *run) *bag
+	bag     *bag
+	cols    []int // of the bag, for each slot
+	starts  []int
+}
+
+func (s *bagSource) prepare(r *run) int {
+	s.bag = s.compute(r)
+	s.starts = s.starts[:0]
+	rows := 0
+	for _, p := range s.bag.parts {
+		s.starts = append(s.starts, rows)
+		rows += p.n
+	}
+	return rows
+}
+
+func (s *bagSource) start(w *worker) scanner {
+	return &bagScanner{src: s, batch: batch{cols: make([][]int64, len(s.cols))}, size: w.run.opts.vector}
+}
+
+type bagScanner struct {
+	src   *bagSource
+	batch batch
+	size  int
+}
+
+func (s *bagScanner) scan(from, to int, next op) {
+	src := s.src
+	at := sort.SearchInts(src.starts, from+1) - 1
+	for from < to {
+		p := &src.bag.parts[at]
+		begin := from - src.starts[at]
+		n := min(to-from, p.n-begin, s.size)
+		if n == 0 {
+			at++
+			continue
+		}
+		for slot, col := range src.cols {
+			s.batch.cols[slot] = p.cols[col][begin : begin+n]
+		}
+		s.batch.n = n
+		next.push(&s.batch)
+		from += n
+	}
+}

@@ -1,0 +1,479 @@
+package portable
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
+
+// tupleSet answers "was this tuple new?" for a table. It changes its form as
+// the table grows:
+//
+//   - small: one open-addressing table, used by one worker, for relations that
+//     stay below smallSet tuples;
+//   - bitmap: a bit for each tuple that the columns' ranges allow, where that is
+//     not much more than a hash table would take. All workers set bits in it;
+//   - sharded: shards chosen by the high bits of a bijective hash of the packed
+//     tuple. A shard keeps only the other bits of the hash (quotienting, Knuth
+//     TAOCP 6.4 exercise 13; Cleary 1984), 32 of them for tuples of up to 40
+//     bits, so that a slot costs 4 bytes instead of 8. Workers collect
+//     candidates for each shard and insert them many at a time under the
+//     shard's lock;
+//   - wide: like sharded, for tuples of several words: slots hold row numbers
+//     and 16 bits of the hash.
+type tupleSet struct {
+	table *table
+	mode  setMode
+	mix   mixer
+
+	small     []uint64 // key + 1; 0 is empty
+	smallLast bool     // the key with all bits set, of which key + 1 is 0
+	smallN    int
+
+	dense     []uint64
+	denseCols denseKey
+
+	shardBits uint
+	narrow    []shard[uint32]
+	broad     []shard[uint64]
+	limit     int // tuples in the small form
+}
+
+type setMode uint8
+
+const (
+	smallMode setMode = iota
+	denseMode
+	narrowMode
+	broadMode
+	wideMode
+)
+
+const (
+	// smallSet is where the small form ends: it then fills a part of the
+	// second-level cache.
+	smallSet = 1 << 15
+	// eagerDense is the size in bytes up to which a bitmap is always better
+	// than a hash table that has outgrown the small form.
+	eagerDense = 64 << 20
+	// minShardBits and maxShardBits bound the number of shards. A worker writes
+	// to all of them in turn, so their write positions should stay in the
+	// first-level cache.
+	minShardBits = 6
+	maxShardBits = 8
+)
+
+func newTupleSet(t *table, ranges []interval) *tupleSet {
+	s := &tupleSet{table: t, limit: smallSet}
+	if t.lay.words > 1 {
+		s.mode, s.shardBits = wideMode, minShardBits
+		s.broad = make([]shard[uint64], 1<<s.shardBits)
+		return s
+	}
+	s.mix = newMixer(uint(t.lay.bits))
+	s.denseCols = newDenseKey(&t.lay, ranges)
+	return s
+}
+
+// reset empties the set and frees what it holds.
+func (s *tupleSet) reset() {
+	mem := s.table.mem
+	free(mem, s.small)
+	free(mem, s.dense)
+	for i := range s.narrow {
+		free(mem, s.narrow[i].slots)
+	}
+	for i := range s.broad {
+		free(mem, s.broad[i].slots)
+	}
+	s.small, s.dense, s.narrow, s.broad = nil, nil, nil, nil
+	s.smallN, s.smallLast = 0, false
+	if s.mode == wideMode {
+		s.broad = make([]shard[uint64], 1<<s.shardBits)
+	} else {
+		s.mode = smallMode
+	}
+}
+
+// grow leaves the small form, and later the sharded one if a bitmap has become
+// smaller. One worker calls it while no others use the set.
+func (s *tupleSet) grow() {
+	mem := s.table.mem
+	bitmap := s.denseCols.bytes
+	affordable := bitmap > 0 && (mem.bound == 0 || bitmap < (mem.bound-mem.held.Load())/2)
+	switch {
+	case s.mode == smallMode && affordable && bitmap <= eagerDense,
+		(s.mode == narrowMode || s.mode == broadMode) && affordable && 2*s.hashBytes() > bitmap:
+		s.reset()
+		s.mode = denseMode
+		s.dense = alloc[uint64](mem, s.table.name, int(bitmap/8))
+		s.refill(func(keys []uint64) {
+			for _, k := range keys {
+				at := s.denseCols.index(k)
+				s.dense[at>>6] |= 1 << (at & 63)
+			}
+		})
+	case s.mode == smallMode:
+		s.reset()
+		b := uint(s.table.lay.bits)
+		s.shardBits = min(max(minShardBits, b-min(b, 32)), maxShardBits, b)
+		if b-s.shardBits <= 32 {
+			s.mode = narrowMode
+			s.narrow = make([]shard[uint32], 1<<s.shardBits)
+			refillShards(s, s.narrow)
+		} else {
+			s.mode = broadMode
+			s.broad = make([]shard[uint64], 1<<s.shardBits)
+			refillShards(s, s.broad)
+		}
+	}
+}
+
+func (s *tupleSet) hashBytes() int64 {
+	var n int64
+	for i := range s.narrow {
+		n += 4 * int64(len(s.narrow[i].slots))
+	}
+	for i := range s.broad {
+		n += 8 * int64(len(s.broad[i].slots))
+	}
+	return n
+}
+
+// refill calls add with the tuples that the table has already.
+func (s *tupleSet) refill(add func(keys []uint64)) {
+	s.table.flush()
+	for _, list := range [][]span{s.table.old.list, s.table.delta.list, s.table.fresh.list} {
+		for _, p := range list {
+			add(p.chunk.words[p.from:p.to])
+		}
+	}
+}
+
+func refillShards[T uint32 | uint64](s *tupleSet, shards []shard[T]) {
+	rest := s.mix.bits - s.shardBits
+	s.refill(func(keys []uint64) {
+		for _, k := range keys {
+			h := s.mix.hash(k)
+			one := [1]T{T(h & (1<<rest - 1))}
+			shards[h>>rest].insert(s.table, rest, one[:], nil)
+		}
+	})
+}
+
+// insertSmall adds keys in the small form and appends the new ones to dst. It
+// stops when the form is full and returns the keys left over.
+func (s *tupleSet) insertSmall(keys, dst []uint64) (fresh, rest []uint64) {
+	for n, k := range keys {
+		if 2*(s.smallN+1) > len(s.small) {
+			if s.smallN >= s.limit {
+				return dst, keys[n:]
+			}
+			s.growSmall()
+		}
+		if k+1 == 0 {
+			if !s.smallLast {
+				s.smallLast = true
+				dst = append(dst, k)
+			}
+			continue
+		}
+		mask := uint64(len(s.small) - 1)
+		at := hashWord(k) & mask
+		for s.small[at] != 0 && s.small[at] != k+1 {
+			at = (at + 1) & mask
+		}
+		if s.small[at] == 0 {
+			s.small[at] = k + 1
+			s.smallN++
+			dst = append(dst, k)
+		}
+	}
+	return dst, nil
+}
+
+func (s *tupleSet) growSmall() {
+	had := s.small
+	s.small = alloc[uint64](s.table.mem, s.table.name, max(64, 2*len(had)))
+	mask := uint64(len(s.small) - 1)
+	for _, k := range had {
+		if k != 0 {
+			at := hashWord(k-1) & mask
+			for s.small[at] != 0 {
+				at = (at + 1) & mask
+			}
+			s.small[at] = k
+		}
+	}
+	free(s.table.mem, had)
+}
+
+// insertDense sets the keys' bits and appends the new ones to dst; workers may
+// do so at the same time. Most tries of a recursive rule find their bit set, so
+// it is read before the costlier atomic update.
+func (s *tupleSet) insertDense(keys, dst []uint64) []uint64 {
+	dense := s.dense
+	for _, k := range keys {
+		at := s.denseCols.index(k)
+		p, bit := &dense[at>>6], uint64(1)<<(at&63)
+		if atomic.LoadUint64(p)&bit == 0 && atomic.OrUint64(p, bit)&bit == 0 {
+			dst = append(dst, k)
+		}
+	}
+	return dst
+}
+
+// insertDenseAlone is insertDense for one worker.
+func (s *tupleSet) insertDenseAlone(keys, dst []uint64) []uint64 {
+	dense := s.dense
+	for _, k := range keys {
+		at := s.denseCols.index(k)
+		p, bit := &dense[at>>6], uint64(1)<<(at&63)
+		if *p&bit == 0 {
+			*p |= bit
+			dst = append(dst, k)
+		}
+	}
+	return dst
+}
+
+// denseKey numbers the tuples that a layout's ranges allow. All columns but the
+// last keep their packed form; the last is counted in units of its range, so
+// that a relation over 17,000 nodes takes 36 MB and not 128.
+type denseKey struct {
+	bytes int64 // of the bitmap; 0 if it would be huge
+	shift uint  // bits of the last column
+	mask  uint64
+	unit  uint64
+}
+
+// maxDense is the largest bitmap considered, in bytes.
+const maxDense = 1 << 33
+
+func newDenseKey(l *layout, ranges []interval) denseKey {
+	if len(ranges) == 0 || l.bits > 48 {
+		return denseKey{}
+	}
+	last := l.fields[len(ranges)-1]
+	d := denseKey{shift: uint(last.bits), mask: last.mask(), unit: 1}
+	if r := ranges[len(ranges)-1]; !r.empty() {
+		d.unit = uint64(r.hi-r.lo) + 1
+	}
+	// The highest packed value of the other columns: the first column's own
+	// highest value above full lower ones.
+	above := uint64(1) << (uint(l.bits) - d.shift)
+	if len(ranges) > 1 {
+		first := l.fields[0]
+		if r := ranges[0]; !r.empty() {
+			above = min(above, (uint64(r.hi-r.lo)+1)<<((uint(first.shift)-d.shift)&63))
+		}
+	}
+	if size := int64((above*d.unit + 63) / 64 * 8); size <= maxDense {
+		d.bytes = max(size, 8)
+	}
+	return d
+}
+
+func (d *denseKey) index(k uint64) uint64 { return k>>(d.shift&63)*d.unit + k&d.mask }
+
+// mixer is a bijective hash of numbers below 2^bits: multiplication by an odd
+// number and a shifted exclusive or, twice. Being bijective it can be undone, so
+// a set that keeps the hash keeps the tuple.
+type mixer struct {
+	bits, half uint
+	mask       uint64
+}
+
+const (
+	mixA = 0x9E3779B97F4A7C15
+	mixB = 0xD1B54A32D192ED03
+)
+
+// The inverses of the multipliers modulo 2^64, by Newton's iteration.
+var mixAInverse, mixBInverse = inverse(mixA), inverse(mixB)
+
+func inverse(a uint64) uint64 {
+	x := a
+	for range 6 {
+		x *= 2 - a*x
+	}
+	return x
+}
+
+func newMixer(b uint) mixer {
+	m := mixer{bits: b, half: (b + 1) / 2}
+	m.mask = 1<<b - 1
+	return m
+}
+
+func (m *mixer) hash(k uint64) uint64 {
+	k = k * mixA & m.mask
+	k ^= k >> (m.half & 63)
+	return k * mixB & m.mask
+}
+
+func (m *mixer) key(h uint64) uint64 {
+	h = h * mixBInverse & m.mask
+	h ^= h >> (m.half & 63)
+	return h * mixAInverse & m.mask
+}
+
+// hashWord spreads a word over 64 bits.
+func hashWord(k uint64) uint64 {
+	hi, lo := bits.Mul64(k^mixB, mixA)
+	return hi ^ lo
+}
+
+// hashWords hashes a tuple of several words.
+func hashWords(row []uint64) uint64 {
+	h := uint64(len(row)) * mixB
+	for _, w := range row {
+		hi, lo := bits.Mul64(h^w, mixA)
+		h = hi ^ lo ^ w*mixB
+	}
+	return hashWord(h)
+}
+
+// shard is one part of a sharded or wide set, with linear probing. A slot of a
+// sharded set holds the low bits of a hash. Positions follow the order of the
+// slots' high bits, whatever the capacity, so growing moves slots in order.
+type shard[T uint32 | uint64] struct {
+	mu    sync.Mutex
+	slots []T
+	n     int
+	zero  bool // the hash 0 is in the set; 0 marks an empty slot
+	// touched keeps the loop that fetches slots ahead from being optimised away.
+	touched T
+	_       [64]byte
+}
+
+// probeBlock is how many candidates are looked up together: their first slots
+// are touched in one loop without branches, so that the cache misses overlap.
+const probeBlock = 128
+
+// insert adds candidates of rest bits and appends the new ones to dst.
+func (s *shard[T]) insert(t *table, rest uint, candidates, dst []T) []T {
+	var at [probeBlock]uint64
+	up := (64 - rest) & 63
+	for len(candidates) > 0 {
+		block := candidates[:min(probeBlock, len(candidates))]
+		candidates = candidates[len(block):]
+		if 5*(s.n+len(block)) > 4*len(s.slots) {
+			s.grow(t, up, s.n+len(block))
+		}
+		slots := s.slots
+		size := uint64(len(slots))
+		var touched T
+		for i, r := range block {
+			p, _ := bits.Mul64(uint64(r)<<up, size)
+			at[i&(probeBlock-1)] = p
+			touched |= slots[p]
+		}
+		s.touched = touched
+		for i, r := range block {
+			p := at[i&(probeBlock-1)]
+			if r == 0 {
+				if !s.zero {
+					s.zero = true
+					dst = append(dst, r)
+				}
+				continue
+			}
+			for {
+				v := slots[p]
+				if v == r {
+					break
+				}
+				if v == 0 {
+					slots[p] = r
+					s.n++
+					dst = append(dst, r)
+					break
+				}
+				if p++; p == size {
+					p = 0
+				}
+			}
+		}
+	}
+	return dst
+}
+
+// grow makes room for n entries. Growing by less than half keeps the load
+// between 0.57 and 0.8, and only one shard at a time has two copies.
+func (s *shard[T]) grow(t *table, up uint, n int) {
+	had := s.slots
+	size := max(probeBlock*2, len(had)*7/5, n*3/2)
+	if len(had) < 1<<14 {
+		size = max(size, 2*len(had))
+	}
+	s.slots = alloc[T](t.mem, t.name, size)
+	for _, r := range had {
+		if r == 0 {
+			continue
+		}
+		p, _ := bits.Mul64(uint64(r)<<up, uint64(size))
+		for s.slots[p] != 0 {
+			if p++; p == uint64(size) {
+				p = 0
+			}
+		}
+		s.slots[p] = r
+	}
+	free(t.mem, had)
+}
+
+// A slot of a wide set: 16 bits of the hash above a row number plus one.
+const wideTag = 48
+
+// insertWide adds rows of k words with their hashes; new rows are appended.
+func (s *shard[T]) insertWide(a *writer, rows, hashes []uint64) {
+	t := a.table
+	k := t.lay.words
+	for i, h := range hashes {
+		row := rows[i*k : i*k+k]
+		if 4*(s.n+1) > 3*len(s.slots) {
+			s.growWide(t)
+		}
+		mask := uint64(len(s.slots) - 1)
+		tag := h >> 32 & 0xffff
+		for p := h & mask; ; p = (p + 1) & mask {
+			v := uint64(s.slots[p])
+			if v == 0 {
+				s.slots[p] = T(tag<<wideTag | (a.addRow(row) + 1))
+				s.n++
+				break
+			}
+			if v>>wideTag == tag && equalWords(t.row(v&(1<<wideTag-1)-1), row) {
+				break
+			}
+		}
+	}
+}
+
+func (s *shard[T]) growWide(t *table) {
+	had := s.slots
+	s.slots = alloc[T](t.mem, t.name, max(16, 2*len(had)))
+	mask := uint64(len(s.slots) - 1)
+	for _, v := range had {
+		if v == 0 {
+			continue
+		}
+		p := hashWords(t.row(uint64(v)&(1<<wideTag-1)-1)) & mask
+		for s.slots[p] != 0 {
+			p = (p + 1) & mask
+		}
+		s.slots[p] = v
+	}
+	free(t.mem, had)
+}
+
+func equalWords(a, b []uint64) bool {
+	b = b[:len(a)]
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

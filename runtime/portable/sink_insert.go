@@ -1,0 +1,71 @@
+package portable
+
+import "sync/atomic"
+
+// insertSink adds tuples to a table: those that are new, if the table has a set.
+type insertSink struct {
+	table *table
+	cols  []string     // column names of the pipeline, in the table's order
+	rows  atomic.Int64 // tuples that arrived
+}
+
+func (s *insertSink) begin(r *run, parallel bool) {
+	set := s.table.set
+	if set == nil {
+		return
+	}
+	set.limit = r.opts.smallSet
+	if set.mode != smallMode || parallel {
+		set.grow()
+	}
+}
+
+func (s *insertSink) start(w *worker, p *pipeline) op {
+	o := &insertOp{insertSink: s, run: w.run, writer: s.table.writer(w.id)}
+	for _, name := range s.cols {
+		o.slots = append(o.slots, p.find(name).slot)
+	}
+	o.cols = make([][]int64, len(o.slots))
+	o.keys = make([]uint64, w.run.opts.vector*s.table.lay.words)
+	return o
+}
+
+// finish hands the new rows over and returns how many tuples arrived and how
+// many were new, since the last call.
+func (s *insertSink) finish() (rows, kept int64) {
+	return s.rows.Swap(0), int64(s.table.flush())
+}
+
+// insertOp adds one worker's tuples.
+type insertOp struct {
+	*insertSink
+	run    *run
+	writer *writer
+	slots  []int
+	cols   [][]int64
+	keys   []uint64 // packed tuples of the batch
+	n      int64
+}
+
+func (o *insertOp) push(b *batch) {
+	t := o.table
+	for i, slot := range o.slots {
+		o.cols[i] = b.cols[slot]
+	}
+	keys := o.keys[:b.n*t.lay.words]
+	t.lay.pack(keys, o.cols, b.n)
+	o.n += int64(b.n)
+	if t.set == nil {
+		o.writer.add(keys)
+		return
+	}
+	t.set.insert(o.writer, o.run, keys)
+}
+
+func (o *insertOp) close() {
+	if o.table.set != nil {
+		o.table.set.flush(o.writer, o.run)
+	}
+	o.rows.Add(o.n)
+	o.n = 0
+}
