@@ -152,7 +152,8 @@ func (p *parser) scan(ln *line) Node {
 		n.Names = append(n.Names, p.name("a column or _"))
 	}
 	if len(n.Names) != len(n.Var.Cols) {
-		p.failLine(ln, "%s has %d columns, not %d", n.Var.Name, len(n.Var.Cols), len(n.Names))
+		p.failLine(ln, "the scan names %d of the columns of %s, which are %s; write _ for one to leave out",
+			len(n.Names), n.Var.Name, listNames(columnNames(n.Var.Cols)))
 	}
 	p.end()
 	return n
@@ -182,7 +183,7 @@ func (p *parser) values(ln *line) Node {
 		}
 		p.end()
 		if len(row) != len(n.Cols) {
-			p.failLine(kid, "this row has %d values for %d columns", len(row), len(n.Cols))
+			p.failLine(kid, "the values of this row do not match the columns: %d of %d", len(row), len(n.Cols))
 		}
 		n.Rows = append(n.Rows, row)
 	}

@@ -44,7 +44,7 @@ type Var struct {
 	// Input and Table variables no two rows agree on the first Keys columns.
 	Keys int
 	// Unique says that the rules of a Derived variable are proved to keep the key,
-	// so that it needs no CheckKey.
+	// so that it needs no CheckKey; of a Temp, that no two rows agree on the key.
 	Unique bool
 	// Checked says that a CheckKey of a Derived variable passes after it is
 	// filled and before anything scans it, so that scans may rely on the key. The

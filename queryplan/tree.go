@@ -90,6 +90,12 @@ func treeHead(n Node) string {
 			head += " " + rowText(row)
 		}
 		return head
+	case *Map:
+		out := make([]string, len(n.Exprs))
+		for i, e := range n.Exprs {
+			out[i] = columnText(Column{e.Name, e.Expr.Type()}) + " = " + ExprString(e.Expr)
+		}
+		return "map " + strings.Join(out, ", ")
 	case *Project:
 		var cols []string
 		for _, c := range n.Cols {

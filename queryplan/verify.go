@@ -66,8 +66,8 @@ func verifyVar(x *Var) error {
 	switch {
 	case x.Kind > Temp:
 		return fmt.Errorf("unknown kind %d", x.Kind)
-	case x.Kind != Derived && (x.Unique || x.Checked):
-		return fmt.Errorf("unique and checked are for derived variables")
+	case x.Kind != Derived && x.Checked, x.Kind != Derived && x.Kind != Temp && x.Unique:
+		return fmt.Errorf("unique is for derived and temp variables, checked for derived ones")
 	case x.Kind == Table && len(x.Stored) != len(x.Cols):
 		return fmt.Errorf("%d stored columns for %d columns", len(x.Stored), len(x.Cols))
 	case x.Kind != Table && len(x.Stored) > 0:

@@ -11,6 +11,14 @@ import (
 
 // eval returns the bag of an operator.
 func (m *machine) eval(n queryplan.Node) (Rows, error) {
+	rows, err := m.operator(n)
+	if err == nil && m.proofs != nil {
+		err = m.checkProofs(n, rows)
+	}
+	return rows, err
+}
+
+func (m *machine) operator(n queryplan.Node) (Rows, error) {
 	inputs := make([]Rows, len(n.Inputs()))
 	for i, in := range n.Inputs() {
 		rows, err := m.eval(in)

@@ -37,14 +37,25 @@ const maxSteps = 10000
 // source, where repeated ones count once, and for a table those of the whole
 // stored table.
 func Run(p *queryplan.Plan, facts map[string]Rows) (*Answer, error) {
-	m := &machine{facts: facts, bags: map[*queryplan.Var]Rows{}, derived: map[*queryplan.Var]*derived{}}
+	return run(p, &machine{facts: facts})
+}
+
+// RunProving is Run that also fails where the plan's data disprove what package
+// queryplan has proved of keys and dependencies. The facts have to obey the keys
+// of the inputs.
+func RunProving(p *queryplan.Plan, facts map[string]Rows) (*Answer, error) {
+	return run(p, &machine{facts: facts, proofs: map[queryplan.Node]*proofs{}})
+}
+
+func run(p *queryplan.Plan, m *machine) (*Answer, error) {
+	m.bags, m.derived = map[*queryplan.Var]Rows{}, map[*queryplan.Var]*derived{}
 	ans := &Answer{Outputs: map[string]Rows{}, Violations: map[string]Rows{}}
 	for _, v := range p.Vars {
 		switch v.Kind {
 		case queryplan.Derived:
 			m.derived[v] = &derived{seen: map[string]bool{}}
 		case queryplan.Input:
-			m.bags[v] = dedup(facts[v.Source])
+			m.bags[v] = dedup(m.facts[v.Source])
 		}
 	}
 	b := p.Blocks[0]
@@ -70,6 +81,9 @@ func Run(p *queryplan.Plan, facts map[string]Rows) (*Answer, error) {
 					ans.Outputs[v.Name] = present(m.scan(v, queryplan.Full), v)
 				}
 			}
+			if m.proofs != nil {
+				return ans, m.checkKeys(p)
+			}
 			return ans, nil
 		}
 	}
@@ -87,6 +101,7 @@ type machine struct {
 	facts   map[string]Rows
 	bags    map[*queryplan.Var]Rows // contents of inputs and temps
 	derived map[*queryplan.Var]*derived
+	proofs  map[queryplan.Node]*proofs // nil if they are not to be checked
 }
 
 func (m *machine) command(c queryplan.Command, ans *Answer) error {
