@@ -1,6 +1,3 @@
-// Package ast is the syntax tree of LogiQL: what was written, with a span on
-// every node and the comments kept for the formatter. It knows no meaning; names
-// are resolved and formulas told from expressions in package sema.
 package ast
 
 import (
@@ -15,7 +12,8 @@ type File struct {
 	Comments []*Comment // every comment, in text order
 }
 
-// Comment is a `//` or `/* */` comment with its delimiters.
+// Comment is a `//` or `/* */` comment with its delimiters, or a line marker of
+// the C preprocessor, which has no meaning either.
 type Comment struct {
 	Span source.Span
 	Text string
@@ -96,7 +94,7 @@ type (
 		Ops      []string
 		OpSpans  []source.Span
 	}
-	// Binary is `a + b` and so on; Op is "+", "-", "*" or "/".
+	// Binary is `a + b` and so on; Op is "+", "-", "*", "/" or "^".
 	Binary struct {
 		Span   source.Span
 		Op     string

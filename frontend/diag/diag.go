@@ -1,9 +1,3 @@
-// Package diag holds diagnostics as data: what is wrong with a program, where,
-// why, and what to do about it.
-//
-// In: findings of the other front-end packages. Out: a sorted, capped list that
-// never reports one cause twice, and its renderings (caret snippets, JSON).
-// It must not import any other package of redfox but source.
 package diag
 
 import (

@@ -21,6 +21,10 @@ func (c *climber) describe(t token) string {
 			return "the end of the clause"
 		}
 		return "the full stop"
+	case tokComma:
+		return "a comma"
+	case tokSemicolon:
+		return "a semicolon"
 	case tokIdent, tokP2P:
 		return "the name " + c.text(t)
 	case tokInt, tokDecimal, tokFloat:
@@ -72,9 +76,9 @@ func (c *climber) missingOperand() {
 		case tokEq, tokNe, tokLt, tokLe, tokGt, tokGe, tokPlus, tokMinus, tokStar, tokSlash, tokCaret, tokPlusEq:
 			what = "an expression after " + c.text(t)
 		case tokComma, tokSemicolon, tokNot:
-			what = "an atom, a comparison or a negation after " + c.text(t)
+			what = "an atom, a comparison or a negation after " + c.describe(t)
 			if n := len(c.opening); n > 0 && c.opening[n-1].kind != tokLBrace {
-				what = "an argument or a formula after " + c.text(t)
+				what = "an argument or a formula after " + c.describe(t)
 			}
 		case tokLParen, tokLBracket:
 			what = "an argument or a formula after " + c.text(t)

@@ -70,11 +70,11 @@ func TestFormatWholePrograms(t *testing.T) {
 // TestFormatOfNothing checks the smallest files.
 func TestFormatOfNothing(t *testing.T) {
 	for text, want := range map[string]string{
-		"":            "",
-		" \n\n":       "",
-		"\ufeffp(1).": "p(1).\n",
-		"// c":        "// c\n",
-		"/* c */\n\n": "/* c */\n",
+		"":                                    "",
+		" \n\n":                               "",
+		"\ufeffp(1).":                         "p(1).\n",
+		"// c":                                "// c\n",
+		"/* c */\n\n":                         "/* c */\n",
 		"p(1).\r\n\r\n\r\n// c \r\nq(1).\r\n": "p(1).\n\n// c\nq(1).\n",
 	} {
 		file, diags := parseText(text)

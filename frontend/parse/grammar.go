@@ -13,9 +13,10 @@ import (
 // The grammar of clauses. One token tells every alternative from the others.
 //
 // A formula is one token here, tokFormula, which stands for a run of the
-// scanner's tokens; the climber parses the run. A grammar with a rung for every
-// operator costs participle's reflection several microseconds for every
-// operand, most of the time of a compilation.
+// scanner's tokens; the climber parses the run. With a rung of the grammar for
+// every level of operators, participle's reflection makes the program of
+// BenchmarkParse take 14 times as long (430 ms for 5,000 lines), and with all
+// operators on one rung 10 times.
 
 // clauseSyntax is one clause with its full stop.
 type clauseSyntax struct {

@@ -70,19 +70,21 @@ func (c *climber) number(t, minus token) ast.Node {
 // continue it.
 func (c *climber) strings() ast.Node {
 	first := c.take()
-	value, ok := c.unquote(first)
-	raw := c.text(first)
+	text, ok := c.unquote(first)
+	value, raw := []string{text}, []string{c.text(first)}
 	for ok && c.kind() == tokString {
 		t := c.take()
-		var part string
-		part, ok = c.unquote(t)
-		value += part
-		raw += " " + c.text(t)
+		text, ok = c.unquote(t)
+		value, raw = append(value, text), append(raw, c.text(t))
 	}
 	if !ok {
 		return broken
 	}
-	return &ast.Literal{Span: c.span(first, c.last()), Value: scalar.OfString(value), Raw: raw}
+	return &ast.Literal{
+		Span:  c.span(first, c.last()),
+		Value: scalar.OfString(strings.Join(value, "")),
+		Raw:   strings.Join(raw, " "),
+	}
 }
 
 func (c *climber) unquote(t token) (string, bool) {

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -179,7 +180,7 @@ func (p *parser) split(tokens []token) ([]token, []clauseEnd) {
 				continue
 			}
 		}
-		if endsOperand[tokens[i].kind] && p.startsClause(tokens[i], tokens[i+1], brackets) {
+		if endsOperand[tokens[i].kind] && p.startsClause(tokens[i:], brackets) {
 			end(i+1, true)
 		}
 	}
@@ -226,22 +227,44 @@ var endsOperand = map[lexer.TokenType]bool{
 	tokDatetime: true, tokQuoted: true, tokRParen: true, tokRBracket: true, tokRBrace: true,
 }
 
-// startsClause reports whether next, after a token that may end a formula, is
-// the start of a clause on a line of its own.
-func (p *parser) startsClause(last, next token, brackets int) bool {
-	if next.kind != tokIdent && next.kind != tokNot || p.text(last) == "not" {
-		return false
-	}
-	line := 0
+// startsClause reports whether the second of the tokens, after one that may end
+// a formula, is the start of a clause on a line of its own.
+func (p *parser) startsClause(tokens []token, brackets int) bool {
+	last, next := tokens[0], tokens[1]
 	between := p.file.Text[last.end:next.start]
-	for i := 0; i < len(between); i++ {
-		if between[i] == '\n' {
-			line = i + 1
+	line := strings.LastIndexByte(between, '\n') + 1
+	atMargin := line == len(between)
+	switch {
+	case line == 0 || p.text(last) == "not":
+		return false
+	case next.kind == tokIdent, next.kind == tokNot:
+		return brackets <= 0 || atMargin && !closesBracket(tokens[1:])
+	case next.kind == tokPlus, next.kind == tokMinus, next.kind == tokCaret:
+		// An expression goes on in a line further in, a delta atom stands here.
+		return atMargin && tokens[2].kind == tokIdent && tokens[2].start == next.end
+	}
+	return false
+}
+
+// closesBracket reports whether tokens close a bracket that they do not open. If
+// they do, what precedes them lacks a comma and not a full stop. A look at the
+// first few is enough for a guess.
+func closesBracket(tokens []token) bool {
+	const few = 100
+	open := 0
+	for _, t := range tokens[:min(few, len(tokens))] {
+		switch t.kind {
+		case tokLParen, tokLBracket:
+			open++
+		case tokRParen, tokRBracket:
+			if open--; open < 0 {
+				return true
+			}
+		case tokDot, tokLArrow, tokRArrow, tokLLArrow, tokRRArrow, tokEOF:
+			return false
 		}
 	}
-	// Inside brackets a comma may as well be missing; then only a name at the
-	// very start of a line is taken for a clause.
-	return line > 0 && (brackets <= 0 || line == len(between))
+	return false
 }
 
 func (p *parser) missingFullStop(last, next token) {

@@ -61,9 +61,7 @@ func (s *scanner) all() []token {
 func (s *scanner) token() token {
 	if s.rawNext {
 		s.rawNext = false
-		if t, ok := s.raw(); ok {
-			return t
-		}
+		return s.raw()
 	}
 	s.skipBlanks()
 	start := s.pos
@@ -182,19 +180,26 @@ func (s *scanner) isLineMarker() bool {
 	return len(digits) < len(rest) && digits != "" && isDigit(digits[0])
 }
 
-// raw takes everything before >> as one token; not when there is no >>.
-func (s *scanner) raw() (token, bool) {
-	n := strings.Index(s.text[s.pos:], ">>")
-	if n <= 0 {
-		return token{}, false
+// rawEnd returns the offset of the >> that closes a << before the current
+// position, or -1. The text in between has no << and no arrow of its own: these
+// belong to another clause.
+func (s *scanner) rawEnd() int {
+	inside, _, closed := strings.Cut(s.text[s.pos:], ">>")
+	if !closed || strings.Contains(inside, "<<") || strings.Contains(inside, "<-") || strings.Contains(inside, "->") {
+		return -1
 	}
-	start := s.pos
-	s.pos += n
-	s.checkEncoding(start, s.pos)
-	return token{kind: tokRaw, start: start, end: s.pos}, true
+	return s.pos + len(inside)
 }
 
-// operators of one byte.
+// raw takes everything before >> as one token.
+func (s *scanner) raw() token {
+	start := s.pos
+	s.pos = s.rawEnd()
+	s.checkEncoding(start, s.pos)
+	return token{kind: tokRaw, start: start, end: s.pos}
+}
+
+// single maps bytes to the operators of one byte.
 var single = [128]lexer.TokenType{
 	'.': tokDot, ',': tokComma, ';': tokSemicolon, '!': tokNot, '=': tokEq, '<': tokLt, '>': tokGt,
 	'+': tokPlus, '-': tokMinus, '*': tokStar, '/': tokSlash, '^': tokCaret, '@': tokAt,
@@ -202,7 +207,7 @@ var single = [128]lexer.TokenType{
 	'{': tokLBrace, '}': tokRBrace,
 }
 
-// Operators of several bytes, by their first byte, longest first.
+// operator is a sign of several bytes.
 type operator struct {
 	text string
 	kind lexer.TokenType
@@ -210,6 +215,7 @@ type operator struct {
 	meant string
 }
 
+// operators by their first byte, longest first.
 var operators = [128][]operator{
 	'<': {{"<--", tokLLArrow, ""}, {"<-", tokLArrow, ""}, {"<=", tokLe, ""}, {"<<", tokLShift, ""}, {"<>", tokNe, "!="}},
 	'-': {{"-->", tokRRArrow, ""}, {"->", tokRArrow, ""}},
@@ -274,7 +280,17 @@ func (s *scanner) operator(op operator) lexer.TokenType {
 	start := s.pos
 	s.pos += len(op.text)
 	if op.kind == tokLShift && s.rawPending {
-		s.rawPending, s.rawNext = false, true
+		s.rawPending = false
+		if s.rawEnd() < 0 {
+			s.report(&diag.Diagnostic{
+				Code:    diag.UnbalancedBracket,
+				Message: "<< is never closed",
+				Span:    s.span(start),
+				Helps:   []string{"close it with >>, before the formula"},
+			})
+			return tokBad
+		}
+		s.rawNext = s.rawEnd() > s.pos
 	}
 	if op.meant != "" {
 		s.report(&diag.Diagnostic{

@@ -1,7 +1,3 @@
-// Package source holds program files and spans of text in them.
-//
-// A span is a byte range of an immutable file. Lines and columns are computed
-// only when a position is printed.
 package source
 
 import (

@@ -27,14 +27,3 @@ func Children(n Node) []Node {
 	}
 	return nil
 }
-
-// Walk calls visit for n and everything below it, parents first, children in
-// text order. Where visit returns false, the node's children are passed over.
-func Walk(n Node, visit func(Node) bool) {
-	if n == nil || !visit(n) {
-		return
-	}
-	for _, child := range Children(n) {
-		Walk(child, visit)
-	}
-}
