@@ -18,6 +18,7 @@ type load struct {
 	started time.Time
 	shown   time.Time // of the last progress
 	report  *FileReport
+	byRow   bool  // the facts have rows, not lines
 	bytes   int64 // read of the file so far
 	size    int64
 
@@ -202,9 +203,9 @@ func (l *load) assemble(sources func(field int) []dictSource) error {
 	return errors.Join(errs...)
 }
 
-// lineOf returns the line of a row, or its number from 1 in a file without lines.
+// lineOf returns the line of a row, or its number from 1 where there are no lines.
 func (l *load) lineOf(row int64) int64 {
-	if l.source.Format == Parquet {
+	if l.byRow {
 		return row + 1
 	}
 	i, ok := slices.BinarySearchFunc(l.spans, row, func(s lineSpan, row int64) int {

@@ -72,7 +72,7 @@ func fileError(file string, err error) *LoadError {
 // KeyError says that a functional predicate has two values for one key.
 type KeyError struct {
 	Predicate string
-	File      string
+	File      string // empty for facts that come from Go
 	Key       []scalar.Value
 	Values    [2]scalar.Value
 	Lines     [2]int64 // of the file; rows for a file without lines
@@ -89,8 +89,12 @@ func (e *KeyError) Error() string {
 	if e.Rows {
 		what = "row"
 	}
-	return fmt.Sprintf("%s:%d: %s[%s] has two values: %s here and %s in %s %d",
-		e.File, e.Lines[1], e.Predicate, strings.Join(key, ", "), quoted(e.Values[1]), quoted(e.Values[0]), what, e.Lines[0])
+	where := fmt.Sprintf("%s:%d: ", e.File, e.Lines[1])
+	if e.File == "" {
+		where = fmt.Sprintf("row %d: ", e.Lines[1])
+	}
+	return fmt.Sprintf("%s%s[%s] has two values: %s here and %s in %s %d",
+		where, e.Predicate, strings.Join(key, ", "), quoted(e.Values[1]), quoted(e.Values[0]), what, e.Lines[0])
 }
 
 func quoted(v scalar.Value) string {

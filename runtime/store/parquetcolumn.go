@@ -13,27 +13,18 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// microsPerDay is a day in a datetime's unit.
-const microsPerDay = 86_400_000_000
-
 // parquetField turns the values of one Parquet column into the words of a field.
 type parquetField struct {
+	conversion
 	field *field
 	descr *schema.Column
-	kind  scalar.Kind // of what the file holds; Decimal for integers, too
-
-	// A number of the file times up, or divided by down, is the word. One of
-	// them is 1.
-	up, down int64
-	// unsigned says that the file's integers are.
-	unsigned bool
 }
 
 // newParquetField refuses columns whose type is not the field's.
 func newParquetField(f *parquetFile, fd *field) (*parquetField, error) {
-	p := &parquetField{field: fd, up: 1, down: 1}
+	p := &parquetField{field: fd}
 	mismatch := func(found string) error {
-		return &LoadError{Column: max(0, fd.index+1), Name: fd.name, Reason: fmt.Sprintf("the file has %s, the declared type is %s", found, fd.typ)}
+		return &LoadError{Column: max(0, fd.index+1), Name: fd.name, Reason: mismatched(found, fd.typ)}
 	}
 	if fd.index == offsetColumn {
 		return nil, mismatch("no byte offsets")
@@ -44,69 +35,38 @@ func newParquetField(f *parquetFile, fd *field) (*parquetField, error) {
 	}
 	logical := p.descr.LogicalType()
 	found := p.describe(logical)
-	scale := 0 // digits after the point of a number
+	from := origin{unit: 1, parts: 1}
 	switch t := logical.(type) {
 	case schema.DecimalLogicalType:
-		p.kind, scale = scalar.Decimal, int(t.Scale())
+		from.kind, from.scale = scalar.Decimal, int(t.Scale())
 	case schema.IntLogicalType:
-		p.kind, p.unsigned = scalar.Decimal, !t.IsSigned()
+		from.kind, from.unsigned = scalar.Int, !t.IsSigned()
 	case schema.DateLogicalType:
-		p.kind, p.up = scalar.Datetime, microsPerDay
+		from.kind, from.unit = scalar.Datetime, microsPerDay
 	case schema.TimestampLogicalType:
-		p.kind = scalar.Datetime
+		from.kind = scalar.Datetime
 		switch t.TimeUnit() {
 		case schema.TimeUnitMillis:
-			p.up = 1000
+			from.unit = 1000
 		case schema.TimeUnitNanos:
-			p.down = 1000
+			from.parts = 1000
 		}
 	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
-		p.kind = scalar.String
+		from.kind = scalar.String
 	case schema.NoLogicalType, schema.NullLogicalType, schema.UnknownLogicalType:
-		p.kind = map[parquet.Type]scalar.Kind{
+		from.kind = map[parquet.Type]scalar.Kind{
 			parquet.Types.Boolean: scalar.Boolean,
-			parquet.Types.Int32:   scalar.Decimal, parquet.Types.Int64: scalar.Decimal,
+			parquet.Types.Int32:   scalar.Int, parquet.Types.Int64: scalar.Int,
 			parquet.Types.Int96: scalar.Datetime,
 			parquet.Types.Float: scalar.Float, parquet.Types.Double: scalar.Float,
 			parquet.Types.ByteArray: scalar.String,
 		}[p.descr.PhysicalType()]
-	default:
-		return nil, mismatch(found)
 	}
-	ok := p.kind == fd.typ.Kind
-	switch fd.typ.Kind {
-	case scalar.Int, scalar.Uint:
-		ok = p.kind == scalar.Decimal
-		p.rescale(scale, 0)
-	case scalar.Decimal:
-		p.rescale(scale, int(fd.typ.Scale))
-	case scalar.Float:
-		ok = ok || p.kind == scalar.Decimal
-		if p.kind == scalar.Decimal {
-			p.rescale(scale, 0)
-		}
-	}
-	if !ok {
+	var ok bool
+	if p.conversion, ok = newConversion(from, fd.typ); !ok {
 		return nil, mismatch(found)
 	}
 	return p, nil
-}
-
-func (p *parquetField) rescale(from, to int) {
-	if from <= to {
-		p.up = pow10(to - from)
-	} else {
-		p.down = pow10(from - to)
-	}
-}
-
-// pow10 returns 10^n, or 0 when that does not fit 64 bits; nothing but zero can
-// be scaled by so much.
-func pow10(n int) int64 {
-	if n > 18 {
-		return 0
-	}
-	return scalar.Pow10(n).Int64()
 }
 
 func (p *parquetField) describe(logical schema.LogicalType) string {
@@ -250,14 +210,18 @@ func (r *columnReader) flush() {
 }
 
 // refuse reports a value; its row is left out or ends the load.
-func (r *columnReader) refuse(row int, format string, args ...any) int64 {
-	// One is enough to stop; more than can be shown are counted only.
-	r.part.bad = append(r.part.bad, badCell{uint32(row), fmt.Sprintf(format, args...)})
+func (r *columnReader) refuse(row int, reason string) int64 {
+	r.part.bad = append(r.part.bad, badCell{uint32(row), reason})
 	return r.last
 }
 
+// refuser is refuse for rows that are counted from one of the row group.
+func (r *columnReader) refuser(first int) func(i int, reason string) int64 {
+	return func(i int, reason string) int64 { return r.refuse(first+i, reason) }
+}
+
 func (r *columnReader) int32s(dst []int64, values []int32, row int) {
-	if r.unsigned {
+	if r.from.unsigned {
 		for i, v := range values {
 			dst[i] = int64(uint32(v))
 		}
@@ -266,12 +230,12 @@ func (r *columnReader) int32s(dst []int64, values []int32, row int) {
 			dst[i] = int64(v)
 		}
 	}
-	r.numbers(dst, row, false)
+	r.convert(dst, false, r.refuser(row))
 }
 
 func (r *columnReader) int64s(dst []int64, values []int64, row int) {
 	copy(dst, values)
-	r.numbers(dst, row, r.unsigned)
+	r.convert(dst, r.from.unsigned, r.refuser(row))
 }
 
 func (r *columnReader) int96s(dst []int64, values []parquet.Int96, row int) {
@@ -281,73 +245,20 @@ func (r *columnReader) int96s(dst []int64, values []parquet.Int96, row int) {
 		nanos := int64(binary.LittleEndian.Uint64(v[:8]))
 		days := int64(binary.LittleEndian.Uint32(v[8:])) - julian1970
 		if days > math.MaxInt64/microsPerDay-1 || nanos%1000 != 0 {
-			dst[i] = r.refuse(row+i, "the timestamp does not fit a datetime of microseconds")
+			dst[i] = r.refuse(row+i, "the timestamp does not fit a datetime in microseconds")
 			continue
 		}
 		dst[i] = days*microsPerDay + nanos/1000
 	}
 }
 
-// numbers turns numbers of the file into words of the field, exactly.
-func (r *columnReader) numbers(words []int64, row int, unsigned bool) {
-	t := r.field.typ
-	if t.Kind == scalar.Float {
-		for i, w := range words {
-			f := float64(w)
-			if unsigned {
-				f = float64(uint64(w))
-			}
-			words[i] = int64(scalar.OfFloat(t, f/float64(r.down)).Bits())
-		}
-		return
-	}
-	if unsigned && t.Kind != scalar.Uint {
-		for i, w := range words {
-			if w < 0 {
-				words[i] = r.refuse(row+i, "%d is not %s", uint64(w), article(t))
-			}
-		}
-	}
-	switch {
-	case r.down != 1:
-		for i, w := range words {
-			if r.down == 0 && w != 0 || r.down != 0 && w%r.down != 0 {
-				words[i] = r.refuse(row+i, "the value has digits that %s can not hold", article(t))
-			} else if w != 0 {
-				words[i] = w / r.down
-			}
-		}
-	case r.up != 1:
-		limit := int64(0)
-		if r.up != 0 {
-			limit = math.MaxInt64 / r.up
-		}
-		for i, w := range words {
-			if w > limit || w < -limit {
-				words[i] = r.refuse(row+i, "the value is too large for %s", article(t))
-				continue
-			}
-			words[i] = w * r.up
-		}
-	}
-	if t.Kind != scalar.Int && t.Kind != scalar.Uint || t.Bits == 64 && (t.Kind == scalar.Int || unsigned) {
-		return
-	}
-	for i, w := range words {
-		fits := t.Kind == scalar.Int && fitsInt(w, t.Bits) || t.Kind == scalar.Uint && (unsigned || w >= 0) && (t.Bits == 64 || uint64(w)>>t.Bits == 0)
-		if !fits {
-			words[i] = r.refuse(row+i, "%d is not %s", w, article(t))
-		}
-	}
-}
-
 // byteArrays turns strings, or decimals as big-endian numbers, into words.
 func (r *columnReader) byteArrays(dst []int64, n int, at func(int) []byte, row int) {
-	if r.kind == scalar.String {
+	if r.from.kind == scalar.String {
 		for i := range n {
 			code, ok := r.strings.codeOfText(at(i))
 			if !ok {
-				dst[i] = r.refuse(row+i, "%s", badText(at(i)))
+				dst[i] = r.refuse(row+i, badText(at(i)))
 				continue
 			}
 			dst[i] = int64(code)
@@ -361,9 +272,9 @@ func (r *columnReader) byteArrays(dst []int64, n int, at func(int) []byte, row i
 			refused = append(refused, i)
 		}
 	}
-	r.numbers(dst[:n], row, false)
+	r.convert(dst[:n], false, r.refuser(row))
 	for _, i := range refused {
-		dst[i] = r.refuse(row+i, "the value is too large for %s", article(r.field.typ))
+		dst[i] = r.refuse(row+i, tooLarge(r.field.typ))
 	}
 }
 

@@ -110,7 +110,7 @@ func (l *load) readParquet(ctx context.Context) error {
 		return err
 	}
 	defer l.source.closeParquet(f)
-	l.size = f.size
+	l.size, l.byRow = f.size, true
 	if f.NumRows() > maxRows {
 		return fmt.Errorf("%d rows; a relation can not hold more than %d", f.NumRows(), int64(maxRows))
 	}

@@ -157,7 +157,7 @@ func (l *load) asSet(r *Relation, rows rowNumbers, keyed keyCache) (*Relation, e
 }
 
 func (l *load) keyError(r *Relation, t *Table, rows rowNumbers, a, b uint32) error {
-	e := &KeyError{Predicate: r.Name, File: l.source.Path, Rows: l.source.Format == Parquet}
+	e := &KeyError{Predicate: r.Name, File: l.source.Path, Rows: l.byRow}
 	e.Lines = [2]int64{rows.line(a), rows.line(b)}
 	for _, c := range t.Columns[:r.Keys] {
 		e.Key = append(e.Key, c.Value(int(a)))

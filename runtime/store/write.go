@@ -168,17 +168,24 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	err = writeCompressed(f, path, write)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
+	whole := false
+	defer func() {
+		if !whole {
+			f.Close()
+			os.Remove(beside)
+		}
+	}()
+	if err := writeCompressed(f, path, write); err != nil {
+		return err
 	}
-	if err == nil {
-		err = os.Rename(beside, path)
+	if err := f.Close(); err != nil {
+		return err
 	}
-	if err != nil {
-		os.Remove(beside)
+	if err := os.Rename(beside, path); err != nil {
+		return err
 	}
-	return err
+	whole = true
+	return nil
 }
 
 func writeCompressed(f io.Writer, path string, write func(io.Writer) error) error {

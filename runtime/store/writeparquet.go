@@ -74,7 +74,8 @@ func newParquetWriter(w io.Writer, cols []*Column, names []string) *parquetWrite
 		p.err = err
 		return p
 	}
-	p.file = file.NewParquetWriter(w, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
+	// The library closes what it can; the writer stays the caller's.
+	p.file = file.NewParquetWriter(struct{ io.Writer }{w}, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
 	return p
 }
 

@@ -1,0 +1,351 @@
+package store
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// FromArrow returns the relation of a predicate from a record with one column
+// for each argument, in their order. Integers, decimals, floats, booleans, dates,
+// timestamps (whose zone is taken as UTC), strings and dictionaries of strings
+// become what they can without loss. A row whose value of a functional predicate
+// is null is left out; any other null, and a value that does not fit, is a
+// *LoadError.
+func FromArrow(s Schema, rec arrow.RecordBatch) (*Relation, error) {
+	if int(rec.NumCols()) != len(s.Args) {
+		return nil, &LoadError{File: s.Name, Reason: fmt.Sprintf("the Arrow record has %s, expected %d", counted(int(rec.NumCols()), "column"), len(s.Args))}
+	}
+	columns := make([]*Column, len(s.Args))
+	var missing []uint32
+	for i, a := range s.Args {
+		fail := func(row int, reason string) error {
+			return &LoadError{File: s.Name, Row: int64(row), Column: i + 1, Name: a.Name, Reason: reason}
+		}
+		arr := rec.Column(i)
+		if arr.NullN() > 0 {
+			for row := range arr.Len() {
+				switch {
+				case !arr.IsNull(row):
+				case i < s.Keys:
+					return nil, fail(row+1, "the value is missing (null)")
+				default:
+					missing = append(missing, uint32(row))
+				}
+			}
+		}
+		c, row, reason := arrowColumn(a.Type, arr)
+		if reason != "" {
+			return nil, fail(row, reason)
+		}
+		columns[i] = c
+	}
+	return newRelation(s, columns, int(rec.NumRows()), missing)
+}
+
+// arrowColumn converts an array. When it can not, it returns the row, from 1,
+// and the reason; row 0 is the array as a whole.
+func arrowColumn(t scalar.Type, arr arrow.Array) (_ *Column, row int, reason string) {
+	if t.Kind == scalar.String {
+		return arrowStrings(arr)
+	}
+	from := origin{unit: 1, parts: 1}
+	n := arr.Len()
+	words := make([]int64, n)
+	var large []int // rows beyond 64 bits
+	wide := false   // words are bit patterns of unsigned ones
+	switch a := arr.(type) {
+	case *array.Boolean:
+		from.kind = scalar.Boolean
+		for i := range n {
+			if a.Value(i) {
+				words[i] = 1
+			}
+		}
+	case *array.Int8:
+		from.kind = scalar.Int
+		setWords(words, a.Int8Values())
+	case *array.Int16:
+		from.kind = scalar.Int
+		setWords(words, a.Int16Values())
+	case *array.Int32:
+		from.kind = scalar.Int
+		setWords(words, a.Int32Values())
+	case *array.Int64:
+		from.kind = scalar.Int
+		setWords(words, a.Int64Values())
+	case *array.Uint8:
+		from.kind, from.unsigned = scalar.Int, true
+		setWords(words, a.Uint8Values())
+	case *array.Uint16:
+		from.kind, from.unsigned = scalar.Int, true
+		setWords(words, a.Uint16Values())
+	case *array.Uint32:
+		from.kind, from.unsigned = scalar.Int, true
+		setWords(words, a.Uint32Values())
+	case *array.Uint64:
+		from.kind, from.unsigned, wide = scalar.Int, true, true
+		setWords(words, a.Uint64Values())
+	case *array.Float32:
+		from.kind = scalar.Float
+		setFloats(t, words, func(i int) float64 { return float64(a.Value(i)) })
+	case *array.Float64:
+		from.kind = scalar.Float
+		setFloats(t, words, a.Value)
+	case *array.Float16:
+		from.kind = scalar.Float
+		setFloats(t, words, func(i int) float64 { return float64(a.Value(i).Float32()) })
+	case *array.Date32:
+		from.kind, from.unit = scalar.Datetime, microsPerDay
+		setWords(words, a.Date32Values())
+	case *array.Date64:
+		from.kind, from.unit = scalar.Datetime, 1000
+		setWords(words, a.Date64Values())
+	case *array.Timestamp:
+		from.kind = scalar.Datetime
+		switch a.DataType().(*arrow.TimestampType).Unit {
+		case arrow.Second:
+			from.unit = 1_000_000
+		case arrow.Millisecond:
+			from.unit = 1000
+		case arrow.Nanosecond:
+			from.parts = 1000
+		}
+		setWords(words, a.TimestampValues())
+	case *array.Decimal32:
+		from.kind, from.scale = scalar.Decimal, decimalScale(a)
+		setWords(words, a.Values())
+	case *array.Decimal64:
+		from.kind, from.scale = scalar.Decimal, decimalScale(a)
+		setWords(words, a.Values())
+	case *array.Decimal128:
+		from.kind, from.scale = scalar.Decimal, decimalScale(a)
+		large = setDecimals(words, a.Value)
+	case *array.Decimal256:
+		from.kind, from.scale = scalar.Decimal, decimalScale(a)
+		large = setDecimals(words, a.Value)
+	}
+	c, ok := newConversion(from, t)
+	if !ok || from.scale < 0 {
+		return nil, 0, fmt.Sprintf("the Arrow column is %s, the declared type is %s", arr.DataType(), t)
+	}
+	for i := range words {
+		if arr.IsNull(i) {
+			words[i] = 0
+		}
+	}
+	refuse := func(i int, why string) int64 {
+		if row == 0 && arr.IsValid(i) {
+			row, reason = i+1, why
+		}
+		return 0
+	}
+	for _, i := range large {
+		refuse(i, tooLarge(t))
+	}
+	switch {
+	case from.kind == scalar.Float, from.kind == scalar.Boolean:
+	default:
+		c.convert(words, wide, refuse)
+	}
+	if reason != "" {
+		return nil, row, reason
+	}
+	return ColumnOf(t, words, nil), 0, ""
+}
+
+func setWords[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](words []int64, values []T) {
+	for i, v := range values {
+		words[i] = int64(v)
+	}
+}
+
+func setFloats(t scalar.Type, words []int64, at func(int) float64) {
+	for i := range words {
+		words[i] = int64(scalar.OfFloat(t, at(i)).Bits())
+	}
+}
+
+func decimalScale(a arrow.Array) int {
+	return int(a.DataType().(arrow.DecimalType).GetScale())
+}
+
+// setDecimals sets words to the decimals' digits; it returns the rows of those
+// that do not fit.
+func setDecimals[T interface{ BigInt() *big.Int }](words []int64, at func(int) T) (large []int) {
+	for i := range words {
+		b := at(i).BigInt()
+		if !b.IsInt64() {
+			large = append(large, i)
+			continue
+		}
+		words[i] = b.Int64()
+	}
+	return large
+}
+
+func arrowStrings(arr arrow.Array) (_ *Column, row int, reason string) {
+	b := NewBuilder(scalar.StringType, nil)
+	at, ok := stringsOf(arr)
+	if !ok {
+		return nil, 0, fmt.Sprintf("the Arrow column is %s, the declared type is string", arr.DataType())
+	}
+	for i := range arr.Len() {
+		s := ""
+		if arr.IsValid(i) {
+			s = at(i)
+		}
+		if !isText(s) {
+			return nil, i + 1, badText([]byte(s))
+		}
+		b.AppendString(s)
+	}
+	return b.Finish(), 0, ""
+}
+
+func stringsOf(arr arrow.Array) (func(i int) string, bool) {
+	switch a := arr.(type) {
+	case *array.String:
+		return a.Value, true
+	case *array.LargeString:
+		return a.Value, true
+	case *array.StringView:
+		return a.Value, true
+	case *array.Binary:
+		return a.ValueString, true
+	case *array.LargeBinary:
+		return a.ValueString, true
+	case *array.Dictionary:
+		at, ok := stringsOf(a.Dictionary())
+		return func(i int) string { return at(a.GetValueIndex(i)) }, ok
+	}
+	return nil, false
+}
+
+// ArrowSchema returns the types that ToArrow gives: integers of their size,
+// decimal128(19, scale), timestamps in microseconds UTC, UTF-8 strings.
+func ArrowSchema(out *Output) *arrow.Schema {
+	fields := make([]arrow.Field, len(out.Columns))
+	for i, c := range out.Columns {
+		fields[i] = arrow.Field{Name: out.Names[i], Type: arrowType(c.Type)}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// decimalDigits is the precision of decimals on the way out: all of 64 bits fit.
+const decimalDigits = 19
+
+func arrowType(t scalar.Type) arrow.DataType {
+	switch t.Kind {
+	case scalar.Boolean:
+		return arrow.FixedWidthTypes.Boolean
+	case scalar.Int:
+		return map[uint8]arrow.DataType{8: arrow.PrimitiveTypes.Int8, 16: arrow.PrimitiveTypes.Int16, 32: arrow.PrimitiveTypes.Int32, 64: arrow.PrimitiveTypes.Int64}[t.Bits]
+	case scalar.Uint:
+		return map[uint8]arrow.DataType{8: arrow.PrimitiveTypes.Uint8, 16: arrow.PrimitiveTypes.Uint16, 32: arrow.PrimitiveTypes.Uint32, 64: arrow.PrimitiveTypes.Uint64}[t.Bits]
+	case scalar.Float:
+		if t.Bits == 32 {
+			return arrow.PrimitiveTypes.Float32
+		}
+		return arrow.PrimitiveTypes.Float64
+	case scalar.Decimal:
+		return &arrow.Decimal128Type{Precision: decimalDigits, Scale: int32(t.Scale)}
+	case scalar.Datetime:
+		return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
+	}
+	return arrow.BinaryTypes.String
+}
+
+// ToArrow returns the rows, in order, as one record. The caller releases it.
+func ToArrow(out *Output) (arrow.RecordBatch, error) {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, ArrowSchema(out))
+	defer b.Release()
+	b.Reserve(int(out.limited()))
+	err := out.each(func(block [][]int64, n int) error {
+		for i, c := range out.Columns {
+			appendArrow(b.Field(i), c, block[i][:n])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(out.Columns) == 0 {
+		return array.NewRecordBatch(ArrowSchema(out), nil, out.limited()), nil
+	}
+	return b.NewRecordBatch(), nil
+}
+
+// EachArrow calls yield with the rows, in order, as records of a few thousand
+// rows each, which are released when it returns.
+func EachArrow(out *Output, yield func(arrow.RecordBatch) error) error {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, ArrowSchema(out))
+	defer b.Release()
+	return out.each(func(block [][]int64, n int) error {
+		if len(out.Columns) == 0 {
+			return yield(array.NewRecordBatch(ArrowSchema(out), nil, int64(n)))
+		}
+		for i, c := range out.Columns {
+			appendArrow(b.Field(i), c, block[i][:n])
+		}
+		rec := b.NewRecordBatch()
+		defer rec.Release()
+		return yield(rec)
+	})
+}
+
+func appendArrow(b array.Builder, c *Column, words []int64) {
+	switch b := b.(type) {
+	case *array.BooleanBuilder:
+		for _, w := range words {
+			b.Append(w != 0)
+		}
+	case *array.Int8Builder:
+		appendNumbers(b.Append, words)
+	case *array.Int16Builder:
+		appendNumbers(b.Append, words)
+	case *array.Int32Builder:
+		appendNumbers(b.Append, words)
+	case *array.Int64Builder:
+		b.AppendValues(words, nil)
+	case *array.Uint8Builder:
+		appendNumbers(b.Append, words)
+	case *array.Uint16Builder:
+		appendNumbers(b.Append, words)
+	case *array.Uint32Builder:
+		appendNumbers(b.Append, words)
+	case *array.Uint64Builder:
+		appendNumbers(b.Append, words)
+	case *array.TimestampBuilder:
+		appendNumbers(b.Append, words)
+	case *array.Float32Builder:
+		for _, w := range words {
+			b.Append(float32(math.Float64frombits(uint64(w))))
+		}
+	case *array.Float64Builder:
+		for _, w := range words {
+			b.Append(math.Float64frombits(uint64(w)))
+		}
+	case *array.Decimal128Builder:
+		for _, w := range words {
+			b.Append(decimal128.FromI64(w))
+		}
+	case *array.StringBuilder:
+		for _, w := range words {
+			b.Append(c.Dict.String(uint32(w)))
+		}
+	}
+}
+
+func appendNumbers[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](add func(T), words []int64) {
+	for _, w := range words {
+		add(T(w))
+	}
+}
