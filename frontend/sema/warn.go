@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
@@ -110,10 +111,12 @@ func boundName(v *core.Var, let *core.Let) string {
 }
 
 // growing returns a head variable that is computed from variables of recursive
-// atoms and that no comparison mentions.
+// atoms, in a rule where no comparison bounds a computed variable. One bounded
+// column is enough: each round has to move it. The value of a function does not
+// count, since its keys decide it.
 func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
-	from := map[*core.Var]bool{} // has its value from the recursion
-	lets := map[*core.Var]*core.Let{}
+	recursive := map[*core.Var]bool{} // has its value from the recursion
+	computed := map[*core.Var]*core.Let{}
 	inputs := map[*core.Var][]*core.Var{}
 	bounded := map[*core.Var]bool{}
 	for _, l := range r.Body {
@@ -121,60 +124,75 @@ func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 		case *core.Atom:
 			for _, t := range l.Args {
 				if v, ok := t.(*core.Var); ok && members[l.Pred] {
-					from[v] = true
+					recursive[v] = true
 				}
 			}
 		case *core.Test:
-			for _, v := range exprVars(l.Expr) {
+			if call, ok := l.Expr.(*core.Call); ok && bounds[call.Func.Name] {
+				for _, v := range arithmeticVars(call) {
+					bounded[v] = true
+				}
+			}
+		case *core.Let:
+			inputs[l.Var] = exprVars(l.Expr)
+			call, isCall := l.Expr.(*core.Call)
+			for _, v := range inputs[l.Var] {
+				if recursive[v] {
+					recursive[l.Var] = true
+					if isCall && grows(call) || computed[v] != nil {
+						computed[l.Var] = l
+					}
+				}
+			}
+		}
+	}
+	// A bound on a variable bounds what it is computed from, and what is
+	// computed from it.
+	for _, l := range r.Body {
+		if let, ok := l.(*core.Let); ok && bounded[let.Var] {
+			for _, v := range inputs[let.Var] {
 				bounded[v] = true
 			}
 		}
 	}
-	for _, l := range r.Body {
-		let, ok := l.(*core.Let)
-		if !ok {
+	var isBounded func(v *core.Var) bool
+	isBounded = func(v *core.Var) bool {
+		return bounded[v] || slices.ContainsFunc(inputs[v], isBounded)
+	}
+	var found *core.Var
+	for _, t := range r.Head.Args[:r.Head.Pred.Keys] {
+		v, ok := t.(*core.Var)
+		if !ok || computed[v] == nil {
 			continue
 		}
-		vars := exprVars(let.Expr)
-		inputs[let.Var] = vars
-		call, computed := let.Expr.(*core.Call)
-		grows := computed && grows(call)
-		for _, v := range vars {
-			if !from[v] {
-				continue
-			}
-			from[let.Var] = true
-			if grows || lets[v] != nil {
-				lets[let.Var] = let
-			}
+		if isBounded(v) {
+			return nil, nil
+		}
+		if found == nil {
+			found = v
 		}
 	}
-	var mark func(v *core.Var) bool
-	mark = func(v *core.Var) bool {
-		if bounded[v] {
-			return true
-		}
-		for _, in := range inputs[v] {
-			if mark(in) {
-				return true
-			}
-		}
-		return false
-	}
-	// A test of a variable that is computed from the head's bounds it as well.
-	for v, ins := range inputs {
-		if bounded[v] {
-			for _, in := range ins {
-				bounded[in] = true
+	return found, computed[found]
+}
+
+// bounds are the comparisons that keep a value in a range.
+var bounds = map[string]bool{"eq": true, "lt": true, "le": true, "gt": true, "ge": true}
+
+// arithmeticVars returns the variables that a comparison bounds: its operands
+// and what they are computed from by arithmetic.
+func arithmeticVars(k *core.Call) []*core.Var {
+	var out []*core.Var
+	for _, a := range k.Args {
+		switch a := a.(type) {
+		case core.VarExpr:
+			out = append(out, a.Var)
+		case *core.Call:
+			if growers[a.Func.Name] || a.Func.Name == "convert" || a.Func.Name == "string:length" {
+				out = append(out, arithmeticVars(a)...)
 			}
 		}
 	}
-	for _, t := range r.Head.Args {
-		if v, ok := t.(*core.Var); ok && lets[v] != nil && !mark(v) {
-			return v, lets[v]
-		}
-	}
-	return nil, nil
+	return out
 }
 
 // growers are the functions that can give ever new values.
