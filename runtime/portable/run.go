@@ -18,6 +18,7 @@ type options struct {
 	vector     int // rows of a batch
 	serialRows int // source rows below which one worker runs a pipeline
 	smallSet   int // tuples that a set holds in its small form
+	noBitmaps  bool
 }
 
 var defaults = options{vector: 2048, serialRows: serialRows, smallSet: smallSet}

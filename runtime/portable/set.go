@@ -36,7 +36,9 @@ type tupleSet struct {
 	shardBits uint
 	narrow    []shard[uint32]
 	broad     []shard[uint64]
-	limit     int // tuples in the small form
+
+	limit     int  // tuples in the small form
+	noBitmaps bool // for tests of the other forms
 }
 
 type setMode uint8
@@ -100,7 +102,7 @@ func (s *tupleSet) reset() {
 func (s *tupleSet) grow() {
 	mem := s.table.mem
 	bitmap := s.denseCols.bytes
-	affordable := bitmap > 0 && (mem.bound == 0 || bitmap < (mem.bound-mem.held.Load())/2)
+	affordable := bitmap > 0 && !s.noBitmaps && (mem.bound == 0 || bitmap < (mem.bound-mem.held.Load())/2)
 	switch {
 	case s.mode == smallMode && affordable && bitmap <= eagerDense,
 		(s.mode == narrowMode || s.mode == broadMode) && affordable && 2*s.hashBytes() > bitmap:

@@ -14,7 +14,7 @@ func (s *insertSink) begin(r *run, parallel bool) {
 	if set == nil {
 		return
 	}
-	set.limit = r.opts.smallSet
+	set.limit, set.noBitmaps = r.opts.smallSet, r.opts.noBitmaps
 	if set.mode != smallMode || parallel {
 		set.grow()
 	}
