@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -75,14 +76,25 @@ type relation struct {
 
 type machine struct {
 	relations map[*core.Pred]*relation
+	steps     int64 // literals that may still be tried
 }
+
+// ErrTooLarge is the error of a program that needs more steps than allowed.
+var ErrTooLarge = errors.New("too large for brute force")
+
+// unbounded is more steps than anyone waits for.
+const unbounded = 1 << 62
 
 // env binds the variables of one rule.
 type env map[*core.Var]scalar.Value
 
 // Run evaluates a program. The error is a *KeyError or an *OverflowError.
-func Run(p *core.Program, facts Facts) (*Result, error) {
-	m := &machine{relations: map[*core.Pred]*relation{}}
+func Run(p *core.Program, facts Facts) (*Result, error) { return RunBounded(p, facts, unbounded) }
+
+// RunBounded is Run that gives up with ErrTooLarge when it has matched as many
+// tuples as steps says. Ten million take some seconds.
+func RunBounded(p *core.Program, facts Facts, steps int64) (*Result, error) {
+	m := &machine{relations: map[*core.Pred]*relation{}, steps: steps}
 	for _, pred := range p.Preds {
 		m.relations[pred] = &relation{seen: map[string]bool{}, values: map[string]Tuple{}}
 		for _, t := range facts[pred.Name] {
@@ -96,6 +108,9 @@ func Run(p *core.Program, facts Facts) (*Result, error) {
 			changed = false
 			for _, rule := range stratum.Rules {
 				derived, err := m.derive(rule)
+				if m.steps <= 0 {
+					return nil, ErrTooLarge
+				}
 				if err != nil {
 					return nil, err
 				}
@@ -117,6 +132,9 @@ func Run(p *core.Program, facts Facts) (*Result, error) {
 		if bindings := m.violations(check); len(bindings) > 0 {
 			result.Violations = append(result.Violations, Violation{check, bindings})
 		}
+	}
+	if m.steps <= 0 {
+		return nil, ErrTooLarge
 	}
 	return result, nil
 }
@@ -160,6 +178,9 @@ func (m *machine) solve(body []core.Literal, bindings env, found func()) {
 	switch l := body[0].(type) {
 	case *core.Atom:
 		for _, t := range m.relations[l.Pred].tuples {
+			if m.steps--; m.steps <= 0 {
+				return
+			}
 			var bound []*core.Var
 			if bindings.match(l.Args, t, &bound) {
 				m.solve(rest, bindings, found)

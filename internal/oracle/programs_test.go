@@ -21,7 +21,7 @@ const programs = "../../testdata/programs"
 
 // Nested loops take too long beyond these sizes.
 const (
-	maxFacts    = 2000 // tuples of facts
+	maxFacts    = 2000  // tuples of facts
 	maxExpected = 12000 // tuples of expected relations
 )
 

@@ -1,0 +1,353 @@
+package randprog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+type variable struct {
+	name string
+	t    typ
+}
+
+// body is the body of a rule under construction.
+type body struct {
+	g         *generator
+	conjuncts []string
+	vars      []variable // bound by a positive atom
+	named     int
+}
+
+func (b *body) fresh(t typ) string {
+	b.named++
+	name := fmt.Sprintf("v%d", b.named)
+	b.vars = append(b.vars, variable{name, t})
+	return name
+}
+
+// bound returns a variable of the type, if there is one.
+func (b *body) bound(t typ) (string, bool) {
+	var of []string
+	for _, v := range b.vars {
+		if v.t == t {
+			of = append(of, v.name)
+		}
+	}
+	if len(of) == 0 {
+		return "", false
+	}
+	return pick(b.g, of), true
+}
+
+// startBody draws a body without tests for the rule that a recursion starts
+// from.
+func (g *generator) startBody(head []typ) *body {
+	b := &body{g: g}
+	b.positive(pick(g, g.preds))
+	b.provideAll(head)
+	return b
+}
+
+// newBody draws a body for a head of the given types. Its atoms are of complete
+// predicates and, if there is a recursive group, one or two of that.
+func (g *generator) newBody(group []*pred, head []typ) *body {
+	b := &body{g: g}
+	if len(group) > 0 {
+		b.positive(pick(g, group))
+		if g.chance(35) {
+			b.positive(pick(g, group))
+		}
+	}
+	for range 1 + g.IntN(2) {
+		if len(group) == 0 || g.chance(60) || len(b.conjuncts) == 0 {
+			b.positive(pick(g, g.preds))
+		}
+	}
+	b.provideAll(head)
+	b.tests()
+	if g.chance(15) {
+		b.alternatives()
+	}
+	if g.chance(30) {
+		b.negation()
+	}
+	g.Shuffle(len(b.conjuncts), func(i, j int) {
+		b.conjuncts[i], b.conjuncts[j] = b.conjuncts[j], b.conjuncts[i]
+	})
+	return b
+}
+
+// newConjunction draws a body without disjunction, as aggregates take it.
+func (g *generator) newConjunction() *body {
+	b := &body{g: g}
+	for range 1 + g.IntN(2) {
+		b.positive(pick(g, g.preds))
+	}
+	b.tests()
+	if g.chance(25) {
+		b.negation()
+	}
+	return b
+}
+
+func (b *body) text() string { return strings.Join(b.conjuncts, ", ") }
+
+// provideAll binds, mostly, a variable of each type that the head needs.
+func (b *body) provideAll(head []typ) {
+	for _, t := range head {
+		if _, ok := b.bound(t); !ok && len(b.conjuncts) < 4 && b.g.chance(80) {
+			b.provide(t)
+		}
+	}
+}
+
+// provide adds an atom of a predicate with an argument of the type, if there is
+// one.
+func (b *body) provide(t typ) {
+	var of []*pred
+	for _, p := range b.g.preds {
+		if slices.Contains(p.args, t) {
+			of = append(of, p)
+		}
+	}
+	if len(of) > 0 {
+		b.positive(pick(b.g, of))
+	}
+}
+
+// positive adds an atom. Its arguments are variables, new or shared, seldom
+// constants and wildcards.
+func (b *body) positive(p *pred) {
+	args := make([]string, len(p.args))
+	for i, t := range p.args {
+		shared, ok := b.bound(t)
+		switch n := b.g.IntN(100); {
+		case n < 4:
+			_, args[i] = b.g.constant(t)
+		case n < 12:
+			args[i] = "_"
+		case ok && n < 55:
+			args[i] = shared
+		default:
+			args[i] = b.fresh(t)
+		}
+	}
+	b.conjuncts = append(b.conjuncts, p.atom(args))
+}
+
+// tests adds up to two comparisons.
+func (b *body) tests() {
+	for range 2 {
+		if len(b.vars) > 0 && b.g.chance(18) {
+			b.conjuncts = append(b.conjuncts, b.test())
+		}
+	}
+}
+
+// test compares a variable with a variable, a constant, or an expression.
+func (b *body) test() string {
+	g := b.g
+	v := pick(g, b.vars)
+	if v.t == text && g.chance(30) {
+		pattern := pick(g, []string{"a%", "%b", "_", "%é%", "a_", "\\\\%"})
+		return fmt.Sprintf("string:like(%s, \"%s\")", v.name, pattern)
+	}
+	op := pick(g, []string{"=", "!=", "!=", "<", "<=", "<=", ">", ">=", ">="})
+	switch n := g.IntN(10); {
+	case n < 4:
+		_, literal := g.constant(v.t)
+		return fmt.Sprintf("%s %s %s", v.name, op, literal)
+	case n < 7 && b.another(v) != "":
+		other := b.another(v)
+		return fmt.Sprintf("%s %s %s", v.name, op, other)
+	case v.t == integer && n < 8:
+		return fmt.Sprintf("0 <= %s < %d", v.name, 2+g.IntN(5))
+	}
+	return fmt.Sprintf("%s %s %s", v.name, op, b.expression(v.t, false))
+}
+
+// another returns another variable of the same type, or "".
+func (b *body) another(v variable) string {
+	for _, other := range b.vars {
+		if other.t == v.t && other.name != v.name {
+			return other.name
+		}
+	}
+	return ""
+}
+
+// alternatives adds a disjunction of tests, or of atoms with the same
+// variables.
+func (b *body) alternatives() {
+	g := b.g
+	p := pick(g, g.preds)
+	var alike []*pred
+	for _, q := range g.preds {
+		if len(q.args) == len(p.args) && fmt.Sprint(q.args) == fmt.Sprint(p.args) {
+			alike = append(alike, q)
+		}
+	}
+	if len(p.args) > 0 && g.chance(50) {
+		args := make([]string, len(p.args))
+		for i, t := range p.args {
+			args[i] = b.fresh(t)
+		}
+		other := append([]string(nil), args...)
+		if n := len(args); n > 1 && p.args[0] == p.args[n-1] {
+			other[0], other[n-1] = other[n-1], other[0]
+		}
+		b.conjuncts = append(b.conjuncts, fmt.Sprintf("(%s ; %s)", p.atom(args), pick(g, alike).atom(other)))
+		return
+	}
+	if len(b.vars) > 0 {
+		b.conjuncts = append(b.conjuncts, fmt.Sprintf("(%s ; %s)", b.test(), b.test()))
+	}
+}
+
+// negation adds a negated atom over bound variables and wildcards, a negated
+// comparison, or a negated conjunction with a variable of its own.
+func (b *body) negation() {
+	g := b.g
+	p := pick(g, g.preds)
+	args := make([]string, len(p.args))
+	own := ""
+	for i, t := range p.args {
+		shared, ok := b.bound(t)
+		switch {
+		case ok && g.chance(75):
+			args[i] = shared
+		case t == integer && own == "" && g.chance(30):
+			own = "w"
+			args[i] = own
+		default:
+			args[i] = "_"
+		}
+	}
+	switch {
+	case own != "":
+		b.conjuncts = append(b.conjuncts, fmt.Sprintf("!(%s, %s < %d)", p.atom(args), own, 1+g.IntN(4)))
+	case len(b.vars) > 0 && g.chance(15):
+		b.conjuncts = append(b.conjuncts, fmt.Sprintf("!(%s)", b.test()))
+	default:
+		b.conjuncts = append(b.conjuncts, "!"+p.atom(args))
+	}
+}
+
+// headTerms draws terms for the arguments of a head. In a recursive rule they
+// have finitely many values.
+func (b *body) headTerms(types []typ, recursive bool) []string {
+	out := make([]string, len(types))
+	for i, t := range types {
+		if b.g.chance(20) {
+			out[i] = b.expression(t, recursive)
+			continue
+		}
+		out[i] = b.term(t)
+	}
+	return out
+}
+
+// term is a bound variable of the type or, where there is none, a constant.
+func (b *body) term(t typ) string {
+	if v, ok := b.bound(t); ok {
+		return v
+	}
+	_, literal := b.g.constant(t)
+	return literal
+}
+
+// expression draws an expression of a type over bound variables.
+func (b *body) expression(t typ, recursive bool) string {
+	g := b.g
+	x := b.term(t)
+	switch t {
+	case integer:
+		if s, ok := b.bound(text); ok && !recursive && g.chance(25) {
+			return "string:length[" + s + "]"
+		}
+		y := b.term(integer)
+		if recursive {
+			return pick(g, []string{
+				fmt.Sprintf("int:mod[%s + %d, %d]", x, 1+g.IntN(3), 4+g.IntN(4)),
+				fmt.Sprintf("int:min[%s, %s]", x, y),
+				fmt.Sprintf("%s / %d", x, 1+g.IntN(3)),
+				fmt.Sprintf("int:bitand[%s, %d]", x, 1+g.IntN(7)),
+			})
+		}
+		if call, ok := b.application(integer); ok && g.chance(50) {
+			return call
+		}
+		return pick(g, []string{
+			fmt.Sprintf("%s + %s", x, y), fmt.Sprintf("%s - %s", x, y), fmt.Sprintf("%s * %d", x, g.IntN(4)), fmt.Sprintf("-%s", b.notConstant(x)),
+			fmt.Sprintf("%s / %s", x, b.notConstant(y)), fmt.Sprintf("int:mod[%s, %s]", x, b.notConstant(y)), fmt.Sprintf("int:max[%s, %s]", x, y),
+			fmt.Sprintf("(%s + 1) * %s", x, y), fmt.Sprintf("int:bitxor[%s, %s]", x, y),
+		})
+	case text:
+		if recursive {
+			return fmt.Sprintf("string:substring[%s, %d, 2]", x, g.IntN(2))
+		}
+		return pick(g, []string{
+			fmt.Sprintf("%s + %s", x, b.term(text)), fmt.Sprintf("string:upper[%s]", x), fmt.Sprintf("string:substring[%s, 0, %d]", x, g.IntN(3)),
+			fmt.Sprintf("string:replace[%s, \"a\", \"b\"]", x),
+		})
+	case money:
+		if recursive {
+			return fmt.Sprintf("decimal:min[%s, 9.00]", x)
+		}
+		return pick(g, []string{fmt.Sprintf("%s + %s", x, b.term(money)), fmt.Sprintf("%s * %d", x, g.IntN(3)), fmt.Sprintf("%s - 0.25", x), fmt.Sprintf("decimal:round[%s]", x)})
+	case fraction:
+		if !recursive && g.chance(50) {
+			return fmt.Sprintf("%s / %s", b.term(money), b.notConstant(b.term(money)))
+		}
+	case real:
+		if !recursive {
+			return pick(g, []string{fmt.Sprintf("%s * 0.5f", x), fmt.Sprintf("%s + %s", x, b.term(real)), fmt.Sprintf("float:floor[%s]", x)})
+		}
+	case truth:
+		return fmt.Sprintf("boolean:not[%s]", x)
+	case date:
+		if !recursive {
+			return fmt.Sprintf("datetime:add[%s, %d, %s]", x, 1+g.IntN(3), pick(g, []string{`"months"`, `"days"`, `"hours"`}))
+		}
+	case narrow:
+		if v, ok := b.bound(narrow); ok && !recursive {
+			return fmt.Sprintf("%s + %s", v, b.term(narrow))
+		}
+	}
+	return x
+}
+
+// notConstant keeps a bound variable and takes 1 for a constant, which might be
+// zero: a certain division by zero is refused.
+func (b *body) notConstant(x string) string {
+	if strings.HasPrefix(x, "v") {
+		return x
+	}
+	return "1"
+}
+
+// application is a call f[k, ...] of a functional predicate with bound
+// variables as keys.
+func (b *body) application(t typ) (string, bool) {
+	var calls []string
+	for _, p := range b.g.preds {
+		if !p.functional() || p.keys != len(p.args)-1 || p.args[p.keys] != t {
+			continue
+		}
+		args := make([]string, p.keys)
+		all := true
+		for i := range args {
+			var ok bool
+			args[i], ok = b.bound(p.args[i])
+			all = all && ok
+		}
+		if all {
+			calls = append(calls, p.name+"["+strings.Join(args, ", ")+"]")
+		}
+	}
+	if len(calls) == 0 {
+		return "", false
+	}
+	return pick(b.g, calls), true
+}

@@ -1,0 +1,385 @@
+package randprog
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// typ is a type as declarations write it.
+type typ string
+
+const (
+	integer  typ = "int"
+	narrow   typ = "int[8]"
+	text     typ = "string"
+	money    typ = "decimal[18,2]"
+	fraction typ = "decimal[18,6]" // of averages
+	real     typ = "float"
+	truth    typ = "boolean"
+	date     typ = "datetime"
+)
+
+// pred is a predicate that bodies may use.
+type pred struct {
+	name string
+	args []typ
+	keys int // len(args) for a relation
+}
+
+func (p *pred) functional() bool { return p.keys < len(p.args) }
+
+// atom writes the predicate applied to arguments.
+func (p *pred) atom(args []string) string {
+	if !p.functional() {
+		return p.name + "(" + strings.Join(args, ", ") + ")"
+	}
+	return p.name + "[" + strings.Join(args[:p.keys], ", ") + "] = " + args[p.keys]
+}
+
+// declaration writes the clause that gives the predicate its types.
+func (p *pred) declaration() string {
+	names := make([]string, len(p.args))
+	types := make([]string, len(p.args))
+	for i, t := range p.args {
+		names[i] = fmt.Sprintf("x%d", i)
+		types[i] = fmt.Sprintf("%s(x%d)", t, i)
+	}
+	return p.atom(names) + " -> " + strings.Join(types, ", ") + "."
+}
+
+type generator struct {
+	*rand.Rand
+	out   *Program
+	preds []*pred // complete: bodies may negate and aggregate them
+	named int
+}
+
+// New makes the program of a seed. It has a few extensional predicates with
+// facts, inside and outside of the text, and some strata of derived ones: plain
+// rules, linear, non-linear and mutual recursion, aggregates, numbering, and a
+// query. Values stay small, recursive heads compute only modulo a number, and a
+// functional predicate gets one value for a key, so evaluation ends without a
+// refusal.
+func New(seed uint64) *Program {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), out: &Program{Seed: seed}}
+	for range 2 + g.IntN(3) {
+		g.extensional()
+	}
+	for range 3 + g.IntN(5) {
+		g.stratum()
+	}
+	g.query()
+	// Order in the text has no meaning; the shuffle keeps it so.
+	if g.chance(30) {
+		g.Shuffle(len(g.out.Clauses), func(i, j int) {
+			c := g.out.Clauses
+			c[i], c[j] = c[j], c[i]
+		})
+	}
+	return g.out
+}
+
+// chance is true in that many of a hundred cases.
+func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
+
+func pick[T any](g *generator, list []T) T { return list[g.IntN(len(list))] }
+
+func (g *generator) name(prefix string) string {
+	g.named++
+	return fmt.Sprintf("%s%d", prefix, g.named)
+}
+
+func (g *generator) clause(format string, args ...any) {
+	g.out.Clauses = append(g.out.Clauses, fmt.Sprintf(format, args...))
+}
+
+// columnType draws a type of a column: mostly int.
+func (g *generator) columnType() typ {
+	if g.chance(65) {
+		return integer
+	}
+	return pick(g, []typ{integer, text, text, text, money, money, truth, date, real, narrow})
+}
+
+// constant draws a value of a type as facts and programs write it.
+func (g *generator) constant(t typ) (field, literal string) {
+	switch t {
+	case text:
+		field = pick(g, []string{"a", "b", "ab", "ba", "", "é", "%"})
+		return field, `"` + field + `"`
+	case money:
+		field = pick(g, []string{"0.00", "0.50", "1.25", "-2.00", "3.00"})
+		return field, field
+	case fraction:
+		field = pick(g, []string{"0.000000", "1.500000", "2.000000"})
+		return field, field
+	case real:
+		field = pick(g, []string{"0", "0.5", "-1.25", "2"})
+		return field, field + "f"
+	case truth:
+		field = pick(g, []string{"true", "false"})
+		return field, field
+	case date:
+		field = pick(g, []string{"1998-09-02", "1996-02-29", "2000-01-31", "1969-12-31T23:59:59Z"})
+		return field, "#" + field + "#"
+	case narrow:
+		field = pick(g, []string{"0", "1", "100", "127", "-128"})
+		return field, field
+	}
+	field = fmt.Sprint(g.IntN(5))
+	return field, field
+}
+
+func (g *generator) extensional() {
+	p := &pred{name: g.name("e")}
+	for range 1 + g.IntN(3) {
+		p.args = append(p.args, g.columnType())
+	}
+	p.keys = len(p.args)
+	if g.chance(30) {
+		p.keys--
+	}
+	g.clause("%s", p.declaration())
+	seen := map[string]bool{}
+	tuples := 4 + g.IntN(14)
+	if g.chance(8) {
+		tuples = 0
+	}
+	for range tuples {
+		fields := make([]string, len(p.args))
+		literals := make([]string, len(p.args))
+		for i, t := range p.args {
+			fields[i], literals[i] = g.constant(t)
+		}
+		key := strings.Join(fields[:p.keys], "\t")
+		if p.functional() && seen[key] {
+			continue
+		}
+		seen[key] = true
+		if g.chance(20) {
+			g.clause("%s.", p.atom(literals))
+		}
+		if g.chance(90) {
+			g.out.Facts = append(g.out.Facts, Fact{p.name, fields})
+		}
+	}
+	g.preds = append(g.preds, p)
+}
+
+// stratum adds one predicate, or some that depend on one another.
+func (g *generator) stratum() {
+	switch n := g.IntN(100); {
+	case n < 30:
+		g.plain()
+	case n < 55:
+		g.recursive()
+	case n < 75:
+		g.aggregate()
+	case n < 83:
+		g.function()
+	case n < 89:
+		g.sequence()
+	case n < 95:
+		g.severalHeads()
+	default:
+		g.flag()
+	}
+}
+
+// derived names a relation and draws its columns. They are not narrow: a
+// literal in a head does not say so.
+func (g *generator) derived() *pred {
+	p := &pred{name: g.name("p")}
+	for range 1 + g.IntN(3) {
+		t := g.columnType()
+		if t == narrow {
+			t = integer
+		}
+		p.args = append(p.args, t)
+	}
+	p.keys = len(p.args)
+	return p
+}
+
+func (g *generator) complete(list ...*pred) {
+	for _, p := range list {
+		// Some derived predicates are declared, others inferred.
+		if g.chance(25) {
+			g.clause("%s", p.declaration())
+		}
+		g.preds = append(g.preds, p)
+	}
+}
+
+func (g *generator) plain() {
+	p := g.derived()
+	for range 1 + g.IntN(3) {
+		b := g.newBody(nil, p.args)
+		head := b.headTerms(p.args, false)
+		g.clause("%s <- %s.", p.atom(head), b.text())
+	}
+	g.complete(p)
+}
+
+// recursive adds one to three predicates, each with a rule to start from and
+// rules that use any of them, once or twice.
+func (g *generator) recursive() {
+	group := []*pred{g.derived()}
+	for g.chance(35) && len(group) < 3 {
+		// Alike columns make the recursion go through all of them.
+		group = append(group, &pred{name: g.name("p"), args: group[0].args, keys: group[0].keys})
+	}
+	for _, p := range group {
+		b := g.startBody(p.args)
+		g.clause("%s <- %s.", p.atom(b.headTerms(p.args, true)), b.text())
+		for range 1 + g.IntN(2) {
+			b := g.newBody(group, p.args)
+			g.clause("%s <- %s.", p.atom(b.headTerms(p.args, true)), b.text())
+		}
+	}
+	g.complete(group...)
+}
+
+// aggregate adds one or two functional predicates over groups of one body.
+func (g *generator) aggregate() {
+	b := g.newConjunction()
+	var keys []variable
+	for _, v := range b.vars {
+		if g.chance(40) && len(keys) < 2 {
+			keys = append(keys, v)
+		}
+	}
+	count := 1
+	if g.chance(20) {
+		count = 2
+	}
+	var heads, specs []string
+	var made []*pred
+	for i := range count {
+		p := &pred{name: g.name("a"), keys: len(keys)}
+		terms := make([]string, 0, len(keys)+1)
+		for _, k := range keys {
+			p.args = append(p.args, k.t)
+			terms = append(terms, k.name)
+		}
+		out := fmt.Sprintf("u%d", i)
+		spec, result := g.specification(b.vars)
+		p.args = append(p.args, result)
+		heads = append(heads, p.atom(append(terms, out)))
+		specs = append(specs, out+" = "+spec)
+		made = append(made, p)
+	}
+	g.clause("%s <- agg<<%s>> %s.", strings.Join(heads, ", "), strings.Join(specs, ", "), b.text())
+	g.complete(made...)
+}
+
+// specification draws an aggregation function and says the type of its result.
+func (g *generator) specification(vars []variable) (string, typ) {
+	if len(vars) == 0 || g.chance(25) {
+		return "count()", integer
+	}
+	v := pick(g, vars)
+	switch fn := pick(g, []string{"total", "sum", "avg", "min", "max"}); {
+	case fn == "avg" && (v.t == integer || v.t == money || v.t == fraction || v.t == narrow):
+		return fmt.Sprintf("avg(%s)", v.name), fraction
+	case fn == "avg" && v.t == real:
+		return fmt.Sprintf("avg(%s)", v.name), real
+	case (fn == "total" || fn == "sum") && v.t == narrow:
+		return fmt.Sprintf("%s(%s)", fn, v.name), integer
+	case (fn == "total" || fn == "sum") && (v.t == integer || v.t == money || v.t == fraction || v.t == real):
+		return fmt.Sprintf("%s(%s)", fn, v.name), v.t
+	case fn == "min":
+		return fmt.Sprintf("min(%s)", v.name), v.t
+	}
+	return fmt.Sprintf("max(%s)", v.name), v.t
+}
+
+// function derives a functional predicate from another one with the same keys,
+// if there is one: each key still has one value.
+func (g *generator) function() {
+	var candidates []*pred
+	for _, p := range g.preds {
+		if p.functional() {
+			candidates = append(candidates, p)
+		}
+	}
+	if len(candidates) == 0 {
+		g.plain()
+		return
+	}
+	from := pick(g, candidates)
+	b := &body{g: g}
+	terms := make([]string, len(from.args))
+	for i, t := range from.args {
+		terms[i] = b.fresh(t)
+	}
+	b.conjuncts = append(b.conjuncts, from.atom(terms))
+	b.tests()
+	result := from.args[from.keys]
+	p := &pred{name: g.name("f"), args: from.args, keys: from.keys}
+	g.clause("%s <- %s.", p.atom(append(terms[:from.keys:from.keys], b.expression(result, false))), b.text())
+	g.complete(p)
+}
+
+// sequence numbers the tuples of a relation, within groups or not.
+func (g *generator) sequence() {
+	var candidates []*pred
+	for _, p := range g.preds {
+		if len(p.args) > 0 && !p.functional() {
+			candidates = append(candidates, p)
+		}
+	}
+	if len(candidates) == 0 {
+		g.plain()
+		return
+	}
+	of := pick(g, candidates)
+	vars := make([]string, len(of.args))
+	for i := range vars {
+		vars[i] = fmt.Sprintf("x%d", i)
+	}
+	groups := 0
+	if len(vars) > 1 && g.chance(50) {
+		groups = 1
+	}
+	p := &pred{name: g.name("s")}
+	p.args = append(p.args, of.args[:groups]...)
+	p.args = append(p.args, integer)
+	p.args = append(p.args, of.args[groups:]...)
+	p.keys = len(p.args)
+	head := append(append(append([]string(nil), vars[:groups]...), "i"), vars[groups:]...)
+	if len(vars) == groups+1 {
+		p.keys = groups + 1
+	}
+	g.clause("%s", p.declaration())
+	g.clause("%s <- seq<<>> %s.", p.atom(head), of.atom(vars))
+	g.preds = append(g.preds, p)
+}
+
+func (g *generator) severalHeads() {
+	p, q := g.derived(), g.derived()
+	b := g.newBody(nil, append(p.args[:len(p.args):len(p.args)], q.args...))
+	first := p.atom(b.headTerms(p.args, false))
+	second := q.atom(b.headTerms(q.args, false))
+	g.clause("%s, %s <- %s.", first, second, b.text())
+	g.complete(p, q)
+}
+
+// flag adds a nullary predicate, true or not.
+func (g *generator) flag() {
+	p := &pred{name: g.name("n")}
+	b := g.newBody(nil, nil)
+	g.clause("%s <- %s.", p.atom(nil), b.text())
+	g.preds = append(g.preds, p)
+}
+
+func (g *generator) query() {
+	p := g.derived()
+	p.name = "_"
+	b := g.newBody(nil, p.args)
+	g.clause("%s <- %s.", p.atom(b.headTerms(p.args, false)), b.text())
+	if g.chance(20) {
+		g.clause("lang:output:limit[`_] = %d.", 1+g.IntN(5))
+	}
+}

@@ -1,0 +1,167 @@
+package randprog_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox/frontend"
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/randprog"
+)
+
+// seeds is how many programs each test looks at.
+const seeds = 400
+
+func compile(p *randprog.Program) (*core.Program, string) {
+	file := source.NewFile("program.logic", p.Text())
+	program, found := frontend.Compile([]*source.File{file}, frontend.Options{})
+	var b strings.Builder
+	for _, d := range found {
+		if d.Severity == diag.Error {
+			fmt.Fprintf(&b, "%d: %s\n", d.Span.Position().Line, d.Message)
+		}
+	}
+	return program, b.String()
+}
+
+func TestProgramsAreValid(t *testing.T) {
+	for seed := range uint64(seeds) {
+		p := randprog.New(seed)
+		if program, why := compile(p); program == nil {
+			t.Errorf("seed %d is refused:\n%s\n%s", seed, why, p.Text())
+		}
+	}
+}
+
+func TestProgramsAreDeterminedByTheirSeed(t *testing.T) {
+	for seed := range uint64(seeds) {
+		if !reflect.DeepEqual(randprog.New(seed), randprog.New(seed)) {
+			t.Fatalf("seed %d gives two programs", seed)
+		}
+	}
+	if randprog.New(1).Text() == randprog.New(2).Text() {
+		t.Error("seeds 1 and 2 give one program")
+	}
+}
+
+// TestProgramsCoverTheLanguage wants every construct in a good share of the
+// programs.
+func TestProgramsCoverTheLanguage(t *testing.T) {
+	counts := map[string]int{}
+	for seed := range uint64(seeds) {
+		p := randprog.New(seed)
+		text := p.Text()
+		for name, pattern := range map[string]string{
+			"negation": `!\w+[(\[]`, "negated conjunction": `!\(.*, `, "disjunction": `\(.* ; .*\)`, "aggregation": `agg<<`, "two aggregates": `agg<<.*, .*>>`,
+			"numbering": `seq<<>>`, "several heads": `(?m)^p\d+\([^)]*\), p`, "nullary": `n\d+\(\)`, "like": `string:like`, "arithmetic": `\+ v\d`,
+			"functional": `e\d+\[`, "chain": `0 <= v\d+ <`, "limit": `lang:output:limit`,
+		} {
+			if regexp.MustCompile(pattern).MatchString(text) {
+				counts[name]++
+			}
+		}
+		program, why := compile(p)
+		if program == nil {
+			t.Fatalf("seed %d is refused: %s", seed, why)
+		}
+		for _, s := range program.Strata {
+			if s.Recursive {
+				counts["recursion"]++
+			}
+			if s.Recursive && len(s.Preds) > 1 {
+				counts["mutual recursion"]++
+			}
+		}
+	}
+	for _, name := range []string{"negation", "negated conjunction", "disjunction", "aggregation", "two aggregates", "numbering", "several heads", "nullary", "like", "arithmetic", "functional", "chain", "limit", "recursion", "mutual recursion"} {
+		if counts[name] < seeds/50 {
+			t.Errorf("%s is in %d of %d programs", name, counts[name], seeds)
+		}
+	}
+}
+
+// TestProgramsEnd evaluates programs by brute force. Most are small enough, none
+// is refused, and most derive something.
+func TestProgramsEnd(t *testing.T) {
+	large, empty := 0, 0
+	for seed := range uint64(seeds / 4) {
+		p := randprog.New(seed)
+		program, why := compile(p)
+		if program == nil {
+			t.Fatalf("seed %d is refused: %s", seed, why)
+		}
+		result, err := oracle.RunBounded(program, facts(t, p, program), 200_000)
+		if errors.Is(err, oracle.ErrTooLarge) {
+			large++
+			continue
+		}
+		if err != nil {
+			t.Errorf("seed %d: %v\n%s", seed, err, p.Text())
+			continue
+		}
+		derived, some := 0, 0
+		for _, pred := range program.Preds {
+			if pred.Exported {
+				derived++
+				some += min(1, len(result.Tuples[pred.Name]))
+			}
+		}
+		if some*3 < derived {
+			empty++
+		}
+	}
+	t.Logf("of %d programs, %d are too large for brute force and %d derive little", seeds/4, large, empty)
+	if large > seeds/4/5 || empty > seeds/4/4 {
+		t.Errorf("of %d programs, %d are too large for brute force and %d derive little", seeds/4, large, empty)
+	}
+}
+
+// facts goes through files, as any other program's facts do.
+func facts(t *testing.T, p *randprog.Program, program *core.Program) oracle.Facts {
+	t.Helper()
+	dir := t.TempDir()
+	if err := p.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "program.logic"))
+	if err != nil || string(text) != p.Text() {
+		t.Fatalf("the written program differs: %v", err)
+	}
+	out, err := oracle.ReadFacts(filepath.Join(dir, "facts"), program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestShrink(t *testing.T) {
+	p := &randprog.Program{Seed: 7}
+	for i := range 20 {
+		p.Clauses = append(p.Clauses, fmt.Sprintf("c%d().", i))
+		p.Facts = append(p.Facts, randprog.Fact{Pred: "f", Fields: []string{fmt.Sprint(i)}})
+	}
+	calls := 0
+	small := randprog.Shrink(p, func(q *randprog.Program) bool {
+		calls++
+		files := q.FactFiles()
+		return strings.Contains(q.Text(), "c3().") && strings.Contains(q.Text(), "c17().") && strings.Contains("\n"+files["f"], "\n11\n")
+	})
+	if small.Text() != "c3().\nc17().\n" || small.FactFiles()["f"] != "11\n" || small.Seed != 7 {
+		t.Errorf("shrunk to %q and %q", small.Text(), small.FactFiles())
+	}
+	if calls > 200 {
+		t.Errorf("shrinking took %d calls", calls)
+	}
+	if len(p.Clauses) != 20 || len(p.Facts) != 20 || p.Clauses[4] != "c4()." {
+		t.Error("shrinking changed the program it was given")
+	}
+}
