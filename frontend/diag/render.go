@@ -26,8 +26,8 @@ type RenderOptions struct {
 //	  note: z occurs only in the head and under negation
 //	  help: bind it first, for example with node(z)
 //
-// Carets mark the primary place, dashes the others. An empty line separates
-// diagnostics. The error is that of w.
+// Carets mark the primary place, dashes the others; a remark on no place becomes
+// a note. An empty line separates diagnostics. The error is that of w.
 func Render(w io.Writer, ds []*Diagnostic, opt RenderOptions) error {
 	r := &renderer{color: opt.Color}
 	for i, d := range ds {
@@ -85,6 +85,11 @@ func (r *renderer) diagnostic(d *Diagnostic) {
 		marks = append(marks, mark{span: l.Span, text: l.Message, sign: "-", style: blue})
 	}
 	r.snippets(marks)
+	for _, m := range marks {
+		if !m.span.IsValid() && m.text != "" {
+			r.remark(cyan, "note: ", m.text)
+		}
+	}
 	for _, n := range d.Notes {
 		r.remark(cyan, "note: ", n)
 	}

@@ -104,7 +104,11 @@ func TestRender(t *testing.T) {
 			&Diagnostic{Severity: Note, Message: "end", Span: source.Span{File: reach, Start: len(reach.Text), End: len(reach.Text)}},
 			"reach/program.logic:8:6: note: end\n\n  8 │ s(4).\n    │      ^\n",
 		},
-		{"no place", &Diagnostic{Severity: Error, Message: "nothing to run", Helps: []string{"first\nsecond"}}, "error: nothing to run\n  help: first\n        second\n"},
+		{
+			"no place",
+			&Diagnostic{Severity: Error, Message: "nothing to run", Labels: []Label{{Message: "from outside"}}, Helps: []string{"first\nsecond"}},
+			"error: nothing to run\n  note: from outside\n  help: first\n        second\n",
+		},
 		{
 			"a long line is cut",
 			&Diagnostic{Severity: Error, Message: "bad", Span: at(long, "bad", 0)},

@@ -99,8 +99,8 @@ func (c *climber) enter() bool {
 
 func (c *climber) leave() { c.depth-- }
 
-// chain parses operands separated by one kind of token; the result is nil when
-// there is just one operand, which is then first.
+// chain parses operands separated by one kind of token; all is nil when there is
+// just one operand, which is then first.
 func (c *climber) chain(separator lexer.TokenType, operand func() ast.Node) (first ast.Node, all []ast.Node) {
 	first = operand()
 	for c.kind() == separator {

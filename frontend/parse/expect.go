@@ -43,7 +43,7 @@ func (c *climber) describe(t token) string {
 }
 
 // expected reports what should stand where the climber looks.
-func (c *climber) expected(what string) {
+func (c *climber) expected(what string, helps ...string) {
 	if c.failed {
 		return
 	}
@@ -61,6 +61,7 @@ func (c *climber) expected(what string) {
 		Code:    diag.UnexpectedToken,
 		Message: fmt.Sprintf("found %s, expected %s", c.describe(found), what),
 		Span:    at,
+		Helps:   helps,
 	})
 }
 
@@ -93,15 +94,22 @@ func (c *climber) missingOperand() {
 func (c *climber) leftover() {
 	found := c.tokens[c.next]
 	last := c.last()
+	var helps []string
+	switch strings.ToLower(c.text(found)) {
+	case "and":
+		helps = []string{"and is written as a comma"}
+	case "or":
+		helps = []string{"or is written as a semicolon"}
+	}
 	switch {
 	case isClosing(found.kind):
 		c.closesNothing(found)
 	case found.kind == tokColon:
-		c.expected("a comma, ; or the end of the clause; x:v is written only as an argument")
+		c.expected("a comma, a semicolon or the full stop; x:v is written only as an argument")
 	case endsOperand[last.kind] && endsOperand[found.kind] || found.kind == tokNot || found.kind == tokLParen:
-		c.expected(fmt.Sprintf("a comma, ; or the end of the clause after %s", c.describe(last)))
+		c.expected(fmt.Sprintf("a comma, a semicolon or the full stop after %s", c.describe(last)), helps...)
 	default:
-		c.expected("a comma, ; or the end of the clause")
+		c.expected("a comma, a semicolon or the full stop")
 	}
 }
 
