@@ -32,8 +32,9 @@ type program struct {
 
 // passes is the one table of rewrites, in the order in which each runs first.
 var passes = []*Pass{
-	foldConstants,
 	pushFilters,
+	foldConstants,
+	mergeColumnGroups,
 }
 
 // sequence is the order in which the passes run. Some run twice, since what
@@ -41,6 +42,7 @@ var passes = []*Pass{
 var sequence = []string{
 	"PushFilters",
 	"FoldConstants",
+	"MergeColumnGroups",
 }
 
 // ordering lists the pairs of passes of which the first must have run before the

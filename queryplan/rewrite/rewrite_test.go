@@ -186,7 +186,7 @@ func randomFacts(rng *rand.Rand, p *queryplan.Plan, cat *stats.Catalog) map[stri
 
 // randomRows makes rows that are unique in the key columns.
 func randomRows(rng *rand.Rand, types []scalar.Type, key []int, cols []stats.Column) planref.Rows {
-	var rows planref.Rows
+	rows := planref.Rows{}
 	seen := map[string]bool{}
 	for range rng.IntN(30) {
 		row := make([]scalar.Value, len(types))
@@ -263,7 +263,7 @@ func parseCatalog(t *testing.T, d *datadriven.TestData) *stats.Catalog {
 			f := strings.Fields(a)
 			var c stats.Column
 			if kind == "table" {
-				if c.Name = f[0]; strings.HasSuffix(f[0], "*") {
+				if c.Name = strings.TrimSuffix(f[0], "*"); c.Name != f[0] {
 					table.Key = append(table.Key, i)
 				}
 				f = f[1:]

@@ -1,9 +1,3 @@
-// Package stats is what the optimiser knows of stored data: cardinalities,
-// distinct counts, ranges, uniqueness and clustering of columns, and which
-// predicates are columns of one stored table.
-//
-// In: filled by the driver from the loaded facts. Out: read by package rewrite.
-// It imports scalar only.
 package stats
 
 // Catalog describes the relations of a database. A nil Catalog knows nothing.

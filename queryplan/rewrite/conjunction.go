@@ -1,0 +1,704 @@
+package rewrite
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// conjunction is a tree of inner joins, semi and anti joins, filters, maps and
+// projections taken apart: a conjunctive query with negated and computed parts.
+// Its columns have names of its own; columns of one name are equal.
+type conjunction struct {
+	rels  []queryplan.Node      // what is joined
+	maps  []queryplan.NamedExpr // in an order in which they can be computed; a name that a relation has too is an equality
+	conds []queryplan.Expr
+	semis []semijoin
+	out   []queryplan.Rename // the result's columns
+	names *queryplan.Names
+}
+
+// semijoin keeps the tuples with a match in right (Semi) or without one (Anti).
+// Right has the columns to match and no others.
+type semijoin struct {
+	kind  queryplan.JoinKind
+	right queryplan.Node
+}
+
+// inConjunction reports whether an operator is part of a conjunction, its inputs
+// (the left one of a semi or anti join) being further parts or relations.
+func inConjunction(n queryplan.Node) bool {
+	switch n := n.(type) {
+	case *queryplan.Filter:
+		return !queryplan.IsVolatile(n.Cond)
+	case *queryplan.Map:
+		return !slices.ContainsFunc(n.Exprs, func(e queryplan.NamedExpr) bool { return queryplan.IsVolatile(e.Expr) })
+	case *queryplan.Project, *queryplan.Join:
+		return true
+	}
+	return false
+}
+
+// eachConjunction replaces every maximal conjunction of a tree by what f returns
+// for it, inner ones first. Set says that repeated tuples of the result do not
+// matter, because of what is done with them.
+func eachConjunction(n queryplan.Node, set bool, f func(n queryplan.Node, set bool) queryplan.Node) queryplan.Node {
+	if !inConjunction(n) {
+		in := n.Inputs()
+		out := make([]queryplan.Node, len(in))
+		for i, x := range in {
+			out[i] = eachConjunction(x, inputSet(n, set), f)
+		}
+		if len(in) == 0 {
+			return n
+		}
+		return queryplan.WithInputs(n, out)
+	}
+	var parts func(n queryplan.Node) queryplan.Node
+	parts = func(n queryplan.Node) queryplan.Node {
+		if !inConjunction(n) {
+			return eachConjunction(n, set, f)
+		}
+		in := n.Inputs()
+		out := []queryplan.Node{parts(in[0])}
+		if j, ok := n.(*queryplan.Join); ok {
+			if j.Kind == queryplan.Inner {
+				out = append(out, parts(j.Right))
+			} else {
+				out = append(out, eachConjunction(j.Right, true, f))
+			}
+		}
+		return queryplan.WithInputs(n, out)
+	}
+	return f(parts(n), set)
+}
+
+// inputSet reports whether repeated tuples of an operator's input do not matter,
+// given whether those of its result do not.
+func inputSet(n queryplan.Node, set bool) bool {
+	switch n := n.(type) {
+	case *queryplan.Dedup:
+		return true
+	case *queryplan.Aggregate:
+		return !slices.ContainsFunc(n.Aggs, func(a queryplan.Agg) bool { return a.Fn != queryplan.Min && a.Fn != queryplan.Max })
+	case *queryplan.Seq, *queryplan.TopK:
+		return false
+	}
+	return set
+}
+
+// isSetCommand reports whether repeated tuples of a command's tree do not matter.
+func isSetCommand(c queryplan.Command) bool {
+	_, insert := c.(*queryplan.Insert)
+	return insert
+}
+
+// flattener numbers the columns of a tree; the numbers of columns that a join
+// equates form classes.
+type flattener struct {
+	hints  []string // the name that a column has where it comes from
+	parent []int    // union-find
+	rels   []flatRel
+	maps   []flatMap
+	conds  []queryplan.Expr
+	semis  []flatSemi
+}
+
+type flatRel struct {
+	node queryplan.Node
+	cols []int // numbers of its columns
+}
+
+type flatMap struct {
+	col  int
+	expr queryplan.Expr
+}
+
+type flatSemi struct {
+	kind  queryplan.JoinKind
+	right queryplan.Node
+	on    []string // columns of right
+	cols  []int    // what they match
+}
+
+func (f *flattener) column(hint string) int {
+	f.hints = append(f.hints, hint)
+	f.parent = append(f.parent, len(f.parent))
+	return len(f.parent) - 1
+}
+
+func (f *flattener) find(i int) int {
+	for f.parent[i] != i {
+		f.parent[i] = f.parent[f.parent[i]]
+		i = f.parent[i]
+	}
+	return i
+}
+
+// placeholder is the name of a numbered column until it gets its own.
+func placeholder(i int) string { return "\x00" + strconv.Itoa(i) }
+
+// rename replaces columns by their placeholders.
+func rename(e queryplan.Expr, env map[string]int) queryplan.Expr {
+	return queryplan.RewriteExpr(e, func(e queryplan.Expr) queryplan.Expr {
+		if c, ok := e.(*queryplan.ColRef); ok {
+			return &queryplan.ColRef{Col: queryplan.Column{Name: placeholder(env[c.Col.Name]), Type: c.Col.Type}}
+		}
+		return e
+	})
+}
+
+// flatten takes a tree apart and returns the numbers of its columns.
+func (f *flattener) flatten(n queryplan.Node) map[string]int {
+	if !inConjunction(n) {
+		env := map[string]int{}
+		rel := flatRel{node: n}
+		for _, c := range n.Columns() {
+			env[c.Name] = f.column(c.Name)
+			rel.cols = append(rel.cols, env[c.Name])
+		}
+		f.rels = append(f.rels, rel)
+		return env
+	}
+	switch n := n.(type) {
+	case *queryplan.Filter:
+		env := f.flatten(n.Input)
+		for _, c := range queryplan.Conjuncts(n.Cond) {
+			f.conds = append(f.conds, rename(c, env))
+		}
+		return env
+	case *queryplan.Map:
+		env := f.flatten(n.Input)
+		made := map[string]int{}
+		for _, e := range n.Exprs {
+			if ref, ok := e.Expr.(*queryplan.ColRef); ok {
+				made[e.Name] = env[ref.Col.Name]
+				continue
+			}
+			made[e.Name] = f.column(e.Name)
+			f.maps = append(f.maps, flatMap{made[e.Name], rename(e.Expr, env)})
+		}
+		for name, i := range made {
+			env[name] = i
+		}
+		return env
+	case *queryplan.Project:
+		in := f.flatten(n.Input)
+		env := map[string]int{}
+		for _, c := range n.Cols {
+			env[c.To] = in[c.From]
+		}
+		return env
+	case *queryplan.Join:
+		env := f.flatten(n.Left)
+		on := n.On()
+		if n.Kind == queryplan.Inner || n.Kind == queryplan.Semi && queryplan.IsKey(n.Right, on) {
+			right := f.flatten(n.Right)
+			for name, r := range right {
+				if l, shared := env[name]; shared {
+					f.parent[f.find(r)] = f.find(l)
+				} else if n.Kind == queryplan.Inner {
+					env[name] = r
+				}
+			}
+			return env
+		}
+		s := flatSemi{kind: n.Kind, right: n.Right, on: on}
+		for _, name := range on {
+			s.cols = append(s.cols, env[name])
+		}
+		f.semis = append(f.semis, s)
+		return env
+	}
+	panic("rewrite: no part of a conjunction")
+}
+
+// flatten takes the conjunction at the root of a tree apart.
+func flatten(n queryplan.Node) *conjunction {
+	f := &flattener{}
+	env := f.flatten(n)
+	f.equateColumns()
+	c := &conjunction{names: queryplan.NewNames()}
+
+	// A class has the name under which the result shows it, else that of its
+	// first column.
+	names := map[int]string{}
+	for _, col := range n.Columns() {
+		c.names.Take(col.Name)
+		root := f.find(env[col.Name])
+		if names[root] == "" {
+			names[root] = col.Name
+		}
+		c.out = append(c.out, queryplan.Rename{From: names[root], To: col.Name})
+	}
+	for i, hint := range f.hints {
+		if root := f.find(i); names[root] == "" {
+			names[root] = c.names.Fresh(hint)
+		}
+	}
+	substitution := func(e queryplan.Expr) queryplan.Expr {
+		return queryplan.RewriteExpr(e, func(e queryplan.Expr) queryplan.Expr {
+			if ref, ok := e.(*queryplan.ColRef); ok && ref.Col.Name[0] == 0 {
+				i, _ := strconv.Atoi(ref.Col.Name[1:])
+				return &queryplan.ColRef{Col: queryplan.Column{Name: names[f.find(i)], Type: ref.Col.Type}}
+			}
+			return e
+		})
+	}
+	for _, r := range f.rels {
+		cols := r.node.Columns()
+		renames := make([]queryplan.Rename, len(cols))
+		seen := map[string]bool{}
+		for i, col := range cols {
+			name := names[f.find(r.cols[i])]
+			if seen[name] {
+				// Two columns of one relation are equal: one has another name.
+				other := c.names.Fresh(col.Name)
+				c.conds = addCond(c.conds, equalColumns(queryplan.Column{Name: name, Type: col.Type}, queryplan.Column{Name: other, Type: col.Type}))
+				name = other
+			}
+			seen[name] = true
+			renames[i] = queryplan.Rename{From: col.Name, To: name}
+		}
+		c.rels = append(c.rels, renamed(r.node, renames))
+	}
+	stored := map[int]queryplan.Column{} // classes with a column of a relation
+	for _, r := range f.rels {
+		for i, col := range r.node.Columns() {
+			root := f.find(r.cols[i])
+			stored[root] = queryplan.Column{Name: names[root], Type: col.Type}
+		}
+	}
+	for _, m := range f.maps {
+		root := f.find(m.col)
+		if value, ok := m.expr.(*queryplan.Const); ok && stored[root].Name != "" {
+			c.conds = addCond(c.conds, equals(stored[root], value.Value))
+			continue
+		}
+		c.addMap(names[root], substitution(m.expr))
+	}
+	for _, cond := range f.conds {
+		c.conds = addCond(c.conds, substitution(cond))
+	}
+	for _, s := range f.semis {
+		var renames []queryplan.Rename
+		seen := map[string]bool{}
+		right := s.right
+		for i, name := range s.on {
+			to := names[f.find(s.cols[i])]
+			if seen[to] {
+				// Two columns match the same one: they have to be equal.
+				right = equated(right, renames, name, to)
+				continue
+			}
+			seen[to] = true
+			renames = append(renames, queryplan.Rename{From: name, To: to})
+		}
+		c.semis = append(c.semis, semijoin{s.kind, renamed(right, renames)})
+	}
+	return c
+}
+
+// equated filters a relation by the equality of a column with the one that has
+// been renamed to the given name.
+func equated(n queryplan.Node, renames []queryplan.Rename, col, to string) queryplan.Node {
+	cols := n.Columns()
+	at := slices.IndexFunc(renames, func(r queryplan.Rename) bool { return r.To == to })
+	x, _ := queryplan.FindColumn(cols, renames[at].From)
+	y, _ := queryplan.FindColumn(cols, col)
+	return filtered(n, []queryplan.Expr{equalColumns(x, y)})
+}
+
+// addMap adds a computed column. Of two columns of one name and expression one
+// is enough.
+func (c *conjunction) addMap(name string, e queryplan.Expr) {
+	for _, m := range c.maps {
+		if m.Name == name && queryplan.EqualExpr(m.Expr, e) {
+			return
+		}
+	}
+	c.maps = append(c.maps, queryplan.NamedExpr{Name: name, Expr: e})
+}
+
+// equateColumns turns conditions that two columns are equal into classes, and
+// those that a column equals an expression of others into computed columns, both
+// of which a join can use. The columns must be of relations.
+func (f *flattener) equateColumns() {
+	computed := map[int]bool{}
+	for _, m := range f.maps {
+		computed[f.find(m.col)] = true
+	}
+	number := func(e queryplan.Expr) (int, bool) {
+		ref, ok := e.(*queryplan.ColRef)
+		if !ok {
+			return 0, false
+		}
+		i, _ := strconv.Atoi(ref.Col.Name[1:])
+		i = f.find(i)
+		return i, !computed[i]
+	}
+	var rest []queryplan.Expr
+	for _, cond := range f.conds {
+		call, ok := cond.(*queryplan.Call)
+		if !ok || call.Func.Name != "eq" {
+			rest = append(rest, cond)
+			continue
+		}
+		x, isX := number(call.Args[0])
+		y, isY := number(call.Args[1])
+		switch {
+		case isX && isY:
+			f.parent[y] = x
+		case isX && f.spansRelations(x, call.Args[1]):
+			f.maps = append(f.maps, flatMap{x, call.Args[1]})
+			computed[x] = true
+		case isY && f.spansRelations(y, call.Args[0]):
+			f.maps = append(f.maps, flatMap{y, call.Args[0]})
+			computed[y] = true
+		default:
+			rest = append(rest, cond)
+		}
+	}
+	f.conds = rest
+}
+
+// spansRelations reports whether an expression is computed from columns of
+// relations that do not have the column col.
+func (f *flattener) spansRelations(col int, e queryplan.Expr) bool {
+	if _, call := e.(*queryplan.Call); !call {
+		return false
+	}
+	classes := func(r flatRel) []int {
+		out := make([]int, len(r.cols))
+		for i, c := range r.cols {
+			out[i] = f.find(c)
+		}
+		return out
+	}
+	var used []int
+	for _, name := range queryplan.ExprColumns(e) {
+		i, _ := strconv.Atoi(name[1:])
+		used = append(used, f.find(i))
+	}
+	if len(used) == 0 || slices.Contains(used, col) {
+		return false
+	}
+	for _, m := range f.maps {
+		if slices.Contains(used, f.find(m.col)) {
+			return false
+		}
+	}
+	for _, r := range f.rels {
+		cs := classes(r)
+		if slices.Contains(cs, col) && slices.ContainsFunc(used, func(u int) bool { return slices.Contains(cs, u) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalColumns(x, y queryplan.Column) queryplan.Expr {
+	return &queryplan.Call{
+		Func:   scalar.Lookup("eq"),
+		Args:   []queryplan.Expr{&queryplan.ColRef{Col: x}, &queryplan.ColRef{Col: y}},
+		Result: scalar.BooleanType,
+	}
+}
+
+// renamed chooses and renames columns of a relation; a scan takes the names
+// itself where the order allows it.
+func renamed(n queryplan.Node, cols []queryplan.Rename) queryplan.Node {
+	s, ok := n.(*queryplan.Scan)
+	if !ok {
+		return project(n, cols)
+	}
+	to := map[string]string{}
+	for _, c := range cols {
+		to[c.From] = c.To
+	}
+	if len(to) < len(cols) {
+		return project(n, cols)
+	}
+	names := make([]string, len(s.Names))
+	for i, name := range s.Names {
+		if name != "" {
+			names[i] = to[name]
+		}
+	}
+	return &queryplan.Scan{Var: s.Var, Version: s.Version, Names: names}
+}
+
+// joinTree is an order in which to join the relations of a conjunction.
+type joinTree struct {
+	rel         int
+	left, right *joinTree // nil for a relation
+}
+
+// leftDeep joins n relations in their order.
+func leftDeep(n int) *joinTree {
+	t := &joinTree{rel: 0}
+	for i := 1; i < n; i++ {
+		t = &joinTree{left: t, right: &joinTree{rel: i}}
+	}
+	return t
+}
+
+// assembler puts a conjunction together again. Conditions are tested as soon as
+// their columns are there, and semijoins after them; computed columns are made
+// when something needs them, at the latest at the end.
+type assembler struct {
+	*conjunction
+	set                bool // repeated tuples of the result do not matter
+	maps               []queryplan.NamedExpr
+	condDone, semiDone []bool
+	sources            map[string]int // relations that have a column, and maps that compute it
+}
+
+// assemble returns the operators for a conjunction in the given join order.
+// Set says that repeated tuples do not matter, so that joins may become
+// semijoins where only the existence of a match is asked for.
+func (c *conjunction) assemble(order *joinTree, set bool) queryplan.Node {
+	a := &assembler{
+		conjunction: c, set: set, maps: slices.Clone(c.maps),
+		condDone: make([]bool, len(c.conds)), semiDone: make([]bool, len(c.semis)),
+		sources: c.sources(),
+	}
+	needed := map[string]bool{}
+	for _, o := range c.out {
+		needed[o.From] = true
+	}
+	n := a.tree(order, needed)
+	for len(a.maps) > 0 {
+		n = a.compute(n, a.maps[0].Name)
+	}
+	n = a.ready(n)
+	return project(n, c.out)
+}
+
+// sources counts the relations that have a column and the maps that compute it.
+// Columns with several are what joins are on.
+func (c *conjunction) sources() map[string]int {
+	out := map[string]int{}
+	for _, r := range c.rels {
+		for _, col := range r.Columns() {
+			out[col.Name]++
+		}
+	}
+	for _, m := range c.maps {
+		out[m.Name]++
+	}
+	return out
+}
+
+// tree joins what is under t. Needed are the columns that are wanted above it,
+// beside those of conditions, maps and semijoins that are still to come.
+func (a *assembler) tree(t *joinTree, needed map[string]bool) queryplan.Node {
+	if t.left == nil {
+		return a.ready(a.rels[t.rel])
+	}
+	below := map[string]bool{}
+	for name := range needed {
+		below[name] = true
+	}
+	for _, r := range a.under(t.right) {
+		for _, col := range a.rels[r].Columns() {
+			below[col.Name] = true
+		}
+	}
+	left := a.tree(t.left, below)
+	for _, col := range left.Columns() {
+		below[col.Name] = true
+	}
+	right := a.tree(t.right, below)
+	j := &queryplan.Join{Kind: queryplan.Inner, Left: left, Right: right}
+	j.Unique = j.MatchesOnce()
+	if (j.Unique || a.set) && a.onlyExists(j, needed) {
+		j.Kind = queryplan.Semi
+	}
+	return a.ready(j)
+}
+
+func (a *assembler) under(t *joinTree) []int {
+	if t.left == nil {
+		return []int{t.rel}
+	}
+	return append(a.under(t.left), a.under(t.right)...)
+}
+
+// onlyExists reports whether nothing uses a column that only the right side has.
+func (a *assembler) onlyExists(j *queryplan.Join, needed map[string]bool) bool {
+	left := j.Left.Columns()
+	var own []string
+	for _, c := range j.Right.Columns() {
+		if _, shared := queryplan.FindColumn(left, c.Name); !shared {
+			own = append(own, c.Name)
+		}
+	}
+	uses := func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(own, name) })
+	}
+	for _, name := range own {
+		if needed[name] {
+			return false
+		}
+	}
+	for i, c := range a.conds {
+		if !a.condDone[i] && uses(queryplan.ExprColumns(c)) {
+			return false
+		}
+	}
+	for _, m := range a.maps {
+		if uses(queryplan.ExprColumns(m.Expr)) || slices.Contains(own, m.Name) {
+			return false
+		}
+	}
+	for i, s := range a.semis {
+		if !a.semiDone[i] && uses(columnNames(s.right)) {
+			return false
+		}
+	}
+	return true
+}
+
+// ready applies what can be applied to n: conditions, then the computed columns
+// that conditions and joins wait for, then semijoins.
+func (a *assembler) ready(n queryplan.Node) queryplan.Node {
+	for {
+		cols := columnNames(n)
+		var conds []queryplan.Expr
+		for i, c := range a.conds {
+			used := queryplan.ExprColumns(c)
+			// A condition on columns of several relations restricts each of them.
+			if containsAll(cols, used) && (!a.condDone[i] || len(used) > 0 && isLeaf(n)) {
+				conds = append(conds, c)
+				a.condDone[i] = true
+			}
+		}
+		if len(conds) > 0 {
+			n = filtered(n, conds)
+		}
+		if name, ok := a.wanted(cols); ok {
+			n = a.compute(n, name)
+			continue
+		}
+		at := -1
+		for i, s := range a.semis {
+			if at < 0 && !a.semiDone[i] && containsAll(cols, columnNames(s.right)) {
+				at = i
+			}
+		}
+		if at < 0 {
+			return n
+		}
+		a.semiDone[at] = true
+		j := &queryplan.Join{Kind: a.semis[at].kind, Left: n, Right: a.semis[at].right}
+		j.Unique = j.MatchesOnce()
+		n = j
+	}
+}
+
+// wanted returns a map that can be computed from the columns cols and that a
+// join, a condition or a semijoin waits for.
+func (a *assembler) wanted(cols []string) (string, bool) {
+	if name, ok := a.equality(cols); ok {
+		return name, true
+	}
+	for i, c := range a.conds {
+		if name, ok := a.computable(cols, queryplan.ExprColumns(c)); ok && !a.condDone[i] {
+			return name, true
+		}
+	}
+	for i, s := range a.semis {
+		if name, ok := a.computable(cols, columnNames(s.right)); ok && !a.semiDone[i] {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// isLeaf reports whether n is a relation of a conjunction as it comes.
+func isLeaf(n queryplan.Node) bool {
+	if p, ok := n.(*queryplan.Project); ok {
+		n = p.Input
+	}
+	return !inConjunction(n)
+}
+
+// computable returns a map to compute from the columns cols so that all of used
+// will be there; each of used that is missing must be within reach.
+func (a *assembler) computable(cols, used []string) (string, bool) {
+	first := ""
+	for _, name := range used {
+		if slices.Contains(cols, name) {
+			continue
+		}
+		next, ok := a.reach(cols, name)
+		if !ok {
+			return "", false
+		}
+		if first == "" {
+			first = next
+		}
+	}
+	return first, first != ""
+}
+
+// reach returns the map to compute first on the way to the column name.
+func (a *assembler) reach(cols []string, name string) (string, bool) {
+	for _, m := range a.maps {
+		if m.Name != name {
+			continue
+		}
+		used := queryplan.ExprColumns(m.Expr)
+		if containsAll(cols, used) {
+			return name, true
+		}
+		return a.computable(cols, used)
+	}
+	return "", false
+}
+
+// equality returns a computed column that equals a relation's and can be made.
+func (a *assembler) equality(cols []string) (string, bool) {
+	for _, m := range a.maps {
+		if a.sources[m.Name] < 2 {
+			continue
+		}
+		if used := queryplan.ExprColumns(m.Expr); containsAll(cols, used) {
+			return m.Name, true
+		} else if next, ok := a.computable(cols, used); ok {
+			return next, true
+		}
+	}
+	return "", false
+}
+
+// compute makes the first pending map of that name. If the column is there
+// already, the two have to be equal.
+func (a *assembler) compute(n queryplan.Node, name string) queryplan.Node {
+	at := slices.IndexFunc(a.maps, func(m queryplan.NamedExpr) bool {
+		return m.Name == name && containsAll(columnNames(n), queryplan.ExprColumns(m.Expr))
+	})
+	m := a.maps[at]
+	a.maps = slices.Delete(a.maps, at, at+1)
+	if have, ok := queryplan.FindColumn(n.Columns(), name); ok {
+		m.Name = a.names.Fresh(name)
+		n = mapped(n, m)
+		return filtered(n, []queryplan.Expr{equalColumns(have, queryplan.Column{Name: m.Name, Type: have.Type})})
+	}
+	return mapped(n, m)
+}
+
+// mapped appends a computed column, to the map that n is if it does not depend
+// on that.
+func mapped(n queryplan.Node, e queryplan.NamedExpr) queryplan.Node {
+	if m, ok := n.(*queryplan.Map); ok {
+		used := queryplan.ExprColumns(e.Expr)
+		if !slices.ContainsFunc(m.Exprs, func(x queryplan.NamedExpr) bool { return slices.Contains(used, x.Name) }) {
+			return &queryplan.Map{Input: m.Input, Exprs: append(slices.Clone(m.Exprs), e)}
+		}
+	}
+	return &queryplan.Map{Input: n, Exprs: []queryplan.NamedExpr{e}}
+}

@@ -1,0 +1,402 @@
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Defaults for what a catalogue does not say.
+const (
+	// DefaultRows is the size of a relation of which nothing is known.
+	DefaultRows = 10000
+	// deltaShare is the share of a recursive relation that is new in one round.
+	deltaShare = 0.01
+	// growth is how much larger a recursive relation is than what it starts from.
+	growth = 10
+	// Selectivities of conditions on columns without a known range (Selinger et
+	// al., SIGMOD 1979).
+	equalShare = 0.1
+	rangeShare = 1.0 / 3
+	otherShare = 1.0 / 3
+)
+
+// Estimate is what is expected of an operator's result.
+type Estimate struct {
+	Rows float64
+	Cols map[string]ColumnEstimate
+}
+
+// ColumnEstimate is what is expected of one column.
+type ColumnEstimate struct {
+	// Distinct is the number of different values, at least 1 and at most Rows.
+	Distinct float64
+	// Min and Max are the ends of the range, if it is known, as numbers: the
+	// unscaled number of a decimal, microseconds of a datetime.
+	Min, Max float64
+	HasRange bool
+}
+
+// Estimator estimates results of operators over one plan. It is not safe for
+// concurrent use.
+type Estimator struct {
+	catalog *Catalog
+	vars    map[*queryplan.Var]*Estimate
+	nodes   map[queryplan.Node]*Estimate
+}
+
+// NewEstimator returns an estimator for the plan's variables. The catalogue may
+// be nil; then all stored relations are taken to have DefaultRows.
+func NewEstimator(p *queryplan.Plan, cat *Catalog) *Estimator {
+	e := &Estimator{catalog: cat, vars: map[*queryplan.Var]*Estimate{}, nodes: map[queryplan.Node]*Estimate{}}
+	for _, v := range p.Vars {
+		if v.Kind == queryplan.Input || v.Kind == queryplan.Table {
+			e.vars[v] = e.stored(v)
+		}
+	}
+	e.derived(p)
+	return e
+}
+
+// derived walks the commands in their order and adds what each puts into its
+// variable. Rules that read a delta are passed over; instead what starts their
+// loop is taken to grow. Only a variable that has no other rule is estimated by
+// them.
+func (e *Estimator) derived(p *queryplan.Plan) {
+	recursive := map[*queryplan.Var]bool{}
+	each := func(f func(v *queryplan.Var, n queryplan.Node, loop bool)) {
+		for _, b := range p.Blocks {
+			for _, c := range b.Cmds {
+				if v, n := queryplan.CommandVar(c), queryplan.CommandNode(c); v != nil && n != nil {
+					f(v, n, readsDelta(n))
+				}
+			}
+		}
+	}
+	each(func(v *queryplan.Var, _ queryplan.Node, loop bool) { recursive[v] = recursive[v] || loop })
+	inLoop := map[*queryplan.Var]bool{}
+	each(func(v *queryplan.Var, n queryplan.Node, loop bool) {
+		switch {
+		case loop && e.vars[v] != nil && !inLoop[v]:
+		case loop:
+			inLoop[v] = true
+			e.add(v, n, 1)
+		case recursive[v]:
+			e.add(v, n, growth)
+		default:
+			e.add(v, n, 1)
+		}
+	})
+	// What was estimated on the way is of variables that have grown since.
+	clear(e.nodes)
+}
+
+func readsDelta(n queryplan.Node) bool {
+	if s, ok := n.(*queryplan.Scan); ok {
+		return s.Version != queryplan.Full
+	}
+	return slices.ContainsFunc(n.Inputs(), readsDelta)
+}
+
+// add unites what a variable has with a bag, times a factor.
+func (e *Estimator) add(v *queryplan.Var, n queryplan.Node, factor float64) {
+	in := e.Of(n)
+	old := e.vars[v]
+	if old == nil || v.Kind == queryplan.Temp {
+		old = &Estimate{}
+	}
+	rows := in.Rows * factor
+	out := &Estimate{Rows: old.Rows + rows, Cols: map[string]ColumnEstimate{}}
+	most := 1.0 // tuples that the columns' values allow
+	for i, c := range n.Columns() {
+		col := in.column(c.Name)
+		if o, ok := old.Cols[v.Cols[i].Name]; ok {
+			col = unite(o, col)
+		}
+		most *= col.Distinct
+		out.Cols[v.Cols[i].Name] = col
+	}
+	if v.Kind != queryplan.Temp {
+		out.Rows = min(out.Rows, max(1, most))
+	}
+	e.vars[v] = out
+}
+
+// unite is the column of two bags put together.
+func unite(a, b ColumnEstimate) ColumnEstimate {
+	c := ColumnEstimate{Distinct: max(a.Distinct, b.Distinct)}
+	if a.HasRange && b.HasRange {
+		c.Min, c.Max, c.HasRange = min(a.Min, b.Min), max(a.Max, b.Max), true
+		if (a.Max < b.Min || b.Max < a.Min) && a.Distinct+b.Distinct <= c.Max-c.Min+1 {
+			c.Distinct = a.Distinct + b.Distinct
+		}
+	}
+	return c
+}
+
+// stored looks an Input or Table variable up in the catalogue.
+func (e *Estimator) stored(v *queryplan.Var) *Estimate {
+	out := &Estimate{Rows: DefaultRows, Cols: map[string]ColumnEstimate{}}
+	table, at := e.catalog.columnsOf(v)
+	if table != nil {
+		out.Rows = float64(table.Rows)
+	}
+	for i, c := range v.Cols {
+		// Without statistics a key's columns take their share of the rows.
+		col := ColumnEstimate{Distinct: max(1, math.Pow(out.Rows, 1/float64(max(1, v.Keys))))}
+		if v.Keys == len(v.Cols) || i >= v.Keys {
+			col.Distinct = max(1, math.Sqrt(out.Rows))
+		}
+		if table != nil {
+			s := table.Columns[at[i]]
+			if s.Distinct > 0 {
+				col.Distinct = float64(s.Distinct)
+			}
+			if c.Type.Kind != scalar.String && table.Rows > 0 {
+				col.Min, col.Max, col.HasRange = wordNumber(c.Type, s.Min), wordNumber(c.Type, s.Max), true
+			}
+		}
+		out.Cols[c.Name] = col
+	}
+	return out
+}
+
+// wordNumber is the number that a stored word of the type stands for.
+func wordNumber(t scalar.Type, word int64) float64 {
+	switch t.Kind {
+	case scalar.Float:
+		return math.Float64frombits(uint64(word))
+	case scalar.Uint:
+		return float64(uint64(word))
+	}
+	return float64(word)
+}
+
+// Rows estimates the number of tuples that an operator yields.
+func (e *Estimator) Rows(n queryplan.Node) float64 { return e.Of(n).Rows }
+
+// Of estimates an operator's result. The answer is shared and must not be
+// changed.
+func (e *Estimator) Of(n queryplan.Node) *Estimate {
+	if est, ok := e.nodes[n]; ok {
+		return est
+	}
+	est := e.operator(n)
+	est.Rows = max(0, est.Rows)
+	for name, c := range est.Cols {
+		if c.Distinct > est.Rows || c.Distinct < 1 {
+			c.Distinct = max(1, min(c.Distinct, est.Rows))
+			est.Cols[name] = c
+		}
+	}
+	e.nodes[n] = est
+	return est
+}
+
+func (e *Estimate) column(name string) ColumnEstimate {
+	if c, ok := e.Cols[name]; ok {
+		return c
+	}
+	return ColumnEstimate{Distinct: max(1, e.Rows)}
+}
+
+// Distinct estimates the number of different combinations of the columns: the
+// product of their distinct counts, at most the number of rows.
+func (e *Estimate) Distinct(cols []string) float64 {
+	d := 1.0
+	for _, c := range cols {
+		d *= e.column(c).Distinct
+	}
+	return max(1, min(d, e.Rows))
+}
+
+// copyCols returns the columns with distinct counts for a share of the rows.
+func (e *Estimate) copyCols(share float64) map[string]ColumnEstimate {
+	out := make(map[string]ColumnEstimate, len(e.Cols))
+	for name, c := range e.Cols {
+		c.Distinct = sampled(c.Distinct, e.Rows, share)
+		out[name] = c
+	}
+	return out
+}
+
+// sampled is how many of d different values remain in a share of the rows when
+// every value has equally many (Cardenas, CACM 1975).
+func sampled(d, rows, share float64) float64 {
+	if share >= 1 || d <= 0 || rows <= 0 {
+		return d
+	}
+	return d * (1 - math.Pow(1-share, rows/d))
+}
+
+func (e *Estimator) operator(n queryplan.Node) *Estimate {
+	switch n := n.(type) {
+	case *queryplan.Scan:
+		return e.scan(n)
+	case *queryplan.Values:
+		return valuesEstimate(n)
+	case *queryplan.Filter:
+		return filtered(e.Of(n.Input), queryplan.Conjuncts(n.Cond))
+	case *queryplan.Map:
+		in := e.Of(n.Input)
+		out := &Estimate{Rows: in.Rows, Cols: in.copyCols(1)}
+		for _, x := range n.Exprs {
+			out.Cols[x.Name] = exprEstimate(in, x.Expr)
+		}
+		return out
+	case *queryplan.Project:
+		in := e.Of(n.Input)
+		out := &Estimate{Rows: in.Rows, Cols: map[string]ColumnEstimate{}}
+		for _, c := range n.Cols {
+			out.Cols[c.To] = in.column(c.From)
+		}
+		return out
+	case *queryplan.Dedup:
+		in := e.Of(n.Input)
+		return &Estimate{Rows: in.Distinct(names(n.Columns())), Cols: in.copyCols(1)}
+	case *queryplan.Join:
+		return JoinEstimate(n.Kind, e.Of(n.Left), e.Of(n.Right), n.On(), n.Unique)
+	case *queryplan.Aggregate:
+		in := e.Of(n.Input)
+		out := &Estimate{Rows: min(in.Rows, in.Distinct(n.By)), Cols: map[string]ColumnEstimate{}}
+		for _, name := range n.By {
+			out.Cols[name] = in.column(name)
+		}
+		return out
+	case *queryplan.Union:
+		out := &Estimate{Cols: map[string]ColumnEstimate{}}
+		for i, x := range n.Nodes {
+			in := e.Of(x)
+			out.Rows += in.Rows
+			for name, c := range in.Cols {
+				if o, ok := out.Cols[name]; ok && i > 0 {
+					c = unite(o, c)
+				}
+				out.Cols[name] = c
+			}
+		}
+		return out
+	case *queryplan.Seq:
+		in := e.Of(n.Input)
+		out := &Estimate{Rows: in.Rows, Cols: in.copyCols(1)}
+		longest := max(1, in.Rows/in.Distinct(n.Group))
+		out.Cols[n.Index] = ColumnEstimate{Distinct: longest, Max: longest - 1, HasRange: true}
+		return out
+	case *queryplan.TopK:
+		in := e.Of(n.Input)
+		rows := min(in.Rows, float64(n.Limit)*in.Distinct(n.Group))
+		return &Estimate{Rows: rows, Cols: in.copyCols(rows / max(1, in.Rows))}
+	}
+	return &Estimate{Rows: DefaultRows}
+}
+
+func (e *Estimator) scan(n *queryplan.Scan) *Estimate {
+	v := e.vars[n.Var]
+	if v == nil {
+		v = &Estimate{Rows: DefaultRows}
+	}
+	share := 1.0
+	switch n.Version {
+	case queryplan.Delta:
+		share = deltaShare
+	case queryplan.Old:
+		share = 1 - deltaShare
+	}
+	out := &Estimate{Rows: v.Rows * share, Cols: map[string]ColumnEstimate{}}
+	for i, name := range n.Names {
+		if name != "" {
+			c := v.column(n.Var.Cols[i].Name)
+			c.Distinct = sampled(c.Distinct, v.Rows, share)
+			out.Cols[name] = c
+		}
+	}
+	return out
+}
+
+func valuesEstimate(n *queryplan.Values) *Estimate {
+	out := &Estimate{Rows: float64(len(n.Rows)), Cols: map[string]ColumnEstimate{}}
+	for i, c := range n.Cols {
+		seen := map[scalar.Value]bool{}
+		var est ColumnEstimate
+		for _, row := range n.Rows {
+			seen[row[i]] = true
+			if x, ok := number(row[i]); ok {
+				if len(seen) == 1 {
+					est.Min, est.Max, est.HasRange = x, x, true
+				}
+				est.Min, est.Max = min(est.Min, x), max(est.Max, x)
+			}
+		}
+		est.Distinct = max(1, float64(len(seen)))
+		out.Cols[c.Name] = est
+	}
+	return out
+}
+
+// exprEstimate guesses that a computed column has as many values as the columns
+// it is computed from have combinations.
+func exprEstimate(in *Estimate, x queryplan.Expr) ColumnEstimate {
+	switch x := x.(type) {
+	case *queryplan.ColRef:
+		return in.column(x.Col.Name)
+	case *queryplan.Const:
+		out := ColumnEstimate{Distinct: 1}
+		if v, ok := number(x.Value); ok {
+			out.Min, out.Max, out.HasRange = v, v, true
+		}
+		return out
+	}
+	return ColumnEstimate{Distinct: in.Distinct(queryplan.ExprColumns(x))}
+}
+
+// JoinEstimate estimates a join of two results on the given columns. An inner
+// join has |L| |R| / max(V(L), V(R)) tuples, where V counts the combinations of
+// the join columns (Selinger et al., SIGMOD 1979; the combinations are at most
+// the rows, so joins on whole keys come out right); no more than |L| if each
+// left tuple matches once.
+func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique bool) *Estimate {
+	dl, dr := l.Distinct(on), r.Distinct(on)
+	matched := min(1, dr/dl) // share of the left tuples that have a match
+	if len(on) == 0 {
+		matched = min(1, r.Rows)
+	}
+	out := &Estimate{}
+	switch kind {
+	case queryplan.Semi:
+		out.Rows = l.Rows * matched
+	case queryplan.Anti:
+		// Were all matched, the program would not ask.
+		out.Rows = l.Rows * max(1-matched, otherShare/2)
+	default:
+		out.Rows = l.Rows * r.Rows / max(dl, dr, 1)
+		if unique {
+			out.Rows = min(out.Rows, l.Rows)
+		}
+	}
+	out.Cols = l.copyCols(out.Rows / max(1, l.Rows))
+	if kind != queryplan.Inner {
+		return out
+	}
+	for name, c := range r.Cols {
+		c.Distinct = sampled(c.Distinct, r.Rows, out.Rows/max(1, r.Rows))
+		if o, ok := out.Cols[name]; ok {
+			o.Distinct = min(o.Distinct, c.Distinct)
+			if o.HasRange && c.HasRange {
+				o.Min, o.Max = max(o.Min, c.Min), min(o.Max, c.Max)
+			}
+			c = o
+		}
+		out.Cols[name] = c
+	}
+	return out
+}
+
+func names(cols []queryplan.Column) []string {
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = c.Name
+	}
+	return out
+}
