@@ -1,0 +1,10 @@
+// Command bench measures redfox beside DuckDB, in one run, on the same machine
+// with the same number of threads, and prints one table a suite.
+//
+//	go run ./bench [flags] [tc|tpch|load|check|memory]...
+//
+// The peer is the `duckdb` Python package, called through duckdb_peer.py; an
+// answer that differs from the peer's fails the run. Times are medians over
+// repetitions of a query on loaded data, unless a column says otherwise. What
+// was learned from the tables stands in NOTES.md.
+package main

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// config is what the flags say.
+type config struct {
+	python  string
+	graphs  string
+	tpch    string
+	threads int
+	repeat  int
+	only    string
+}
+
+// suite is one table of measurements.
+type suite struct {
+	name, doc string
+	run       func(context.Context, config) error
+}
+
+var suites = []suite{
+	{"tc", "transitive closure of real graphs", benchTC},
+	{"tpch", "TPC-H Q1, Q3 and Q6 from loaded columns", benchTPCH},
+	{"load", "reading TSV and Parquet", benchLoad},
+	{"check", "compiling a program of 5,000 lines", benchCheck},
+	{"memory", "peak memory of a closure, a process each", benchMemory},
+}
+
+func main() {
+	var c config
+	flag.StringVar(&c.python, "python", "python3", "Python interpreter that has the duckdb package")
+	flag.StringVar(&c.graphs, "graphs", "testdata/graphs", "folder of NAME.tsv.gz edge lists")
+	flag.StringVar(&c.tpch, "tpch", "bench/data/tpch", "folder of TPC-H Parquet files; made with: tpchgen-cli parquet -s 1 --output-dir DIR")
+	flag.IntVar(&c.threads, "threads", runtime.NumCPU(), "threads for redfox and for the peer")
+	flag.IntVar(&c.repeat, "repeat", 5, "repetitions, of which the median counts")
+	flag.StringVar(&c.only, "only", "", "comma-separated workloads of a suite; all when empty")
+	flag.Usage = usage
+	flag.Parse()
+	debug.SetGCPercent(25) // as the command line does
+	names := flag.Args()
+	if len(names) == 0 {
+		for _, s := range suites {
+			names = append(names, s.name)
+		}
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(suites, func(s suite) bool { return s.name == name })
+		if i < 0 {
+			fmt.Fprintf(os.Stderr, "bench: no suite is called %q\n", name)
+			usage()
+			os.Exit(2)
+		}
+		if err := suites[i].run(context.Background(), c); err != nil {
+			fmt.Fprintf(os.Stderr, "bench %s: %v\n", name, err)
+			os.Exit(1)
+		}
+	}
+}
+
+func usage() {
+	fmt.Fprintln(os.Stderr, "usage: go run ./bench [flags] [suite]...\n\nsuites:")
+	for _, s := range suites {
+		fmt.Fprintf(os.Stderr, "  %-8s %s\n", s.name, s.doc)
+	}
+	fmt.Fprintln(os.Stderr, "\nflags:")
+	flag.PrintDefaults()
+}
+
+// wants reports whether a workload was asked for.
+func (c config) wants(name string, byDefault bool) bool {
+	if c.only == "" {
+		return byDefault
+	}
+	return slices.Contains(strings.Split(c.only, ","), name)
+}
+
+// report prints a table with a title.
+func report(title string, header table.Row, rows []table.Row) {
+	t := table.NewWriter()
+	t.SetOutputMirror(os.Stdout)
+	t.SetTitle(title)
+	t.AppendHeader(header)
+	t.AppendRows(rows)
+	t.SetStyle(table.StyleLight)
+	t.Render()
+	fmt.Println()
+}
+
+// median returns the middle of the times.
+func median(times []time.Duration) time.Duration {
+	sorted := slices.Clone(times)
+	slices.Sort(sorted)
+	return sorted[len(sorted)/2]
+}
+
+// seconds renders a time with three significant digits.
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3g s", d.Seconds()) }
+
+// ratio renders how many times as long ours takes as theirs.
+func ratio(ours, theirs time.Duration) string {
+	return fmt.Sprintf("%.2f", ours.Seconds()/theirs.Seconds())
+}
+
+// repeatTimed runs f some times and returns the times.
+func repeatTimed(n int, f func() error) ([]time.Duration, error) {
+	var out []time.Duration
+	for range n {
+		runtime.GC()
+		start := time.Now()
+		if err := f(); err != nil {
+			return nil, err
+		}
+		out = append(out, time.Since(start))
+	}
+	return out, nil
+}
+
+// testFile returns the path of a file of the project's test data.
+func testFile(elem ...string) string {
+	return filepath.Join(append([]string{"testdata"}, elem...)...)
+}

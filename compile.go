@@ -1,0 +1,355 @@
+package redfox
+
+import (
+	"context"
+	"fmt"
+	"io"
+	goruntime "runtime"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/redfoxdb/redfox/frontend"
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/build"
+	"github.com/redfoxdb/redfox/queryplan/rewrite"
+)
+
+// Type is a primitive type of LogiQL; Value is one value of such a type.
+type (
+	Type  = scalar.Type
+	Value = scalar.Value
+)
+
+// Options says how to compile.
+type Options struct {
+	// Disable names optimiser passes to leave out; Passes lists them.
+	Disable []string
+	// External names predicates that will get facts from outside, so that the
+	// program need not declare them.
+	External []string
+}
+
+// Program is a compiled program. It is immutable and safe for concurrent use.
+type Program struct {
+	syntax   []*ast.File
+	core     *core.Program // nil for a program read from plan text
+	plan     *queryplan.Plan
+	warnings []*Diagnostic
+	disable  []string
+
+	mu        sync.Mutex
+	optimised map[string]*queryplan.Plan // by wanted predicates and statistics
+}
+
+// Pass is one named rewrite of the optimiser.
+type Pass struct {
+	Name, Doc string
+	Required  bool // can not be left out
+}
+
+// Passes lists the optimiser's passes in the order they run.
+func Passes() []Pass {
+	var out []Pass
+	for _, p := range rewrite.Passes() {
+		out = append(out, Pass{Name: p.Name, Doc: p.Reason, Required: p.Required})
+	}
+	return out
+}
+
+// Check compiles the sources as far as the checked program and returns every
+// diagnostic, sorted by place. The error is not about the program: it is
+// ctx's, or an *InternalError.
+func Check(ctx context.Context, sources []Source, opts Options) ([]*Diagnostic, error) {
+	checked, err := check(ctx, sources, opts)
+	if err != nil {
+		return nil, err
+	}
+	return checked.found, nil
+}
+
+// checked is what the front end makes of sources.
+type checked struct {
+	program *core.Program // nil if there are errors
+	syntax  []*ast.File
+	found   []*Diagnostic
+}
+
+func check(ctx context.Context, sources []Source, opts Options) (_ *checked, err error) {
+	defer recoverPhase("the front end", &err)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	external := map[string]bool{}
+	for _, name := range opts.External {
+		external[name] = true
+	}
+	program, syntax, found := frontend.CompileTrees(sourceFiles(sources), frontend.Options{External: external})
+	return &checked{program, syntax, found}, nil
+}
+
+// Compile checks the sources, which together form one program, and plans them.
+// Diagnostics that are errors come back as a *ProgramError; warnings stay with
+// the program.
+func Compile(ctx context.Context, sources []Source, opts Options) (*Program, error) {
+	if err := checkPasses(opts.Disable); err != nil {
+		return nil, err
+	}
+	// Text becomes a checked program. From here on every predicate has types,
+	// every variable is bound, and strata are in order.
+	res, err := check(ctx, sources, opts)
+	if err != nil {
+		return nil, err
+	}
+	if res.program == nil {
+		return nil, &ProgramError{Diagnostics: res.found}
+	}
+	// Rules become relational algebra; recursion becomes loops over deltas. From
+	// here on nothing knows rules or variables.
+	plan, err := buildPlan(res.program)
+	if err != nil {
+		return nil, err
+	}
+	return &Program{
+		syntax:   res.syntax,
+		core:     res.program,
+		plan:     plan,
+		warnings: res.found,
+		disable:  opts.Disable,
+	}, nil
+}
+
+func buildPlan(p *core.Program) (plan *queryplan.Plan, err error) {
+	defer recoverPhase("plan building", &err)
+	plan, err = build.Build(p)
+	if err == nil {
+		err = queryplan.Verify(plan)
+	}
+	if err != nil {
+		return nil, &InternalError{Phase: "plan building", Err: err}
+	}
+	return plan, nil
+}
+
+// ParsePlan reads a program from the text of a query plan, as Emit writes it.
+func ParsePlan(src Source, opts Options) (p *Program, err error) {
+	defer recoverPhase("the plan parser", &err)
+	if err := checkPasses(opts.Disable); err != nil {
+		return nil, err
+	}
+	plan, err := queryplan.Parse(src.Name, src.Text)
+	if err == nil {
+		err = queryplan.Verify(plan)
+	}
+	if err != nil {
+		return nil, &EnvironmentError{Message: err.Error(), Help: "write plans with redfox compile --emit plan", Err: err}
+	}
+	return &Program{plan: plan, disable: opts.Disable}, nil
+}
+
+func checkPasses(names []string) error {
+	for _, name := range names {
+		var known []string
+		found := false
+		for _, p := range rewrite.Passes() {
+			known = append(known, p.Name)
+			if p.Name != name {
+				continue
+			}
+			found = true
+			if p.Required {
+				return &EnvironmentError{Message: fmt.Sprintf("pass %s can not be left out", name)}
+			}
+		}
+		if !found {
+			return &EnvironmentError{
+				Message: fmt.Sprintf("no optimiser pass is called %q", name),
+				Help:    suggestHelp(name, known),
+			}
+		}
+	}
+	return nil
+}
+
+// suggestHelp offers the nearest of the known names, or all of them.
+func suggestHelp(name string, known []string) string {
+	if near, ok := diag.Suggest(name, known); ok {
+		return fmt.Sprintf("did you mean %s?", near)
+	}
+	return "there are " + strings.Join(known, ", ")
+}
+
+// Warnings returns the program's diagnostics, none of which is an error.
+func (p *Program) Warnings() []*Diagnostic { return p.warnings }
+
+// Predicate describes one predicate of a program.
+type Predicate struct {
+	Name     string
+	Columns  []Column
+	Keys     int  // leading columns that determine the rest
+	Derived  bool // has rules
+	Query    bool // an answer predicate, `_`
+	Exported bool
+}
+
+// Column is a named and typed argument.
+type Column struct {
+	Name string
+	Type Type
+}
+
+// Predicates lists the predicates of the program by first appearance. For a
+// program read from plan text these are its inputs and outputs.
+func (p *Program) Predicates() []Predicate {
+	var out []Predicate
+	if p.core == nil {
+		for _, v := range p.plan.Vars {
+			if v.Kind == queryplan.Input || v.Output {
+				out = append(out, Predicate{Name: v.Name, Columns: planColumns(v.Cols), Keys: v.Keys,
+					Derived: v.Kind != queryplan.Input, Query: isQuery(v.Name), Exported: v.Output})
+			}
+		}
+		return out
+	}
+	for _, q := range p.core.Preds {
+		if q.Hidden {
+			continue
+		}
+		pred := Predicate{Name: q.Name, Keys: q.Keys, Derived: q.Derived, Query: q.Query, Exported: q.Exported}
+		for _, a := range q.Args {
+			pred.Columns = append(pred.Columns, Column{a.Name, a.Type})
+		}
+		out = append(out, pred)
+	}
+	return out
+}
+
+// isQuery reports whether a variable is an answer predicate: "_", "_2", ...
+func isQuery(name string) bool {
+	rest, ok := strings.CutPrefix(name, "_")
+	return ok && strings.Trim(rest, "0123456789") == ""
+}
+
+func planColumns(cols []queryplan.Column) []Column {
+	out := make([]Column, len(cols))
+	for i, c := range cols {
+		out[i] = Column{c.Name, c.Type}
+	}
+	return out
+}
+
+// Stage is a form of a program that can be printed.
+type Stage string
+
+// The stages, in pipeline order.
+const (
+	StageAST  Stage = "ast"
+	StageCore Stage = "core"
+	StagePlan Stage = "plan"
+)
+
+// Stages lists all stages in pipeline order.
+func Stages() []Stage { return []Stage{StageAST, StageCore, StagePlan} }
+
+// Emit writes the text of a stage. The plan is the optimised one, for the
+// facts of db; without a db (nil) the optimiser knows nothing of the data.
+func (p *Program) Emit(w io.Writer, stage Stage, db *Database) error {
+	switch stage {
+	case StageAST, StageCore:
+		if p.core == nil {
+			return &EnvironmentError{Message: fmt.Sprintf("a plan has no %s stage", stage),
+				Help: "the stages before the plan need the LogiQL program"}
+		}
+		if stage == StageCore {
+			_, err := io.WriteString(w, p.core.String())
+			return err
+		}
+		for _, f := range p.syntax {
+			if _, err := io.WriteString(w, ast.Dump(f)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case StagePlan:
+		plan, err := p.optimise(p.wantedByDefault(), db)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, plan.String())
+		return err
+	}
+	var names []string
+	for _, s := range Stages() {
+		names = append(names, string(s))
+	}
+	return &EnvironmentError{Message: fmt.Sprintf("no stage is called %q", stage), Help: suggestHelp(string(stage), names)}
+}
+
+// wantedByDefault returns the queries, or without any query all exported
+// predicates.
+func (p *Program) wantedByDefault() []string {
+	var queries, exported []string
+	for _, v := range p.plan.Vars {
+		if !v.Output {
+			continue
+		}
+		exported = append(exported, v.Name)
+		if isQuery(v.Name) {
+			queries = append(queries, v.Name)
+		}
+	}
+	if len(queries) > 0 {
+		return queries
+	}
+	return exported
+}
+
+// optimise returns the rewritten plan that computes the wanted predicates over
+// databases like db. Plans are kept, so that running a program again costs no
+// planning.
+func (p *Program) optimise(wanted []string, db *Database) (*queryplan.Plan, error) {
+	wanted = slices.Clone(wanted)
+	sort.Strings(wanted)
+	key := strings.Join(wanted, "\x00") + "\x00\x00" + db.fingerprint()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if plan, ok := p.optimised[key]; ok {
+		return plan, nil
+	}
+	plan, _, err := p.rewrite(wanted, db, false)
+	if err != nil {
+		return nil, err
+	}
+	if p.optimised == nil {
+		p.optimised = map[string]*queryplan.Plan{}
+	}
+	p.optimised[key] = plan
+	return plan, nil
+}
+
+func (p *Program) rewrite(wanted []string, db *Database, steps bool) (*queryplan.Plan, *rewrite.Trace, error) {
+	plan := queryplan.Clone(p.plan)
+	for _, v := range plan.Vars {
+		v.Output = slices.Contains(wanted, v.Name)
+	}
+	plan, trace, err := rewrite.Run(plan, db.catalog(), rewrite.Options{Disable: p.disable, KeepSteps: steps, Verify: true})
+	if err != nil {
+		return nil, nil, &InternalError{Phase: "the optimiser", Err: err}
+	}
+	return plan, trace, nil
+}
+
+// recoverPhase turns a panic of a phase into an *InternalError. It is the only
+// recovery outside the engines' workers.
+func recoverPhase(phase string, err *error) {
+	if r := recover(); r != nil {
+		stack := make([]byte, 16<<10)
+		stack = stack[:goruntime.Stack(stack, false)]
+		*err = &InternalError{Phase: phase, Err: fmt.Errorf("%v", r), Stack: string(stack)}
+	}
+}

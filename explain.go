@@ -1,0 +1,101 @@
+package redfox
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+	"github.com/redfoxdb/redfox/runtime"
+)
+
+// ExplainOptions says what Explain shows.
+type ExplainOptions struct {
+	Steps bool // each pass of the optimiser as a diff of the plan
+	// Run runs the program and shows rows and times beside the commands.
+	Run bool
+	RunOptions
+}
+
+// Explain writes the plan as trees: what each rule became, in which order, with
+// the optimiser's estimates or, after a run, with what really happened. With a
+// nil db the optimiser knows nothing of the data.
+func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database, opts ExplainOptions) error {
+	wanted := opts.Outputs
+	if wanted == nil {
+		wanted = p.wantedByDefault()
+	}
+	derived, _, err := p.outputs(wanted)
+	if err != nil {
+		return err
+	}
+	plan, trace, err := p.rewrite(derived, db, opts.Steps)
+	if err != nil {
+		return err
+	}
+	if opts.Steps {
+		for _, s := range trace.Steps {
+			diff := s.Diff()
+			if diff == "" {
+				diff = "(unchanged)\n"
+			}
+			if _, err := fmt.Fprintf(w, "== %s (%v)\n%s\n", s.Pass, s.Time.Round(time.Microsecond), diff); err != nil {
+				return err
+			}
+		}
+	}
+	annotate := estimates(plan, db)
+	if opts.Run {
+		if db == nil {
+			return &EnvironmentError{Message: "explaining a run needs facts"}
+		}
+		opts.RunOptions.Outputs = wanted
+		opts.Profile = true
+		res, err := p.RunOn(ctx, db, opts.RunOptions)
+		if err != nil {
+			return err
+		}
+		annotate = profileNotes(res.Stats.plan, res.Stats.profile)
+		plan = res.Stats.plan
+	}
+	_, err = io.WriteString(w, plan.Tree(annotate))
+	return err
+}
+
+// estimates annotates operators with the rows that the optimiser expects.
+func estimates(plan *queryplan.Plan, db *Database) func(any) string {
+	e := stats.NewEstimator(plan, db.catalog())
+	return func(x any) string {
+		if n, ok := x.(queryplan.Node); ok {
+			return fmt.Sprintf("~%.3g rows", e.Rows(n))
+		}
+		return ""
+	}
+}
+
+// profileNotes annotates the commands of a plan with what a run measured.
+func profileNotes(plan *queryplan.Plan, profile []runtime.CommandProfile) func(any) string {
+	notes := map[queryplan.Command]string{}
+	for _, c := range profile {
+		for _, b := range plan.Blocks {
+			if b.Name == c.Block && c.Command < len(b.Cmds) {
+				note := fmt.Sprintf("%v", c.Time.Round(time.Microsecond))
+				if c.Rows > 0 || c.Kept > 0 {
+					note += fmt.Sprintf(", %d tuples, %d new", c.Rows, c.Kept)
+				}
+				if c.Calls > 1 {
+					note += fmt.Sprintf(", %d times", c.Calls)
+				}
+				notes[b.Cmds[c.Command]] = note
+			}
+		}
+	}
+	return func(x any) string {
+		if c, ok := x.(queryplan.Command); ok {
+			return notes[c]
+		}
+		return ""
+	}
+}

@@ -1,0 +1,462 @@
+package redfox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// FactFormat is how a file of facts is written; the zero value goes by the
+// file's name.
+type FactFormat = store.Format
+
+// The formats of fact files.
+const (
+	AutoFacts    = store.FormatAuto
+	TSVFacts     = store.TSV
+	CSVFacts     = store.CSV
+	ParquetFacts = store.Parquet
+)
+
+// FactFile ties a file or a reader to a predicate, with all there is to say of
+// its layout.
+type FactFile = store.Fact
+
+// ParseFact reads the form PRED=FILE or PRED=FILE(column, ...) of --fact.
+func ParseFact(text string) (FactFile, error) { return store.ParseFact(text) }
+
+// Facts says where the facts of a run come from. It only names them: Load reads
+// them. The methods add a source and return the Facts, so that they chain.
+type Facts struct {
+	dir     string
+	files   []FactFile
+	rows    []rowFacts
+	records []arrowFacts
+}
+
+type rowFacts struct {
+	pred string
+	rows [][]any
+}
+
+type arrowFacts struct {
+	pred   string
+	record arrow.RecordBatch
+}
+
+// NewFacts returns no facts.
+func NewFacts() *Facts { return &Facts{} }
+
+// Dir names the folder whose files PRED.tsv, .csv and .parquet hold facts. A
+// folder is taken after everything else, for predicates that have no other source.
+func (f *Facts) Dir(dir string) *Facts { f.dir = dir; return f }
+
+// File ties a file to a predicate, in the format that its name says. The
+// predicate may also be the part before the colon of several, which then are
+// columns of the file.
+func (f *Facts) File(pred, path string) *Facts { return f.Add(FactFile{Pred: pred, Path: path}) }
+
+// Reader ties what r yields, until its end, to a predicate. It is read once.
+func (f *Facts) Reader(pred string, format FactFormat, r io.Reader) *Facts {
+	return f.Add(FactFile{Pred: pred, Path: "<" + pred + ">", Format: format, Reader: r})
+}
+
+// Add ties a file to a predicate with explicit layout.
+func (f *Facts) Add(file FactFile) *Facts { f.files = append(f.files, file); return f }
+
+// Rows adds tuples of Go values to a predicate: ints of any size, floats, strings,
+// bools, Decimal, time.Time, or text that reads as the column's type.
+func (f *Facts) Rows(pred string, rows ...[]any) *Facts {
+	f.rows = append(f.rows, rowFacts{pred, rows})
+	return f
+}
+
+// Arrow adds a record's rows to a predicate, columns by position.
+func (f *Facts) Arrow(pred string, record arrow.RecordBatch) *Facts {
+	f.records = append(f.records, arrowFacts{pred, record})
+	return f
+}
+
+// predicates returns the names that facts were tied to one by one.
+func (f *Facts) predicates() []string {
+	var out []string
+	for _, x := range f.files {
+		out = append(out, x.Pred)
+	}
+	for _, x := range f.rows {
+		out = append(out, x.pred)
+	}
+	for _, x := range f.records {
+		out = append(out, x.pred)
+	}
+	return out
+}
+
+// LoadProgress is how far the reading of a file is.
+type LoadProgress = store.Progress
+
+// LoadOptions says how to read facts.
+type LoadOptions struct {
+	Threads int  // 0 means all cores
+	Header  bool // text files name their columns in the first line
+	// SkipMalformed leaves malformed rows out and counts them in the Database's
+	// report, instead of refusing the file.
+	SkipMalformed bool
+	Memory        int64 // bound in bytes for the facts; 0 means none
+	// Predicates are read even if no rule uses them.
+	Predicates []string
+	// Progress, if set, is called now and then from one goroutine at a time.
+	Progress func(LoadProgress)
+}
+
+// LoadReport says what was read.
+type LoadReport = store.Report
+
+// Database is loaded facts, ready for programs that agree on the types of their
+// predicates. It is immutable and safe for concurrent use.
+type Database struct {
+	store  *store.Database
+	report *LoadReport
+	bytes  int64
+	time   time.Duration
+	print  string
+}
+
+// Report says what was read of each file.
+func (db *Database) Report() *LoadReport { return db.report }
+
+// Bytes returns the size of the columns in memory.
+func (db *Database) Bytes() int64 { return db.bytes }
+
+// Load reads the facts that the program uses into columns. A malformed row, and
+// a functional predicate with two values for a key, is a *ProgramError that says
+// where it stands.
+func (p *Program) Load(ctx context.Context, facts *Facts, opts LoadOptions) (_ *Database, err error) {
+	defer recoverPhase("the loader", &err)
+	start := time.Now()
+	schemas := p.schemas()
+	if err := checkFactNames(facts, schemas, p); err != nil {
+		return nil, err
+	}
+	files := slices.Clone(facts.files)
+	files = append(files, p.imports(facts)...)
+	held := &reservation{bound: opts.Memory}
+	so := store.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress, Reserve: held.take}
+	if opts.SkipMalformed {
+		so.OnError = store.Skip
+	}
+	binding, err := store.Bind(schemas, facts.dir, files, so)
+	if err != nil {
+		return nil, loadError(ctx, err)
+	}
+	needed, err := p.needed(append(facts.predicates(), opts.Predicates...))
+	if err != nil {
+		return nil, err
+	}
+	restrict(binding, needed)
+	db, report, err := store.Load(ctx, binding, so)
+	if err != nil {
+		return nil, loadError(ctx, err)
+	}
+	if err := addRows(db, schemas, facts); err != nil {
+		return nil, err
+	}
+	nameTables(db)
+	out := &Database{store: db, report: report, time: time.Since(start)}
+	for _, t := range tablesOf(db) {
+		for _, c := range t.Columns {
+			out.bytes += c.Bytes()
+		}
+	}
+	out.print = fingerprint(out.catalog())
+	return out, nil
+}
+
+// reservation bounds what the loader holds.
+type reservation struct {
+	bound, held int64
+}
+
+func (r *reservation) take(n int64) error {
+	if r.bound > 0 && n > 0 && r.held+n > r.bound {
+		return &EnvironmentError{
+			Message: fmt.Sprintf("out of memory: the facts need more than the %d MB they may take", r.bound>>20),
+			Help:    "raise --memory or load fewer predicates",
+		}
+	}
+	r.held += n
+	return nil
+}
+
+// schemas returns what the loader must know of the program's inputs.
+func (p *Program) schemas() []store.Schema {
+	var out []store.Schema
+	for _, v := range p.plan.Vars {
+		if v.Kind != queryplan.Input {
+			continue
+		}
+		s := store.Schema{Name: v.Source, Keys: v.Keys}
+		for _, c := range v.Cols {
+			s.Args = append(s.Args, store.Field{Name: c.Name, Type: c.Type})
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// checkFactNames refuses facts for predicates that the program does not have or
+// that it derives.
+func checkFactNames(facts *Facts, schemas []store.Schema, p *Program) error {
+	var names []string
+	for _, s := range schemas {
+		names = append(names, s.Name)
+	}
+	derived := map[string]bool{}
+	for _, q := range p.Predicates() {
+		if q.Derived {
+			derived[q.Name] = true
+		}
+	}
+	for _, name := range facts.predicates() {
+		if slices.Contains(names, name) ||
+			slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, name+":") }) {
+			continue
+		}
+		if derived[name] {
+			return &EnvironmentError{
+				Message: fmt.Sprintf("%s is derived by rules, so it can not be given facts", name),
+				Help:    "give the facts to a predicate of their own and add a rule that copies it",
+			}
+		}
+		help := "the program has no predicate that takes facts"
+		if len(names) > 0 {
+			help = suggestHelp(name, names)
+		}
+		return &EnvironmentError{Message: fmt.Sprintf("the program has no predicate %s", name), Help: help}
+	}
+	return nil
+}
+
+// imports returns the files that lang:physical directives tie to predicates,
+// unless the caller ties others. Paths are relative to the program's file.
+func (p *Program) imports(facts *Facts) []FactFile {
+	if p.core == nil {
+		return nil
+	}
+	var out []FactFile
+	for _, q := range p.core.Preds {
+		b := q.File
+		if b == nil || b.Export || slices.Contains(facts.predicates(), q.Name) {
+			continue
+		}
+		f := FactFile{Pred: q.Name, Path: besideProgram(b.Span.File.Name, b.Path), Header: b.Header, Names: b.Columns, Offset: b.Offset}
+		if b.Delimiter != "" {
+			f.Delimiter = b.Delimiter[0]
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// besideProgram resolves a path that a program names.
+func besideProgram(program, path string) string {
+	if filepath.IsAbs(path) || strings.HasPrefix(program, "<") {
+		return path
+	}
+	return filepath.Join(filepath.Dir(program), path)
+}
+
+// needed returns the inputs that some output or check of the program reads, and
+// the extra ones.
+func (p *Program) needed(extra []string) (map[string]bool, error) {
+	var all []string
+	for _, v := range p.plan.Vars {
+		if v.Output {
+			all = append(all, v.Name)
+		}
+	}
+	plan, err := p.optimise(all, nil)
+	if err != nil {
+		return nil, err
+	}
+	needed := map[string]bool{}
+	for _, name := range extra {
+		needed[name] = true
+	}
+	for _, v := range plan.Vars {
+		if v.Kind == queryplan.Input {
+			needed[v.Source] = true
+		}
+	}
+	return needed, nil
+}
+
+// restrict leaves out of a binding what is not needed.
+func restrict(b *store.Binding, needed map[string]bool) {
+	sources := b.Sources[:0]
+	for _, s := range b.Sources {
+		s.Uses = slices.DeleteFunc(s.Uses, func(u store.Use) bool { return !needed[u.Schema.Name] })
+		if len(s.Uses) > 0 {
+			sources = append(sources, s)
+		}
+	}
+	b.Sources = sources
+}
+
+// addRows puts the facts that come from Go values and Arrow records.
+func addRows(db *store.Database, schemas []store.Schema, facts *Facts) error {
+	parts := map[string][]*store.Relation{}
+	schema := func(pred string) store.Schema {
+		i := slices.IndexFunc(schemas, func(s store.Schema) bool { return s.Name == pred })
+		if i < 0 {
+			return store.Schema{}
+		}
+		return schemas[i]
+	}
+	for _, f := range facts.rows {
+		rel, err := relationOfRows(schema(f.pred), f.rows)
+		if err != nil {
+			return err
+		}
+		parts[f.pred] = append(parts[f.pred], rel)
+	}
+	for _, f := range facts.records {
+		rel, err := store.FromArrow(schema(f.pred), f.record)
+		if err != nil {
+			return loadError(context.Background(), err)
+		}
+		parts[f.pred] = append(parts[f.pred], rel)
+	}
+	for _, s := range schemas {
+		rels := parts[s.Name]
+		if len(rels) == 0 {
+			continue
+		}
+		if loaded := db.Relation(s.Name); loaded != nil && loaded.Rows() > 0 {
+			rels = append(rels, loaded)
+		}
+		rel, err := store.Concat(s, rels...)
+		if err != nil {
+			return loadError(context.Background(), err)
+		}
+		db.Put(rel)
+	}
+	return nil
+}
+
+// nameTables gives the tables of a database short names that are unique, so that
+// plans do not depend on where files lie.
+func nameTables(db *store.Database) {
+	taken := map[string]bool{}
+	for _, t := range tablesOf(db) {
+		base := filepath.Base(t.Name)
+		for _, ext := range []string{".gz", ".zst", ".tsv", ".csv", ".parquet", ".pq"} {
+			base = strings.TrimSuffix(base, ext)
+		}
+		name := base
+		for i := 2; taken[name]; i++ {
+			name = fmt.Sprintf("%s#%d", base, i)
+		}
+		taken[name] = true
+		t.Name = name
+	}
+}
+
+// tablesOf returns the tables of a database in order of first use.
+func tablesOf(db *store.Database) []*store.Table {
+	var out []*store.Table
+	seen := map[*store.Table]bool{}
+	for _, r := range db.Relations() {
+		if !seen[r.Table] {
+			seen[r.Table] = true
+			out = append(out, r.Table)
+		}
+	}
+	return out
+}
+
+// catalog describes the database to the optimiser.
+func (db *Database) catalog() *stats.Catalog {
+	if db == nil {
+		return nil
+	}
+	cat := &stats.Catalog{Relations: map[string]*stats.Relation{}, Tables: map[string]*stats.Table{}}
+	for _, t := range tablesOf(db.store) {
+		table := &stats.Table{Name: t.Name, Rows: int64(t.Rows)}
+		for i, c := range t.Columns {
+			table.Columns = append(table.Columns, stats.Column{Name: t.Names[i],
+				Min: c.Stats.Min, Max: c.Stats.Max, Distinct: c.Stats.Distinct, Ascending: c.Stats.Ascending})
+		}
+		cat.Tables[t.Name] = table
+	}
+	for _, r := range db.store.Relations() {
+		table := cat.Tables[r.Table.Name]
+		if table.Key == nil && r.Keys < len(r.Cols) {
+			table.Key = r.Cols[:r.Keys]
+		}
+		cat.Relations[r.Name] = &stats.Relation{Name: r.Name, Rows: int64(r.Rows()), Table: r.Table.Name, Cols: r.Cols}
+	}
+	return cat
+}
+
+// fingerprint tells catalogs apart that may be planned differently.
+func fingerprint(cat *stats.Catalog) string {
+	h := fnv.New64a()
+	var names []string
+	for name := range cat.Relations {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		r := cat.Relations[name]
+		fmt.Fprintln(h, *r, *cat.Tables[r.Table])
+	}
+	return fmt.Sprintf("%x", h.Sum64())
+}
+
+func (db *Database) fingerprint() string {
+	if db == nil {
+		return ""
+	}
+	return db.print
+}
+
+// loadError words a failed load.
+func loadError(ctx context.Context, err error) error {
+	var env *EnvironmentError
+	if errors.As(err, &env) {
+		return env
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var bad *store.LoadError
+	var key *store.KeyError
+	var bind *store.BindError
+	switch {
+	case errors.As(err, &key):
+		return &ProgramError{Diagnostics: []*Diagnostic{{Severity: diag.Error, Code: diag.KeyConflict, Message: key.Error(),
+			Notes: []string{key.Predicate + " is a functional predicate: each key has one value"}}}}
+	case errors.As(err, &bad):
+		if missing(bad) {
+			return &EnvironmentError{Message: bad.Error(), Err: err}
+		}
+		return &ProgramError{Diagnostics: []*Diagnostic{{Severity: diag.Error, Code: diag.BadFacts, Message: bad.Error()}}}
+	case errors.As(err, &bind):
+		return &EnvironmentError{Message: bind.Reason, Help: bind.Help, Err: err}
+	}
+	return &EnvironmentError{Message: err.Error(), Err: err}
+}

@@ -1,0 +1,155 @@
+package redfox_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox"
+)
+
+var rewriteErrors = flag.Bool("rewrite", false, "rewrite expected.err of testdata/programs")
+
+// variant is one way to compile and run a program; all must give the same
+// tuples.
+type variant struct {
+	name    string
+	disable []string
+	run     redfox.RunOptions
+}
+
+// variants lists a plain run, runs with other numbers of threads, and a run
+// without each pass that can be left out and without all of them.
+func variants() []variant {
+	out := []variant{
+		{name: "default"},
+		{name: "one thread", run: redfox.RunOptions{Threads: 1}},
+		{name: "seven threads", run: redfox.RunOptions{Threads: 7}},
+	}
+	var all []string
+	for _, p := range redfox.Passes() {
+		if p.Required {
+			continue
+		}
+		all = append(all, p.Name)
+		out = append(out, variant{name: "without " + p.Name, disable: []string{p.Name}})
+	}
+	return append(out, variant{name: "without any optional pass", disable: all})
+}
+
+// TestPrograms runs every program of testdata/programs in every variant and
+// compares all its exported predicates, as text, with expected/, or the failure
+// with expected.err.
+func TestPrograms(t *testing.T) {
+	dirs, err := filepath.Glob("testdata/programs/*/program.logic")
+	if err != nil || len(dirs) < 60 {
+		t.Fatalf("%d programs found: %v", len(dirs), err)
+	}
+	for _, file := range dirs {
+		dir := filepath.Dir(file)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
+			for _, v := range variants() {
+				got, runErr := runProgram(file, filepath.Join(dir, "facts"), v)
+				if _, err := os.Stat(filepath.Join(dir, "expected")); err == nil {
+					if runErr != nil {
+						t.Fatalf("%s: %v", v.name, runErr)
+					}
+					comparePredicates(t, v.name, filepath.Join(dir, "expected"), got)
+					continue
+				}
+				compareFailure(t, v.name, filepath.Join(dir, "expected.err"), runErr)
+			}
+		})
+	}
+}
+
+// runProgram returns each exported predicate as sorted TSV.
+func runProgram(file, facts string, v variant) (map[string]string, error) {
+	ctx := context.Background()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("program.logic", string(text))}, redfox.Options{Disable: v.disable})
+	if err != nil {
+		return nil, err
+	}
+	from := redfox.NewFacts()
+	if _, err := os.Stat(facts); err == nil {
+		from.Dir(facts)
+	}
+	res, err := prog.Run(ctx, from, v.run)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, pred := range res.Predicates() {
+		var b bytes.Buffer
+		if err := res.Write(&b, pred, redfox.TSV, redfox.WriteOptions{}); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", pred, err)
+		}
+		out[pred] = b.String()
+	}
+	return out, nil
+}
+
+func comparePredicates(t *testing.T, variant, dir string, got map[string]string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.tsv"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no expected results in %s: %v", dir, err)
+	}
+	for _, file := range files {
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".tsv")
+		text, ok := got[name]
+		if !ok {
+			text, ok = got[strings.ReplaceAll(name, "_", ":")]
+		}
+		if !ok {
+			t.Fatalf("%s: no predicate %s in the result", variant, name)
+		}
+		if text != string(want) {
+			t.Fatalf("%s: %s differs\ngot:\n%s\nwant:\n%s", variant, name, head(text), head(string(want)))
+		}
+	}
+}
+
+func compareFailure(t *testing.T, variant, file string, err error) {
+	t.Helper()
+	var wrong *redfox.ProgramError
+	if !errors.As(err, &wrong) {
+		t.Fatalf("%s: expected a *ProgramError, got %v", variant, err)
+	}
+	got := wrong.Error() + "\n"
+	if *rewriteErrors && variant == "default" {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Fatalf("%s:\ngot:\n%s\nwant:\n%s", variant, got, want)
+	}
+}
+
+func head(s string) string {
+	const most = 2000
+	if len(s) > most {
+		return s[:most] + "...\n"
+	}
+	return s
+}

@@ -1,0 +1,253 @@
+package redfox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Result is the answer of a run: relations by predicate. It is immutable and
+// safe for concurrent use.
+type Result struct {
+	Stats     Stats
+	relations map[string]*relation
+	names     []string
+}
+
+// relation is one predicate of a result with its presentation.
+type relation struct {
+	rel     *store.Relation
+	cols    []Column
+	columns []*store.Column
+	order   []store.Order
+	limit   int64 // -1 for all
+}
+
+// Stats says what a run cost.
+type Stats struct {
+	Engine  string
+	Load    time.Duration // reading facts
+	Plan    time.Duration // optimising; 0 when the plan was at hand
+	Run     time.Duration
+	Peak    int64 // bytes of facts, relations and indexes
+	Dropped int64 // decimals that did not fit their type, so that their atom was false
+	plan    *queryplan.Plan
+	profile []runtime.CommandProfile
+}
+
+func (r *Result) add(v *queryplan.Var, rel *store.Relation) {
+	out := &relation{rel: rel, cols: planColumns(v.Cols), limit: v.Limit}
+	if v.Kind == queryplan.Input {
+		out.limit = -1
+	}
+	for i := range v.Cols {
+		out.columns = append(out.columns, rel.Column(i))
+	}
+	for _, k := range v.OrderBy {
+		i := slices.IndexFunc(v.Cols, func(c queryplan.Column) bool { return c.Name == k.Col })
+		out.order = append(out.order, store.Order{Col: i, Desc: k.Desc})
+	}
+	r.relations[v.Name] = out
+	r.names = append(r.names, v.Name)
+}
+
+// Predicates returns the names of the result's relations in the program's order.
+func (r *Result) Predicates() []string { return slices.Clone(r.names) }
+
+// Has reports whether the result holds a predicate.
+func (r *Result) Has(pred string) bool { return r.relations[pred] != nil }
+
+// Columns returns the columns of a predicate; nil if the result does not hold it.
+func (r *Result) Columns(pred string) []Column {
+	if x := r.relations[pred]; x != nil {
+		return x.cols
+	}
+	return nil
+}
+
+// Len returns the number of tuples of a predicate.
+func (r *Result) Len(pred string) int64 {
+	if x := r.relations[pred]; x != nil {
+		return x.rows()
+	}
+	return 0
+}
+
+func (x *relation) rows() int64 {
+	n := int64(x.rel.Rows())
+	if x.limit >= 0 {
+		n = min(n, x.limit)
+	}
+	return n
+}
+
+// errDone ends an iteration early.
+var errDone = errors.New("done")
+
+// blocks yields the relation's words in order, a slice a column, at most limit
+// rows in all.
+func (x *relation) blocks(yield func(n int, block [][]int64) error) error {
+	left := x.rows()
+	err := store.EachSorted(x.columns, x.rel.Rows(), x.order, func(block [][]int64) error {
+		if left == 0 {
+			return errDone
+		}
+		n := int64(0)
+		if len(block) > 0 {
+			n = int64(len(block[0]))
+		}
+		n = min(n, left)
+		left -= n
+		return yield(int(n), block)
+	})
+	if err == errDone {
+		return nil
+	}
+	return err
+}
+
+// Rows yields the tuples of a predicate, sorted, as Go values: int64, uint64,
+// float64, bool, string, Decimal and time.Time. A predicate that the result does
+// not hold yields nothing.
+func (r *Result) Rows(pred string) iter.Seq[[]any] {
+	return func(yield func([]any) bool) {
+		for tuple := range r.Tuples(pred) {
+			row := make([]any, len(tuple))
+			for i, v := range tuple {
+				row[i] = goValue(v)
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// Tuples yields the tuples of a predicate, sorted. The slice is used again.
+func (r *Result) Tuples(pred string) iter.Seq[[]Value] {
+	return func(yield func([]Value) bool) {
+		x := r.relations[pred]
+		if x == nil {
+			return
+		}
+		if len(x.columns) == 0 { // a flag: true is one empty tuple
+			if x.rows() > 0 {
+				yield([]Value{})
+			}
+			return
+		}
+		tuple := make([]Value, len(x.columns))
+		x.blocks(func(n int, block [][]int64) error {
+			for i := range n {
+				for c, column := range x.columns {
+					tuple[c] = column.ValueOf(block[c][i])
+				}
+				if !yield(tuple) {
+					return errDone
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// Arrow returns a predicate's tuples, sorted, as one Arrow record. The caller
+// releases it.
+func (r *Result) Arrow(pred string) (arrow.RecordBatch, error) {
+	x := r.relations[pred]
+	if x == nil {
+		return nil, fmt.Errorf("the result does not hold %s; it has %s", pred, strings.Join(r.names, ", "))
+	}
+	return store.ToArrow(x.output(pred))
+}
+
+// Format is how results are written.
+type Format = store.OutputFormat
+
+// The output formats.
+const (
+	Table   = store.OutputTable
+	TSV     = store.OutputTSV
+	CSV     = store.OutputCSV
+	JSON    = store.OutputJSON
+	Parquet = store.OutputParquet
+)
+
+// ParseFormat returns the format of a name: table, tsv, csv, json or parquet.
+func ParseFormat(name string) (Format, error) { return store.ParseOutputFormat(name) }
+
+// WriteOptions says how to write a predicate.
+type WriteOptions struct {
+	Header bool  // TSV and CSV: column names in the first line
+	Limit  int64 // at most so many tuples; 0 means all
+}
+
+// Write writes a predicate's tuples, sorted, in a format.
+func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOptions) error {
+	x := r.relations[pred]
+	if x == nil {
+		return fmt.Errorf("the result does not hold %s; it has %s", pred, strings.Join(r.names, ", "))
+	}
+	out := x.output(pred)
+	if opts.Limit > 0 && (out.Limit < 0 || out.Limit > opts.Limit) {
+		out.Limit = opts.Limit
+	}
+	return store.Write(w, out, format, store.WriteOptions{Header: opts.Header})
+}
+
+// WriteFile writes a predicate as Write does into a file that appears only when
+// it is whole.
+func (r *Result) WriteFile(path, pred string, format Format, opts WriteOptions) error {
+	err := store.WriteFile(path, func(w io.Writer) error { return r.Write(w, pred, format, opts) })
+	if err != nil {
+		return fileError("write", path, err)
+	}
+	return nil
+}
+
+func (x *relation) output(name string) *store.Output {
+	out := &store.Output{Name: name, Columns: x.columns, Rows: x.rel.Rows(), Order: x.order, Limit: x.limit}
+	for _, c := range x.cols {
+		out.Names = append(out.Names, c.Name)
+	}
+	return out
+}
+
+// Decimal is an exact decimal number: Unscaled divided by 10^Scale.
+type Decimal struct {
+	Unscaled int64
+	Scale    uint8
+}
+
+// String returns the number with all its digits after the point.
+func (d Decimal) String() string { return scalar.Format(scalar.OfDecimal(d.Scale, d.Unscaled)) }
+
+// goValue returns a value as Rows hands it out.
+func goValue(v Value) any {
+	switch v.Type.Kind {
+	case scalar.Int:
+		return v.Int()
+	case scalar.Uint:
+		return v.Bits()
+	case scalar.Float:
+		return v.Float()
+	case scalar.Boolean:
+		return v.Bool()
+	case scalar.Decimal:
+		return Decimal{Unscaled: v.Int(), Scale: v.Type.Scale}
+	case scalar.Datetime:
+		return time.UnixMicro(v.Int()).UTC()
+	}
+	return v.Str()
+}

@@ -1,0 +1,167 @@
+package redfox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+)
+
+// runError words the failure of an engine: what the data did to the program is
+// a diagnostic, what the machine lacks is an *EnvironmentError, all else is a
+// bug.
+func (p *Program) runError(ctx context.Context, engine string, err error) error {
+	var key *runtime.KeyError
+	var overflow *runtime.OverflowError
+	var memory *runtime.MemoryError
+	switch {
+	case errors.As(err, &key):
+		return &ProgramError{Diagnostics: []*Diagnostic{p.keyDiagnostic(key)}}
+	case errors.As(err, &overflow):
+		return &ProgramError{Diagnostics: []*Diagnostic{overflowDiagnostic(overflow)}}
+	case errors.As(err, &memory):
+		return &EnvironmentError{Message: memory.Error(), Err: err}
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	var internal *InternalError
+	if errors.As(err, &internal) {
+		return internal
+	}
+	return &InternalError{Phase: "the " + engine + " engine", Err: err}
+}
+
+// keyDiagnostic points at the clauses that derive the predicate: which of them
+// gave the values is not recorded.
+func (p *Program) keyDiagnostic(e *runtime.KeyError) *Diagnostic {
+	keys := e.Var.Keys
+	d := &Diagnostic{
+		Severity: diag.Error,
+		Code:     diag.KeyConflict,
+		Span:     e.Var.Span,
+		Message: fmt.Sprintf("%s has both %s and %s", functional(e.Var.Name, e.First[:keys]),
+			valueList(e.First[keys:]), valueList(e.Second[keys:])),
+		Notes: []string{fmt.Sprintf("%s is a functional predicate: each key has one value", e.Var.Name)},
+		Helps: []string{"derive one value a key, for example with agg<<v = min(x)>>, or declare a relation with parentheses"},
+	}
+	clauses := p.clausesOf(e.Var.Name)
+	for i, span := range clauses {
+		switch {
+		case i == 0:
+			d.Span, d.At = firstLine(span), "derived here"
+		case i < maxClauses:
+			d.Labels = append(d.Labels, diag.Label{Span: firstLine(span), Message: "and here"})
+		}
+	}
+	if more := len(clauses) - maxClauses; more > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("%d more clauses derive it", more))
+	}
+	for _, v := range p.plan.Vars {
+		if v.Kind == queryplan.Input && v.Source == e.Var.Name {
+			d.Notes = append(d.Notes, fmt.Sprintf("%s also has facts from outside the program", e.Var.Name))
+		}
+	}
+	return d
+}
+
+// maxClauses bounds how many clauses a diagnostic of a run points at.
+const maxClauses = 4
+
+// clausesOf returns the places of the clauses that have the predicate as head.
+func (p *Program) clausesOf(pred string) []source.Span {
+	var out []source.Span
+	if p.core == nil {
+		return nil
+	}
+	for _, s := range p.core.Strata {
+		for _, r := range s.Rules {
+			if r.Head.Pred.Name == pred && !slices.Contains(out, r.Span) {
+				out = append(out, r.Span)
+			}
+		}
+	}
+	return out
+}
+
+func overflowDiagnostic(e *runtime.OverflowError) *Diagnostic {
+	group := "the total"
+	if len(e.By) > 0 {
+		var parts []string
+		for i, c := range e.By {
+			parts = append(parts, c.Name+" = "+scalar.Literal(e.Group[i]))
+		}
+		group = "the total for " + strings.Join(parts, ", ")
+	}
+	return &Diagnostic{
+		Severity: diag.Error,
+		Code:     diag.TotalOverflow,
+		Span:     e.Span,
+		Message:  fmt.Sprintf("%s does not fit %s", group, e.Out.Type),
+		Helps:    []string{"convert the values before adding them, for example with int:float:convert, or group them more finely"},
+	}
+}
+
+// violationDiagnostics words the constraints that do not hold, each with its
+// first violating bindings.
+func violationDiagnostics(violations []runtime.Violation) []*Diagnostic {
+	var out []*Diagnostic
+	for _, v := range violations {
+		bindings := "one binding violates"
+		if v.Count > 1 {
+			bindings = fmt.Sprintf("%d bindings violate", v.Count)
+		}
+		d := &Diagnostic{
+			Severity: diag.Error,
+			Code:     diag.ConstraintViolated,
+			Span:     firstLine(v.Check.Span),
+			Message:  bindings + " this constraint",
+		}
+		for _, t := range v.Tuples {
+			if text := bindingText(v.Cols, t); text != "" {
+				d.Notes = append(d.Notes, text)
+			}
+		}
+		if more := v.Count - int64(len(v.Tuples)); more > 0 && len(d.Notes) > 0 {
+			d.Notes = append(d.Notes, fmt.Sprintf("and %d more", more))
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// firstLine cuts a span at its first line break, so that a long clause is not
+// repeated in full.
+func firstLine(s source.Span) source.Span {
+	if i := strings.IndexByte(s.Text(), '\n'); i >= 0 {
+		s.End = s.Start + i
+	}
+	return s
+}
+
+func bindingText(cols []queryplan.Column, tuple []scalar.Value) string {
+	var parts []string
+	for i, c := range cols {
+		parts = append(parts, c.Name+" = "+scalar.Literal(tuple[i]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// functional renders f[k, ...] with literal keys.
+func functional(name string, keys []scalar.Value) string {
+	return name + "[" + valueList(keys) + "]"
+}
+
+func valueList(values []scalar.Value) string {
+	parts := make([]string, len(values))
+	for i, v := range values {
+		parts[i] = scalar.Literal(v)
+	}
+	return strings.Join(parts, ", ")
+}
