@@ -15,9 +15,9 @@ func checkCommand(con *console) *cli.Command {
 		Usage:     "report what is wrong with a program, and run nothing",
 		ArgsUsage: "PROGRAM...",
 		Description: "Prints errors and warnings to standard error; with --json, to standard output as an array.\n\n" +
-			"Examples:\n" +
-			"   redfox check reach.logic\n" +
-			"   redfox check --json schema.logic rules.logic",
+			examplesMark +
+			"redfox check reach.logic\n" +
+			"redfox check --json schema.logic rules.logic",
 		Flags: flags("json"),
 		Action: func(c *cli.Context) error {
 			sources, err := readProgram(c)

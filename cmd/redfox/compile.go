@@ -11,13 +11,13 @@ func compileCommand(con *console) *cli.Command {
 		Name:      "compile",
 		Usage:     "print a stage of the compiled program",
 		ArgsUsage: "PROGRAM...",
-		Description: "The stages are ast, the syntax tree; core, the checked program with types and strata; and\n" +
-			"plan, the optimised query plan. A plan in a file whose name ends in .plan is taken as a program\n" +
-			"by compile, explain and run.\n\n" +
-			"Examples:\n" +
-			"   redfox compile reach.logic\n" +
-			"   redfox compile --emit core reach.logic\n" +
-			"   redfox compile reach.logic -o reach.plan",
+		Description: "The stages are ast, the syntax tree; core, the checked program with types and strata; and " +
+			"plan, the optimised query plan. A plan in a file whose name ends in .plan is taken as a " +
+			"program by compile, explain and run.\n\n" +
+			examplesMark +
+			"redfox compile reach.logic\n" +
+			"redfox compile --emit core reach.logic\n" +
+			"redfox compile reach.logic -o reach.plan",
 		Flags: flags("emit", "output", "disable", "json"),
 		Action: func(c *cli.Context) error {
 			var stages []string

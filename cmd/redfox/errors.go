@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -66,7 +67,6 @@ func (con *console) report(err error, args []string) int {
 	var program *redfox.ProgramError
 	var usage *usageError
 	var internal *redfox.InternalError
-	var coder cli.ExitCoder
 	switch {
 	case err == nil:
 		return exitDone
@@ -88,9 +88,6 @@ func (con *console) report(err error, args []string) int {
 		} else {
 			fmt.Fprintln(con.err, "redfox help lists the commands.")
 		}
-		return exitEnvironment
-	case errors.As(err, &coder): // from cli itself: help for what is not there
-		fmt.Fprintln(con.err, "redfox:", lowerFirst(err.Error()))
 		return exitEnvironment
 	}
 	// What is left is the machine's: *redfox.EnvironmentError, a closed pipe, a
@@ -174,7 +171,7 @@ func shellQuote(arg string) string {
 }
 
 // invalidValue is how Go's flag package words a value that does not parse.
-var invalidValue = regexp.MustCompile(`^invalid value "(.*)" for flag -(\S+):`)
+var invalidValue = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-(\S+): (it is .*)?`)
 
 // usageErrorOf words what cli found wrong with a command line.
 func usageErrorOf(c *cli.Context, err error, isCommand bool) error {
@@ -183,7 +180,7 @@ func usageErrorOf(c *cli.Context, err error, isCommand bool) error {
 		usage.command = c.Command.Name
 	}
 	if m := invalidValue.FindStringSubmatch(err.Error()); m != nil {
-		usage.message = fmt.Sprintf("--%s does not take %q", m[2], m[1])
+		usage.message, usage.help = fmt.Sprintf("--%s does not take %q", m[2], m[1]), m[3]
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		usage.message = fmt.Sprintf("there is no flag --%s before the command", name)
@@ -202,10 +199,23 @@ func unknownFlag(arg, name string, known []string) error {
 	return e
 }
 
+// namingCommand lets a usage error of an action say which command it is about.
+func namingCommand(action cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		err := action(c)
+		var usage *usageError
+		if errors.As(err, &usage) && usage.command == "" && c.Command.Name != "help" {
+			usage.command = c.Command.Name
+		}
+		return err
+	}
+}
+
 // noCommand runs when no command was recognised.
 func noCommand(c *cli.Context) error {
 	if !c.Args().Present() {
-		return cli.ShowAppHelp(c)
+		_, err := io.WriteString(c.App.Writer, appHelp(c.App))
+		return err
 	}
 	name := c.Args().First()
 	e := &usageError{message: fmt.Sprintf("there is no command %q", name)}
@@ -228,7 +238,7 @@ func nearest(name string, known []string) string {
 	if near, ok := diag.Suggest(name, known); ok {
 		return fmt.Sprintf("did you mean %s?", near)
 	}
-	return "there are " + strings.Join(known, ", ")
+	return "known are " + strings.Join(known, ", ")
 }
 
 // withTimeout bounds a context by --timeout; 0 is no bound.
@@ -243,11 +253,4 @@ func withTimeout(c *cli.Context) (context.Context, context.CancelFunc, error) {
 	cause := fmt.Errorf("%w: gave up after %v, as --timeout says", errTimeout, limit)
 	ctx, cancel := context.WithTimeoutCause(c.Context, limit, cause)
 	return ctx, cancel, nil
-}
-
-func lowerFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToLower(s[:1]) + s[1:]
 }

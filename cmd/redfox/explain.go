@@ -6,7 +6,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,14 +18,14 @@ func explainCommand(con *console) *cli.Command {
 		Name:      "explain",
 		Usage:     "show the plan of a program, or what a diagnostic means",
 		ArgsUsage: "PROGRAM... | CODE",
-		Description: "Without facts, the plan is what the optimiser makes of the program alone; with --facts it knows\n" +
-			"how many tuples there are. --steps shows what each pass changed; --run runs the plan and adds\n" +
-			"tuples and times. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
-			"Examples:\n" +
-			"   redfox explain reach.logic\n" +
-			"   redfox explain --steps reach.logic\n" +
-			"   redfox explain --run reach.logic --facts data\n" +
-			"   redfox explain RF0101",
+		Description: "Without facts, the plan is what the optimiser makes of the program alone; with --facts it " +
+			"knows how many tuples there are. --steps shows what each pass changed; --run runs the plan and " +
+			"adds tuples and times. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
+			examplesMark +
+			"redfox explain reach.logic\n" +
+			"redfox explain --steps reach.logic\n" +
+			"redfox explain --run reach.logic --facts data\n" +
+			"redfox explain RF0101",
 		Flags: flags("steps", "run", "facts", "fact", "header", "on-error", "print", "engine", "threads", "memory",
 			"timeout", "disable", "json"),
 		Action: func(c *cli.Context) error {
@@ -97,36 +96,4 @@ func explainCode(con *console, name string) error {
 		fmt.Fprintf(con.out, "\n%s\n", wrap("To mend it: "+code.Fix))
 	}
 	return nil
-}
-
-// wrap breaks a paragraph into lines of at most 80 columns.
-func wrap(text string) string {
-	var out strings.Builder
-	column := 0
-	for _, word := range strings.Fields(text) {
-		width := utf8.RuneCountInString(word)
-		switch {
-		case column == 0:
-		case column+1+width > 80:
-			out.WriteByte('\n')
-			column = 0
-		default:
-			out.WriteByte(' ')
-			column++
-		}
-		out.WriteString(word)
-		column += width
-	}
-	return out.String()
-}
-
-// indent sets a text off by four blanks.
-func indent(text string) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i, line := range lines {
-		if line != "" {
-			lines[i] = "    " + line
-		}
-	}
-	return strings.Join(lines, "\n")
 }

@@ -27,11 +27,11 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "fact", Category: groupFacts,
-			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns (repeatable)"}
+			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns"}
 	},
 	func() cli.Flag {
-		return &cli.BoolFlag{Name: "header", Category: groupFacts,
-			Usage: "TSV files read or written have a line of column names; facts are then bound by name"}
+		return &cli.GenericFlag{Name: "header", Category: groupFacts, Value: new(header),
+			Usage: "TSV and CSV files start with a line of column names, by which facts are bound; `WHICH` is facts, results or, when left out, both"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "on-error", Category: groupFacts, Value: "stop",
@@ -39,7 +39,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "print", Aliases: []string{"p"}, Category: groupResults,
-			Usage: "print the predicate `PRED` (repeatable); without it the program's queries, or what it exports"}
+			Usage: "print the predicate `PRED`; without it the program's queries, or what it exports"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Category: groupResults,
@@ -59,7 +59,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "engine", Category: groupEngine, Value: "auto",
-			Usage: "run on `ENGINE`: auto, go, cpu or gpu; see redfox engines"}
+			Usage: "run on `ENGINE`: auto, go, cpu or gpu, as redfox engines tells"}
 	},
 	func() cli.Flag {
 		return &cli.IntFlag{Name: "threads", Category: groupEngine, DefaultText: "all cores",
@@ -75,7 +75,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "disable", Category: groupCompiler,
-			Usage: "leave out the optimiser's pass `PASS` (repeatable); redfox explain --steps names them"}
+			Usage: "leave out the optimiser's pass `PASS`, as redfox explain --steps names it"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "emit", Category: groupCompiler, Value: "plan",
@@ -109,6 +109,43 @@ var flagTable = []func() cli.Flag{
 		return &cli.BoolFlag{Name: "json", Category: groupMessages,
 			Usage: "write diagnostics as JSON"}
 	},
+}
+
+// header is the value of --header: which files have a line of column names.
+type header string
+
+// The values of --header, which alone means both.
+const (
+	headerFacts   header = "facts"
+	headerResults header = "results"
+	headerBoth    header = "both"
+)
+
+// Set takes the text behind the flag, or "true" for none.
+func (h *header) Set(text string) error {
+	switch value := header(text); value {
+	case headerFacts, headerResults, headerBoth:
+		*h = value
+	case "true":
+		*h = headerBoth
+	default:
+		return fmt.Errorf("it is facts, results or both")
+	}
+	return nil
+}
+
+// String returns the value; it is empty when the flag was not given.
+func (h *header) String() string { return string(*h) }
+
+// IsBoolFlag lets the flag stand without a value, as package flag has it.
+func (h *header) IsBoolFlag() bool { return true }
+
+// headerOf returns the value of --header.
+func headerOf(c *cli.Context) header {
+	if h, ok := c.Generic("header").(*header); ok {
+		return *h
+	}
+	return ""
 }
 
 // flags picks flags from the table by name. Each call makes new ones, because a
@@ -149,9 +186,8 @@ func permute(args []string, flags []cli.Flag) ([]string, error) {
 	takesValue := map[string]bool{"help": false, "h": false}
 	var known []string
 	for _, f := range flags {
-		_, isBool := f.(*cli.BoolFlag)
 		for _, name := range f.Names() {
-			takesValue[name] = !isBool
+			takesValue[name] = !isSwitch(f)
 			if len(name) > 1 {
 				known = append(known, name)
 			}

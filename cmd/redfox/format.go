@@ -15,13 +15,13 @@ func formatCommand(con *console) *cli.Command {
 		Name:      "fmt",
 		Usage:     "print programs in canonical form",
 		ArgsUsage: "PROGRAM...",
-		Description: "Comments stay where they are, and formatting twice changes nothing. A file with syntax errors is\n" +
-			"reported and left as it is; the others are done.\n\n" +
-			"Examples:\n" +
-			"   redfox fmt reach.logic\n" +
-			"   redfox fmt -w *.logic\n" +
-			"   redfox fmt -l *.logic      # for checks: exits with 1 if a file would change\n" +
-			"   redfox fmt - < reach.logic",
+		Description: "Comments stay where they are, and formatting twice changes nothing. A file with syntax " +
+			"errors is reported and left as it is; the others are done.\n\n" +
+			examplesMark +
+			"redfox fmt reach.logic\n" +
+			"redfox fmt -w *.logic\n" +
+			"redfox fmt -l *.logic      # for checks: exits with 1 if a file would change\n" +
+			"redfox fmt - < reach.logic",
 		Flags: flags("write", "diff", "list", "json"),
 		Action: func(c *cli.Context) error {
 			con.json = c.Bool("json")

@@ -71,10 +71,11 @@ func newApp(con *console) *cli.App {
 		Usage: "compile and run LogiQL, a typed Datalog",
 		UsageText: "redfox COMMAND [FLAGS] [PROGRAM...]\n" +
 			"redfox help COMMAND",
-		Description: "PROGRAM is a file of LogiQL, or of a query plan when its name ends in .plan;\n" +
-			"\"-\" is standard input. Several files form one program.",
-		HideVersion:               true,
-		HideHelpCommand:           false,
+		Description: "PROGRAM is a file of LogiQL, or of a query plan when its name ends in .plan; \"-\" is " +
+			"standard input. Several files form one program.",
+		Version:                   buildVersion(),
+		Flags:                     []cli.Flag{cli.HelpFlag},
+		HideHelpCommand:           true,
 		DisableSliceFlagSeparator: true,
 		Reader:                    con.in,
 		Writer:                    con.out,
@@ -91,11 +92,15 @@ func newApp(con *console) *cli.App {
 			formatCommand(con),
 			enginesCommand(con),
 			versionCommand(con),
+			helpCommand(con),
 		},
 	}
+	app.CustomAppHelpTemplate = appHelp(app)
 	for _, cmd := range app.Commands {
 		cmd.HideHelpCommand = true
 		cmd.OnUsageError = usageErrorOf
+		cmd.CustomHelpTemplate = commandHelp(cmd)
+		cmd.Action = namingCommand(cmd.Action)
 	}
 	return app
 }

@@ -91,8 +91,11 @@ func written(err error) error {
 	return &outputError{err}
 }
 
-// cannotWrite words a failed file operation.
-func cannotWrite(name string, err error) error {
+// cannotWrite words a failed write.
+func cannotWrite(name string, err error) error { return cannot("write", name, err) }
+
+// cannot words a failed file operation.
+func cannot(do, name string, err error) error {
 	reason := err
 	var path *fs.PathError
 	var link *os.LinkError
@@ -102,5 +105,5 @@ func cannotWrite(name string, err error) error {
 	case errors.As(err, &link):
 		reason = link.Err
 	}
-	return &redfox.EnvironmentError{Message: fmt.Sprintf("cannot write %s: %v", name, reason), Err: err}
+	return &redfox.EnvironmentError{Message: fmt.Sprintf("cannot %s %s: %v", do, name, reason), Err: err}
 }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/redfoxdb/redfox"
 )
 
 // write makes a file in a folder and returns its path.
@@ -102,6 +104,24 @@ func TestSameBytes(t *testing.T) {
 			first = o.stdout
 		} else if o.stdout != first {
 			t.Error("the number of threads changes the bytes")
+		}
+	}
+}
+
+// TestSteps checks that explain --steps names every pass, and that a pass that is
+// left out is not among them.
+func TestSteps(t *testing.T) {
+	o := finish(t, redfoxProcess(t, "../..", "explain", "--steps", "testdata/quickstart/reach.logic"))
+	for _, p := range redfox.Passes() {
+		if !strings.Contains(o.stdout, "== "+p.Name+" (") {
+			t.Errorf("the steps lack %s", p.Name)
+		}
+		if p.Required {
+			continue
+		}
+		without := finish(t, redfoxProcess(t, "../..", "explain", "--steps", "testdata/quickstart/reach.logic", "--disable", p.Name))
+		if strings.Contains(without.stdout, "== "+p.Name+" (") || without.code != 0 {
+			t.Errorf("--disable %s: exit code %d, and the steps have it: %s", p.Name, without.code, without.stderr)
 		}
 	}
 }

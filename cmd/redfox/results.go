@@ -35,7 +35,7 @@ func newResults(c *cli.Context) (results, error) {
 		print:  splitList(c.StringSlice("print")),
 		dir:    c.String("out"),
 		format: c.String("format"),
-		header: c.Bool("header"),
+		header: headerOf(c) == headerBoth || headerOf(c) == headerResults,
 		limit:  c.Int64("limit"),
 	}
 	if err := notNegative("limit", r.limit); err != nil {
@@ -170,6 +170,9 @@ func (c chosen) write(ctx context.Context, con *console, res *redfox.Result) err
 		}
 		if i > 0 {
 			fmt.Fprintln(con.out)
+		}
+		if len(c.shown) > 1 {
+			fmt.Fprintf(con.out, "%s:\n", name)
 		}
 		w := stoppable{ctx, con.out}
 		if err := res.Write(w, name, format, redfox.WriteOptions{Header: c.header, Limit: limit}); err != nil {

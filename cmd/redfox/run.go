@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -16,14 +17,15 @@ func runCommand(con *console) *cli.Command {
 		Name:      "run",
 		Usage:     "run a program over facts",
 		ArgsUsage: "PROGRAM...",
-		Description: "Prints the program's queries, the predicates named _; without any, what it derives and\n" +
+		Description: "Prints the program's queries, the predicates named _; without any, what it derives and " +
 			"exports; with --print, just the predicates named. Tuples come out sorted.\n\n" +
-			"DIR/a_b.tsv and DIR/a/b.tsv both hold predicate a:b. Text files may be compressed (.gz, .zst).\n" +
-			"One Parquet file, or text file with --header, feeds all predicates whose arguments are columns of it.\n\n" +
-			"Examples:\n" +
-			"   redfox run reach.logic --facts data\n" +
-			"   redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
-			"   redfox run schema.logic rules.logic --facts data --out results --format parquet --stats",
+			"DIR/a_b.tsv and DIR/a/b.tsv both hold predicate a:b. Text files may be compressed (.gz, .zst). " +
+			"One Parquet file, or text file with --header, feeds all predicates whose arguments are columns " +
+			"of it.\n\n" +
+			examplesMark +
+			"redfox run reach.logic --facts data\n" +
+			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
+			"redfox run schema.logic rules.logic --facts data --out results --format parquet",
 		Flags: flags("facts", "fact", "header", "on-error", "print", "out", "format", "limit", "stats",
 			"engine", "threads", "memory", "timeout", "disable", "json"),
 		Action: func(c *cli.Context) error {
@@ -85,6 +87,11 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if dir := c.String("facts"); dir != "" {
+		if _, err := os.ReadDir(dir); err != nil {
+			return nil, cannot("read the folder of facts", dir, err)
+		}
+	}
 	for _, text := range c.StringSlice("fact") {
 		f, err := redfox.ParseFact(text)
 		if err != nil {
@@ -96,7 +103,7 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 	r.load = redfox.LoadOptions{
 		Threads:       threads,
 		Memory:        memory,
-		Header:        c.Bool("header"),
+		Header:        headerOf(c) == headerBoth || headerOf(c) == headerFacts,
 		SkipMalformed: onError == "skip",
 		Progress:      r.showLoad,
 	}

@@ -19,7 +19,8 @@ import (
 //	             "< NAME" at the end of a line is standard input
 //
 // Lines of standard error come after those of standard output and start with
-// "! "; an exit code other than 0 is shown. Times are shown as "T".
+// "! "; an exit code other than 0 is shown. Times on standard error, and with the
+// argument times on standard output, are shown as "T".
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		dir := t.TempDir()
@@ -37,7 +38,7 @@ func TestScripts(t *testing.T) {
 			case "cat":
 				text, err := os.ReadFile(name())
 				if err != nil {
-					return err.Error()
+					t.Fatal(err)
 				}
 				return string(text)
 			case "ls":
@@ -45,7 +46,12 @@ func TestScripts(t *testing.T) {
 			case "run":
 				var out strings.Builder
 				for _, line := range strings.Split(d.Input, "\n") {
-					out.WriteString(scrub(runLine(t, dir, line).String()))
+					o := runLine(t, dir, line)
+					o.stderr = scrub(o.stderr)
+					if d.HasArg("times") {
+						o.stdout = scrub(o.stdout)
+					}
+					out.WriteString(o.String())
 				}
 				return out.String()
 			}
@@ -76,10 +82,10 @@ func runLine(t *testing.T, dir, line string) outcome {
 }
 
 // timing is a time or a rate, or a size that depends on the machine.
-var timing = regexp.MustCompile(`\b\d+(\.\d+)?(ns|µs|ms|s|m\d+(\.\d+)?s| [kMG]?B/s| [kMG]i?B)( |\b)`)
+var timing = regexp.MustCompile(`\b\d+(\.\d+)?(ns|µs|ms|s|m\d+(\.\d+)?s| MB/s| ([KMG]i)?B)\b`)
 
 // scrub replaces what differs from run to run.
-func scrub(text string) string { return timing.ReplaceAllString(text, "T ") }
+func scrub(text string) string { return timing.ReplaceAllString(text, "T") }
 
 // list renders the files below a folder, one a line.
 func list(t *testing.T, dir string) string {

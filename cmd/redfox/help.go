@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+)
+
+// helpWidth is how wide help is set.
+const helpWidth = 80
+
+// groups orders the groups of flags in help.
+var groups = []string{groupFacts, groupResults, groupEngine, groupCompiler, groupMessages}
+
+// helpCommand replaces cli's own, so that help looks the same whichever way it
+// is asked for.
+func helpCommand(con *console) *cli.Command {
+	return &cli.Command{
+		Name:      "help",
+		Usage:     "print this list, or what a command does and takes",
+		ArgsUsage: "[COMMAND]",
+		Action: func(c *cli.Context) error {
+			if !c.Args().Present() {
+				fmt.Fprint(con.out, appHelp(c.App))
+				return nil
+			}
+			cmd := c.App.Command(c.Args().First())
+			if cmd == nil {
+				return noCommand(c)
+			}
+			fmt.Fprint(con.out, commandHelp(cmd))
+			return nil
+		},
+	}
+}
+
+// appHelp is the text of redfox help.
+func appHelp(app *cli.App) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "redfox: %s.\n\nUsage:\n%s\n\n%s\n\nCommands:\n", app.Usage, indent(app.UsageText), wrap(app.Description))
+	for _, cmd := range app.Commands {
+		fmt.Fprintf(&b, "    %-9s %s\n", cmd.Name, cmd.Usage)
+	}
+	return b.String()
+}
+
+// commandHelp is the text of redfox help COMMAND.
+func commandHelp(cmd *cli.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "redfox %s: %s.\n\nUsage:\n    redfox %s", cmd.Name, cmd.Usage, cmd.Name)
+	if len(cmd.Flags) > 0 {
+		b.WriteString(" [FLAGS]")
+	}
+	if cmd.ArgsUsage != "" {
+		b.WriteString(" " + cmd.ArgsUsage)
+	}
+	b.WriteString("\n")
+	for _, part := range strings.Split(cmd.Description, "\n\n") {
+		switch examples, ok := strings.CutPrefix(part, examplesMark); {
+		case part == "":
+		case ok:
+			fmt.Fprintf(&b, "\nExamples:\n%s\n", indent(examples))
+		default:
+			fmt.Fprintf(&b, "\n%s\n", wrap(part))
+		}
+	}
+	for _, group := range groups {
+		var list []string
+		for _, f := range cmd.Flags {
+			if c, ok := f.(cli.CategorizableFlag); ok && c.GetCategory() == group {
+				list = append(list, flagHelp(f))
+			}
+		}
+		if len(list) > 0 {
+			fmt.Fprintf(&b, "\n%s:\n%s", group, strings.Join(list, ""))
+		}
+	}
+	return b.String()
+}
+
+// examplesMark starts the paragraph of a description that holds command lines.
+const examplesMark = "Examples:\n"
+
+// placeholder is the name of a flag's value in its usage text.
+var placeholder = regexp.MustCompile("`([^`]+)`")
+
+// flagHelp is the entry of a flag: its names and value, then what it does.
+func flagHelp(f cli.Flag) string {
+	doc, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return ""
+	}
+	var names []string
+	for _, n := range slices.Backward(f.Names()) {
+		if len(n) == 1 {
+			names = append(names, "-"+n)
+		} else {
+			names = append(names, "--"+n)
+		}
+	}
+	usage, value := doc.GetUsage(), ""
+	if m := placeholder.FindStringSubmatch(usage); m != nil {
+		value = m[1]
+		usage = placeholder.ReplaceAllString(usage, "$1")
+		if isSwitch(f) {
+			value = "[=" + value + "]"
+		} else {
+			value = " " + value
+		}
+	}
+	if s, ok := f.(cli.DocGenerationSliceFlag); ok && s.IsSliceFlag() {
+		usage += "; may be repeated"
+	}
+	if text := strings.Trim(doc.GetDefaultText(), `"`); text != "" && !isSwitch(f) {
+		usage += " (default: " + text + ")"
+	}
+	lines := strings.ReplaceAll(wrapAt(usage, helpWidth-8), "\n", "\n        ")
+	return fmt.Sprintf("    %s%s\n        %s\n", strings.Join(names, ", "), value, lines)
+}
+
+// isSwitch reports whether a flag stands without a value.
+func isSwitch(f cli.Flag) bool {
+	switch f := f.(type) {
+	case *cli.BoolFlag:
+		return true
+	case *cli.GenericFlag:
+		b, ok := f.Value.(interface{ IsBoolFlag() bool })
+		return ok && b.IsBoolFlag()
+	}
+	return false
+}
+
+// wrap breaks the lines of a text that are wider than help is set.
+func wrap(text string) string { return wrapAt(text, helpWidth) }
+
+// wrapAt fills a paragraph into lines of at most so many columns.
+func wrapAt(text string, limit int) string {
+	var out strings.Builder
+	column := 0
+	for _, word := range strings.Fields(text) {
+		width := utf8.RuneCountInString(word)
+		switch {
+		case column == 0:
+		case column+1+width > limit:
+			out.WriteByte('\n')
+			column = 0
+		default:
+			out.WriteByte(' ')
+			column++
+		}
+		out.WriteString(word)
+		column += width
+	}
+	return out.String()
+}
+
+// indent sets a text off by four blanks.
+func indent(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = "    " + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
