@@ -94,12 +94,11 @@ type clause struct {
 	kind   clauseKind
 	// heads and body are of a rule; for a constraint they are its left side, in
 	// heads[0], and its right side.
-	heads  []ast.Node
-	body   ast.Node
-	decl   *declaration // of a constraint that declares
-	unsafe bool         // a variable is not bound; reported when types are known
-	bad    bool         // an error was reported, consequences are silenced
-	units  []*unit      // one for each alternative of its disjunctive normal form
+	heads []ast.Node
+	body  ast.Node
+	decl  *declaration // of a constraint that declares
+	bad   bool         // an error was reported, consequences are silenced
+	units []*unit      // one for each alternative of its disjunctive normal form
 }
 
 // level overrides the severity of a warning.

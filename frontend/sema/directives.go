@@ -62,6 +62,7 @@ func (c *checker) readDirectives() {
 		switch {
 		case strings.HasPrefix(d.name, "compiler:"):
 			c.compilerDirective(d)
+		case d.saysPlainRelation():
 		case laterDirectives[d.name] != "":
 			c.refuse(d.at, laterDirectives[d.name]+" (lang:"+d.name+")", "")
 			if d.pred != nil {
@@ -72,6 +73,16 @@ func (c *checker) readDirectives() {
 			c.refuseForGood(d.at, "lang:"+d.name, "redfox evaluates rules; it does not solve linear programs")
 		}
 	}
+}
+
+// saysPlainRelation reports whether the directive is lang:isEntity[`p] = false,
+// which says what every unary predicate is.
+func (d *directive) saysPlainRelation() bool {
+	if d.name != "isEntity" || d.value == nil {
+		return false
+	}
+	lit, ok := unparen(d.value).(*ast.Literal)
+	return ok && lit.Value.Type.Kind == scalar.Boolean && !lit.Value.Bool()
 }
 
 // compilerDirective sets the level of a warning: `lang:compiler:warning:X[] = false`.

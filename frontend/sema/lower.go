@@ -177,6 +177,11 @@ func (lo *lowering) checkHeads(report *unbound) {
 			})
 		}
 	}
+	for _, a := range lo.u.agg {
+		if a.in != nil && !a.in.bound {
+			report.add(a.in)
+		}
+	}
 	for _, a := range lo.u.asserts {
 		if !a.v.bound && !a.v.out {
 			report.add(a.v)

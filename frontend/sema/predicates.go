@@ -371,7 +371,10 @@ var builtinNamespace = map[string]bool{
 func functionsOf(namespace string) string {
 	var out []string
 	for _, name := range scalar.Names() {
-		if strings.HasPrefix(name, namespace+":") && strings.Count(name, ":") == 1 {
+		rest, ok := strings.CutPrefix(name, namespace+":")
+		// The comparisons have symbols, which people will rather write.
+		base, _, _ := strings.Cut(rest, "_")
+		if ok && !strings.Contains(rest, ":") && !comparisons[base] {
 			out = append(out, name)
 		}
 	}

@@ -41,7 +41,6 @@ func (c *checker) reportUnbound(r *unbound, alternatives int) {
 		return
 	}
 	r.alternatives = alternatives
-	r.clause.unsafe = true
 	c.unbound = append(c.unbound, r)
 }
 
@@ -132,7 +131,8 @@ const (
 	placeComparison
 	placeEquation
 	placeExpression
-	placeKey // inside + or - as an argument of an atom
+	placeInverse // inside + or - on one side of an equality
+	placeKey     // inside + or - as an argument of an atom
 	placeFunction
 	placeAggregate
 	placeAtom
@@ -144,6 +144,7 @@ var placeNames = [...]string{
 	placeComparison: "in a comparison",
 	placeEquation:   "in an equality whose other side has no value either",
 	placeExpression: "inside an expression",
+	placeInverse:    "inside an expression",
 	placeKey:        "inside an expression",
 	placeFunction:   "as an argument of a function",
 	placeAggregate:  "in an aggregate",
@@ -160,7 +161,7 @@ func (p place) remark(name string) string {
 		return "a comparison tests " + name + ", it does not bind it"
 	case placeEquation:
 		return "this would bind " + name + " if the other side had a value"
-	case placeExpression, placeKey:
+	case placeExpression, placeInverse, placeKey:
 		return name + " is needed to compute this"
 	case placeFunction:
 		return p.detail + " needs a value of " + name
@@ -199,6 +200,13 @@ func (c *checker) explainVariable(r *unbound, v *variable) {
 			}
 		}
 		note(d, "%s occurs only %s", v.base, joinAnd(kinds))
+		for _, p := range places {
+			if p.kind == placeInverse {
+				note(d, "an equality binds a variable that stands alone on one side")
+				help(d, "%s", p.detail)
+				return
+			}
+		}
 		help(d, "bind it first, for example with %s", c.binder(cl, v))
 		return
 	}
@@ -302,7 +310,15 @@ func (w *placeWalk) formula(n ast.Node, negated bool) {
 		if negated {
 			kind = placeNegation
 		}
-		for _, x := range n.Operands {
+		for i, x := range n.Operands {
+			if b, ok := unparen(x).(*ast.Binary); ok && kind == placeEquation && (b.Op == "+" || b.Op == "-") {
+				if other := n.Operands[1-i]; occurrence(other, w.name) == nil {
+					if inverse, ok := solve(b, w.name, other.Pos().Text()); ok {
+						w.expression(x, placeInverse, fmt.Sprintf("write %s = %s", w.name, inverse))
+						continue
+					}
+				}
+			}
 			w.expression(x, kind, "")
 		}
 	case *ast.Apply:
@@ -332,21 +348,27 @@ func (w *placeWalk) argument(n ast.Node, kind placeKind, detail string) {
 
 // inverted says how to write an atom's argument so that it binds the variable.
 func inverted(b *ast.Binary, name string) string {
+	if e, ok := solve(b, name, "k"); ok {
+		return fmt.Sprintf("write k for %s in the atom, and %s = %s after it", b.Span.Text(), name, e)
+	}
+	return fmt.Sprintf("bind %s with an atom of its own", name)
+}
+
+// solve returns the expression of the variable for which a sum or difference has
+// the given result, if the variable is one of its operands.
+func solve(b *ast.Binary, name, result string) (string, bool) {
 	x, y := b.X.Pos().Text(), b.Y.Pos().Text()
-	inverse := ""
 	switch {
 	case x == name && b.Op == "+":
-		inverse = "k - " + y
+		return result + " - " + y, true
 	case x == name && b.Op == "-":
-		inverse = "k + " + y
+		return result + " + " + y, true
 	case y == name && b.Op == "+":
-		inverse = "k - " + x
+		return result + " - " + x, true
 	case y == name && b.Op == "-":
-		inverse = x + " - k"
-	default:
-		return fmt.Sprintf("bind %s with an atom of its own", name)
+		return x + " - " + result, true
 	}
-	return fmt.Sprintf("write k for %s in the atom, and %s = %s after it", b.Span.Text(), name, inverse)
+	return "", false
 }
 
 func (w *placeWalk) expression(n ast.Node, kind placeKind, detail string) {
@@ -358,7 +380,7 @@ func (w *placeWalk) expression(n ast.Node, kind placeKind, detail string) {
 	case *ast.Paren:
 		w.expression(n.X, kind, detail)
 	case *ast.Binary:
-		if kind == placeAtom || kind == placeHead || kind == placeEquation {
+		if kind == placeAtom || kind == placeHead || kind == placeEquation || kind == placeComparison {
 			kind = placeExpression
 		}
 		w.expression(n.X, kind, detail)
