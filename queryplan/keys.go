@@ -40,25 +40,46 @@ func KeepsKey(p *Plan, v *Var) bool {
 	if v.Keys == len(v.Cols) {
 		return true
 	}
-	var only *Insert
+	var nodes []Node
+	var block *Block
 	for _, b := range p.Blocks {
 		for _, c := range b.Cmds {
-			ins, ok := c.(*Insert)
-			if !ok || ins.Var != v {
-				continue
+			if ins, ok := c.(*Insert); ok && ins.Var == v {
+				// Tuples of two rounds of a loop may disagree, and what two blocks
+				// read may differ.
+				if block != nil && block != b || onCycle(b) {
+					return false
+				}
+				nodes, block = append(nodes, ins.Node), b
 			}
-			// Tuples of two rules, or of two rounds of a loop, may disagree.
-			if only != nil || onCycle(b) {
-				return false
-			}
-			only = ins
 		}
 	}
-	if only == nil {
-		return true
+	return (len(nodes) < 2 || readsSettled(block, v)) && AgreeOnKey(nodes, v.Keys)
+}
+
+// readsSettled reports whether nothing that the inserts into v read is merged
+// between the first and the last of them.
+func readsSettled(b *Block, v *Var) bool {
+	inserts := func(c Command) bool {
+		ins, ok := c.(*Insert)
+		return ok && ins.Var == v
 	}
-	names := columnNames(only.Node.Columns())
-	return Determines(only.Node, names[:v.Keys], names[v.Keys:])
+	first := slices.IndexFunc(b.Cmds, inserts)
+	read := map[*Var]bool{}
+	last := first
+	for i, c := range b.Cmds {
+		if inserts(c) {
+			last = i
+			for _, s := range Scans(c.(*Insert).Node) {
+				read[s.Var] = true
+			}
+		}
+	}
+	return !slices.ContainsFunc(b.Cmds[first:last], func(c Command) bool {
+		_, merges := c.(*Merge)
+		_, assigns := c.(*Assign)
+		return (merges || assigns) && read[CommandVar(c)]
+	})
 }
 
 // onCycle reports whether control can come back to b.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/core"
-	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -18,9 +17,9 @@ func Build(prog *core.Program) (*queryplan.Plan, error) {
 	b := &builder{plan: &queryplan.Plan{}, vars: map[*core.Pred]*queryplan.Var{}, facts: map[*core.Pred]*queryplan.Var{}}
 	b.variables(prog)
 	b.startBlock()
-	for _, s := range prog.Strata {
+	for _, cs := range prog.Strata {
 		var err error
-		if s.Recursive {
+		if s := newStratum(cs); s.Recursive {
 			err = b.recursive(s)
 		} else {
 			err = b.once(s)
@@ -93,18 +92,42 @@ func (b *builder) variables(prog *core.Program) {
 	}
 }
 
-// insertion is a tree to insert into the variable of a predicate.
-type insertion struct {
-	node queryplan.Node
-	span source.Span
+// stratum is a stratum with its rules by head.
+type stratum struct {
+	*core.Stratum
+	rules map[*core.Pred][]*core.Rule
 }
 
-func (b *builder) insert(p *core.Pred, in insertion) {
-	b.add(&queryplan.Insert{Var: b.vars[p], Node: in.node, Span: in.span})
+func newStratum(s *core.Stratum) *stratum {
+	out := &stratum{s, map[*core.Pred][]*core.Rule{}}
+	for _, p := range s.Preds {
+		out.rules[p] = nil
+	}
+	for _, r := range s.Rules {
+		out.rules[r.Head.Pred] = append(out.rules[r.Head.Pred], r)
+	}
+	return out
+}
+
+// recursiveAtoms returns the positions in the body of the atoms whose predicate
+// belongs to the rule's own recursive stratum.
+func (s *stratum) recursiveAtoms(r *core.Rule) []int {
+	if !s.Recursive {
+		return nil
+	}
+	var out []int
+	for i, l := range r.Body {
+		if a, ok := l.(*core.Atom); ok {
+			if _, ok := s.rules[a.Pred]; ok {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
 }
 
 // once evaluates a stratum whose predicates do not depend on themselves.
-func (b *builder) once(s *core.Stratum) error {
+func (b *builder) once(s *stratum) error {
 	for _, p := range s.Preds {
 		ins, err := b.base(s, p)
 		if err != nil {
@@ -114,7 +137,7 @@ func (b *builder) once(s *core.Stratum) error {
 			continue
 		}
 		for _, in := range ins {
-			b.insert(p, in)
+			b.add(in)
 		}
 		v := b.vars[p]
 		b.add(&queryplan.Merge{Var: v})
@@ -129,20 +152,17 @@ func (b *builder) once(s *core.Stratum) error {
 	return nil
 }
 
-// keepsKey reports whether it is proved that the first columns determine the
-// rest. Tuples from two places may disagree.
-func keepsKey(ins []insertion, keys int) bool {
-	if len(ins) != 1 {
-		return false
-	}
-	if v, ok := ins[0].node.(*queryplan.Values); ok {
+// keepsKey reports whether it is proved that the first columns of what is
+// inserted determine the rest. Facts of the program are looked at, however many.
+func keepsKey(ins []*queryplan.Insert, keys int) bool {
+	if v, ok := ins[0].Node.(*queryplan.Values); ok && len(ins) == 1 {
 		return agreeOnKey(v.Rows, keys)
 	}
-	var names []string
-	for _, c := range ins[0].node.Columns() {
-		names = append(names, c.Name)
+	nodes := make([]queryplan.Node, len(ins))
+	for i, in := range ins {
+		nodes[i] = in.Node
 	}
-	return queryplan.Determines(ins[0].node, names[:keys], names[keys:])
+	return queryplan.AgreeOnKey(nodes, keys)
 }
 
 func agreeOnKey(rows [][]scalar.Value, keys int) bool {
@@ -170,28 +190,27 @@ func agreeOnKey(rows [][]scalar.Value, keys int) bool {
 
 // base returns what the facts of a predicate and its rules without recursive
 // atoms derive: first the facts, as one constant, then the rules in order.
-func (b *builder) base(s *core.Stratum, p *core.Pred) ([]insertion, error) {
-	var ins []insertion
+func (b *builder) base(s *stratum, p *core.Pred) ([]*queryplan.Insert, error) {
+	v := b.vars[p]
+	var ins []*queryplan.Insert
 	if f := b.facts[p]; f != nil {
 		scan := &queryplan.Scan{Var: f}
 		for _, c := range f.Cols {
 			scan.Names = append(scan.Names, c.Name)
 		}
-		ins = append(ins, insertion{scan, p.Span})
+		ins = append(ins, &queryplan.Insert{Var: v, Node: scan, Span: p.Span})
 	}
-	facts := &queryplan.Values{Cols: b.vars[p].Cols}
-	at := -1 // of the facts in ins
-	for _, r := range s.Rules {
+	facts := &queryplan.Values{Cols: v.Cols}
+	for _, r := range s.rules[p] {
 		switch {
-		case r.Head.Pred != p || len(recursiveAtoms(s, r)) > 0:
+		case len(s.recursiveAtoms(r)) > 0:
 		case len(r.Body) == 0:
 			row, err := factRow(r)
 			if err != nil {
 				return nil, err
 			}
-			if at < 0 {
-				at = len(ins)
-				ins = append(ins, insertion{facts, r.Span})
+			if len(facts.Rows) == 0 {
+				ins = append(ins, &queryplan.Insert{Var: v, Node: facts, Span: r.Span})
 			}
 			facts.Rows = append(facts.Rows, row)
 		default:
@@ -199,7 +218,7 @@ func (b *builder) base(s *core.Stratum, p *core.Pred) ([]insertion, error) {
 			if err != nil {
 				return nil, err
 			}
-			ins = append(ins, insertion{n, r.Span})
+			ins = append(ins, &queryplan.Insert{Var: v, Node: n, Span: r.Span})
 		}
 	}
 	return ins, nil
@@ -217,32 +236,12 @@ func factRow(r *core.Rule) ([]scalar.Value, error) {
 	return row, nil
 }
 
-// recursiveAtoms returns the positions in the body of the atoms whose predicate
-// belongs to the rule's own recursive stratum.
-func recursiveAtoms(s *core.Stratum, r *core.Rule) []int {
-	if !s.Recursive {
-		return nil
-	}
-	var out []int
-	for i, l := range r.Body {
-		if a, ok := l.(*core.Atom); ok {
-			for _, p := range s.Preds {
-				if a.Pred == p {
-					out = append(out, i)
-					break
-				}
-			}
-		}
-	}
-	return out
-}
-
 // recursive evaluates a stratum to its least fixpoint, semi-naively: the rules
 // without recursive atoms once, then rounds in which every rule runs once for
 // each recursive atom, that atom over delta, those before it in the source over
 // old and those after it over full. So every combination of tuples with a new
 // one among them is met in exactly one of these runs.
-func (b *builder) recursive(s *core.Stratum) error {
+func (b *builder) recursive(s *stratum) error {
 	var vars []*queryplan.Var
 	for _, p := range s.Preds {
 		ins, err := b.base(s, p)
@@ -250,7 +249,7 @@ func (b *builder) recursive(s *core.Stratum) error {
 			return err
 		}
 		for _, in := range ins {
-			b.insert(p, in)
+			b.add(in)
 		}
 		vars = append(vars, b.vars[p])
 	}
@@ -262,7 +261,7 @@ func (b *builder) recursive(s *core.Stratum) error {
 	b.startBlock()
 	loop := b.block
 	for _, r := range s.Rules {
-		atoms := recursiveAtoms(s, r)
+		atoms := s.recursiveAtoms(r)
 		for i, at := range atoms {
 			versions := map[int]queryplan.Version{at: queryplan.Delta}
 			for _, before := range atoms[:i] {
@@ -272,7 +271,7 @@ func (b *builder) recursive(s *core.Stratum) error {
 			if err != nil {
 				return err
 			}
-			b.insert(r.Head.Pred, insertion{n, r.Span})
+			b.add(&queryplan.Insert{Var: b.vars[r.Head.Pred], Node: n, Span: r.Span})
 		}
 	}
 	b.endRound(s, inLoop)
@@ -291,7 +290,7 @@ func (b *builder) recursive(s *core.Stratum) error {
 
 // endRound merges the variables of a recursive stratum and, if asked for, checks
 // their keys.
-func (b *builder) endRound(s *core.Stratum, checkKeys bool) {
+func (b *builder) endRound(s *stratum, checkKeys bool) {
 	for _, p := range s.Preds {
 		b.add(&queryplan.Merge{Var: b.vars[p]})
 	}
@@ -307,9 +306,9 @@ func (b *builder) endRound(s *core.Stratum, checkKeys bool) {
 // its input. Then two values for one key may go on to make new ones without end
 // (d[y] = n + 1 on a cycle), so that the key has to be checked in every round;
 // else the rounds end by themselves and one check after them is enough.
-func computes(s *core.Stratum) bool {
+func computes(s *stratum) bool {
 	for _, r := range s.Rules {
-		if len(recursiveAtoms(s, r)) == 0 {
+		if len(s.recursiveAtoms(r)) == 0 {
 			continue
 		}
 		for _, l := range r.Body {

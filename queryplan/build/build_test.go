@@ -113,7 +113,7 @@ func compareWithOracle(t *testing.T, prog *core.Program, p *queryplan.Plan, fact
 			given[name] = append(given[name], tuple)
 		}
 	}
-	if n > 400 || testing.Short() && n > 40 {
+	if n > 200 {
 		t.Skipf("too large for brute force: %d facts", n)
 	}
 	want, wantErr := oracle.Run(prog, facts)
