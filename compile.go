@@ -336,6 +336,9 @@ func (p *Program) rewrite(wanted []string, db *Database, steps bool) (*queryplan
 	plan := queryplan.Clone(p.plan)
 	for _, v := range plan.Vars {
 		v.Output = slices.Contains(wanted, v.Name)
+		if !v.Output { // only outputs are presented
+			v.OrderBy, v.Limit = nil, -1
+		}
 	}
 	plan, trace, err := rewrite.Run(plan, db.catalog(), rewrite.Options{Disable: p.disable, KeepSteps: steps, Verify: true})
 	if err != nil {
