@@ -67,10 +67,28 @@ func readTSV(file string, pred *core.Pred) ([]Tuple, error) {
 	return out, nil
 }
 
-var (
-	escaper   = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
-	unescaper = strings.NewReplacer(`\\`, "\\", `\t`, "\t", `\n`, "\n", `\r`, "\r")
-)
+var unescaper = strings.NewReplacer(`\\`, "\\", `\t`, "\t", `\n`, "\n", `\r`, "\r")
+
+// escape is the inverse of unescaper: it doubles the backslashes that would
+// else start an escape.
+func escape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\t':
+			b.WriteString(`\t`)
+		case s[i] == '\n':
+			b.WriteString(`\n`)
+		case s[i] == '\r':
+			b.WriteString(`\r`)
+		case s[i] == '\\' && i+1 < len(s) && strings.IndexByte("tnr\\\t\n\r", s[i+1]) >= 0:
+			b.WriteString(`\\`)
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
 
 // TSV writes tuples one a line as files have them.
 func TSV(tuples []Tuple) string {
@@ -80,7 +98,7 @@ func TSV(tuples []Tuple) string {
 			if i > 0 {
 				b.WriteByte('\t')
 			}
-			b.WriteString(escaper.Replace(scalar.Format(v)))
+			b.WriteString(escape(scalar.Format(v)))
 		}
 		b.WriteByte('\n')
 	}
