@@ -1,39 +1,232 @@
 package redfox_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/redfoxdb/redfox"
 )
 
-// Compile a program, give it facts, read the answer.
-func Example() {
-	if err := connections(context.Background()); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// 1 2
-	// 1 3
-	// 2 3
-}
+const reach = `
+edge(x, y) -> string(x), string(y).
+reach(x, y) <- edge(x, y).
+reach(x, z) <- reach(x, y), edge(y, z).
+_(y) <- reach("ann", y).
+`
 
-func connections(ctx context.Context) error {
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", `
-		road(x, y) -> int(x), int(y).
-		reach(x, y) <- road(x, y).
-		reach(x, z) <- reach(x, y), road(y, z).
-	`)}, redfox.Options{})
+func Example() {
+	ctx := context.Background()
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)}, redfox.Options{})
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	facts := redfox.NewFacts().Rows("road", []any{1, 2}, []any{2, 3})
+	facts := redfox.NewFacts().Rows("edge",
+		[]any{"ann", "bob"}, []any{"bob", "cid"}, []any{"dee", "ann"})
 	res, err := prog.Run(ctx, facts, redfox.RunOptions{})
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	for row := range res.Rows("reach") {
+	for row := range res.Rows("_") {
 		fmt.Println(row...)
 	}
-	return nil
+	// Output:
+	// bob
+	// cid
+}
+
+// Diagnostics are values: what is wrong, where, why and what to do.
+func ExampleProgramError() {
+	program := redfox.Text("pairs.logic", "node(x) -> int(x).\npair(x, y) <- node(x), x < y.\n")
+	_, err := redfox.Compile(context.Background(), []redfox.Source{program}, redfox.Options{})
+	var wrong *redfox.ProgramError
+	if errors.As(err, &wrong) {
+		for _, d := range wrong.Diagnostics {
+			at := d.Span.Position()
+			fmt.Printf("%s %s at %d:%d: %s\n", d.Code.ID, d.Code.Name, at.Line, at.Column, d.Message)
+		}
+	}
+	// Output:
+	// RF0101 UnboundVariable at 2:9: variable y is not bound by a positive atom
+}
+
+func ExampleFacts_File() {
+	dir, err := os.MkdirTemp("", "facts")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "friends.csv")
+	if err := os.WriteFile(file, []byte("ann,bob\nbob,cid\n"), 0o644); err != nil {
+		log.Fatal(err)
+	}
+	printReach(redfox.NewFacts().File("edge", file))
+	// Output:
+	// bob
+	// cid
+}
+
+func ExampleFacts_Reader() {
+	printReach(redfox.NewFacts().Reader("edge", redfox.TSVFacts, strings.NewReader("ann\tdee\ndee\teve\n")))
+	// Output:
+	// dee
+	// eve
+}
+
+func ExampleFacts_Arrow() {
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "from", Type: arrow.BinaryTypes.String},
+		{Name: "to", Type: arrow.BinaryTypes.String},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	b.Field(0).(*array.StringBuilder).AppendValues([]string{"ann", "fay"}, nil)
+	b.Field(1).(*array.StringBuilder).AppendValues([]string{"fay", "gil"}, nil)
+	record := b.NewRecordBatch()
+	defer record.Release()
+	printReach(redfox.NewFacts().Arrow("edge", record))
+	// Output:
+	// fay
+	// gil
+}
+
+func printReach(facts *redfox.Facts) {
+	ctx := context.Background()
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)}, redfox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := prog.Run(ctx, facts, redfox.RunOptions{Outputs: []string{"_"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for row := range res.Rows("_") {
+		fmt.Println(row...)
+	}
+}
+
+// A database is loaded once and serves many runs.
+func ExampleProgram_Load() {
+	ctx := context.Background()
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)}, redfox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	db, err := prog.Load(ctx, redfox.NewFacts().Rows("edge", []any{"ann", "bob"}, []any{"bob", "ann"}), redfox.LoadOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, pred := range []string{"reach", "edge"} {
+		res, err := prog.RunOn(ctx, db, redfox.RunOptions{Outputs: []string{pred}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(pred, res.Len(pred))
+	}
+	// Output:
+	// reach 4
+	// edge 2
+}
+
+func ExampleResult_Arrow() {
+	ctx := context.Background()
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("prices.logic", `
+price["pen"] = 1.50.
+price["ink"] = 12.25.
+gross[p] = price[p] * 1.19.
+`)}, redfox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := prog.Run(ctx, redfox.NewFacts(), redfox.RunOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	record, err := res.Arrow("gross")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer record.Release()
+	for i, field := range record.Schema().Fields() {
+		fmt.Println(field.Name, field.Type, record.Column(i))
+	}
+	// Output:
+	// p utf8 ["ink" "pen"]
+	// value decimal(19, 4) [14.5775 1.785]
+}
+
+func ExampleResult_Write() {
+	ctx := context.Background()
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("squares.logic", `
+n(1). n(2). n(3).
+square[x] = x * x <- n(x).
+`)}, redfox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := prog.Run(ctx, redfox.NewFacts(), redfox.RunOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := res.Write(os.Stdout, "square", redfox.CSV, redfox.WriteOptions{Header: true}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// x,value
+	// 1,1
+	// 2,4
+	// 3,9
+}
+
+// A context ends a run that takes too long. The answer is never partial.
+func ExampleProgram_Run_cancel() {
+	prog, err := redfox.Compile(context.Background(), []redfox.Source{redfox.Text("count.logic", `
+n(0).
+n(x + 1) <- n(x), x < 1000000000.
+`)}, redfox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err = prog.Run(ctx, redfox.NewFacts(), redfox.RunOptions{})
+	fmt.Println(errors.Is(err, context.DeadlineExceeded))
+	// Output:
+	// true
+}
+
+// The plan of a program is text, which compiles again.
+func ExampleProgram_Emit() {
+	ctx := context.Background()
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("p.logic", "n(1). n(7).\n_(x) <- n(x), x > 3.\n")}, redfox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var plan bytes.Buffer
+	if err := prog.Emit(&plan, redfox.StagePlan, nil); err != nil {
+		log.Fatal(err)
+	}
+	again, err := redfox.ParsePlan(redfox.Text("p.plan", plan.String()), redfox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := again.Run(ctx, redfox.NewFacts(), redfox.RunOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for row := range res.Rows("_") {
+		fmt.Println(row...)
+	}
+	// Output:
+	// 7
 }
