@@ -149,23 +149,14 @@ func (b *binder) fact(f *Fact) error {
 			return nil
 		}
 	}
-	fed, err := b.feed(source, group)
-	if err == nil && fed == 0 && exact == nil {
+	missing, err := b.feed(source, group)
+	if err == nil && len(missing) == len(group) && exact == nil {
 		return &BindError{
-			Reason: fmt.Sprintf("%s feeds none of %s: no arguments are named like its columns %s",
-				f.Path, listNames(group), strings.Join(source.Columns, ", ")),
-			Help: "name the predicate and its columns, as in PRED=FILE(column, ...)",
+			Reason: fmt.Sprintf("%s feeds no predicate %s:...: %v", f.Path, f.Pred, missing[0]),
+			Help:   "name the predicate and its columns, as in PRED=FILE(column, ...)",
 		}
 	}
 	return err
-}
-
-func listNames(group []*Schema) string {
-	names := make([]string, len(group))
-	for i, s := range group {
-		names[i] = s.Name
-	}
-	return strings.Join(names, ", ")
 }
 
 // folder binds the files of a folder.
@@ -177,21 +168,23 @@ func (b *binder) folder(dir string) error {
 	if !info.IsDir() {
 		return &BindError{Reason: fmt.Sprintf("%s is a file, not a folder of facts", dir), Help: "bind a file as PRED=FILE"}
 	}
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	// With the separator, a dir that is a link is followed.
+	root := dir + string(filepath.Separator)
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return fileError(path, err)
 		}
 		stem, ok := dataFile(path)
-		if strings.HasPrefix(entry.Name(), ".") && path != dir {
+		if strings.HasPrefix(entry.Name(), ".") && path != root {
 			if entry.IsDir() {
 				return filepath.SkipDir
 			}
 			return nil
 		}
-		if entry.IsDir() && path != dir {
+		if entry.IsDir() && path != root {
 			ok = false
 		}
-		if !ok || path == dir {
+		if !ok || path == root {
 			return nil
 		}
 		stem, err = filepath.Rel(dir, stem)
@@ -291,24 +284,24 @@ func named(pred, stem string) (full, prefix bool) {
 }
 
 // feed adds the predicates of a group whose arguments the source has columns
-// for, and notes the others.
-func (b *binder) feed(source *Source, group []*Schema) (fed int, err error) {
+// for; it notes the others and returns what they miss.
+func (b *binder) feed(source *Source, group []*Schema) (misses []error, err error) {
 	for _, s := range group {
 		columns, err := matchColumns(s, source, nil, false)
 		var missing *missingColumn
 		if errors.As(err, &missing) {
+			misses = append(misses, missing)
 			b.note("%s takes nothing from %s: %s", s.Name, source.Path, missing.Error())
 			continue
 		}
 		if err != nil {
-			return fed, err
+			return nil, err
 		}
 		if err := b.add(source, s, columns); err != nil {
-			return fed, err
+			return nil, err
 		}
-		fed++
 	}
-	return fed, nil
+	return misses, nil
 }
 
 // use binds a source to the predicate that it was named for.
@@ -381,6 +374,18 @@ func (b *binder) openSource(f *Fact) (*Source, error) {
 	s.Format, s.Delimiter = textFormatOf(s.Format, s.Delimiter)
 	if d := s.Delimiter; d == '\n' || d == '\r' || d == '"' && s.Format == CSV || d >= 0x80 {
 		return nil, fmt.Errorf("%s can not be a delimiter", strconv.QuoteRune(rune(d)))
+	}
+	if s.Reader == nil {
+		info, err := os.Stat(s.Path)
+		if err == nil && info.IsDir() {
+			err = errFolder
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !s.Header && f.Names == nil && f.Columns == nil {
+		return s, nil
 	}
 	first, err := s.firstRecord()
 	if err != nil {

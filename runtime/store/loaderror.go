@@ -50,6 +50,8 @@ func (e *LoadError) Error() string {
 // Unwrap returns the cause.
 func (e *LoadError) Unwrap() error { return e.Err }
 
+var errFolder = errors.New("this is a folder, not a file")
+
 // fileError is a LoadError of a whole file.
 func fileError(file string, err error) *LoadError {
 	var le *LoadError

@@ -142,34 +142,38 @@ func theColumn(s *Schema, source *Source, name string, choices ...[]int) (int, e
 }
 
 // nearest returns the name with the least edit distance, if one is near enough
-// to be meant; of several, the first.
+// to be meant: a third of the letters may differ. Of several, it is the first.
 func nearest(name string, names []string) (string, bool) {
-	best, least := "", 1+max(1, len(name)/3)
+	best, least := "", 1+(len(name)+1)/3
 	for _, n := range names {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(n)); d < least {
+		if d := editDistance(strings.ToLower(name), strings.ToLower(n)); d < min(least, len(n)) {
 			best, least = n, d
 		}
 	}
 	return best, best != ""
 }
 
-// editDistance is Levenshtein's, over bytes.
+// editDistance counts the bytes to insert, delete, replace or swap with their
+// neighbour, after Damerau, with no byte changed twice.
 func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		row := make([]int, len(b)+1)
 		row[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		before, last = last, row
 	}
-	return row[len(b)]
+	return last[len(b)]
 }

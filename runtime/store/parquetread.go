@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,7 +35,7 @@ func (s *Source) openParquet() (_ *parquetFile, err error) {
 		if info, err := f.Stat(); err != nil || info.IsDir() {
 			f.Close()
 			if err == nil {
-				err = errors.New("this is a folder, not a file")
+				err = errFolder
 			}
 			return nil, err
 		}

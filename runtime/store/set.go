@@ -146,7 +146,9 @@ func (l *load) asSet(r *Relation, rows rowNumbers, keyed keyCache) (*Relation, e
 		return nil, l.keyError(r, own, rows, a, b)
 	}
 	if keep != nil {
-		l.report.Repeated += int64(own.Rows - len(keep))
+		if len(l.source.Uses) == 1 {
+			l.report.Repeated += int64(own.Rows - len(keep))
+		}
 		own = own.selectRows(keep)
 	}
 	set := &Relation{Name: r.Name, Table: own, Keys: r.Keys}

@@ -54,7 +54,7 @@ func (s *Source) open() (*opened, error) {
 		}
 		info, err := f.Stat()
 		if err == nil && info.IsDir() {
-			err = errors.New("this is a folder, not a file")
+			err = errFolder
 		}
 		if err != nil {
 			f.Close()

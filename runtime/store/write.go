@@ -154,7 +154,7 @@ func (o *Output) each(yield func(block [][]int64, n int) error) error {
 func WriteFile(path string, write func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		if info.IsDir() {
-			return &os.PathError{Op: "write", Path: path, Err: errors.New("this is a folder, not a file")}
+			return &os.PathError{Op: "write", Path: path, Err: errFolder}
 		}
 		// A pipe or a device can not be replaced.
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
