@@ -17,6 +17,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/oracle"
 	"github.com/redfoxdb/redfox/internal/planref"
+	"github.com/redfoxdb/redfox/internal/randprog"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -42,6 +43,9 @@ func TestBuild(t *testing.T) {
 	})
 }
 
+// maxFacts bounds the programs that are run by brute force here.
+const maxFacts = 200
+
 // TestPrograms holds the plans of all whole programs against brute force.
 func TestPrograms(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/programs/*/program.logic")
@@ -61,8 +65,41 @@ func TestPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			n := 0
+			for _, tuples := range facts {
+				n += len(tuples)
+			}
+			if n > maxFacts {
+				t.Skipf("too large for brute force: %d facts", n)
+			}
 			compareWithOracle(t, prog, p, facts)
 		})
+	}
+}
+
+// TestRandomPrograms holds the plans of random programs against brute force.
+func TestRandomPrograms(t *testing.T) {
+	const seeds = 300
+	for seed := range uint64(seeds) {
+		r := randprog.New(seed)
+		dir := t.TempDir()
+		if err := r.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		prog := compile(t, fmt.Sprintf("seed %d", seed), r.Text())
+		p, err := Build(prog)
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, r.Text())
+		}
+		checkParse(t, p)
+		facts, err := oracle.ReadFacts(filepath.Join(dir, "facts"), prog)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compareWithOracle(t, prog, p, facts)
+		if t.Failed() {
+			t.Fatalf("seed %d:\n%s\n%s", seed, r.Text(), p)
+		}
 	}
 }
 
@@ -106,15 +143,11 @@ func checkParse(t *testing.T, p *queryplan.Plan) {
 // force: outputs, violations and refusals have to be the same.
 func compareWithOracle(t *testing.T, prog *core.Program, p *queryplan.Plan, facts oracle.Facts) {
 	t.Helper()
-	given, n := map[string]planref.Rows{}, 0
+	given := map[string]planref.Rows{}
 	for name, tuples := range facts {
-		n += len(tuples)
 		for _, tuple := range tuples {
 			given[name] = append(given[name], tuple)
 		}
-	}
-	if n > 200 {
-		t.Skipf("too large for brute force: %d facts", n)
 	}
 	want, wantErr := oracle.Run(prog, facts)
 	got, err := planref.RunProving(p, given)
