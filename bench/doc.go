@@ -6,5 +6,6 @@
 // The peer is the `duckdb` Python package, called through duckdb_peer.py; an
 // answer that differs from the peer's fails the run. Times are medians over
 // repetitions of a query on loaded data, unless a column says otherwise. What
-// was learned from the tables stands in NOTES.md.
+// was learned from the tables stands in NOTES.md. It imports redfox as any
+// program does and must not import any phase or engine.
 package main

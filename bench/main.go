@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
+	goruntime "runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -44,7 +44,7 @@ func main() {
 	flag.StringVar(&c.python, "python", "python3", "Python interpreter that has the duckdb package")
 	flag.StringVar(&c.graphs, "graphs", "testdata/graphs", "folder of NAME.tsv.gz edge lists")
 	flag.StringVar(&c.tpch, "tpch", "bench/data/tpch", "folder of TPC-H Parquet files; made with: tpchgen-cli parquet -s 1 --output-dir DIR")
-	flag.IntVar(&c.threads, "threads", runtime.NumCPU(), "threads for redfox and for the peer")
+	flag.IntVar(&c.threads, "threads", goruntime.NumCPU(), "threads for redfox and for the peer")
 	flag.IntVar(&c.repeat, "repeat", 5, "repetitions, of which the median counts")
 	flag.StringVar(&c.only, "only", "", "comma-separated workloads of a suite; all when empty")
 	flag.Usage = usage
@@ -118,7 +118,7 @@ func ratio(ours, theirs time.Duration) string {
 func repeatTimed(n int, f func() error) ([]time.Duration, error) {
 	var out []time.Duration
 	for range n {
-		runtime.GC()
+		goruntime.GC()
 		start := time.Now()
 		if err := f(); err != nil {
 			return nil, err

@@ -16,7 +16,8 @@ import (
 //	cat NAME     shows a file
 //	ls           lists the folder, folders with their files
 //	run          runs each line of its input, which starts with redfox;
-//	             "< NAME" at the end of a line is standard input
+//	             "< NAME" at the end of a line is standard input; head=N shows
+//	             only the first N lines of standard output
 //
 // Lines of standard error come after those of standard output and start with
 // "! "; an exit code other than 0 is shown. Times on standard error, and with the
@@ -45,11 +46,16 @@ func TestScripts(t *testing.T) {
 				return list(t, dir)
 			case "run":
 				var out strings.Builder
+				head := -1
+				d.MaybeScanArgs(t, "head", &head)
 				for _, line := range strings.Split(d.Input, "\n") {
 					o := runLine(t, dir, line)
 					o.stderr = scrub(o.stderr)
 					if d.HasArg("times") {
 						o.stdout = scrub(o.stdout)
+					}
+					if lines := strings.SplitAfter(o.stdout, "\n"); head >= 0 && head < len(lines) {
+						o.stdout = strings.Join(lines[:head], "")
 					}
 					out.WriteString(o.String())
 				}

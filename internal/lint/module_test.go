@@ -49,8 +49,8 @@ func (f *goFile) Imports() []string {
 // position is the file set of all parsed files.
 var position = token.NewFileSet()
 
-// listFiles returns the module's files, sorted, without git's own and without
-// bench/data, which git ignores.
+// listFiles returns the module's files, sorted, without git's own, without
+// bench/data, which git ignores, and without folders that Go ignores.
 var listFiles = sync.OnceValues(func() ([]string, error) {
 	var out []string
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -63,7 +63,7 @@ var listFiles = sync.OnceValues(func() ([]string, error) {
 		}
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if rel == ".git" || rel == "bench/data" {
+			if rel == ".git" || rel == "bench/data" || strings.HasPrefix(path.Base(rel), "_") {
 				return filepath.SkipDir
 			}
 			return nil
