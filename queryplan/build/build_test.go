@@ -22,23 +22,23 @@ import (
 )
 
 // TestBuild runs the files of testdata: "build" compiles a program and prints
-// its plan. Each plan is also run without facts from outside and has to answer
+// its plan, with "spans" also the places of rules. Each plan is also run without facts from outside and has to answer
 // what brute force answers.
 func TestBuild(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			prog := compile(t, d.Pos, d.Input)
+			prog := compile(t, "test.logic", d.Input)
 			p, err := Build(prog)
 			if err != nil {
 				t.Fatalf("%s: %v", d.Pos, err)
 			}
-			again, err := Build(compile(t, d.Pos, d.Input))
+			again, err := Build(compile(t, "test.logic", d.Input))
 			if err != nil || again.String() != p.String() {
 				t.Errorf("%s: a second build differs: %v", d.Pos, err)
 			}
 			checkParse(t, p)
 			compareWithOracle(t, prog, p, nil)
-			return p.String()
+			return p.Format(queryplan.FormatOptions{Spans: d.HasArg("spans")})
 		})
 	})
 }
@@ -130,12 +130,15 @@ func compile(t *testing.T, name, text string) *core.Program {
 // checkParse holds that the text of a plan is the plan.
 func checkParse(t *testing.T, p *queryplan.Plan) {
 	t.Helper()
-	again, err := queryplan.Parse("plan", p.String())
-	if err != nil {
-		t.Fatalf("%v\n%s", err, p)
-	}
-	if !queryplan.EqualPlan(p, again) {
-		t.Errorf("the plan changes when it is printed and parsed:\n%s\n%s", p, again)
+	for _, spans := range []bool{false, true} {
+		text := p.Format(queryplan.FormatOptions{Spans: spans})
+		again, err := queryplan.Parse("plan", text)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if !queryplan.EqualPlan(p, again) {
+			t.Errorf("the plan changes when it is printed and parsed:\n%s\n%s", text, again)
+		}
 	}
 }
 
