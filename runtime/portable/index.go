@@ -263,8 +263,12 @@ func (x *index) lookup(keys []uint64, valid []bool, n int, out *runs) {
 	case x.rows == 0:
 		clear(count)
 	case x.key.words == 0:
+		// There is no key, or all columns of it have one value here.
 		for i := range start {
 			start[i], count[i] = 0, uint32(x.rows)
+			if valid != nil && !valid[i] {
+				count[i] = 0
+			}
 		}
 	case x.offsets != nil:
 		off, least, domain := x.offsets, x.least, x.domain

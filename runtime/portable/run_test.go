@@ -161,17 +161,19 @@ func compareRuns(got *runtime.Answer, err error, want *planref.Answer, wantErr e
 }
 
 func firstDifference(got, want []string) string {
+	s := ""
 	for _, g := range got {
 		if !slices.Contains(want, g) {
-			return fmt.Sprintf("(%s) should not be there", g)
+			s += fmt.Sprintf("(%s) should not be there; ", g)
+			break
 		}
 	}
 	for _, w := range want {
 		if !slices.Contains(got, w) {
-			return fmt.Sprintf("(%s) is missing", w)
+			return s + fmt.Sprintf("(%s) is missing", w)
 		}
 	}
-	return "some tuple is there another number of times"
+	return s
 }
 
 func parse(t testing.TB, text string) *queryplan.Plan {
