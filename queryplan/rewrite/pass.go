@@ -35,6 +35,7 @@ var passes = []*Pass{
 	pushFilters,
 	foldConstants,
 	mergeColumnGroups,
+	orderJoins,
 }
 
 // sequence is the order in which the passes run. Some run twice, since what
@@ -43,6 +44,7 @@ var sequence = []string{
 	"PushFilters",
 	"FoldConstants",
 	"MergeColumnGroups",
+	"OrderJoins",
 }
 
 // ordering lists the pairs of passes of which the first must have run before the
