@@ -84,7 +84,7 @@ func valueOf(t Type, x any) (Value, error) {
 		}
 		return scalar.OfFloat(t, v.Float()), nil
 	}
-	return Value{}, fmt.Errorf("a Go %T can not be a %s", x, t)
+	return Value{}, fmt.Errorf("a Go %T does not convert to %s", x, t)
 }
 
 // missing reports whether a file could not be opened at all, which is the

@@ -1,0 +1,194 @@
+package redfox_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redfoxdb/redfox"
+)
+
+func compile(t *testing.T, text string, opts redfox.Options) *redfox.Program {
+	t.Helper()
+	prog, err := redfox.Compile(context.Background(), []redfox.Source{redfox.Text("p.logic", text)}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prog
+}
+
+func rows(res *redfox.Result, pred string) [][]any { return slices.Collect(res.Rows(pred)) }
+
+// TestWrongCalls holds the wording of mistakes that callers make.
+func TestWrongCalls(t *testing.T) {
+	ctx := context.Background()
+	prog := compile(t, "edge(x, y) -> int(x), int(y).\nreach(x, y) <- edge(x, y).\n", redfox.Options{})
+	run := func(f *redfox.Facts, o redfox.RunOptions) error {
+		_, err := prog.Run(ctx, f, o)
+		return err
+	}
+	for _, c := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"unknown predicate", run(redfox.NewFacts().Rows("edges", []any{1, 2}), redfox.RunOptions{}),
+			"the program has no predicate edges; did you mean edge?"},
+		{"derived predicate", run(redfox.NewFacts().Rows("reach", []any{1, 2}), redfox.RunOptions{}),
+			"reach is derived by rules, so it can not be given facts; give the facts to a predicate of their own and add a rule that copies it"},
+		{"short row", run(redfox.NewFacts().Rows("edge", []any{1}), redfox.RunOptions{}),
+			"error: row 1 of the facts for edge: it has 1 values, edge has 2 arguments [RF1004]"},
+		{"wrong type", run(redfox.NewFacts().Rows("edge", []any{1, true}), redfox.RunOptions{}),
+			"error: row 1 of the facts for edge: argument 2 (y): a Go bool does not convert to int [RF1004]"},
+		{"unknown engine", run(redfox.NewFacts(), redfox.RunOptions{Engine: "gpus"}),
+			`no engine is called "gpus"; did you mean gpu?`},
+		{"unknown output", run(redfox.NewFacts(), redfox.RunOptions{Outputs: []string{"raech"}}),
+			"the program has no predicate raech; did you mean reach?"},
+		{"missing file", run(redfox.NewFacts().File("edge", "no/such.tsv"), redfox.RunOptions{}),
+			"no/such.tsv: no such file or directory"},
+	} {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("%s:\ngot:  %v\nwant: %s", c.name, c.err, c.want)
+		}
+	}
+	_, err := redfox.Compile(ctx, nil, redfox.Options{Disable: []string{"PushFilter"}})
+	if err == nil || !strings.Contains(err.Error(), "did you mean PushFilters?") {
+		t.Errorf("unknown pass: %v", err)
+	}
+	var env *redfox.EnvironmentError
+	if !errors.As(err, &env) {
+		t.Errorf("unknown pass: %T", err)
+	}
+	_, err = redfox.ParsePlan(redfox.Text("x.plan", "var (\n"), redfox.Options{})
+	if err == nil || !strings.Contains(err.Error(), "x.plan:1:") {
+		t.Errorf("broken plan: %v", err)
+	}
+}
+
+// TestGoValues sends each type through a run and back.
+func TestGoValues(t *testing.T) {
+	prog := compile(t, `
+p(a, b, c, d, e, f, g) -> int[8](a), uint(b), float(c), decimal[18,2](d), string(e), boolean(f), datetime(g).
+q(a, b, c, d, e, f, g) <- p(a, b, c, d, e, f, g).
+`, redfox.Options{})
+	day := time.Date(1998, 9, 2, 12, 30, 0, 0, time.UTC)
+	res, err := prog.Run(context.Background(), redfox.NewFacts().Rows("p",
+		[]any{int8(-5), uint64(math.MaxUint64), 1.5, redfox.Decimal{Unscaled: 1999, Scale: 2}, "größe", true, day},
+		[]any{"-128", "0", "1e3", "-0.50", "", false, "1970-01-01"},
+	), redfox.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]any{
+		{int64(-128), uint64(0), 1000.0, redfox.Decimal{Unscaled: -50, Scale: 2}, "", false, time.Unix(0, 0).UTC()},
+		{int64(-5), uint64(math.MaxUint64), 1.5, redfox.Decimal{Unscaled: 1999, Scale: 2}, "größe", true, day},
+	}
+	if got := rows(res, "q"); !slices.EqualFunc(got, want, func(a, b []any) bool { return slices.Equal(a, b) }) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if _, err := prog.Run(context.Background(), redfox.NewFacts().Rows("p", []any{200, 1, 1, 1, "", true, day}), redfox.RunOptions{}); err == nil {
+		t.Error("200 was taken for an int[8]")
+	}
+}
+
+// TestFactsAreUnited joins rows, records, a file and facts of the program.
+func TestFactsAreUnited(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "n.tsv")
+	if err := os.WriteFile(file, []byte("3\n1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	prog := compile(t, "n(x) -> int(x).\nn(4).\nm(x) <- n(x).\n", redfox.Options{})
+	res, err := prog.Run(context.Background(), redfox.NewFacts().File("n", file).Rows("n", []any{1}, []any{2}), redfox.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rows(res, "m"); len(got) != 4 || got[0][0] != int64(1) || got[3][0] != int64(4) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestOutputsChooseWhatIsComputed asks for parts of a program, facts included.
+func TestOutputsChooseWhatIsComputed(t *testing.T) {
+	prog := compile(t, `
+n(1). n(2).
+a(x) <- n(x).
+b(x + 1) <- a(x).
+_(x) <- b(x), x > 2.
+`, redfox.Options{})
+	res, err := prog.Run(context.Background(), redfox.NewFacts(), redfox.RunOptions{Outputs: []string{"b", "n"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(res.Predicates(), []string{"n", "b"}) || res.Len("b") != 2 || res.Len("n") != 2 || res.Has("_") {
+		t.Errorf("got %v with %d and %d tuples", res.Predicates(), res.Len("b"), res.Len("n"))
+	}
+}
+
+// TestProgramServesManyRuns runs one program and one database from many
+// goroutines.
+func TestProgramServesManyRuns(t *testing.T) {
+	ctx := context.Background()
+	prog := compile(t, reach, redfox.Options{})
+	db, err := prog.Load(ctx, redfox.NewFacts().Rows("edge", []any{"ann", "bob"}, []any{"bob", "cid"}), redfox.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			res, err := prog.RunOn(ctx, db, redfox.RunOptions{})
+			if err != nil || res.Len("reach") != 3 || res.Len("_") != 2 {
+				t.Errorf("%v, %v", res, err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// TestMemoryBound refuses a run that would pass its bound, and names what grew.
+func TestMemoryBound(t *testing.T) {
+	prog := compile(t, "n(0).\nn(x + 1) <- n(x), x < 3000000.\npair(x, y) <- n(x), n(y), x < 3000, y < 3000.\n", redfox.Options{})
+	_, err := prog.Run(context.Background(), redfox.NewFacts(), redfox.RunOptions{Memory: 16 << 20})
+	var env *redfox.EnvironmentError
+	if !errors.As(err, &env) || !strings.Contains(err.Error(), "--memory") || !strings.Contains(err.Error(), "n") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLimitAndOrder presents a result by lang:output.
+func TestLimitAndOrder(t *testing.T) {
+	prog := compile(t, "p(1, \"b\"). p(2, \"a\"). p(3, \"b\"). p(4, \"c\").\nq(x, s) <- p(x, s).\n"+
+		"lang:output:orderBy[`q] = \"s desc, x desc\".\nlang:output:limit[`q] = 3.\n", redfox.Options{})
+	res, err := prog.Run(context.Background(), redfox.NewFacts(), redfox.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int64
+	for row := range res.Rows("q") {
+		got = append(got, row[0].(int64))
+	}
+	if !slices.Equal(got, []int64{4, 3, 1}) || res.Len("q") != 3 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestViolationsAreDiagnostics returns violated constraints as values.
+func TestViolationsAreDiagnostics(t *testing.T) {
+	prog := compile(t, "age[p] = n -> string(p), int(n).\nage[p] = n -> n >= 0.\n", redfox.Options{})
+	_, err := prog.Run(context.Background(), redfox.NewFacts().Rows("age", []any{"ann", -1}, []any{"bob", 5}), redfox.RunOptions{})
+	var wrong *redfox.ProgramError
+	if !errors.As(err, &wrong) || len(wrong.Diagnostics) != 1 {
+		t.Fatalf("got %v", err)
+	}
+	d := wrong.Diagnostics[0]
+	if d.Code.Name != "ConstraintViolated" || !slices.Equal(d.Notes, []string{`p = "ann", n = -1`}) {
+		t.Errorf("got %s with notes %q", d.Code.Name, d.Notes)
+	}
+}
