@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the oracle answers into the expected folders")
@@ -44,7 +46,8 @@ func testProgram(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused := exists(filepath.Join(dir, "expected.err"))
+	_, missing := os.Stat(filepath.Join(dir, "expected.err"))
+	refused := missing == nil
 	expected, rows := readExpected(t, filepath.Join(dir, "expected"))
 	given := 0
 	for _, tuples := range facts {
@@ -55,9 +58,7 @@ func testProgram(t *testing.T, dir string) {
 	}
 	result, err := Run(p, facts)
 	if refused {
-		if err == nil && len(result.Violations) == 0 {
-			t.Errorf("the folder has an expected.err, but nothing is refused")
-		}
+		compareRefusal(t, filepath.Join(dir, "expected.err"), result, err)
 		return
 	}
 	if err != nil {
@@ -68,6 +69,61 @@ func testProgram(t *testing.T, dir string) {
 	}
 	compareExpected(t, dir, p, result, expected)
 }
+
+// compareRefusal wants the code of the refusal in the expected message, and the
+// values that it speaks of. The rest of the wording is the driver's.
+func compareRefusal(t *testing.T, file string, result *Result, err error) {
+	t.Helper()
+	text, readErr := os.ReadFile(file)
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	var want []string
+	var key *KeyError
+	var overflow *OverflowError
+	switch {
+	case errors.As(err, &key):
+		want = append(want, diag.KeyConflict.ID, key.Pred.Name)
+		for _, v := range key.First[:key.Pred.Keys] {
+			want = append(want, scalar.Literal(v))
+		}
+	case errors.As(err, &overflow):
+		want = append(want, diag.TotalOverflow.ID)
+		for _, v := range overflow.Group {
+			want = append(want, scalar.Literal(v))
+		}
+	case err != nil:
+		t.Fatal(err)
+	case len(result.Violations) == 0:
+		t.Fatal("nothing is refused")
+	default:
+		for _, violation := range result.Violations {
+			want = append(want, diag.ConstraintViolated.ID, fmt.Sprintf("%d binding", len(violation.Bindings)))
+			if len(violation.Bindings) == 1 {
+				want[len(want)-1] = "one binding"
+			}
+			for i, binding := range violation.Bindings {
+				if i == maxShown {
+					want = append(want, fmt.Sprintf("and %d more", len(violation.Bindings)-i))
+					break
+				}
+				parts := make([]string, len(binding))
+				for c, v := range binding {
+					parts[c] = violation.Check.Vars[c].Name + " = " + scalar.Literal(v)
+				}
+				want = append(want, "note: "+strings.Join(parts, ", ")+"\n")
+			}
+		}
+	}
+	for _, w := range want {
+		if !strings.Contains(string(text), w) {
+			t.Errorf("expected.err does not say %q:\n%s", w, text)
+		}
+	}
+}
+
+// maxShown is how many bindings of a violated constraint redfox shows.
+const maxShown = 10
 
 func compareExpected(t *testing.T, dir string, p *core.Program, result *Result, expected map[string]string) {
 	t.Helper()
@@ -139,11 +195,6 @@ func compile(t testing.TB, name, text string) *core.Program {
 		t.Fatalf("the program is refused:\n%s", b.String())
 	}
 	return program
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // readExpected returns the texts of the expected files and how many lines they

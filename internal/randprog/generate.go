@@ -58,9 +58,9 @@ type generator struct {
 // New makes the program of a seed. It has a few extensional predicates with
 // facts, inside and outside of the text, and some strata of derived ones: plain
 // rules, linear, non-linear and mutual recursion, aggregates, numbering, and a
-// query. Values stay small, recursive heads compute only modulo a number, and a
-// functional predicate gets one value for a key, so evaluation ends without a
-// refusal.
+// query. Values stay small and recursive heads compute only modulo a number, so
+// evaluation ends. Some programs are refused when run: by a constraint, or because
+// a functional predicate gets two values for a key.
 func New(seed uint64) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), out: &Program{Seed: seed}}
 	for range 2 + g.IntN(3) {
@@ -70,6 +70,9 @@ func New(seed uint64) *Program {
 		g.stratum()
 	}
 	g.query()
+	if g.chance(15) {
+		g.constraint()
+	}
 	// Order in the text has no meaning; the shuffle keeps it so.
 	if g.chance(30) {
 		g.Shuffle(len(g.out.Clauses), func(i, j int) {
@@ -178,7 +181,9 @@ func (g *generator) stratum() {
 		g.aggregate()
 	case n < 83:
 		g.function()
-	case n < 89:
+	case n < 85:
+		g.carelessFunction()
+	case n < 90:
 		g.sequence()
 	case n < 95:
 		g.severalHeads()
@@ -320,6 +325,31 @@ func (g *generator) function() {
 	p := &pred{name: g.name("f"), args: from.args, keys: from.keys}
 	g.clause("%s <- %s.", p.atom(append(terms[:from.keys:from.keys], b.expression(result, false))), b.text())
 	g.complete(p)
+}
+
+// carelessFunction derives a functional predicate from any body, so that a key
+// may get several values.
+func (g *generator) carelessFunction() {
+	p := g.derived()
+	p.name = g.name("f")
+	p.keys = len(p.args) - 1
+	b := g.newBody(nil, p.args)
+	g.clause("%s <- %s.", p.atom(b.headTerms(p.args, false)), b.text())
+	g.complete(p)
+}
+
+// constraint adds a condition on all tuples of a predicate.
+func (g *generator) constraint() {
+	p := pick(g, g.preds)
+	if len(p.args) == 0 {
+		return
+	}
+	b := &body{g: g}
+	terms := make([]string, len(p.args))
+	for i, t := range p.args {
+		terms[i] = b.fresh(t)
+	}
+	g.clause("%s -> %s.", p.atom(terms), b.test())
 }
 
 // sequence numbers the tuples of a relation, within groups or not.
