@@ -204,8 +204,18 @@ q(x), x > 1 <- p(x).
 	TooManyAlternatives = newCode(&Code{
 		ID: "RF0404", Name: "TooManyAlternatives",
 		When: "The disjunctions of a clause multiply out to more than 1024 alternatives.",
-		Example: `p(1).
-q(x) <- p(x), (x = 0 ; x = 1), (x = 2 ; x = 3), (x = 4 ; x = 5), (x = 6 ; x = 7), (x = 8 ; x = 9), (x = 10 ; x = 11), (x = 12 ; x = 13), (x = 14 ; x = 15), (x = 16 ; x = 17), (x = 18 ; x = 19), (x = 20 ; x = 21).
+		Example: `a(1). b(2).
+p(x) <- (a(x) ; b(x)),
+    (a(x) ; b(x)),
+    (a(x) ; b(x)),
+    (a(x) ; b(x)),
+    (a(x) ; b(x)),
+    (a(x) ; b(x)),
+    (a(x) ; b(x)),
+    (a(x) ; b(x)),
+    (a(x) ; b(x)),
+    (a(x) ; b(x)),
+    (a(x) ; b(x)).
 `,
 		Fix: "Move parts of the body to helper predicates.",
 	})

@@ -3,16 +3,19 @@ package sema
 import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // maxAlternatives bounds the disjunctive normal form of one clause.
 const maxAlternatives = 1024
 
 // alternatives returns the disjunctive normal form of a formula: a list of
-// conjunctions of atoms, comparisons and negations. It reports false, and an
-// error, if there are too many.
+// conjunctions of atoms, comparisons and negations. A disjunction of comparisons
+// over variables that atoms bind stays as it is, a test, so that the atoms are
+// not joined once for each of its alternatives. It reports false, and an error,
+// if there are too many.
 func (c *checker) alternatives(n ast.Node) ([][]ast.Node, bool) {
-	out, ok := dnf(n)
+	out, ok := dnf(n, atomVars(n))
 	if !ok {
 		d := c.errorf(diag.TooManyAlternatives, n.Pos(), "this formula has more than %d alternatives when it is multiplied out", maxAlternatives)
 		help(d, "move parts of it to helper predicates, one rule for each alternative")
@@ -20,19 +23,24 @@ func (c *checker) alternatives(n ast.Node) ([][]ast.Node, bool) {
 	return out, ok
 }
 
-func dnf(n ast.Node) ([][]ast.Node, bool) {
+// dnf multiplies out; bound has the variables of the atoms around n, which hold
+// for every alternative in n.
+func dnf(n ast.Node, bound map[string]bool) ([][]ast.Node, bool) {
 	switch n := n.(type) {
 	case nil:
 		return [][]ast.Node{nil}, true
 	case *ast.Paren:
 		switch unparen(n).(type) {
 		case *ast.Conj, *ast.Disj, *ast.Not, *ast.Compare, *ast.Apply:
-			return dnf(n.X)
+			return dnf(n.X, bound)
 		}
 	case *ast.Disj:
+		if isTest(n, bound) {
+			return [][]ast.Node{{n}}, true
+		}
 		var out [][]ast.Node
 		for _, x := range n.Items {
-			alts, ok := dnf(x)
+			alts, ok := dnf(x, with(bound, atomVars(x)))
 			if !ok || len(out)+len(alts) > maxAlternatives {
 				return nil, false
 			}
@@ -42,7 +50,7 @@ func dnf(n ast.Node) ([][]ast.Node, bool) {
 	case *ast.Conj:
 		out := [][]ast.Node{nil}
 		for _, x := range n.Items {
-			alts, ok := dnf(x)
+			alts, ok := dnf(x, bound)
 			if !ok || len(out)*len(alts) > maxAlternatives {
 				return nil, false
 			}
@@ -81,4 +89,92 @@ func disjunction(n ast.Node) *ast.Disj {
 		return found == nil
 	})
 	return found
+}
+
+// atomVars returns the variables that the atoms of a conjunction bind, whatever
+// alternatives it has inside.
+func atomVars(n ast.Node) map[string]bool {
+	vars := map[string]bool{}
+	for _, item := range conjuncts(n) {
+		var atoms []ast.Node
+		switch item := item.(type) {
+		case *ast.Apply:
+			if !isReserved(item) {
+				atoms = item.Args
+			}
+		case *ast.Compare:
+			if len(item.Ops) == 1 && item.Ops[0] == "=" {
+				for i, x := range item.Operands {
+					if f, ok := unparen(x).(*ast.Apply); ok && isFunctionAtom(f) {
+						atoms = append(atoms, f.Args...)
+						atoms = append(atoms, item.Operands[1-i])
+					}
+				}
+			}
+		}
+		for _, arg := range atoms {
+			if v, ok := unparen(arg).(*ast.Var); ok {
+				vars[v.Name] = true
+			}
+		}
+	}
+	return vars
+}
+
+func with(a, b map[string]bool) map[string]bool {
+	if len(b) == 0 {
+		return a
+	}
+	out := make(map[string]bool, len(a)+len(b))
+	for _, m := range []map[string]bool{a, b} {
+		for name := range m {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+// isTest reports whether a formula is made of comparisons, all of whose
+// variables are bound.
+func isTest(n ast.Node, bound map[string]bool) bool {
+	all := func(items []ast.Node) bool {
+		for _, x := range items {
+			if !isTest(x, bound) {
+				return false
+			}
+		}
+		return true
+	}
+	switch n := unparen(n).(type) {
+	case *ast.Conj:
+		return all(n.Items)
+	case *ast.Disj:
+		return all(n.Items)
+	case *ast.Compare:
+		for _, x := range n.Operands {
+			if !isComputed(x, bound) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// isComputed reports whether an expression needs no atom of its own.
+func isComputed(n ast.Node, bound map[string]bool) bool {
+	ok := true
+	inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Var:
+			ok = ok && bound[n.Name]
+		case *ast.Apply:
+			ok = ok && n.Square && scalar.Lookup(n.Name.Text) != nil && scalar.IsBuiltin(n.Name.Text)
+		case *ast.Literal, *ast.Paren, *ast.Binary, *ast.Unary:
+		default:
+			ok = false
+		}
+		return ok
+	})
+	return ok
 }

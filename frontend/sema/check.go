@@ -71,8 +71,10 @@ type checker struct {
 	levels  map[*diag.Code]level
 	types   inference
 	unbound []*unbound
-	rules   []*core.Rule // in text order
-	facts   []*core.Rule // those of functional predicates
+	// suggested is the number of binding atoms searched for.
+	suggested int
+	rules     []*core.Rule // in text order
+	facts     []*core.Rule // those of functional predicates
 	// directives in text order, read before anything else.
 	directives []*directive
 }

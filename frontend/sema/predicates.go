@@ -312,6 +312,7 @@ func (c *checker) resolveNames() {
 		}
 	}
 	near := newNeighbours(known)
+	searches := 0
 	for _, p := range c.order {
 		if p.exists() || p.poisoned {
 			continue
@@ -330,7 +331,11 @@ func (c *checker) resolveNames() {
 			}
 			continue
 		}
-		if s, ok := near.suggest(p.name); ok {
+		// The search compares with every name of about the same length.
+		if searches++; searches > maxSearches {
+			continue
+		}
+		if s, ok := near.suggest(p.name); ok && !numbered(s, p.name) {
 			p.poisoned = true
 			d := c.errorf(diag.UnknownPredicate, p.span, "there is no predicate %s", p.name)
 			d.At = "it has no rule, no fact and no declaration"
@@ -339,6 +344,21 @@ func (c *checker) resolveNames() {
 			help(d, "did you mean %s? If %s is another predicate, whose facts come from outside, declare it: %s", s, p.name, p.declarationExample())
 		}
 	}
+}
+
+// maxSearches bounds the names for which a misspelling is looked for.
+const maxSearches = 1000
+
+// numbered reports whether two names differ in their digits only, as edge1 and
+// edge2 do, which is no misspelling.
+func numbered(a, b string) bool {
+	undigit := func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}
+	return strings.Map(undigit, a) == strings.Map(undigit, b)
 }
 
 func (p *pred) exists() bool {

@@ -177,7 +177,7 @@ func (c *checker) explainVariable(r *unbound, v *variable) {
 	if len(places) == 0 {
 		places = []place{{span: v.span}}
 	}
-	if c.explainGenerator(cl, v, places) {
+	if c.explainGenerator(cl, v, places) || c.explainInvention(cl, v, places) {
 		return
 	}
 	code := diag.UnboundVariable
@@ -236,6 +236,28 @@ func (c *checker) explainGenerator(cl *clause, v *variable, places []place) bool
 		}
 	}
 	return false
+}
+
+// explainInvention recognises value invention, `E(e), E:cons[k] = e <- body.`: a
+// variable that several heads share and the body does not have.
+func (c *checker) explainInvention(cl *clause, v *variable, places []place) bool {
+	heads := 0
+	for _, h := range cl.heads {
+		if cl.kind == ruleClause && occurrence(h, v.base) != nil {
+			heads++
+		}
+	}
+	for _, p := range places {
+		if p.kind != placeHead {
+			return false
+		}
+	}
+	if heads < 2 {
+		return false
+	}
+	c.refuse(places[0].span, fmt.Sprintf("creating new values (%s occurs in several heads and not in the body)", v.base),
+		fmt.Sprintf("bind %s in the body, for example to the key that identifies it", v.base))
+	return true
 }
 
 // occurrences returns the places where a clause has the variable, in text order.
@@ -402,6 +424,10 @@ func (w *placeWalk) expression(n ast.Node, kind placeKind, detail string) {
 	}
 }
 
+// maxSuggestions bounds the searches for a binding atom, each of which looks at
+// all predicates.
+const maxSuggestions = 200
+
 // binder returns an atom that would bind the variable: of a predicate with an
 // argument of its type, best a unary one, then the one whose negation it is in,
 // then one that names an argument like the variable.
@@ -437,7 +463,11 @@ func (c *checker) binder(cl *clause, v *variable) string {
 			}
 		}
 	}
+	c.suggested++
 	for _, p := range c.order {
+		if c.suggested > maxSuggestions {
+			break
+		}
 		if heads[p] || p.query || p.poisoned || !p.exists() {
 			continue
 		}

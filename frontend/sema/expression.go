@@ -1,0 +1,140 @@
+package sema
+
+import (
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// term lowers an argument: a variable or constant stays, an expression is bound
+// to a made-up variable. nil means that an error was reported.
+func (lo *lowering) term(n ast.Node, k *conj) term {
+	switch e := lo.operand(n, k).(type) {
+	case nil:
+		return nil
+	case *call:
+		v := lo.fresh(e.span, k.scope)
+		k.add(&equation{span: e.span, x: v, y: e})
+		return v
+	default:
+		return e
+	}
+}
+
+func (lo *lowering) exprs(nodes []ast.Node, k *conj) ([]expr, bool) {
+	out := make([]expr, 0, len(nodes))
+	for _, n := range nodes {
+		e := lo.operand(n, k)
+		if e == nil {
+			return nil, false
+		}
+		out = append(out, e)
+	}
+	return out, true
+}
+
+// operand lowers an expression. Applications of predicates become atoms. nil
+// means that an error was reported.
+func (lo *lowering) operand(n ast.Node, k *conj) expr {
+	switch n := unparen(n).(type) {
+	case *ast.Var:
+		return ref{lo.variable(n, k.scope), n.Span}
+	case *ast.Wildcard:
+		return lo.wildcard(n.Span, k.scope)
+	case *ast.Literal:
+		return &constant{n.Value, n.Span}
+	case *ast.Unary:
+		x := lo.operand(n.X, k)
+		if x == nil {
+			return nil
+		}
+		if lit, ok := x.(*constant); ok {
+			if v, ok := negate(lit.value); ok {
+				return &constant{v, n.Span}
+			}
+		}
+		return &call{span: n.Span, name: "neg", args: []expr{x}}
+	case *ast.Binary:
+		args, ok := lo.exprs([]ast.Node{n.X, n.Y}, k)
+		if !ok {
+			return nil
+		}
+		return &call{span: n.Span, name: operatorNames[n.Op], args: args}
+	case *ast.Apply:
+		return lo.applied(n, k)
+	case *ast.PredRef:
+		lo.notExpression(n, "a predicate can not be a value", "quoted predicates stand in lang: directives only")
+	case nil:
+		lo.cl.bad = true
+	default:
+		lo.notExpression(n, "a formula can not be a value", "make it a condition of the body; one rule for each case can give different values")
+	}
+	return nil
+}
+
+// applied lowers f[x] as an expression.
+func (lo *lowering) applied(n *ast.Apply, k *conj) expr {
+	name := n.Name.Text
+	if scalar.IsBuiltin(name) {
+		f := lo.function(n)
+		if f == nil {
+			return nil
+		}
+		if !n.Square {
+			lo.roundValue(n)
+			return nil
+		}
+		if len(n.Args) != f.Arity() {
+			lo.cl.bad = true
+			d := lo.c.errorf(diag.WrongArity, n.Span, "%s takes %s, not %d", name, plural(f.Arity(), "argument"), len(n.Args))
+			lo.forms(d, f, name)
+			return nil
+		}
+		args, ok := lo.exprs(n.Args, k)
+		if !ok {
+			return nil
+		}
+		return &call{span: n.Span, name: name, args: args}
+	}
+	if !n.Square {
+		lo.roundValue(n)
+		return nil
+	}
+	v := lo.fresh(n.Span, k.scope)
+	if !lo.application(n, nil, v, n.Span, k) {
+		return nil
+	}
+	return v
+}
+
+func (lo *lowering) roundValue(n *ast.Apply) {
+	lo.cl.bad = true
+	d := lo.c.errorf(diag.NotAnExpression, n.Span, "%s is a formula, not a value", n.Span.Text())
+	help(d, "a value is written with brackets: %s[%s]", n.Name.Text, argText(n.Args))
+}
+
+func (lo *lowering) notExpression(n ast.Node, message, advice string) {
+	lo.cl.bad = true
+	d := lo.c.errorf(diag.NotAnExpression, n.Pos(), "%s", message)
+	help(d, "%s", advice)
+}
+
+// negate returns -v of a literal's value where it has the same type.
+func negate(v scalar.Value) (scalar.Value, bool) {
+	switch v.Type.Kind {
+	case scalar.Int:
+		return scalar.OfInt(v.Type, -v.Int()), true
+	case scalar.Float:
+		return scalar.OfFloat(v.Type, -v.Float()), true
+	case scalar.Decimal:
+		if v.Fits() {
+			return scalar.OfDecimal(v.Type.Scale, -v.Int()), true
+		}
+	case scalar.Uint:
+		// Only 2^63, as the literal -9223372036854775808, is in range.
+		if v.Bits() == 1<<63 {
+			return scalar.OfInt(scalar.IntType, -1<<63), true
+		}
+	}
+	return v, false
+}

@@ -1,0 +1,207 @@
+package sema
+
+import (
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// expr emits an expression of the wanted type, folded. It reports false where
+// the expression certainly has no value.
+func (e *emitter) expr(x expr, want scalar.Type) (core.Expr, bool) {
+	switch x := x.(type) {
+	case *constant:
+		if v, ok := literalAs(x.value, want); ok {
+			return core.Const{Value: v}, true
+		}
+		return e.widen(core.Const{Value: x.value}, want, x.span)
+	case ref:
+		if k, ok := e.consts[x.v]; ok {
+			return e.widen(k, want, x.span)
+		}
+		return e.widen(core.VarExpr{Var: e.variable(x.v)}, want, x.span)
+	}
+	k := x.(*call)
+	if k.name == "eq" {
+		if a, ok := k.args[0].(ref); ok {
+			if b, ok := k.args[1].(ref); ok && a.v == b.v {
+				return core.Const{Value: scalar.OfBool(true)}, true
+			}
+		}
+	}
+	args := make([]core.Expr, len(k.args))
+	values := make([]*scalar.Value, len(k.args))
+	constant := true
+	for i, a := range k.args {
+		arg, ok := e.expr(a, k.sig.Params[i])
+		if !ok && k.name == "holds" {
+			return core.Const{Value: scalar.OfBool(false)}, true
+		}
+		if !ok {
+			return nil, false
+		}
+		args[i] = arg
+		if v, ok := arg.(core.Const); ok {
+			values[i] = &v.Value
+		} else {
+			constant = false
+		}
+	}
+	f := k.sig.Func
+	switch {
+	case f.Name == "holds" && !mayFail(args[0]):
+		return args[0], true
+	case f.Name == "or" || f.Name == "and":
+		// A constant decides, or drops out.
+		for i, v := range values {
+			if v != nil && v.Bool() == (f.Name == "or") {
+				return args[i], true
+			} else if v != nil {
+				return args[1-i], true
+			}
+		}
+	}
+	if f.Name == "eq" && args[0].Type() == scalar.BooleanType {
+		// x = true is x.
+		for i, v := range values {
+			if v != nil && v.Bool() {
+				return args[1-i], true
+			}
+		}
+	}
+	if err := f.Check(values); err != nil {
+		e.certainFailure(k, err)
+		return nil, false
+	}
+	if constant && !f.Volatile {
+		flat := make([]scalar.Value, len(values))
+		for i, v := range values {
+			flat[i] = *v
+		}
+		v, ok := f.Eval(k.sig.Result, flat)
+		if !ok || !v.Fits() {
+			e.noValue(k)
+			return nil, false
+		}
+		return e.widen(core.Const{Value: v}, want, k.span)
+	}
+	return e.widen(&core.Call{Span: k.span, Func: f, Args: args, Result: k.sig.Result}, want, k.span)
+}
+
+// widen converts an expression to a type that it widens to.
+func (e *emitter) widen(x core.Expr, want scalar.Type, span source.Span) (core.Expr, bool) {
+	if x.Type() == want {
+		return x, true
+	}
+	if k, ok := x.(core.Const); ok {
+		if v, ok := literalAs(k.Value, want); ok {
+			return core.Const{Value: v}, true
+		}
+	}
+	return convert(x, want, span), true
+}
+
+func convert(x core.Expr, to scalar.Type, span source.Span) core.Expr {
+	return &core.Call{Span: span, Func: scalar.Lookup("convert"), Args: []core.Expr{x}, Result: to}
+}
+
+// certainFailure reports a call that its constant arguments deprive of a value.
+func (e *emitter) certainFailure(k *call, err error) {
+	e.broken = true
+	if name := k.sig.Func.Name; name == "div" || name == "mod" {
+		d := e.c.errorf(diag.DivisionByZero, k.span, "division by zero")
+		label(d, k.args[1].pos(), "this is zero")
+		note(d, "the expression never has a value, so the rule could never fire")
+		return
+	}
+	e.c.errorf(diag.BadConstant, k.span, "%s", err.Error())
+}
+
+// noValue reports a constant expression without value.
+func (e *emitter) noValue(k *call) {
+	e.broken = true
+	d := e.c.errorf(diag.NoValue, k.span, "%s has no value", k.span.Text())
+	note(d, "its arguments are constants, so this can never hold")
+}
+
+// inverse has the comparison that holds exactly where the other does not.
+var inverse = map[string]string{"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+
+// not negates a boolean expression: true where it is false or has no value.
+func not(x core.Expr, span source.Span) core.Expr {
+	k, ok := x.(*core.Call)
+	if ok && !mayFail(x) {
+		if other, ok := inverse[k.Func.Name]; ok {
+			return &core.Call{Span: span, Func: scalar.Lookup(other), Args: k.Args, Result: scalar.BooleanType}
+		}
+	}
+	if mayFail(x) {
+		x = &core.Call{Span: span, Func: scalar.Lookup("holds"), Args: []core.Expr{x}, Result: scalar.BooleanType}
+	}
+	return &core.Call{Span: span, Func: scalar.Lookup("not"), Args: []core.Expr{x}, Result: scalar.BooleanType}
+}
+
+// mayFail reports whether an expression can be without a value.
+func mayFail(x core.Expr) bool {
+	k, ok := x.(*core.Call)
+	if !ok {
+		return false
+	}
+	types := make([]scalar.Type, len(k.Args))
+	for i, a := range k.Args {
+		if mayFail(a) {
+			return true
+		}
+		types[i] = a.Type()
+	}
+	return k.Func.MayFail(k.Result, types)
+}
+
+// dropUnused removes the bindings that nothing uses and that always have a
+// value; heads of one clause leave them to one another.
+func dropUnused(r *core.Rule) {
+	if len(r.Agg) > 0 || r.Seq != nil {
+		return
+	}
+	used := map[*core.Var]bool{}
+	for _, t := range r.Head.Args {
+		if v, ok := t.(*core.Var); ok {
+			used[v] = true
+		}
+	}
+	var mark func(body []core.Literal)
+	mark = func(body []core.Literal) {
+		for i := len(body) - 1; i >= 0; i-- {
+			switch l := body[i].(type) {
+			case *core.Atom:
+				for _, t := range l.Args {
+					if v, ok := t.(*core.Var); ok {
+						used[v] = true
+					}
+				}
+			case *core.Let:
+				if used[l.Var] || mayFail(l.Expr) {
+					for _, v := range exprVars(l.Expr) {
+						used[v] = true
+					}
+				}
+			case *core.Test:
+				for _, v := range exprVars(l.Expr) {
+					used[v] = true
+				}
+			case *core.Not:
+				mark(l.Body)
+			}
+		}
+	}
+	mark(r.Body)
+	kept := r.Body[:0]
+	for _, l := range r.Body {
+		if let, ok := l.(*core.Let); ok && !used[let.Var] && !mayFail(let.Expr) {
+			continue
+		}
+		kept = append(kept, l)
+	}
+	r.Body = kept
+}

@@ -1,0 +1,359 @@
+package sema
+
+import (
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// formula lowers one item of a conjunction.
+func (lo *lowering) formula(n ast.Node, k *conj) {
+	switch n := n.(type) {
+	case *ast.Paren:
+		lo.notFormula(n.X)
+	case *ast.Apply:
+		lo.atomFormula(n, k)
+	case *ast.Compare:
+		lo.comparison(n, k)
+	case *ast.Not:
+		lo.negated(n.X, n.Span, k)
+	case *ast.Disj:
+		if e := lo.condition(n, k); e != nil {
+			k.add(&test{span: n.Span, e: e})
+		}
+	default:
+		lo.notFormula(n)
+	}
+}
+
+// condition lowers a formula of comparisons, which isTest has admitted, to one
+// boolean expression. A comparison without value is false, not the whole.
+func (lo *lowering) condition(n ast.Node, k *conj) expr {
+	join := func(name string, span source.Span, parts []expr) expr {
+		out := parts[0]
+		for _, e := range parts[1:] {
+			out = &call{span: span, name: name, args: []expr{out, e}}
+		}
+		return out
+	}
+	each := func(items []ast.Node) []expr {
+		var parts []expr
+		for _, x := range items {
+			e := lo.condition(x, k)
+			if e == nil {
+				return nil
+			}
+			parts = append(parts, e)
+		}
+		return parts
+	}
+	switch n := unparen(n).(type) {
+	case *ast.Conj:
+		if parts := each(n.Items); parts != nil {
+			return join("and", n.Span, parts)
+		}
+	case *ast.Disj:
+		if parts := each(n.Items); parts != nil {
+			return join("or", n.Span, parts)
+		}
+	case *ast.Compare:
+		operands, ok := lo.exprs(n.Operands, k)
+		if !ok {
+			return nil
+		}
+		var parts []expr
+		for i, op := range n.Ops {
+			span := n.Operands[i].Pos().To(n.Operands[i+1].Pos())
+			compared := &call{span: span, name: operatorNames[op], args: []expr{operands[i], operands[i+1]}}
+			parts = append(parts, &call{span: span, name: "holds", args: []expr{compared}})
+		}
+		return join("and", n.Span, parts)
+	}
+	return nil
+}
+
+func (lo *lowering) notFormula(n ast.Node) {
+	lo.cl.bad = true
+	text := n.Pos().Text()
+	switch n := unparen(n).(type) {
+	case *ast.Var:
+		d := lo.c.errorf(diag.NotAFormula, n.Span, "%s is a variable, not a formula", n.Name)
+		help(d, "compare it, for example %s = true, or write the predicate %s()", n.Name, n.Name)
+	case *ast.Literal:
+		d := lo.c.errorf(diag.NotAFormula, n.Span, "%s is a value, not a formula", text)
+		if n.Value.Type.Kind == scalar.Boolean {
+			help(d, "true and false are values; leave out a condition that always holds, and the rule if it never does")
+		} else {
+			help(d, "compare it with something, for example x = %s", text)
+		}
+	case *ast.Wildcard:
+		lo.c.errorf(diag.NotAFormula, n.Span, "_ is not a formula")
+	default:
+		d := lo.c.errorf(diag.NotAFormula, n.Pos(), "%s is a value, not a formula", text)
+		help(d, "compare it with something, for example x = %s", text)
+	}
+}
+
+// atomFormula lowers p(x, y), a type atom, or a built-in used as a relation.
+func (lo *lowering) atomFormula(a *ast.Apply, k *conj) {
+	name := a.Name.Text
+	if a.Square {
+		lo.cl.bad = true
+		d := lo.c.errorf(diag.NotAFormula, a.Span, "%s is a value, not a formula", a.Span.Text())
+		if f := scalar.Lookup(name); f != nil && scalar.IsBuiltin(name) {
+			help(d, "write %s(%s) for a condition", name, argText(a.Args))
+		} else {
+			help(d, "write %s = _ to ask whether it has a value", a.Span.Text())
+		}
+		return
+	}
+	if isTypeName(name) && lo.c.preds[name] == nil {
+		lo.typeAtom(a, k)
+		return
+	}
+	if scalar.IsBuiltin(name) {
+		lo.builtinAtom(a, k)
+		return
+	}
+	if name == "_" {
+		lo.queryInBody(a)
+		return
+	}
+	p := lo.c.preds[name]
+	if p == nil || !lo.c.fits(a, p) {
+		lo.cl.bad = true
+		return
+	}
+	at := &atom{span: a.Span, pred: p}
+	for _, arg := range a.Args {
+		t := lo.term(arg, k)
+		if t == nil {
+			return
+		}
+		at.args = append(at.args, t)
+	}
+	k.add(at)
+}
+
+func argText(args []ast.Node) string {
+	var out []string
+	for _, a := range args {
+		out = append(out, a.Pos().Text())
+	}
+	return strings.Join(out, ", ")
+}
+
+func (lo *lowering) queryInBody(a *ast.Apply) {
+	lo.cl.bad = true
+	d := lo.c.errorf(diag.QueryInBody, a.Name.Span, "the answer predicate _ can not be used in a body")
+	help(d, "derive a predicate with a name first and use it in both places")
+}
+
+// typeAtom lowers int(x): it says x's type and binds nothing.
+func (lo *lowering) typeAtom(a *ast.Apply, k *conj) {
+	if len(a.Args) != 1 {
+		lo.cl.bad = true
+		d := lo.c.errorf(diag.WrongArity, a.Span, "the type %s has 1 argument, not %d", a.Name.Text, len(a.Args))
+		help(d, "write %s(x)", a.Name.Text)
+		return
+	}
+	t, ok := lo.c.typeNamed(a)
+	if !ok {
+		lo.cl.bad = true
+		return
+	}
+	v, ok := unparen(a.Args[0]).(*ast.Var)
+	if !ok {
+		lo.cl.bad = true
+		d := lo.c.errorf(diag.NotAFormula, a.Span, "a type atom speaks of a variable")
+		help(d, "bind the value to a variable first: x = %s, %s(x)", a.Args[0].Pos().Text(), a.Name.Text)
+		return
+	}
+	lo.u.asserts = append(lo.u.asserts, assertion{span: a.Span, v: lo.variable(v, k.scope), typ: t})
+}
+
+// builtinAtom lowers string:like(s, p) and int:add(x, 1, y).
+func (lo *lowering) builtinAtom(a *ast.Apply, k *conj) {
+	name := a.Name.Text
+	f := lo.function(a)
+	if f == nil {
+		return
+	}
+	switch len(a.Args) {
+	case f.Arity():
+		args, ok := lo.exprs(a.Args, k)
+		if ok {
+			k.add(&test{span: a.Span, e: &call{span: a.Span, name: name, args: args}})
+		}
+	case f.Arity() + 1:
+		n := f.Arity()
+		args, ok := lo.exprs(a.Args[:n], k)
+		if !ok {
+			return
+		}
+		result := lo.operand(a.Args[n], k)
+		if result != nil {
+			k.add(&equation{span: a.Span, x: result, y: &call{span: a.Span, name: name, args: args}})
+		}
+	default:
+		lo.cl.bad = true
+		d := lo.c.errorf(diag.WrongArity, a.Span, "%s takes %s, or one more for its result, not %d", name, plural(f.Arity(), "argument"), len(a.Args))
+		lo.forms(d, f, name)
+	}
+}
+
+func (lo *lowering) forms(d *diag.Diagnostic, f *scalar.Func, name string) {
+	for i, form := range f.Forms {
+		if i == 3 {
+			break
+		}
+		help(d, "write %s[%s]", name, form)
+	}
+}
+
+// function returns the built-in that an application names.
+func (lo *lowering) function(a *ast.Apply) *scalar.Func {
+	name := a.Name.Text
+	f := scalar.Lookup(name)
+	if f == nil {
+		lo.cl.bad = true
+		_, err := scalar.Resolve(name, nil)
+		why := ""
+		if err != nil {
+			_, why, _ = strings.Cut(err.Error(), "not supported yet: ")
+		}
+		lo.c.refuse(a.Name.Span, name, why)
+	}
+	return f
+}
+
+// comparison lowers a chain a < b <= c. Each operand is lowered once.
+func (lo *lowering) comparison(n *ast.Compare, k *conj) {
+	if len(n.Ops) == 1 && n.Ops[0] == "=" {
+		lo.equality(n, k)
+		return
+	}
+	operands := make([]expr, len(n.Operands))
+	for i, x := range n.Operands {
+		operands[i] = lo.operand(x, k)
+		if operands[i] == nil {
+			return
+		}
+	}
+	for i, op := range n.Ops {
+		span := n.Operands[i].Pos().To(n.Operands[i+1].Pos())
+		if op == "=" {
+			k.add(&equation{span: span, x: operands[i], y: operands[i+1]})
+			continue
+		}
+		k.add(&test{span: span, e: &call{span: span, name: operatorNames[op], args: []expr{operands[i], operands[i+1]}}})
+	}
+}
+
+var operatorNames = map[string]string{
+	"=": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
+	"+": "add", "-": "sub", "*": "mul", "/": "div",
+}
+
+// equality lowers x = y. A functional application on one side is the atom
+// f(k, x); otherwise the equality may bind a variable.
+func (lo *lowering) equality(n *ast.Compare, k *conj) {
+	x, y := unparen(n.Operands[0]), unparen(n.Operands[1])
+	if !isFunctionAtom(x) {
+		x, y = y, x
+	}
+	if !isFunctionAtom(x) {
+		y, x := lo.operand(n.Operands[0], k), lo.operand(n.Operands[1], k)
+		if x != nil && y != nil {
+			k.add(&equation{span: n.Span, x: y, y: x})
+		}
+		return
+	}
+	f := x.(*ast.Apply)
+	switch v := y.(type) {
+	case *ast.Var, *ast.Wildcard, *ast.Literal:
+		lo.application(f, v, ref{}, n.Span, k)
+	case *ast.Apply:
+		if !isFunctionAtom(v) {
+			lo.equated(f, v, n.Span, k)
+			return
+		}
+		shared := lo.fresh(f.Span, k.scope)
+		if lo.application(f, nil, shared, f.Span, k) {
+			lo.application(v, nil, ref{shared.v, v.Span}, v.Span, k)
+		}
+	default:
+		lo.equated(f, y, n.Span, k)
+	}
+}
+
+// equated lowers f[k] = e for an expression e: the values are compared, so that
+// numbers of different types can be equal.
+func (lo *lowering) equated(f *ast.Apply, e ast.Node, span source.Span, k *conj) {
+	v := lo.fresh(f.Span, k.scope)
+	if !lo.application(f, nil, v, f.Span, k) {
+		return
+	}
+	if y := lo.operand(e, k); y != nil {
+		k.add(&equation{span: span, x: v, y: y})
+	}
+}
+
+// isFunctionAtom reports whether n is f[k] of a predicate.
+func isFunctionAtom(n ast.Node) bool {
+	a, ok := n.(*ast.Apply)
+	return ok && a.Square && !scalar.IsBuiltin(a.Name.Text)
+}
+
+// application adds the atom f(k..., v), where v is the value as written or, if
+// that is nil, the given variable.
+func (lo *lowering) application(a *ast.Apply, value ast.Node, v ref, span source.Span, k *conj) bool {
+	if a.Name.Text == "_" {
+		lo.queryInBody(a)
+		return false
+	}
+	p := lo.c.preds[a.Name.Text]
+	if p == nil || !lo.c.fits(a, p) {
+		lo.cl.bad = true
+		return false
+	}
+	at := &atom{span: span, pred: p}
+	for _, arg := range a.Args {
+		t := lo.term(arg, k)
+		if t == nil {
+			return false
+		}
+		at.args = append(at.args, t)
+	}
+	if value == nil {
+		at.args = append(at.args, v)
+	} else if t := lo.term(value, k); t != nil {
+		at.args = append(at.args, t)
+	} else {
+		return false
+	}
+	k.add(at)
+	return true
+}
+
+// negated lowers !F.
+func (lo *lowering) negated(n ast.Node, span source.Span, k *conj) {
+	alts, ok := lo.c.alternatives(n)
+	if !ok {
+		lo.cl.bad = true
+		return
+	}
+	for _, items := range alts {
+		inner := &conj{scope: newScope(k.scope)}
+		for _, item := range items {
+			inner.scope.note(item)
+		}
+		for _, item := range items {
+			lo.formula(item, inner)
+		}
+		k.add(&negation{span: span, scope: inner.scope, body: inner.literals})
+	}
+}

@@ -1,0 +1,68 @@
+package sema
+
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
+)
+
+// fits checks an application against its predicate's arity and keys.
+func (c *checker) fits(a *ast.Apply, p *pred) bool {
+	arity, keys := shapeOf(a)
+	switch {
+	case arity != p.arity:
+		if p.poisoned && p.shapeRole == unseen {
+			return false
+		}
+		d := c.errorf(diag.WrongArity, a.Span, "%s has %s, not %s", p.name, counted(p.arity, p.keys), counted(arity, keys))
+		where := "used with " + plural(p.arity, "argument") + " here"
+		if p.decl != nil {
+			where = "declared here"
+		}
+		label(d, p.shapeSpan, "%s", where)
+		help(d, "write %s", p.shape())
+		return false
+	case keys >= 0 && keys != p.keys:
+		if p.functional() {
+			d := c.errorf(diag.NotFunctional, a.Span, "%s has %s, not %d", p.name, plural(p.keys, "key"), keys)
+			label(d, p.keysSpan, "its keys are seen here")
+			help(d, "write %s", p.shape())
+			return false
+		}
+		d := c.errorf(diag.NotFunctional, a.Span, "%s is a relation and has no value", p.name)
+		where := "it is used as a relation here"
+		if p.decl != nil {
+			where = "it is declared here"
+		}
+		label(d, p.shapeSpan, "%s", where)
+		help(d, "write %s, or declare it as a function: %s", p.shape(), written(p.name, argNames(p), p.arity-1))
+		return false
+	}
+	return true
+}
+
+func argNames(p *pred) []string {
+	if len(p.argNames) == p.arity {
+		return p.argNames
+	}
+	names := make([]string, p.arity)
+	for i := range names {
+		names[i] = argName(i)
+	}
+	return names
+}
+
+func counted(arity, keys int) string {
+	if keys >= 0 && keys == arity-1 {
+		return plural(keys, "key") + " and a value"
+	}
+	return plural(arity, "argument")
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
