@@ -97,7 +97,7 @@ func Bind(schemas []Schema, dir string, facts []Fact, opts Options) (*Binding, e
 		}
 	}
 	for _, s := range schemas {
-		if b.taken[s.Name] == "" {
+		if b.taken[s.Name] == "" && !s.Optional {
 			b.note("%s has no file of facts; it is empty", s.Name)
 		}
 	}

@@ -53,6 +53,9 @@ type Schema struct {
 	Name string
 	Args []Field
 	Keys int // as in Relation
+	// Optional says that the predicate has facts of another origin, so that it is
+	// not worth a note when no file fills it.
+	Optional bool
 }
 
 // Field is a named and typed argument or column.

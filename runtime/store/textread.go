@@ -27,6 +27,8 @@ type opened struct {
 	zstd *zstd.Decoder
 	read countingReader
 	size int64 // of the file; 0 when not known
+	// plain says that the file is not compressed.
+	plain bool
 }
 
 // countingReader counts what is read of a file, before decompression.
@@ -80,7 +82,7 @@ func (s *Source) open() (*opened, error) {
 	case n >= 2 && (head[:2] == "\xff\xfe" || head[:2] == "\xfe\xff"):
 		err = errors.New("this is UTF-16 text; convert it to UTF-8")
 	default:
-		o.Reader, err = raw, nil
+		o.Reader, o.plain, err = raw, true, nil
 	}
 	if err != nil {
 		o.Close()
@@ -200,7 +202,11 @@ func (t *textReader) ended() bool {
 func scanText(ctx context.Context, o *opened, format textFormat, fields []field, arity int, header bool, opts *Options, take func(textRows) error) ([]*textScanner, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	reader, err := newTextReader(o, format, opts.blockBytes())
+	block := opts.blockBytes()
+	if o.size > 0 && o.plain {
+		block = min(block, int(o.size)+1)
+	}
+	reader, err := newTextReader(o, format, block)
 	if err != nil {
 		return nil, err
 	}

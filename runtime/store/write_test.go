@@ -48,9 +48,9 @@ func sortedTuples(r *Relation) []string {
 func TestWrittenFilesReadBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	dir := t.TempDir()
-	for round := range 300 {
+	for round := range 80 {
 		rows := rng.IntN(30)
-		if round%60 == 0 {
+		if round%40 == 0 {
 			rows = 5000
 		}
 		s, r := randomRelation(t, rng, rows)

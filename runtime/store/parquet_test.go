@@ -1,0 +1,230 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// The files of testdata/parquet hold the same 120 rows, as pyarrow and DuckDB
+// write them with different encodings, codecs, page versions and physical types.
+// Column f64 is missing in twelve rows.
+const parquetColumns = "id:int; i8:int[8]; i16:int[16]; i32:int[32]; i64:int; u8:uint[8]; u16:uint[16]; u32:uint[32]; u64:uint; b:boolean; f32:float[32]; d9:decimal[18,2]; d18:decimal[18,4]; d38:decimal[18,3]; day:datetime; ts:datetime; s:string"
+
+func TestParquetOfOtherWriters(t *testing.T) {
+	expected, err := os.ReadFile("testdata/parquet/expected.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines, values []string
+	for _, line := range strings.Split(strings.TrimSuffix(string(expected), "\n"), "\n") {
+		fields := strings.Split(line, "\t")
+		if fields[11] != "" {
+			values = append(values, fields[0]+"\t"+fields[11])
+		}
+		lines = append(lines, strings.Join(slices.Delete(fields, 11, 12), "\t"))
+	}
+	slices.Sort(lines)
+	slices.Sort(values)
+	files, err := filepath.Glob("testdata/parquet/*.parquet")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("files %v: %v", files, err)
+	}
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".parquet"), func(t *testing.T) {
+			schemas := []Schema{predicate(t, "all("+parquetColumns+")"), predicate(t, "all:f64[id:int]=v:float"), predicate(t, "all:s[id:int]=s:string")}
+			for _, threads := range []int{1, 3} {
+				opts := Options{Threads: threads}
+				b, err := Bind(schemas, "", []Fact{{Pred: "all", Path: path}}, opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				db, _, err := Load(context.Background(), b, opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := tsvLines(t, db.Relation("all")); !slices.Equal(got, lines) {
+					t.Errorf("rows differ: %s", firstDifference(got, lines))
+				}
+				if got := tsvLines(t, db.Relation("all:f64")); !slices.Equal(got, values) {
+					t.Errorf("values differ: %s", firstDifference(got, values))
+				}
+				if db.Relation("all").Table != db.Relation("all:s").Table {
+					t.Error("predicates of one file do not share its table")
+				}
+			}
+		})
+	}
+}
+
+func tsvLines(t *testing.T, r *Relation) []string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, OutputOf(r), OutputTSV, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+func firstDifference(got, want []string) string {
+	for i := range want {
+		if i >= len(got) || got[i] != want[i] {
+			return strings.Join(append(slices.Clone(got[min(i, len(got)):min(i+1, len(got))]), want[i]), " WANT ")
+		}
+	}
+	return "more rows than expected"
+}
+
+// TestParquetConversions reads columns as other types than they are written in.
+func TestParquetConversions(t *testing.T) {
+	for _, c := range []struct {
+		pred string
+		skip bool
+		want string // first tuple, or error
+	}{
+		{"all(id:int; i8:int)", false, "0 0"},
+		{"all(id:decimal[18,3]; u8:uint[64])", false, "0.000 255:uint"},
+		{"all(id:float; b:boolean)", false, "0f true"},
+		{"all(id:int; d9:decimal[18,4])", false, ""},
+		{"all(id:int; d9:decimal[18,1])", false, "row 1: column 13 (d9): the value has digits that a decimal[18,1] can not hold"},
+		{"all(id:int; i64:int[32])", false, "row 2: column 5 (i64): -9223372036854775808 is not an int[32]"},
+		{"all(id:int; u64:int)", false, "row 2: column 9 (u64): 18446744073709551615 is not an int"},
+		{"all(id:int; i8:uint)", false, "row 10: column 2 (i8): -128 is not a uint"},
+		{"all(id:int; i64:decimal[18,2])", false, "row 2: column 5 (i64): the value is too large for a decimal[18,2]"},
+		{"all(id:int; f64:float)", false, "row 4: column 12 (f64): the value is missing (NULL)"},
+		{"all(id:int; s:int)", false, "column 18 (s): the file has String, the declared type is int"},
+		{"all(id:int; day:string)", false, "column 16 (day): the file has Date, the declared type is string"},
+		{"all(id:int; f64:decimal[18,2])", false, "column 12 (f64): the file has DOUBLE, the declared type is decimal[18,2]"},
+		{"all(id:int; nope:int)", false, "there is no column nope for all"},
+	} {
+		s := predicate(t, c.pred)
+		b, err := Bind([]Schema{s}, "", []Fact{{Pred: "all", Path: "testdata/parquet/arrow-plain.parquet"}}, Options{})
+		var db *Database
+		if err == nil {
+			db, _, err = Load(context.Background(), b, Options{})
+		}
+		if err != nil {
+			var le *LoadError
+			if !errors.As(err, &le) {
+				t.Errorf("%s: %T, not a LoadError", c.pred, err)
+			}
+			if c.want == "" || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: error\n%s\nwant\n%s", c.pred, err, c.want)
+			}
+			continue
+		}
+		if got := tuples(db.Relation("all"))[0]; c.want != "" && got != c.want {
+			t.Errorf("%s: first tuple %s, want %s", c.pred, got, c.want)
+		}
+	}
+}
+
+func TestParquetSkipsMalformedRows(t *testing.T) {
+	s := predicate(t, "all(id:int; f64:float)")
+	opts := Options{OnError: Skip}
+	b, err := Bind([]Schema{s}, "", []Fact{{Pred: "all", Path: "testdata/parquet/arrow-plain.parquet"}}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, report, err := Load(context.Background(), b, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := report.Files[0]
+	if db.Relation("all").Rows() != 108 || f.Skipped != 12 || len(f.Examples) != maxExamples || f.Examples[1].Row != 14 {
+		t.Errorf("%d rows, report %+v", db.Relation("all").Rows(), f)
+	}
+}
+
+func TestParquetKeyError(t *testing.T) {
+	s := predicate(t, "p[b:boolean]=id:int")
+	_, err := tryLoad(s, Fact{Pred: "p", Path: "testdata/parquet/arrow-plain.parquet"}, Options{})
+	var key *KeyError
+	if !errors.As(err, &key) || !strings.Contains(err.Error(), "p[true] has two values: ") || !strings.Contains(err.Error(), "and 0 in row 1") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func tryLoad(s Schema, f Fact, opts Options) (*Relation, error) {
+	b, err := Bind([]Schema{s}, "", []Fact{f}, opts)
+	if err != nil {
+		return nil, err
+	}
+	db, _, err := Load(context.Background(), b, opts)
+	if err != nil {
+		return nil, err
+	}
+	return db.Relation(s.Name), nil
+}
+
+// TestParquetNested refuses lists and reads the fields of a struct.
+func TestParquetNested(t *testing.T) {
+	required := parquet.Repetitions.Required
+	list := schema.NewInt64Node("list", parquet.Repetitions.Repeated, -1)
+	inner := schema.MustGroup(schema.NewGroupNode("s", parquet.Repetitions.Optional, schema.FieldList{schema.NewInt64Node("x", required, -1)}, -1))
+	root := schema.MustGroup(schema.NewGroupNode("schema", required, schema.FieldList{list, inner}, -1))
+	var b bytes.Buffer
+	w := file.NewParquetWriter(&b, root)
+	g := w.AppendRowGroup()
+	c, err := g.NextColumn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.(*file.Int64ColumnChunkWriter).WriteBatch([]int64{1, 2}, []int16{1, 1}, []int16{0, 0})
+	c.Close()
+	c, err = g.NextColumn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.(*file.Int64ColumnChunkWriter).WriteBatch([]int64{7}, []int16{0, 1}, nil)
+	c.Close()
+	g.Close()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open := func(columns ...string) Fact {
+		return Fact{Pred: "p", Path: "nested.parquet", Reader: bytes.NewReader(b.Bytes()), Columns: columns}
+	}
+	if _, err := tryLoad(predicate(t, "p(x:int)"), open("list"), Options{}); err == nil || !strings.Contains(err.Error(), "lists") {
+		t.Errorf("a list was read: %v", err)
+	}
+	r, err := tryLoad(predicate(t, "p[]=x:int"), open("s.x"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tuples(r); len(got) != 1 || got[0] != "7" {
+		t.Errorf("read %v, want 7 only", got)
+	}
+}
+
+func TestWideDecimalsInParquet(t *testing.T) {
+	s := predicate(t, "p(x:decimal[18,2])")
+	want := []scalar.Value{scalar.OfDecimal(2, -9223372036854775808), scalar.OfDecimal(2, -1), scalar.OfDecimal(2, 0), scalar.OfDecimal(2, 9223372036854775807)}
+	r, err := FromSlices(s, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Write(&b, OutputOf(r), OutputParquet, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	back := loadReader(t, s, Fact{Reader: &b, Format: Parquet}, Options{})
+	for i, v := range want {
+		if back.Column(0).Value(i) != v {
+			t.Errorf("row %d is %v, want %v", i, back.Column(0).Value(i), v)
+		}
+	}
+}
