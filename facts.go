@@ -208,7 +208,9 @@ func (p *Program) schemas() []store.Schema {
 		if v.Kind != queryplan.Input {
 			continue
 		}
-		s := store.Schema{Name: v.Source, Keys: v.Keys}
+		// An input of another name than its source is a part of a predicate that also
+		// has facts in the program.
+		s := store.Schema{Name: v.Source, Keys: v.Keys, Optional: v.Name != v.Source}
 		for _, c := range v.Cols {
 			s.Args = append(s.Args, store.Field{Name: c.Name, Type: c.Type})
 		}
