@@ -1,0 +1,131 @@
+package redfox_test
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/redfoxdb/redfox"
+)
+
+// TestClosures compares the sizes of closures of real graphs with published
+// ones. Those that take long, for their tuples or for the ways to derive them,
+// run where CI is set.
+func TestClosures(t *testing.T) {
+	file, err := os.Open("testdata/graphs/SIZES.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r := csv.NewReader(file)
+	r.Comma = '\t'
+	table, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := table[0]
+	for _, row := range table[1:] {
+		for c := 3; c < len(head); c++ {
+			if row[c] == "" {
+				continue
+			}
+			want, err := strconv.ParseInt(row[c], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(head[c]+"/"+row[0], func(t *testing.T) {
+				long := want > 20e6 || head[c] == "sg" && row[0] == "wiki-Vote"
+				if long && os.Getenv("CI") == "" {
+					t.Skipf("a closure that takes long: runs where CI is set")
+				}
+				if want > 200e6 {
+					t.Skipf("a closure of %d tuples needs more than 16 GB: go run ./bench -only %s tc", want, row[0])
+				}
+				prog := compileFile(t, filepath.Join("testdata/graphs", head[c]+".logic"))
+				facts := redfox.NewFacts().File("edge", filepath.Join("testdata/graphs", row[0]+".tsv.gz"))
+				res, err := prog.Run(context.Background(), facts, redfox.RunOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := rows(res, "_")[0][0]; got != want {
+					t.Errorf("%d tuples, published are %d", got, want)
+				}
+			})
+		}
+	}
+}
+
+func compileFile(t *testing.T, file string) *redfox.Program {
+	t.Helper()
+	sources, err := redfox.ReadSources(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, err := redfox.Compile(context.Background(), sources, redfox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prog
+}
+
+// pointers returns the facts of a made-up C program for cspa.logic: functions
+// of variables that are assigned in short chains, and pointers to some of them.
+func pointers(functions int) *redfox.Facts {
+	random := rand.New(rand.NewPCG(7, uint64(functions)))
+	var assign, dereference [][]any
+	const variables = 40
+	for f := range functions {
+		base := f * variables
+		for v := 1; v < variables; v++ {
+			if random.IntN(4) > 0 {
+				assign = append(assign, []any{base + v, base + random.IntN(v)})
+			}
+			if random.IntN(3) == 0 {
+				dereference = append(dereference, []any{base + v, base + random.IntN(variables)})
+			}
+		}
+		if f > 0 { // a call passes a value on
+			assign = append(assign, []any{base, random.IntN(base)})
+		}
+	}
+	return redfox.NewFacts().Rows("assign", assign...).Rows("dereference", dereference...)
+}
+
+// TestPointsTo runs a mutually recursive points-to analysis over generated
+// programs in every variant; the sizes must agree, and the analysis is closed
+// under its own rules.
+func TestPointsTo(t *testing.T) {
+	text, err := os.ReadFile("testdata/graphs/cspa.logic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A binding of a rule's body without its head would violate a constraint.
+	closed := string(text) + `
+valueFlow(x, z), valueFlow(z, y) -> valueFlow(x, y).
+assign(x, z), memoryAlias(z, y) -> valueFlow(x, y).
+dereference(y, x), valueAlias(y, z), dereference(z, w) -> memoryAlias(x, w).
+valueFlow(z, x), memoryAlias(z, w), valueFlow(w, y) -> valueAlias(x, y).
+`
+	facts := pointers(25)
+	first := ""
+	for _, v := range variants() {
+		prog := compile(t, closed, redfox.Options{Disable: v.disable})
+		res, err := prog.Run(context.Background(), facts, v.run)
+		if err != nil {
+			t.Fatalf("%s: %v", v.name, err)
+		}
+		got := fmt.Sprint(rows(res, "_"))
+		if first == "" {
+			first = got
+			t.Logf("flows, memory aliases, value aliases: %s", got)
+		}
+		if got != first {
+			t.Errorf("%s: %s, at first it was %s", v.name, got, first)
+		}
+	}
+}
