@@ -331,23 +331,28 @@ func (s *solver) checkTyped() {
 			}
 		}
 	}
-	for _, p := range s.c.order {
+	// The predicates that no rule derives come first: they are the cause.
+	order := slices.Clone(s.c.order)
+	slices.SortStableFunc(order, func(a, b *pred) int { return min(a.rules, 1) - min(b.rules, 1) })
+	for _, p := range order {
+		open := -1
 		for i, n := range p.columns {
 			root := s.find(n)
-			c := s.class[root]
-			if c.known || c.poisoned || silent[root] {
+			if c := s.class[root]; c.known || c.poisoned || silent[root] {
 				continue
 			}
 			silent[root] = true
-			d := s.c.errorf(diag.NoType, p.span, "%s has no type", columnName(p, i))
-			note(d, "no declaration, constant or function says what it is")
-			help(d, "declare it, for example %s", p.declarationExample())
-			p.poisoned = true
-			for j := i + 1; j < len(p.columns); j++ {
-				silent[s.find(p.columns[j])] = true
+			if open < 0 {
+				open = i
 			}
-			break
 		}
+		if open < 0 {
+			continue
+		}
+		p.poisoned = true
+		d := s.c.errorf(diag.NoType, p.span, "%s has no type", columnName(p, open))
+		note(d, "no declaration, constant or function says what it is")
+		help(d, "declare it, for example %s", p.declarationExample())
 	}
 	if s.c.diags.HasErrors() {
 		return

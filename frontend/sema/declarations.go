@@ -125,7 +125,7 @@ func (c *checker) declare(cl *clause) {
 		p.decl = d
 		p.argNames = nil
 		for _, v := range d.vars {
-			p.argNames = append(p.argNames, v.Name)
+			p.argNames = append(p.argNames, plainName(v.Name))
 		}
 	}
 	for _, t := range d.types {
@@ -141,6 +141,9 @@ func (c *checker) declare(cl *clause) {
 		c.types.declare(p.columns[t.column], typ, t.node.Span)
 	}
 }
+
+// plainName is a variable's name without the `?` of the older dialect.
+func plainName(name string) string { return strings.TrimPrefix(name, "?") }
 
 // primitiveTypes are the names of types in atoms.
 var primitiveTypes = map[string]scalar.Type{

@@ -66,7 +66,7 @@ func (c *checker) nameArguments(p *pred) {
 	} else if p.firstHead != nil {
 		for i, t := range p.firstHead.args {
 			if r, ok := t.(ref); ok && !r.v.made {
-				names[i] = r.v.base
+				names[i] = plainName(r.v.base)
 			}
 		}
 	}

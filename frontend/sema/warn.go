@@ -77,9 +77,9 @@ func (c *checker) warnSingle(cl *clause) {
 	inspect(cl.node.Left, visit)
 	inspect(cl.node.Right, visit)
 	for _, name := range order {
-		if count[name] == 1 && !strings.HasPrefix(name, "_") {
+		if count[name] == 1 && !strings.HasPrefix(plainName(name), "_") {
 			d := c.warnf(diag.SingleOccurrence, where[name], "variable %s occurs only once", name)
-			help(d, "write _ if any value will do, or _%s to keep the name", name)
+			help(d, "write _ if any value will do, or _%s to keep the name", plainName(name))
 		}
 	}
 }
