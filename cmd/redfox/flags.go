@@ -47,7 +47,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "format", Aliases: []string{"f"}, Category: groupResults,
-			Usage: "`FORMAT` of results: table, tsv, csv, json or parquet (default: table, and tsv in files)"}
+			Usage: "`FORMAT` of results, or with --out of its files: table, tsv, csv, json or parquet", DefaultText: "table, and tsv in files"}
 	},
 	func() cli.Flag {
 		return &cli.Int64Flag{Name: "limit", Category: groupResults,

@@ -92,17 +92,23 @@ func (r results) choose(prog *redfox.Program) (chosen, error) {
 			out.shown, out.implicit = exported, true
 		}
 	}
-	if len(out.shown) > 1 && r.format != "" && r.format != "table" {
-		if len(r.print) > 0 || r.dir == "" {
-			return chosen{}, &usageError{
-				message: fmt.Sprintf("standard output takes one predicate as %s, and these are %d: %s",
-					r.format, len(out.shown), strings.Join(out.shown, ", ")),
-				help: "name one with --print, or write files with --out DIR",
-			}
+	if format := out.printed(); len(out.shown) > 1 && format != "table" {
+		return chosen{}, &usageError{
+			message: fmt.Sprintf("standard output takes one predicate as %s, and these are %d: %s",
+				format, len(out.shown), strings.Join(out.shown, ", ")),
+			help: "name one with --print, or write files with --out DIR",
 		}
-		out.shown = nil
 	}
 	return out, nil
+}
+
+// printed returns the format of what goes to standard output. With --out,
+// --format is that of the files.
+func (c chosen) printed() string {
+	if c.format == "" || c.dir != "" {
+		return "table"
+	}
+	return c.format
 }
 
 // all lists the predicates that are wanted, each once.
@@ -118,7 +124,7 @@ func (c chosen) all() []string {
 
 // prepare finds out whether the results can be written before they are computed.
 func (c chosen) prepare(con *console) error {
-	if c.format == "parquet" && len(c.shown) > 0 && c.dir == "" && con.outTerminal {
+	if c.printed() == "parquet" && len(c.shown) > 0 && con.outTerminal {
 		return &usageError{message: "Parquet is not for terminals", help: "redirect standard output, or write files with --out DIR"}
 	}
 	if c.dir == "" {
@@ -156,12 +162,9 @@ func (c chosen) write(ctx context.Context, con *console, res *redfox.Result) err
 			return err
 		}
 	}
-	format := redfox.Table
-	if c.format != "" {
-		var err error
-		if format, err = redfox.ParseFormat(c.format); err != nil {
-			return &usageError{message: err.Error()}
-		}
+	format, err := redfox.ParseFormat(c.printed())
+	if err != nil {
+		return &usageError{message: err.Error()}
 	}
 	for i, name := range c.shown {
 		limit := c.limit
