@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -41,15 +42,26 @@ func inConjunction(n queryplan.Node) bool {
 	return false
 }
 
+// site says what is done with the result of a conjunction.
+type site struct {
+	// set says that repeated tuples do not matter.
+	set bool
+	// want lists the columns that are used; nil for all, in their order.
+	want []string
+}
+
 // eachConjunction replaces every maximal conjunction of a tree by what f returns
-// for it, inner ones first. Set says that repeated tuples of the result do not
-// matter, because of what is done with them.
-func eachConjunction(n queryplan.Node, set bool, f func(n queryplan.Node, set bool) queryplan.Node) queryplan.Node {
+// for it, inner ones first.
+func eachConjunction(n queryplan.Node, at site, f func(n queryplan.Node, at site) queryplan.Node) queryplan.Node {
 	if !inConjunction(n) {
 		in := n.Inputs()
 		out := make([]queryplan.Node, len(in))
 		for i, x := range in {
-			out[i] = eachConjunction(x, inputSet(n, set), f)
+			next := site{set: inputSet(n, at.set)}
+			if a, ok := n.(*queryplan.Aggregate); ok {
+				next.want = aggregated(a)
+			}
+			out[i] = eachConjunction(x, next, f)
 		}
 		if len(in) == 0 {
 			return n
@@ -59,7 +71,7 @@ func eachConjunction(n queryplan.Node, set bool, f func(n queryplan.Node, set bo
 	var parts func(n queryplan.Node) queryplan.Node
 	parts = func(n queryplan.Node) queryplan.Node {
 		if !inConjunction(n) {
-			return eachConjunction(n, set, f)
+			return eachConjunction(n, site{set: at.set}, f)
 		}
 		in := n.Inputs()
 		out := []queryplan.Node{parts(in[0])}
@@ -67,12 +79,26 @@ func eachConjunction(n queryplan.Node, set bool, f func(n queryplan.Node, set bo
 			if j.Kind == queryplan.Inner {
 				out = append(out, parts(j.Right))
 			} else {
-				out = append(out, eachConjunction(j.Right, true, f))
+				out = append(out, eachConjunction(j.Right, site{set: true}, f))
 			}
 		}
 		return queryplan.WithInputs(n, out)
 	}
-	return f(parts(n), set)
+	return f(parts(n), at)
+}
+
+// aggregated returns the columns that an aggregate reads.
+func aggregated(n *queryplan.Aggregate) []string {
+	out := slices.Clone(n.By)
+	if out == nil {
+		out = []string{}
+	}
+	for _, a := range n.Aggs {
+		if a.Fn != queryplan.Count && !slices.Contains(out, a.In) {
+			out = append(out, a.In)
+		}
+	}
+	return out
 }
 
 // inputSet reports whether repeated tuples of an operator's input do not matter,
@@ -89,10 +115,10 @@ func inputSet(n queryplan.Node, set bool) bool {
 	return set
 }
 
-// isSetCommand reports whether repeated tuples of a command's tree do not matter.
-func isSetCommand(c queryplan.Command) bool {
+// rootSite is the site of a command's tree.
+func rootSite(c queryplan.Command) site {
 	_, insert := c.(*queryplan.Insert)
-	return insert
+	return site{set: insert}
 }
 
 // flattener numbers the columns of a tree; the numbers of columns that a join
@@ -457,11 +483,14 @@ type assembler struct {
 }
 
 // assemble returns the operators for a conjunction in the given join order.
-// Set says that repeated tuples do not matter, so that joins may become
-// semijoins where only the existence of a match is asked for.
-func (c *conjunction) assemble(order *joinTree, set bool) queryplan.Node {
+// Where the site allows it, joins become semijoins that only ask for the
+// existence of a match.
+func (c *conjunction) assemble(order *joinTree, at site) queryplan.Node {
+	if at.want != nil {
+		c.out = slices.DeleteFunc(c.out, func(r queryplan.Rename) bool { return !slices.Contains(at.want, r.To) })
+	}
 	a := &assembler{
-		conjunction: c, set: set, maps: slices.Clone(c.maps),
+		conjunction: c, set: at.set, maps: slices.Clone(c.maps),
 		condDone: make([]bool, len(c.conds)), semiDone: make([]bool, len(c.semis)),
 		sources: c.sources(),
 	}
@@ -471,9 +500,14 @@ func (c *conjunction) assemble(order *joinTree, set bool) queryplan.Node {
 	}
 	n := a.tree(order, needed)
 	for len(a.maps) > 0 {
-		n = a.compute(n, a.maps[0].Name)
+		cols := columnNames(n)
+		at := slices.IndexFunc(a.maps, func(m queryplan.NamedExpr) bool { return containsAll(cols, queryplan.ExprColumns(m.Expr)) })
+		n = a.compute(n, a.maps[at].Name)
 	}
 	n = a.ready(n)
+	if at.want != nil && !slices.ContainsFunc(c.out, func(r queryplan.Rename) bool { return r.From != r.To }) {
+		return n
+	}
 	return project(n, c.out)
 }
 
@@ -498,20 +532,17 @@ func (a *assembler) tree(t *joinTree, needed map[string]bool) queryplan.Node {
 	if t.left == nil {
 		return a.ready(a.rels[t.rel])
 	}
-	below := map[string]bool{}
-	for name := range needed {
-		below[name] = true
-	}
+	forLeft, forRight := maps.Clone(needed), maps.Clone(needed)
 	for _, r := range a.under(t.right) {
 		for _, col := range a.rels[r].Columns() {
-			below[col.Name] = true
+			forLeft[col.Name] = true
 		}
 	}
-	left := a.tree(t.left, below)
+	left := a.tree(t.left, forLeft)
 	for _, col := range left.Columns() {
-		below[col.Name] = true
+		forRight[col.Name] = true
 	}
-	right := a.tree(t.right, below)
+	right := a.tree(t.right, forRight)
 	j := &queryplan.Join{Kind: queryplan.Inner, Left: left, Right: right}
 	j.Unique = j.MatchesOnce()
 	if (j.Unique || a.set) && a.onlyExists(j, needed) {

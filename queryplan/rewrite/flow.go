@@ -67,3 +67,83 @@ func components(p *queryplan.Plan) [][]*queryplan.Block {
 	}
 	return out
 }
+
+// reversePostorder returns the blocks so that, loops aside, each comes after all
+// that control passes before it.
+func reversePostorder(p *queryplan.Plan) []*queryplan.Block {
+	var out []*queryplan.Block
+	seen := map[*queryplan.Block]bool{}
+	var visit func(b *queryplan.Block)
+	visit = func(b *queryplan.Block) {
+		seen[b] = true
+		// Successors in reverse, so that a branch's body comes before its exit.
+		next := b.Successors()
+		for i := len(next) - 1; i >= 0; i-- {
+			if !seen[next[i]] {
+				visit(next[i])
+			}
+		}
+		out = append(out, b)
+	}
+	visit(p.Blocks[0])
+	slices.Reverse(out)
+	return out
+}
+
+// dominators has for each block the nearest other one that control must pass to
+// come to it (Cooper, Harvey, Kennedy, 2001).
+type dominators struct {
+	order map[*queryplan.Block]int // in reverse postorder
+	above map[*queryplan.Block]*queryplan.Block
+}
+
+func findDominators(p *queryplan.Plan) dominators {
+	blocks := reversePostorder(p)
+	d := dominators{map[*queryplan.Block]int{}, map[*queryplan.Block]*queryplan.Block{}}
+	before := map[*queryplan.Block][]*queryplan.Block{}
+	for i, b := range blocks {
+		d.order[b] = i
+		for _, s := range b.Successors() {
+			before[s] = append(before[s], b)
+		}
+	}
+	d.above[blocks[0]] = blocks[0]
+	for changed := true; changed; {
+		changed = false
+		for _, b := range blocks[1:] {
+			var above *queryplan.Block
+			for _, from := range before[b] {
+				switch {
+				case d.above[from] == nil:
+				case above == nil:
+					above = from
+				default:
+					above = d.meet(above, from)
+				}
+			}
+			if d.above[b] != above {
+				d.above[b], changed = above, true
+			}
+		}
+	}
+	return d
+}
+
+func (d dominators) meet(a, b *queryplan.Block) *queryplan.Block {
+	for a != b {
+		if d.order[a] > d.order[b] {
+			a = d.above[a]
+		} else {
+			b = d.above[b]
+		}
+	}
+	return a
+}
+
+// dominates reports whether control passes a before it comes to b.
+func (d dominators) dominates(a, b *queryplan.Block) bool {
+	for d.order[b] > d.order[a] {
+		b = d.above[b]
+	}
+	return a == b
+}

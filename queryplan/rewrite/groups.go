@@ -26,7 +26,7 @@ func mergeGroups(p *program) error {
 	g := &grouper{program: p, tables: map[string]*queryplan.Var{}, used: map[*queryplan.Var]bool{}}
 	g.declareTables()
 	p.rewriteTrees(func(_ *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
-		return eachConjunction(n, isSetCommand(c), g.merge)
+		return eachConjunction(n, rootSite(c), g.merge)
 	})
 	for _, name := range g.order {
 		if v := g.tables[name]; g.used[v] {
@@ -123,7 +123,7 @@ func (g *grouper) tableVar(table *stats.Table, inputs []*queryplan.Var) *querypl
 }
 
 // merge puts the scans of a conjunction that read one row together.
-func (g *grouper) merge(n queryplan.Node, _ bool) queryplan.Node {
+func (g *grouper) merge(n queryplan.Node, _ site) queryplan.Node {
 	c := flatten(n)
 	groups := map[string][]int{}
 	var order []string
@@ -164,7 +164,7 @@ func (g *grouper) merge(n queryplan.Node, _ bool) queryplan.Node {
 		}
 	}
 	c.rels = rels
-	return c.assemble(leftDeep(len(rels)), false)
+	return c.assemble(leftDeep(len(rels)), site{})
 }
 
 // rowOf names the row that a scan reads: the table or variable and the names of
@@ -207,8 +207,7 @@ func (g *grouper) tableOf(v *queryplan.Var) (*queryplan.Var, []int) {
 	return nil, nil
 }
 
-// together returns one scan of what several scans read of the same row. Where
-// they call one column by two names, the second is made a copy.
+// together returns one scan of what several scans read of the same row.
 func (g *grouper) together(c *conjunction, scans []*queryplan.Scan) queryplan.Node {
 	v := scans[0].Var
 	at := func(s *queryplan.Scan, i int) int { return i }
@@ -234,9 +233,56 @@ func (g *grouper) together(c *conjunction, scans []*queryplan.Scan) queryplan.No
 			case names[j] == "":
 				names[j] = name
 			default:
-				c.addMap(name, &queryplan.ColRef{Col: queryplan.Column{Name: names[j], Type: v.Cols[j].Type}})
+				c.alias(name, queryplan.Column{Name: names[j], Type: v.Cols[j].Type}, scans)
 			}
 		}
 	}
 	return &queryplan.Scan{Var: v, Version: scans[0].Version, Names: names}
+}
+
+// alias makes a second name of a column of merged scans mean the first. Where a
+// further relation is joined on the second name, that becomes a computed column.
+func (c *conjunction) alias(second string, first queryplan.Column, merged []*queryplan.Scan) {
+	for _, r := range c.rels {
+		s, ok := r.(*queryplan.Scan)
+		if (!ok || !slices.Contains(merged, s)) && slices.Contains(columnNames(r), second) {
+			c.addMap(second, &queryplan.ColRef{Col: first})
+			return
+		}
+	}
+	with := map[string]queryplan.Expr{second: &queryplan.ColRef{Col: first}}
+	for i, m := range c.maps {
+		if m.Name == second {
+			c.addMap(second, &queryplan.ColRef{Col: first})
+			return
+		}
+		c.maps[i].Expr = queryplan.Substitute(m.Expr, with)
+	}
+	for i, cond := range c.conds {
+		c.conds[i] = queryplan.Substitute(cond, with)
+	}
+	for i, o := range c.out {
+		if o.From == second {
+			c.out[i].From = first.Name
+		}
+	}
+	for i, s := range c.semis {
+		cols := s.right.Columns()
+		if _, matched := queryplan.FindColumn(cols, second); !matched {
+			continue
+		}
+		if _, both := queryplan.FindColumn(cols, first.Name); both {
+			c.semis[i].right = filtered(s.right, []queryplan.Expr{equalColumns(first, queryplan.Column{Name: second, Type: first.Type})})
+		}
+		var renames []queryplan.Rename
+		for _, col := range cols {
+			switch {
+			case col.Name != second:
+				renames = append(renames, queryplan.Rename{From: col.Name, To: col.Name})
+			case !slices.Contains(columnNames(s.right), first.Name):
+				renames = append(renames, queryplan.Rename{From: second, To: first.Name})
+			}
+		}
+		c.semis[i].right = renamed(c.semis[i].right, renames)
+	}
 }

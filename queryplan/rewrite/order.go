@@ -22,12 +22,12 @@ var orderJoins = &Pass{
 		est := stats.NewEstimator(p.Plan, p.catalog)
 		loop := loops(p.Plan)
 		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
-			return eachConjunction(n, isSetCommand(c), func(n queryplan.Node, set bool) queryplan.Node {
+			return eachConjunction(n, rootSite(c), func(n queryplan.Node, at site) queryplan.Node {
 				q := flatten(n)
 				if len(q.rels) == 1 {
 					return n
 				}
-				return q.assemble(newJoinGraph(q, est, loop[b]).order(), set)
+				return q.assemble(newJoinGraph(q, est, loop[b]).order(), at)
 			})
 		})
 		return nil

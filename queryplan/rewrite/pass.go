@@ -32,25 +32,55 @@ type program struct {
 
 // passes is the one table of rewrites, in the order in which each runs first.
 var passes = []*Pass{
+	mergeColumnGroups,
+	inlinePredicates,
 	pushFilters,
 	foldConstants,
-	mergeColumnGroups,
+	limitSequences,
+	proveKeys,
+	pruneColumns,
+	mergeAggregates,
+	pruneVars,
 	orderJoins,
 }
 
-// sequence is the order in which the passes run. Some run twice, since what
-// others make gives them more to do; no pass needs a fixpoint.
+// sequence is the order in which the passes run. Some run again, since what
+// others make gives them more to do; none needs to run until nothing changes.
 var sequence = []string{
+	"MergeColumnGroups",
+	"InlinePredicates",
 	"PushFilters",
 	"FoldConstants",
+	"LimitSequences",
+	"ProveKeys",
 	"MergeColumnGroups",
+	"PruneColumns",
+	"MergeAggregates",
+	"InlinePredicates",
+	"MergeColumnGroups",
+	"InlinePredicates",
+	"PushFilters",
+	"PruneVars",
 	"OrderJoins",
+	"PruneColumns",
+	"PruneVars",
 }
 
 // ordering lists the pairs of passes of which the first must have run before the
 // second runs for the last time, and why.
 var ordering = []struct{ First, Then, Reason string }{
+	{"MergeColumnGroups", "InlinePredicates", "a view over one table's columns is then row-wise, and may take the place of many uses"},
+	{"InlinePredicates", "MergeColumnGroups", "columns of one table that several rules read meet in one join"},
+	{"InlinePredicates", "PushFilters", "conditions go on into the rules that were put in place"},
 	{"PushFilters", "FoldConstants", "conditions that meet at a scan fold, and contradict, together"},
+	{"PushFilters", "LimitSequences", "a bound on an index has to stand next to the sequence"},
+	{"MergeColumnGroups", "MergeAggregates", "aggregates over different columns of one table then read the same relation"},
+	{"PruneColumns", "MergeAggregates", "computed columns that nothing uses would tell inputs apart"},
+	{"MergeAggregates", "InlinePredicates", "what is left of the merged rules only renames columns"},
+	{"InlinePredicates", "PruneVars", "inputs that became columns of a table are not read any more"},
+	{"PushFilters", "OrderJoins", "sizes are those after filters"},
+	{"MergeColumnGroups", "OrderJoins", "joins within a table are free and not to be ordered"},
+	{"PruneColumns", "OrderJoins", "a join that yields no used column may become a semijoin"},
 }
 
 func init() {

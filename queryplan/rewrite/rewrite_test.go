@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,9 +12,12 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/redfoxdb/redfox/frontend"
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -24,6 +28,8 @@ import (
 //	          star at key columns, "relation P T(0, 1, 3)", and
 //	          "relation P(lo..hi distinct, ...) rows N" for one with a table of
 //	          its own.
+//	logiql    compiles the program below, or file=F of the root testdata, and goes
+//	          on as rewrite does.
 //	rewrite   runs passes over the plan text below and prints the plan. With
 //	          expect=P only P runs and has to change the plan, with
 //	          expect-not=P it has to leave it, with only=(P, Q) these run, and
@@ -45,7 +51,16 @@ func TestRewrite(t *testing.T) {
 					cat = parseCatalog(t, d)
 					return ""
 				case "rewrite":
-					return rewriteTest(t, d, cat)
+					p, err := queryplan.Parse("test.plan", d.Input)
+					if err == nil {
+						err = queryplan.Verify(p)
+					}
+					if err != nil {
+						t.Fatalf("%s: %v", d.Pos, err)
+					}
+					return rewriteTest(t, d, p, cat)
+				case "logiql":
+					return rewriteTest(t, d, compile(t, d), cat)
 				}
 				t.Fatalf("%s: no directive %s", d.Pos, d.Cmd)
 				return ""
@@ -54,14 +69,34 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-func rewriteTest(t *testing.T, d *datadriven.TestData, cat *stats.Catalog) string {
-	p, err := queryplan.Parse("test.plan", d.Input)
-	if err == nil {
-		err = queryplan.Verify(p)
+// compile returns the plan of a LogiQL program.
+func compile(t *testing.T, d *datadriven.TestData) *queryplan.Plan {
+	text := d.Input
+	if d.HasArg("file") {
+		var name string
+		d.ScanArgs(t, "file", &name)
+		b, err := os.ReadFile(filepath.Join("../../testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = string(b)
 	}
+	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)}, frontend.Options{})
+	if prog == nil {
+		t.Fatalf("%s: %s", d.Pos, found[0].Message)
+	}
+	p, err := build.Build(prog)
 	if err != nil {
 		t.Fatalf("%s: %v", d.Pos, err)
 	}
+	for _, v := range p.Vars {
+		// As a run does that only prints the answer.
+		v.Output = v.Output && strings.HasPrefix(v.Name, "_")
+	}
+	return p
+}
+
+func rewriteTest(t *testing.T, d *datadriven.TestData, p *queryplan.Plan, cat *stats.Catalog) string {
 	var only, disable []string
 	var change, steps bool
 	for _, arg := range d.CmdArgs {
@@ -72,6 +107,7 @@ func rewriteTest(t *testing.T, d *datadriven.TestData, cat *stats.Catalog) strin
 			only, change = arg.Vals, true
 		case "disable":
 			disable, change = arg.Vals, true
+		case "file":
 		case "steps":
 			steps = true
 		default:

@@ -1,0 +1,350 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+var mergeAggregates = &Pass{
+	Name: "MergeAggregates",
+	Reason: "A rule can only say one group's values at a time, so that programs state several aggregates " +
+		"over the same groups as several rules. They become one pass over the data, from which each takes its columns.",
+	Unless: "The aggregates read the same tuples: the same relations, joined and filtered alike, up to further " +
+		"columns of a scan and computed columns that are proved always to have a value.",
+	Before: "insert n\n  aggregate [f] c: int = count()\n    scan item(_, f, _)\ninsert s\n  aggregate [f] t: int = total(q)\n    scan item(_, f, q)",
+	After: "insert agg\n  aggregate [f] c: int = count(), t: int = total(q)\n    scan item(_, f, q)\nmerge agg\n" +
+		"insert n\n  project f, c\n    scan agg(f, c, _)\ninsert s\n  project f, t\n    scan agg(f, _, t)",
+	Source: "multi-query optimisation: Sellis, TODS 1988; fusing aggregates: Li et al., ICDE 2012",
+	run: func(p *program) error {
+		m := &aggregateMerger{program: p, dominators: findDominators(p.Plan), groups: map[string]*aggregateGroup{}}
+		m.collect()
+		m.rewrite()
+		return nil
+	},
+}
+
+// aggregateGroup is a number of aggregates that read the same tuples and have
+// the same groups.
+type aggregateGroup struct {
+	block   *queryplan.Block // of the first
+	index   int
+	members []*aggregateMember
+}
+
+type aggregateMember struct {
+	node  *queryplan.Aggregate
+	input *conjunction
+	order []int // the input's relations in the order of the signature
+	// canon maps the conjunction's columns, and out those that the aggregate
+	// sees, to names that all members have in common.
+	canon, out map[string]string
+}
+
+type aggregateMerger struct {
+	*program
+	dominators
+	groups map[string]*aggregateGroup
+	order  []string
+}
+
+// collect groups the aggregates outside of loops. What a tree reads is named
+// with the number of times that it has been written before.
+func (m *aggregateMerger) collect() {
+	loop := loops(m.Plan)
+	writes := map[*queryplan.Var]int{}
+	for _, b := range reversePostorder(m.Plan) {
+		for i, c := range b.Cmds {
+			if n := queryplan.CommandNode(c); n != nil && loop[b] == nil {
+				queryplan.Walk(n, func(n queryplan.Node) {
+					if a, ok := n.(*queryplan.Aggregate); ok {
+						m.add(a, b, i, writes)
+					}
+				})
+			}
+			switch c := c.(type) {
+			case *queryplan.Merge:
+				writes[c.Var]++
+			case *queryplan.Assign:
+				writes[c.Var]++
+			}
+		}
+	}
+}
+
+func (m *aggregateMerger) add(a *queryplan.Aggregate, b *queryplan.Block, index int, writes map[*queryplan.Var]int) {
+	member := &aggregateMember{node: a, input: flatten(project(a.Input, identity(aggregated(a))))}
+	key := m.signature(member, writes)
+	g := m.groups[key]
+	if g == nil {
+		g = &aggregateGroup{block: b, index: index}
+		m.groups[key] = g
+		m.order = append(m.order, key)
+	} else if !m.dominates(g.block, b) {
+		return
+	}
+	g.members = append(g.members, member)
+}
+
+func identity(names []string) []queryplan.Rename {
+	out := make([]queryplan.Rename, len(names))
+	for i, name := range names {
+		out[i] = queryplan.Rename{From: name, To: name}
+	}
+	return out
+}
+
+// signature describes what an aggregate reads and how it groups, without the
+// columns and computed columns that another may have besides. It names columns
+// by the relation they come from, and orders relations by what they are.
+func (m *aggregateMerger) signature(member *aggregateMember, writes map[*queryplan.Var]int) string {
+	c := member.input
+	texts := make([]string, len(c.rels))
+	for i, r := range c.rels {
+		texts[i] = relationText(r, writes)
+	}
+	member.order = make([]int, len(c.rels))
+	for i := range member.order {
+		member.order[i] = i
+	}
+	slices.SortStableFunc(member.order, func(i, j int) int { return strings.Compare(texts[i], texts[j]) })
+
+	sources := c.sources()
+	member.canon = map[string]string{}
+	var parts []string
+	for k, i := range member.order {
+		var joins []string
+		for at, name := range positions(c.rels[i]) {
+			if name == "" {
+				continue
+			}
+			if member.canon[name] == "" {
+				member.canon[name] = fmt.Sprintf("%d.%d", k, at)
+			}
+			if sources[name] > 1 {
+				joins = append(joins, fmt.Sprintf("%d=%s", at, member.canon[name]))
+			}
+		}
+		parts = append(parts, texts[i]+"("+strings.Join(joins, ",")+")")
+	}
+	bounds := map[string]stats.Bound{}
+	for _, r := range c.rels {
+		for name, b := range m.catalog.Bounds(r) {
+			bounds[name] = b
+		}
+	}
+	var rest []string
+	for _, x := range c.maps {
+		text := member.text(x.Expr)
+		if sources[x.Name] > 1 {
+			rest = append(rest, "equal "+member.canon[x.Name]+" "+text)
+		} else {
+			member.canon[x.Name] = text
+		}
+		if !stats.AlwaysFits(x.Expr, bounds) {
+			rest = append(rest, "value "+text)
+		}
+		if b, ok := stats.ExprBound(x.Expr, bounds); ok && sources[x.Name] == 1 {
+			bounds[x.Name] = b
+		}
+	}
+	for _, cond := range c.conds {
+		rest = append(rest, "where "+member.text(cond))
+	}
+	for _, s := range c.semis {
+		cols := make([]queryplan.Rename, 0, len(s.right.Columns()))
+		for _, col := range s.right.Columns() {
+			cols = append(cols, queryplan.Rename{From: col.Name, To: member.canon[col.Name]})
+		}
+		slices.SortFunc(cols, func(x, y queryplan.Rename) int { return strings.Compare(x.To, y.To) })
+		right := &queryplan.Project{Input: s.right, Cols: cols}
+		rest = append(rest, s.kind.String()+" "+relationText(right, writes))
+	}
+	slices.Sort(rest)
+	member.out = map[string]string{}
+	for _, o := range c.out {
+		member.out[o.To] = member.canon[o.From]
+	}
+	var by []string
+	for _, name := range member.node.By {
+		by = append(by, member.out[name])
+	}
+	slices.Sort(by)
+	return strings.Join(slices.Concat(parts, slices.Compact(rest), []string{"by"}, by), "\n")
+}
+
+// relationText describes a relation of a conjunction: a scan by its variable,
+// anything else by its whole text with the variables' writes.
+func relationText(n queryplan.Node, writes map[*queryplan.Var]int) string {
+	if s, ok := n.(*queryplan.Scan); ok {
+		return fmt.Sprintf("%s %s %d", s.Var.Name, s.Version, writes[s.Var])
+	}
+	text := queryplan.NodeString(n)
+	for _, s := range queryplan.Scans(n) {
+		text += fmt.Sprintf(" %d", writes[s.Var])
+	}
+	return text
+}
+
+// positions returns the names of a relation's columns; those of a scan by
+// column of its variable.
+func positions(n queryplan.Node) []string {
+	if s, ok := n.(*queryplan.Scan); ok {
+		return s.Names
+	}
+	return columnNames(n)
+}
+
+// text prints an expression with canonical columns.
+func (a *aggregateMember) text(e queryplan.Expr) string {
+	return queryplan.ExprString(queryplan.RewriteExpr(e, func(e queryplan.Expr) queryplan.Expr {
+		if c, ok := e.(*queryplan.ColRef); ok {
+			return &queryplan.ColRef{Col: queryplan.Column{Name: a.canon[c.Col.Name], Type: c.Col.Type}}
+		}
+		return e
+	}))
+}
+
+// rewrite computes each group of several aggregates once.
+func (m *aggregateMerger) rewrite() {
+	names := queryplan.VarNames(m.Plan)
+	with := map[queryplan.Node]queryplan.Node{}
+	type place struct {
+		block *queryplan.Block
+		index int
+	}
+	before := map[place][]queryplan.Command{}
+	for _, key := range m.order {
+		g := m.groups[key]
+		if len(g.members) < 2 {
+			continue
+		}
+		agg, outs := g.merged()
+		v := &queryplan.Var{Name: names.Fresh("agg"), Kind: queryplan.Derived, Cols: agg.Columns(), Keys: len(agg.By), Unique: true, Limit: -1}
+		m.Vars = append(m.Vars, v)
+		at := place{g.block, g.index}
+		before[at] = append(before[at], &queryplan.Insert{Var: v, Node: agg}, &queryplan.Merge{Var: v})
+		scan := &queryplan.Scan{Var: v, Names: columnNames(agg)}
+		for i, member := range g.members {
+			with[member.node] = project(scan, outs[i])
+		}
+	}
+	if len(with) == 0 {
+		return
+	}
+	for _, b := range m.Blocks {
+		var cmds []queryplan.Command
+		for i, c := range b.Cmds {
+			cmds = append(cmds, before[place{b, i}]...)
+			if n := queryplan.CommandNode(c); n != nil {
+				if r := replaced(n, with); r != n {
+					c = queryplan.WithNode(c, r)
+				}
+			}
+			cmds = append(cmds, c)
+		}
+		b.Cmds = cmds
+	}
+}
+
+// replaced puts trees in place of others, outermost first.
+func replaced(n queryplan.Node, with map[queryplan.Node]queryplan.Node) queryplan.Node {
+	if r, ok := with[n]; ok {
+		return r
+	}
+	in := n.Inputs()
+	if len(in) == 0 {
+		return n
+	}
+	out := make([]queryplan.Node, len(in))
+	for i, x := range in {
+		out[i] = replaced(x, with)
+	}
+	return queryplan.WithInputs(n, out)
+}
+
+// merged returns one aggregate for a group and, for each member, the columns
+// that it takes.
+func (g *aggregateGroup) merged() (*queryplan.Aggregate, [][]queryplan.Rename) {
+	first := g.members[0]
+	c := first.input
+	local := map[string]string{} // canonical name to the column of c
+	for name, canon := range first.canon {
+		local[canon] = name
+	}
+	for _, m := range g.members[1:] {
+		c.extend(first.order, m, local)
+	}
+	c.out = nil
+	shown := map[string]string{} // canonical name to the column of the aggregate's input
+	names := queryplan.NewNames()
+	show := func(canon, hint string) string {
+		if shown[canon] == "" {
+			shown[canon] = names.Fresh(hint)
+			c.out = append(c.out, queryplan.Rename{From: local[canon], To: shown[canon]})
+		}
+		return shown[canon]
+	}
+	agg := &queryplan.Aggregate{}
+	for _, name := range first.node.By {
+		agg.By = append(agg.By, show(first.out[name], name))
+	}
+	known := map[string]string{}
+	outs := make([][]queryplan.Rename, len(g.members))
+	for i, m := range g.members {
+		for _, name := range m.node.By {
+			outs[i] = append(outs[i], queryplan.Rename{From: show(m.out[name], name), To: name})
+		}
+		for _, a := range m.node.Aggs {
+			id := fmt.Sprintf("%s %s %s", a.Fn, a.Out.Type, m.out[a.In])
+			if known[id] == "" {
+				known[id] = names.Fresh(a.Out.Name)
+				made := queryplan.Agg{Fn: a.Fn, Out: queryplan.Column{Name: known[id], Type: a.Out.Type}}
+				if a.Fn != queryplan.Count {
+					made.In = show(m.out[a.In], a.In)
+				}
+				agg.Aggs = append(agg.Aggs, made)
+			}
+			outs[i] = append(outs[i], queryplan.Rename{From: known[id], To: a.Out.Name})
+		}
+	}
+	agg.Input = c.assemble(leftDeep(len(c.rels)), site{want: aggregated(agg)})
+	return agg, outs
+}
+
+// extend adds the columns and computed columns that another member's input has
+// besides. Order is c's relations in the order of the signature; local is told
+// the new names.
+func (c *conjunction) extend(order []int, m *aggregateMember, local map[string]string) {
+	for k, i := range m.order {
+		theirs, ok := m.input.rels[i].(*queryplan.Scan)
+		if !ok {
+			continue
+		}
+		own := c.rels[order[k]].(*queryplan.Scan)
+		names := slices.Clone(own.Names)
+		for at, name := range theirs.Names {
+			if canon := m.canon[name]; name != "" && local[canon] == "" {
+				names[at] = c.names.Fresh(name)
+				local[canon] = names[at]
+			}
+		}
+		c.rels[order[k]] = &queryplan.Scan{Var: own.Var, Version: own.Version, Names: names}
+	}
+	for _, x := range m.input.maps {
+		canon := m.canon[x.Name]
+		if local[canon] != "" {
+			continue
+		}
+		local[canon] = c.names.Fresh(x.Name)
+		c.addMap(local[canon], queryplan.RewriteExpr(x.Expr, func(e queryplan.Expr) queryplan.Expr {
+			if ref, ok := e.(*queryplan.ColRef); ok {
+				return &queryplan.ColRef{Col: queryplan.Column{Name: local[m.canon[ref.Col.Name]], Type: ref.Col.Type}}
+			}
+			return e
+		}))
+	}
+}
