@@ -3,6 +3,7 @@ package sema
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -57,7 +58,7 @@ func literalHelp(d *diag.Diagnostic, k *constant, want scalar.Type) {
 			return
 		}
 	case want.Kind == scalar.String:
-		help(d, "write \"%s\"", k.span.Text())
+		help(d, "write \"%s\"", strings.Trim(k.span.Text(), "#"))
 		return
 	}
 	help(d, "the constant must be %s, as in %s", want, exampleOf[want.Kind])
@@ -91,11 +92,21 @@ func (s *solver) mayReport(node int) bool {
 func (s *solver) chain(d *diag.Diagnostic, f fact) {
 	steps, because := s.nearest(f)
 	for _, e := range steps {
+		if s.applies(e.a, e.span) || s.applies(e.b, e.span) {
+			continue
+		}
 		addLabel(d, e.span, fmt.Sprintf("%s and %s have one type", s.nodeName(e.a), s.nodeName(e.b)))
 	}
 	if because.span.IsValid() {
 		addLabel(d, because.span, because.text)
 	}
+}
+
+// applies reports whether a node stands for the function application at span:
+// that the two have one type goes without saying.
+func (s *solver) applies(node int, span source.Span) bool {
+	v := s.nodes[node].v
+	return v != nil && v.made && v.span == span
 }
 
 // addLabel labels a place once, and not the primary one.

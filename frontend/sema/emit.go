@@ -209,7 +209,8 @@ func (c *checker) emitRule(program *core.Program, u *unit, h *atom) {
 			switch {
 			case v.Type == want:
 				rule.Head.Args = append(rule.Head.Args, v)
-			case t.v.out:
+			case t.v.out || u.seq != nil:
+				// The body of seq<<>> stays one atom.
 				widened = v
 				rule.Head.Args = append(rule.Head.Args, v)
 			default:
@@ -272,8 +273,12 @@ func hasArg(h *atom, v *variable) bool {
 // widens it.
 func (c *checker) splitWidening(program *core.Program, rule *core.Rule, h *atom) *core.Rule {
 	to := h.pred.core
+	name := fmt.Sprintf("%s$%d", to.Name, len(program.Preds))
+	for c.preds[name] != nil {
+		name += "$"
+	}
 	hidden := &core.Pred{
-		Name: fmt.Sprintf("%s$%d", to.Name, len(program.Preds)), Span: to.Span,
+		Name: name, Span: to.Span,
 		Keys: to.Keys, Derived: true, Hidden: true, Limit: -1,
 	}
 	outer := &core.Rule{Span: rule.Span, Decl: rule.Decl}

@@ -17,8 +17,8 @@ type unit struct {
 	seq     *sequence
 	asserts []assertion
 	vars    []*variable
-	made    int // variables made up so far
-	names   map[string]int
+	made    int            // variables made up so far
+	names   map[string]int // of variables, with the last number given to each
 	// shown is the number of variables of the left side of a constraint, which
 	// come first; typesOnly says that the constraint tests nothing.
 	shown     int

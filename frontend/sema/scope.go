@@ -65,10 +65,11 @@ func (lo *lowering) variable(n *ast.Var, s *scope) *variable {
 
 func (lo *lowering) newVariable(name string, span source.Span, s *scope) *variable {
 	u, base := lo.u, name
-	u.names[name]++
-	if n := u.names[name]; n > 1 {
-		name = fmt.Sprintf("%s$%d", name, n)
+	for u.names[name] > 0 {
+		u.names[base]++
+		name = fmt.Sprintf("%s$%d", base, u.names[base])
 	}
+	u.names[name] = 1
 	v := &variable{name: name, base: base, span: span, scope: s}
 	v.node = lo.c.types.variable(v)
 	u.vars = append(u.vars, v)
