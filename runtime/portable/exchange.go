@@ -28,22 +28,31 @@ func (s *tupleSet) insert(w *writer, r *run, keys []uint64) {
 	}
 }
 
-// flush adds what is left in a writer's buffers.
-func (s *tupleSet) flush(w *writer, r *run) {
-	for i, n := range w.narrow.fill {
-		if n > 0 {
+// flush adds what is left in a writer's buffers. Workers begin at different
+// shards, so that they do not wait for each other's locks.
+func (s *tupleSet) flush(w *writer, r *run, id int) {
+	eachFrom(len(w.narrow.fill), id, r.threads, func(i int) {
+		if w.narrow.fill[i] > 0 {
 			w.narrow.flush(w, r, s, s.narrow, i)
 		}
-	}
-	for i, n := range w.broad.fill {
-		if n > 0 {
+	})
+	eachFrom(len(w.broad.fill), id, r.threads, func(i int) {
+		if w.broad.fill[i] > 0 {
 			w.broad.flush(w, r, s, s.broad, i)
 		}
-	}
-	for i, h := range w.wide.hashes {
-		if len(h) > 0 {
+	})
+	eachFrom(len(w.wide.hashes), id, r.threads, func(i int) {
+		if len(w.wide.hashes[i]) > 0 {
 			w.wide.flush(w, r, s, i)
 		}
+	})
+}
+
+// eachFrom calls f with 0 to n-1, beginning at worker id's share.
+func eachFrom(n, id, workers int, f func(i int)) {
+	from := n * id / workers
+	for i := range n {
+		f((from + i) % n)
 	}
 }
 

@@ -1,6 +1,7 @@
 package portable
 
 import (
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -37,36 +38,91 @@ func (r *run) output() {
 }
 
 func (r *run) emptyColumn(v *queryplan.Var, i int) *store.Column {
-	var dict *store.Dict
+	return store.ColumnOf(v.Cols[i].Type, nil, r.dict(v, i))
+}
+
+// dict returns the dictionary of a String column, else nil.
+func (r *run) dict(v *queryplan.Var, i int) *store.Dict {
 	if d := r.c.domains.vars[v][i]; d != nil {
-		dict = d.find().dict
+		return d.find().dict
 	}
-	return store.ColumnOf(v.Cols[i].Type, nil, dict)
+	return nil
 }
 
 // outputBlock is how many rows are unpacked at a time.
 const outputBlock = 1 << 13
 
-// columns unpacks a table, a column at a time on each worker.
+// packedOutput is the number of rows from which a column keeps the layout's
+// bounds instead of looking for narrower ones.
+const packedOutput = 1 << 20
+
+// columns unpacks a table.
 func (r *run) columns(v *queryplan.Var, t *table) []*store.Column {
 	cols := make([]*store.Column, len(v.Cols))
-	r.tasks(len(cols), func(i int) {
-		var dict *store.Dict
-		if d := r.c.domains.vars[v][i]; d != nil {
-			dict = d.find().dict
+	rows := t.rows(queryplan.Full)
+	spans := t.version(nil, queryplan.Full)
+	var small []int
+	for i, c := range v.Cols {
+		rng := r.c.ranges[v][i]
+		inOrder := c.Type.Kind != scalar.Float && (c.Type.Kind != scalar.Uint || rng.lo >= 0)
+		if rows >= packedOutput && rng.bits() <= 32 && inOrder {
+			cols[i] = store.NewPacked(c.Type, r.dict(v, i), rows, rng.lo, rng.hi)
+			r.fill(cols[i], t, i, spans)
+			continue
 		}
-		b := store.NewBuilder(v.Cols[i].Type, dict)
+		small = append(small, i)
+	}
+	r.tasks(len(small), func(k int) {
+		i := small[k]
+		b := store.NewBuilder(v.Cols[i].Type, r.dict(v, i))
 		words := make([]int64, outputBlock)
-		k := t.lay.words
-		t.eachSpan(queryplan.Full, func(rows []uint64, n int) {
-			for from := 0; from < n; from += outputBlock {
-				m := min(outputBlock, n-from)
-				t.lay.unpack(words, rows[from*k:], i, m)
-				b.AppendWords(words[:m])
+		for _, s := range spans {
+			for from := s.from; from < s.to; from += outputBlock {
+				n := min(outputBlock, s.to-from)
+				t.lay.unpack(words, s.chunk.words[from*t.lay.words:], i, n)
+				b.AppendWords(words[:n])
 			}
 			r.stop.check()
-		})
+		}
 		cols[i] = b.Finish()
 	})
 	return cols
+}
+
+// fill copies a field of all rows into a column of its width.
+func (r *run) fill(col *store.Column, t *table, i int, spans []span) {
+	starts := make([]int, len(spans))
+	at := 0
+	for k, s := range spans {
+		starts[k] = at
+		at += s.to - s.from
+	}
+	r.tasks(len(spans), func(k int) {
+		s := spans[k]
+		rows := s.chunk.words[s.from*t.lay.words : s.to*t.lay.words]
+		switch n := s.to - s.from; col.Width {
+		case 1:
+			fillOffsets(col.U8[starts[k]:][:n], rows, &t.lay, i)
+		case 2:
+			fillOffsets(col.U16[starts[k]:][:n], rows, &t.lay, i)
+		case 4:
+			fillOffsets(col.U32[starts[k]:][:n], rows, &t.lay, i)
+		}
+	})
+}
+
+func fillOffsets[T uint8 | uint16 | uint32](dst []T, rows []uint64, l *layout, i int) {
+	f := l.fields[i]
+	mask := f.mask()
+	if l.words == 1 {
+		for j, w := range rows[:len(dst)] {
+			dst[j] = T(w >> (f.shift & 63) & mask)
+		}
+		return
+	}
+	at := f.word
+	for j := range dst {
+		dst[j] = T(rows[at] >> (f.shift & 63) & mask)
+		at += l.words
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // tupleSet answers "was this tuple new?" for a table. It changes its form as
@@ -360,7 +361,7 @@ func (s *shard[T]) insert(t *table, rest uint, candidates, dst []T) []T {
 	for len(candidates) > 0 {
 		block := candidates[:min(probeBlock, len(candidates))]
 		candidates = candidates[len(block):]
-		if 5*(s.n+len(block)) > 4*len(s.slots) {
+		if 4*(s.n+len(block)) > 3*len(s.slots) {
 			s.grow(t, up, s.n+len(block))
 		}
 		slots := s.slots
@@ -401,13 +402,21 @@ func (s *shard[T]) insert(t *table, rest uint, candidates, dst []T) []T {
 	return dst
 }
 
-// grow makes room for n entries. Growing by less than half keeps the load
-// between 0.57 and 0.8, and only one shard at a time has two copies.
+// hugeRoom is the unit in bytes in which large shards grow.
+const hugeRoom = 2 << 20
+
+// grow makes room for n entries. Slots of four bytes double; those of eight grow
+// by less, which keeps the load above 0.53 and a tuple of 64 bits within 24
+// bytes, its row included. Only one shard of a worker at a time has two copies.
 func (s *shard[T]) grow(t *table, up uint, n int) {
 	had := s.slots
-	size := max(probeBlock*2, len(had)*7/5, n*3/2)
-	if len(had) < 1<<14 {
-		size = max(size, 2*len(had))
+	size := max(probeBlock*2, 2*len(had), n*3/2)
+	if unsafe.Sizeof(T(0)) == 8 && len(had) >= 1<<14 {
+		size = max(len(had)*7/5, n*3/2)
+	}
+	if bytes := size * int(unsafe.Sizeof(T(0))); bytes > 2*hugeRoom {
+		// Fill whole huge pages.
+		size = (bytes + hugeRoom - 1) / hugeRoom * hugeRoom / int(unsafe.Sizeof(T(0)))
 	}
 	s.slots = alloc[T](t.mem, t.name, size)
 	for _, r := range had {

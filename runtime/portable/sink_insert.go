@@ -21,7 +21,7 @@ func (s *insertSink) begin(r *run, parallel bool) {
 }
 
 func (s *insertSink) start(w *worker, p *pipeline) op {
-	o := &insertOp{insertSink: s, run: w.run, writer: s.table.writer(w.id)}
+	o := &insertOp{insertSink: s, run: w.run, id: w.id, writer: s.table.writer(w.id)}
 	for _, name := range s.cols {
 		o.slots = append(o.slots, p.find(name).slot)
 	}
@@ -40,6 +40,7 @@ func (s *insertSink) finish() (rows, kept int64) {
 type insertOp struct {
 	*insertSink
 	run    *run
+	id     int
 	writer *writer
 	slots  []int
 	cols   [][]int64
@@ -64,7 +65,7 @@ func (o *insertOp) push(b *batch) {
 
 func (o *insertOp) close() {
 	if o.table.set != nil {
-		o.table.set.flush(o.writer, o.run)
+		o.table.set.flush(o.writer, o.run, o.id)
 	}
 	o.rows.Add(o.n)
 	o.n = 0

@@ -296,11 +296,3 @@ func (t *table) dropSet() {
 		t.freeWriters()
 	}
 }
-
-// eachSpan calls f with the packed rows of a version, piece by piece.
-func (t *table) eachSpan(v queryplan.Version, f func(rows []uint64, n int)) {
-	k := t.lay.words
-	for _, s := range t.version(nil, v) {
-		f(s.chunk.words[s.from*k:s.to*k], s.to-s.from)
-	}
-}
