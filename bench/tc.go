@@ -52,7 +52,7 @@ func benchTC(ctx context.Context, c config) error {
 		}
 		var got int64
 		times, err := repeatTimed(repeat, func() error {
-			res, err := prog.RunOn(ctx, db, redfox.RunOptions{Threads: c.threads})
+			res, err := prog.RunOn(ctx, db, redfox.RunOptions{Threads: c.threads, Outputs: []string{"_"}})
 			if err != nil {
 				return err
 			}

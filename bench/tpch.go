@@ -31,7 +31,7 @@ func benchTPCH(ctx context.Context, c config) error {
 		load := time.Since(start)
 		var res *redfox.Result
 		times, err := repeatTimed(c.repeat, func() error {
-			res, err = prog.RunOn(ctx, db, redfox.RunOptions{Threads: c.threads})
+			res, err = prog.RunOn(ctx, db, redfox.RunOptions{Threads: c.threads, Outputs: []string{"_"}})
 			return err
 		})
 		if err != nil {
