@@ -118,3 +118,36 @@ func BenchmarkLoadParquet(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkWrite writes a million sorted pairs in each format.
+func BenchmarkWrite(b *testing.B) {
+	const rows = 1_000_000
+	rng := rand.New(rand.NewPCG(1, 2))
+	xs, ys := make([]int, rows), make([]int, rows)
+	for i := range xs {
+		xs[i], ys[i] = i, rng.IntN(1e6)
+	}
+	r, err := FromSlices(predicate(b, "edge(x:int; y:int)"), xs, ys)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, format := range []OutputFormat{OutputTSV, OutputCSV, OutputJSON, OutputTable, OutputParquet} {
+		b.Run(format.String(), func(b *testing.B) {
+			var w countingWriter
+			for b.Loop() {
+				w = 0
+				if err := Write(&w, OutputOf(r), format, WriteOptions{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.SetBytes(int64(w))
+		})
+	}
+}
+
+type countingWriter int64
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	*w += countingWriter(len(p))
+	return len(p), nil
+}

@@ -39,7 +39,7 @@ func fuzzText(f *testing.F, format Format, seeds ...string) {
 			s := predicate(t, pred)
 			for _, policy := range []Policy{Stop, Skip} {
 				fact := func() Fact { return Fact{Reader: bytes.NewReader(data), Format: format, Header: &header} }
-				whole := loadBytes(t, s, fact(), Options{OnError: policy, Threads: 1})
+				whole := loadBytes(t, s, fact(), Options{OnError: policy, Threads: 1, blockSize: 1 << 16})
 				parts := loadBytes(t, s, fact(), Options{OnError: policy, Threads: 3, blockSize: 1 + int(block)})
 				if (whole == nil) != (parts == nil) || whole != nil && !slices.Equal(tuples(whole), tuples(parts)) {
 					t.Errorf("%s: blocks of %d bytes give other tuples", pred, 1+int(block))

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -77,13 +78,14 @@ func (p *parquetField) describe(logical schema.LogicalType) string {
 }
 
 // batchRows is how many values are decoded at a time.
-const batchRows = 1 << 14
+const batchRows int64 = 1 << 14
 
 // columnReader collects the words of a column chunk.
 type columnReader struct {
 	*parquetField
 	part    *columnPart
 	strings *interner
+	batch   int64   // values to decode at a time
 	words   []int64 // of rows that are not narrowed yet
 	last    int64   // the word that stands in for missing and bad ones
 }
@@ -101,7 +103,9 @@ func (p *parquetField) read(ctx context.Context, f *parquetFile, group int, stri
 	if err != nil {
 		return err
 	}
-	r := &columnReader{parquetField: p, part: part, strings: strings}
+	rows := max(1, rg.NumRows())
+	r := &columnReader{parquetField: p, part: part, strings: strings, batch: min(batchRows, rows)}
+	r.words = make([]int64, 0, min(4*batchRows, rows))
 	switch c := chunk.(type) {
 	case *file.Int32ColumnChunkReader:
 		err = readBatches(ctx, r, c.ReadBatch, (*columnReader).int32s)
@@ -149,8 +153,8 @@ func (p *parquetField) read(ctx context.Context, f *parquetFile, group int, stri
 // readBatches decodes a column chunk a batch at a time. convert turns the values
 // of consecutive rows that have one, from `row` on, into words.
 func readBatches[T any](ctx context.Context, r *columnReader, read func(int64, []T, []int16, []int16) (int64, int, error), convert func(r *columnReader, dst []int64, values []T, row int)) error {
-	values := make([]T, batchRows)
-	levels := make([]int16, batchRows)
+	values := make([]T, r.batch)
+	levels := make([]int16, r.batch)
 	optional := r.descr.MaxDefinitionLevel()
 	if optional == 0 {
 		levels = nil
@@ -159,7 +163,7 @@ func readBatches[T any](ctx context.Context, r *columnReader, read func(int64, [
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		rows, n, err := read(batchRows, values, levels, nil)
+		rows, n, err := read(r.batch, values, levels, nil)
 		if err != nil {
 			return err
 		}
@@ -168,6 +172,7 @@ func readBatches[T any](ctx context.Context, r *columnReader, read func(int64, [
 		}
 		if cap(r.words)-len(r.words) < int(rows) {
 			r.flush()
+			r.words = slices.Grow(r.words, int(rows))
 		}
 		dst := r.words[len(r.words) : len(r.words)+int(rows)]
 		r.words = r.words[:len(r.words)+int(rows)]
@@ -202,9 +207,6 @@ func readBatches[T any](ctx context.Context, r *columnReader, read func(int64, [
 func (r *columnReader) flush() {
 	if len(r.words) > 0 {
 		r.part.chunks = append(r.part.chunks, narrow(r.field.typ.Kind, r.words, 1))
-	}
-	if r.words == nil {
-		r.words = make([]int64, 0, 4*batchRows)
 	}
 	r.words = r.words[:0]
 }
