@@ -160,8 +160,8 @@ func (m *aggregateMerger) signature(member *aggregateMember, writes map[*querypl
 			cols = append(cols, queryplan.Rename{From: col.Name, To: member.canon[col.Name]})
 		}
 		slices.SortFunc(cols, func(x, y queryplan.Rename) int { return strings.Compare(x.To, y.To) })
-		right := &queryplan.Project{Input: s.right, Cols: cols}
-		rest = append(rest, s.kind.String()+" "+relationText(right, writes))
+		right := renamed(s.right, cols)
+		rest = append(rest, fmt.Sprintf("%s %s %q", s.kind, relationText(right, writes), positions(right)))
 	}
 	slices.Sort(rest)
 	member.out = map[string]string{}

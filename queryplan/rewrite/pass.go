@@ -42,6 +42,9 @@ var passes = []*Pass{
 	mergeAggregates,
 	pruneVars,
 	orderJoins,
+	hoistLoopInvariants,
+	eliminateCommonSubexpressions,
+	placeClears,
 }
 
 // sequence is the order in which the passes run. Some run again, since what
@@ -63,7 +66,9 @@ var sequence = []string{
 	"PruneVars",
 	"OrderJoins",
 	"PruneColumns",
-	"PruneVars",
+	"HoistLoopInvariants",
+	"EliminateCommonSubexpressions",
+	"PlaceClears",
 }
 
 // ordering lists the pairs of passes of which the first must have run before the
@@ -81,6 +86,10 @@ var ordering = []struct{ First, Then, Reason string }{
 	{"PushFilters", "OrderJoins", "sizes are those after filters"},
 	{"MergeColumnGroups", "OrderJoins", "joins within a table are free and not to be ordered"},
 	{"PruneColumns", "OrderJoins", "a join that yields no used column may become a semijoin"},
+	{"OrderJoins", "HoistLoopInvariants", "the order decides which parts of a rule the loop does not change"},
+	{"HoistLoopInvariants", "EliminateCommonSubexpressions", "invariants of two loops may be the same"},
+	{"OrderJoins", "EliminateCommonSubexpressions", "equal bodies are joined in equal orders"},
+	{"EliminateCommonSubexpressions", "PlaceClears", "temporaries are cleared too"},
 }
 
 func init() {

@@ -79,7 +79,12 @@ func (p pruner) node(n queryplan.Node, need []string) queryplan.Node {
 		if len(aggs) < len(n.Aggs) {
 			n = &queryplan.Aggregate{Input: n.Input, By: n.By, Aggs: aggs}
 		}
-		return p.input(n, n.Input, nil, aggregated(n))
+		in := p.node(n.Input, aggregated(n))
+		// Columns that an aggregate does not read may as well stay.
+		if narrow, ok := in.(*queryplan.Project); ok && !slices.ContainsFunc(narrow.Cols, func(r queryplan.Rename) bool { return r.From != r.To }) {
+			in = narrow.Input
+		}
+		return queryplan.WithInputs(n, []queryplan.Node{in})
 	case *queryplan.Union:
 		return p.union(n, need)
 	case *queryplan.Seq:

@@ -24,8 +24,8 @@ import (
 // TestRewrite runs the files of testdata. The directives are
 //
 //	catalog   sets the catalogue for what follows in the file. Lines are
-//	          "table T(col* lo..hi distinct, ...) rows N [unknown-key]", with a
-//	          star at key columns, "relation P T(0, 1, 3)", and
+//	          "table T(col* lo..hi distinct, ...) rows N", with a
+//	          star at key columns and "days:" before ranges of dates, "relation P T(0, 1, 3)", and
 //	          "relation P(lo..hi distinct, ...) rows N" for one with a table of
 //	          its own.
 //	logiql    compiles the program below, or file=F of the root testdata, and goes
@@ -229,9 +229,11 @@ func randomRows(rng *rand.Rand, types []scalar.Type, key []int, cols []stats.Col
 		for i, t := range types {
 			lo, hi := int64(0), int64(5)
 			if cols != nil {
-				lo, hi = cols[i].Min, min(cols[i].Max, cols[i].Min+20)
+				lo, hi = cols[i].Min, cols[i].Max
 			}
-			row[i] = randomValue(t, lo+rng.Int64N(hi-lo+1))
+			// At most 20 values, over the whole range.
+			step := max(1, (hi-lo)/20)
+			row[i] = randomValue(t, lo+step*rng.Int64N((hi-lo)/step+1))
 		}
 		text := ""
 		for _, k := range key {
@@ -256,9 +258,9 @@ func randomValue(t scalar.Type, word int64) scalar.Value {
 	case scalar.Decimal:
 		return scalar.OfDecimal(t.Scale, word)
 	case scalar.Datetime:
-		return scalar.OfDatetime(word * 86_400_000_000)
+		return scalar.OfDatetime(word)
 	case scalar.String:
-		return scalar.OfString(string(rune('a' + word)))
+		return scalar.OfString(string(rune('a' + word%26)))
 	}
 	return scalar.OfInt(scalar.IntType, word)
 }
@@ -304,8 +306,13 @@ func parseCatalog(t *testing.T, d *datadriven.TestData) *stats.Catalog {
 				}
 				f = f[1:]
 			}
-			if _, err := fmt.Sscanf(f[0], "%d..%d", &c.Min, &c.Max); err != nil {
+			bounds, days := strings.CutPrefix(f[0], "days:")
+			if _, err := fmt.Sscanf(bounds, "%d..%d", &c.Min, &c.Max); err != nil {
 				fail(line)
+			}
+			if days {
+				const micros = 86_400_000_000
+				c.Min, c.Max = c.Min*micros, c.Max*micros
 			}
 			if c.Distinct = min(rows, c.Max-c.Min+1); len(f) > 1 {
 				c.Distinct, _ = strconv.ParseInt(f[1], 10, 64)

@@ -1,0 +1,87 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+var hoistLoopInvariants = &Pass{
+	Name: "HoistLoopInvariants",
+	Reason: "A part of a recursive rule that reads nothing the loop changes is computed once before the loop, " +
+		"into a temporary whose indexes serve every round.",
+	Unless: "It only reads, chooses and renames columns, or computes what may change from call to call.",
+	Before: "block loop:\n  insert tc\n    join y\n      scan delta tc(x, y)\n      filter lt(w, 3)\n        scan edge(y, z, w)",
+	After:  "block entry:\n  assign invariant\n    filter lt(w, 3)\n      scan edge(y, z, w)\nblock loop:\n  insert tc\n    join y\n      scan delta tc(x, y)\n      scan invariant(y, z, w)",
+	Source: "Aho, Lam, Sethi, Ullman, Compilers, section 9.5",
+	run:    hoistInvariants,
+}
+
+func hoistInvariants(p *program) error {
+	loop := loops(p.Plan)
+	if len(loop) == 0 {
+		return nil
+	}
+	doms := findDominators(p.Plan)
+	names := queryplan.VarNames(p.Plan)
+	type hoisted struct {
+		v    *queryplan.Var
+		node queryplan.Node
+	}
+	done := map[*queryplan.Block][]hoisted{} // by the block that computes them
+	p.rewriteTrees(func(b *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+		changed := loop[b]
+		if changed == nil {
+			return n
+		}
+		entry := b
+		for loop[entry] != nil {
+			if doms.above[entry] == entry {
+				return n // control starts in the loop
+			}
+			entry = doms.above[entry]
+		}
+		var visit func(n queryplan.Node) queryplan.Node
+		visit = func(n queryplan.Node) queryplan.Node {
+			if !isInvariant(n, changed) {
+				in := n.Inputs()
+				out := make([]queryplan.Node, len(in))
+				for i, x := range in {
+					out[i] = visit(x)
+				}
+				if len(in) == 0 {
+					return n
+				}
+				return queryplan.WithInputs(n, out)
+			}
+			if _, renaming := isRowWise(n); renaming || len(queryplan.Scans(n)) == 0 {
+				return n
+			}
+			for _, h := range done[entry] {
+				if queryplan.Equal(h.node, n) {
+					return &queryplan.Scan{Var: h.v, Names: columnNames(n)}
+				}
+			}
+			v := &queryplan.Var{Name: names.Fresh("invariant"), Kind: queryplan.Temp, Cols: n.Columns(), Keys: len(n.Columns()), Limit: -1}
+			p.Vars = append(p.Vars, v)
+			done[entry] = append(done[entry], hoisted{v, n})
+			return &queryplan.Scan{Var: v, Names: columnNames(n)}
+		}
+		return visit(n)
+	})
+	for _, b := range p.Blocks {
+		for _, h := range done[b] {
+			b.Cmds = append(b.Cmds, &queryplan.Assign{Var: h.v, Node: h.node})
+		}
+	}
+	return nil
+}
+
+// isInvariant reports whether a tree reads none of the given variables and is
+// the same whenever it is computed.
+func isInvariant(n queryplan.Node, changed map[*queryplan.Var]bool) bool {
+	if s, ok := n.(*queryplan.Scan); ok {
+		return !changed[s.Var]
+	}
+	return !isVolatile(n) && !slices.ContainsFunc(n.Inputs(), func(in queryplan.Node) bool { return !isInvariant(in, changed) })
+}

@@ -1,0 +1,278 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+var eliminateCommonSubexpressions = &Pass{
+	Name: "EliminateCommonSubexpressions",
+	Reason: "A join, aggregate or sort that several rules contain is computed once, into a temporary; an " +
+		"expression that is part of another of the same map is taken from its column.",
+	Unless: "What it reads may have changed in between, or its result is much larger than what it is made from.",
+	Before: "insert p\n  join y\n    scan a(x, y)\n    scan b(y, z)\ninsert q\n  filter lt(x, 3)\n    join y\n      scan a(x, y)\n      scan b(y, z)",
+	After:  "assign shared\n  join y\n    scan a(x, y)\n    scan b(y, z)\ninsert p\n  scan shared(x, y, z)\ninsert q\n  filter lt(x, 3)\n    scan shared(x, y, z)",
+	Source: "Cocke, 1970; for queries: Zhou et al., SIGMOD 2007",
+	run: func(p *program) error {
+		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+			return queryplan.Rewrite(n, shareExprs)
+		})
+		newSharer(p).run()
+		return nil
+	},
+}
+
+// sharer finds equal trees. Trees are numbered so that equal ones over equal
+// contents have one number.
+type sharer struct {
+	*program
+	dominators
+	loop    map[*queryplan.Block]map[*queryplan.Var]bool
+	numbers map[string]int
+	number  map[occurrence]int
+	counts  map[int]int
+	est     *stats.Estimator
+}
+
+// occurrence is a tree at a place: what it reads may differ from place to place.
+type occurrence struct {
+	node  queryplan.Node
+	block *queryplan.Block
+	index int
+}
+
+func newSharer(p *program) *sharer {
+	return &sharer{
+		program: p, dominators: findDominators(p.Plan), loop: loops(p.Plan),
+		numbers: map[string]int{}, number: map[occurrence]int{}, counts: map[int]int{},
+	}
+}
+
+// run replaces trees that occur several times, outer ones before inner ones.
+func (s *sharer) run() {
+	blocks := reversePostorder(s.Plan)
+	writes := map[*queryplan.Var]int{}
+	for _, b := range blocks {
+		for i, c := range b.Cmds {
+			if n := queryplan.CommandNode(c); n != nil {
+				s.numberTree(n, b, i, writes)
+			}
+			countWrite(c, writes)
+		}
+	}
+	found := map[int][]occurrence{}
+	var order []int
+	for _, b := range blocks {
+		for i, c := range b.Cmds {
+			if n := queryplan.CommandNode(c); n != nil {
+				s.pick(n, b, i, found, &order)
+			}
+		}
+	}
+	s.assign(found, order)
+}
+
+func countWrite(c queryplan.Command, writes map[*queryplan.Var]int) {
+	switch c := c.(type) {
+	case *queryplan.Merge:
+		writes[c.Var]++
+	case *queryplan.Assign:
+		writes[c.Var]++
+	}
+}
+
+// numberTree numbers a tree and its parts and returns its number.
+func (s *sharer) numberTree(n queryplan.Node, b *queryplan.Block, index int, writes map[*queryplan.Var]int) int {
+	var key strings.Builder
+	key.WriteString(queryplan.NodeHead(n))
+	for _, in := range n.Inputs() {
+		fmt.Fprintf(&key, " %d", s.numberTree(in, b, index, writes))
+	}
+	switch n := n.(type) {
+	case *queryplan.Scan:
+		fmt.Fprintf(&key, " %d", writes[n.Var])
+		// In a loop the same count comes round with other contents.
+		if s.loop[b][n.Var] {
+			key.WriteString(" " + b.Name)
+		}
+	case *queryplan.Values:
+		key.Reset()
+		key.WriteString(queryplan.NodeString(n))
+	}
+	id, ok := s.numbers[key.String()]
+	if !ok || isVolatile(n) {
+		id = len(s.numbers) + 1
+		s.numbers[key.String()] = id
+	}
+	s.number[occurrence{n, b, index}] = id
+	s.counts[id]++
+	return id
+}
+
+// isVolatile reports whether an operator computes what may change from call to
+// call.
+func isVolatile(n queryplan.Node) bool {
+	switch n := n.(type) {
+	case *queryplan.Filter:
+		return queryplan.IsVolatile(n.Cond)
+	case *queryplan.Map:
+		return slices.ContainsFunc(n.Exprs, func(e queryplan.NamedExpr) bool { return queryplan.IsVolatile(e.Expr) })
+	}
+	return false
+}
+
+// pick collects the outermost trees that occur more than once and are worth it.
+func (s *sharer) pick(n queryplan.Node, b *queryplan.Block, index int, found map[int][]occurrence, order *[]int) {
+	at := occurrence{n, b, index}
+	id := s.number[at]
+	if s.counts[id] > 1 && isCostly(n) && s.fits(n) {
+		if found[id] == nil {
+			*order = append(*order, id)
+		}
+		if found[id] == nil || s.reaches(found[id][0], at) {
+			found[id] = append(found[id], at)
+		}
+		return
+	}
+	for _, in := range n.Inputs() {
+		s.pick(in, b, index, found, order)
+	}
+}
+
+// reaches reports whether what is computed before the command at from is there,
+// and still the same, at to.
+func (s *sharer) reaches(from, to occurrence) bool {
+	if from.block == to.block {
+		return true
+	}
+	changed := s.loop[to.block]
+	return s.dominates(from.block, to.block) && s.loop[from.block] == nil &&
+		!slices.ContainsFunc(queryplan.Scans(to.node), func(x *queryplan.Scan) bool { return changed[x.Var] })
+}
+
+// isCostly reports whether a tree does more than to read, filter and compute row
+// by row.
+func isCostly(n queryplan.Node) bool {
+	rowWise, _ := isRowWise(n)
+	_, constant := n.(*queryplan.Values)
+	return !rowWise && !constant
+}
+
+// fits reports whether a tree's result is not much larger than its inputs.
+func (s *sharer) fits(n queryplan.Node) bool {
+	if s.est == nil {
+		s.est = stats.NewEstimator(s.Plan, s.catalog)
+	}
+	read := 0.0
+	for _, x := range queryplan.Scans(n) {
+		read += s.est.Rows(x)
+	}
+	return s.est.Rows(n) <= 4*read
+}
+
+// assign computes what was found several times into temporaries.
+func (s *sharer) assign(found map[int][]occurrence, order []int) {
+	names := queryplan.VarNames(s.Plan)
+	type place struct {
+		block *queryplan.Block
+		index int
+	}
+	before := map[place][]queryplan.Command{}
+	with := map[place]map[queryplan.Node]queryplan.Node{}
+	for _, id := range order {
+		places := found[id]
+		if len(places) < 2 {
+			continue
+		}
+		n := places[0].node
+		v := &queryplan.Var{Name: names.Fresh("shared"), Kind: queryplan.Temp, Cols: n.Columns(), Keys: len(n.Columns()), Limit: -1}
+		s.Vars = append(s.Vars, v)
+		first := place{places[0].block, places[0].index}
+		before[first] = append(before[first], &queryplan.Assign{Var: v, Node: n})
+		for _, o := range places {
+			at := place{o.block, o.index}
+			if with[at] == nil {
+				with[at] = map[queryplan.Node]queryplan.Node{}
+			}
+			with[at][o.node] = &queryplan.Scan{Var: v, Names: columnNames(n)}
+		}
+	}
+	for _, b := range s.Blocks {
+		var cmds []queryplan.Command
+		for i, c := range b.Cmds {
+			at := place{b, i}
+			cmds = append(cmds, before[at]...)
+			if r := with[at]; r != nil {
+				c = queryplan.WithNode(c, replaced(queryplan.CommandNode(c), r))
+			}
+			cmds = append(cmds, c)
+		}
+		b.Cmds = cmds
+	}
+}
+
+// shareExprs splits a map in two where one of its expressions is part of
+// another: the column is computed first and then used. A tuple for which it has
+// no value is dropped either way.
+func shareExprs(n queryplan.Node) queryplan.Node {
+	m, ok := n.(*queryplan.Map)
+	if !ok || len(m.Exprs) < 2 || isVolatile(m) {
+		return n
+	}
+	var first, then []queryplan.NamedExpr
+	for i, e := range m.Exprs {
+		made := e
+		for j, part := range m.Exprs {
+			if _, call := part.Expr.(*queryplan.Call); !call || i == j {
+				continue
+			}
+			if queryplan.EqualExpr(part.Expr, made.Expr) && j > i {
+				continue // of two equal ones the first is computed
+			}
+			ref := &queryplan.ColRef{Col: queryplan.Column{Name: part.Name, Type: part.Expr.Type()}}
+			made.Expr = queryplan.RewriteExpr(made.Expr, func(x queryplan.Expr) queryplan.Expr {
+				if queryplan.EqualExpr(x, part.Expr) {
+					return ref
+				}
+				return x
+			})
+		}
+		if made.Expr == e.Expr {
+			first = append(first, e)
+		} else {
+			then = append(then, made)
+		}
+	}
+	if len(then) == 0 {
+		return n
+	}
+	// What is used may itself be computed from another column: in that case it
+	// has to come later, and one split per level is made.
+	names := func(list []queryplan.NamedExpr) []string {
+		var out []string
+		for _, e := range list {
+			out = append(out, e.Name)
+		}
+		return out
+	}
+	known := slices.Concat(columnNames(m.Input), names(first))
+	out := queryplan.Node(&queryplan.Map{Input: m.Input, Exprs: first})
+	for len(then) > 0 {
+		var now, later []queryplan.NamedExpr
+		for _, e := range then {
+			if containsAll(known, queryplan.ExprColumns(e.Expr)) {
+				now = append(now, e)
+			} else {
+				later = append(later, e)
+			}
+		}
+		out = &queryplan.Map{Input: out, Exprs: now}
+		known = append(known, names(now)...)
+		then = later
+	}
+	return withColumns(out, m.Columns())
+}
