@@ -121,7 +121,7 @@ func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 			return
 		}
 	}
-	k.scope.written[s.Out.Text] = true
+	k.scope.write(s.Out.Text)
 	out := lo.variable(&ast.Var{Span: s.Out.Span, Name: s.Out.Text}, k.scope)
 	out.out = true
 	a := aggregate{span: s.Span, out: out, fn: fn}

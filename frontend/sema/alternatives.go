@@ -15,6 +15,9 @@ const maxAlternatives = 1024
 // not joined once for each of its alternatives. It reports false, and an error,
 // if there are too many.
 func (c *checker) alternatives(n ast.Node) ([][]ast.Node, bool) {
+	if disjunction(n) == nil {
+		return [][]ast.Node{conjuncts(n)}, true
+	}
 	out, ok := dnf(n, atomVars(n))
 	if !ok {
 		d := c.errorf(diag.TooManyAlternatives, n.Pos(), "this formula has more than %d alternatives when it is multiplied out", maxAlternatives)

@@ -285,7 +285,7 @@ func (s *solver) checkLiterals() {
 		if s.find(n) != n {
 			continue
 		}
-		c := s.class[n]
+		c := &s.class[n]
 		if !c.known || c.poisoned {
 			continue
 		}
@@ -349,7 +349,7 @@ func (s *solver) checkTyped() {
 		open := -1
 		for i, n := range p.columns {
 			root := s.find(n)
-			if c := s.class[root]; c.known || c.poisoned || silent[root] {
+			if c := &s.class[root]; c.known || c.poisoned || silent[root] {
 				continue
 			}
 			silent[root] = true

@@ -145,11 +145,13 @@ func resolved(body []literal) bool {
 
 // emitter makes the core form of one rule or check.
 type emitter struct {
-	c      *checker
-	u      *unit
-	vars   map[*variable]*core.Var
-	consts map[*variable]core.Const
-	fixed  map[*variable]bool // variables that must stay variables
+	c *checker
+	u *unit
+	// By the index of a variable: its core variable, the constant that it
+	// equals, and whether it must stay a variable.
+	vars   []*core.Var
+	consts []*core.Const
+	fixed  []bool
 	made   int
 	// dead says that a test of the body is certainly false, at the given place.
 	dead   bool
@@ -159,23 +161,27 @@ type emitter struct {
 }
 
 func (c *checker) newEmitter(u *unit) *emitter {
-	e := &emitter{c: c, u: u, vars: map[*variable]*core.Var{}, consts: map[*variable]core.Const{}, fixed: map[*variable]bool{}}
+	n := len(u.vars)
+	e := &emitter{c: c, u: u, vars: make([]*core.Var, n), consts: make([]*core.Const, n), fixed: make([]bool, n)}
 	for _, a := range u.agg {
-		e.fixed[a.out], e.fixed[a.in] = true, true
+		e.fixed[a.out.index] = true
+		if a.in != nil {
+			e.fixed[a.in.index] = true
+		}
 	}
 	if u.seq != nil {
-		e.fixed[u.seq.index] = true
+		e.fixed[u.seq.index.index] = true
 	}
 	return e
 }
 
 // variable returns the core variable of v, or of the one that v equals.
 func (e *emitter) variable(v *variable) *core.Var {
-	out := e.vars[v]
+	out := e.vars[v.index]
 	if out == nil {
 		t, _ := e.c.types.typeOf(v.node)
 		out = &core.Var{Name: v.name, Type: t, Span: v.span}
-		e.vars[v] = out
+		e.vars[v.index] = out
 	}
 	return out
 }
@@ -199,7 +205,7 @@ func (c *checker) emitRule(program *core.Program, u *unit, h *atom) {
 			v, _ := literalAs(t.value, want)
 			rule.Head.Args = append(rule.Head.Args, core.Const{Value: v})
 		case ref:
-			if k, ok := e.consts[t.v]; ok {
+			if k := e.consts[t.v.index]; k != nil {
 				if v, ok := literalAs(k.Value, want); ok {
 					rule.Head.Args = append(rule.Head.Args, core.Const{Value: v})
 					continue
@@ -319,7 +325,7 @@ func (c *checker) emitCheck(program *core.Program, u *unit) {
 	}
 	check := &core.Check{Span: u.clause.node.Span, Text: u.clause.node.Span.Text(), Body: body}
 	for _, v := range u.vars[:u.shown] {
-		if _, folded := e.consts[v]; v.made || v.scope.parent != nil || folded {
+		if v.made || v.scope.parent != nil || e.consts[v.index] != nil {
 			continue
 		}
 		if x := e.variable(v); !slices.Contains(check.Vars, x) {
@@ -338,11 +344,11 @@ func (e *emitter) body(literals []literal, depth int) []core.Literal {
 			out = append(out, e.atom(l))
 		case *binding:
 			if r, ok := l.e.(ref); ok {
-				if k, ok := e.consts[r.v]; !ok {
-					e.vars[l.v] = e.variable(r.v)
+				if k := e.consts[r.v.index]; k == nil {
+					e.vars[l.v.index] = e.variable(r.v)
 					continue
-				} else if !e.fixed[l.v] {
-					e.consts[l.v] = k
+				} else if !e.fixed[l.v.index] {
+					e.consts[l.v.index] = k
 					continue
 				}
 			}
@@ -352,8 +358,8 @@ func (e *emitter) body(literals []literal, depth int) []core.Literal {
 				e.fail(l.span)
 				continue
 			}
-			if k, ok := x.(core.Const); ok && !e.fixed[l.v] {
-				e.consts[l.v] = k
+			if k, ok := x.(core.Const); ok && !e.fixed[l.v.index] {
+				e.consts[l.v.index] = &k
 				continue
 			}
 			out = append(out, &core.Let{Span: l.span, Var: e.variable(l.v), Expr: x})
@@ -420,8 +426,8 @@ func (e *emitter) atom(a *atom) *core.Atom {
 			v, _ := literalAs(t.value, a.pred.core.Args[i].Type)
 			out.Args = append(out.Args, core.Const{Value: v})
 		case ref:
-			if k, ok := e.consts[t.v]; ok {
-				out.Args = append(out.Args, k)
+			if k := e.consts[t.v.index]; k != nil {
+				out.Args = append(out.Args, *k)
 			} else {
 				out.Args = append(out.Args, e.variable(t.v))
 			}

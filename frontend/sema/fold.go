@@ -17,8 +17,8 @@ func (e *emitter) expr(x expr, want scalar.Type) (core.Expr, bool) {
 		}
 		return e.widen(core.Const{Value: x.value}, want, x.span)
 	case ref:
-		if k, ok := e.consts[x.v]; ok {
-			return e.widen(k, want, x.span)
+		if k := e.consts[x.v.index]; k != nil {
+			return e.widen(*k, want, x.span)
 		}
 		return e.widen(core.VarExpr{Var: e.variable(x.v)}, want, x.span)
 	}

@@ -21,7 +21,7 @@ import (
 type inference struct {
 	nodes    []typeNode
 	parent   []int32
-	class    []*class // of roots
+	class    []class // of roots
 	edges    []edge
 	declared []declaredEvidence
 	// adjacent is built from the edges when the first clash is explained.
@@ -70,13 +70,13 @@ func (in *inference) add(n typeNode) int {
 	id := len(in.nodes)
 	in.nodes = append(in.nodes, n)
 	in.parent = append(in.parent, int32(id))
-	in.class = append(in.class, &class{})
+	in.class = append(in.class, class{})
 	return id
 }
 
 func (in *inference) column(p *pred, i int) int { return in.add(typeNode{pred: p, column: i}) }
 func (in *inference) variable(v *variable) int  { return in.add(typeNode{v: v}) }
-func (in *inference) classOf(node int) *class   { return in.class[in.find(node)] }
+func (in *inference) classOf(node int) *class   { return &in.class[in.find(node)] }
 
 func (in *inference) find(node int) int {
 	n := int32(node)
@@ -238,7 +238,7 @@ func (s *solver) unify(a, b int, span source.Span) {
 		s.edges = append(s.edges, edge{a, b, span})
 		return
 	}
-	ca, cb := s.class[ra], s.class[rb]
+	ca, cb := &s.class[ra], &s.class[rb]
 	if ca.known && cb.known && ca.typ != cb.typ && !ca.poisoned && !cb.poisoned {
 		s.clash(fact{a, ca.typ}, fact{b, cb.typ}, span)
 		return
@@ -250,7 +250,6 @@ func (s *solver) unify(a, b int, span source.Span) {
 		ra, rb, ca, cb = rb, ra, cb, ca
 	}
 	s.parent[rb] = int32(ra)
-	s.class[rb] = nil
 	wake := ca.known != cb.known
 	if !ca.known && cb.known {
 		ca.known, ca.typ = true, cb.typ
@@ -258,6 +257,7 @@ func (s *solver) unify(a, b int, span source.Span) {
 	ca.poisoned = ca.poisoned || cb.poisoned
 	ca.literals = append(ca.literals, cb.literals...)
 	ca.waiting = append(ca.waiting, cb.waiting...)
+	*cb = class{}
 	if wake || ca.poisoned {
 		s.wake(ca)
 	}

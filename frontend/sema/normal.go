@@ -27,11 +27,12 @@ type unit struct {
 
 // variable is a variable of a unit.
 type variable struct {
-	name string // unique in the unit
-	base string // as written
-	span source.Span
-	made bool // by the compiler, for a wildcard or a nested expression
-	node int  // its type
+	name  string // unique in the unit
+	base  string // as written
+	span  source.Span
+	index int  // in the unit
+	made  bool // by the compiler, for a wildcard or a nested expression
+	node  int  // its type
 	// scope is the conjunction to which it belongs.
 	scope *scope
 	bound bool

@@ -11,13 +11,14 @@ import (
 // a negation. A name belongs to the outermost conjunction in which it occurs
 // outside further negations.
 type scope struct {
-	parent  *scope
-	written map[string]bool
-	vars    map[string]*variable
+	parent *scope
+	// vars has the names that are written in the conjunction, with nil until a
+	// variable is made.
+	vars map[string]*variable
 }
 
 func newScope(parent *scope) *scope {
-	return &scope{parent: parent, written: map[string]bool{}, vars: map[string]*variable{}}
+	return &scope{parent: parent, vars: map[string]*variable{}}
 }
 
 // note enters the names that occur in n outside negation.
@@ -27,17 +28,23 @@ func (s *scope) note(n ast.Node) {
 		case *ast.Not:
 			return false
 		case *ast.Var:
-			s.written[n.Name] = true
+			s.write(n.Name)
 		}
 		return true
 	})
+}
+
+func (s *scope) write(name string) {
+	if _, ok := s.vars[name]; !ok {
+		s.vars[name] = nil
+	}
 }
 
 // owner returns the scope to which a name belongs.
 func (s *scope) owner(name string) *scope {
 	owner := s
 	for at := s; at != nil; at = at.parent {
-		if at.written[name] {
+		if _, ok := at.vars[name]; ok {
 			owner = at
 		}
 	}
@@ -70,7 +77,7 @@ func (lo *lowering) newVariable(name string, span source.Span, s *scope) *variab
 		name = fmt.Sprintf("%s$%d", base, u.names[base])
 	}
 	u.names[name] = 1
-	v := &variable{name: name, base: base, span: span, scope: s}
+	v := &variable{name: name, base: base, span: span, scope: s, index: len(u.vars)}
 	v.node = lo.c.types.variable(v)
 	u.vars = append(u.vars, v)
 	return v

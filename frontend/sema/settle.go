@@ -80,7 +80,7 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 	}
 	found := false
 	for _, n := range s.open {
-		c := s.class[n]
+		c := &s.class[n]
 		if s.find(n) != n || c.known || c.poisoned || !want(target[n], self[n]) {
 			continue
 		}
