@@ -229,7 +229,7 @@ func (m *aggregateMerger) rewrite() {
 		before[at] = append(before[at], &queryplan.Insert{Var: v, Node: agg}, &queryplan.Merge{Var: v})
 		scan := &queryplan.Scan{Var: v, Names: columnNames(agg)}
 		for i, member := range g.members {
-			with[member.node] = project(scan, outs[i])
+			with[member.node] = withColumns(renamed(scan, outs[i]), member.node.Columns())
 		}
 	}
 	if len(with) == 0 {

@@ -162,6 +162,9 @@ func isCostly(n queryplan.Node) bool {
 	return !rowWise && !constant
 }
 
+// maxShared is how many times as large as its inputs a shared result may be.
+const maxShared = 16
+
 // fits reports whether a tree's result is not much larger than its inputs.
 func (s *sharer) fits(n queryplan.Node) bool {
 	if s.est == nil {
@@ -171,7 +174,7 @@ func (s *sharer) fits(n queryplan.Node) bool {
 	for _, x := range queryplan.Scans(n) {
 		read += s.est.Rows(x)
 	}
-	return s.est.Rows(n) <= 4*read
+	return s.est.Rows(n) <= maxShared*read
 }
 
 // assign computes what was found several times into temporaries.

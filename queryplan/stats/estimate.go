@@ -147,7 +147,7 @@ func (e *Estimator) stored(v *queryplan.Var) *Estimate {
 		// Without statistics a key's columns take their share of the rows.
 		col := ColumnEstimate{Distinct: max(1, math.Pow(out.Rows, 1/float64(max(1, v.Keys))))}
 		if v.Keys == len(v.Cols) || i >= v.Keys {
-			col.Distinct = max(1, math.Sqrt(out.Rows))
+			col.Distinct = max(1, out.Rows*equalShare)
 		}
 		if table != nil {
 			s := table.Columns[at[i]]
