@@ -25,7 +25,10 @@ type Fact struct {
 	Header    *bool    // nil is Options.Header
 	Names     []string // of the file's columns, in their order, for a text file whose header is missing or not to be used
 	Columns   []string // the file's column for each argument: a name, or a number from 1; nil finds them by the arguments' names
-	Offset    bool     // the first argument is the byte offset of the record
+	// Positional says that columns go to arguments by their place, even if they
+	// have names.
+	Positional bool
+	Offset     bool // the first argument is the byte offset of the record
 }
 
 // ParseFact reads "PRED=FILE" or "PRED=FILE(column, column)".
@@ -369,6 +372,9 @@ func (b *binder) openSource(f *Fact) (*Source, error) {
 		s.Header = false
 		names, err := s.parquetColumns()
 		s.Columns, s.Arity = names, len(names)
+		if f.Positional {
+			s.Columns = nil
+		}
 		return s, err
 	}
 	s.Format, s.Delimiter = textFormatOf(s.Format, s.Delimiter)
@@ -398,7 +404,7 @@ func (b *binder) openSource(f *Fact) (*Source, error) {
 			return nil, &LoadError{File: s.Path, Line: 1, Reason: fmt.Sprintf("found %s, expected %d, those named %s",
 				counted(len(first), "column"), s.Arity, strings.Join(f.Names, ", "))}
 		}
-	case s.Header && len(first) > 0:
+	case s.Header && len(first) > 0 && !f.Positional:
 		s.Columns, s.Arity = first, len(first)
 	case f.Columns != nil && len(first) > 0:
 		s.Arity = len(first)

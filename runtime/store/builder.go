@@ -90,7 +90,7 @@ func (b *Builder) Finish() *Column {
 	for i := range b.chunks {
 		b.chunks[i].remap(remaps[0])
 	}
-	return assemble(b.typ, dict, b.chunks)
+	return assembleOwn(dict, b.chunks)
 }
 
 // ColumnOf returns a column of the words. dict is the dictionary of a String

@@ -162,6 +162,22 @@ func (c *chunk) read(dst []int64) {
 
 // assemble makes one column of chunks and empties them as it goes.
 func assemble(t scalar.Type, dict *Dict, chunks []chunk) *Column {
+	col := joinChunks(t, dict, chunks)
+	if col.Width > 0 {
+		col.Stats.Distinct = countDistinct(col)
+	}
+	return col
+}
+
+// assembleOwn is assemble for a column of strings that uses all of its
+// dictionary.
+func assembleOwn(dict *Dict, chunks []chunk) *Column {
+	col := joinChunks(scalar.StringType, dict, chunks)
+	col.Stats.Distinct = int64(dict.Len())
+	return col
+}
+
+func joinChunks(t scalar.Type, dict *Dict, chunks []chunk) *Column {
 	col := &Column{Type: t, Dict: dict, Step: 1}
 	if len(chunks) == 0 {
 		col.Stats.Ascending = true
@@ -208,7 +224,6 @@ func assemble(t scalar.Type, dict *Dict, chunks []chunk) *Column {
 	default:
 		col.U64 = join[uint64](col, chunks)
 	}
-	col.Stats.Distinct = countDistinct(col)
 	return col
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"time"
@@ -194,14 +195,27 @@ func (l *load) assemble(sources func(field int) []dictSource) error {
 		for c := range d.chunks {
 			more -= d.chunks[c].bytes()
 		}
-		d.column = assemble(t, dict, d.chunks)
+		if dict != nil {
+			d.column = assembleOwn(dict, d.chunks)
+		} else {
+			d.column = assemble(t, nil, d.chunks)
+		}
 		d.chunks, d.owner = nil, nil
 		mu.Lock()
 		defer mu.Unlock()
 		errs[i] = l.hold(more + d.column.Bytes())
 	})
+	if l.held > collectBytes {
+		// The chunks are garbage now, as large as the columns. Columns have no
+		// pointers, so that to collect it costs next to nothing.
+		goruntime.GC()
+	}
 	return errors.Join(errs...)
 }
+
+// collectBytes is the size of columns from which their chunks are collected at
+// once.
+const collectBytes = 64 << 20
 
 // lineOf returns the line of a row, or its number from 1 where there are no lines.
 func (l *load) lineOf(row int64) int64 {

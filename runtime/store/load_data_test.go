@@ -26,7 +26,7 @@ import (
 //	bind                binds the folder; facts=(...) binds files as --fact does
 //	load                binds and loads; prints each relation's tuples and the report
 //
-// bind and load take header, skip, offset, delimiter=C and names=(...).
+// bind and load take header, skip, offset, positional, delimiter=C and names=(...).
 func TestData(t *testing.T) {
 	for _, file := range []string{"load", "bind"} {
 		t.Run(file, func(t *testing.T) {
@@ -104,7 +104,7 @@ func bindOrLoad(t *testing.T, d *datadriven.TestData, dir string, schemas []Sche
 			if err != nil {
 				return err.Error() + "\n"
 			}
-			f.Offset = d.HasArg("offset")
+			f.Offset, f.Positional = d.HasArg("offset"), d.HasArg("positional")
 			if d.HasArg("names") {
 				var names string
 				d.ScanArgs(t, "names", &names)

@@ -177,6 +177,13 @@ func (l *load) readParquet(ctx context.Context) error {
 		}
 		l.progress(false)
 	})
+	// Tasks start in order, so the first one that fails is always among those
+	// that ran.
+	for i := range parts {
+		if parts[i].err != nil {
+			return parts[i].err
+		}
+	}
 	if stopped != nil {
 		return stopped
 	}

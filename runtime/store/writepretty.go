@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
@@ -29,9 +30,19 @@ const heldRows = 4096
 func newPrettyWriter(w io.Writer, cols []*Column, names []string) *prettyWriter {
 	p := &prettyWriter{w: w, cols: cols, names: names, widths: make([]int, len(cols))}
 	for c, n := range names {
-		p.widths[c] = text.StringWidthWithoutEscSequences(n)
+		p.widths[c] = displayWidth(n)
 	}
 	return p
+}
+
+// displayWidth returns the cells that a string takes on a terminal.
+func displayWidth(s string) int {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return text.StringWidthWithoutEscSequences(s)
+		}
+	}
+	return len(s)
 }
 
 func (p *prettyWriter) rows(block [][]int64, n int) error {
@@ -90,7 +101,7 @@ func (p *prettyWriter) measureAll() {
 					}
 					known[w] = true
 				}
-				p.widths[c] = max(p.widths[c], text.StringWidthWithoutEscSequences(prettyCell(col, w)))
+				p.widths[c] = max(p.widths[c], displayWidth(prettyCell(col, w)))
 			}
 		}
 	}
@@ -101,7 +112,7 @@ func (p *prettyWriter) release() error {
 	p.set = true
 	for _, cells := range p.held {
 		for c, s := range cells {
-			p.widths[c] = max(p.widths[c], text.StringWidthWithoutEscSequences(s))
+			p.widths[c] = max(p.widths[c], displayWidth(s))
 		}
 	}
 	if len(p.cols) > 0 {
@@ -130,7 +141,7 @@ func (p *prettyWriter) release() error {
 func (p *prettyWriter) row(cells []string) error {
 	buf := p.buf
 	for c, s := range cells {
-		pad := p.widths[c] - text.StringWidthWithoutEscSequences(s)
+		pad := p.widths[c] - displayWidth(s)
 		right := p.cols[c].Type.IsNumeric()
 		if c > 0 {
 			buf = append(buf, "  "...)
