@@ -437,6 +437,15 @@ q(x) <- p(x), 1 > 2.
 		Fix: "Remove the rule, or mend the condition.",
 	})
 
+	// NoSource: a body uses a predicate that has no rule, no fact and no declaration, and no facts are bound to it from outside, so it is empty.
+	NoSource = newCode(&Code{
+		ID: "RF0805", Name: "NoSource",
+		When: "A body uses a predicate that has no rule, no fact and no declaration, and no facts are bound to it from outside, so it is empty. A warning, NO_SOURCE.",
+		Example: `p(x) <- events(x), x > 3.
+`,
+		Fix: "Declare it, if its facts come from outside later; else correct the name.",
+	})
+
 	// RF09xx: features and directives.
 
 	// NotSupportedYet: a program uses a part of LogiQL that redfox recognises but does not run yet.

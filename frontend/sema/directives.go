@@ -146,6 +146,7 @@ var warningNames = map[string]*diag.Code{
 	"SINGLE_OCCURRENCE":   diag.SingleOccurrence,
 	"UNUSED_PREDICATE":    diag.UnusedPredicate,
 	"NEVER_FIRES":         diag.NeverFires,
+	"NO_SOURCE":           diag.NoSource,
 	"UNBOUNDED_RECURSION": diag.UnboundedRecursion,
 	"SPECIFIC_STARRED_EDGE_IN_SAFETY_GRAPH_CYCLE": diag.UnboundedRecursion,
 }

@@ -25,6 +25,13 @@ func (c *checker) warnUse() {
 			}
 		}
 	}
+	for _, p := range c.order {
+		if p.rules+p.facts == 0 && p.uses > 0 && p.decl == nil && !p.external && !p.fileBound && !p.poisoned {
+			d := c.warnf(diag.NoSource, p.span, "%s has no rule and no fact", p.name)
+			note(d, "it stays empty unless facts are bound to it from outside")
+			help(d, "declare it if they will be: %s", c.inferredDeclaration(p))
+		}
+	}
 	anyRule := false
 	for _, p := range c.order {
 		anyRule = anyRule || p.rules > 0
@@ -49,7 +56,10 @@ func (c *checker) warnUse() {
 func (c *checker) inferredDeclaration(p *pred) string {
 	var types []string
 	for i, n := range p.columns {
-		t, _ := c.types.typeOf(n)
+		t, ok := c.types.typeOf(n)
+		if !ok {
+			return p.declarationExample()
+		}
 		types = append(types, t.String()+"("+p.argNames[i]+")")
 	}
 	return written(p.name, p.argNames, p.keys) + " -> " + strings.Join(types, ", ") + "."
