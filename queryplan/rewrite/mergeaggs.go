@@ -290,7 +290,10 @@ func (g *aggregateGroup) merged() (*queryplan.Aggregate, [][]queryplan.Rename) {
 	}
 	agg := &queryplan.Aggregate{}
 	for _, name := range first.node.By {
-		agg.By = append(agg.By, show(first.out[name], name))
+		// Grouping columns that are equal are one.
+		if col := show(first.out[name], name); !slices.Contains(agg.By, col) {
+			agg.By = append(agg.By, col)
+		}
 	}
 	known := map[string]string{}
 	outs := make([][]queryplan.Rename, len(g.members))
