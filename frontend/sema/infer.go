@@ -2,6 +2,7 @@ package sema
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -453,4 +454,27 @@ func (s *solver) wrongTypes(e *call, types []scalar.Type, err error) {
 			s.explainType(d, r.v.node)
 		}
 	}
+	if text, ok := conversionHelp(e, types); ok {
+		help(d, "convert it: %s", text)
+	}
+}
+
+// conversionHelp returns the conversion of one argument that makes a call legal.
+func conversionHelp(e *call, types []scalar.Type) (string, bool) {
+	for i, a := range e.args {
+		if _, ok := a.(*constant); ok {
+			continue
+		}
+		for _, t := range candidates {
+			if t.Kind == types[i].Kind || !scalar.CanConvert(types[i], t) {
+				continue
+			}
+			try := slices.Clone(types)
+			try[i] = t
+			if sig, err := scalar.Resolve(e.name, try); err == nil && sig.Params[i] == t {
+				return fmt.Sprintf("%s[%s]", conversionName(types[i], t), a.pos().Text()), true
+			}
+		}
+	}
+	return "", false
 }
