@@ -44,9 +44,21 @@ func runCommand(con *console) *cli.Command {
 }
 
 // gcPercent makes Go's collector run when the heap has grown by this share. The
-// engine's large arrays hold no pointers and cost nothing to mark, so running it
-// often is cheap and keeps the peak of memory near what is in use.
+// large arrays of loaded facts hold no pointers and cost nothing to mark, so
+// running it often is cheap and keeps the peak of memory near what is in use.
 const gcPercent = 25
+
+// heapSlack is what the heap may hold beside what --memory bounds.
+const heapSlack = 64 << 20
+
+// limitHeap keeps the garbage of loading and running small. Compiling makes too
+// little of it to be worth the collector's time.
+func limitHeap(memory int64) {
+	debug.SetGCPercent(gcPercent)
+	if memory > 0 {
+		debug.SetMemoryLimit(memory + heapSlack)
+	}
+}
 
 // run is one execution of the run or explain --run command.
 type run struct {
@@ -148,13 +160,13 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 // do compiles, loads, runs and prints.
 func (r *run) do(ctx context.Context, c *cli.Context) error {
 	defer r.progress.done()
-	debug.SetGCPercent(gcPercent)
 	at := moments{start: time.Now()}
 	prog, wanted, err := r.prepare(ctx, c)
 	if err != nil {
 		return err
 	}
 	at.compiled = time.Now()
+	limitHeap(r.options.Memory)
 	db, err := r.read(ctx, prog)
 	if err != nil {
 		return err

@@ -51,11 +51,12 @@ type summary struct {
 	output  map[string]*bytes.Buffer // of each package and test that still runs
 	passed  int
 	failed  int
+	broken  map[string]bool     // packages with a failed test
 	skipped map[string][]string // tests by reason
 }
 
 func newSummary(w io.Writer) *summary {
-	return &summary{w: w, output: map[string]*bytes.Buffer{}, skipped: map[string][]string{}}
+	return &summary{w: w, output: map[string]*bytes.Buffer{}, broken: map[string]bool{}, skipped: map[string][]string{}}
 }
 
 // read takes events until the run ends. Lines that are no events are passed on.
@@ -99,14 +100,17 @@ func (s *summary) finish(e event, text string) {
 	}
 	switch {
 	case e.Test == "" && e.Action == "fail":
-		fmt.Fprintf(s.w, "%sFAIL  %s  %.1fs\n", text, name, e.Elapsed)
-		s.failed++
+		fmt.Fprintf(s.w, "%sFAIL  %s  %.1fs\n", withoutFraming(text), name, e.Elapsed)
+		if !s.broken[e.Package] { // it did not build, or ended outside a test
+			s.failed++
+		}
 	case e.Test == "" && e.Action == "pass":
 		fmt.Fprintf(s.w, "ok    %s  %.1fs\n", name, e.Elapsed)
 	case e.Test == "": // a package without tests
 	case e.Action == "fail":
-		fmt.Fprint(s.w, text)
+		fmt.Fprint(s.w, withoutFraming(text))
 		s.failed++
+		s.broken[e.Package] = true
 	case e.Action == "pass":
 		s.passed++
 	case e.Action == "skip":
@@ -114,6 +118,11 @@ func (s *summary) finish(e event, text string) {
 		s.skipped[reason] = append(s.skipped[reason], name+" "+e.Test)
 	}
 }
+
+// framing is what go test says of the course of a test.
+var framing = regexp.MustCompile(`(?m)^(=== (RUN|PAUSE|CONT|NAME) .*|FAIL|FAIL\t.*)\n`)
+
+func withoutFraming(text string) string { return framing.ReplaceAllString(text, "") }
 
 // logLine is where a test logged something: "    file_test.go:12: reason".
 var logLine = regexp.MustCompile(`(?m)^ +[A-Za-z0-9_]+\.go:\d+: (.*)$`)

@@ -9,6 +9,7 @@ import (
 func TestSummary(t *testing.T) {
 	const events = `{"Action":"output","Package":"github.com/redfoxdb/redfox/a","Test":"TestX","Output":"    x_test.go:3: DuckDB is not installed\n"}
 {"Action":"skip","Package":"github.com/redfoxdb/redfox/a","Test":"TestX"}
+{"Action":"output","Package":"github.com/redfoxdb/redfox/a","Test":"TestY","Output":"=== RUN   TestY\n"}
 {"Action":"output","Package":"github.com/redfoxdb/redfox/a","Test":"TestY","Output":"    y_test.go:9: got 1, want 2\n"}
 {"Action":"fail","Package":"github.com/redfoxdb/redfox/a","Test":"TestY"}
 {"Action":"pass","Package":"github.com/redfoxdb/redfox/a","Test":"TestZ"}
@@ -21,7 +22,7 @@ FAIL  a  0.2s
 ok    .  1.0s
 not an event
 
-1 tests passed, 2 failed, in 3s.
+1 tests passed, 1 failed, in 3s.
 Left out:
   DuckDB is not installed
     a TestX
