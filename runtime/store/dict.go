@@ -2,6 +2,7 @@ package store
 
 import (
 	"math/bits"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -159,6 +160,10 @@ func (a *stringArena) grow(n, size int) {
 }
 
 func (a *stringArena) add(s string) {
+	if cap(a.data)-len(a.data) < len(s) {
+		// append would grow long slices by a quarter and copy them often.
+		a.data = slices.Grow(a.data, max(len(s), len(a.data)))
+	}
 	a.data = append(a.data, s...)
 	if a.wide == nil && len(a.data) >= 1<<32 {
 		a.wide = make([]uint64, len(a.ends), 2*len(a.ends)+1)

@@ -11,12 +11,15 @@ import (
 // Loaders have one per worker and string column.
 type interner struct {
 	arena stringArena
-	// table is open addressing over codes + 1; hashes keeps the upper half of
-	// each string's hash beside it, so that few strings are compared.
-	table  []uint32
-	hashes []uint32
+	table []internSlot // open addressing, at most half full
 	// recent remembers short strings, which come again and again, by their bytes.
 	recent [256]shortString
+}
+
+// internSlot is a code plus one, or zero, with the hash of its string, so that
+// few strings are compared and none is hashed again.
+type internSlot struct {
+	code, hash uint32
 }
 
 // shortString is a string of up to seven bytes with its code. Its word holds the
@@ -69,40 +72,41 @@ func (t *interner) find(s string, admit func(string) bool) (code uint32, ok bool
 
 func (t *interner) findAny(s string, admit func(string) bool) (code uint32, ok bool) {
 	if t.arena.len()*2 >= len(t.table) {
-		t.rehash()
+		t.grow()
 	}
-	h := maphash.String(hashSeed, s)
-	mask := uint64(len(t.table) - 1)
+	h := uint32(maphash.String(hashSeed, s))
+	mask := uint32(len(t.table) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
-		entry := t.table[i]
-		if entry == 0 {
+		slot := &t.table[i]
+		if slot.code == 0 {
 			if !admit(s) {
 				return 0, false
 			}
 			t.arena.add(s)
-			code := uint32(t.arena.len() - 1)
-			t.table[i], t.hashes[i] = code+1, uint32(h>>32)
-			return code, true
+			*slot = internSlot{code: uint32(t.arena.len()), hash: h}
+			return slot.code - 1, true
 		}
-		if t.hashes[i] == uint32(h>>32) && t.arena.at(int(entry-1)) == s {
-			return entry - 1, true
+		if slot.hash == h && t.arena.at(int(slot.code-1)) == s {
+			return slot.code - 1, true
 		}
 	}
 }
 
-func (t *interner) rehash() {
-	size := max(64, 2*len(t.table))
-	t.table, t.hashes = make([]uint32, size), make([]uint32, size)
-	mask := uint64(size - 1)
-	for c := range t.arena.len() {
-		h := maphash.String(hashSeed, t.arena.at(c))
-		i := h & mask
-		for t.table[i] != 0 {
+func (t *interner) grow() {
+	old := t.table
+	t.table = make([]internSlot, max(64, 2*len(old)))
+	mask := uint32(len(t.table) - 1)
+	for _, slot := range old {
+		if slot.code == 0 {
+			continue
+		}
+		i := slot.hash & mask
+		for t.table[i].code != 0 {
 			i = (i + 1) & mask
 		}
-		t.table[i], t.hashes[i] = uint32(c)+1, uint32(h>>32)
+		t.table[i] = slot
 	}
 }
 
 // dropTable gives up the memory that only finding strings needs.
-func (t *interner) dropTable() { t.table, t.hashes = nil, nil }
+func (t *interner) dropTable() { t.table = nil }

@@ -129,6 +129,7 @@ func (l *load) readText(ctx context.Context) error {
 		for _, sc := range scanners {
 			sc.strings[i].dropTable()
 			sources = append(sources, sc.strings[i])
+			sc.strings[i] = nil
 		}
 		return sources
 	})

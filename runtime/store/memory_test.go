@@ -213,6 +213,23 @@ func TestLoadStops(t *testing.T) {
 	}
 }
 
+// TestCancelABlockedReader cancels a load whose reader yields nothing.
+func TestCancelABlockedReader(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	s := predicate(t, "p(x:int)")
+	b, err := Bind([]Schema{s}, "", []Fact{{Pred: "p", Path: "pipe", Reader: r}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go io.WriteString(w, "1\n2\n3\n4\n")
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if _, _, err := Load(ctx, b, Options{blockSize: 2}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestReaders loads from readers of every kind.
 func TestReaders(t *testing.T) {
 	s := predicate(t, "edge(a:int; b:int)")

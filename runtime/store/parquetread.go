@@ -212,6 +212,7 @@ func (l *load) readParquet(ctx context.Context) error {
 		for t := range interners {
 			interners[t][i].dropTable()
 			sources = append(sources, interners[t][i])
+			interners[t][i] = nil
 		}
 		return sources
 	})

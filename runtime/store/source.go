@@ -189,6 +189,9 @@ func (s *Source) Load(ctx context.Context, opts Options) ([]*Relation, *FileRepo
 	} else {
 		err = l.readText(ctx)
 	}
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
 	if err != nil {
 		l.giveBack()
 		if ctx.Err() != nil {

@@ -253,7 +253,17 @@ func scanText(ctx context.Context, o *opened, format textFormat, fields []field,
 	for w := range scanners {
 		scanners[w] = newTextScanner(format, fields, arity, opts.OnError == Skip)
 		workers.Go(func() {
-			for b := range blocks {
+			for {
+				// A reader that blocks must not keep a cancelled load waiting.
+				var b textBlock
+				var ok bool
+				select {
+				case b, ok = <-blocks:
+				case <-ctx.Done():
+				}
+				if !ok {
+					return
+				}
 				rows := scanners[w].scan(b)
 				rows.worker = w
 				select {
