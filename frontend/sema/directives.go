@@ -131,9 +131,9 @@ func (c *checker) compilerDirective(d *directive) {
 		c.unknownDirective(d)
 		return
 	}
-	code := warningNamed(parts[2])
+	code := warningNames[parts[2]]
 	if code == nil {
-		c.noteIgnored(d, "redfox has no warning "+parts[2])
+		c.noteIgnored(d, "redfox has no warning "+parts[2]+"; it has "+strings.Join(sortedKeys(warningNames), ", "))
 		return
 	}
 	c.levels[code] = to
@@ -150,8 +150,6 @@ var warningNames = map[string]*diag.Code{
 	"UNBOUNDED_RECURSION": diag.UnboundedRecursion,
 	"SPECIFIC_STARRED_EDGE_IN_SAFETY_GRAPH_CYCLE": diag.UnboundedRecursion,
 }
-
-func warningNamed(name string) *diag.Code { return warningNames[name] }
 
 func (c *checker) noteIgnored(d *directive, why string) {
 	c.diags.Add(&diag.Diagnostic{

@@ -42,7 +42,7 @@ type variable struct {
 
 // literal is *atom, *binding, *test or *negation; *equation until the order of
 // the body is settled.
-type literal interface{}
+type literal any
 
 type atom struct {
 	span source.Span

@@ -37,7 +37,7 @@ type pred struct {
 	facts       int
 	uses        int  // occurrences outside heads and declarations
 	external    bool // facts are bound from outside
-	fileBound   bool // lang:physical:filePath names it
+	fileBound   bool // a directive says where its facts come from
 	poisoned    bool // something about it is wrong and reported
 	orderBy     []core.OrderKey
 	limit       int64
@@ -301,7 +301,7 @@ func (c *checker) resolveNames() {
 		}
 	}
 	for _, d := range c.directives {
-		if d.name == "physical:filePath" && d.pred != nil && c.preds[d.pred.Name] != nil {
+		if (d.name == "physical:filePath" || d.name == "derivationType") && d.pred != nil && c.preds[d.pred.Name] != nil {
 			c.preds[d.pred.Name].fileBound = true
 		}
 	}
