@@ -98,6 +98,7 @@ func Bind(schemas []Schema, dir string, facts []Fact, opts Options) (*Binding, e
 		if err := b.folder(dir); err != nil {
 			return nil, err
 		}
+		b.noteUnknown()
 	}
 	for _, s := range schemas {
 		if b.taken[s.Name] == "" && !s.Optional {
@@ -113,6 +114,22 @@ type binder struct {
 	result *Binding
 	taken  map[string]string // predicate → path of the file that fills it
 	named  map[string]bool   // predicates that a Fact fills
+	// unknown are files of the folder whose names resemble no predicate's. A
+	// folder is often shared by programs, so they make one note together.
+	unknown []string
+}
+
+// noteUnknown tells of the files that nothing has a use for.
+func (b *binder) noteUnknown() {
+	const shown = 3
+	names := b.unknown[:min(len(b.unknown), shown)]
+	rest := ""
+	if more := len(b.unknown) - shown; more > 0 {
+		rest = fmt.Sprintf(" and %d more", more)
+	}
+	if len(names) > 0 {
+		b.note("not used, for want of a predicate of the name: %s%s", strings.Join(names, ", "), rest)
+	}
 }
 
 func (b *binder) note(format string, args ...any) {
@@ -241,7 +258,7 @@ func (b *binder) folderFile(path, stem string) error {
 		if ok {
 			b.note("%s is not used: there is no predicate %s; did you mean %s?", path, strings.ReplaceAll(stem, "/", ":"), near)
 		} else {
-			b.note("%s is not used: there is no predicate %s", path, strings.ReplaceAll(stem, "/", ":"))
+			b.unknown = append(b.unknown, path)
 		}
 		return nil
 	}

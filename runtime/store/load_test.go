@@ -101,7 +101,7 @@ func TestLoadFolder(t *testing.T) {
 name: 1 "a, \"b\""; 2 "two\nlines"
 a:b: "x\ty"; "x"
 none: ` + `
-DIR/other.tsv is not used: there is no predicate other
+not used, for want of a predicate of the name: DIR/other.tsv
 none has no file of facts; it is empty
 `
 		if got.String() != want {
