@@ -49,6 +49,9 @@ func sameOperator(a, b Node) bool {
 	case *Union:
 		_, ok := b.(*Union)
 		return ok
+	case *MultiJoin:
+		b, ok := b.(*MultiJoin)
+		return ok && slices.Equal(a.Order, b.Order)
 	case *Seq:
 		b, ok := b.(*Seq)
 		return ok && slices.Equal(a.Group, b.Group) && slices.Equal(a.Order, b.Order) && a.Index == b.Index

@@ -238,6 +238,8 @@ func infer(n Node) *properties {
 		if len(n.Nodes) == 1 {
 			p.keep(infer(n.Nodes[0]))
 		}
+	case *MultiJoin:
+		p.multiJoin(n)
 	case *Seq:
 		p.keep(infer(n.Input))
 		p.addKey(append(slices.Clone(n.Group), n.Index))
@@ -472,7 +474,13 @@ func (p *properties) join(n *Join) {
 		}
 		return
 	}
-	p.fds = slices.Concat(left.fds, right.fds)
+	p.keep(joined(left, right))
+}
+
+// joined returns what holds of an inner join: the dependencies of both sides,
+// and a key of each together as key.
+func joined(left, right *properties) *properties {
+	p := &properties{fds: slices.Concat(left.fds, right.fds)}
 	if len(p.fds) > maxFDs {
 		p.fds = p.fds[:maxFDs]
 	}
@@ -487,4 +495,5 @@ func (p *properties) join(n *Join) {
 			p.keys = append(p.keys, key)
 		}
 	}
+	return p
 }

@@ -95,6 +95,8 @@ func (p *parser) node(ln *line) Node {
 			p.failLine(ln, "a union needs an operator under it")
 		}
 		return &Union{Nodes: p.inputs(ln, len(ln.kids))}
+	case "multijoin":
+		return p.multiJoin(ln)
 	case "seq":
 		n := &Seq{Input: p.input(ln)}
 		p.tokens = rest
@@ -214,6 +216,19 @@ func (p *parser) join(ln *line) Node {
 	p.end()
 	if both := n.On(); !slices.Equal(slices.Sorted(slices.Values(on)), slices.Sorted(slices.Values(both))) {
 		p.failLine(ln, "the join names %s, but the columns that both sides have are %s", listNames(on), listNames(both))
+	}
+	return n
+}
+
+// multiJoin reads `multijoin x, y, z`.
+func (p *parser) multiJoin(ln *line) Node {
+	n := &MultiJoin{Nodes: p.inputs(ln, len(ln.kids))}
+	p.tokens = ln.tokens[1:]
+	for p.peek().kind != endToken {
+		if len(n.Order) > 0 {
+			p.expect(",")
+		}
+		n.Order = append(n.Order, p.name("a column"))
 	}
 	return n
 }

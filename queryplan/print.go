@@ -289,6 +289,8 @@ func NodeHead(n Node) string {
 		return strings.TrimSuffix("aggregate ["+namesText(n.By)+"] "+strings.Join(out, ", "), " ")
 	case *Union:
 		return "union"
+	case *MultiJoin:
+		return strings.TrimSuffix("multijoin "+namesText(n.Order), " ")
 	case *Seq:
 		return "seq " + columnName(n.Index) + groupText(n.Group) + " order [" + namesText(n.Order) + "]"
 	case *TopK:

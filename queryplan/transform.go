@@ -31,6 +31,8 @@ func WithInputs(n Node, inputs []Node) Node {
 		return &Aggregate{inputs[0], n.By, n.Aggs}
 	case *Union:
 		return &Union{inputs}
+	case *MultiJoin:
+		return &MultiJoin{inputs, n.Order}
 	case *Seq:
 		return &Seq{inputs[0], n.Group, n.Order, n.Index}
 	case *TopK:

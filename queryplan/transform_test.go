@@ -29,7 +29,11 @@ block b0:
                     aggregate [] n: int = count()
                       map one = 1
                         scan edge(_, _)
-      scan edge(x, z)
+      project x, z
+        multijoin x, z, y
+          scan edge(x, y)
+          scan edge(y, z)
+          scan edge(x, z)
   merge tc
   halt
 `
@@ -84,6 +88,7 @@ func TestEqualSeesEveryField(t *testing.T) {
 		{"(1)", "(2)"}, {"topk 1", "topk 2"}, {"order [q]", "order [q desc]"},
 		{"count()", "max(one)"}, {"semi join z\n", "join\n"}, {"semi join z", "unique semi join z"},
 		{"one = 1", "one = 2"}, {"scan edge(_, _)", "scan edge(_, k)"}, {"semi", "anti"},
+		{"multijoin x, z, y", "multijoin x, y, z"},
 	} {
 		changed := strings.Replace(transformPlan, change[0], change[1], 1)
 		if changed == transformPlan {

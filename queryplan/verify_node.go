@@ -69,6 +69,8 @@ func operatorName(n Node) string {
 		return "aggregate"
 	case *Union:
 		return "union"
+	case *MultiJoin:
+		return "multijoin"
 	case *Seq:
 		return "seq"
 	case *TopK:
@@ -128,6 +130,8 @@ func (v *verifier) operator(n Node, inputs [][]Column) ([]Column, error) {
 		return verifyAggregate(n, inputs[0])
 	case *Union:
 		return verifyUnion(inputs)
+	case *MultiJoin:
+		return verifyMultiJoin(n, inputs)
 	case *Seq:
 		if err := columnsExist(inputs[0], n.Group, n.Order); err != nil {
 			return nil, err

@@ -70,6 +70,8 @@ func (m *machine) operator(n queryplan.Node) (Rows, error) {
 			out = append(out, pick(inputs[i], positions(in.Columns(), names))...)
 		}
 		return out, nil
+	case *queryplan.MultiJoin:
+		return multiJoin(n, inputs)
 	case *queryplan.Seq:
 		return seq(n, inputs[0]), nil
 	case *queryplan.TopK:
@@ -166,6 +168,26 @@ func join(n *queryplan.Join, left, right Rows) (Rows, error) {
 		}
 	}
 	return out, nil
+}
+
+// multiJoin joins the inputs from left to right, as if the operator were a chain
+// of joins.
+func multiJoin(n *queryplan.MultiJoin, inputs []Rows) (Rows, error) {
+	cols, rows := n.Nodes[0].Columns(), inputs[0]
+	for i, right := range n.Nodes[1:] {
+		// The left side is only asked for its columns.
+		step := &queryplan.Join{Left: &queryplan.Values{Cols: cols}, Right: right}
+		var err error
+		if rows, err = join(step, rows, inputs[i+1]); err != nil {
+			return nil, err
+		}
+		cols = step.Columns()
+	}
+	names := make([]string, 0, len(cols))
+	for _, c := range n.Columns() {
+		names = append(names, c.Name)
+	}
+	return pick(rows, positions(cols, names)), nil
 }
 
 // groups returns the rows of each group, groups in order of appearance.

@@ -59,6 +59,15 @@ func (c *Catalog) Bounds(n queryplan.Node) map[string]Bound {
 			}
 		}
 		return out
+	case *queryplan.MultiJoin:
+		for _, in := range n.Nodes {
+			for name, b := range c.Bounds(in) {
+				if _, ok := out[name]; !ok {
+					out[name] = b
+				}
+			}
+		}
+		return out
 	case *queryplan.Filter:
 		return c.Bounds(n.Input)
 	case *queryplan.Dedup:

@@ -278,6 +278,8 @@ func (e *Estimator) operator(n queryplan.Node) *Estimate {
 			}
 		}
 		return out
+	case *queryplan.MultiJoin:
+		return e.multiJoin(n)
 	case *queryplan.Seq:
 		in := e.Of(n.Input)
 		out := &Estimate{Rows: in.Rows, Cols: in.copyCols(1)}
@@ -389,6 +391,26 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 			c = o
 		}
 		out.Cols[name] = c
+	}
+	return out
+}
+
+// multiJoin estimates a join of several inputs as the chain of binary joins in
+// their order: what comes out is the same, and so an optimiser that weighs the
+// two sees only the tuples on the way.
+func (e *Estimator) multiJoin(n *queryplan.MultiJoin) *Estimate {
+	out := e.Of(n.Nodes[0])
+	cols := names(n.Nodes[0].Columns())
+	for _, in := range n.Nodes[1:] {
+		var on []string
+		for _, c := range in.Columns() {
+			if slices.Contains(cols, c.Name) {
+				on = append(on, c.Name)
+			} else {
+				cols = append(cols, c.Name)
+			}
+		}
+		out = JoinEstimate(queryplan.Inner, out, e.Of(in), on, false)
 	}
 	return out
 }
