@@ -230,6 +230,11 @@ func (g *grouper) together(c *conjunction, scans []*queryplan.Scan) queryplan.No
 			j := at(s, i)
 			switch {
 			case name == "" || names[j] == name:
+			case names[j] == "" && slices.Contains(names, name):
+				// Two columns of the row are to be equal.
+				col := queryplan.Column{Name: c.names.Fresh(name), Type: v.Cols[j].Type}
+				names[j] = col.Name
+				c.conds = addCond(c.conds, equalColumns(queryplan.Column{Name: name, Type: col.Type}, col))
 			case names[j] == "":
 				names[j] = name
 			default:

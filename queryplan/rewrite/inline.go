@@ -202,12 +202,7 @@ func (in *inliner) inline(v *queryplan.Var, n queryplan.Node) {
 	}
 	for _, u := range in.uses[v] {
 		c := u.block.Cmds[u.index]
-		tree := queryplan.Rewrite(queryplan.CommandNode(c), func(m queryplan.Node) queryplan.Node {
-			if s, ok := m.(*queryplan.Scan); ok && s.Var == v {
-				return chooseColumns(n, s)
-			}
-			return m
-		})
+		tree := putInPlace(queryplan.CommandNode(c), v, n, unique)
 		u.block.Cmds[u.index] = queryplan.WithNode(c, tree)
 		for _, s := range queryplan.Scans(n) {
 			if in.defs[s.Var] != nil && !slices.Contains(in.uses[s.Var], u) {
@@ -224,6 +219,29 @@ func (in *inliner) inline(v *queryplan.Var, n queryplan.Node) {
 		})
 	}
 	in.defs[v].inserts = nil
+}
+
+// putInPlace replaces the scans of v by n. Where n may repeat tuples, joins with
+// it may match more than once.
+func putInPlace(tree queryplan.Node, v *queryplan.Var, n queryplan.Node, unique bool) queryplan.Node {
+	if s, ok := tree.(*queryplan.Scan); ok {
+		if s.Var == v {
+			return chooseColumns(n, s)
+		}
+		return tree
+	}
+	in := tree.Inputs()
+	out := make([]queryplan.Node, len(in))
+	for i, x := range in {
+		out[i] = putInPlace(x, v, n, unique)
+	}
+	if j, ok := tree.(*queryplan.Join); ok && j.Unique && !unique && out[1] != j.Right {
+		return matchedAgain(&queryplan.Join{Kind: j.Kind, Left: out[0], Right: out[1]})
+	}
+	if len(in) == 0 {
+		return tree
+	}
+	return queryplan.WithInputs(tree, out)
 }
 
 // chooseColumns shows a view as the scan of its variable did.

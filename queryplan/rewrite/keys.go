@@ -65,7 +65,16 @@ func dropDedup(n queryplan.Node, free bool) queryplan.Node {
 			out[i] = dropDedup(x, false)
 		}
 	}
+	if j, ok := n.(*queryplan.Join); ok && j.Unique && out[1] != j.Right {
+		return matchedAgain(&queryplan.Join{Kind: j.Kind, Left: out[0], Right: out[1]})
+	}
 	return queryplan.WithInputs(n, out)
+}
+
+// matchedAgain finds out anew whether a join matches each left tuple once: its
+// right side may repeat tuples now.
+func matchedAgain(j *queryplan.Join) queryplan.Node {
+	return &queryplan.Join{Kind: j.Kind, Left: j.Left, Right: j.Right, Unique: j.MatchesOnce()}
 }
 
 var limitSequences = &Pass{
