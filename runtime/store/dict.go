@@ -1,6 +1,7 @@
 package store
 
 import (
+	"hash/maphash"
 	"math/bits"
 	"slices"
 	"sort"
@@ -16,13 +17,28 @@ import (
 // and reading takes no lock.
 type Dict struct {
 	sorted stringArena
+	index  dictIndex // finds sorted strings by hash, once programs intern
 
-	mu    sync.Mutex
+	mu    sync.Mutex // of additions
 	added atomic.Int64
 	// segments hold the interned strings: segment s has room for
 	// firstSegment<<s of them and is never moved, so that readers need no lock.
 	segments [32]atomic.Pointer[[]string]
-	codes    sync.Map // interned string -> uint32
+	shards   [32]dictShard
+}
+
+// dictShard has the codes of those interned strings whose hashes end alike.
+type dictShard struct {
+	mu    sync.RWMutex
+	codes map[string]uint32
+}
+
+// dictIndex is an open-addressing table of the sorted strings' codes. It is built
+// when the first string is interned: until then a few look-ups by bisection do.
+type dictIndex struct {
+	once  sync.Once
+	ready atomic.Bool
+	table []internSlot
 }
 
 const firstSegment = 256
@@ -70,16 +86,49 @@ func segmentOf(i int) (segment, index int) {
 
 // Lookup returns the code of a string that is there.
 func (d *Dict) Lookup(s string) (uint32, bool) {
-	n := d.sorted.len()
-	if i := sort.Search(n, func(i int) bool { return d.sorted.at(i) >= s }); i < n && d.sorted.at(i) == s {
-		return uint32(i), true
+	if !d.index.ready.Load() {
+		i := d.LowerBound(s)
+		return uint32(i), i < d.Sorted() && d.sorted.at(i) == s
 	}
-	if d.added.Load() > 0 {
-		if code, ok := d.codes.Load(s); ok {
-			return code.(uint32), true
+	return d.find(s, maphash.String(hashSeed, s))
+}
+
+// find is Lookup by hash.
+func (d *Dict) find(s string, hash uint64) (uint32, bool) {
+	if table := d.index.table; len(table) > 0 {
+		mask := uint32(len(table) - 1)
+		for i := uint32(hash) & mask; table[i].code != 0; i = (i + 1) & mask {
+			if code := table[i].code - 1; table[i].hash == uint32(hash) && d.sorted.at(int(code)) == s {
+				return code, true
+			}
 		}
 	}
-	return 0, false
+	shard := d.shard(hash)
+	shard.mu.RLock()
+	defer shard.mu.RUnlock()
+	code, ok := shard.codes[s]
+	return code, ok
+}
+
+func (d *Dict) shard(hash uint64) *dictShard { return &d.shards[hash>>59] }
+
+// buildIndex fills the table of the sorted strings.
+func (d *Dict) buildIndex() {
+	n := d.sorted.len()
+	if n > 0 {
+		table := make([]internSlot, 1<<bits.Len(uint(2*n-1)))
+		mask := uint32(len(table) - 1)
+		for code := range n {
+			h := uint32(maphash.String(hashSeed, d.sorted.at(code)))
+			i := h & mask
+			for table[i].code != 0 {
+				i = (i + 1) & mask
+			}
+			table[i] = internSlot{code: uint32(code) + 1, hash: h}
+		}
+		d.index.table = table
+	}
+	d.index.ready.Store(true)
 }
 
 // LowerBound returns the first code whose string is at least s, among those in
@@ -90,26 +139,39 @@ func (d *Dict) LowerBound(s string) int {
 
 // Intern returns the code of a string, adding it when it is new.
 func (d *Dict) Intern(s string) uint32 {
-	if code, ok := d.Lookup(s); ok {
+	d.index.once.Do(d.buildIndex)
+	hash := maphash.String(hashSeed, s)
+	if code, ok := d.find(s, hash); ok {
 		return code
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if code, ok := d.codes.Load(s); ok {
-		return code.(uint32)
+	shard := d.shard(hash)
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if code, ok := shard.codes[s]; ok {
+		return code
 	}
 	s = strings.Clone(s)
+	code := d.append(s)
+	if shard.codes == nil {
+		shard.codes = map[string]uint32{}
+	}
+	shard.codes[s] = code
+	return code
+}
+
+// append gives a new string its code.
+func (d *Dict) append(s string) uint32 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	n := int(d.added.Load())
-	code := uint32(d.sorted.len() + n)
 	seg, i := segmentOf(n)
 	if i == 0 {
 		room := make([]string, firstSegment<<seg)
 		d.segments[seg].Store(&room)
 	}
 	(*d.segments[seg].Load())[i] = s
-	d.codes.Store(s, code)
 	d.added.Store(int64(n + 1))
-	return code
+	return uint32(d.sorted.len() + n)
 }
 
 // Compare orders two codes by their strings' bytes.
