@@ -23,27 +23,40 @@ var placeClears = &Pass{
 	},
 }
 
-// liveness has for every block the variables whose contents are used later.
+// liveness has for every block the variables whose contents are used later, as
+// numbers.
 type liveness struct {
 	vars    []*queryplan.Var // those that can be cleared, in the plan's order
-	in, out map[*queryplan.Block]map[*queryplan.Var]bool
+	number  map[*queryplan.Var]int
+	in, out map[*queryplan.Block]bitset
 	before  map[*queryplan.Block][]*queryplan.Block
 }
 
 func findLiveness(p *queryplan.Plan) *liveness {
 	l := &liveness{
-		in: map[*queryplan.Block]map[*queryplan.Var]bool{}, out: map[*queryplan.Block]map[*queryplan.Var]bool{},
+		number: map[*queryplan.Var]int{}, in: map[*queryplan.Block]bitset{}, out: map[*queryplan.Block]bitset{},
 		before: map[*queryplan.Block][]*queryplan.Block{},
 	}
 	for _, v := range p.Vars {
 		if !v.Output && (v.Kind == queryplan.Derived || v.Kind == queryplan.Temp) {
+			l.number[v] = len(l.vars)
 			l.vars = append(l.vars, v)
 		}
 	}
+	// In a block, what comes in live is what it uses before it assigns, and what
+	// goes out live and is not assigned.
+	uses, assigns := map[*queryplan.Block]bitset{}, map[*queryplan.Block]bitset{}
 	blocks := reversePostorder(p)
 	slices.Reverse(blocks)
 	for _, b := range blocks {
-		l.in[b], l.out[b] = map[*queryplan.Var]bool{}, map[*queryplan.Var]bool{}
+		l.in[b], l.out[b] = newBitset(len(l.vars)), newBitset(len(l.vars))
+		uses[b], assigns[b] = l.branched(b), newBitset(len(l.vars))
+		for _, c := range slices.Backward(b.Cmds) {
+			l.step(uses[b], c)
+			if a, ok := c.(*queryplan.Assign); ok {
+				assigns[b].add(l.number[a.Var])
+			}
+		}
 		for _, s := range b.Successors() {
 			l.before[s] = append(l.before[s], b)
 		}
@@ -52,42 +65,41 @@ func findLiveness(p *queryplan.Plan) *liveness {
 		changed = false
 		for _, b := range blocks {
 			for _, s := range b.Successors() {
-				for v := range l.in[s] {
-					l.out[b][v] = true
-				}
+				l.out[b].addAll(l.in[s])
 			}
-			live := map[*queryplan.Var]bool{}
-			for v := range l.out[b] {
-				live[v] = true
+			live := l.out[b].clone()
+			for w := range live {
+				live[w] = live[w]&^assigns[b][w] | uses[b][w]
 			}
-			for _, v := range branched(b) {
-				live[v] = true
-			}
-			for _, c := range slices.Backward(b.Cmds) {
-				step(live, c)
-			}
-			changed = changed || len(live) != len(l.in[b])
-			l.in[b] = live
+			changed = l.in[b].addAll(live) || changed
 		}
 	}
 	return l
 }
 
-func branched(b *queryplan.Block) []*queryplan.Var {
+// branched returns the variables that the end of a block asks for.
+func (l *liveness) branched(b *queryplan.Block) bitset {
+	s := newBitset(len(l.vars))
 	if br, ok := b.Term.(*queryplan.Branch); ok {
-		return br.Vars
+		l.addTo(s, br.Vars)
 	}
-	return nil
+	return s
+}
+
+func (l *liveness) addTo(s bitset, vars []*queryplan.Var) {
+	for _, v := range vars {
+		if i, ok := l.number[v]; ok {
+			s.add(i)
+		}
+	}
 }
 
 // step takes the set of live variables from after a command to before it.
-func step(live map[*queryplan.Var]bool, c queryplan.Command) {
+func (l *liveness) step(live bitset, c queryplan.Command) {
 	if a, ok := c.(*queryplan.Assign); ok {
-		delete(live, a.Var)
+		live.remove(l.number[a.Var])
 	}
-	for _, v := range usedVars(c) {
-		live[v] = true
-	}
+	l.addTo(live, usedVars(c))
 }
 
 // usedVars returns the variables whose contents a command needs: what it scans,
@@ -112,44 +124,35 @@ func usedVars(c queryplan.Command) []*queryplan.Var {
 
 // place inserts the clears of one block.
 func (l *liveness) place(b *queryplan.Block) {
-	clearable := map[*queryplan.Var]bool{}
-	for _, v := range l.vars {
-		clearable[v] = true
-	}
-	live := map[*queryplan.Var]bool{}
-	for v := range l.out[b] {
-		live[v] = true
-	}
-	for _, v := range branched(b) {
-		live[v] = true
-	}
+	live := l.branched(b)
+	live.addAll(l.out[b])
 	var cmds []queryplan.Command // in reverse
 	for _, c := range slices.Backward(b.Cmds) {
-		dead := map[*queryplan.Var]bool{}
-		used := usedVars(c)
+		used := newBitset(len(l.vars))
+		l.addTo(used, usedVars(c))
 		if a, ok := c.(*queryplan.Assign); ok {
-			used = append(used, a.Var)
+			used.add(l.number[a.Var])
 		}
-		for _, v := range used {
-			if clearable[v] && !live[v] {
-				dead[v] = true
+		var dead []queryplan.Command
+		for i := range used.members {
+			if !live.has(i) {
+				dead = append(dead, &queryplan.Clear{Var: l.vars[i]})
 			}
 		}
-		for _, v := range slices.Backward(l.vars) {
-			if dead[v] {
-				cmds = append(cmds, &queryplan.Clear{Var: v})
-			}
-		}
-		cmds = append(cmds, c)
-		step(live, c)
+		slices.Reverse(dead)
+		cmds = append(append(cmds, dead...), c)
+		l.step(live, c)
 	}
 	// What another way out of a block before still uses dies on entry here.
+	entering := newBitset(len(l.vars))
+	for _, from := range l.before[b] {
+		entering.addAll(l.out[from])
+		entering.addAll(l.branched(from))
+	}
 	var entry []queryplan.Command
-	for _, v := range l.vars {
-		if !live[v] && slices.ContainsFunc(l.before[b], func(from *queryplan.Block) bool {
-			return l.out[from][v] || slices.Contains(branched(from), v)
-		}) {
-			entry = append(entry, &queryplan.Clear{Var: v})
+	for i := range entering.members {
+		if !live.has(i) {
+			entry = append(entry, &queryplan.Clear{Var: l.vars[i]})
 		}
 	}
 	slices.Reverse(cmds)

@@ -21,7 +21,7 @@ var foldConstants = &Pass{
 
 // foldProgram folds every tree and takes out rules that derive nothing.
 func foldProgram(p *program) error {
-	empty := emptyVars(p.Plan)
+	empty := p.emptyVars()
 	p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
 		want := n.Columns()
 		n = queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
@@ -72,13 +72,14 @@ func dropUnreached(p *queryplan.Plan) {
 	p.Blocks = slices.DeleteFunc(p.Blocks, func(b *queryplan.Block) bool { return !reached[b] })
 }
 
-// emptyVars returns the derived variables that no rule can put a tuple in. It
-// starts from all of them and takes out those with a rule over what may have
-// tuples, until nothing changes.
-func emptyVars(p *queryplan.Plan) map[*queryplan.Var]bool {
+// emptyVars returns the stored relations without rows and the derived variables
+// that no rule can put a tuple in. It starts from all of the latter and takes out
+// those with a rule over what may have tuples, until nothing changes.
+func (p *program) emptyVars() map[*queryplan.Var]bool {
 	empty := map[*queryplan.Var]bool{}
 	for _, v := range p.Vars {
-		if v.Kind == queryplan.Derived {
+		rel := p.catalog.Relation(v.Source)
+		if v.Kind == queryplan.Derived || v.Kind == queryplan.Input && rel != nil && rel.Rows == 0 {
 			empty[v] = true
 		}
 	}

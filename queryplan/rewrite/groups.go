@@ -124,6 +124,9 @@ func (g *grouper) tableVar(table *stats.Table, inputs []*queryplan.Var) *querypl
 
 // merge puts the scans of a conjunction that read one row together.
 func (g *grouper) merge(n queryplan.Node, _ site) queryplan.Node {
+	if !g.meets(n) {
+		return n
+	}
 	c := flatten(n)
 	groups := map[string][]int{}
 	var order []string
@@ -165,6 +168,23 @@ func (g *grouper) merge(n queryplan.Node, _ site) queryplan.Node {
 	}
 	c.rels = rels
 	return c.assemble(leftDeep(len(rels)), site{})
+}
+
+// meets reports whether two scans of a tree may read one row: they are of one
+// variable or one table.
+func (g *grouper) meets(n queryplan.Node) bool {
+	seen := map[*queryplan.Var]bool{}
+	for _, s := range queryplan.Scans(n) {
+		v := s.Var
+		if table, _ := g.tableOf(v); table != nil {
+			v = table
+		}
+		if seen[v] {
+			return true
+		}
+		seen[v] = true
+	}
+	return false
 }
 
 // rowOf names the row that a scan reads: the table or variable and the names of

@@ -55,17 +55,14 @@ type joinGraph struct {
 	words int // of a column set
 	// computed are the columns that joins wait for.
 	computed []graphMap
-	joinable columnBits
+	joinable bitset
 }
-
-// columnBits is a set of columns.
-type columnBits []uint64
 
 type graphRel struct {
 	rows     float64
 	scanned  float64 // tuples read to get at rows
-	cols     columnBits
-	keys     []columnBits
+	cols     bitset
+	keys     []bitset
 	distinct map[int]float64 // by column
 	// indexed says that an index on it outlives one evaluation.
 	indexed bool
@@ -76,13 +73,13 @@ type graphRel struct {
 type graphLink []int
 
 type graphCond struct {
-	cols  columnBits
+	cols  bitset
 	share float64
 }
 
 type graphMap struct {
 	col  int
-	used columnBits
+	used bitset
 }
 
 func newJoinGraph(c *conjunction, est *stats.Estimator, changed map[*queryplan.Var]bool) *joinGraph {
@@ -106,8 +103,8 @@ func newJoinGraph(c *conjunction, est *stats.Estimator, changed map[*queryplan.V
 		col(name)
 	}
 	g.words = (len(number) + 63) / 64
-	set := func(names []string) columnBits {
-		s := make(columnBits, g.words)
+	set := func(names []string) bitset {
+		s := make(bitset, g.words)
 		for _, name := range names {
 			s.add(col(name))
 		}
@@ -229,9 +226,9 @@ type subPlan struct {
 	rows     float64
 	stream   float64 // cost of producing the tuples
 	index    float64 // cost of having an index on them
-	cols     columnBits
+	cols     bitset
 	distinct map[int]float64 // of the joinable columns
-	keys     []columnBits    // of a single relation
+	keys     []bitset        // of a single relation
 }
 
 func (g *joinGraph) leaf(i int) *subPlan {
@@ -248,7 +245,7 @@ func (g *joinGraph) leaf(i int) *subPlan {
 }
 
 // close adds the computed columns that the others allow.
-func (g *joinGraph) close(cols columnBits) {
+func (g *joinGraph) close(cols bitset) {
 	for changed := true; changed; {
 		changed = false
 		for _, m := range g.computed {
@@ -261,7 +258,7 @@ func (g *joinGraph) close(cols columnBits) {
 }
 
 // connected reports whether a join of two sets has a column to match.
-func (g *joinGraph) connected(a, b columnBits) bool {
+func (g *joinGraph) connected(a, b bitset) bool {
 	for w := range a {
 		if a[w]&b[w]&g.joinable[w] != 0 {
 			return true
@@ -272,7 +269,7 @@ func (g *joinGraph) connected(a, b columnBits) bool {
 
 // shape estimates the join of two plans without choosing sides.
 func (g *joinGraph) shape(l, r *subPlan) *subPlan {
-	on := make(columnBits, g.words)
+	on := make(bitset, g.words)
 	dl, dr := 1.0, 1.0
 	for w := range on {
 		on[w] = l.cols[w] & r.cols[w] & g.joinable[w]
@@ -316,7 +313,7 @@ func distinctOf(s *subPlan, col int) float64 {
 	return max(1, s.rows)
 }
 
-func hasKey(keys []columnBits, cols columnBits) bool {
+func hasKey(keys []bitset, cols bitset) bool {
 	return slices.ContainsFunc(keys, cols.hasAll)
 }
 
@@ -479,19 +476,4 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 		leaves = slices.Delete(leaves, at, at+1)
 	}
 	return plan
-}
-
-func (s columnBits) add(i int)      { s[i/64] |= 1 << (i % 64) }
-func (s columnBits) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
-
-func (s columnBits) clone() columnBits { return slices.Clone(s) }
-
-// hasAll reports whether every column of o is in s.
-func (s columnBits) hasAll(o columnBits) bool {
-	for w := range o {
-		if o[w]&^s[w] != 0 {
-			return false
-		}
-	}
-	return true
 }

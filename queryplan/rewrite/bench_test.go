@@ -1,0 +1,88 @@
+package rewrite
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redfoxdb/redfox/frontend"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/build"
+)
+
+// manyRules builds a program of about n rules: chains of views, joins of three
+// and of eight relations, recursion, negation and aggregates, as generated
+// programs have them.
+func manyRules(t testing.TB, n int) *queryplan.Plan {
+	var b strings.Builder
+	b.WriteString("edge(x, y) -> int(x), int(y).\nw[x] = y -> int(x), int(y).\nq[x] = y -> int(x), int(y).\n")
+	b.WriteString("v0(x, y) <- edge(x, y).\n")
+	for i := 1; i <= n/10; i++ {
+		fmt.Fprintf(&b, "v%d(x, z) <- v%d(x, y), edge(y, z), x < %d.\n", i, i-1, i)
+		fmt.Fprintf(&b, "f%d[x] = z <- w[x] = y, z = y + %d.\n", i, i)
+		fmt.Fprintf(&b, "r%d(x, y) <- v%d(x, y), f%d[x] != 3.\n", i, i, i)
+		fmt.Fprintf(&b, "r%d(x, z) <- r%d(x, y), edge(y, z), !q[z] = 7.\n", i, i)
+		fmt.Fprintf(&b, "n%d[x] = c <- agg<<c = count()>> r%d(x, y), f%d[y] = _.\n", i, i, i)
+		fmt.Fprintf(&b, "s%d[x] = c <- agg<<c = total(k)>> r%d(x, y), f%d[y] = k.\n", i, i, i)
+		fmt.Fprintf(&b, "t%d(x, y) <- n%d[x] = c, s%d[y] = d, c < d, v%d(y, x).\n", i, i, i, i)
+		fmt.Fprintf(&b, "u%d(a, h) <- edge(a, b), edge(b, c), edge(c, d), edge(d, e), edge(e, f), edge(f, g), edge(g, h), t%d(a, h).\n", i, i)
+		fmt.Fprintf(&b, "u%d(x, y) <- edge(x, y), !t%d(x, y), w[x] = %d.\n", i, i, i)
+		fmt.Fprintf(&b, "o%d(x) <- u%d(x, y), v%d(y, x).\n", i, i, i)
+	}
+	prog, found := frontend.Compile([]*source.File{source.NewFile("many.logic", b.String())}, frontend.Options{})
+	if prog == nil {
+		t.Fatal(found[0].Message)
+	}
+	p, err := build.Build(prog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range p.Vars {
+		v.Output = v.Output && strings.HasPrefix(v.Name, "o")
+	}
+	return p
+}
+
+// BenchmarkManyRules times all passes on a program of 1,000 rules.
+func BenchmarkManyRules(b *testing.B) {
+	p := manyRules(b, 1000)
+	times := map[string]time.Duration{}
+	for b.Loop() {
+		_, trace, err := Run(p, nil, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, s := range trace.Steps {
+			times[s.Pass] += s.Time
+		}
+	}
+	for _, pass := range passes {
+		b.ReportMetric(float64(times[pass.Name].Microseconds())/1000/float64(b.N), pass.Name+"-ms")
+	}
+}
+
+// BenchmarkTwelveRelations times the search for the order of a join of as many
+// relations as it is exact for, all on one column.
+func BenchmarkTwelveRelations(b *testing.B) {
+	text := "block b0:\n  insert out\n    project x\n"
+	vars := "var out(x: int) derived output\n"
+	for i := range 11 {
+		text += strings.Repeat("  ", i+3) + "join x\n"
+	}
+	for i := range 12 {
+		vars += fmt.Sprintf("var r%d(x: int, y: int) input \"r%d\"\n", i, i)
+		indent := 14 - max(0, i-1)
+		text += strings.Repeat("  ", indent) + fmt.Sprintf("scan r%d(x, y%d)\n", i, i)
+	}
+	p, err := queryplan.Parse("bench.plan", vars+text+"  merge out\n  halt\n")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, _, err := Run(p, nil, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package stats
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/redfoxdb/redfox/internal/planref"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// testCatalog describes a table with the key (o, n), a dimension and a graph.
+func testCatalog() *Catalog {
+	table := func(name string, rows int64, key []int, cols ...Column) *Table {
+		return &Table{Name: name, Rows: rows, Key: key, Columns: cols}
+	}
+	c := &Catalog{Relations: map[string]*Relation{}, Tables: map[string]*Table{
+		"line": table("line", 6000, []int{0, 1},
+			Column{"o", 1, 1500, 1500, true}, Column{"n", 1, 7, 7, false},
+			Column{"price", 100, 99_99, 5000, false}, Column{"disc", 0, 10, 11, false}),
+		"order": table("order", 1500, []int{0}, Column{"o", 1, 1500, 1500, true}, Column{"day", 0, 999, 1000, false}),
+		"edge":  table("edge", 1000, nil, Column{"x", 0, 99, 100, false}, Column{"y", 0, 99, 50, false}),
+	}}
+	for name, t := range c.Tables {
+		r := &Relation{Name: name, Rows: t.Rows, Table: name}
+		for i := range t.Columns {
+			r.Cols = append(r.Cols, i)
+		}
+		c.Relations[name] = r
+	}
+	return c
+}
+
+// TestEstimate prints a plan as a tree with the estimated rows of each operator,
+// and distinct counts of its columns.
+func TestEstimate(t *testing.T) {
+	datadriven.RunTest(t, "testdata/estimate", func(t *testing.T, d *datadriven.TestData) string {
+		p, err := queryplan.Parse("test.plan", d.Input)
+		if err == nil {
+			err = queryplan.Verify(p)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", d.Pos, err)
+		}
+		cat := testCatalog()
+		if d.HasArg("nothing-known") {
+			cat = nil
+		}
+		e := NewEstimator(p, cat)
+		return p.Tree(func(x any) string {
+			n, ok := x.(queryplan.Node)
+			if !ok {
+				return ""
+			}
+			est := e.Of(n)
+			var cols []string
+			for _, c := range n.Columns() {
+				cols = append(cols, c.Name+"="+strconv.FormatFloat(est.column(c.Name).Distinct, 'g', 3, 64))
+			}
+			return fmt.Sprintf("rows %.4g, distinct %s", est.Rows, strings.Join(cols, " "))
+		})
+	})
+}
+
+// TestJoinEstimates compares estimates of joins of uniform random relations with
+// what the joins give: they must be right to within a factor of two.
+func TestJoinEstimates(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 20 {
+		p, err := queryplan.Parse("test.plan", `
+var a(x: int, y: int) input "a"
+var b(y: int, z: int) input "b"
+var out(x: int, y: int, z: int) derived output
+block b0:
+  insert out
+    join y
+      filter lt(x, 40)
+        scan a(x, y)
+      scan b(y, z)
+  merge out
+  halt
+`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		domain := 20 + rng.Int64N(60)
+		cat := &Catalog{Relations: map[string]*Relation{}, Tables: map[string]*Table{}}
+		facts := map[string]planref.Rows{}
+		for _, name := range []string{"a", "b"} {
+			seen := map[[2]int64]bool{}
+			for range 200 + rng.IntN(400) {
+				seen[[2]int64{rng.Int64N(domain), rng.Int64N(domain)}] = true
+			}
+			var rows planref.Rows
+			for pair := range seen {
+				rows = append(rows, []scalar.Value{scalar.OfInt(scalar.IntType, pair[0]), scalar.OfInt(scalar.IntType, pair[1])})
+			}
+			facts[name] = rows
+			col := Column{Max: domain - 1, Distinct: domain}
+			cat.Tables[name] = &Table{Name: name, Rows: int64(len(rows)), Columns: []Column{col, col}}
+			cat.Relations[name] = &Relation{Name: name, Rows: int64(len(rows)), Table: name, Cols: []int{0, 1}}
+		}
+		ans, err := planref.Run(p, facts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		real := float64(len(ans.Outputs["out"]))
+		got := NewEstimator(p, cat).Rows(p.Blocks[0].Cmds[0].(*queryplan.Insert).Node)
+		if got > 2*real || got < real/2 {
+			t.Errorf("estimated %.0f tuples, there are %.0f", got, real)
+		}
+	}
+}
+
+// TestExprBound evaluates random expressions at random points within the bounds
+// of their columns: the values must be within the bound.
+func TestExprBound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	proved := 0
+	for range 3000 {
+		cols := map[string]Bound{}
+		values := map[string]scalar.Value{}
+		e := randomExpr(rng, 3, cols)
+		bound, ok := ExprBound(e, cols)
+		fits := AlwaysFits(e, cols)
+		if !ok && fits && e.Type().Kind == scalar.Decimal {
+			t.Fatalf("%s fits without a bound", queryplan.ExprString(e))
+		}
+		if !ok {
+			continue
+		}
+		proved++
+		for range 5 {
+			for name, b := range cols {
+				width := new(big.Int).Sub(b.Max, b.Min).Int64()
+				v := b.Min.Int64() + []int64{0, width, rng.Int64N(width + 1)}[rng.IntN(3)]
+				if values[name] = scalar.OfInt(scalar.IntType, v); name[0] == 'd' {
+					values[name] = scalar.OfDecimal(2, v)
+				}
+			}
+			v, has := queryplan.Eval(e, func(name string) scalar.Value { return values[name] })
+			if !has {
+				t.Fatalf("%s has no value at %v, but the bound %v", queryplan.ExprString(e), values, bound)
+			}
+			n, _ := new(big.Int).SetString(v.Int128().String(), 10)
+			if n.Cmp(bound.Min) < 0 || n.Cmp(bound.Max) > 0 {
+				t.Fatalf("%s is %v at %v, outside of %v", queryplan.ExprString(e), n, values, bound)
+			}
+			if fits && !v.Fits() {
+				t.Fatalf("%s is %v at %v, which does not fit", queryplan.ExprString(e), n, values)
+			}
+		}
+	}
+	if proved < 500 {
+		t.Errorf("only %d expressions have a bound", proved)
+	}
+}
+
+// randomExpr makes an int or decimal expression over columns i0.. and d0.., of
+// which it sets the bounds.
+func randomExpr(rng *rand.Rand, depth int, cols map[string]Bound) queryplan.Expr {
+	if depth == 0 || rng.IntN(5) == 0 {
+		lo := []int64{0, -100, 1 << 40, -(1 << 62)}[rng.IntN(4)]
+		name, typ := fmt.Sprintf("i%d", len(cols)), scalar.IntType
+		if rng.IntN(2) == 0 {
+			name, typ = fmt.Sprintf("d%d", len(cols)), scalar.DecimalOf(2)
+		}
+		cols[name] = Bound{big.NewInt(lo), big.NewInt(lo + rng.Int64N(1000))}
+		return &queryplan.ColRef{Col: queryplan.Column{Name: name, Type: typ}}
+	}
+	names := []string{"add", "sub", "mul", "neg", "div", "min"}
+	name := names[rng.IntN(len(names))]
+	args := []queryplan.Expr{randomExpr(rng, depth-1, cols)}
+	if name != "neg" {
+		args = append(args, randomExpr(rng, depth-1, cols))
+	}
+	types := make([]scalar.Type, len(args))
+	for i, a := range args {
+		types[i] = a.Type()
+	}
+	sig, err := scalar.Resolve(name, types)
+	if err != nil {
+		return args[0]
+	}
+	for i, want := range sig.Params {
+		if args[i].Type() != want {
+			args[i] = &queryplan.Call{Func: scalar.Lookup("convert"), Args: []queryplan.Expr{args[i]}, Result: want}
+		}
+	}
+	return &queryplan.Call{Func: sig.Func, Args: slices.Clone(args), Result: sig.Result}
+}
