@@ -21,6 +21,7 @@ type compiler struct {
 	rows    map[*queryplan.Var]int
 	tables  map[*queryplan.Var]*table // of Derived and Temp variables
 	sides   map[string]*buildSide
+	tries   tries
 	flow    *flow
 
 	// Of the command that is being compiled.
@@ -74,6 +75,8 @@ func (c *compiler) node(n queryplan.Node, need names) []*pipeline {
 			out = append(out, c.node(u, need)...)
 		}
 		return out
+	case *queryplan.MultiJoin:
+		return []*pipeline{c.multiJoin(n, need)}
 	case *queryplan.Seq:
 		return c.seq(n, need)
 	case *queryplan.TopK:

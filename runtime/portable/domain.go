@@ -239,6 +239,18 @@ func (ds *domains) node(n queryplan.Node) map[string]*domain {
 			}
 		}
 		return out
+	case *queryplan.MultiJoin:
+		out := ds.node(n.Nodes[0])
+		for _, in := range n.Nodes[1:] {
+			for name, d := range ds.node(in) {
+				if have := out[name]; have != nil {
+					unite(have, d)
+				} else {
+					out[name] = d
+				}
+			}
+		}
+		return out
 	default: // Dedup, Seq and TopK add no strings.
 		return ds.node(n.Inputs()[0])
 	}

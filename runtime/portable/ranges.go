@@ -193,6 +193,17 @@ func (r *ranger) node(n queryplan.Node) map[string]interval {
 			}
 		}
 		return out
+	case *queryplan.MultiJoin:
+		out := r.node(n.Nodes[0])
+		for _, in := range n.Nodes[1:] {
+			for name, b := range r.node(in) {
+				if have, ok := out[name]; ok {
+					b = have.intersect(b)
+				}
+				out[name] = b
+			}
+		}
+		return out
 	case *queryplan.Seq:
 		out := r.node(n.Input)
 		out[n.Index] = interval{0, math.MaxInt64}

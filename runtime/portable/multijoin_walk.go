@@ -1,0 +1,338 @@
+package portable
+
+import "slices"
+
+// multiScanner is a worker's walk through the tries of a multijoin: it binds one
+// variable after the other to the values that all inputs with that variable have
+// under what is bound so far (Leapfrog Triejoin: Veldhuizen, ICDT 2014).
+type multiScanner[K trieWord] struct {
+	src    *multiSource[K]
+	run    *run
+	inputs []walked[K]
+	bound  []K // of the variables
+	// cursors are those of each variable, for intersections of three and more.
+	cursors [][]cursor[K]
+	// first and last are the nodes of each level of the lead that the scanned rows
+	// begin and end with, and behind the levels those rows.
+	first, last []uint32
+	// plain says that each combination of keys is one row of every input, and that
+	// no column of a payload is needed.
+	plain bool
+
+	next  op
+	batch batch
+	size  int
+	// chosen are the inputs with a payload, rows the rows of them that the tuple
+	// at hand has, and places those of all tuples of the batch.
+	chosen []int
+	rows   []uint32
+	places [][]uint32
+	steps  int
+}
+
+// walked is an input during a walk: the range of nodes of each level that are
+// under the bound values, and behind the levels the range of rows.
+type walked[K trieWord] struct {
+	trie     *trie[K]
+	from, to []uint32
+}
+
+// cursor is a place in a sorted list.
+type cursor[K trieWord] struct {
+	list []K
+	at   int
+	from uint32 // the node that list starts with
+	in   int    // the place of the variable that it is of
+}
+
+func (s *multiScanner[K]) scan(from, to int, next op) {
+	lead := &s.inputs[s.src.lead]
+	first := uint32((from + leadWeight - 1) / leadWeight)
+	end := uint32((to + leadWeight - 1) / leadWeight)
+	if first >= end {
+		return
+	}
+	s.next = next
+	s.plain = len(s.chosen) == 0
+	for i := range s.inputs {
+		x := &s.inputs[i]
+		x.from[0], x.to[0] = 0, uint32(len(x.trie.vals[0]))
+		s.plain = s.plain && x.trie.below[len(x.trie.below)-1] == nil
+	}
+	levels := len(lead.trie.vals)
+	for l := range levels {
+		nodes := uint32(len(lead.trie.vals[l]))
+		s.first[l] = lead.trie.nodeOf(l, 0, nodes, first)
+		s.last[l] = lead.trie.nodeOf(l, s.first[l], nodes, end-1)
+	}
+	s.first[levels], s.last[levels] = first, end-1
+	lead.from[0], lead.to[0] = s.first[0], s.last[0]+1
+	s.variable(0)
+	s.flush()
+}
+
+// list returns the values of a trie's level that are under what is bound.
+func (s *multiScanner[K]) list(at place) []K {
+	x := &s.inputs[at.input]
+	return x.trie.vals[at.level][x.from[at.level]:x.to[at.level]]
+}
+
+// descend makes a node the one that its input goes on under.
+func (s *multiScanner[K]) descend(at place, node uint32) {
+	x := &s.inputs[at.input]
+	from, to := x.trie.children(at.level, node)
+	if at.input == s.src.lead {
+		from, to = max(from, s.first[at.level+1]), min(to, s.last[at.level+1]+1)
+	}
+	x.from[at.level+1], x.to[at.level+1] = from, to
+}
+
+// variable binds variable v to each of its values in turn, and those after it.
+func (s *multiScanner[K]) variable(v int) {
+	at := s.src.vars[v].at
+	if len(at) > 2 {
+		s.leapfrog(v)
+		return
+	}
+	a, b := at[0], at[1]
+	x, y := s.list(a), s.list(b)
+	if len(x) > len(y) {
+		a, b, x, y = b, a, y, x
+	}
+	if s.plain && v == len(s.src.vars)-1 {
+		s.emitCommon(v, x, y)
+		return
+	}
+	fromX, fromY := s.inputs[a.input].from[a.level], s.inputs[b.input].from[b.level]
+	j := 0
+	for i := 0; i < len(x); i++ {
+		if j = seek(y, j, x[i]); j == len(y) {
+			return
+		}
+		if y[j] != x[i] {
+			// What lies between in x is not in y.
+			i = seek(x, i, y[j]) - 1
+			continue
+		}
+		s.bound[v] = x[i]
+		s.descend(a, fromX+uint32(i))
+		s.descend(b, fromY+uint32(j))
+		s.after(v)
+		j++
+	}
+}
+
+// leapfrog is variable for three and more lists: the lists take turns to seek
+// the largest value that one of them is at, until all are at the same.
+func (s *multiScanner[K]) leapfrog(v int) {
+	at, lists := s.src.vars[v].at, s.cursors[v]
+	for i, p := range at {
+		lists[i] = cursor[K]{list: s.list(p), from: s.inputs[p.input].from[p.level], in: i}
+		if len(lists[i].list) == 0 {
+			return
+		}
+	}
+	slices.SortFunc(lists, func(a, b cursor[K]) int { return len(a.list) - len(b.list) })
+	value, agree := lists[0].list[0], 1
+	for i := 1; ; i++ {
+		if i == len(lists) {
+			i = 0
+		}
+		c := &lists[i]
+		if c.at = seek(c.list, c.at, value); c.at == len(c.list) {
+			return
+		}
+		if c.list[c.at] != value {
+			value, agree = c.list[c.at], 1
+			continue
+		}
+		if agree++; agree < len(lists) {
+			continue
+		}
+		s.bound[v] = value
+		for k := range lists {
+			s.descend(at[lists[k].in], lists[k].from+uint32(lists[k].at))
+		}
+		s.after(v)
+		if c.at++; c.at == len(c.list) {
+			return
+		}
+		value, agree = c.list[c.at], 1
+	}
+}
+
+// after goes on when variable v is bound.
+func (s *multiScanner[K]) after(v int) {
+	if v < len(s.src.vars)-1 {
+		if s.steps++; s.steps&1023 == 0 {
+			s.run.stop.check()
+		}
+		s.variable(v + 1)
+		return
+	}
+	copies := uint64(1)
+	for i := range s.inputs {
+		if x := &s.inputs[i]; !slices.Contains(s.chosen, i) {
+			l := len(x.from) - 1
+			copies *= uint64(x.to[l] - x.from[l])
+		}
+	}
+	s.combine(0, copies)
+}
+
+// combine emits all combinations of rows with the bound keys of the inputs with
+// a payload, from the k-th of them on.
+func (s *multiScanner[K]) combine(k int, copies uint64) {
+	if k == len(s.chosen) {
+		s.emit(copies)
+		return
+	}
+	x := &s.inputs[s.chosen[k]]
+	l := len(x.from) - 1
+	for row := x.from[l]; row < x.to[l]; row++ {
+		s.rows[k] = row
+		s.combine(k+1, copies)
+	}
+}
+
+// emit appends the tuple at hand as often as said.
+func (s *multiScanner[K]) emit(copies uint64) {
+	for copies > 0 {
+		n := int(min(copies, uint64(s.size-s.batch.n)))
+		s.fill(n, -1)
+		copies -= uint64(n)
+	}
+}
+
+// fill completes the next n tuples of the batch with the bound values, except
+// that of one variable, and the chosen rows.
+func (s *multiScanner[K]) fill(n, except int) {
+	from, to := s.batch.n, s.batch.n+n
+	for v := range s.src.vars {
+		if slot := s.src.vars[v].slot; slot >= 0 && v != except {
+			word := s.word(s.bound[v])
+			col := s.batch.cols[slot][from:to]
+			for i := range col {
+				col[i] = word
+			}
+		}
+	}
+	for k, row := range s.rows {
+		places := s.places[k][from:to]
+		for i := range places {
+			places[i] = row
+		}
+	}
+	if s.batch.n = to; to == s.size {
+		s.flush()
+	}
+}
+
+// word returns the word of a column that a value of a trie stands for.
+func (s *multiScanner[K]) word(v K) int64 { return int64(uint64(v) + uint64(s.src.base)) }
+
+func (s *multiScanner[K]) flush() {
+	if s.batch.n == 0 {
+		return
+	}
+	s.run.stop.check()
+	for _, c := range s.src.pays {
+		places := s.places[slices.Index(s.chosen, c.input)][:s.batch.n]
+		in := s.src.inputs[c.input]
+		in.lay.unpackAt(s.batch.cols[c.slot], in.trie.words, places, c.field)
+	}
+	s.next.push(&s.batch)
+	s.batch.n = 0
+}
+
+// gallopRatio is how much longer one list is than the other where stepping
+// through both gets slower than searching the longer one.
+const gallopRatio = 16
+
+// emitCommon emits a tuple for each value that two lists, the first of them the
+// shorter, have in common; the values are those of the last variable.
+func (s *multiScanner[K]) emitCommon(v int, x, y []K) {
+	slot := s.src.vars[v].slot
+	if slot < 0 {
+		s.emit(uint64(countCommon(x, y)))
+		return
+	}
+	for len(x) > 0 && len(y) > 0 {
+		from := s.batch.n
+		n, i, j := common(s.batch.cols[slot][from:], x, y, s.src.base)
+		s.fill(n, v)
+		x, y = x[i:], y[j:]
+	}
+}
+
+// common writes the words of the values that two sorted lists without repeated
+// values have in common until dst is full or a list is at its end, and returns
+// their number and how far it came in the lists.
+func common[K trieWord](dst []int64, x, y []K, base int64) (n, i, j int) {
+	if len(y) >= gallopRatio*len(x) {
+		for i < len(x) && n < len(dst) {
+			if j = seek(y, j, x[i]); j == len(y) {
+				return n, len(x), j
+			}
+			if y[j] == x[i] {
+				dst[n] = int64(uint64(x[i]) + uint64(base))
+				n++
+			}
+			i++
+		}
+		return n, i, j
+	}
+	for i < len(x) && j < len(y) && n < len(dst) {
+		a, b := x[i], y[j]
+		// Always written, and kept if they are equal: nothing to mispredict.
+		dst[n] = int64(uint64(a) + uint64(base))
+		n += flagBit(a == b)
+		i += flagBit(a <= b)
+		j += flagBit(b <= a)
+	}
+	return n, i, j
+}
+
+// countCommon is common for when only the number matters.
+func countCommon[K trieWord](x, y []K) (n int) {
+	i, j := 0, 0
+	if len(y) >= gallopRatio*len(x) {
+		for _, a := range x {
+			if j = seek(y, j, a); j == len(y) {
+				return n
+			}
+			n += flagBit(y[j] == a)
+		}
+		return n
+	}
+	for i < len(x) && j < len(y) {
+		a, b := x[i], y[j]
+		n += flagBit(a == b)
+		i += flagBit(a <= b)
+		j += flagBit(b <= a)
+	}
+	return n
+}
+
+// seek returns the first place of a sorted list, from at on, whose value is not
+// less than v, in time logarithmic in the distance (Bentley, Yao, 1976).
+func seek[K trieWord](list []K, at int, v K) int {
+	if at >= len(list) || list[at] >= v {
+		return at
+	}
+	step := 1
+	for at+step < len(list) && list[at+step] < v {
+		at += step
+		step *= 2
+	}
+	// The value at at is less; that at to, or the end, is not.
+	to := min(at+step, len(list))
+	for to-at > 1 {
+		if mid := at + (to-at)/2; list[mid] < v {
+			at = mid
+		} else {
+			to = mid
+		}
+	}
+	return to
+}

@@ -1,0 +1,308 @@
+package portable
+
+import (
+	"math"
+	"slices"
+)
+
+// trieWord is what tries hold for a column's word: the word minus a base that
+// all columns of a multijoin share, in as few bits as their ranges allow.
+type trieWord interface{ uint32 | uint64 }
+
+// trie is the sorted rows of an input of a multijoin, column by column: a node of
+// level l is a distinct combination of the first l+1 columns, and the nodes of a
+// level lie in one array, in order, so that the children of a node are a range of
+// the next level's (a trie as in Veldhuizen, ICDT 2014, in arrays as in Aberger
+// et al., EmptyHeaded, SIGMOD 2016).
+type trie[K trieWord] struct {
+	rows int
+	vals [][]K // of each level
+	// Node j of level l has the children below[l][j]..below[l][j+1]-1 on the next
+	// level, and on the last level those rows; nil on the last level if each node
+	// there is one row.
+	below [][]uint32
+	// words are the sorted packed rows, kept if they have a payload.
+	words []uint64
+}
+
+// firstRow returns the first row under a node.
+func (t *trie[K]) firstRow(level int, node uint32) uint32 {
+	for l := level; l < len(t.below) && t.below[l] != nil; l++ {
+		node = t.below[l][node]
+	}
+	return node
+}
+
+// nodeOf returns the node of a level, among from..to-1, that a row is under.
+func (t *trie[K]) nodeOf(level int, from, to, row uint32) uint32 {
+	for to-from > 1 {
+		mid := from + (to-from)/2
+		if t.firstRow(level, mid) <= row {
+			from = mid
+		} else {
+			to = mid
+		}
+	}
+	return from
+}
+
+// children returns the range under a node: of nodes of the next level, or of
+// rows.
+func (t *trie[K]) children(level int, node uint32) (from, to uint32) {
+	if b := t.below[level]; b != nil {
+		return b[node], b[node+1]
+	}
+	return node, node + 1
+}
+
+// trieSide is an input of multijoins: a trie that is built when it is first
+// needed, and again only when what it was built from has changed. Multijoins with
+// equal inputs share one.
+type trieSide[K trieWord] struct {
+	name   string // for messages
+	pipes  []*pipeline
+	inputs stamp
+	cols   []string // of the levels and then of the payload
+	levels int
+	base   int64
+	lay    layout // of cols
+
+	built bool
+	at    uint64 // the inputs' stamp when it was built
+	sink  *trieSink
+	trie  trie[K]
+}
+
+// ensure builds the trie if need be and returns its number of rows.
+func (s *trieSide[K]) ensure(r *run) int {
+	if now := s.inputs.now(); !s.built || s.at != now {
+		s.built, s.at = false, now
+		s.free(r.mem)
+		if s.sink == nil {
+			s.sink = &trieSink{name: s.name, cols: s.cols, lay: &s.lay, parts: make([]keyed, r.threads)}
+			setSink(s.pipes, s.sink)
+		}
+		r.exec(s.pipes)
+		s.build(r)
+		s.built = true
+	}
+	return s.trie.rows
+}
+
+func (s *trieSide[K]) free(mem *memory) {
+	for _, v := range s.trie.vals {
+		free(mem, v)
+	}
+	for _, b := range s.trie.below {
+		free(mem, b)
+	}
+	free(mem, s.trie.words)
+	s.trie = trie[K]{}
+}
+
+// chunkRows is how many rows one task of building a trie looks at.
+const trieChunk = 1 << 16
+
+// build sorts the rows that the sink has got and makes the levels of them.
+func (s *trieSide[K]) build(r *run) {
+	words, rows := s.sink.take(r)
+	t := &s.trie
+	if t.rows = rows; rows == 0 {
+		return
+	}
+	if rows >= math.MaxUint32 {
+		abort(errIndexRows{s.name})
+	}
+	words = s.sort(r, words, rows)
+
+	// A row makes a new node on the level on which it first differs from the row
+	// before, and on all below that.
+	chunks := (rows + trieChunk - 1) / trieChunk
+	starts := make([][]uint32, chunks+1)
+	starts[0] = make([]uint32, s.levels)
+	differs := s.differs(words)
+	r.tasks(chunks, func(c int) {
+		made := make([]uint32, s.levels+1)
+		for row := c * trieChunk; row < min((c+1)*trieChunk, rows); row++ {
+			made[differs(row)]++
+		}
+		for l := 1; l < s.levels; l++ {
+			made[l] += made[l-1]
+		}
+		starts[c+1] = made[:s.levels]
+	})
+	for c := range chunks {
+		for l := range s.levels {
+			starts[c+1][l] += starts[c][l]
+		}
+	}
+	nodes := starts[chunks]
+	for l, n := range nodes {
+		t.vals = append(t.vals, alloc[K](r.mem, s.name, int(n)))
+		var below []uint32
+		if l < s.levels-1 || int(n) < rows {
+			below = alloc[uint32](r.mem, s.name, int(n)+1)
+			below[n] = uint32(rows)
+			if l < s.levels-1 {
+				below[n] = nodes[l+1]
+			}
+		}
+		t.below = append(t.below, below)
+	}
+	r.tasks(chunks, func(c int) {
+		next := slices.Clone(starts[c])
+		for row := c * trieChunk; row < min((c+1)*trieChunk, rows); row++ {
+			for l := differs(row); l < s.levels; l++ {
+				f := &s.lay.fields[l]
+				v := words[row*s.lay.words+f.word] >> (f.shift & 63) & f.mask()
+				t.vals[l][next[l]] = K(v + uint64(f.base) - uint64(s.base))
+				if t.below[l] != nil {
+					t.below[l][next[l]] = uint32(row)
+					if l < s.levels-1 {
+						t.below[l][next[l]] = next[l+1]
+					}
+				}
+				next[l]++
+			}
+		}
+	})
+	if len(s.cols) > s.levels {
+		t.words = words
+	} else {
+		free(r.mem, words)
+	}
+}
+
+// sort orders the packed rows by the columns of the levels.
+func (s *trieSide[K]) sort(r *run, words []uint64, rows int) []uint64 {
+	w := s.lay.words
+	if w == 1 {
+		payload := 0
+		for _, f := range s.lay.fields[s.levels:] {
+			payload += int(f.bits)
+		}
+		sortWords(r, s.name, words, payload, s.lay.bits)
+		return words
+	}
+	order := alloc[uint32](r.mem, s.name, rows)
+	defer free(r.mem, order)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	keys := s.lay.fields[:s.levels]
+	slices.SortFunc(order, func(a, b uint32) int {
+		for i := range keys {
+			f := &keys[i]
+			x := words[int(a)*w+f.word] >> (f.shift & 63) & f.mask()
+			y := words[int(b)*w+f.word] >> (f.shift & 63) & f.mask()
+			if x != y {
+				return 2*flagBit(x > y) - 1
+			}
+		}
+		return 0
+	})
+	sorted := alloc[uint64](r.mem, s.name, rows*w)
+	for i, o := range order {
+		copy(sorted[i*w:i*w+w], words[int(o)*w:])
+	}
+	free(r.mem, words)
+	return sorted
+}
+
+// differs returns a function that gives the first level on which a row differs
+// from the row before it, and the number of levels if it does on none.
+func (s *trieSide[K]) differs(words []uint64) func(row int) int {
+	w, keys := s.lay.words, s.lay.fields[:s.levels]
+	if w > 1 {
+		return func(row int) int {
+			if row == 0 {
+				return 0
+			}
+			a, b := words[row*w-w:row*w], words[row*w:row*w+w]
+			for l := range keys {
+				f := &keys[l]
+				if (a[f.word]^b[f.word])>>(f.shift&63)&f.mask() != 0 {
+					return l
+				}
+			}
+			return len(keys)
+		}
+	}
+	// Columns lie in their order, so that a shift leaves those of the levels up to
+	// one. A column without bits may leave nothing to shift out.
+	shifts := make([]int, len(keys))
+	left := s.lay.bits
+	for l := range keys {
+		left -= int(keys[l].bits)
+		shifts[l] = left
+	}
+	return func(row int) int {
+		if row == 0 {
+			return 0
+		}
+		x := words[row] ^ words[row-1]
+		for l, shift := range shifts {
+			if x>>shift != 0 {
+				return l
+			}
+		}
+		return len(shifts)
+	}
+}
+
+// trieSink packs the rows of an input.
+type trieSink struct {
+	name  string
+	cols  []string
+	lay   *layout
+	parts []keyed // of the workers; the rows are their keys
+}
+
+func (s *trieSink) begin(*run, bool) {}
+
+func (s *trieSink) start(w *worker, p *pipeline) op {
+	o := &trieOp{trieSink: s, part: &s.parts[w.id], mem: w.run.mem, in: make([][]int64, len(s.cols))}
+	for _, name := range s.cols {
+		o.slots = append(o.slots, p.find(name).slot)
+	}
+	return o
+}
+
+// take returns the rows of all workers in one array, which the caller owns.
+func (s *trieSink) take(r *run) (words []uint64, rows int) {
+	starts := make([]int, len(s.parts))
+	for i := range s.parts {
+		starts[i] = rows
+		rows += s.parts[i].n
+	}
+	w := s.lay.words
+	words = alloc[uint64](r.mem, s.name, rows*w)
+	r.tasks(len(s.parts), func(i int) {
+		p := &s.parts[i]
+		copy(words[starts[i]*w:], p.keys)
+		free(r.mem, p.keys)
+		*p = keyed{}
+	})
+	return words, rows
+}
+
+type trieOp struct {
+	*trieSink
+	part  *keyed
+	mem   *memory
+	slots []int
+	in    [][]int64
+}
+
+func (o *trieOp) push(b *batch) {
+	for i, slot := range o.slots {
+		o.in[i] = b.cols[slot]
+	}
+	w, p := o.lay.words, o.part
+	n := len(p.keys)
+	p.keys = regrow(o.mem, o.name, p.keys, n+b.n*w)[:n+b.n*w]
+	o.lay.pack(p.keys[n:], o.in, b.n)
+	p.n += b.n
+}
+
+func (o *trieOp) close() {}
