@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,6 +109,30 @@ func TestTruncatedFiles(t *testing.T) {
 			if cut+1000 < len(data) {
 				loadBytes(t, s, Fact{Reader: bytes.NewReader(append(slices.Clone(data[:cut]), data[cut+100:]...)), Format: Parquet}, Options{})
 			}
+		}
+	}
+}
+
+// TestDamagedParquet changes bytes of files anywhere: they must load, perhaps
+// with other values, or be refused.
+func TestDamagedParquet(t *testing.T) {
+	files, err := filepath.Glob("testdata/parquet/*.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(9, 9))
+	s := predicate(t, "p("+parquetColumns+")")
+	for _, name := range files {
+		whole, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 60 {
+			data := slices.Clone(whole)
+			for range 1 + rng.IntN(6) {
+				data[rng.IntN(len(data))] = byte(rng.Uint32())
+			}
+			loadBytes(t, s, Fact{Reader: bytes.NewReader(data), Format: Parquet}, Options{Threads: 2, OnError: Skip})
 		}
 	}
 }

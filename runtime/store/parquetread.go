@@ -15,6 +15,10 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
+// maxPage bounds what a page header may make the library allocate; writers keep
+// pages far smaller.
+const maxPage = 256 << 20
+
 // parquetFile is a Parquet file open for reading.
 type parquetFile struct {
 	*file.Reader
@@ -67,7 +71,9 @@ func (s *Source) openParquet() (_ *parquetFile, err error) {
 			closeFile()
 		}
 	}()
-	reader, err := file.NewParquetReader(readOnlyAt{r}, file.WithReadProps(parquet.NewReaderProperties(nil)))
+	props := parquet.NewReaderProperties(nil)
+	props.MaxCompressedPageSize, props.MaxUncompressedPageSize = maxPage, maxPage
+	reader, err := file.NewParquetReader(readOnlyAt{r}, file.WithReadProps(props))
 	if err != nil {
 		return nil, fmt.Errorf("this is not a whole Parquet file: %w", err)
 	}
