@@ -93,8 +93,11 @@ func (p pruner) node(n queryplan.Node, need []string) queryplan.Node {
 		}
 		return p.input(n, n.Input, need, n.Group, n.Order)
 	}
-	in := n.Inputs()
-	return p.input(n, in[0], columnNames(in[0]))
+	inputs := slices.Clone(n.Inputs())
+	for i, in := range inputs {
+		inputs[i] = p.node(in, columnNames(in))
+	}
+	return queryplan.WithInputs(n, inputs)
 }
 
 // input prunes the input of an operator that needs the given columns of it.

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -338,6 +339,30 @@ func TestSequence(t *testing.T) {
 	for _, p := range Passes() {
 		if p.Reason == "" || p.Unless == "" || p.Before == "" || p.After == "" || p.Source == "" {
 			t.Errorf("pass %s is not fully described", p.Name)
+		}
+	}
+}
+
+// TestBrokenPass puts a pass that crashes and one that breaks the plan in the
+// table: the error has to name the pass and show what it was given.
+func TestBrokenPass(t *testing.T) {
+	p, err := queryplan.Parse("test.plan", "var a(x: int) input \"a\"\nvar out(x: int) derived output\nblock b0:\n  insert out\n    scan a(x)\n  merge out\n  halt\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := pushFilters.run
+	defer func() { pushFilters.run = good }()
+	for name, run := range map[string]func(*program) error{
+		"crashes": func(*program) error { panic("no") },
+		"breaks":  func(p *program) error { p.Blocks[0].Term = nil; return nil },
+	} {
+		pushFilters.run = run
+		for _, keep := range []bool{false, true} {
+			_, _, err := Run(p, nil, Options{Verify: true, KeepSteps: keep})
+			var failed *PassError
+			if !errors.As(err, &failed) || failed.Pass != "PushFilters" || !strings.Contains(failed.Plan, "scan a(x)") {
+				t.Errorf("%s: got %v", name, err)
+			}
 		}
 	}
 }

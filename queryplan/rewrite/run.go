@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"errors"
 	"fmt"
 	goruntime "runtime"
 	"slices"
@@ -71,11 +72,6 @@ func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, 
 		if slices.Contains(opts.Disable, name) {
 			continue
 		}
-		// What a failing pass was given can only be shown from a copy.
-		var given *queryplan.Plan
-		if opts.Verify && !opts.KeepSteps {
-			given = queryplan.Clone(prog.Plan)
-		}
 		start := time.Now()
 		err := runPass(lookup(name), prog)
 		step := Step{Pass: name, Time: time.Since(start), Before: text}
@@ -85,8 +81,9 @@ func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, 
 			}
 		}
 		if err != nil {
-			if err.Plan = text; given != nil {
-				err.Plan = given.String()
+			err.Plan = text
+			if !opts.KeepSteps {
+				err.Plan = planBefore(p, cat, opts)
 			}
 			return nil, trace, err
 		}
@@ -97,6 +94,17 @@ func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, 
 		trace.Steps = append(trace.Steps, step)
 	}
 	return prog.Plan, trace, nil
+}
+
+// planBefore repeats a run that fails to find the text of the plan that the
+// failing pass was given. Passes are deterministic, so that it fails again.
+func planBefore(p *queryplan.Plan, cat *stats.Catalog, opts Options) string {
+	opts.KeepSteps = true
+	_, _, err := Run(p, cat, opts)
+	if failed, ok := errors.AsType[*PassError](err); ok {
+		return failed.Plan
+	}
+	return ""
 }
 
 // runPass turns a crash into an error, so that it names the pass.
