@@ -43,7 +43,7 @@ bench:
 	$(GO) run ./bench -python $(if $(wildcard $(PYTHON)),$(PYTHON),python3)
 
 docs:
-	@set -e; for pkg in $$(grep -rl --include='*_test.go' cockroachdb/datadriven . | xargs -n1 dirname | sort -u); do \
-	  $(GO) test $$pkg -rewrite; \
-	done
+	@set -e; for file in $$(grep -rlE '^[[:space:]]"github.com/cockroachdb/datadriven"$$' --include='*_test.go' .); do \
+	  dirname $$file; \
+	done | sort -u | while read -r dir; do $(GO) test $$dir -rewrite; done
 	$(GO) test ./cmd/redfox -run TestReadme -rewrite
