@@ -13,7 +13,8 @@ var eliminateCommonSubexpressions = &Pass{
 	Name: "EliminateCommonSubexpressions",
 	Reason: "A join, aggregate or sort that several rules contain is computed once, into a temporary; an " +
 		"expression that is part of another of the same map is taken from its column.",
-	Unless: "What it reads may have changed in between, or its result is much larger than what it is made from.",
+	Unless: "What it reads may have changed in between, or its result is much larger than what it is made from, " +
+		"or it is only met as the right side of joins on the same columns, of which engines keep one index.",
 	Before: "insert p\n  join y\n    scan a(x, y)\n    scan b(y, z)\ninsert q\n  filter lt(x, 3)\n    join y\n      scan a(x, y)\n      scan b(y, z)",
 	After:  "assign shared\n  join y\n    scan a(x, y)\n    scan b(y, z)\ninsert p\n  scan shared(x, y, z)\ninsert q\n  filter lt(x, 3)\n    scan shared(x, y, z)",
 	Source: "Cocke, 1970; for queries: Zhou et al., SIGMOD 2007",
@@ -64,16 +65,23 @@ func (s *sharer) run() {
 			countWrite(c, writes)
 		}
 	}
-	found := map[int][]occurrence{}
+	all := map[int][]found{}
 	var order []int
 	for _, b := range blocks {
 		for i, c := range b.Cmds {
 			if n := queryplan.CommandNode(c); n != nil {
-				s.pick(n, b, i, found, &order)
+				s.pick(n, b, i, "", all, &order)
 			}
 		}
 	}
-	s.assign(found, order)
+	s.assign(all, order)
+}
+
+// found is a place where a shared tree stands. Joined names the join columns
+// where it is the right side of a join.
+type found struct {
+	occurrence
+	joined string
 }
 
 func countWrite(c queryplan.Command, writes map[*queryplan.Var]int) {
@@ -126,21 +134,31 @@ func isVolatile(n queryplan.Node) bool {
 }
 
 // pick collects the outermost trees that occur more than once and are worth it.
-func (s *sharer) pick(n queryplan.Node, b *queryplan.Block, index int, found map[int][]occurrence, order *[]int) {
+func (s *sharer) pick(n queryplan.Node, b *queryplan.Block, index int, joined string, all map[int][]found, order *[]int) {
 	at := occurrence{n, b, index}
 	id := s.number[at]
 	if s.counts[id] > 1 && isCostly(n) && s.fits(n) {
-		if found[id] == nil {
+		if all[id] == nil {
 			*order = append(*order, id)
 		}
-		if found[id] == nil || s.reaches(found[id][0], at) {
-			found[id] = append(found[id], at)
+		if all[id] == nil || s.reaches(all[id][0].occurrence, at) {
+			all[id] = append(all[id], found{at, joined})
 		}
 		return
 	}
-	for _, in := range n.Inputs() {
-		s.pick(in, b, index, found, order)
+	for i, in := range n.Inputs() {
+		joined := ""
+		if j, ok := n.(*queryplan.Join); ok && i == 1 {
+			joined = "index " + strings.Join(j.On(), " ")
+		}
+		s.pick(in, b, index, joined, all, order)
 	}
+}
+
+// oneIndex reports whether a tree is met as the right side of joins on the same
+// columns only.
+func oneIndex(places []found) bool {
+	return places[0].joined != "" && !slices.ContainsFunc(places, func(f found) bool { return f.joined != places[0].joined })
 }
 
 // reaches reports whether what is computed before the command at from is there,
@@ -178,7 +196,7 @@ func (s *sharer) fits(n queryplan.Node) bool {
 }
 
 // assign computes what was found several times into temporaries.
-func (s *sharer) assign(found map[int][]occurrence, order []int) {
+func (s *sharer) assign(all map[int][]found, order []int) {
 	names := queryplan.VarNames(s.Plan)
 	type place struct {
 		block *queryplan.Block
@@ -187,8 +205,8 @@ func (s *sharer) assign(found map[int][]occurrence, order []int) {
 	before := map[place][]queryplan.Command{}
 	with := map[place]map[queryplan.Node]queryplan.Node{}
 	for _, id := range order {
-		places := found[id]
-		if len(places) < 2 {
+		places := all[id]
+		if len(places) < 2 || oneIndex(places) {
 			continue
 		}
 		n := places[0].node
