@@ -151,7 +151,7 @@ func newJoinGraph(c *conjunction, est *stats.Estimator, changed map[*queryplan.V
 		for _, key := range queryplan.Keys(r) {
 			rel.keys = append(rel.keys, set(key))
 		}
-		rel.indexed = len(conds) == 0 && changed != nil && isIndexed(r, changed)
+		rel.indexed = changed != nil && (isInvariant(r, changed) || len(conds) == 0 && isGrowing(r))
 		g.rels = append(g.rels, rel)
 	}
 	for i, cond := range c.conds {
@@ -170,15 +170,14 @@ func newJoinGraph(c *conjunction, est *stats.Estimator, changed map[*queryplan.V
 	return g
 }
 
-// isIndexed reports whether an index on a relation serves more than one round of
-// a loop: it is a variable that the loop leaves alone, or what has been derived
-// before, to which rounds only add.
-func isIndexed(n queryplan.Node, changed map[*queryplan.Var]bool) bool {
+// isGrowing reports whether a relation is what has been derived so far, to whose
+// index the rounds of a loop only add.
+func isGrowing(n queryplan.Node) bool {
 	if p, ok := n.(*queryplan.Project); ok {
 		n = p.Input
 	}
 	s, ok := n.(*queryplan.Scan)
-	return ok && (!changed[s.Var] || s.Var.Kind == queryplan.Derived && s.Version != queryplan.Delta)
+	return ok && s.Var.Kind == queryplan.Derived && s.Version != queryplan.Delta
 }
 
 // link collects what connects relations.
