@@ -1,0 +1,286 @@
+package rewrite
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// joinTree is an order in which to join the relations of a conjunction.
+type joinTree struct {
+	rel         int
+	left, right *joinTree // nil for a relation
+}
+
+// leftDeep joins n relations in their order.
+func leftDeep(n int) *joinTree {
+	t := &joinTree{rel: 0}
+	for i := 1; i < n; i++ {
+		t = &joinTree{left: t, right: &joinTree{rel: i}}
+	}
+	return t
+}
+
+// assembler puts a conjunction together again. Conditions are tested as soon as
+// their columns are there, and semijoins after them; computed columns are made
+// when something needs them, at the latest at the end.
+type assembler struct {
+	*conjunction
+	set                bool // repeated tuples of the result do not matter
+	maps               []queryplan.NamedExpr
+	condDone, semiDone []bool
+	sources            map[string]int // relations that have a column, and maps that compute it
+}
+
+// assemble returns the operators for a conjunction in the given join order.
+// Where the site allows it, joins become semijoins that only ask for the
+// existence of a match.
+func (c *conjunction) assemble(order *joinTree, at site) queryplan.Node {
+	if at.want != nil {
+		c.out = slices.DeleteFunc(c.out, func(r queryplan.Rename) bool { return !slices.Contains(at.want, r.To) })
+	}
+	a := &assembler{
+		conjunction: c, set: at.set, maps: slices.Clone(c.maps),
+		condDone: make([]bool, len(c.conds)), semiDone: make([]bool, len(c.semis)),
+		sources: c.sources(),
+	}
+	needed := map[string]bool{}
+	for _, o := range c.out {
+		needed[o.From] = true
+	}
+	n := a.tree(order, needed)
+	for len(a.maps) > 0 {
+		cols := columnNames(n)
+		at := slices.IndexFunc(a.maps, func(m queryplan.NamedExpr) bool { return containsAll(cols, queryplan.ExprColumns(m.Expr)) })
+		n = a.compute(n, a.maps[at].Name)
+	}
+	n = a.ready(n)
+	if at.want != nil && !slices.ContainsFunc(c.out, func(r queryplan.Rename) bool { return r.From != r.To }) {
+		return n
+	}
+	return project(n, c.out)
+}
+
+// sources counts the relations that have a column and the maps that compute it.
+// Columns with several are what joins are on.
+func (c *conjunction) sources() map[string]int {
+	out := map[string]int{}
+	for _, r := range c.rels {
+		for _, col := range r.Columns() {
+			out[col.Name]++
+		}
+	}
+	for _, m := range c.maps {
+		out[m.Name]++
+	}
+	return out
+}
+
+// tree joins what is under t. Needed are the columns that are wanted above it,
+// beside those of conditions, maps and semijoins that are still to come.
+func (a *assembler) tree(t *joinTree, needed map[string]bool) queryplan.Node {
+	if t.left == nil {
+		return a.ready(a.rels[t.rel])
+	}
+	forLeft, forRight := maps.Clone(needed), maps.Clone(needed)
+	for _, r := range a.under(t.right) {
+		for _, col := range a.rels[r].Columns() {
+			forLeft[col.Name] = true
+		}
+	}
+	left := a.tree(t.left, forLeft)
+	for _, col := range left.Columns() {
+		forRight[col.Name] = true
+	}
+	right := a.tree(t.right, forRight)
+	j := &queryplan.Join{Kind: queryplan.Inner, Left: left, Right: right}
+	j.Unique = j.MatchesOnce()
+	if (j.Unique || a.set) && a.onlyExists(j, needed) {
+		j.Kind = queryplan.Semi
+	}
+	return a.ready(j)
+}
+
+func (a *assembler) under(t *joinTree) []int {
+	if t.left == nil {
+		return []int{t.rel}
+	}
+	return append(a.under(t.left), a.under(t.right)...)
+}
+
+// onlyExists reports whether nothing uses a column that only the right side has.
+func (a *assembler) onlyExists(j *queryplan.Join, needed map[string]bool) bool {
+	left := j.Left.Columns()
+	var own []string
+	for _, c := range j.Right.Columns() {
+		if _, shared := queryplan.FindColumn(left, c.Name); !shared {
+			own = append(own, c.Name)
+		}
+	}
+	uses := func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(own, name) })
+	}
+	for _, name := range own {
+		if needed[name] {
+			return false
+		}
+	}
+	for i, c := range a.conds {
+		if !a.condDone[i] && uses(queryplan.ExprColumns(c)) {
+			return false
+		}
+	}
+	for _, m := range a.maps {
+		if uses(queryplan.ExprColumns(m.Expr)) || slices.Contains(own, m.Name) {
+			return false
+		}
+	}
+	for i, s := range a.semis {
+		if !a.semiDone[i] && uses(columnNames(s.right)) {
+			return false
+		}
+	}
+	return true
+}
+
+// ready applies what can be applied to n: conditions, then the computed columns
+// that conditions and joins wait for, then semijoins.
+func (a *assembler) ready(n queryplan.Node) queryplan.Node {
+	for {
+		cols := columnNames(n)
+		var conds []queryplan.Expr
+		for i, c := range a.conds {
+			used := queryplan.ExprColumns(c)
+			// A condition on columns of several relations restricts each of them.
+			if containsAll(cols, used) && (!a.condDone[i] || len(used) > 0 && isLeaf(n)) {
+				conds = append(conds, c)
+				a.condDone[i] = true
+			}
+		}
+		if len(conds) > 0 {
+			n = filtered(n, conds)
+		}
+		if name, ok := a.wanted(cols); ok {
+			n = a.compute(n, name)
+			continue
+		}
+		at := -1
+		for i, s := range a.semis {
+			if at < 0 && !a.semiDone[i] && containsAll(cols, columnNames(s.right)) {
+				at = i
+			}
+		}
+		if at < 0 {
+			return n
+		}
+		a.semiDone[at] = true
+		j := &queryplan.Join{Kind: a.semis[at].kind, Left: n, Right: a.semis[at].right}
+		j.Unique = j.MatchesOnce()
+		n = j
+	}
+}
+
+// wanted returns a map that can be computed from the columns cols and that a
+// join, a condition or a semijoin waits for.
+func (a *assembler) wanted(cols []string) (string, bool) {
+	if name, ok := a.equality(cols); ok {
+		return name, true
+	}
+	for i, c := range a.conds {
+		if name, ok := a.computable(cols, queryplan.ExprColumns(c)); ok && !a.condDone[i] {
+			return name, true
+		}
+	}
+	for i, s := range a.semis {
+		if name, ok := a.computable(cols, columnNames(s.right)); ok && !a.semiDone[i] {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// isLeaf reports whether n is a relation of a conjunction as it comes.
+func isLeaf(n queryplan.Node) bool {
+	if p, ok := n.(*queryplan.Project); ok {
+		n = p.Input
+	}
+	return !inConjunction(n)
+}
+
+// computable returns a map to compute from the columns cols so that all of used
+// will be there; each of used that is missing must be within reach.
+func (a *assembler) computable(cols, used []string) (string, bool) {
+	first := ""
+	for _, name := range used {
+		if slices.Contains(cols, name) {
+			continue
+		}
+		next, ok := a.reach(cols, name)
+		if !ok {
+			return "", false
+		}
+		if first == "" {
+			first = next
+		}
+	}
+	return first, first != ""
+}
+
+// reach returns the map to compute first on the way to the column name.
+func (a *assembler) reach(cols []string, name string) (string, bool) {
+	for _, m := range a.maps {
+		if m.Name != name {
+			continue
+		}
+		used := queryplan.ExprColumns(m.Expr)
+		if containsAll(cols, used) {
+			return name, true
+		}
+		return a.computable(cols, used)
+	}
+	return "", false
+}
+
+// equality returns a computed column that equals a relation's and can be made.
+func (a *assembler) equality(cols []string) (string, bool) {
+	for _, m := range a.maps {
+		if a.sources[m.Name] < 2 {
+			continue
+		}
+		if used := queryplan.ExprColumns(m.Expr); containsAll(cols, used) {
+			return m.Name, true
+		} else if next, ok := a.computable(cols, used); ok {
+			return next, true
+		}
+	}
+	return "", false
+}
+
+// compute makes the first pending map of that name. If the column is there
+// already, the two have to be equal.
+func (a *assembler) compute(n queryplan.Node, name string) queryplan.Node {
+	at := slices.IndexFunc(a.maps, func(m queryplan.NamedExpr) bool {
+		return m.Name == name && containsAll(columnNames(n), queryplan.ExprColumns(m.Expr))
+	})
+	m := a.maps[at]
+	a.maps = slices.Delete(a.maps, at, at+1)
+	if have, ok := queryplan.FindColumn(n.Columns(), name); ok {
+		m.Name = a.names.Fresh(name)
+		n = mapped(n, m)
+		return filtered(n, []queryplan.Expr{equalColumns(have, queryplan.Column{Name: m.Name, Type: have.Type})})
+	}
+	return mapped(n, m)
+}
+
+// mapped appends a computed column, to the map that n is if it does not depend
+// on that.
+func mapped(n queryplan.Node, e queryplan.NamedExpr) queryplan.Node {
+	if m, ok := n.(*queryplan.Map); ok {
+		used := queryplan.ExprColumns(e.Expr)
+		if !slices.ContainsFunc(m.Exprs, func(x queryplan.NamedExpr) bool { return slices.Contains(used, x.Name) }) {
+			return &queryplan.Map{Input: m.Input, Exprs: append(slices.Clone(m.Exprs), e)}
+		}
+	}
+	return &queryplan.Map{Input: n, Exprs: []queryplan.NamedExpr{e}}
+}
