@@ -50,6 +50,12 @@ type keyCheck struct {
 	cmd   *queryplan.CheckKey
 	table *table
 	binds []binding // of all columns
+
+	// again says that the table grows after the check, as in a loop: then the keys
+	// seen stay, so that a round looks at its own tuples only.
+	again bool
+	seen  *table
+	known int // tuples whose keys are in seen
 }
 
 func (c *keyCheck) run(r *run) {
@@ -62,7 +68,7 @@ func (c *keyCheck) run(r *run) {
 		return
 	}
 	// There is a conflict: report the first one in sorted order.
-	p := collect(r, c.table.name, []*pipeline{c.scan(len(c.binds))}, c.names()).gather(r.mem)
+	p := collect(r, c.table.name, []*pipeline{c.scan(queryplan.Full, len(c.binds))}, c.names()).gather(r.mem)
 	order := make([]sortColumn, len(c.binds))
 	for i, b := range c.binds {
 		order[i] = sortColumn{binding: b}
@@ -81,21 +87,38 @@ func (c *keyCheck) run(r *run) {
 // distinct, two of them with one key differ in the rest.
 func (c *keyCheck) keysDiffer(r *run, rows int) bool {
 	keys := c.cmd.Var.Keys
-	ranges := make([]interval, keys)
-	for i := range ranges {
-		ranges[i] = c.binds[i].rng
+	version := queryplan.Delta
+	if c.seen == nil || c.known+c.table.rows(queryplan.Delta) != rows {
+		c.forget()
+		ranges := make([]interval, keys)
+		for i := range ranges {
+			ranges[i] = c.binds[i].rng
+		}
+		c.seen = newTable(r.mem, "the key of "+c.table.name, ranges, true)
+		version = queryplan.Full
 	}
-	seen := newTable(r.mem, "the key of "+c.table.name, ranges, true)
-	defer seen.clear()
-	sink := &insertSink{table: seen, cols: c.names()[:keys]}
-	runInto(r, sink, []*pipeline{c.scan(keys)})
+	sink := &insertSink{table: c.seen, cols: c.names()[:keys]}
+	runInto(r, sink, []*pipeline{c.scan(version, keys)})
 	_, kept := sink.finish()
-	return kept == int64(rows)
+	c.known += int(kept)
+	differ := c.known == rows
+	if !differ || !c.again {
+		c.forget()
+	}
+	return differ
+}
+
+// forget frees the keys seen.
+func (c *keyCheck) forget() {
+	if c.seen != nil {
+		c.seen.clear()
+	}
+	c.seen, c.known = nil, 0
 }
 
 // scan reads the leading columns.
-func (c *keyCheck) scan(n int) *pipeline {
-	src := &tableSource{table: c.table, version: queryplan.Full}
+func (c *keyCheck) scan(version queryplan.Version, n int) *pipeline {
+	src := &tableSource{table: c.table, version: version}
 	for i := range n {
 		src.cols = append(src.cols, i)
 	}

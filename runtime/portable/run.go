@@ -320,7 +320,7 @@ func (r *run) compile(b *queryplan.Block, i int, cmd queryplan.Command) *command
 		n.cols, n.binds, n.order = ordering(node, n.pipes, nil, nil)
 		return &command{run: func() (int64, int64) { return n.run(r), 0 }}
 	case *queryplan.CheckKey:
-		k := &keyCheck{cmd: cmd, table: c.tables[cmd.Var], binds: r.bindings(cmd.Var)}
+		k := &keyCheck{cmd: cmd, table: c.tables[cmd.Var], binds: r.bindings(cmd.Var), again: c.flow.insertsAfter(cmd.Var, b, i)}
 		return &command{run: func() (int64, int64) { k.run(r); return 0, 0 }}
 	}
 	panic(fmt.Sprintf("no command %T", cmd))
