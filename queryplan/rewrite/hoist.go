@@ -23,7 +23,7 @@ func hoistInvariants(p *program) error {
 	if len(loop) == 0 {
 		return nil
 	}
-	doms := findDominators(p.Plan)
+	entries := loopEntries(p.Plan)
 	names := queryplan.VarNames(p.Plan)
 	type hoisted struct {
 		v    *queryplan.Var
@@ -35,12 +35,9 @@ func hoistInvariants(p *program) error {
 		if changed == nil {
 			return n
 		}
-		entry := b
-		for loop[entry] != nil {
-			if doms.above[entry] == entry {
-				return n // control starts in the loop
-			}
-			entry = doms.above[entry]
+		entry := entries[b]
+		if entry == nil || loop[entry] != nil {
+			return n
 		}
 		var visit func(n queryplan.Node) queryplan.Node
 		visit = func(n queryplan.Node) queryplan.Node {
@@ -48,8 +45,10 @@ func hoistInvariants(p *program) error {
 				in := n.Inputs()
 				out := make([]queryplan.Node, len(in))
 				_, isJoin := n.(*queryplan.Join)
+				_, isMulti := n.(*queryplan.MultiJoin)
 				for i, x := range in {
-					if out[i] = x; !isJoin || i == 0 || !isInvariant(x, changed) {
+					// What an invariant side is indexed by is kept anyway.
+					if out[i] = x; !(isMulti || isJoin && i > 0) || !isInvariant(x, changed) {
 						out[i] = visit(x)
 					}
 				}
@@ -79,6 +78,38 @@ func hoistInvariants(p *program) error {
 		}
 	}
 	return nil
+}
+
+// loopEntries returns for the blocks of each loop the one block from which
+// control comes into it; loops that control enters from several blocks, or
+// starts in, are not in it. Nothing runs between the end of that block and the
+// loop, which could change what the loop reads.
+func loopEntries(p *queryplan.Plan) map[*queryplan.Block]*queryplan.Block {
+	out := map[*queryplan.Block]*queryplan.Block{}
+	part := map[*queryplan.Block]int{}
+	loops := components(p)
+	for i, component := range loops {
+		for _, b := range component {
+			part[b] = i
+		}
+	}
+	from := make([]*queryplan.Block, len(loops))
+	several := make([]bool, len(loops))
+	several[part[p.Blocks[0]]] = true
+	for _, b := range p.Blocks {
+		for _, s := range b.Successors() {
+			if i := part[s]; i != part[b] {
+				several[i] = several[i] || from[i] != nil && from[i] != b
+				from[i] = b
+			}
+		}
+	}
+	for b, i := range part {
+		if from[i] != nil && !several[i] {
+			out[b] = from[i]
+		}
+	}
+	return out
 }
 
 // isInvariant reports whether a tree reads none of the given variables and is

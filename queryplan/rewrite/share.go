@@ -34,6 +34,7 @@ type sharer struct {
 	dominators
 	loop    map[*queryplan.Block]map[*queryplan.Var]bool
 	numbers map[string]int
+	last    int // number given last
 	number  map[occurrence]int
 	counts  map[int]int
 	est     *stats.Estimator
@@ -113,7 +114,8 @@ func (s *sharer) numberTree(n queryplan.Node, b *queryplan.Block, index int, wri
 	}
 	id, ok := s.numbers[key.String()]
 	if !ok || isVolatile(n) {
-		id = len(s.numbers) + 1
+		s.last++
+		id = s.last
 		s.numbers[key.String()] = id
 	}
 	s.number[occurrence{n, b, index}] = id
