@@ -192,3 +192,42 @@ func TestViolationsAreDiagnostics(t *testing.T) {
 		t.Errorf("got %s with notes %q", d.Code.Name, d.Notes)
 	}
 }
+
+// TestFilePredicates imports a file that the program names and exports another,
+// both beside the program.
+func TestFilePredicates(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "sales.csv"), []byte("item|price\npen|1.50\nink|12.25\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	program := "_in(offset; item, price) -> int(offset), string(item), decimal[18,2](price).\n" +
+		"lang:physical:filePath[`_in] = \"sales.csv\".\n" +
+		"lang:physical:delimiter[`_in] = \"|\".\n" +
+		"lang:physical:hasColumnNames[`_in] = true.\n" +
+		"dear(item, price) <- _in(_; item, price), price > 10d.\n" +
+		"out(item, price) <- dear(item, price).\n" +
+		"lang:physical:filePath[`out] = \"dear.tsv\".\n" +
+		"lang:physical:fileMode[`out] = \"export\".\n" +
+		"lang:physical:hasColumnNames[`out] = true.\n" +
+		"lang:physical:columnNames[`out] = \"what,how much\".\n"
+	ctx := context.Background()
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text(filepath.Join(dir, "p.logic"), program)}, redfox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := prog.Run(ctx, redfox.NewFacts(), redfox.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exports := prog.Exports()
+	if len(exports) != 1 || exports[0] != (redfox.Export{Pred: "out", Path: filepath.Join(dir, "dear.tsv")}) {
+		t.Fatalf("got %v", exports)
+	}
+	if err := prog.WriteExport(res, exports[0]); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(exports[0].Path)
+	if want := "what\thow much\nink\t12.25\n"; err != nil || string(got) != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}

@@ -253,7 +253,8 @@ func checkFactNames(facts *Facts, schemas []store.Schema, p *Program) error {
 }
 
 // imports returns the files that lang:physical directives tie to predicates,
-// unless the caller ties others. Paths are relative to the program's file.
+// unless the caller ties others. Their columns go by position, as in LogicBlox;
+// paths are relative to the program's file.
 func (p *Program) imports(facts *Facts) []FactFile {
 	if p.core == nil {
 		return nil
@@ -264,7 +265,7 @@ func (p *Program) imports(facts *Facts) []FactFile {
 		if b == nil || b.Export || slices.Contains(facts.predicates(), q.Name) {
 			continue
 		}
-		f := FactFile{Pred: q.Name, Path: besideProgram(b.Span.File.Name, b.Path), Header: b.Header, Names: b.Columns, Offset: b.Offset}
+		f := FactFile{Pred: q.Name, Path: besideProgram(b.Span.File.Name, b.Path), Header: b.Header, Positional: true, Offset: b.Offset}
 		if b.Delimiter != "" {
 			f.Delimiter = b.Delimiter[0]
 		}

@@ -2,11 +2,9 @@ package redfox
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -167,7 +165,7 @@ func (r *Result) Tuples(pred string) iter.Seq[[]Value] {
 func (r *Result) Arrow(pred string) (arrow.RecordBatch, error) {
 	x := r.relations[pred]
 	if x == nil {
-		return nil, fmt.Errorf("the result does not hold %s; it has %s", pred, strings.Join(r.names, ", "))
+		return nil, r.missing(pred)
 	}
 	return store.ToArrow(x.output(pred))
 }
@@ -197,7 +195,7 @@ type WriteOptions struct {
 func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOptions) error {
 	x := r.relations[pred]
 	if x == nil {
-		return fmt.Errorf("the result does not hold %s; it has %s", pred, strings.Join(r.names, ", "))
+		return r.missing(pred)
 	}
 	out := x.output(pred)
 	if opts.Limit > 0 && (out.Limit < 0 || out.Limit > opts.Limit) {

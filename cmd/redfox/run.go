@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -140,8 +141,14 @@ func (r *run) prepare(ctx context.Context, c *cli.Context) (*redfox.Program, cho
 	if err == nil {
 		err = wanted.prepare(r.con)
 	}
-	r.load.Predicates = wanted.all()
-	r.options.Outputs = wanted.all()
+	outputs := wanted.all()
+	for _, x := range prog.Exports() {
+		if !slices.Contains(outputs, x.Pred) {
+			outputs = append(outputs, x.Pred)
+		}
+	}
+	r.load.Predicates = outputs
+	r.options.Outputs = outputs
 	return prog, wanted, err
 }
 
@@ -183,6 +190,11 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 	}
 	if err := wanted.write(ctx, r.con, res); err != nil {
 		return err
+	}
+	for _, x := range prog.Exports() {
+		if err := prog.WriteExport(res, x); err != nil {
+			return err
+		}
 	}
 	at.written = time.Now()
 	if r.stats {
