@@ -120,6 +120,8 @@ func derivesNothing(n queryplan.Node, empty map[*queryplan.Var]bool) bool {
 		return derivesNothing(n.Left, empty) || n.Kind != queryplan.Anti && derivesNothing(n.Right, empty)
 	case *queryplan.Union:
 		return !slices.ContainsFunc(n.Nodes, func(in queryplan.Node) bool { return !derivesNothing(in, empty) })
+	case *queryplan.MultiJoin:
+		return slices.ContainsFunc(n.Nodes, func(in queryplan.Node) bool { return derivesNothing(in, empty) })
 	}
 	return derivesNothing(n.Inputs()[0], empty)
 }
@@ -196,7 +198,7 @@ func foldNode(n queryplan.Node) queryplan.Node {
 			return nothing(n.Columns())
 		}
 	}
-	if in := n.Inputs(); len(in) == 1 && isEmpty(in[0]) {
+	if slices.ContainsFunc(n.Inputs(), isEmpty) {
 		return nothing(n.Columns())
 	}
 	return n

@@ -296,6 +296,10 @@ func eachScan(n queryplan.Node, free bool, f func(s *queryplan.Scan, free bool))
 	case *queryplan.Join:
 		eachScan(n.Left, false, f)
 		eachScan(n.Right, n.Kind != queryplan.Inner, f)
+	case *queryplan.MultiJoin:
+		for _, in := range n.Nodes {
+			eachScan(in, false, f)
+		}
 	default:
 		for _, in := range n.Inputs() {
 			eachScan(in, inputSet(n, free), f)

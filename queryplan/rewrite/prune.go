@@ -87,6 +87,12 @@ func (p pruner) node(n queryplan.Node, need []string) queryplan.Node {
 		return queryplan.WithInputs(n, []queryplan.Node{in})
 	case *queryplan.Union:
 		return p.union(n, need)
+	case *queryplan.MultiJoin:
+		inputs := make([]queryplan.Node, len(n.Nodes))
+		for i, in := range n.Nodes {
+			inputs[i] = p.node(in, slices.Concat(need, n.Order))
+		}
+		return queryplan.WithInputs(n, inputs)
 	case *queryplan.Seq:
 		if !slices.Contains(need, n.Index) {
 			return p.node(n.Input, need)

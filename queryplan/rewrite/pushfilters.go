@@ -73,8 +73,34 @@ func push(n queryplan.Node, conds []queryplan.Expr) queryplan.Node {
 			inputs[i] = push(in, conds)
 		}
 		return queryplan.WithInputs(n, inputs)
+	case *queryplan.MultiJoin:
+		return pushMultiJoin(n, conds)
 	}
 	return filtered(n, conds)
+}
+
+// pushMultiJoin gives each input the conditions on its columns.
+func pushMultiJoin(n *queryplan.MultiJoin, conds []queryplan.Expr) queryplan.Node {
+	inputs := make([]queryplan.Node, len(n.Nodes))
+	placed := make([]bool, len(conds))
+	for i, in := range n.Nodes {
+		cols := columnNames(in)
+		var below []queryplan.Expr
+		for j, c := range conds {
+			if used := queryplan.ExprColumns(c); len(used) > 0 && containsAll(cols, used) {
+				below = append(below, c)
+				placed[j] = true
+			}
+		}
+		inputs[i] = push(in, below)
+	}
+	var above []queryplan.Expr
+	for j, c := range conds {
+		if !placed[j] {
+			above = append(above, c)
+		}
+	}
+	return filtered(queryplan.WithInputs(n, inputs), above)
 }
 
 // pushMap passes a map's filters below it where they use what is there: columns

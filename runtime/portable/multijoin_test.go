@@ -299,3 +299,25 @@ func TestSeek(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkTriangles counts the triangles of random graphs of 300,000 edges, by
+// their average degree.
+func BenchmarkTriangles(b *testing.B) {
+	for _, degree := range []int64{1, 16} {
+		b.Run(fmt.Sprint("degree", degree), func(b *testing.B) {
+			const edges = 300_000
+			rng := rand.New(rand.NewPCG(7, 8))
+			rows := make([][]int64, edges)
+			for i := range rows {
+				rows[i] = []int64{rng.Int64N(edges / degree), rng.Int64N(edges / degree)}
+			}
+			p := parse(b, triangles)
+			db := database(p, map[string]planref.Rows{"edge": ints(rows...)})
+			for b.Loop() {
+				if _, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: 1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

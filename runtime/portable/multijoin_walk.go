@@ -43,6 +43,20 @@ type cursor[K trieWord] struct {
 	at   int
 	from uint32 // the node that list starts with
 	in   int    // the place of the variable that it is of
+	// root is the trie if the list is of its first level and can be looked up.
+	root *trie[K]
+}
+
+// seek moves to the first value that is not less than v.
+func (c *cursor[K]) seek(v K) bool {
+	if c.root != nil {
+		if node := c.root.lowerBound(v); node > c.from {
+			c.at = max(c.at, int(node-c.from))
+		}
+	} else {
+		c.at = seek(c.list, c.at, v)
+	}
+	return c.at < len(c.list)
 }
 
 func (s *multiScanner[K]) scan(from, to int, next op) {
@@ -104,6 +118,18 @@ func (s *multiScanner[K]) variable(v int) {
 		return
 	}
 	fromX, fromY := s.inputs[a.input].from[a.level], s.inputs[b.input].from[b.level]
+	if t := s.inputs[b.input].trie; b.level == 0 && t.direct != nil {
+		toY := s.inputs[b.input].to[0]
+		for i, value := range x {
+			if node, ok := t.find(value); ok && node >= fromY && node < toY {
+				s.bound[v] = value
+				s.descend(a, fromX+uint32(i))
+				s.descend(b, node)
+				s.after(v)
+			}
+		}
+		return
+	}
 	j := 0
 	for i := 0; i < len(x); i++ {
 		if j = seek(y, j, x[i]); j == len(y) {
@@ -128,6 +154,9 @@ func (s *multiScanner[K]) leapfrog(v int) {
 	at, lists := s.src.vars[v].at, s.cursors[v]
 	for i, p := range at {
 		lists[i] = cursor[K]{list: s.list(p), from: s.inputs[p.input].from[p.level], in: i}
+		if t := s.inputs[p.input].trie; p.level == 0 && t.direct != nil {
+			lists[i].root = t
+		}
 		if len(lists[i].list) == 0 {
 			return
 		}
@@ -139,7 +168,7 @@ func (s *multiScanner[K]) leapfrog(v int) {
 			i = 0
 		}
 		c := &lists[i]
-		if c.at = seek(c.list, c.at, value); c.at == len(c.list) {
+		if !c.seek(value) {
 			return
 		}
 		if c.list[c.at] != value {

@@ -21,8 +21,51 @@ type trie[K trieWord] struct {
 	// level, and on the last level those rows; nil on the last level if each node
 	// there is one row.
 	below [][]uint32
+	// direct finds nodes of the first level, which searches start from anew for
+	// each value above them, in one step: entry v-least is the first node with a
+	// value of at least v, and there is one more behind the largest. It is nil if
+	// the values lie far apart.
+	direct []uint32
+	least  K
 	// words are the sorted packed rows, kept if they have a payload.
 	words []uint64
+}
+
+// find returns the node of the first level with a value.
+func (t *trie[K]) find(v K) (node uint32, ok bool) {
+	at := v - t.least // wraps below the least
+	if at >= K(len(t.direct)-1) {
+		return 0, false
+	}
+	node = t.direct[at]
+	return node, t.direct[at+1] > node
+}
+
+// lowerBound returns the first node of the first level with a value of at least
+// v.
+func (t *trie[K]) lowerBound(v K) uint32 {
+	if v < t.least {
+		return 0
+	}
+	return t.direct[min(v-t.least, K(len(t.direct)-1))]
+}
+
+// index makes direct.
+func (t *trie[K]) index(mem *memory, name string) {
+	roots := t.vals[0]
+	t.least = roots[0]
+	span := uint64(roots[len(roots)-1]-t.least) + 1
+	if span > uint64(8*len(roots)+256) || span == 0 {
+		return
+	}
+	t.direct = alloc[uint32](mem, name, int(span)+1)
+	next := 0
+	for node, v := range roots {
+		for ; next <= int(v-t.least); next++ {
+			t.direct[next] = uint32(node)
+		}
+	}
+	t.direct[next] = uint32(len(roots))
 }
 
 // firstRow returns the first row under a node.
@@ -96,6 +139,7 @@ func (s *trieSide[K]) free(mem *memory) {
 	for _, b := range s.trie.below {
 		free(mem, b)
 	}
+	free(mem, s.trie.direct)
 	free(mem, s.trie.words)
 	s.trie = trie[K]{}
 }
@@ -166,6 +210,7 @@ func (s *trieSide[K]) build(r *run) {
 			}
 		}
 	})
+	t.index(r.mem, s.name)
 	if len(s.cols) > s.levels {
 		t.words = words
 	} else {
