@@ -3,6 +3,7 @@
 usage: duckdb_peer.py WORKLOAD THREADS REPEAT ARG...
 
   tc GRAPH.tsv.gz     transitive closure by a recursive CTE
+  triangles GRAPH.tsv.gz  count of x->y, y->z, x->z
   q1 | q3 | q6 DIR    TPC-H over DIR/*.parquet, loaded into tables first
   tpch-load DIR       reads the columns that Q1 needs into a table
   tsv-load FILE       reads a file of two integer columns into a table
@@ -57,6 +58,10 @@ TC = """with recursive tc(x, y) as (
         select count(*) from tc"""
 
 
+TRIANGLES = """select count(*) from edge a, edge b, edge c
+               where a.y = b.x and a.x = c.x and b.y = c.y"""
+
+
 def timed(connection, sql):
     start = time.perf_counter()
     rows = connection.execute(sql).fetchall()
@@ -69,11 +74,11 @@ def main():
     connection.execute(f"set threads = {threads}")
     out = {"version": duckdb.__version__, "run": [], "rows": []}
 
-    if workload == "tc":
+    if workload in ("tc", "triangles"):
         load = [f"""create table edge as select distinct column0 as x, column1 as y
                     from read_csv('{args[0]}', delim='\t', header=false,
                                   columns={{'column0': 'INT', 'column1': 'INT'}})"""]
-        query = TC
+        query = TC if workload == "tc" else TRIANGLES
     elif workload in TPCH:
         tables, query = TPCH[workload]
         load = [f"create table {t} as from '{args[0]}/{t}.parquet'" for t in tables]

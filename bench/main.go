@@ -33,6 +33,7 @@ type suite struct {
 
 var suites = []suite{
 	{"tc", "transitive closure of real graphs", benchTC},
+	{"triangles", "triangles of real graphs, by multijoin and by binary joins", benchTriangles},
 	{"tpch", "TPC-H Q1, Q3 and Q6 from loaded columns", benchTPCH},
 	{"load", "reading TSV and Parquet", benchLoad},
 	{"check", "compiling a program of 5,000 lines", benchCheck},
@@ -73,7 +74,7 @@ func main() {
 func usage() {
 	fmt.Fprintln(os.Stderr, "usage: go run ./bench [flags] [suite]...\n\nsuites:")
 	for _, s := range suites {
-		fmt.Fprintf(os.Stderr, "  %-8s %s\n", s.name, s.doc)
+		fmt.Fprintf(os.Stderr, "  %-10s %s\n", s.name, s.doc)
 	}
 	fmt.Fprintln(os.Stderr, "\nflags:")
 	flag.PrintDefaults()
