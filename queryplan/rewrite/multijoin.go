@@ -40,16 +40,16 @@ var selectMultijoin = &Pass{
 
 const (
 	// multijoinGain is how many times as many tuples must be expected on the way of
-	// binary joins as the relations, those that a loop finds indexed aside, and the
-	// result have together.
-	multijoinGain = 1
+	// binary joins as the largest relation, those that a loop finds indexed aside,
+	// and the result have together.
+	multijoinGain = 2
 	// stepCost is the cost of a step through a sorted list, on the scale of the
 	// costs of binary joins.
 	stepCost = 0.15
 	// gallopSteps bounds the steps in a longer list for each in the shortest.
 	gallopSteps = 8
 	// maxOrdered is the most variables that dynamic programming orders.
-	maxOrdered = 12
+	maxOrdered = 8
 )
 
 type multijoinSelector struct {
@@ -140,19 +140,23 @@ func (s *multijoinSelector) pays(c *conjunction) ([]string, bool) {
 		return nil, false
 	}
 	g := newJoinGraph(c, s.est, s.changed)
-	result, widest := g.widest(g.order())
-	inputs, tries := 0.0, 0.0
+	binary, widest := g.widest(g.order())
+	largest, tries := 0.0, 0.0
 	for i := range g.rels {
 		if !g.rels[i].indexed {
-			inputs += g.rels[i].rows
+			largest = max(largest, g.rels[i].rows)
 		}
 		tries += g.leaf(i).index
 	}
-	if widest <= multijoinGain*(inputs+result.rows) {
+	if widest <= multijoinGain*largest {
 		return nil, false
 	}
-	order, steps := newVariableGraph(c, s.est).order()
-	return order, tries+stepCost*steps+emitCost*result.rows < result.stream
+	// The estimate of a binary join assumes that the smaller side's combinations
+	// of values are all on the larger one, which for the join that closes a cycle
+	// is far off. Bindings are estimated from each relation's density.
+	b := newVariableGraph(c, s.est).order()
+	cost := tries + stepCost*b.steps + emitCost*b.rows
+	return b.names, widest > multijoinGain*(largest+b.rows) && cost < binary.stream
 }
 
 // widest returns the plan of a join tree and the most tuples of a join under its
@@ -342,8 +346,9 @@ func (g *variableGraph) distinct(r *variableRel, vars uint64) float64 {
 // binding is a set of variables that are bound, and what it takes to bind them.
 type binding struct {
 	order []int
-	steps float64 // through lists
-	rows  float64 // combinations of values that remain
+	names []string // of the variables in this order, once all are bound
+	steps float64  // through lists
+	rows  float64  // combinations of values that remain
 }
 
 // bind adds a variable: for each combination of values so far the lists of its
@@ -369,12 +374,12 @@ func (g *variableGraph) bind(b *binding, v int) *binding {
 	for _, list := range lists {
 		steps += min(list, gallopSteps*shortest)
 	}
-	return &binding{append(slices.Clone(b.order), v), b.steps + b.rows*steps, b.rows * g.domain[v] * match}
+	return &binding{order: append(slices.Clone(b.order), v), steps: b.steps + b.rows*steps, rows: b.rows * g.domain[v] * match}
 }
 
-// order returns the order of the variables with the fewest expected steps, and
-// those. Beyond maxOrdered variables each is the cheapest next one.
-func (g *variableGraph) order() ([]string, float64) {
+// order binds the variables in the order with the fewest expected steps. Beyond
+// maxOrdered variables each is the cheapest next one.
+func (g *variableGraph) order() *binding {
 	best := &binding{rows: 1}
 	if n := len(g.names); n <= maxOrdered {
 		sets := make([]*binding, 1<<n)
@@ -404,9 +409,12 @@ func (g *variableGraph) order() ([]string, float64) {
 			best = next
 		}
 	}
-	out := make([]string, len(best.order))
-	for i, v := range best.order {
-		out[i] = g.names[v]
+	for _, v := range best.order {
+		best.names = append(best.names, g.names[v])
 	}
-	return out, best.steps
+	// A combination of values may be that of several tuples.
+	for i := range g.rels {
+		best.rows *= g.rels[i].est.Rows / g.distinct(&g.rels[i], math.MaxUint64)
+	}
+	return best
 }
