@@ -68,6 +68,9 @@ type multiSource[K trieWord] struct {
 	// have the first variable the one with the most rows.
 	lead int
 	base int64
+	// fixed is the place of the last variable, of two, whose list stays the same
+	// while the variable before takes its values; -1 if neither does.
+	fixed int
 	// pays are the inputs' columns in the output, of one input after the other.
 	pays  []payloadColumn
 	slots int
@@ -117,9 +120,20 @@ func newMultiSource[K trieWord](c *compiler, n *queryplan.MultiJoin, need names,
 		}
 		src.inputs = append(src.inputs, newTrieSide(c, in, base, known))
 	}
+	src.fixed = src.findFixed()
 	p.slots = len(p.cols)
 	src.slots = p.slots
 	return p
+}
+
+func (s *multiSource[K]) findFixed() int {
+	last := len(s.vars) - 1
+	if last == 0 || len(s.vars[last].at) > 2 {
+		return -1
+	}
+	return slices.IndexFunc(s.vars[last].at, func(p place) bool {
+		return !slices.ContainsFunc(s.vars[last-1].at, func(q place) bool { return p.input == q.input })
+	})
 }
 
 // newTrieSide returns the trie of an input, a known one if there is.

@@ -19,6 +19,8 @@ type multiScanner[K trieWord] struct {
 	// no column of a payload is needed.
 	plain bool
 
+	marks marks[K]
+
 	next  op
 	batch batch
 	size  int
@@ -83,6 +85,7 @@ func (s *multiScanner[K]) scan(from, to int, next op) {
 	lead.from[0], lead.to[0] = s.first[0], s.last[0]+1
 	s.variable(0)
 	s.flush()
+	s.marks.clear()
 }
 
 // list returns the values of a trie's level that are under what is bound.
@@ -114,6 +117,12 @@ func (s *multiScanner[K]) variable(v int) {
 		a, b, x, y = b, a, y, x
 	}
 	if s.plain && v == len(s.src.vars)-1 {
+		if f := s.src.fixed; f >= 0 && s.marks.take(s.run, s.list(at[f])) {
+			if other := s.list(at[1-f]); len(other) < gallopRatio*len(s.marks.list) {
+				s.emitMarked(v, other)
+				return
+			}
+		}
 		s.emitCommon(v, x, y)
 		return
 	}
@@ -291,6 +300,30 @@ func (s *multiScanner[K]) emitCommon(v int, x, y []K) {
 		n, i, j := common(s.batch.cols[slot][from:], x, y, s.src.base)
 		s.fill(n, v)
 		x, y = x[i:], y[j:]
+	}
+}
+
+// emitMarked is emitCommon for the list that is marked and another.
+func (s *multiScanner[K]) emitMarked(v int, list []K) {
+	slot := s.src.vars[v].slot
+	if slot < 0 {
+		n := 0
+		for _, value := range list {
+			n += s.marks.has(value)
+		}
+		s.emit(uint64(n))
+		return
+	}
+	for len(list) > 0 {
+		dst := s.batch.cols[slot][s.batch.n:]
+		some := list[:min(len(list), len(dst))]
+		n := 0
+		for _, value := range some {
+			dst[n] = s.word(value)
+			n += s.marks.has(value)
+		}
+		s.fill(n, v)
+		list = list[len(some):]
 	}
 }
 
