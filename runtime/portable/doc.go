@@ -14,6 +14,10 @@
 // source, stages over vectors of about two thousand rows, and a sink. Run walks
 // the control-flow graph (run.go).
 //
+// A multijoin (multijoin.go) is a source: its inputs end in tries (trie.go), which
+// workers walk variable by variable (multijoin_walk.go), each under its share of
+// the rows of one input.
+//
 // A derived variable is append-only rows and a set that knows which tuples are
 // there (table.go, set.go); its versions old, delta and new are ranges of the
 // rows. Indexes of joins (index.go, index_growing.go) are built once and kept as
