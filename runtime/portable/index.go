@@ -7,7 +7,8 @@ import (
 // index finds the rows of a join's build side by key. Rows with equal keys, a
 // run, are neighbours in the payload (compressed sparse rows), so that a skewed
 // key costs no chain. Keys of a small domain address their run directly; others
-// go through an open-addressing table.
+// go through an open-addressing table. Distinct keys that lead to no payload may be
+// a bitmap, which often stays in the cache where a table would not.
 type index struct {
 	name string
 	mem  *memory
@@ -22,6 +23,9 @@ type index struct {
 	offsets []uint32
 	least   uint64
 	domain  uint64
+
+	// Of distinct dense keys without payload: bit k of packed keys minus least.
+	present []uint64
 
 	// Of other keys: pairs of the key, or its hash if it has several words, and
 	// start<<32 | length of its run; a length of 0 marks an empty slot.
@@ -48,11 +52,12 @@ type keyed struct {
 
 func (x *index) free() {
 	free(x.mem, x.offsets)
+	free(x.mem, x.present)
 	free(x.mem, x.slots)
 	free(x.mem, x.keys)
 	free(x.mem, x.narrow)
 	free(x.mem, x.broad)
-	x.offsets, x.slots, x.keys, x.narrow, x.broad, x.rows = nil, nil, nil, nil, nil, 0
+	x.offsets, x.present, x.slots, x.keys, x.narrow, x.broad, x.rows = nil, nil, nil, nil, nil, nil, 0
 }
 
 // build makes the index of the rows in parts, and empties them.
@@ -67,8 +72,16 @@ func (x *index) build(r *run, parts []*keyed) {
 	case x.rows == 0:
 	case x.key.words == 0:
 		x.buildProduct(parts)
-	case x.key.words == 1 && x.isDense(parts):
-		x.buildDense(r, parts)
+	case x.key.words == 1:
+		x.measure(parts)
+		switch {
+		case x.pay.words == 0 && x.buildBitmap(r, parts):
+		case x.domain-1 < uint64(8*x.rows+256):
+			// An array over the keys' range is no bigger than a hash table.
+			x.buildDense(r, parts)
+		default:
+			x.buildHashed(r, parts)
+		}
 	default:
 		x.buildHashed(r, parts)
 	}
@@ -121,9 +134,8 @@ func (x *index) buildProduct(parts []*keyed) {
 	x.unique = x.rows == 1
 }
 
-// isDense reports whether an array over the keys' range is no bigger than a
-// hash table, and finds that range.
-func (x *index) isDense(parts []*keyed) bool {
+// measure finds the range of one-word keys; a range of all words has domain 0.
+func (x *index) measure(parts []*keyed) {
 	lo, hi := uint64(math.MaxUint64), uint64(0)
 	for _, p := range parts {
 		for _, k := range p.keys[:p.n] {
@@ -131,7 +143,30 @@ func (x *index) isDense(parts []*keyed) bool {
 		}
 	}
 	x.least, x.domain = lo, hi-lo+1
-	return hi-lo < uint64(8*x.rows+256)
+}
+
+// buildBitmap marks the keys if a bitmap of them is no bigger than a hash table
+// would be and no key occurs twice.
+func (x *index) buildBitmap(r *run, parts []*keyed) bool {
+	if x.domain-1 >= uint64(256*x.rows) {
+		return false
+	}
+	x.present = alloc[uint64](x.mem, x.name, int(x.domain/64)+1)
+	for _, p := range parts {
+		r.stop.check()
+		for _, k := range p.keys[:p.n] {
+			k -= x.least
+			word, bit := &x.present[k/64], uint64(1)<<(k%64)
+			if *word&bit != 0 {
+				free(x.mem, x.present)
+				x.present = nil
+				return false
+			}
+			*word |= bit
+		}
+	}
+	x.unique = true
+	return true
 }
 
 func (x *index) buildDense(r *run, parts []*keyed) {
@@ -270,17 +305,17 @@ func (x *index) lookup(keys []uint64, valid []bool, n int, out *runs) {
 				count[i] = 0
 			}
 		}
-	case x.offsets != nil:
-		off, least, domain := x.offsets, x.least, x.domain
-		keys = keys[:n]
-		if valid != nil {
-			for i, ok := range valid[:n] {
-				if !ok {
-					keys[i] = least - 1 // outside, whatever the domain
-				}
+	case x.present != nil:
+		present, least, domain := x.present, x.least, x.domain
+		for i, k := range x.exclude(keys[:n], valid) {
+			start[i], count[i] = 0, 0
+			if k -= least; k < domain {
+				count[i] = uint32(present[k/64] >> (k % 64) & 1)
 			}
 		}
-		for i, k := range keys {
+	case x.offsets != nil:
+		off, least, domain := x.offsets, x.least, x.domain
+		for i, k := range x.exclude(keys[:n], valid) {
 			k = min(k-least, domain)
 			start[i] = off[k]
 			count[i] = off[k+1] - off[k]
@@ -288,6 +323,18 @@ func (x *index) lookup(keys []uint64, valid []bool, n int, out *runs) {
 	default:
 		x.lookupHashed(keys, valid, n, out)
 	}
+}
+
+// exclude moves keys that are not valid out of the domain.
+func (x *index) exclude(keys []uint64, valid []bool) []uint64 {
+	if valid != nil {
+		for i, ok := range valid[:len(keys)] {
+			if !ok {
+				keys[i] = x.least - 1 // outside, whatever the domain
+			}
+		}
+	}
+	return keys
 }
 
 func (x *index) lookupHashed(keys []uint64, valid []bool, n int, out *runs) {
