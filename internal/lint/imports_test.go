@@ -19,6 +19,7 @@ type layer struct {
 // package only. A package that is not listed fails the test.
 var layers = []layer{
 	{"internal/scalar", nil},
+	{"internal/llvm", nil},
 
 	{"frontend/source", nil},
 	{"frontend/diag", []string{"frontend/source"}},
@@ -28,7 +29,8 @@ var layers = []layer{
 	{"frontend/sema", []string{"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core"}},
 	{"frontend", []string{"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core", "frontend/sema"}},
 
-	{"queryplan", []string{"frontend/source"}},
+	{"queryplan/irtext", []string{"frontend/source"}},
+	{"queryplan", []string{"frontend/source", "queryplan/irtext"}},
 	{"queryplan/stats", []string{"queryplan"}},
 	{"queryplan/build", []string{"frontend/source", "frontend/core", "queryplan"}},
 	{"queryplan/rewrite", []string{"frontend/source", "queryplan", "queryplan/stats"}},
@@ -128,6 +130,7 @@ var libraries = map[string][]string{
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},
 	"golang.org/x/sys":                    {"runtime/portable", "runtime/store", "cmd/redfox"},
 	"golang.org/x/term":                   {"cmd/redfox"},
+	"github.com/ebitengine/purego":        {"internal/llvm"},
 	"github.com/cockroachdb/datadriven":   nil,
 }
 
