@@ -3,6 +3,8 @@ package queryplan
 import (
 	"fmt"
 	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
 // MultiJoin is the natural join of three or more inputs at once: tuples, one of
@@ -87,7 +89,7 @@ func verifyMultiJoin(n *MultiJoin, inputs [][]Column) ([]Column, error) {
 	}
 	shared := sharedColumns(inputs)
 	if !slices.Equal(slices.Sorted(slices.Values(n.Order)), slices.Sorted(slices.Values(shared))) {
-		return nil, fmt.Errorf("it orders %s, but the columns that several inputs have are %s", listNames(n.Order), listNames(shared))
+		return nil, fmt.Errorf("it orders %s, but the columns that several inputs have are %s", irtext.ListColumns(n.Order), irtext.ListColumns(shared))
 	}
 	for i, in := range inputs {
 		if !slices.ContainsFunc(in, func(c Column) bool { return slices.Contains(shared, c.Name) }) {

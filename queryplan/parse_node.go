@@ -5,22 +5,23 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
 // input reads the one operator tree under a line.
-func (p *parser) input(ln *line) Node {
-	if len(ln.kids) != 1 {
-		p.failLine(ln, "expected one operator under this line, found %d", len(ln.kids))
+func (p *parser) input(ln *irtext.Line) Node {
+	if len(ln.Kids) != 1 {
+		p.FailLine(ln, "expected one operator under this line, found %d", len(ln.Kids))
 	}
-	return p.node(ln.kids[0])
+	return p.node(ln.Kids[0])
 }
 
-func (p *parser) inputs(ln *line, n int) []Node {
-	if len(ln.kids) != n {
-		p.failLine(ln, "expected %d operators under this line, found %d", n, len(ln.kids))
+func (p *parser) inputs(ln *irtext.Line, n int) []Node {
+	if len(ln.Kids) != n {
+		p.FailLine(ln, "expected %d operators under this line, found %d", n, len(ln.Kids))
 	}
 	out := make([]Node, n)
-	for i, kid := range ln.kids {
+	for i, kid := range ln.Kids {
 		out[i] = p.node(kid)
 	}
 	return out
@@ -28,164 +29,164 @@ func (p *parser) inputs(ln *line, n int) []Node {
 
 // node reads the operator of a line, after its inputs, on whose columns its
 // types depend.
-func (p *parser) node(ln *line) Node {
-	rest := ln.tokens[1:]
-	switch t := ln.tokens[0]; t.text {
+func (p *parser) node(ln *irtext.Line) Node {
+	rest := ln.Tokens[1:]
+	switch t := ln.Tokens[0]; t.Text {
 	case "scan":
 		p.leaf(ln)
-		p.tokens = rest
+		p.Tokens = rest
 		return p.scan(ln)
 	case "values":
 		return p.values(ln)
 	case "filter":
 		n := &Filter{Input: p.input(ln)}
-		p.tokens = rest
+		p.Tokens = rest
 		n.Cond = p.expr(n.Input.Columns())
-		p.end()
+		p.End()
 		return n
 	case "map":
 		n := &Map{Input: p.input(ln)}
-		p.tokens = rest
+		p.Tokens = rest
 		cols := n.Input.Columns()
-		for p.peek().kind != endToken {
+		for p.Peek().Kind != irtext.EndToken {
 			if len(n.Exprs) > 0 {
-				p.expect(",")
+				p.Expect(",")
 			}
-			e := NamedExpr{Name: p.name("a column")}
-			p.expect("=")
+			e := NamedExpr{Name: p.Name("a column")}
+			p.Expect("=")
 			e.Expr = p.expr(cols)
 			n.Exprs = append(n.Exprs, e)
 		}
 		return n
 	case "project":
 		n := &Project{Input: p.input(ln)}
-		p.tokens = rest
-		for p.peek().kind != endToken {
+		p.Tokens = rest
+		for p.Peek().Kind != irtext.EndToken {
 			if len(n.Cols) > 0 {
-				p.expect(",")
+				p.Expect(",")
 			}
-			r := Rename{From: p.name("a column")}
-			if r.To = r.From; p.acceptWord("as") {
-				r.To = p.name("a column")
+			r := Rename{From: p.Name("a column")}
+			if r.To = r.From; p.AcceptWord("as") {
+				r.To = p.Name("a column")
 			}
 			n.Cols = append(n.Cols, r)
 		}
 		return n
 	case "dedup":
-		p.tokens = rest
-		p.end()
+		p.Tokens = rest
+		p.End()
 		return &Dedup{Input: p.input(ln)}
 	case "join", "unique", "semi", "anti":
 		return p.join(ln)
 	case "aggregate":
 		n := &Aggregate{Input: p.input(ln)}
-		p.tokens = rest
-		n.By = p.names()
-		for p.peek().kind != endToken {
+		p.Tokens = rest
+		n.By = p.Names()
+		for p.Peek().Kind != irtext.EndToken {
 			if len(n.Aggs) > 0 {
-				p.expect(",")
+				p.Expect(",")
 			}
 			n.Aggs = append(n.Aggs, p.agg())
 		}
 		return n
 	case "union":
-		p.tokens = rest
-		p.end()
-		if len(ln.kids) == 0 {
-			p.failLine(ln, "a union needs an operator under it")
+		p.Tokens = rest
+		p.End()
+		if len(ln.Kids) == 0 {
+			p.FailLine(ln, "a union needs an operator under it")
 		}
-		return &Union{Nodes: p.inputs(ln, len(ln.kids))}
+		return &Union{Nodes: p.inputs(ln, len(ln.Kids))}
 	case "multijoin":
 		return p.multiJoin(ln)
 	case "seq":
 		n := &Seq{Input: p.input(ln)}
-		p.tokens = rest
-		n.Index = p.name("a column")
-		if p.acceptWord("group") {
-			n.Group = p.names()
+		p.Tokens = rest
+		n.Index = p.Name("a column")
+		if p.AcceptWord("group") {
+			n.Group = p.Names()
 		}
-		p.expectWord("order")
-		n.Order = p.names()
-		p.end()
+		p.ExpectWord("order")
+		n.Order = p.Names()
+		p.End()
 		return n
 	case "topk":
 		n := &TopK{Input: p.input(ln)}
-		p.tokens = rest
-		n.Limit = p.integer()
-		if p.acceptWord("group") {
-			n.Group = p.names()
+		p.Tokens = rest
+		n.Limit = p.Integer()
+		if p.AcceptWord("group") {
+			n.Group = p.Names()
 		}
-		p.expectWord("order")
+		p.ExpectWord("order")
 		n.By = p.orderKeys()
-		p.end()
+		p.End()
 		return n
 	default:
-		p.unexpected(t, "an operator")
+		p.Unexpected(t, "an operator")
 		return nil
 	}
 }
 
-func (p *parser) leaf(ln *line) {
-	if len(ln.kids) > 0 {
-		p.failLine(ln.kids[0], "%s has no inputs", ln.tokens[0].text)
+func (p *parser) leaf(ln *irtext.Line) {
+	if len(ln.Kids) > 0 {
+		p.FailLine(ln.Kids[0], "%s has no inputs", ln.Tokens[0].Text)
 	}
 }
 
-func (p *parser) scan(ln *line) Node {
+func (p *parser) scan(ln *irtext.Line) Node {
 	n := &Scan{}
-	if len(p.tokens) > 1 && p.tokens[1].kind != punctToken {
+	if len(p.Tokens) > 1 && p.Tokens[1].Kind != irtext.PunctToken {
 		switch {
-		case p.acceptWord("delta"):
+		case p.AcceptWord("delta"):
 			n.Version = Delta
-		case p.acceptWord("old"):
+		case p.AcceptWord("old"):
 			n.Version = Old
 		}
 	}
 	n.Var = p.varRef()
-	p.expect("(")
-	for !p.accept(")") {
+	p.Expect("(")
+	for !p.Accept(")") {
 		if len(n.Names) > 0 {
-			p.expect(",")
+			p.Expect(",")
 		}
-		if p.acceptWord("_") {
+		if p.AcceptWord("_") {
 			n.Names = append(n.Names, "")
 			continue
 		}
-		n.Names = append(n.Names, p.name("a column or _"))
+		n.Names = append(n.Names, p.Name("a column or _"))
 	}
 	if len(n.Names) != len(n.Var.Cols) {
-		p.failLine(ln, "the scan names %d of the columns of %s, which are %s; write _ for one to leave out",
-			len(n.Names), n.Var.Name, listNames(columnNames(n.Var.Cols)))
+		p.FailLine(ln, "the scan names %d of the columns of %s, which are %s; write _ for one to leave out",
+			len(n.Names), n.Var.Name, irtext.ListColumns(columnNames(n.Var.Cols)))
 	}
-	p.end()
+	p.End()
 	return n
 }
 
-func (p *parser) values(ln *line) Node {
-	p.tokens = ln.tokens[1:]
+func (p *parser) values(ln *irtext.Line) Node {
+	p.Tokens = ln.Tokens[1:]
 	n := &Values{}
-	p.expect("(")
-	for !p.accept(")") {
+	p.Expect("(")
+	for !p.Accept(")") {
 		if len(n.Cols) > 0 {
-			p.expect(",")
+			p.Expect(",")
 		}
 		n.Cols = append(n.Cols, p.column())
 	}
-	p.end()
-	for _, kid := range ln.kids {
+	p.End()
+	for _, kid := range ln.Kids {
 		p.leaf(kid)
-		p.tokens = kid.tokens
-		p.expect("(")
+		p.Tokens = kid.Tokens
+		p.Expect("(")
 		row := make([]scalar.Value, 0, len(n.Cols))
-		for !p.accept(")") {
+		for !p.Accept(")") {
 			if len(row) > 0 {
-				p.expect(",")
+				p.Expect(",")
 			}
-			row = append(row, p.literal())
+			row = append(row, p.Literal())
 		}
-		p.end()
+		p.End()
 		if len(row) != len(n.Cols) {
-			p.failLine(kid, "the values of this row do not match the columns: %d of %d", len(row), len(n.Cols))
+			p.FailLine(kid, "the values of this row do not match the columns: %d of %d", len(row), len(n.Cols))
 		}
 		n.Rows = append(n.Rows, row)
 	}
@@ -194,92 +195,92 @@ func (p *parser) values(ln *line) Node {
 
 // join reads `unique semi join x, y`. The columns are those that both sides
 // have; a text may leave them out.
-func (p *parser) join(ln *line) Node {
+func (p *parser) join(ln *irtext.Line) Node {
 	sides := p.inputs(ln, 2)
 	n := &Join{Left: sides[0], Right: sides[1]}
-	p.tokens = ln.tokens
-	n.Unique = p.acceptWord("unique")
+	p.Tokens = ln.Tokens
+	n.Unique = p.AcceptWord("unique")
 	switch {
-	case p.acceptWord("semi"):
+	case p.AcceptWord("semi"):
 		n.Kind = Semi
-	case p.acceptWord("anti"):
+	case p.AcceptWord("anti"):
 		n.Kind = Anti
 	}
-	p.expectWord("join")
-	if p.peek().kind == endToken {
+	p.ExpectWord("join")
+	if p.Peek().Kind == irtext.EndToken {
 		return n
 	}
-	on := []string{p.name("a column")}
-	for p.accept(",") {
-		on = append(on, p.name("a column"))
+	on := []string{p.Name("a column")}
+	for p.Accept(",") {
+		on = append(on, p.Name("a column"))
 	}
-	p.end()
+	p.End()
 	if both := n.On(); !slices.Equal(slices.Sorted(slices.Values(on)), slices.Sorted(slices.Values(both))) {
-		p.failLine(ln, "the join names %s, but the columns that both sides have are %s", listNames(on), listNames(both))
+		p.FailLine(ln, "the join names %s, but the columns that both sides have are %s", irtext.ListColumns(on), irtext.ListColumns(both))
 	}
 	return n
 }
 
 // multiJoin reads `multijoin x, y, z`.
-func (p *parser) multiJoin(ln *line) Node {
-	n := &MultiJoin{Nodes: p.inputs(ln, len(ln.kids))}
-	p.tokens = ln.tokens[1:]
-	for p.peek().kind != endToken {
+func (p *parser) multiJoin(ln *irtext.Line) Node {
+	n := &MultiJoin{Nodes: p.inputs(ln, len(ln.Kids))}
+	p.Tokens = ln.Tokens[1:]
+	for p.Peek().Kind != irtext.EndToken {
 		if len(n.Order) > 0 {
-			p.expect(",")
+			p.Expect(",")
 		}
-		n.Order = append(n.Order, p.name("a column"))
+		n.Order = append(n.Order, p.Name("a column"))
 	}
 	return n
 }
 
 func (p *parser) agg() Agg {
 	a := Agg{Out: p.column()}
-	p.expect("=")
-	t := p.next()
-	at := slices.Index(aggNames[:], t.text)
-	if at < 0 || t.kind != wordToken {
-		p.unexpected(t, "count, total, min, max or avg")
+	p.Expect("=")
+	t := p.Next()
+	at := slices.Index(aggNames[:], t.Text)
+	if at < 0 || t.Kind != irtext.WordToken {
+		p.Unexpected(t, "count, total, min, max or avg")
 	}
 	a.Fn = AggFn(at)
-	p.expect("(")
+	p.Expect("(")
 	if a.Fn != Count {
-		a.In = p.name("a column")
+		a.In = p.Name("a column")
 	}
-	p.expect(")")
+	p.Expect(")")
 	return a
 }
 
 func (p *parser) expr(cols []Column) Expr {
-	if p.depth++; p.depth > maxDepth {
-		t := p.peek()
-		p.fail(t.start, t.end, "the expression is nested deeper than %d levels", maxDepth)
+	if p.depth++; p.depth > irtext.MaxDepth {
+		t := p.Peek()
+		p.Fail(t.Start, t.End, "the expression is nested deeper than %d levels", irtext.MaxDepth)
 	}
 	defer func() { p.depth-- }()
-	t := p.peek()
+	t := p.Peek()
 	switch {
-	case t.kind == literalToken, t.isWord("true"), t.isWord("false"):
-		return &Const{p.literal()}
-	case t.kind != wordToken && t.kind != nameToken:
-		p.unexpected(t, "a column, a constant or a function")
+	case t.Kind == irtext.LiteralToken, t.IsWord("true"), t.IsWord("false"):
+		return &Const{p.Literal()}
+	case t.Kind != irtext.WordToken && t.Kind != irtext.NameToken:
+		p.Unexpected(t, "a column, a constant or a function")
 	}
-	p.next()
-	if t.kind == wordToken {
-		name, end := t.text, t.end
-		if p.accept("[") {
-			name, end = p.brackets(name)
-			if !p.accept("(") {
-				p.unexpected(p.peek(), `"("`)
+	p.Next()
+	if t.Kind == irtext.WordToken {
+		name, end := t.Text, t.End
+		if p.Accept("[") {
+			name, end = p.Brackets(name)
+			if !p.Accept("(") {
+				p.Unexpected(p.Peek(), `"("`)
 			}
-			return p.call(t.start, end, name, cols)
+			return p.call(t.Start, end, name, cols)
 		}
-		if p.accept("(") {
-			return p.call(t.start, end, name, cols)
+		if p.Accept("(") {
+			return p.call(t.Start, end, name, cols)
 		}
 	}
-	c, ok := FindColumn(cols, t.text)
+	c, ok := FindColumn(cols, t.Text)
 	if !ok {
-		p.fail(t.start, t.end, "%s", noColumn(t.text, cols))
+		p.Fail(t.Start, t.End, "%s", noColumn(t.Text, cols))
 	}
 	return &ColRef{c}
 }
@@ -299,11 +300,11 @@ func (p *parser) call(start, end int, name string, cols []Column) Expr {
 		}
 	}
 	if e.Func == nil {
-		p.fail(start, end, "there is no function %s", name)
+		p.Fail(start, end, "there is no function %s", name)
 	}
-	for !p.accept(")") {
+	for !p.Accept(")") {
 		if len(e.Args) > 0 {
-			p.expect(",")
+			p.Expect(",")
 		}
 		e.Args = append(e.Args, p.expr(cols))
 	}
@@ -311,24 +312,12 @@ func (p *parser) call(start, end int, name string, cols []Column) Expr {
 		return e
 	}
 	if e.Func.Name == "convert" {
-		p.fail(start, end, "convert needs its result type, for example convert:float(x)")
+		p.Fail(start, end, "convert needs its result type, for example convert:float(x)")
 	}
 	sig, err := scalar.Resolve(e.Func.Name, exprTypes(e.Args))
 	if err != nil {
-		p.fail(start, end, "%s", err)
+		p.Fail(start, end, "%s", err)
 	}
 	e.Result = sig.Result
 	return e
-}
-
-func (p *parser) literal() scalar.Value {
-	t := p.next()
-	switch {
-	case t.kind == literalToken:
-		return t.value
-	case t.isWord("true"), t.isWord("false"):
-		return scalar.OfBool(t.text == "true")
-	}
-	p.unexpected(t, "a constant")
-	return scalar.Value{}
 }

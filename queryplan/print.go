@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
 // FormatOptions chooses what the text of a plan shows.
@@ -184,7 +183,7 @@ func varText(v *Var) string {
 	return b.String()
 }
 
-func columnText(c Column) string { return columnName(c.Name) + ": " + c.Type.String() }
+func columnText(c Column) string { return irtext.QuoteColumn(c.Name) + ": " + c.Type.String() }
 
 func columnsText(cols []Column) string {
 	out := make([]string, len(cols))
@@ -197,7 +196,7 @@ func columnsText(cols []Column) string {
 func namesText(names []string) string {
 	out := make([]string, len(names))
 	for i, n := range names {
-		out[i] = columnName(n)
+		out[i] = irtext.QuoteColumn(n)
 	}
 	return strings.Join(out, ", ")
 }
@@ -205,7 +204,7 @@ func namesText(names []string) string {
 func orderText(keys []OrderKey) string {
 	out := make([]string, len(keys))
 	for i, k := range keys {
-		out[i] = columnName(k.Col)
+		out[i] = irtext.QuoteColumn(k.Col)
 		if k.Desc {
 			out[i] += " desc"
 		}
@@ -240,7 +239,7 @@ func NodeHead(n Node) string {
 		names := make([]string, len(n.Names))
 		for i, name := range n.Names {
 			if names[i] = "_"; name != "" {
-				names[i] = columnName(name)
+				names[i] = irtext.QuoteColumn(name)
 			}
 		}
 		head := "scan "
@@ -255,14 +254,14 @@ func NodeHead(n Node) string {
 	case *Map:
 		out := make([]string, len(n.Exprs))
 		for i, e := range n.Exprs {
-			out[i] = columnName(e.Name) + " = " + ExprString(e.Expr)
+			out[i] = irtext.QuoteColumn(e.Name) + " = " + ExprString(e.Expr)
 		}
 		return strings.TrimSuffix("map "+strings.Join(out, ", "), " ")
 	case *Project:
 		out := make([]string, len(n.Cols))
 		for i, c := range n.Cols {
-			if out[i] = columnName(c.From); c.From != c.To {
-				out[i] += " as " + columnName(c.To)
+			if out[i] = irtext.QuoteColumn(c.From); c.From != c.To {
+				out[i] += " as " + irtext.QuoteColumn(c.To)
 			}
 		}
 		return strings.TrimSuffix("project "+strings.Join(out, ", "), " ")
@@ -282,7 +281,7 @@ func NodeHead(n Node) string {
 		for i, a := range n.Aggs {
 			in := ""
 			if a.Fn != Count {
-				in = columnName(a.In)
+				in = irtext.QuoteColumn(a.In)
 			}
 			out[i] = columnText(a.Out) + " = " + a.Fn.String() + "(" + in + ")"
 		}
@@ -292,7 +291,7 @@ func NodeHead(n Node) string {
 	case *MultiJoin:
 		return strings.TrimSuffix("multijoin "+namesText(n.Order), " ")
 	case *Seq:
-		return "seq " + columnName(n.Index) + groupText(n.Group) + " order [" + namesText(n.Order) + "]"
+		return "seq " + irtext.QuoteColumn(n.Index) + groupText(n.Group) + " order [" + namesText(n.Order) + "]"
 	case *TopK:
 		return "topk " + strconv.FormatInt(n.Limit, 10) + groupText(n.Group) + " order " + orderText(n.By)
 	}
@@ -309,7 +308,7 @@ func groupText(group []string) string {
 func writeExpr(b *strings.Builder, e Expr) {
 	switch e := e.(type) {
 	case *ColRef:
-		b.WriteString(columnName(e.Col.Name))
+		b.WriteString(irtext.QuoteColumn(e.Col.Name))
 	case *Const:
 		b.WriteString(scalar.Literal(e.Value))
 	case *Call:
@@ -348,60 +347,4 @@ func exprTypes(args []Expr) []scalar.Type {
 
 // QuoteName returns a name as plans write it: bare where it reads as one word,
 // else between backquotes.
-func QuoteName(name string) string {
-	if isWord(name) {
-		return name
-	}
-	var b strings.Builder
-	b.WriteByte('`')
-	for i := 0; i < len(name); {
-		r, size := utf8.DecodeRuneInString(name[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, name[i])
-		case r == '`' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			b.WriteString(name[i : i+size])
-		}
-		i += size
-	}
-	b.WriteByte('`')
-	return b.String()
-}
-
-// columnName quotes also what means something else where columns stand: the
-// left-out column of a scan and the boolean constants.
-func columnName(name string) string {
-	if name == "_" || name == "true" || name == "false" {
-		return "`" + name + "`"
-	}
-	return QuoteName(name)
-}
-
-func isWord(s string) bool {
-	if s == "" || startsLiteral(s) || strings.Contains(s, "::") {
-		return false
-	}
-	for i, r := range s {
-		if r == utf8.RuneError || !isWordRune(r, i == 0) {
-			return false
-		}
-		if r == ':' && i+1 == len(s) {
-			return false
-		}
-	}
-	return true
-}
-
-// isWordRune reports whether a rune can stand in a bare name, a colon only
-// between others.
-func isWordRune(r rune, first bool) bool {
-	if r == '_' || r == '$' || r == '?' || unicode.IsLetter(r) {
-		return true
-	}
-	return !first && (r == ':' || unicode.IsDigit(r))
-}
+func QuoteName(name string) string { return irtext.QuoteName(name) }

@@ -162,7 +162,7 @@ func TestEval(t *testing.T) {
 		"string:length(string:upper(\"\\u00e9\"))": "1",
 	} {
 		ps := newParser("test", text)
-		ps.tokens = ps.lines()[0].tokens
+		ps.Tokens = ps.Lines()[0].Tokens
 		e := ps.expr([]Column{{"x", scalar.IntType}, {"y", scalar.IntType}, {"d", scalar.DecimalOf(2)}})
 		got := "none"
 		v, ok := Eval(e, lookup)

@@ -3,6 +3,8 @@ package queryplan
 import (
 	"io"
 	"strings"
+
+	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
 // Annotate returns text to stand behind an operator (a Node), a command or a
@@ -100,9 +102,9 @@ func treeHead(n Node) string {
 		var cols []string
 		for _, c := range n.Cols {
 			if c.From == c.To {
-				cols = append(cols, columnName(c.To))
+				cols = append(cols, irtext.QuoteColumn(c.To))
 			} else {
-				cols = append(cols, columnName(c.To)+"="+columnName(c.From))
+				cols = append(cols, irtext.QuoteColumn(c.To)+"="+irtext.QuoteColumn(c.From))
 			}
 		}
 		return "project [" + strings.Join(cols, " ") + "]"
@@ -119,7 +121,7 @@ func treeHead(n Node) string {
 			return head + " (product)"
 		}
 		for _, name := range on {
-			head += " " + columnName(name) + "=" + columnName(name)
+			head += " " + irtext.QuoteColumn(name) + "=" + irtext.QuoteColumn(name)
 		}
 		return head
 	}

@@ -1,4 +1,4 @@
-package queryplan
+package irtext
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// SyntaxError is a place where the text of a plan is not one.
+// SyntaxError is a place where a text is not what its parser reads.
 type SyntaxError struct {
 	Span    source.Span
 	Message string
@@ -22,90 +22,93 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", pos.File, pos.Line, pos.Column, e.Message)
 }
 
-type tokenKind uint8
+// TokenKind tells tokens apart.
+type TokenKind uint8
 
+// The kinds of token.
 const (
-	endToken     tokenKind = iota // of the line
-	wordToken                     // a bare word
-	nameToken                     // a name between backquotes
-	literalToken                  // a number, string or date
-	punctToken
+	EndToken     TokenKind = iota // of the line
+	WordToken                     // a bare word
+	NameToken                     // a name between backquotes
+	LiteralToken                  // a number, string or date
+	PunctToken
 )
 
-// token is a part of a line. Its text is the name itself for a name between
+// Token is a part of a line. Its text is the name itself for a name between
 // backquotes, else what the file has.
-type token struct {
-	kind       tokenKind
-	text       string
-	value      scalar.Value // of a literal
-	start, end int
+type Token struct {
+	Kind       TokenKind
+	Text       string
+	Value      scalar.Value // of a literal
+	Start, End int
 }
 
-// line is a line of the text with the lines indented under it.
-type line struct {
+// Line is a line of the text with the lines indented under it.
+type Line struct {
 	indent     int
-	start, end int
-	tokens     []token // the last is an endToken
-	kids       []*line
+	Start, End int
+	Tokens     []Token // the last is an EndToken
+	Kids       []*Line
 }
 
-// maxDepth bounds how deep operators and expressions may nest in a text, so that
+// MaxDepth bounds how deep operators and expressions may nest in a text, so that
 // recursion over them cannot exhaust the stack.
-const maxDepth = 2000
+const MaxDepth = 2000
 
 type lexer struct {
 	file *source.File
 	at   int
 }
 
-func (l *lexer) fail(start, end int, format string, args ...any) {
+// Fail ends the parse with an error at a range of bytes.
+func (l *lexer) Fail(start, end int, format string, args ...any) {
 	panic(&SyntaxError{source.Span{File: l.file, Start: start, End: end}, fmt.Sprintf(format, args...)})
 }
 
 // lines splits the text into trees of lines by indentation. Blank lines and
 // comments, from // to the end of the line, are left out.
-func (l *lexer) lines() []*line {
-	root := &line{indent: -1}
-	open := []*line{root}
+func (l *lexer) lines() []*Line {
+	root := &Line{indent: -1}
+	open := []*Line{root}
 	for l.at < len(l.file.Text) {
 		ln := l.line()
-		if len(ln.tokens) == 1 {
+		if len(ln.Tokens) == 1 {
 			continue
 		}
 		for len(open) > 1 && open[len(open)-1].indent >= ln.indent {
 			open = open[:len(open)-1]
 		}
 		parent := open[len(open)-1]
-		if len(parent.kids) > 0 && parent.kids[0].indent != ln.indent {
-			l.fail(ln.start, ln.end, "this line is indented by %d columns, the lines beside it by %d", ln.indent, parent.kids[0].indent)
+		if len(parent.Kids) > 0 && parent.Kids[0].indent != ln.indent {
+			l.Fail(ln.Start, ln.End, "this line is indented by %d columns, the lines beside it by %d", ln.indent, parent.Kids[0].indent)
 		}
-		if len(open) > maxDepth {
-			l.fail(ln.start, ln.end, "lines are nested deeper than %d levels", maxDepth)
+		if len(open) > MaxDepth {
+			l.Fail(ln.Start, ln.End, "lines are nested deeper than %d levels", MaxDepth)
 		}
-		parent.kids = append(parent.kids, ln)
+		parent.Kids = append(parent.Kids, ln)
 		open = append(open, ln)
 	}
-	return root.kids
+	return root.Kids
 }
 
 // line scans one line and its line break.
-func (l *lexer) line() *line {
+func (l *lexer) line() *Line {
 	start := l.at
 	for l.at < len(l.file.Text) && l.file.Text[l.at] == ' ' {
 		l.at++
 	}
-	ln := &line{indent: l.at - start, start: l.at}
+	ln := &Line{indent: l.at - start, Start: l.at}
 	for {
 		t := l.token()
-		ln.tokens = append(ln.tokens, t)
-		if t.kind == endToken {
-			ln.end = t.start
+		ln.Tokens = append(ln.Tokens, t)
+		if t.Kind == EndToken {
+			ln.End = t.Start
 			return ln
 		}
 	}
 }
 
-func (l *lexer) token() token {
+func (l *lexer) token() Token {
 	text := l.file.Text
 	for l.at < len(text) && (text[l.at] == ' ' || text[l.at] == '\r' || text[l.at] == '\t') {
 		l.at++
@@ -119,31 +122,31 @@ func (l *lexer) token() token {
 	}
 	start := l.at
 	if l.at == len(text) {
-		return token{kind: endToken, start: start, end: start}
+		return Token{Kind: EndToken, Start: start, End: start}
 	}
 	c := text[l.at]
 	r, size := utf8.DecodeRuneInString(text[l.at:])
-	kind := punctToken
+	kind := PunctToken
 	switch {
 	case c == '\n':
 		l.at++
-		return token{kind: endToken, start: start, end: start}
+		return Token{Kind: EndToken, Start: start, End: start}
 	case startsLiteral(text[l.at:]):
 		return l.literal()
 	case c == '`':
 		l.quotedName()
-		return token{kind: nameToken, text: l.unquote(start, l.at), start: start, end: l.at}
+		return Token{Kind: NameToken, Text: l.unquote(start, l.at), Start: start, End: l.at}
 	case strings.HasPrefix(text[l.at:], "->"):
 		l.at += 2
 	case strings.IndexByte("()[],;:=", c) >= 0:
 		l.at++
 	case r != utf8.RuneError && isWordRune(r, true):
-		kind = wordToken
+		kind = WordToken
 		l.word()
 	default:
-		l.fail(start, start+size, "unexpected character %s", strconv.QuoteRune(r))
+		l.Fail(start, start+size, "unexpected character %s", strconv.QuoteRune(r))
 	}
-	return token{kind: kind, text: text[start:l.at], start: start, end: l.at}
+	return Token{Kind: kind, Text: text[start:l.at], Start: start, End: l.at}
 }
 
 // startsLiteral reports whether s starts with a constant other than true and
@@ -156,17 +159,17 @@ func startsLiteral(s string) bool {
 	return isDigit(s[0]) || s[0] == '"' || s[0] == '#' || strings.HasPrefix(s, "inf:float") || strings.HasPrefix(s, "nan:float")
 }
 
-func (l *lexer) literal() token {
+func (l *lexer) literal() Token {
 	start, rest := l.at, l.file.Text[l.at:]
 	if n := strings.IndexByte(rest, '\n'); n >= 0 {
 		rest = rest[:n]
 	}
 	v, n, err := scalar.ScanLiteral(rest)
 	if err != nil {
-		l.fail(start, start+len(rest), "%s", err)
+		l.Fail(start, start+len(rest), "%s", err)
 	}
 	l.at += n
-	return token{literalToken, rest[:n], v, start, l.at}
+	return Token{LiteralToken, rest[:n], v, start, l.at}
 }
 
 // quotedName moves past a name between backquotes on one line, in which a
@@ -183,7 +186,7 @@ func (l *lexer) quotedName() {
 		}
 	}
 	l.at = min(l.at, len(text))
-	l.fail(start, l.at, "the name has no closing backquote on this line")
+	l.Fail(start, l.at, "the name has no closing backquote on this line")
 }
 
 // unquote decodes a name between backquotes.
@@ -206,7 +209,7 @@ func (l *lexer) unquote(start, end int) string {
 			n, err = strconv.ParseUint(s[i+1:i+3], 16, 8)
 		}
 		if err != nil {
-			l.fail(start, end, `\x in a name needs two hexadecimal digits`)
+			l.Fail(start, end, `\x in a name needs two hexadecimal digits`)
 		}
 		b.WriteByte(byte(n))
 		i += 2
