@@ -1,0 +1,93 @@
+// Package harmony is the kernel graph: a control-flow graph whose commands run
+// kernels without side effects over managed variables, as in Red Fox (Wu et al.,
+// CGO 2014). The runtime owns where variables live and when they are allocated
+// and freed (Lifetimes); a kernel reads and writes nothing else.
+//
+// In: plans, through package lower, or the program's own text. Out: kernel
+// graphs for weaver/fuse and for code generators. It has a printer, a parser with
+// Parse(Print(p)) equal to p, and a verifier. `redfox compile --emit harmony`
+// prints it. It knows no GPU and no engine; of redfox it imports queryplan, for
+// the words that both share, queryplan/irtext, source and scalar.
+//
+// No engine runs kernel graphs yet.
+//
+// # Managed variables
+//
+// A Relation is a set or bag of tuples with typed columns: an input or a table
+// (resident, never written), derived (rows in order of insertion and a set that
+// knows them, with the versions full, delta and old), or temp (a bag). An Index
+// finds the rows of one version of a relation by a key. A Groups is a table from
+// keys to accumulators.
+//
+// # Kernels
+//
+// A kernel is one pipeline: a source, stages, sinks. The source yields rows; a
+// stage works on one row at a time, drops it, or with a probe of a multi index
+// makes several of it; sinks get the rows that are left. Values of a row stand in
+// registers, each defined once, before it is used.
+//
+// A register is absent where a function has no value. A function of an absent
+// operand is absent, except holds, which is false then. A decimal may exceed its
+// 64 bits in a register. Keys and sinks take only registers that are present and
+// fit, which Verify proves: those of load and gather, of functions that always
+// have a value, and of need, which drops a row where its register is absent or
+// does not fit. filter drops a row where its operand is absent or false.
+//
+// # Text
+//
+// A program is its managed variables and then its blocks, one item a line, what
+// belongs to it indented under it; // starts a comment:
+//
+//	relation edge(x: int, y: int) input "edge"
+//	relation path(x: int, y: int) derived output
+//	index edge_x multi edge(x)
+//	groups g(x: int; n: int = count(), s: float = total(float))
+//	block b0:
+//	  run k0
+//	    rows delta path
+//	    v0: int = load x
+//	    v1: int = load y
+//	    v2: boolean = map lt(v1, 10)
+//	    filter v2
+//	    v3: row = probe multi edge_x(v1)
+//	    v4: int = gather y[v3]
+//	    insert path(v0, v4)
+//	  merge path
+//	  branch delta path -> b0 else b1
+//
+// Relations are written as the variables of plans. Sources are
+//
+//	rows [delta|old] r
+//	groups g                            its columns are the keys, then the results
+//	values (x: int)                     rows under it: (1)
+//
+// stages are
+//
+//	v1: int = load x                    a column of the source's row
+//	v2: int = map add(v1, 1)            a function of package scalar
+//	filter v3
+//	need v2
+//	v4: row = probe unique i(v1, v2)    drops rows without a match
+//	v4: row = probe multi i(v1)         a row for each match
+//	probe exists i(v1)                  drops rows without a match
+//	probe absent i(v1)                  drops rows with a match
+//	v5: int = gather y[v4]              a column of the row found
+//
+// and sinks
+//
+//	store t(v1, v2)                     appends to a temp
+//	insert r(v1, v2)                    adds to the new part of a derived relation
+//	group g [v1] count(), total(v2)     accumulates
+//
+// Commands, beside run, are
+//
+//	build i                                         makes an index of what its relation holds now
+//	number n = t group [x] order [y]                t with a column that numbers rows
+//	topk n = t limit 10 group [x] order [y desc]    the first rows of t
+//	merge r                                         ends a round of r
+//	clear t                                         empties a temp, a groups or a set
+//	check t "text"                                  t has the tuples that violate a constraint
+//	checkkey r                                      the keys of r determine the rest
+//
+// and a block ends with jump, branch or halt.
+package harmony

@@ -1,0 +1,237 @@
+package harmony
+
+import (
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Kernel is one pipeline. It belongs to one Run, and its registers to it.
+type Kernel struct {
+	Name   string // unique in the program
+	Source Source
+	Stages []Stage
+	Sinks  []Sink // at least one; all get the same rows
+	// Ops are the plan operators that the kernel carries out, as plans write them,
+	// for people; Span is the rule or constraint that it serves. Neither is part of
+	// what the program means.
+	Ops  []string
+	Span source.Span
+}
+
+// Reg is a register: a value of the row at hand, or a reference to a row that a
+// probe found.
+type Reg struct {
+	Type scalar.Type // of a value
+	Row  *Relation   // whose row it refers to; nil for a value
+}
+
+// Operand is a register with a value, or a constant.
+type Operand struct {
+	Reg   *Reg // nil for a constant
+	Const scalar.Value
+}
+
+// Type returns the type of the operand's value.
+func (o Operand) Type() scalar.Type {
+	if o.Reg != nil {
+		return o.Reg.Type
+	}
+	return o.Const.Type
+}
+
+// Source is *Rows, *GroupRows or *Values.
+type Source interface {
+	// Columns returns what can be loaded.
+	Columns() []Column
+}
+
+// Rows yields the tuples of a version of a relation.
+type Rows struct {
+	Rel     *Relation
+	Version Version // Full for all but derived relations
+}
+
+// GroupRows yields a row for each group: keys, then results.
+type GroupRows struct{ Groups *Groups }
+
+// Values yields constant rows.
+type Values struct {
+	Cols []Column
+	Rows [][]scalar.Value
+}
+
+// Columns returns the relation's columns.
+func (s *Rows) Columns() []Column { return s.Rel.Cols }
+
+// Columns returns the keys and then the results.
+func (s *GroupRows) Columns() []Column { return s.Groups.Columns() }
+
+// Columns returns the columns of the constants.
+func (s *Values) Columns() []Column { return s.Cols }
+
+// Stage is *Load, *Map, *Filter, *Need, *Probe or *Gather.
+type Stage interface{ stage() }
+
+// Load defines Out as a column of the source's row.
+type Load struct {
+	Out *Reg
+	Col int
+}
+
+// Map defines Out as a function's value.
+type Map struct {
+	Out  *Reg
+	Func *scalar.Func
+	Args []Operand
+}
+
+// Filter drops the row unless Cond is present and true.
+type Filter struct{ Cond Operand }
+
+// Need drops the row if Reg is absent or a decimal that does not fit.
+type Need struct{ Reg *Reg }
+
+// ProbeKind tells what a probe does with matches.
+type ProbeKind uint8
+
+// The kinds of probe.
+const (
+	ProbeUnique ProbeKind = iota // the match of a Unique index
+	ProbeMulti                   // every match of a Multi index
+	ProbeExists                  // keeps the row if there is a match, in an index of any kind
+	ProbeAbsent                  // keeps the row if there is none
+)
+
+// String returns "unique", "multi", "exists" or "absent".
+func (k ProbeKind) String() string { return probeKinds[k] }
+
+var probeKinds = [...]string{"unique", "multi", "exists", "absent"}
+
+// Finds reports whether a probe of the kind defines a register with the row it
+// finds.
+func (k ProbeKind) Finds() bool { return k == ProbeUnique || k == ProbeMulti }
+
+// Probe looks up Key, an operand for each key column of the index.
+type Probe struct {
+	Kind  ProbeKind
+	Index *Index
+	Key   []Operand
+	Out   *Reg // the row; nil unless Kind.Finds()
+}
+
+// Gather defines Out as a column of the row that Row refers to.
+type Gather struct {
+	Out *Reg
+	Row *Reg
+	Col int // of Row.Row
+}
+
+func (*Load) stage()   {}
+func (*Map) stage()    {}
+func (*Filter) stage() {}
+func (*Need) stage()   {}
+func (*Probe) stage()  {}
+func (*Gather) stage() {}
+
+// Sink is *Store, *Insert or *Group.
+type Sink interface{ sink() }
+
+// Store appends a tuple to a temp.
+type Store struct {
+	To   *Relation
+	Vals []Operand // one for each column
+}
+
+// Insert adds a tuple to the new part of a derived relation, unless it is there
+// or in the full part.
+type Insert struct {
+	To   *Relation
+	Vals []Operand // one for each column
+}
+
+// Group updates the accumulators of a key.
+type Group struct {
+	To   *Groups
+	Key  []Operand // one for each key column
+	Vals []Operand // one for each accumulator; the zero Operand for Count
+}
+
+func (*Store) sink()  {}
+func (*Insert) sink() {}
+func (*Group) sink()  {}
+
+// Def returns the register that a stage defines, or nil.
+func Def(s Stage) *Reg {
+	switch s := s.(type) {
+	case *Load:
+		return s.Out
+	case *Map:
+		return s.Out
+	case *Probe:
+		return s.Out
+	case *Gather:
+		return s.Out
+	}
+	return nil
+}
+
+// Uses returns the registers that a stage reads, in order.
+func Uses(s Stage) []*Reg {
+	switch s := s.(type) {
+	case *Map:
+		return regs(s.Args)
+	case *Filter:
+		return regs([]Operand{s.Cond})
+	case *Need:
+		return []*Reg{s.Reg}
+	case *Probe:
+		return regs(s.Key)
+	case *Gather:
+		return []*Reg{s.Row}
+	}
+	return nil
+}
+
+// SinkOperands returns the operands that a sink reads, in order, without those of
+// counts.
+func SinkOperands(s Sink) []Operand {
+	switch s := s.(type) {
+	case *Store:
+		return s.Vals
+	case *Insert:
+		return s.Vals
+	case *Group:
+		out := append([]Operand(nil), s.Key...)
+		for i, a := range s.To.Accs {
+			if a.Fn != queryplan.Count {
+				out = append(out, s.Vals[i])
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// SinkTarget returns the variable that a sink writes.
+func SinkTarget(s Sink) Managed {
+	switch s := s.(type) {
+	case *Store:
+		return s.To
+	case *Insert:
+		return s.To
+	case *Group:
+		return s.To
+	}
+	return nil
+}
+
+func regs(operands []Operand) []*Reg {
+	var out []*Reg
+	for _, o := range operands {
+		if o.Reg != nil {
+			out = append(out, o.Reg)
+		}
+	}
+	return out
+}

@@ -1,0 +1,236 @@
+package harmony
+
+import (
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Program is a kernel graph.
+type Program struct {
+	Relations []*Relation
+	Indexes   []*Index
+	Groups    []*Groups
+	Blocks    []*Block // Blocks[0] is the entry
+}
+
+// Column is a named and typed column; OrderKey one column of an ordering;
+// Version a part of a derived relation. They are the plan's.
+type (
+	Column   = queryplan.Column
+	OrderKey = queryplan.OrderKey
+	Version  = queryplan.Version
+)
+
+// The versions of a derived relation, as in plans.
+const (
+	Full  = queryplan.Full
+	Delta = queryplan.Delta
+	Old   = queryplan.Old
+)
+
+// Managed is a managed variable: *Relation, *Index or *Groups. Their names are
+// different from each other within a program.
+type Managed interface {
+	// ManagedName returns the name in the text.
+	ManagedName() string
+}
+
+// ManagedName returns the name of the relation.
+func (r *Relation) ManagedName() string { return r.Name }
+
+// ManagedName returns the name of the index.
+func (x *Index) ManagedName() string { return x.Name }
+
+// ManagedName returns the name of the groups.
+func (g *Groups) ManagedName() string { return g.Name }
+
+// Relation holds tuples.
+type Relation struct {
+	Name string
+	// Kind is as in plans: Input and Table relations are never written, Derived
+	// ones are sets that Insert and Merge fill, Temp ones bags that Store fills.
+	Kind queryplan.VarKind
+	Cols []Column
+	// Keys is the number of leading columns that determine the rest, len(Cols) for
+	// a plain relation. It is a proof as far as queryplan.Var says so.
+	Keys            int
+	Unique, Checked bool // as in queryplan.Var
+	// Source is the relation of the database that an Input holds, or the table's
+	// name for a Table, whose column i is stored column Stored[i].
+	Source string
+	Stored []int
+	// Output says that the contents are wanted at the end, sorted by OrderBy and
+	// then by all columns, and cut to Limit tuples (-1: all).
+	Output  bool
+	OrderBy []OrderKey
+	Limit   int64
+	Span    source.Span // where the user declares it or first writes it
+}
+
+// IndexKind tells what a probe of an index can find out.
+type IndexKind uint8
+
+// The kinds of index.
+const (
+	// Unique gives at most one row of a key. Of several rows with one key it keeps
+	// any: no key that is probed has several, which is a proof of the plan's.
+	Unique IndexKind = iota
+	// Multi gives all rows of a key.
+	Multi
+	// Exists says whether there is a row of a key, and has no rows.
+	Exists
+)
+
+// String returns "unique", "multi" or "exists".
+func (k IndexKind) String() string { return indexKinds[k] }
+
+var indexKinds = [...]string{"unique", "multi", "exists"}
+
+// Index finds rows of a version of a relation. It holds what Build made of the
+// relation last, and cannot be probed after that version has changed. It has the
+// keys and row numbers; other columns are gathered from the relation.
+type Index struct {
+	Name    string
+	Kind    IndexKind
+	Of      *Relation
+	Version Version
+	Key     []int // columns of Of, each once; none: all rows have one key
+	Span    source.Span
+}
+
+// Groups is a group-by table: for each key that came up, accumulators. Without
+// keys it has one group, or none as long as no row came.
+type Groups struct {
+	Name string
+	Keys []Column
+	Accs []Acc
+	Span source.Span
+}
+
+// Acc is an accumulator. Its result is read after the last row came; one that
+// does not fit its type fails the run, as in plans.
+type Acc struct {
+	Out Column
+	Fn  queryplan.AggFn
+	In  scalar.Type // of the operand; none for Count
+}
+
+// Columns returns the columns that a kernel over the groups loads: the keys and
+// then the results.
+func (g *Groups) Columns() []Column {
+	out := append([]Column(nil), g.Keys...)
+	for _, a := range g.Accs {
+		out = append(out, a.Out)
+	}
+	return out
+}
+
+// Block is a basic block.
+type Block struct {
+	Name string
+	Cmds []Command
+	Term Terminator
+}
+
+// Command is *Run, *Build, *Number, *TopK, *Merge, *Clear, *Check or *CheckKey.
+// Only a Run is something that fuses: each other one needs all of what it reads.
+type Command interface{ command() }
+
+// Run runs a kernel.
+type Run struct{ Kernel *Kernel }
+
+// Build makes an index of what its relation holds now.
+type Build struct{ Index *Index }
+
+// Number appends to the temp To the tuples of From's full part, each with its
+// number, from 0, within the tuples of equal Group columns, in ascending order of
+// the columns Order. To has From's columns and then an int column.
+type Number struct {
+	To, From     *Relation
+	Group, Order []int
+	Span         source.Span
+}
+
+// TopK appends to the temp To, which has From's columns, the first Limit tuples
+// of From's full part in the order of By, ties broken by all columns, ascending;
+// within the tuples of equal Group columns if there are any.
+type TopK struct {
+	To, From *Relation
+	Limit    int64
+	Group    []int
+	By       []OrderKey
+	Span     source.Span
+}
+
+// Merge ends a round: old := full, delta := new, full := full + new, new := {}.
+type Merge struct{ Rel *Relation }
+
+// Clear empties a temp, a groups, or a derived relation that is no output.
+type Clear struct{ Var Managed }
+
+// Check reports the tuples of a temp as violations of a constraint.
+type Check struct {
+	Rel  *Relation
+	Text string // the constraint as written
+	Span source.Span
+}
+
+// CheckKey tests that the first Keys columns of the relation's full part
+// determine the rest, as in plans.
+type CheckKey struct {
+	Rel  *Relation
+	Span source.Span
+}
+
+func (*Run) command()      {}
+func (*Build) command()    {}
+func (*Number) command()   {}
+func (*TopK) command()     {}
+func (*Merge) command()    {}
+func (*Clear) command()    {}
+func (*Check) command()    {}
+func (*CheckKey) command() {}
+
+// Terminator is *Jump, *Branch or *Halt.
+type Terminator interface{ terminator() }
+
+// Jump goes to a block.
+type Jump struct{ To *Block }
+
+// Branch goes to Then if the delta of any of Rels has a tuple, else to Else.
+type Branch struct {
+	Rels       []*Relation
+	Then, Else *Block
+}
+
+// Halt ends the run.
+type Halt struct{}
+
+func (*Jump) terminator()   {}
+func (*Branch) terminator() {}
+func (*Halt) terminator()   {}
+
+// Successors returns the blocks that control can go to at the end of b.
+func (b *Block) Successors() []*Block {
+	switch t := b.Term.(type) {
+	case *Jump:
+		return []*Block{t.To}
+	case *Branch:
+		return []*Block{t.Then, t.Else}
+	}
+	return nil
+}
+
+// Kernels returns the kernels in the order in which the text has them.
+func (p *Program) Kernels() []*Kernel {
+	var out []*Kernel
+	for _, b := range p.Blocks {
+		for _, c := range b.Cmds {
+			if run, ok := c.(*Run); ok {
+				out = append(out, run.Kernel)
+			}
+		}
+	}
+	return out
+}
