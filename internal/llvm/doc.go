@@ -14,13 +14,13 @@
 // code that runs:
 //
 //	lib, err := llvm.Open()             // *NotFoundError says what to install
-//	m, err := lib.ParseIR("kernel", text)
-//	defer m.Close()
-//	err = m.LinkBitcode("primitives", bitcode)
-//	err = m.Internalize("kernel")
 //	options, err := lib.PTXOptions(90, 0)
 //	machine, err := lib.NewTargetMachine(options)
 //	defer machine.Close()
+//	m, err := machine.ParseIR("kernel", text)
+//	defer m.Close()
+//	err = m.LinkBitcode("primitives", bitcode)
+//	err = m.Internalize("kernel")
 //	err = m.Optimize(machine, "default<O3>", llvm.OptimizeOptions{})
 //	ptx, err := machine.EmitAssembly(m)
 //

@@ -16,6 +16,7 @@ type JIT struct {
 	ref      jitRef
 	dylib    dylibRef
 	listener *listener
+	lost     bool // a fatal error left ORC's objects half made, or its locks held
 }
 
 // NewJIT makes an empty JIT for the host. Its code can call every function that
@@ -26,11 +27,7 @@ func (l *Library) NewJIT() (*JIT, error) {
 		return nil, err
 	}
 	j := &JIT{lib: l, machine: machine, listener: newListener()}
-	err, lost := attempt(j.create)
-	if err != nil {
-		if lost {
-			j.ref = 0
-		}
+	if err, j.lost = attempt(j.create); err != nil {
 		j.Close()
 		return nil, &Error{Op: "make a JIT", Message: err.Error()}
 	}
@@ -64,7 +61,7 @@ func (j *JIT) Close() error {
 		return nil
 	}
 	var err error
-	if j.ref != 0 {
+	if j.ref != 0 && !j.lost {
 		err, _ = attempt(func() error { return j.lib.failed(j.lib.fn.OrcDisposeLLJIT(j.ref)) })
 		err = j.listener.takeErrors(err)
 	}
@@ -87,7 +84,11 @@ func (j *JIT) do(op string, step func() error) error {
 	if j.ref == 0 {
 		return &Error{Op: op, Message: "the JIT is closed"}
 	}
-	err, _ := attempt(step)
+	if j.lost {
+		return &Error{Op: op, Message: "a fatal error has made the JIT unusable; make another one"}
+	}
+	var err error
+	err, j.lost = attempt(step)
 	if err = j.listener.takeErrors(err); err != nil {
 		return &Error{Op: op, Message: err.Error()}
 	}

@@ -131,8 +131,9 @@ func residentBytes(t *testing.T) int {
 
 // TestLeaks compiles small programs and holds resident memory to what it was
 // after the first of them, which fill LLVM's tables and the allocator's pools. The
-// environment variable LLVM_TEST_COMPILATIONS sets the number; a leak of one
-// module per compilation, some 20 kB, is found from a few hundred on.
+// environment variable LLVM_TEST_COMPILATIONS sets the number. The allocator's
+// arenas of several threads take up to 2 MB more, and LLVM's NVPTX target itself
+// loses about 80 bytes with each kernel; a module that is not freed is 50 kB.
 func TestLeaks(t *testing.T) {
 	l := library(t)
 	n := 300
@@ -181,20 +182,20 @@ func TestLeaks(t *testing.T) {
 		}},
 	} {
 		rounds := n * c.share / 100
-		before := 0
+		before, settled := 0, min(rounds/4, 500)
 		for i := range rounds {
-			if i == min(rounds/4, 500) {
+			if i == settled {
 				before = residentBytes(t)
 			}
 			if err := c.run(i); err != nil {
 				t.Fatal(err)
 			}
 		}
-		grown := residentBytes(t) - before
-		each := grown / max(1, rounds-min(rounds/4, 500))
-		t.Logf("%s: %d compilations, resident %d kB, grown by %d kB, %d bytes each", c.name, rounds, before>>10, grown>>10, each)
-		if grown > 2<<20 && each > 512 {
-			t.Errorf("%s: resident memory grows by %d bytes with each compilation", c.name, each)
+		grown, measured := residentBytes(t)-before, rounds-settled
+		t.Logf("%s: %d compilations, resident %d kB, grown by %d kB, %d bytes each",
+			c.name, rounds, before>>10, grown>>10, grown/max(1, measured))
+		if grown > 2<<20+measured<<10 {
+			t.Errorf("%s: resident memory grows by %d bytes with each compilation", c.name, grown/measured)
 		}
 	}
 }

@@ -155,7 +155,9 @@ func candidates() []string {
 func open(name string) (*Library, error) {
 	handle, err := openLibrary(name)
 	if err != nil {
-		if supported && strings.Contains(err.Error(), "No such file") || isMissing(name) {
+		// The message starts with the name of the file that is missing, which may be a
+		// library that libLLVM needs.
+		if strings.HasPrefix(err.Error(), name+": cannot open shared object file: No such file") || isMissing(name) {
 			return nil, errors.New(notThere)
 		}
 		return nil, err

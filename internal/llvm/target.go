@@ -1,8 +1,6 @@
 package llvm
 
-import (
-	"sync"
-)
+import "sync"
 
 // Reloc is a relocation model.
 type Reloc int
@@ -127,11 +125,10 @@ func (t *TargetMachine) use(op string, m *Module, step func(moduleRef) (replace 
 	})
 	if err != nil && !ended {
 		// A fatal error may have come in the middle of a change of LLVM's object,
-		// so that one is abandoned, too. What could be created can be again.
+		// so that one is abandoned, too. What was created once can be again; if not,
+		// the target machine counts as closed.
 		t.ref = 0
-		if again, _ := attempt(t.create); again != nil {
-			t.ref = 0
-		}
+		_, _ = attempt(t.create)
 	}
 	return err
 }
