@@ -1,0 +1,231 @@
+package harmony
+
+import "github.com/redfoxdb/redfox/queryplan"
+
+// Reads returns the variables whose contents a command needs: sources, probed
+// indexes, relations gathered from. What it only adds to is not among them.
+func Reads(c Command) []Managed {
+	switch c := c.(type) {
+	case *Run:
+		return c.Kernel.Reads()
+	case *Build:
+		return []Managed{c.Index.Of}
+	case *Number:
+		return []Managed{c.From}
+	case *TopK:
+		return []Managed{c.From}
+	case *Check:
+		return []Managed{c.Rel}
+	case *CheckKey:
+		return []Managed{c.Rel}
+	}
+	return nil
+}
+
+// Reads returns the variables that a kernel reads, each once, in the order of its
+// text.
+func (k *Kernel) Reads() []Managed {
+	var out []Managed
+	seen := map[Managed]bool{}
+	add := func(v Managed) {
+		if !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	switch s := k.Source.(type) {
+	case *Rows:
+		add(s.Rel)
+	case *GroupRows:
+		add(s.Groups)
+	}
+	for _, s := range k.Stages {
+		switch s := s.(type) {
+		case *Probe:
+			add(s.Index)
+		case *Gather:
+			add(s.Row.Row)
+		}
+	}
+	return out
+}
+
+// Writes returns the variables whose contents a command changes, each once.
+func Writes(c Command) []Managed {
+	switch c := c.(type) {
+	case *Run:
+		return c.Kernel.Writes()
+	case *Build:
+		return []Managed{c.Index}
+	case *Number:
+		return []Managed{c.To}
+	case *TopK:
+		return []Managed{c.To}
+	case *Merge:
+		return []Managed{c.Rel}
+	case *Clear:
+		return []Managed{c.Var}
+	}
+	return nil
+}
+
+// Writes returns the variables that a kernel adds to, each once.
+func (k *Kernel) Writes() []Managed {
+	var out []Managed
+	seen := map[Managed]bool{}
+	for _, s := range k.Sinks {
+		if v := SinkTarget(s); !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// changes visits the relations of which a command changes a version that can be
+// read; an insert changes none.
+func changes(c Command, visit func(*Relation)) {
+	for _, v := range Writes(c) {
+		r, ok := v.(*Relation)
+		if _, run := c.(*Run); ok && !(run && r.Kind == queryplan.Derived) {
+			visit(r)
+		}
+	}
+}
+
+// numbering numbers the variables of a program in the order of the text, so that
+// sets of them are bits and come out in that order.
+type numbering struct {
+	vars []Managed
+	at   map[Managed]int
+}
+
+func number(p *Program) *numbering {
+	n := &numbering{at: map[Managed]int{}}
+	add := func(v Managed) {
+		n.at[v] = len(n.vars)
+		n.vars = append(n.vars, v)
+	}
+	for _, r := range p.Relations {
+		add(r)
+	}
+	for _, x := range p.Indexes {
+		add(x)
+	}
+	for _, g := range p.Groups {
+		add(g)
+	}
+	return n
+}
+
+// bits is a set of variables by number.
+type bits []uint64
+
+func (n *numbering) none() bits { return make(bits, (len(n.vars)+63)/64) }
+
+func (n *numbering) add(b bits, v Managed)      { b[n.at[v]/64] |= 1 << (n.at[v] % 64) }
+func (n *numbering) drop(b bits, v Managed)     { b[n.at[v]/64] &^= 1 << (n.at[v] % 64) }
+func (n *numbering) has(b bits, v Managed) bool { return b[n.at[v]/64]>>(n.at[v]%64)&1 != 0 }
+
+// list returns the members in the order of the text.
+func (n *numbering) list(b bits) []Managed {
+	var out []Managed
+	for _, v := range n.vars {
+		if n.has(b, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (b bits) clone() bits { return append(bits(nil), b...) }
+
+// union adds c to b and reports whether b changed.
+func (b bits) union(c bits) bool {
+	changed := false
+	for i, w := range c {
+		changed = changed || b[i]|w != b[i]
+		b[i] |= w
+	}
+	return changed
+}
+
+// intersect keeps of b what is in c and reports whether b changed.
+func (b bits) intersect(c bits) bool {
+	changed := false
+	for i, w := range c {
+		changed = changed || b[i]&w != b[i]
+		b[i] &= w
+	}
+	return changed
+}
+
+// minus removes c from b.
+func (b bits) minus(c bits) {
+	for i, w := range c {
+		b[i] &^= w
+	}
+}
+
+// forward follows all paths from the entry. A block starts in the state in which
+// control comes there first, into which meet brings that of every other edge; it
+// reports a change, after which the block is followed again. step takes a state
+// through a block. The result has the state at each block that is reached.
+func forward[S any](p *Program, entry S, clone func(S) S, meet func(into, from S) bool, step func(*Block, S) error) (map[*Block]S, error) {
+	at := map[*Block]S{p.Blocks[0]: entry}
+	for work := p.Blocks[:1]; len(work) > 0; work = work[1:] {
+		b := work[0]
+		state := clone(at[b])
+		if err := step(b, state); err != nil {
+			return nil, err
+		}
+		for _, s := range b.Successors() {
+			known, ok := at[s]
+			if !ok {
+				at[s] = clone(state)
+			}
+			if !ok || meet(known, state) {
+				work = append(work[:len(work):len(work)], s)
+			}
+		}
+	}
+	return at, nil
+}
+
+// Valid follows the indexes of a program: it calls visit for every command that
+// can be reached, with the indexes that are valid before it on every path, so
+// that they can be probed.
+func Valid(p *Program, visit func(c Command, valid func(*Index) bool)) {
+	n := number(p)
+	step := func(b *Block, valid bits, visit func(Command, func(*Index) bool)) {
+		for _, c := range b.Cmds {
+			if visit != nil {
+				visit(c, func(x *Index) bool { return n.has(valid, x) })
+			}
+			n.indexes(p, c, valid)
+		}
+	}
+	at, _ := forward(p, n.none(), bits.clone, bits.intersect, func(b *Block, valid bits) error {
+		step(b, valid, nil)
+		return nil
+	})
+	for _, b := range p.Blocks {
+		if valid, ok := at[b]; ok {
+			step(b, valid.clone(), visit)
+		}
+	}
+}
+
+// indexes says which indexes are valid after a command.
+func (n *numbering) indexes(p *Program, c Command, valid bits) {
+	changes(c, func(r *Relation) {
+		for _, x := range p.Indexes {
+			if x.Of == r {
+				n.drop(valid, x)
+			}
+		}
+	})
+	if b, ok := c.(*Build); ok {
+		n.add(valid, b.Index)
+	}
+}

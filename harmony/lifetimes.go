@@ -1,0 +1,142 @@
+package harmony
+
+import "github.com/redfoxdb/redfox/queryplan"
+
+// Lives says where the variables that the program fills take memory. Inputs and
+// tables are resident and not part of it.
+type Lives struct {
+	// Entry has the variables to free on the way into a block: those that another
+	// successor of a predecessor needs.
+	Entry map[*Block][]Managed
+	// Commands has what there is to do at a command, if anything.
+	Commands map[Command]*Life
+}
+
+// Life is what a command does to memory.
+type Life struct {
+	// Alloc has the variables that the command is the first to fill, on some path.
+	Alloc []Managed
+	// Free has those whose contents nothing needs after the command. One of them
+	// may hold nothing, if control came on a path that did not fill it.
+	Free []Managed
+}
+
+// Lifetimes finds where each variable is allocated and freed: from the first
+// command that fills it to the last that may need what it holds. Outputs live
+// until the end. It is liveness over the control-flow graph; clearing a variable
+// and building an index end the need for what was there before.
+func Lifetimes(p *Program) *Lives {
+	n := number(p)
+	live := n.liveness(p)
+	out := &Lives{Entry: map[*Block][]Managed{}, Commands: map[Command]*Life{}}
+	// What is held on some path is to be freed; what is not held on every path is
+	// to be allocated.
+	type held struct{ some, every bits }
+	step := func(b *Block, h held, note bool) {
+		dead := h.some.clone()
+		dead.minus(live.entry[b])
+		if note && len(n.list(dead)) > 0 {
+			out.Entry[b] = n.list(dead)
+		}
+		h.some.minus(dead)
+		h.every.minus(dead)
+		for i, c := range b.Cmds {
+			alloc := n.none()
+			for _, v := range Writes(c) {
+				if _, clear := c.(*Clear); clear || !n.has(h.every, v) {
+					n.add(alloc, v)
+				}
+			}
+			if _, clear := c.(*Clear); clear {
+				// What is cleared gives back its memory.
+				dead = alloc
+				alloc = n.none()
+				dead.intersect(h.some)
+			} else {
+				h.some.union(alloc)
+				h.every.union(alloc)
+				dead = h.some.clone()
+				dead.minus(live.after[b][i])
+			}
+			h.some.minus(dead)
+			h.every.minus(dead)
+			if life := (&Life{n.list(alloc), n.list(dead)}); note && len(life.Alloc)+len(life.Free) > 0 {
+				out.Commands[c] = life
+			}
+		}
+	}
+	at, _ := forward(p, held{n.none(), n.none()},
+		func(h held) held { return held{h.some.clone(), h.every.clone()} },
+		func(into, from held) bool {
+			grown := into.some.union(from.some)
+			return into.every.intersect(from.every) || grown
+		},
+		func(b *Block, h held) error {
+			step(b, h, false)
+			return nil
+		})
+	for _, b := range p.Blocks {
+		if h, ok := at[b]; ok {
+			step(b, h, true)
+		}
+	}
+	return out
+}
+
+// liveness has the variables whose contents may be needed, at the entry of each
+// block and after each of its commands.
+type liveness struct {
+	entry map[*Block]bits
+	after map[*Block][]bits
+}
+
+func (n *numbering) liveness(p *Program) *liveness {
+	l := &liveness{map[*Block]bits{}, map[*Block][]bits{}}
+	for _, b := range p.Blocks {
+		l.entry[b] = n.none()
+		l.after[b] = make([]bits, len(b.Cmds))
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := range p.Blocks {
+			b := p.Blocks[len(p.Blocks)-1-i]
+			need := n.none()
+			for _, s := range b.Successors() {
+				need.union(l.entry[s])
+			}
+			switch t := b.Term.(type) {
+			case *Branch:
+				for _, r := range t.Rels {
+					n.add(need, r)
+				}
+			case *Halt:
+				for _, r := range p.Relations {
+					if r.Output && r.Kind == queryplan.Derived {
+						n.add(need, r)
+					}
+				}
+			}
+			for j := len(b.Cmds) - 1; j >= 0; j-- {
+				l.after[b][j] = need.clone()
+				n.before(b.Cmds[j], need)
+			}
+			changed = l.entry[b].union(need) || changed
+		}
+	}
+	return l
+}
+
+// before turns what is needed after a command into what is needed before it.
+func (n *numbering) before(c Command, need bits) {
+	switch c := c.(type) {
+	case *Clear:
+		n.drop(need, c.Var)
+	case *Build:
+		n.drop(need, c.Index)
+	}
+	for _, v := range Reads(c) {
+		if r, ok := v.(*Relation); !ok || r.Kind == queryplan.Derived || r.Kind == queryplan.Temp {
+			n.add(need, v)
+		}
+	}
+}

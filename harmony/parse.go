@@ -1,0 +1,358 @@
+package harmony
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/irtext"
+)
+
+// SyntaxError is a place where the text of a program is not one.
+type SyntaxError = irtext.SyntaxError
+
+// Parse reads the text of a program, as String writes it. Name stands for the
+// text in errors, which are *SyntaxError, and in the spans of variables, kernels
+// and commands. What a name refers to has to exist; all else is for Verify.
+func Parse(name, text string) (p *Program, err error) {
+	ps := &parser{
+		Cursor: irtext.NewCursor(name, text),
+		vars:   map[string]Managed{},
+		blocks: map[string]*Block{},
+	}
+	defer irtext.Catch(&err)
+	return ps.program(), nil
+}
+
+// parser reads lines by recursive descent. It fails by a panic with a
+// *SyntaxError, which irtext.Catch turns into a result.
+type parser struct {
+	irtext.Cursor
+	vars   map[string]Managed
+	blocks map[string]*Block
+	// The kernel that is being read.
+	source Source
+	regs   map[string]*Reg
+}
+
+func (p *parser) program() *Program {
+	prog := &Program{}
+	lines := p.Lines()
+	// Blocks are named first, as jumps go forwards too.
+	for _, ln := range lines {
+		p.Tokens = ln.Tokens
+		t := p.Next()
+		if t.IsWord("block") {
+			b := &Block{Name: p.Name("the name of a block")}
+			p.Expect(":")
+			p.End()
+			if p.blocks[b.Name] != nil {
+				p.FailLine(ln, "a block %s is there already", b.Name)
+			}
+			p.blocks[b.Name] = b
+			prog.Blocks = append(prog.Blocks, b)
+			continue
+		}
+		var v Managed
+		switch {
+		case t.IsWord("relation"):
+			r := p.relation()
+			r.Span = p.Span(ln)
+			prog.Relations, v = append(prog.Relations, r), r
+		case t.IsWord("index"):
+			x := p.index()
+			x.Span = p.Span(ln)
+			prog.Indexes, v = append(prog.Indexes, x), x
+		case t.IsWord("groups"):
+			g := p.groups()
+			g.Span = p.Span(ln)
+			prog.Groups, v = append(prog.Groups, g), g
+		default:
+			p.Unexpected(t, `"relation", "index", "groups" or "block"`)
+		}
+		p.End()
+		p.leaf(ln)
+		if p.vars[v.ManagedName()] != nil {
+			p.FailLine(ln, "a variable %s is there already", irtext.QuoteName(v.ManagedName()))
+		}
+		p.vars[v.ManagedName()] = v
+	}
+	next := 0
+	for _, ln := range lines {
+		if ln.Tokens[0].IsWord("block") {
+			p.block(prog.Blocks[next], ln)
+			next++
+		}
+	}
+	return prog
+}
+
+func (p *parser) leaf(ln *irtext.Line) {
+	if len(ln.Kids) > 0 {
+		p.FailLine(ln.Kids[0], "nothing can be indented under %s", ln.Tokens[0].Text)
+	}
+}
+
+func (p *parser) column() Column {
+	c := Column{Name: p.Name("a column")}
+	p.Expect(":")
+	c.Type = p.Type()
+	return c
+}
+
+// relation reads `edge(x: int; y: int) input "edge"`.
+func (p *parser) relation() *Relation {
+	r := &Relation{Name: p.Name("the name of a relation"), Limit: -1, Keys: -1}
+	p.Expect("(")
+	for !p.Accept(")") {
+		switch {
+		case r.Keys < 0 && p.Accept(";"):
+			r.Keys = len(r.Cols)
+		case len(r.Cols) > 0:
+			p.Expect(",")
+		}
+		r.Cols = append(r.Cols, p.column())
+	}
+	if r.Keys < 0 {
+		r.Keys = len(r.Cols)
+	}
+	switch t := p.Next(); t.Text {
+	case "input":
+		r.Kind, r.Source = queryplan.Input, p.Str()
+	case "table":
+		r.Kind, r.Source = queryplan.Table, p.Str()
+		p.ExpectWord("stored")
+		p.List(func() { r.Stored = append(r.Stored, int(p.Integer())) })
+	case "derived":
+		r.Kind = queryplan.Derived
+	case "temp":
+		r.Kind = queryplan.Temp
+	default:
+		p.Unexpected(t, `"input", "table", "derived" or "temp"`)
+	}
+	r.Unique = p.AcceptWord("unique")
+	r.Checked = p.AcceptWord("checked")
+	if r.Output = p.AcceptWord("output"); r.Output {
+		if p.AcceptWord("order") {
+			r.OrderBy = p.orderKeys()
+		}
+		if p.AcceptWord("limit") {
+			r.Limit = p.Integer()
+		}
+	}
+	return r
+}
+
+// index reads `edge_x multi delta edge(x)`.
+func (p *parser) index() *Index {
+	x := &Index{Name: p.Name("the name of an index")}
+	t := p.Next()
+	at := slices.Index(indexKinds[:], t.Text)
+	if at < 0 {
+		p.Unexpected(t, `"unique", "multi" or "exists"`)
+	}
+	x.Kind = IndexKind(at)
+	x.Of, x.Version = p.version()
+	p.Tuple(func() { x.Key = append(x.Key, p.columnOf(x.Of.Cols)) })
+	return x
+}
+
+// groups reads `g(x: int; n: int = count())`.
+func (p *parser) groups() *Groups {
+	g := &Groups{Name: p.Name("the name of a group-by table")}
+	p.Expect("(")
+	for !p.Accept(";") {
+		if len(g.Keys) > 0 {
+			p.Expect(",")
+		}
+		g.Keys = append(g.Keys, p.column())
+	}
+	for !p.Accept(")") {
+		if len(g.Accs) > 0 {
+			p.Expect(",")
+		}
+		a := Acc{Out: p.column()}
+		p.Expect("=")
+		a.Fn = p.aggFn()
+		p.Expect("(")
+		if a.Fn != queryplan.Count {
+			a.In = p.Type()
+		}
+		p.Expect(")")
+		g.Accs = append(g.Accs, a)
+	}
+	return g
+}
+
+func (p *parser) aggFn() queryplan.AggFn {
+	t := p.Next()
+	for f := queryplan.Count; f <= queryplan.Avg; f++ {
+		if t.IsWord(f.String()) {
+			return f
+		}
+	}
+	p.Unexpected(t, "count, total, min, max or avg")
+	return 0
+}
+
+// version reads `edge`, `delta edge` or `old edge`.
+func (p *parser) version() (*Relation, Version) {
+	v := Full
+	if second := p.Tokens[min(1, len(p.Tokens)-1)]; second.Kind == irtext.WordToken || second.Kind == irtext.NameToken {
+		switch {
+		case p.AcceptWord("delta"):
+			v = Delta
+		case p.AcceptWord("old"):
+			v = Old
+		}
+	}
+	return p.relationRef(), v
+}
+
+// managed reads the name of a variable of one type.
+func managed[T Managed](p *parser, what string) T {
+	t := p.Peek()
+	name := p.Name(what)
+	v, ok := p.vars[name].(T)
+	if !ok {
+		p.Fail(t.Start, t.End, "%s is not %s", irtext.QuoteName(name), what)
+	}
+	return v
+}
+
+func (p *parser) relationRef() *Relation { return managed[*Relation](p, "a relation") }
+
+// columnOf reads the name of one of the columns and returns its position.
+func (p *parser) columnOf(cols []Column) int {
+	t := p.Peek()
+	name := p.Name("a column")
+	at := slices.IndexFunc(cols, func(c Column) bool { return c.Name == name })
+	if at < 0 {
+		names := make([]string, len(cols))
+		for i, c := range cols {
+			names[i] = c.Name
+		}
+		p.Fail(t.Start, t.End, "there is no column %s; there are %s", irtext.QuoteColumn(name), irtext.ListColumns(names))
+	}
+	return at
+}
+
+func (p *parser) orderKeys() []OrderKey {
+	var out []OrderKey
+	p.List(func() {
+		k := OrderKey{Col: p.Name("a column")}
+		k.Desc = p.AcceptWord("desc")
+		out = append(out, k)
+	})
+	return out
+}
+
+func (p *parser) block(b *Block, ln *irtext.Line) {
+	for _, kid := range ln.Kids {
+		if b.Term != nil {
+			p.FailLine(kid, "nothing can follow the end of block %s", b.Name)
+		}
+		p.Tokens = kid.Tokens
+		if t := p.Peek(); t.IsWord("jump") || t.IsWord("branch") || t.IsWord("halt") {
+			b.Term = p.terminator()
+			p.leaf(kid)
+			continue
+		}
+		b.Cmds = append(b.Cmds, p.command(kid))
+	}
+	if b.Term == nil {
+		p.FailLine(ln, "block %s does not end with a jump, branch or halt", b.Name)
+	}
+}
+
+func (p *parser) terminator() Terminator {
+	var term Terminator
+	switch t := p.Next(); t.Text {
+	case "jump":
+		term = &Jump{p.blockRef()}
+	case "branch":
+		b := &Branch{}
+		p.ExpectWord("delta")
+		for b.Rels = append(b.Rels, p.relationRef()); p.Accept(","); {
+			b.Rels = append(b.Rels, p.relationRef())
+		}
+		p.Expect("->")
+		b.Then = p.blockRef()
+		p.ExpectWord("else")
+		b.Else = p.blockRef()
+		term = b
+	default:
+		term = &Halt{}
+	}
+	p.End()
+	return term
+}
+
+func (p *parser) blockRef() *Block {
+	t := p.Peek()
+	name := p.Name("a block")
+	b := p.blocks[name]
+	if b == nil {
+		p.Fail(t.Start, t.End, "there is no block %s", name)
+	}
+	return b
+}
+
+func (p *parser) command(ln *irtext.Line) Command {
+	t := p.Next()
+	if t.IsWord("run") {
+		k := &Kernel{Name: p.Name("the name of a kernel"), Span: p.Span(ln)}
+		p.End()
+		p.kernel(k, ln)
+		return &Run{k}
+	}
+	var c Command
+	switch t.Text {
+	case "build":
+		c = &Build{managed[*Index](p, "an index")}
+	case "number":
+		n := &Number{Span: p.Span(ln)}
+		n.To, n.From = p.fromTo()
+		n.Group = p.group(n.From.Cols)
+		p.ExpectWord("order")
+		p.List(func() { n.Order = append(n.Order, p.columnOf(n.From.Cols)) })
+		c = n
+	case "topk":
+		n := &TopK{Span: p.Span(ln)}
+		n.To, n.From = p.fromTo()
+		p.ExpectWord("limit")
+		n.Limit = p.Integer()
+		n.Group = p.group(n.From.Cols)
+		p.ExpectWord("order")
+		n.By = p.orderKeys()
+		c = n
+	case "merge":
+		c = &Merge{p.relationRef()}
+	case "clear":
+		c = &Clear{managed[Managed](p, "a variable")}
+	case "check":
+		r := p.relationRef()
+		c = &Check{Rel: r, Text: p.Str(), Span: p.Span(ln)}
+	case "checkkey":
+		c = &CheckKey{Rel: p.relationRef(), Span: p.Span(ln)}
+	default:
+		p.Unexpected(t, "a command, jump, branch or halt")
+	}
+	p.End()
+	p.leaf(ln)
+	return c
+}
+
+// fromTo reads `n = t`.
+func (p *parser) fromTo() (to, from *Relation) {
+	to = p.relationRef()
+	p.Expect("=")
+	return to, p.relationRef()
+}
+
+func (p *parser) group(cols []Column) []int {
+	var out []int
+	if p.AcceptWord("group") {
+		p.List(func() { out = append(out, p.columnOf(cols)) })
+	}
+	return out
+}

@@ -1,0 +1,288 @@
+package harmony
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/irtext"
+)
+
+// FormatOptions chooses what the text of a program shows beside what Parse needs,
+// as comments.
+type FormatOptions struct {
+	// Spans adds the place and text of its rule or constraint to a kernel or
+	// command.
+	Spans bool
+	// Ops adds the plan operators that it carries out to a kernel.
+	Ops bool
+	// Lifetimes adds what is allocated and freed.
+	Lifetimes bool
+}
+
+// String returns the program's text, which Parse reads back. Variables, blocks
+// and commands stand in their order; registers are numbered in the order of their
+// definition.
+func (p *Program) String() string { return p.Format(FormatOptions{}) }
+
+// Format returns the program's text with the chosen details.
+func (p *Program) Format(opts FormatOptions) string {
+	w := printer{opts: opts}
+	if opts.Lifetimes {
+		w.lifetimes = Lifetimes(p)
+	}
+	for _, r := range p.Relations {
+		w.line(0, relationText(r))
+	}
+	for _, x := range p.Indexes {
+		w.line(0, "index "+irtext.QuoteName(x.Name)+" "+x.Kind.String()+" "+versionText(x.Of, x.Version)+
+			"("+columnsAt(x.Of.Cols, x.Key)+")")
+	}
+	for _, g := range p.Groups {
+		w.line(0, groupsText(g))
+	}
+	for _, b := range p.Blocks {
+		w.line(0, "block "+irtext.QuoteName(b.Name)+":"+w.freed(b))
+		for _, c := range b.Cmds {
+			w.command(c)
+		}
+		w.line(1, terminatorText(b.Term))
+	}
+	return w.b.String()
+}
+
+// KernelString returns the text of one kernel.
+func KernelString(k *Kernel) string {
+	var w printer
+	w.command(&Run{k})
+	return strings.ReplaceAll(strings.TrimPrefix(w.b.String(), "  "), "\n  ", "\n")
+}
+
+type printer struct {
+	b         strings.Builder
+	opts      FormatOptions
+	lifetimes *Lives
+}
+
+func (w *printer) line(indent int, text string) {
+	for range indent {
+		w.b.WriteString("  ")
+	}
+	w.b.WriteString(text)
+	w.b.WriteByte('\n')
+}
+
+// freed returns the comment with the variables that die on the way into a block.
+func (w *printer) freed(b *Block) string {
+	if w.lifetimes == nil {
+		return ""
+	}
+	return lifeText("", nil, w.lifetimes.Entry[b])
+}
+
+func lifeText(before string, allocated, freed []Managed) string {
+	var parts []string
+	for _, list := range []struct {
+		what string
+		vars []Managed
+	}{{"allocates ", allocated}, {"frees ", freed}} {
+		var names []string
+		for _, v := range list.vars {
+			names = append(names, irtext.QuoteName(v.ManagedName()))
+		}
+		if len(names) > 0 {
+			parts = append(parts, list.what+strings.Join(names, ", "))
+		}
+	}
+	if len(parts) == 0 {
+		return before
+	}
+	if before == "" {
+		before = "  //"
+	}
+	return before + " " + strings.Join(parts, "; ")
+}
+
+func (w *printer) command(c Command) {
+	note, span := "", source.Span{}
+	switch c := c.(type) {
+	case *Run:
+		if span = c.Kernel.Span; w.opts.Ops && len(c.Kernel.Ops) > 0 {
+			note = "  // " + strings.Join(c.Kernel.Ops, "; ")
+		}
+	case *Number:
+		span = c.Span
+	case *TopK:
+		span = c.Span
+	case *Check:
+		span = c.Span
+	case *CheckKey:
+		span = c.Span
+	}
+	if w.opts.Spans && span.IsValid() {
+		pos := span.Position()
+		note += fmt.Sprintf("  // %s:%d:%d: %s", pos.File, pos.Line, pos.Column, strings.Join(strings.Fields(span.Text()), " "))
+	}
+	if w.lifetimes != nil {
+		if life := w.lifetimes.Commands[c]; life != nil {
+			note += lifeText("", life.Alloc, life.Free)
+		}
+	}
+	w.line(1, CommandString(c)+note)
+	if run, ok := c.(*Run); ok {
+		w.kernel(run.Kernel)
+	}
+}
+
+// CommandString returns the line of a command, without the body of a kernel.
+func CommandString(c Command) string {
+	switch c := c.(type) {
+	case *Run:
+		return "run " + irtext.QuoteName(c.Kernel.Name)
+	case *Build:
+		return "build " + irtext.QuoteName(c.Index.Name)
+	case *Number:
+		return "number " + irtext.QuoteName(c.To.Name) + " = " + irtext.QuoteName(c.From.Name) +
+			groupText(c.From.Cols, c.Group) + " order [" + columnsAt(c.From.Cols, c.Order) + "]"
+	case *TopK:
+		return "topk " + irtext.QuoteName(c.To.Name) + " = " + irtext.QuoteName(c.From.Name) + " limit " +
+			strconv.FormatInt(c.Limit, 10) + groupText(c.From.Cols, c.Group) + " order " + orderText(c.By)
+	case *Merge:
+		return "merge " + irtext.QuoteName(c.Rel.Name)
+	case *Clear:
+		return "clear " + irtext.QuoteName(c.Var.ManagedName())
+	case *Check:
+		return "check " + irtext.QuoteName(c.Rel.Name) + " " + scalar.Quote(c.Text)
+	case *CheckKey:
+		return "checkkey " + irtext.QuoteName(c.Rel.Name)
+	}
+	return fmt.Sprintf("%T", c)
+}
+
+func terminatorText(t Terminator) string {
+	switch t := t.(type) {
+	case *Jump:
+		return "jump " + irtext.QuoteName(t.To.Name)
+	case *Branch:
+		names := make([]string, len(t.Rels))
+		for i, r := range t.Rels {
+			names[i] = irtext.QuoteName(r.Name)
+		}
+		return "branch delta " + strings.Join(names, ", ") + " -> " + irtext.QuoteName(t.Then.Name) + " else " + irtext.QuoteName(t.Else.Name)
+	case *Halt:
+		return "halt"
+	}
+	return fmt.Sprintf("%T", t)
+}
+
+func relationText(r *Relation) string {
+	var b strings.Builder
+	b.WriteString("relation " + irtext.QuoteName(r.Name) + "(" + keyedText(r.Cols, r.Keys) + ") " + r.Kind.String())
+	if r.Kind == queryplan.Input || r.Kind == queryplan.Table {
+		b.WriteString(" " + scalar.Quote(r.Source))
+	}
+	if r.Kind == queryplan.Table {
+		b.WriteString(" stored [")
+		for i, s := range r.Stored {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(strconv.Itoa(s))
+		}
+		b.WriteString("]")
+	}
+	if r.Unique {
+		b.WriteString(" unique")
+	}
+	if r.Checked {
+		b.WriteString(" checked")
+	}
+	if r.Output {
+		b.WriteString(" output")
+		if len(r.OrderBy) > 0 {
+			b.WriteString(" order " + orderText(r.OrderBy))
+		}
+		if r.Limit >= 0 {
+			b.WriteString(" limit " + strconv.FormatInt(r.Limit, 10))
+		}
+	}
+	return b.String()
+}
+
+// keyedText writes columns, with a semicolon after the first keys ones.
+func keyedText(cols []Column, keys int) string {
+	var b strings.Builder
+	for i, c := range cols {
+		switch {
+		case i == keys:
+			b.WriteString("; ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(columnText(c))
+	}
+	return b.String()
+}
+
+func columnText(c Column) string { return irtext.QuoteColumn(c.Name) + ": " + c.Type.String() }
+
+func groupsText(g *Groups) string {
+	var b strings.Builder
+	b.WriteString("groups " + irtext.QuoteName(g.Name) + "(" + keyedText(g.Keys, len(g.Keys)) + ";")
+	for i, a := range g.Accs {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		in := ""
+		if a.Fn != queryplan.Count {
+			in = a.In.String()
+		}
+		b.WriteString(" " + columnText(a.Out) + " = " + a.Fn.String() + "(" + in + ")")
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+func versionText(r *Relation, v Version) string {
+	if v == Full {
+		return irtext.QuoteName(r.Name)
+	}
+	return v.String() + " " + irtext.QuoteName(r.Name)
+}
+
+// columnsAt lists the names of columns by position.
+func columnsAt(cols []Column, at []int) string {
+	out := make([]string, len(at))
+	for i, c := range at {
+		out[i] = columnAt(cols, c)
+	}
+	return strings.Join(out, ", ")
+}
+
+// columnAt also names a column that is not there, for messages about it.
+func columnAt(cols []Column, at int) string {
+	if at < 0 || at >= len(cols) {
+		return "#" + strconv.Itoa(at)
+	}
+	return irtext.QuoteColumn(cols[at].Name)
+}
+
+func groupText(cols []Column, group []int) string {
+	if len(group) == 0 {
+		return ""
+	}
+	return " group [" + columnsAt(cols, group) + "]"
+}
+
+func orderText(keys []OrderKey) string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		if out[i] = irtext.QuoteColumn(k.Col); k.Desc {
+			out[i] += " desc"
+		}
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}

@@ -1,0 +1,308 @@
+package harmony
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Verify checks that a program means something: names are unique, what is used
+// belongs to the program and has the right type, every register is defined before
+// its use, sinks match their variables, control flow stays within the program and
+// reaches every block, and on every path variables are filled before they are
+// read, indexes are built after the last change of what they index, and inserts
+// are merged before the end. The error names block, command and stage.
+func Verify(p *Program) error {
+	v := verifier{vars: map[Managed]bool{}, blocks: map[*Block]bool{}, regs: map[*Reg]string{}}
+	if err := v.variables(p); err != nil {
+		return err
+	}
+	if len(p.Blocks) == 0 {
+		return fmt.Errorf("the program has no block")
+	}
+	names := map[string]bool{}
+	for _, b := range p.Blocks {
+		if names[b.Name] {
+			return fmt.Errorf("two blocks are named %s", b.Name)
+		}
+		names[b.Name], v.blocks[b] = true, true
+	}
+	kernels := map[string]bool{}
+	for _, b := range p.Blocks {
+		for _, c := range b.Cmds {
+			if err := v.command(c); err != nil {
+				return fmt.Errorf("block %s, %s: %w", b.Name, CommandString(c), err)
+			}
+			if run, ok := c.(*Run); ok {
+				if kernels[run.Kernel.Name] {
+					return fmt.Errorf("two kernels are named %s", run.Kernel.Name)
+				}
+				kernels[run.Kernel.Name] = true
+			}
+		}
+		if err := v.terminator(b.Term); err != nil {
+			return fmt.Errorf("block %s: %w", b.Name, err)
+		}
+	}
+	return verifyFlow(p)
+}
+
+type verifier struct {
+	vars   map[Managed]bool
+	blocks map[*Block]bool
+	regs   map[*Reg]string // the kernel that defines a register
+}
+
+func (v *verifier) variables(p *Program) error {
+	names := map[string]bool{}
+	add := func(m Managed, what string, err error) error {
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", what, m.ManagedName(), err)
+		}
+		if names[m.ManagedName()] {
+			return fmt.Errorf("two variables are named %s", m.ManagedName())
+		}
+		names[m.ManagedName()], v.vars[m] = true, true
+		return nil
+	}
+	for _, r := range p.Relations {
+		if err := add(r, "relation", verifyRelation(r)); err != nil {
+			return err
+		}
+	}
+	for _, x := range p.Indexes {
+		if err := add(x, "index", v.index(x)); err != nil {
+			return err
+		}
+	}
+	for _, g := range p.Groups {
+		if err := add(g, "groups", verifyGroups(g)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func verifyRelation(r *Relation) error {
+	if err := distinctColumns(r.Cols); err != nil {
+		return err
+	}
+	stored := r.Kind == queryplan.Input || r.Kind == queryplan.Table
+	switch {
+	case r.Kind > queryplan.Temp:
+		return fmt.Errorf("unknown kind %d", r.Kind)
+	case r.Keys < 0 || r.Keys > len(r.Cols):
+		return fmt.Errorf("%d key columns of %d", r.Keys, len(r.Cols))
+	case stored && r.Unique, r.Kind != queryplan.Derived && r.Checked:
+		return fmt.Errorf("unique is for derived and temp relations, checked for derived ones")
+	case r.Kind == queryplan.Table && len(r.Stored) != len(r.Cols):
+		return fmt.Errorf("%d stored columns for %d columns", len(r.Stored), len(r.Cols))
+	case r.Kind != queryplan.Table && len(r.Stored) > 0:
+		return fmt.Errorf("stored columns are for tables")
+	case stored == (r.Source == ""):
+		return fmt.Errorf("inputs and tables, and no others, have a source")
+	case r.Output && r.Kind != queryplan.Derived && r.Kind != queryplan.Input:
+		return fmt.Errorf("only derived and input relations can be output")
+	case len(r.OrderBy) > 0 && !r.Output:
+		return fmt.Errorf("only outputs have an order")
+	}
+	return orderExists(r.OrderBy, r.Cols)
+}
+
+func (v *verifier) index(x *Index) error {
+	switch {
+	case x.Kind > Exists:
+		return fmt.Errorf("unknown kind %d", x.Kind)
+	case !v.vars[x.Of]:
+		return fmt.Errorf("its relation is not one of the program")
+	}
+	if err := versionExists(x.Of, x.Version); err != nil {
+		return err
+	}
+	return columnsExist(x.Of.Cols, x.Key)
+}
+
+func verifyGroups(g *Groups) error {
+	if err := distinctColumns(g.Columns()); err != nil {
+		return err
+	}
+	for _, a := range g.Accs {
+		want, ok := aggResult(a)
+		if !ok || want != a.Out.Type {
+			return fmt.Errorf("%s of %s does not give %s", a.Fn, a.In, a.Out.Type)
+		}
+	}
+	return nil
+}
+
+// aggResult returns the type of an accumulator's result.
+func aggResult(a Acc) (scalar.Type, bool) {
+	switch a.Fn {
+	case queryplan.Count:
+		return scalar.IntType, a.In.Kind == scalar.Invalid
+	case queryplan.Min, queryplan.Max:
+		return a.In, a.In.Kind != scalar.Invalid
+	case queryplan.Total:
+		return a.In, a.In.IsNumeric()
+	case queryplan.Avg:
+		// Which type an average has is for the plan to say; it is numeric.
+		return a.Out.Type, a.In.IsNumeric() && a.Out.Type.IsNumeric()
+	}
+	return scalar.Type{}, false
+}
+
+func versionExists(r *Relation, version Version) error {
+	if version > Old || version != Full && r.Kind != queryplan.Derived {
+		return fmt.Errorf("%s is %s and has no version %s", r.Name, r.Kind, version)
+	}
+	return nil
+}
+
+func distinctColumns(cols []Column) error {
+	seen := map[string]bool{}
+	for _, c := range cols {
+		switch {
+		case c.Name == "":
+			return fmt.Errorf("a column has no name")
+		case seen[c.Name]:
+			return fmt.Errorf("two columns are named %s", c.Name)
+		case c.Type.Kind == scalar.Invalid:
+			return fmt.Errorf("column %s has no type", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	return nil
+}
+
+// columnsExist checks lists of positions that are to be there, none twice in all.
+func columnsExist(cols []Column, lists ...[]int) error {
+	seen := map[int]bool{}
+	for _, list := range lists {
+		for _, at := range list {
+			switch {
+			case at < 0 || at >= len(cols):
+				return fmt.Errorf("there is no column %d of %d", at, len(cols))
+			case seen[at]:
+				return fmt.Errorf("column %s stands twice", cols[at].Name)
+			}
+			seen[at] = true
+		}
+	}
+	return nil
+}
+
+func orderExists(keys []OrderKey, cols []Column) error {
+	for _, k := range keys {
+		if _, ok := queryplan.FindColumn(cols, k.Col); !ok {
+			return fmt.Errorf("there is no column %s to order by", k.Col)
+		}
+	}
+	return nil
+}
+
+func (v *verifier) command(c Command) error {
+	for _, m := range append(Reads(c), Writes(c)...) {
+		if !v.vars[m] {
+			return fmt.Errorf("a variable is not one of the program")
+		}
+	}
+	switch c := c.(type) {
+	case *Run:
+		return v.kernel(c.Kernel)
+	case *Build:
+		return nil
+	case *Number:
+		if err := columnsExist(c.From.Cols, c.Group, c.Order); err != nil {
+			return err
+		}
+		n := len(c.To.Cols) - 1
+		if n < 0 || c.To.Cols[n].Type != scalar.IntType {
+			return fmt.Errorf("the last column of %s is not an int for the number", c.To.Name)
+		}
+		return copies(c.To, c.From, c.To.Cols[:n])
+	case *TopK:
+		if err := columnsExist(c.From.Cols, c.Group); err != nil {
+			return err
+		}
+		if c.Limit < 0 {
+			return fmt.Errorf("the limit %d is negative", c.Limit)
+		}
+		if err := orderExists(c.By, c.From.Cols); err != nil {
+			return err
+		}
+		return copies(c.To, c.From, c.To.Cols)
+	case *Merge:
+		return isKind(c.Rel, queryplan.Derived)
+	case *Clear:
+		r, ok := c.Var.(*Relation)
+		switch {
+		case !ok:
+			if _, index := c.Var.(*Index); index {
+				return fmt.Errorf("an index is not cleared but built again")
+			}
+		case r.Kind == queryplan.Input || r.Kind == queryplan.Table:
+			return fmt.Errorf("%s is %s and never written", r.Name, r.Kind)
+		case r.Output:
+			return fmt.Errorf("%s is an output", r.Name)
+		}
+		return nil
+	case *Check:
+		return isKind(c.Rel, queryplan.Temp)
+	case *CheckKey:
+		return isKind(c.Rel, queryplan.Derived)
+	}
+	return fmt.Errorf("unknown command")
+}
+
+// copies checks that tuples of from fit the first columns of to, a temp.
+func copies(to, from *Relation, cols []Column) error {
+	if err := isKind(to, queryplan.Temp); err != nil {
+		return err
+	}
+	if to == from {
+		return fmt.Errorf("%s is filled from itself", to.Name)
+	}
+	if !slices.EqualFunc(cols, from.Cols, func(a, b Column) bool { return a.Type == b.Type }) {
+		return fmt.Errorf("the columns of %s do not match those of %s", to.Name, from.Name)
+	}
+	return nil
+}
+
+func isKind(r *Relation, want queryplan.VarKind) error {
+	if r.Kind != want {
+		return fmt.Errorf("%s is %s, not %s", r.Name, r.Kind, want)
+	}
+	return nil
+}
+
+func (v *verifier) terminator(t Terminator) error {
+	var targets []*Block
+	switch t := t.(type) {
+	case *Jump:
+		targets = []*Block{t.To}
+	case *Branch:
+		if len(t.Rels) == 0 {
+			return fmt.Errorf("branch on no relation")
+		}
+		for _, r := range t.Rels {
+			if !v.vars[r] {
+				return fmt.Errorf("branch: a variable is not one of the program")
+			}
+			if err := isKind(r, queryplan.Derived); err != nil {
+				return fmt.Errorf("branch: %w", err)
+			}
+		}
+		targets = []*Block{t.Then, t.Else}
+	case *Halt:
+	default:
+		return fmt.Errorf("no jump, branch or halt at the end")
+	}
+	for _, b := range targets {
+		if !v.blocks[b] {
+			return fmt.Errorf("the target of its end is not a block of the program")
+		}
+	}
+	return nil
+}
