@@ -129,28 +129,14 @@ func verifyGroups(g *Groups) error {
 		return err
 	}
 	for _, a := range g.Accs {
-		want, ok := aggResult(a)
-		if !ok || want != a.Out.Type {
+		if (a.Fn == queryplan.Count) != (a.In.Kind == scalar.Invalid) {
+			return fmt.Errorf("accumulators, except counts, have an operand")
+		}
+		if !a.Fn.Gives(a.In, a.Out.Type) {
 			return fmt.Errorf("%s of %s does not give %s", a.Fn, a.In, a.Out.Type)
 		}
 	}
 	return nil
-}
-
-// aggResult returns the type of an accumulator's result.
-func aggResult(a Acc) (scalar.Type, bool) {
-	switch a.Fn {
-	case queryplan.Count:
-		return scalar.IntType, a.In.Kind == scalar.Invalid
-	case queryplan.Min, queryplan.Max:
-		return a.In, a.In.Kind != scalar.Invalid
-	case queryplan.Total:
-		return a.In, a.In.IsNumeric()
-	case queryplan.Avg:
-		// Which type an average has is for the plan to say; it is numeric.
-		return a.Out.Type, a.In.IsNumeric() && a.Out.Type.IsNumeric()
-	}
-	return scalar.Type{}, false
 }
 
 func versionExists(r *Relation, version Version) error {

@@ -198,7 +198,7 @@ func verifyAggregate(n *Aggregate, in []Column) ([]Column, error) {
 			}
 			from = c.Type
 		}
-		if !aggregates(a.Fn, from, a.Out.Type) {
+		if !a.Fn.Gives(from, a.Out.Type) {
 			return nil, fmt.Errorf("%s of %s cannot be %s", a.Fn, from, a.Out.Type)
 		}
 		out = append(out, a.Out)
@@ -206,9 +206,10 @@ func verifyAggregate(n *Aggregate, in []Column) ([]Column, error) {
 	return out, nil
 }
 
-// aggregates reports whether fn over a column of type from can give type to.
-func aggregates(fn AggFn, from, to scalar.Type) bool {
-	switch fn {
+// Gives reports whether the function over values of type from can give type to;
+// Count ignores from.
+func (f AggFn) Gives(from, to scalar.Type) bool {
+	switch f {
 	case Count:
 		return to == scalar.IntType
 	case Total:

@@ -55,7 +55,7 @@ func (m *machine) operator(n queryplan.Node) (Rows, error) {
 		}
 		return pick(inputs[0], positions(n.Input.Columns(), names)), nil
 	case *queryplan.Dedup:
-		return dedup(inputs[0]), nil
+		return Dedup(inputs[0]), nil
 	case *queryplan.Join:
 		return join(n, inputs[0], inputs[1])
 	case *queryplan.Aggregate:
@@ -73,15 +73,10 @@ func (m *machine) operator(n queryplan.Node) (Rows, error) {
 	case *queryplan.MultiJoin:
 		return multiJoin(n, inputs)
 	case *queryplan.Seq:
-		return seq(n, inputs[0]), nil
+		return Number(inputs[0], positions(n.Input.Columns(), n.Group), n.Input.Columns(), n.Order), nil
 	case *queryplan.TopK:
 		cols := n.Columns()
-		var out Rows
-		for _, g := range groups(inputs[0], positions(cols, n.Group)) {
-			sortBy(g, cols, n.By)
-			out = append(out, g[:min(int64(len(g)), n.Limit)]...)
-		}
-		return out, nil
+		return TopK(inputs[0], positions(cols, n.Group), cols, n.By, n.Limit), nil
 	}
 	return nil, fmt.Errorf("planref: no operator %T", n)
 }
@@ -143,12 +138,12 @@ func join(n *queryplan.Join, left, right Rows) (Rows, error) {
 	}
 	matches := map[string]Rows{}
 	for _, r := range right {
-		k := key(pickRow(r, ron))
+		k := Key(pickRow(r, ron))
 		matches[k] = append(matches[k], r)
 	}
 	var out Rows
 	for _, l := range left {
-		found := matches[key(pickRow(l, lon))]
+		found := matches[Key(pickRow(l, lon))]
 		if n.Unique && len(found) > 1 {
 			return nil, fmt.Errorf("planref: a unique join on %v finds %d matches", on, len(found))
 		}
@@ -195,7 +190,7 @@ func groups(rows Rows, by []int) []Rows {
 	at := map[string]int{}
 	var out []Rows
 	for _, r := range rows {
-		k := key(pickRow(r, by))
+		k := Key(pickRow(r, by))
 		i, ok := at[k]
 		if !ok {
 			i = len(out)
@@ -207,18 +202,29 @@ func groups(rows Rows, by []int) []Rows {
 	return out
 }
 
-func seq(n *queryplan.Seq, in Rows) Rows {
-	cols := n.Input.Columns()
+// Number appends to each tuple its number within its group, in ascending order of
+// the columns order.
+func Number(in Rows, group []int, cols []queryplan.Column, order []string) Rows {
 	var keys []queryplan.OrderKey
-	for _, name := range n.Order {
+	for _, name := range order {
 		keys = append(keys, queryplan.OrderKey{Col: name})
 	}
 	var out Rows
-	for _, g := range groups(in, positions(cols, n.Group)) {
+	for _, g := range groups(in, group) {
 		sortBy(g, cols, keys)
 		for i, r := range g {
 			out = append(out, append(slices.Clone(r), scalar.OfInt(scalar.IntType, int64(i))))
 		}
+	}
+	return out
+}
+
+// TopK keeps the first limit tuples of each group in the order of by.
+func TopK(in Rows, group []int, cols []queryplan.Column, by []queryplan.OrderKey, limit int64) Rows {
+	var out Rows
+	for _, g := range groups(in, group) {
+		sortBy(g, cols, by)
+		out = append(out, g[:min(int64(len(g)), limit)]...)
 	}
 	return out
 }
@@ -237,7 +243,7 @@ func aggregate(n *queryplan.Aggregate, in Rows) (Rows, error) {
 					values = append(values, r[at])
 				}
 			}
-			v, err := aggregateValues(a, values, len(g))
+			v, err := AggregateValues(a, values, len(g))
 			if err != nil {
 				return nil, err
 			}
@@ -248,7 +254,9 @@ func aggregate(n *queryplan.Aggregate, in Rows) (Rows, error) {
 	return out, nil
 }
 
-func aggregateValues(a queryplan.Agg, values []scalar.Value, count int) (scalar.Value, error) {
+// AggregateValues returns the result of an aggregation over a group of count
+// tuples, of which values are the input column's; nothing for Count.
+func AggregateValues(a queryplan.Agg, values []scalar.Value, count int) (scalar.Value, error) {
 	switch a.Fn {
 	case queryplan.Count:
 		return scalar.OfInt(scalar.IntType, int64(count)), nil

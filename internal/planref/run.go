@@ -55,7 +55,7 @@ func run(p *queryplan.Plan, m *machine) (*Answer, error) {
 		case queryplan.Derived:
 			m.derived[v] = &derived{seen: map[string]bool{}}
 		case queryplan.Input:
-			m.bags[v] = dedup(m.facts[v.Source])
+			m.bags[v] = Dedup(m.facts[v.Source])
 		}
 	}
 	b := p.Blocks[0]
@@ -78,7 +78,7 @@ func run(p *queryplan.Plan, m *machine) (*Answer, error) {
 		case *queryplan.Halt:
 			for _, v := range p.Vars {
 				if v.Output {
-					ans.Outputs[v.Name] = present(m.scan(v, queryplan.Full), v)
+					ans.Outputs[v.Name] = Present(m.scan(v, queryplan.Full), v.Cols, v.OrderBy, v.Limit)
 				}
 			}
 			if m.proofs != nil {
@@ -110,7 +110,7 @@ func (m *machine) command(c queryplan.Command, ans *Answer) error {
 		rows, err := m.eval(c.Node)
 		d := m.derived[c.Var]
 		for _, r := range rows {
-			if k := key(r); !d.seen[k] {
+			if k := Key(r); !d.seen[k] {
 				d.seen[k] = true
 				d.rows = append(d.rows, r)
 			}
@@ -131,17 +131,17 @@ func (m *machine) command(c queryplan.Command, ans *Answer) error {
 	case *queryplan.Check:
 		rows, err := m.eval(c.Node)
 		if len(rows) > 0 {
-			rows = dedup(append(slices.Clone(ans.Violations[c.Text]), rows...))
-			slices.SortFunc(rows, compare)
+			rows = Dedup(append(slices.Clone(ans.Violations[c.Text]), rows...))
+			SortRows(rows)
 			ans.Violations[c.Text] = rows
 		}
 		return err
 	case *queryplan.CheckKey:
 		first := map[string][]scalar.Value{}
 		for _, r := range m.scan(c.Var, queryplan.Full) {
-			k := key(r[:c.Var.Keys])
+			k := Key(r[:c.Var.Keys])
 			if o, ok := first[k]; ok {
-				return fmt.Errorf("%w: %s and %s", ErrKey, key(o), key(r))
+				return fmt.Errorf("%w: %s and %s", ErrKey, Key(o), Key(r))
 			}
 			first[k] = r
 		}
@@ -175,8 +175,8 @@ func (m *machine) scan(v *queryplan.Var, version queryplan.Version) Rows {
 	return d.rows[:d.full]
 }
 
-// key returns text that is the same for equal rows only.
-func key(row []scalar.Value) string {
+// Key returns text that is the same for equal rows only.
+func Key(row []scalar.Value) string {
 	s := ""
 	for _, v := range row {
 		s += scalar.Literal(v) + ","
@@ -184,13 +184,17 @@ func key(row []scalar.Value) string {
 	return s
 }
 
+// SortRows sorts rows by all columns, ascending.
+func SortRows(rows Rows) { slices.SortFunc(rows, compare) }
+
 func compare(a, b []scalar.Value) int { return slices.CompareFunc(a, b, scalar.Compare) }
 
-func dedup(rows Rows) Rows {
+// Dedup returns the distinct rows, in the order in which they come up.
+func Dedup(rows Rows) Rows {
 	seen := map[string]bool{}
 	var out Rows
 	for _, r := range rows {
-		if k := key(r); !seen[k] {
+		if k := Key(r); !seen[k] {
 			seen[k] = true
 			out = append(out, r)
 		}
@@ -198,12 +202,13 @@ func dedup(rows Rows) Rows {
 	return out
 }
 
-// present sorts and cuts an output.
-func present(rows Rows, v *queryplan.Var) Rows {
-	out := dedup(rows)
-	sortBy(out, v.Cols, v.OrderBy)
-	if v.Limit >= 0 && int64(len(out)) > v.Limit {
-		out = out[:v.Limit]
+// Present returns an output as a run yields it: a set, sorted by the keys and then
+// by all columns, cut to limit tuples (-1: all).
+func Present(rows Rows, cols []queryplan.Column, by []queryplan.OrderKey, limit int64) Rows {
+	out := Dedup(rows)
+	sortBy(out, cols, by)
+	if limit >= 0 && int64(len(out)) > limit {
+		out = out[:limit]
 	}
 	return out
 }

@@ -47,7 +47,7 @@ func show(ans *Answer) string {
 		for _, name := range slices.Sorted(maps.Keys(set)) {
 			fmt.Fprintf(&b, "%s:", name)
 			for _, r := range set[name] {
-				b.WriteString(" (" + strings.TrimSuffix(key(r), ",") + ")")
+				b.WriteString(" (" + strings.TrimSuffix(Key(r), ",") + ")")
 			}
 			b.WriteByte('\n')
 		}

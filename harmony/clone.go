@@ -1,0 +1,165 @@
+package harmony
+
+import "slices"
+
+// Clone returns a deep copy, for a transformation that changes the program in
+// place. Functions, constants, operators' texts and spans are shared.
+func Clone(p *Program) *Program {
+	c := cloner{map[Managed]Managed{}, map[*Block]*Block{}}
+	out := &Program{}
+	for _, r := range p.Relations {
+		n := *r
+		c.vars[r] = &n
+		out.Relations = append(out.Relations, &n)
+	}
+	for _, x := range p.Indexes {
+		n := *x
+		n.Of = rename(c, x.Of)
+		c.vars[x] = &n
+		out.Indexes = append(out.Indexes, &n)
+	}
+	for _, g := range p.Groups {
+		n := *g
+		c.vars[g] = &n
+		out.Groups = append(out.Groups, &n)
+	}
+	for _, b := range p.Blocks {
+		n := &Block{Name: b.Name}
+		c.blocks[b] = n
+		out.Blocks = append(out.Blocks, n)
+	}
+	for i, b := range p.Blocks {
+		n := out.Blocks[i]
+		for _, cmd := range b.Cmds {
+			n.Cmds = append(n.Cmds, c.command(cmd))
+		}
+		switch t := b.Term.(type) {
+		case *Jump:
+			n.Term = &Jump{c.blocks[t.To]}
+		case *Branch:
+			rels := make([]*Relation, len(t.Rels))
+			for i, r := range t.Rels {
+				rels[i] = rename(c, r)
+			}
+			n.Term = &Branch{rels, c.blocks[t.Then], c.blocks[t.Else]}
+		case *Halt:
+			n.Term = &Halt{}
+		}
+	}
+	return out
+}
+
+// CloneKernel returns a copy of a kernel with registers of its own, over the same
+// variables.
+func CloneKernel(k *Kernel) *Kernel { return cloner{}.kernel(k) }
+
+// cloner has the copies of what is shared; a variable without one stays.
+type cloner struct {
+	vars   map[Managed]Managed
+	blocks map[*Block]*Block
+}
+
+func rename[T Managed](c cloner, v T) T {
+	if n, ok := c.vars[v].(T); ok {
+		return n
+	}
+	return v
+}
+
+func (c cloner) command(cmd Command) Command {
+	switch cmd := cmd.(type) {
+	case *Run:
+		return &Run{c.kernel(cmd.Kernel)}
+	case *Build:
+		return &Build{rename(c, cmd.Index)}
+	case *Number:
+		n := *cmd
+		n.To, n.From = rename(c, n.To), rename(c, n.From)
+		return &n
+	case *TopK:
+		n := *cmd
+		n.To, n.From = rename(c, n.To), rename(c, n.From)
+		return &n
+	case *Merge:
+		return &Merge{rename(c, cmd.Rel)}
+	case *Clear:
+		return &Clear{rename(c, cmd.Var)}
+	case *Check:
+		n := *cmd
+		n.Rel = rename(c, n.Rel)
+		return &n
+	case *CheckKey:
+		n := *cmd
+		n.Rel = rename(c, n.Rel)
+		return &n
+	}
+	return cmd
+}
+
+func (c cloner) kernel(k *Kernel) *Kernel {
+	out := &Kernel{Name: k.Name, Ops: k.Ops, Span: k.Span}
+	switch s := k.Source.(type) {
+	case *Rows:
+		out.Source = &Rows{rename(c, s.Rel), s.Version}
+	case *GroupRows:
+		out.Source = &GroupRows{rename(c, s.Groups)}
+	case *Values:
+		n := *s
+		out.Source = &n
+	}
+	copies := map[*Reg]*Reg{}
+	define := func(r *Reg) *Reg {
+		if r == nil {
+			return nil
+		}
+		n := *r
+		if n.Row != nil {
+			n.Row = rename(c, n.Row)
+		}
+		copies[r] = &n
+		return &n
+	}
+	operand := func(o Operand) Operand {
+		if o.Reg != nil {
+			o.Reg = copies[o.Reg]
+		}
+		return o
+	}
+	operands := func(list []Operand) []Operand {
+		list = slices.Clone(list)
+		for i, o := range list {
+			list[i] = operand(o)
+		}
+		return list
+	}
+	for _, s := range k.Stages {
+		switch s := s.(type) {
+		case *Load:
+			out.Stages = append(out.Stages, &Load{define(s.Out), s.Col})
+		case *Map:
+			args := operands(s.Args)
+			out.Stages = append(out.Stages, &Map{define(s.Out), s.Func, args})
+		case *Filter:
+			out.Stages = append(out.Stages, &Filter{operand(s.Cond)})
+		case *Need:
+			out.Stages = append(out.Stages, &Need{copies[s.Reg]})
+		case *Probe:
+			key := operands(s.Key)
+			out.Stages = append(out.Stages, &Probe{s.Kind, rename(c, s.Index), key, define(s.Out)})
+		case *Gather:
+			row := copies[s.Row]
+			out.Stages = append(out.Stages, &Gather{define(s.Out), row, s.Col})
+		}
+	}
+	for _, s := range k.Sinks {
+		switch s := s.(type) {
+		case *Store:
+			out.Sinks = append(out.Sinks, &Store{rename(c, s.To), operands(s.Vals)})
+		case *Insert:
+			out.Sinks = append(out.Sinks, &Insert{rename(c, s.To), operands(s.Vals)})
+		case *Group:
+			out.Sinks = append(out.Sinks, &Group{rename(c, s.To), operands(s.Key), operands(s.Vals)})
+		}
+	}
+	return out
+}
