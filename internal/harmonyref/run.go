@@ -1,0 +1,223 @@
+package harmonyref
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/planref"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Options says how to run.
+type Options struct {
+	// Shuffle, if there is one, gives the order in which a kernel gets the rows of
+	// its source, which must not matter.
+	Shuffle *rand.Rand
+}
+
+// maxSteps bounds the blocks that a run executes, as in planref.
+const maxSteps = 10000
+
+// Run evaluates a verified program over facts, which are as for planref.Run.
+func Run(p *harmony.Program, facts map[string]planref.Rows, opts Options) (*planref.Answer, error) {
+	m := &machine{
+		facts:   facts,
+		opts:    opts,
+		bags:    map[*harmony.Relation]planref.Rows{},
+		derived: map[*harmony.Relation]*derived{},
+		indexes: map[*harmony.Index]map[string]planref.Rows{},
+		groups:  map[*harmony.Groups]*groups{},
+		freed:   map[harmony.Managed]bool{},
+		answer:  &planref.Answer{Outputs: map[string]planref.Rows{}, Violations: map[string]planref.Rows{}},
+	}
+	for _, r := range p.Relations {
+		m.reset(r)
+	}
+	for _, g := range p.Groups {
+		m.reset(g)
+	}
+	lives := harmony.Lifetimes(p)
+	b := p.Blocks[0]
+	for range maxSteps {
+		m.free(lives.Entry[b])
+		for _, c := range b.Cmds {
+			if err := m.command(c); err != nil {
+				return nil, fmt.Errorf("block %s, %s: %w", b.Name, harmony.CommandString(c), err)
+			}
+			if life := lives.Commands[c]; life != nil {
+				m.free(life.Free)
+			}
+		}
+		switch t := b.Term.(type) {
+		case *harmony.Jump:
+			b = t.To
+		case *harmony.Branch:
+			b = t.Else
+			for _, r := range t.Rels {
+				if err := m.readable(r); err != nil {
+					return nil, err
+				}
+				if d := m.derived[r]; d.full > d.old {
+					b = t.Then
+				}
+			}
+		case *harmony.Halt:
+			for _, r := range p.Relations {
+				if r.Output {
+					rows, err := m.scan(r, harmony.Full)
+					if err != nil {
+						return nil, err
+					}
+					m.answer.Outputs[r.Name] = planref.Present(rows, r.Cols, r.OrderBy, r.Limit)
+				}
+			}
+			return m.answer, nil
+		}
+	}
+	return nil, planref.ErrRounds
+}
+
+// derived is a set in order of insertion: old, delta and new are ranges of rows.
+type derived struct {
+	rows      planref.Rows
+	seen      map[string]bool
+	old, full int
+}
+
+// groups has the rows that came for each key, for aggregation at the end.
+type groups struct {
+	order []string // keys by first appearance
+	rows  map[string]*group
+}
+
+type group struct {
+	key   []scalar.Value
+	count int
+	vals  [][]scalar.Value // by accumulator
+}
+
+type machine struct {
+	facts   map[string]planref.Rows
+	opts    Options
+	bags    map[*harmony.Relation]planref.Rows
+	derived map[*harmony.Relation]*derived
+	indexes map[*harmony.Index]map[string]planref.Rows
+	groups  map[*harmony.Groups]*groups
+	freed   map[harmony.Managed]bool // and not filled since
+	answer  *planref.Answer
+}
+
+// reset makes a variable as it is at the start: with its facts, or empty.
+func (m *machine) reset(v harmony.Managed) {
+	switch v := v.(type) {
+	case *harmony.Groups:
+		m.groups[v] = &groups{rows: map[string]*group{}}
+	case *harmony.Relation:
+		switch v.Kind {
+		case queryplan.Input:
+			m.bags[v] = planref.Dedup(m.facts[v.Source])
+		case queryplan.Table:
+			for _, r := range m.facts[v.Source] {
+				row := make([]scalar.Value, len(v.Stored))
+				for i, s := range v.Stored {
+					row[i] = r[s]
+				}
+				m.bags[v] = append(m.bags[v], row)
+			}
+		case queryplan.Temp:
+			m.bags[v] = nil
+		case queryplan.Derived:
+			m.derived[v] = &derived{seen: map[string]bool{}}
+		}
+	}
+}
+
+func (m *machine) free(vars []harmony.Managed) {
+	for _, v := range vars {
+		m.reset(v)
+		m.freed[v] = true
+	}
+}
+
+func (m *machine) readable(v harmony.Managed) error {
+	if m.freed[v] {
+		return fmt.Errorf("harmonyref: %s is read after it is freed", v.ManagedName())
+	}
+	return nil
+}
+
+func (m *machine) scan(r *harmony.Relation, version harmony.Version) (planref.Rows, error) {
+	d := m.derived[r]
+	switch {
+	case d == nil:
+		return m.bags[r], m.readable(r)
+	case version == harmony.Old:
+		return d.rows[:d.old], m.readable(r)
+	case version == harmony.Delta:
+		return d.rows[d.old:d.full], m.readable(r)
+	}
+	return d.rows[:d.full], m.readable(r)
+}
+
+func (m *machine) command(c harmony.Command) error {
+	for _, v := range harmony.Writes(c) {
+		delete(m.freed, v)
+	}
+	switch c := c.(type) {
+	case *harmony.Run:
+		return m.run(c.Kernel)
+	case *harmony.Build:
+		rows, err := m.scan(c.Index.Of, c.Index.Version)
+		found := map[string]planref.Rows{}
+		for _, r := range rows {
+			key := make([]scalar.Value, len(c.Index.Key))
+			for i, at := range c.Index.Key {
+				key[i] = r[at]
+			}
+			k := planref.Key(key)
+			found[k] = append(found[k], r)
+		}
+		m.indexes[c.Index] = found
+		return err
+	case *harmony.Number:
+		rows, err := m.scan(c.From, harmony.Full)
+		order := make([]string, len(c.Order))
+		for i, at := range c.Order {
+			order[i] = c.From.Cols[at].Name
+		}
+		m.bags[c.To] = append(m.bags[c.To], planref.Number(rows, c.Group, c.From.Cols, order)...)
+		return err
+	case *harmony.TopK:
+		rows, err := m.scan(c.From, harmony.Full)
+		m.bags[c.To] = append(m.bags[c.To], planref.TopK(rows, c.Group, c.From.Cols, c.By, c.Limit)...)
+		return err
+	case *harmony.Merge:
+		d := m.derived[c.Rel]
+		d.old, d.full = d.full, len(d.rows)
+	case *harmony.Clear:
+		m.reset(c.Var)
+	case *harmony.Check:
+		rows, err := m.scan(c.Rel, harmony.Full)
+		if len(rows) > 0 {
+			rows = planref.Dedup(append(slices.Clone(m.answer.Violations[c.Text]), rows...))
+			planref.SortRows(rows)
+			m.answer.Violations[c.Text] = rows
+		}
+		return err
+	case *harmony.CheckKey:
+		rows, err := m.scan(c.Rel, harmony.Full)
+		first := map[string][]scalar.Value{}
+		for _, r := range rows {
+			k := planref.Key(r[:c.Rel.Keys])
+			if o, ok := first[k]; ok {
+				return fmt.Errorf("%w: %s and %s", planref.ErrKey, planref.Key(o), planref.Key(r))
+			}
+			first[k] = r
+		}
+		return err
+	}
+	return nil
+}
