@@ -19,7 +19,7 @@ type pipeline struct {
 	cols  []binding
 	slots int
 
-	chains []*chain // of each worker, made when first needed
+	chains []*chain // of each worker, each made when first needed
 }
 
 // rowSource is where a pipeline's rows come from.
@@ -63,9 +63,6 @@ type worker struct {
 }
 
 func (p *pipeline) chain(w *worker) *chain {
-	if p.chains == nil {
-		p.chains = make([]*chain, w.run.threads)
-	}
 	if p.chains[w.id] == nil {
 		next := p.sink.start(w, p)
 		for i := len(p.stages) - 1; i >= 0; i-- {
@@ -125,6 +122,9 @@ func (r *run) execOne(p *pipeline) {
 	workers := min(r.threads, (rows+r.opts.vector-1)/r.opts.vector)
 	parallel := workers > 1 && rows >= r.opts.serialRows
 	p.sink.begin(r, parallel)
+	if p.chains == nil {
+		p.chains = make([]*chain, r.threads)
+	}
 	if !parallel {
 		c := p.chain(r.workers[0])
 		for from := 0; from < rows; from += maxMorsel {
