@@ -1,0 +1,259 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Lower returns the kernel graph of a verified plan. An error is a bug: a
+// *SurvivorError, or what is wrong with the plan.
+func Lower(p *queryplan.Plan) (*harmony.Program, error) {
+	l := &lowerer{
+		out:    &harmony.Program{},
+		rels:   map[*queryplan.Var]*harmony.Relation{},
+		blocks: map[*queryplan.Block]*harmony.Block{},
+		taken:  map[string]bool{},
+		next:   map[string]int{},
+	}
+	for _, v := range p.Vars {
+		r := &harmony.Relation{
+			Name: v.Name, Kind: v.Kind, Cols: v.Cols, Keys: v.Keys, Unique: v.Unique, Checked: v.Checked,
+			Source: v.Source, Stored: v.Stored, Output: v.Output, OrderBy: v.OrderBy, Limit: v.Limit, Span: v.Span,
+		}
+		l.rels[v] = r
+		l.taken[r.Name] = true
+		l.out.Relations = append(l.out.Relations, r)
+	}
+	for _, b := range p.Blocks {
+		l.blocks[b] = &harmony.Block{Name: b.Name}
+		l.out.Blocks = append(l.out.Blocks, l.blocks[b])
+	}
+	for _, b := range p.Blocks {
+		l.block = l.blocks[b]
+		for _, c := range b.Cmds {
+			if err := l.command(c); err != nil {
+				return nil, fmt.Errorf("block %s, %s: %w", b.Name, queryplan.CommandString(c), err)
+			}
+		}
+		l.block.Term = l.terminator(b.Term)
+	}
+	placeBuilds(l.out)
+	dropClears(l.out)
+	return l.out, checkLegal(l.out)
+}
+
+type lowerer struct {
+	out     *harmony.Program
+	rels    map[*queryplan.Var]*harmony.Relation
+	blocks  map[*queryplan.Block]*harmony.Block
+	block   *harmony.Block // that is being filled
+	span    source.Span    // of the command that is being lowered
+	taken   map[string]bool
+	next    map[string]int // number to try next for a base
+	kernels int            // finished
+}
+
+// fresh returns the base with the first number that makes it a new name.
+func (l *lowerer) fresh(base string) string {
+	for {
+		name := base + strconv.Itoa(l.next[base])
+		l.next[base]++
+		if !l.taken[name] {
+			l.taken[name] = true
+			return name
+		}
+	}
+}
+
+func (l *lowerer) emit(c harmony.Command) { l.block.Cmds = append(l.block.Cmds, c) }
+
+func (l *lowerer) command(c queryplan.Command) error {
+	l.span = source.Span{}
+	switch c := c.(type) {
+	case *queryplan.Insert:
+		l.span = c.Span
+		return l.into(c.Node, insertInto(l.rels[c.Var], columnNames(c.Node)))
+	case *queryplan.Assign:
+		to := l.rels[c.Var]
+		for _, s := range queryplan.Scans(c.Node) {
+			if s.Var == c.Var {
+				// What is assigned reads what it replaces.
+				v, err := l.store(c.Node)
+				if err != nil {
+					return err
+				}
+				l.emit(&harmony.Clear{Var: to})
+				return l.copy(v, storeInto(to, columnNames(c.Node)), "assign")
+			}
+		}
+		l.emit(&harmony.Clear{Var: to})
+		return l.into(c.Node, storeInto(to, columnNames(c.Node)))
+	case *queryplan.Merge:
+		l.emit(&harmony.Merge{Rel: l.rels[c.Var]})
+		return nil
+	case *queryplan.Clear:
+		// Lifetimes finds out anew what is not needed any more.
+		return nil
+	case *queryplan.Check:
+		l.span = c.Span
+		v, err := l.store(c.Node)
+		if err == nil {
+			l.emit(&harmony.Check{Rel: v.rel, Text: c.Text, Span: c.Span})
+		}
+		return err
+	case *queryplan.CheckKey:
+		l.emit(&harmony.CheckKey{Rel: l.rels[c.Var], Span: c.Span})
+		return nil
+	}
+	return &SurvivorError{Op: queryplan.CommandString(c), Span: l.span}
+}
+
+func (l *lowerer) terminator(t queryplan.Terminator) harmony.Terminator {
+	switch t := t.(type) {
+	case *queryplan.Jump:
+		return &harmony.Jump{To: l.blocks[t.To]}
+	case *queryplan.Branch:
+		out := &harmony.Branch{Then: l.blocks[t.Then], Else: l.blocks[t.Else]}
+		for _, v := range t.Vars {
+			out.Rels = append(out.Rels, l.rels[v])
+		}
+		return out
+	}
+	return &harmony.Halt{}
+}
+
+// target is where the tuples of an operator go: a sink, and for each of its
+// operands the name of the operator's column.
+type target struct {
+	cols []string
+	sink func([]harmony.Operand) harmony.Sink
+	set  bool // equal tuples become one
+}
+
+func insertInto(r *harmony.Relation, cols []string) target {
+	return target{cols, func(vals []harmony.Operand) harmony.Sink { return &harmony.Insert{To: r, Vals: vals} }, true}
+}
+
+func storeInto(r *harmony.Relation, cols []string) target {
+	return target{cols, func(vals []harmony.Operand) harmony.Sink { return &harmony.Store{To: r, Vals: vals} }, false}
+}
+
+// view is what a kernel can read: a version of a relation in which the columns of
+// an operator stand at some places.
+type view struct {
+	rel     *harmony.Relation
+	version harmony.Version
+	at      map[string]int
+}
+
+// view returns a relation with the tuples of an operator, which it has computed
+// unless they are there already.
+func (l *lowerer) view(n queryplan.Node) (view, error) {
+	switch n := n.(type) {
+	case *queryplan.Scan:
+		v := view{l.rels[n.Var], n.Version, map[string]int{}}
+		for i, name := range n.Names {
+			if name != "" {
+				v.at[name] = i
+			}
+		}
+		return v, nil
+	case *queryplan.Project:
+		in, err := l.view(n.Input)
+		v := view{in.rel, in.version, map[string]int{}}
+		for _, c := range n.Cols {
+			v.at[c.To] = in.at[c.From]
+		}
+		return v, err
+	case *queryplan.Dedup:
+		r := l.relation("s", queryplan.Derived, n.Columns())
+		err := l.into(n.Input, insertInto(r, columnNames(n)))
+		l.emit(&harmony.Merge{Rel: r})
+		return viewOf(r), err
+	case *queryplan.Seq:
+		from, err := l.whole(n.Input)
+		if err != nil {
+			return view{}, err
+		}
+		r := l.relation("t", queryplan.Temp, n.Columns())
+		l.emit(&harmony.Number{To: r, From: from, Group: positions(from.Cols, n.Group),
+			Order: positions(from.Cols, n.Order), Span: l.span})
+		return viewOf(r), nil
+	case *queryplan.TopK:
+		from, err := l.whole(n.Input)
+		if err != nil {
+			return view{}, err
+		}
+		r := l.relation("t", queryplan.Temp, n.Columns())
+		l.emit(&harmony.TopK{To: r, From: from, Limit: n.Limit,
+			Group: positions(from.Cols, n.Group), By: n.By, Span: l.span})
+		return viewOf(r), nil
+	}
+	return l.store(n)
+}
+
+// store computes an operator into a temp of its own.
+func (l *lowerer) store(n queryplan.Node) (view, error) {
+	r := l.relation("t", queryplan.Temp, n.Columns())
+	return viewOf(r), l.into(n, storeInto(r, columnNames(n)))
+}
+
+// whole returns a relation whose full part is the operator's tuples with its
+// columns in order and under its names.
+func (l *lowerer) whole(n queryplan.Node) (*harmony.Relation, error) {
+	v, err := l.view(n)
+	if err != nil {
+		return nil, err
+	}
+	if v.version == harmony.Full && slices.Equal(v.rel.Cols, n.Columns()) {
+		inOrder := true
+		for i, c := range v.rel.Cols {
+			inOrder = inOrder && v.at[c.Name] == i
+		}
+		if inOrder {
+			return v.rel, nil
+		}
+	}
+	r := l.relation("t", queryplan.Temp, n.Columns())
+	return r, l.copy(v, storeInto(r, columnNames(n)), queryplan.NodeHead(n))
+}
+
+// relation makes a relation that is empty here.
+func (l *lowerer) relation(base string, kind queryplan.VarKind, cols []harmony.Column) *harmony.Relation {
+	r := &harmony.Relation{Name: l.fresh(base), Kind: kind, Cols: cols, Keys: len(cols), Limit: -1, Span: l.span}
+	l.out.Relations = append(l.out.Relations, r)
+	l.emit(&harmony.Clear{Var: r})
+	return r
+}
+
+// viewOf is all of a relation under its own names.
+func viewOf(r *harmony.Relation) view {
+	v := view{r, harmony.Full, map[string]int{}}
+	for i, c := range r.Cols {
+		v.at[c.Name] = i
+	}
+	return v
+}
+
+// positions returns where columns stand.
+func positions(cols []harmony.Column, names []string) []int {
+	out := make([]int, len(names))
+	for i, name := range names {
+		out[i] = slices.IndexFunc(cols, func(c harmony.Column) bool { return c.Name == name })
+	}
+	return out
+}
+
+func columnNames(n queryplan.Node) []string {
+	cols := n.Columns()
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = c.Name
+	}
+	return out
+}

@@ -1,0 +1,321 @@
+package lower
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// into computes an operator with its tuples going to t.
+func (l *lowerer) into(n queryplan.Node, t target) error {
+	switch n := n.(type) {
+	case *queryplan.Scan, *queryplan.Seq, *queryplan.TopK:
+		v, err := l.view(n)
+		if err != nil {
+			return err
+		}
+		return l.copy(v, t, queryplan.NodeHead(n))
+	case *queryplan.Project:
+		from := make([]string, len(t.cols))
+		for i, name := range t.cols {
+			at := slices.IndexFunc(n.Cols, func(c queryplan.Rename) bool { return c.To == name })
+			from[i] = n.Cols[at].From
+		}
+		t.cols = from
+		return l.into(n.Input, t)
+	case *queryplan.Dedup:
+		if t.set {
+			return l.into(n.Input, t)
+		}
+		v, err := l.view(n)
+		if err != nil {
+			return err
+		}
+		return l.copy(v, t, queryplan.NodeHead(n))
+	case *queryplan.Values:
+		k := l.kernel(&harmony.Values{Cols: n.Cols, Rows: n.Rows}, queryplan.NodeHead(n))
+		for i, c := range n.Cols {
+			k.loads[c.Name] = i
+		}
+		k.end(t)
+		return nil
+	case *queryplan.Filter:
+		k, err := l.over(n.Input, queryplan.NodeHead(n))
+		if err != nil {
+			return err
+		}
+		k.add(&harmony.Filter{Cond: k.expr(n.Cond)})
+		k.end(t)
+		return nil
+	case *queryplan.Map:
+		k, err := l.over(n.Input, queryplan.NodeHead(n))
+		if err != nil {
+			return err
+		}
+		computed := map[string]harmony.Operand{}
+		for _, e := range n.Exprs {
+			o := k.expr(e.Expr)
+			k.need(o)
+			computed[e.Name] = o
+		}
+		for name, o := range computed {
+			k.vals[name] = o
+		}
+		k.end(t)
+		return nil
+	case *queryplan.Join:
+		return l.join(n, t)
+	case *queryplan.MultiJoin:
+		return l.into(binary(n), t)
+	case *queryplan.Aggregate:
+		return l.aggregate(n, t)
+	case *queryplan.Union:
+		for _, in := range n.Nodes {
+			if err := l.into(in, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return &SurvivorError{Op: queryplan.NodeHead(n), Span: l.span}
+}
+
+// copy moves the tuples of a view to t.
+func (l *lowerer) copy(v view, t target, op string) error {
+	l.overView(v, op).end(t)
+	return nil
+}
+
+// join probes an index of the right side with the tuples of the left.
+func (l *lowerer) join(n *queryplan.Join, t target) error {
+	left, err := l.view(n.Left)
+	if err != nil {
+		return err
+	}
+	right, err := l.view(n.Right)
+	if err != nil {
+		return err
+	}
+	on := n.On()
+	if slices.ContainsFunc(on, func(name string) bool {
+		return slices.ContainsFunc(on, func(other string) bool { return other != name && right.at[other] == right.at[name] })
+	}) {
+		// Two columns of the key are one of the relation.
+		r := l.relation("t", queryplan.Temp, n.Right.Columns())
+		if err := l.copy(right, storeInto(r, columnNames(n.Right)), queryplan.NodeHead(n.Right)); err != nil {
+			return err
+		}
+		right = viewOf(r)
+	}
+	// Keys in the relation's order: joins that name columns differently share
+	// their index.
+	slices.SortFunc(on, func(a, b string) int { return right.at[a] - right.at[b] })
+	kind, probe := harmony.Exists, harmony.ProbeExists
+	switch {
+	case n.Kind == queryplan.Anti:
+		probe = harmony.ProbeAbsent
+	case n.Kind == queryplan.Inner && n.Unique:
+		kind, probe = harmony.Unique, harmony.ProbeUnique
+	case n.Kind == queryplan.Inner:
+		kind, probe = harmony.Multi, harmony.ProbeMulti
+	}
+	x := l.index(kind, right, on)
+	l.emit(&harmony.Build{Index: x})
+	k := l.overView(left, queryplan.NodeHead(n))
+	s := &harmony.Probe{Kind: probe, Index: x}
+	for _, name := range on {
+		s.Key = append(s.Key, k.column(name))
+	}
+	if probe.Finds() {
+		s.Out = &harmony.Reg{Row: right.rel}
+		for name, at := range right.at {
+			if _, ok := left.at[name]; !ok {
+				k.gathers[name] = gather{s.Out, at}
+			}
+		}
+	}
+	k.add(s)
+	k.end(t)
+	return nil
+}
+
+// index returns the index of a view by columns, one for all joins that can share
+// it.
+func (l *lowerer) index(kind harmony.IndexKind, v view, on []string) *harmony.Index {
+	key := make([]int, len(on))
+	for i, name := range on {
+		key[i] = v.at[name]
+	}
+	for _, x := range l.out.Indexes {
+		if x.Kind == kind && x.Of == v.rel && x.Version == v.version && slices.Equal(x.Key, key) {
+			return x
+		}
+	}
+	x := &harmony.Index{Name: l.fresh("i"), Kind: kind, Of: v.rel, Version: v.version, Key: key, Span: l.span}
+	l.out.Indexes = append(l.out.Indexes, x)
+	return x
+}
+
+// binary turns a multijoin into joins from left to right. The next input is the
+// first that has a column in common with those before, if there is one.
+func binary(n *queryplan.MultiJoin) queryplan.Node {
+	left := slices.Clone(n.Nodes)
+	acc := left[0]
+	for left = left[1:]; len(left) > 0; {
+		at := max(0, slices.IndexFunc(left, func(right queryplan.Node) bool {
+			return len((&queryplan.Join{Left: acc, Right: right}).On()) > 0
+		}))
+		acc = &queryplan.Join{Left: acc, Right: left[at]}
+		left = slices.Delete(left, at, at+1)
+	}
+	return acc
+}
+
+// aggregate accumulates in groups and reads them.
+func (l *lowerer) aggregate(n *queryplan.Aggregate, t target) error {
+	in, err := l.view(n.Input)
+	if err != nil {
+		return err
+	}
+	cols := n.Columns()
+	g := &harmony.Groups{Name: l.fresh("g"), Keys: cols[:len(n.By)], Span: l.span}
+	for _, a := range n.Aggs {
+		acc := harmony.Acc{Out: a.Out, Fn: a.Fn}
+		if a.Fn != queryplan.Count {
+			acc.In = in.rel.Cols[in.at[a.In]].Type
+		}
+		g.Accs = append(g.Accs, acc)
+	}
+	l.out.Groups = append(l.out.Groups, g)
+	l.emit(&harmony.Clear{Var: g})
+	k := l.overView(in, queryplan.NodeHead(n))
+	s := &harmony.Group{To: g}
+	for _, name := range n.By {
+		s.Key = append(s.Key, k.column(name))
+	}
+	for _, a := range n.Aggs {
+		var o harmony.Operand
+		if a.Fn != queryplan.Count {
+			o = k.column(a.In)
+		}
+		s.Vals = append(s.Vals, o)
+	}
+	k.finish(s)
+	k = l.kernel(&harmony.GroupRows{Groups: g}, queryplan.NodeHead(n))
+	for i, c := range g.Columns() {
+		k.loads[c.Name] = i
+	}
+	k.end(t)
+	return nil
+}
+
+// kernel is a kernel that is being written. Columns of the operator at hand are
+// loaded and gathered when they are first asked for, as late as can be.
+type kernel struct {
+	l       *lowerer
+	k       *harmony.Kernel
+	loads   map[string]int // columns of the source
+	gathers map[string]gather
+	vals    map[string]harmony.Operand // columns that stand in registers
+	calls   map[string]harmony.Operand // by their text
+}
+
+// gather is a column of a row that a probe has found.
+type gather struct {
+	row *harmony.Reg
+	col int
+}
+
+func (l *lowerer) kernel(s harmony.Source, op string) *kernel {
+	return &kernel{
+		l: l, k: &harmony.Kernel{Source: s, Ops: []string{op}, Span: l.span},
+		loads: map[string]int{}, gathers: map[string]gather{}, vals: map[string]harmony.Operand{},
+		calls: map[string]harmony.Operand{},
+	}
+}
+
+// over starts a kernel over the tuples of an operator.
+func (l *lowerer) over(n queryplan.Node, op string) (*kernel, error) {
+	v, err := l.view(n)
+	if err != nil {
+		return nil, err
+	}
+	return l.overView(v, op), nil
+}
+
+func (l *lowerer) overView(v view, op string) *kernel {
+	k := l.kernel(&harmony.Rows{Rel: v.rel, Version: v.version}, op)
+	k.loads = v.at
+	return k
+}
+
+func (k *kernel) add(s harmony.Stage) { k.k.Stages = append(k.k.Stages, s) }
+
+// column returns the register of a column.
+func (k *kernel) column(name string) harmony.Operand {
+	if o, ok := k.vals[name]; ok {
+		return o
+	}
+	var out harmony.Operand
+	if g, ok := k.gathers[name]; ok {
+		out.Reg = &harmony.Reg{Type: g.row.Row.Cols[g.col].Type}
+		k.add(&harmony.Gather{Out: out.Reg, Row: g.row, Col: g.col})
+	} else {
+		at := k.loads[name]
+		out.Reg = &harmony.Reg{Type: k.k.Source.Columns()[at].Type}
+		k.add(&harmony.Load{Out: out.Reg, Col: at})
+	}
+	k.vals[name] = out
+	return out
+}
+
+// expr returns the register of an expression over columns. Equal calls share one,
+// unless their values may differ.
+func (k *kernel) expr(e queryplan.Expr) harmony.Operand {
+	switch e := e.(type) {
+	case *queryplan.ColRef:
+		return k.column(e.Col.Name)
+	case *queryplan.Call:
+		text := queryplan.ExprString(e)
+		if o, ok := k.calls[text]; ok {
+			return o
+		}
+		s := &harmony.Map{Out: &harmony.Reg{Type: e.Result}, Func: e.Func}
+		for _, a := range e.Args {
+			s.Args = append(s.Args, k.expr(a))
+		}
+		k.add(s)
+		out := harmony.Operand{Reg: s.Out}
+		if !queryplan.IsVolatile(e) {
+			k.calls[text] = out
+		}
+		return out
+	}
+	return harmony.Operand{Const: e.(*queryplan.Const).Value}
+}
+
+// need drops the row where a computed value is absent or does not fit.
+func (k *kernel) need(o harmony.Operand) {
+	if o.Reg != nil && !harmony.Present(k.k)[o.Reg] {
+		k.add(&harmony.Need{Reg: o.Reg})
+	}
+}
+
+// end gives the tuple to the target.
+func (k *kernel) end(t target) {
+	vals := make([]harmony.Operand, len(t.cols))
+	for i, name := range t.cols {
+		vals[i] = k.column(name)
+	}
+	k.finish(t.sink(vals))
+}
+
+// finish runs the kernel.
+func (k *kernel) finish(s harmony.Sink) {
+	k.k.Name = "k" + strconv.Itoa(k.l.kernels)
+	k.l.kernels++
+	k.k.Sinks = []harmony.Sink{s}
+	k.l.emit(&harmony.Run{Kernel: k.k})
+}
