@@ -83,7 +83,7 @@ func (l *lowerer) command(c queryplan.Command) error {
 		for _, s := range queryplan.Scans(c.Node) {
 			if s.Var == c.Var {
 				// What is assigned reads what it replaces.
-				v, err := l.store(c.Node)
+				v, err := l.store(c.Node, columnNames(c.Node))
 				if err != nil {
 					return err
 				}
@@ -101,7 +101,7 @@ func (l *lowerer) command(c queryplan.Command) error {
 		return nil
 	case *queryplan.Check:
 		l.span = c.Span
-		v, err := l.store(c.Node)
+		v, err := l.store(c.Node, columnNames(c.Node))
 		if err == nil {
 			l.emit(&harmony.Check{Rel: v.rel, Text: c.Text, Span: c.Span})
 		}
@@ -152,8 +152,9 @@ type view struct {
 }
 
 // view returns a relation with the tuples of an operator, which it has computed
-// unless they are there already.
-func (l *lowerer) view(n queryplan.Node) (view, error) {
+// unless they are there already. It has at least the wanted ones of the
+// operator's columns.
+func (l *lowerer) view(n queryplan.Node, wanted []string) (view, error) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
 		v := view{l.rels[n.Var], n.Version, map[string]int{}}
@@ -164,10 +165,12 @@ func (l *lowerer) view(n queryplan.Node) (view, error) {
 		}
 		return v, nil
 	case *queryplan.Project:
-		in, err := l.view(n.Input)
+		in, err := l.view(n.Input, sources(n, wanted))
 		v := view{in.rel, in.version, map[string]int{}}
 		for _, c := range n.Cols {
-			v.at[c.To] = in.at[c.From]
+			if at, ok := in.at[c.From]; ok {
+				v.at[c.To] = at
+			}
 		}
 		return v, err
 	case *queryplan.Dedup:
@@ -194,19 +197,47 @@ func (l *lowerer) view(n queryplan.Node) (view, error) {
 			Group: positions(from.Cols, n.Group), By: n.By, Span: l.span})
 		return viewOf(r), nil
 	}
-	return l.store(n)
+	return l.store(n, wanted)
 }
 
-// store computes an operator into a temp of its own.
-func (l *lowerer) store(n queryplan.Node) (view, error) {
-	r := l.relation("t", queryplan.Temp, n.Columns())
-	return viewOf(r), l.into(n, storeInto(r, columnNames(n)))
+// store computes the wanted columns of an operator into a temp of its own.
+func (l *lowerer) store(n queryplan.Node, wanted []string) (view, error) {
+	r := l.temp(n, func(name string) bool { return slices.Contains(wanted, name) })
+	return viewOf(r), l.into(n, storeInto(r, namesOf(r.Cols)))
+}
+
+// copied stores the columns of an operator that a view has in a temp.
+func (l *lowerer) copied(n queryplan.Node, v view) (view, error) {
+	r := l.temp(n, func(name string) bool {
+		_, ok := v.at[name]
+		return ok
+	})
+	return viewOf(r), l.copy(v, storeInto(r, namesOf(r.Cols)), queryplan.NodeHead(n))
+}
+
+// temp makes a temp for some of an operator's columns.
+func (l *lowerer) temp(n queryplan.Node, wanted func(name string) bool) *harmony.Relation {
+	cols := slices.DeleteFunc(slices.Clone(n.Columns()), func(c harmony.Column) bool { return !wanted(c.Name) })
+	return l.relation("t", queryplan.Temp, cols)
+}
+
+// sources returns the input's names of those columns that a projection has.
+func sources(n *queryplan.Project, cols []string) []string {
+	var out []string
+	for _, name := range cols {
+		for _, c := range n.Cols {
+			if c.To == name {
+				out = append(out, c.From)
+			}
+		}
+	}
+	return out
 }
 
 // whole returns a relation whose full part is the operator's tuples with its
 // columns in order and under its names.
 func (l *lowerer) whole(n queryplan.Node) (*harmony.Relation, error) {
-	v, err := l.view(n)
+	v, err := l.view(n, columnNames(n))
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +250,8 @@ func (l *lowerer) whole(n queryplan.Node) (*harmony.Relation, error) {
 			return v.rel, nil
 		}
 	}
-	r := l.relation("t", queryplan.Temp, n.Columns())
-	return r, l.copy(v, storeInto(r, columnNames(n)), queryplan.NodeHead(n))
+	v, err = l.copied(n, v)
+	return v.rel, err
 }
 
 // relation makes a relation that is empty here.
@@ -249,8 +280,9 @@ func positions(cols []harmony.Column, names []string) []int {
 	return out
 }
 
-func columnNames(n queryplan.Node) []string {
-	cols := n.Columns()
+func columnNames(n queryplan.Node) []string { return namesOf(n.Columns()) }
+
+func namesOf(cols []harmony.Column) []string {
 	out := make([]string, len(cols))
 	for i, c := range cols {
 		out[i] = c.Name

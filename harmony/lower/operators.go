@@ -12,24 +12,19 @@ import (
 func (l *lowerer) into(n queryplan.Node, t target) error {
 	switch n := n.(type) {
 	case *queryplan.Scan, *queryplan.Seq, *queryplan.TopK:
-		v, err := l.view(n)
+		v, err := l.view(n, t.cols)
 		if err != nil {
 			return err
 		}
 		return l.copy(v, t, queryplan.NodeHead(n))
 	case *queryplan.Project:
-		from := make([]string, len(t.cols))
-		for i, name := range t.cols {
-			at := slices.IndexFunc(n.Cols, func(c queryplan.Rename) bool { return c.To == name })
-			from[i] = n.Cols[at].From
-		}
-		t.cols = from
+		t.cols = sources(n, t.cols)
 		return l.into(n.Input, t)
 	case *queryplan.Dedup:
 		if t.set {
 			return l.into(n.Input, t)
 		}
-		v, err := l.view(n)
+		v, err := l.view(n, t.cols)
 		if err != nil {
 			return err
 		}
@@ -42,29 +37,16 @@ func (l *lowerer) into(n queryplan.Node, t target) error {
 		k.end(t)
 		return nil
 	case *queryplan.Filter:
-		k, err := l.over(n.Input, queryplan.NodeHead(n))
+		in, err := l.view(n.Input, append(exprColumns(n.Cond), t.cols...))
 		if err != nil {
 			return err
 		}
+		k := l.over(in, queryplan.NodeHead(n))
 		k.add(&harmony.Filter{Cond: k.expr(n.Cond)})
 		k.end(t)
 		return nil
 	case *queryplan.Map:
-		k, err := l.over(n.Input, queryplan.NodeHead(n))
-		if err != nil {
-			return err
-		}
-		computed := map[string]harmony.Operand{}
-		for _, e := range n.Exprs {
-			o := k.expr(e.Expr)
-			k.need(o)
-			computed[e.Name] = o
-		}
-		for name, o := range computed {
-			k.vals[name] = o
-		}
-		k.end(t)
-		return nil
+		return l.mapExprs(n, t)
 	case *queryplan.Join:
 		return l.join(n, t)
 	case *queryplan.MultiJoin:
@@ -82,32 +64,72 @@ func (l *lowerer) into(n queryplan.Node, t target) error {
 	return &SurvivorError{Op: queryplan.NodeHead(n), Span: l.span}
 }
 
+// mapExprs computes the columns that are wanted, and those that may drop a tuple.
+func (l *lowerer) mapExprs(n *queryplan.Map, t target) error {
+	var exprs []queryplan.NamedExpr
+	wanted := slices.Clone(t.cols)
+	for _, e := range n.Exprs {
+		if slices.Contains(t.cols, e.Name) || queryplan.MayFail(e.Expr) {
+			exprs = append(exprs, e)
+			wanted = append(wanted, exprColumns(e.Expr)...)
+		}
+	}
+	in, err := l.view(n.Input, wanted)
+	if err != nil {
+		return err
+	}
+	k := l.over(in, queryplan.NodeHead(n))
+	computed := make([]harmony.Operand, len(exprs))
+	for i, e := range exprs {
+		computed[i] = k.expr(e.Expr)
+		k.need(computed[i])
+	}
+	for i, e := range exprs {
+		k.vals[e.Name] = computed[i]
+	}
+	k.end(t)
+	return nil
+}
+
+// exprColumns returns the columns that an expression refers to.
+func exprColumns(e queryplan.Expr) []string {
+	var out []string
+	queryplan.WalkExpr(e, func(e queryplan.Expr) {
+		if ref, ok := e.(*queryplan.ColRef); ok {
+			out = append(out, ref.Col.Name)
+		}
+	})
+	return out
+}
+
 // copy moves the tuples of a view to t.
 func (l *lowerer) copy(v view, t target, op string) error {
-	l.overView(v, op).end(t)
+	l.over(v, op).end(t)
 	return nil
 }
 
 // join probes an index of the right side with the tuples of the left.
 func (l *lowerer) join(n *queryplan.Join, t target) error {
-	left, err := l.view(n.Left)
-	if err != nil {
-		return err
-	}
-	right, err := l.view(n.Right)
-	if err != nil {
-		return err
-	}
 	on := n.On()
+	left, err := l.view(n.Left, append(on[:len(on):len(on)], t.cols...))
+	if err != nil {
+		return err
+	}
+	wanted := on
+	if n.Kind == queryplan.Inner {
+		wanted = append(on[:len(on):len(on)], t.cols...)
+	}
+	right, err := l.view(n.Right, wanted)
+	if err != nil {
+		return err
+	}
 	if slices.ContainsFunc(on, func(name string) bool {
 		return slices.ContainsFunc(on, func(other string) bool { return other != name && right.at[other] == right.at[name] })
 	}) {
 		// Two columns of the key are one of the relation.
-		r := l.relation("t", queryplan.Temp, n.Right.Columns())
-		if err := l.copy(right, storeInto(r, columnNames(n.Right)), queryplan.NodeHead(n.Right)); err != nil {
+		if right, err = l.copied(n.Right, right); err != nil {
 			return err
 		}
-		right = viewOf(r)
 	}
 	// Keys in the relation's order: joins that name columns differently share
 	// their index.
@@ -123,7 +145,7 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 	}
 	x := l.index(kind, right, on)
 	l.emit(&harmony.Build{Index: x})
-	k := l.overView(left, queryplan.NodeHead(n))
+	k := l.over(left, queryplan.NodeHead(n))
 	s := &harmony.Probe{Kind: probe, Index: x}
 	for _, name := range on {
 		s.Key = append(s.Key, k.column(name))
@@ -175,7 +197,13 @@ func binary(n *queryplan.MultiJoin) queryplan.Node {
 
 // aggregate accumulates in groups and reads them.
 func (l *lowerer) aggregate(n *queryplan.Aggregate, t target) error {
-	in, err := l.view(n.Input)
+	wanted := slices.Clone(n.By)
+	for _, a := range n.Aggs {
+		if a.Fn != queryplan.Count {
+			wanted = append(wanted, a.In)
+		}
+	}
+	in, err := l.view(n.Input, wanted)
 	if err != nil {
 		return err
 	}
@@ -190,7 +218,7 @@ func (l *lowerer) aggregate(n *queryplan.Aggregate, t target) error {
 	}
 	l.out.Groups = append(l.out.Groups, g)
 	l.emit(&harmony.Clear{Var: g})
-	k := l.overView(in, queryplan.NodeHead(n))
+	k := l.over(in, queryplan.NodeHead(n))
 	s := &harmony.Group{To: g}
 	for _, name := range n.By {
 		s.Key = append(s.Key, k.column(name))
@@ -236,16 +264,8 @@ func (l *lowerer) kernel(s harmony.Source, op string) *kernel {
 	}
 }
 
-// over starts a kernel over the tuples of an operator.
-func (l *lowerer) over(n queryplan.Node, op string) (*kernel, error) {
-	v, err := l.view(n)
-	if err != nil {
-		return nil, err
-	}
-	return l.overView(v, op), nil
-}
-
-func (l *lowerer) overView(v view, op string) *kernel {
+// over starts a kernel over a view.
+func (l *lowerer) over(v view, op string) *kernel {
 	k := l.kernel(&harmony.Rows{Rel: v.rel, Version: v.version}, op)
 	k.loads = v.at
 	return k
@@ -263,7 +283,10 @@ func (k *kernel) column(name string) harmony.Operand {
 		out.Reg = &harmony.Reg{Type: g.row.Row.Cols[g.col].Type}
 		k.add(&harmony.Gather{Out: out.Reg, Row: g.row, Col: g.col})
 	} else {
-		at := k.loads[name]
+		at, ok := k.loads[name]
+		if !ok {
+			panic("harmony/lower: a kernel has no column " + name)
+		}
 		out.Reg = &harmony.Reg{Type: k.k.Source.Columns()[at].Type}
 		k.add(&harmony.Load{Out: out.Reg, Col: at})
 	}
