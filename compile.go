@@ -248,16 +248,18 @@ type Stage string
 
 // The stages, in pipeline order.
 const (
-	StageAST  Stage = "ast"
-	StageCore Stage = "core"
-	StagePlan Stage = "plan"
+	StageAST     Stage = "ast"
+	StageCore    Stage = "core"
+	StagePlan    Stage = "plan"
+	StageHarmony Stage = "harmony"
 )
 
 // Stages lists all stages in pipeline order.
-func Stages() []Stage { return []Stage{StageAST, StageCore, StagePlan} }
+func Stages() []Stage { return []Stage{StageAST, StageCore, StagePlan, StageHarmony} }
 
 // Emit writes the text of a stage. The plan is the optimised one, for the
-// facts of db; without a db (nil) the optimiser knows nothing of the data.
+// facts of db; without a db (nil) the optimiser knows nothing of the data. The
+// kernel graph is what that plan is lowered to.
 func (p *Program) Emit(w io.Writer, stage Stage, db *Database) error {
 	switch stage {
 	case StageAST, StageCore:
@@ -275,12 +277,24 @@ func (p *Program) Emit(w io.Writer, stage Stage, db *Database) error {
 			}
 		}
 		return nil
-	case StagePlan:
+	case StagePlan, StageHarmony:
 		plan, err := p.optimise(p.wantedByDefault(), db)
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(w, plan.String())
+		text := ""
+		if stage == StagePlan {
+			text = plan.String()
+		} else {
+			// Operators become kernels over managed variables. From here on nothing
+			// knows operators.
+			kernels, err := lowerPlan(plan)
+			if err != nil {
+				return err
+			}
+			text = kernels.String()
+		}
+		_, err = io.WriteString(w, text)
 		return err
 	}
 	var names []string

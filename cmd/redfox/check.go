@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,7 +15,8 @@ func checkCommand(con *console) *cli.Command {
 		Name:      "check",
 		Usage:     "report what is wrong with a program, and run nothing",
 		ArgsUsage: "PROGRAM...",
-		Description: "Prints errors and warnings to standard error; with --json, to standard output as an array.\n\n" +
+		Description: "Prints errors and warnings to standard error; with --json, to standard output as an array. " +
+			"A file whose name ends in .harmony is checked as a kernel graph.\n\n" +
 			examplesMark +
 			"redfox check reach.logic\n" +
 			"redfox check --json schema.logic rules.logic",
@@ -23,6 +25,9 @@ func checkCommand(con *console) *cli.Command {
 			sources, err := readProgram(c)
 			if err != nil {
 				return err
+			}
+			if len(sources) == 1 && filepath.Ext(sources[0].Name) == harmonyExtension {
+				return redfox.CheckHarmony(sources[0])
 			}
 			found, err := redfox.Check(c.Context, sources, redfox.Options{})
 			if err != nil {

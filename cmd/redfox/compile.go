@@ -11,8 +11,9 @@ func compileCommand(con *console) *cli.Command {
 		Name:      "compile",
 		Usage:     "print a stage of the compiled program",
 		ArgsUsage: "PROGRAM...",
-		Description: "The stages are ast, the syntax tree; core, the checked program with types and strata; and " +
-			"plan, the optimised query plan. A plan in a file whose name ends in .plan is taken as a " +
+		Description: "The stages are ast, the syntax tree; core, the checked program with types and strata; " +
+			"plan, the optimised query plan; and harmony, the kernel graph that the plan is lowered to, which no " +
+			"engine runs yet. A plan in a file whose name ends in .plan is taken as a " +
 			"program by compile, explain and run.\n\n" +
 			examplesMark +
 			"redfox compile reach.logic\n" +

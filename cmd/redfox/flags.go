@@ -79,7 +79,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "emit", Category: groupCompiler, Value: "plan",
-			Usage: "print the program's `STAGE`: ast, core or plan"}
+			Usage: "print the program's `STAGE`: ast, core, plan or harmony"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: groupResults,

@@ -10,8 +10,12 @@ import (
 	"github.com/redfoxdb/redfox"
 )
 
-// planExtension marks files that hold a query plan instead of LogiQL.
-const planExtension = ".plan"
+// The extensions of files that hold a query plan or a kernel graph instead of
+// LogiQL.
+const (
+	planExtension    = ".plan"
+	harmonyExtension = ".harmony"
+)
 
 // readProgram reads the files that the arguments name; "-" is standard input.
 func readProgram(c *cli.Context) ([]redfox.Source, error) {

@@ -35,20 +35,23 @@ var layers = []layer{
 	{"queryplan/build", []string{"frontend/source", "frontend/core", "queryplan"}},
 	{"queryplan/rewrite", []string{"frontend/source", "queryplan", "queryplan/stats"}},
 
+	{"harmony", []string{"frontend/source", "queryplan", "queryplan/irtext"}},
+	{"harmony/lower", []string{"frontend/source", "queryplan", "harmony"}},
+
 	{"runtime/store", nil},
 	{"runtime", []string{"frontend/source", "queryplan", "runtime/store"}},
 	{"runtime/portable", []string{"frontend/source", "queryplan", "runtime", "runtime/store"}},
 
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
-		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats",
+		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/lower",
 		"runtime", "runtime/portable", "runtime/store",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
 }
 
 // testOnly lists packages that only test files may import, and each other.
-var testOnly = []string{"internal/oracle", "internal/planref", "internal/randprog", "internal/lint"}
+var testOnly = []string{"internal/oracle", "internal/planref", "internal/harmonyref", "internal/randprog", "internal/lint"}
 
 // commands lists further main packages; they use redfox as any program does.
 var commands = []string{"bench", "internal/runtests"}
@@ -87,7 +90,7 @@ func TestImports(t *testing.T) {
 }
 
 // phases orders the top-level folders: a folder may use those before it.
-var phases = []string{"internal", "frontend", "queryplan", "runtime", ".", "cmd"}
+var phases = []string{"internal", "frontend", "queryplan", "harmony", "runtime", ".", "cmd"}
 
 // TestPhases checks the import table itself: no folder looks ahead.
 func TestPhases(t *testing.T) {
