@@ -1,0 +1,40 @@
+package primitives
+
+import (
+	"embed"
+	"fmt"
+)
+
+// Target is an architecture that the primitives are compiled for.
+type Target string
+
+// The targets.
+const (
+	NVPTX64 Target = "nvptx64" // NVIDIA GPUs from sm_80 on
+	X86_64  Target = "x86_64"  // Linux on x86-64
+	AArch64 Target = "aarch64" // Linux on 64-bit Arm
+)
+
+// Targets returns all targets.
+func Targets() []Target { return []Target{NVPTX64, X86_64, AArch64} }
+
+// Triple returns LLVM's name of the target.
+func (t Target) Triple() string {
+	if t == NVPTX64 {
+		return "nvptx64-nvidia-cuda"
+	}
+	return string(t) + "-unknown-linux-gnu"
+}
+
+//go:embed bitcode/*.bc
+var bitcode embed.FS
+
+// Bitcode returns the primitives as an LLVM module, in the bitcode of LLVM 15.
+// It names no processor and is not optimised: link it, then optimise.
+func Bitcode(t Target) ([]byte, error) {
+	code, err := bitcode.ReadFile("bitcode/" + string(t) + ".bc")
+	if err != nil {
+		return nil, fmt.Errorf("no primitives for target %q; there are those for %v", t, Targets())
+	}
+	return code, nil
+}

@@ -1,0 +1,26 @@
+// Every primitive, in the order of the catalogue.
+
+#pragma once
+
+#include "tile.h"
+#include "scan.h"
+#include "int128.h"
+#include "reduce.h"
+#include "compact.h"
+#include "expand.h"
+#include "hash.h"
+#include "set64.h"
+#include "rowset.h"
+#include "bitset.h"
+#include "direct.h"
+#include "map.h"
+#include "multimap.h"
+#include "group.h"
+#include "search.h"
+#include "merge.h"
+#include "segment.h"
+#include "lookback.h"
+#include "radix.h"
+#include "strings.h"
+#include "like.h"
+#include "dates.h"

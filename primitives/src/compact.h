@@ -1,0 +1,129 @@
+// Compaction of a tile: ranks of the live items, moving them together, and
+// reserving room for them. Order is kept: a live item's rank is the number of
+// live rows before its row.
+
+#pragma once
+
+#include "scan.h"
+#include "tile.h"
+
+namespace compact {
+
+// Counts of four chunks travel through one scan as 16-bit fields: a chunk has
+// at most 4 * 1,024 rows.
+enum { CHUNKS = 4, FIELD = 16 };
+
+RF_HELPER int32_t field(uint64_t packed, int32_t chunk) { return (int32_t)(packed >> (chunk * FIELD) & 0xffff); }
+
+} // namespace compact
+
+// rf_block_rank gives every live item the number of live rows before its row in
+// the tile, and returns the number of live rows. Other items' ranks are
+// unspecified.
+//
+// Phases: for each 16 items: 1 count the live of each chunk; 2 one scan of four packed counts; 3 number them
+// Barriers: 2 for each 16 items, none for one warp
+// Scratch: 8 * warps
+// Cost: 20 shuffles a thread for each 16 items
+RF_PRIMITIVE int32_t rf_block_rank(int32_t *rank, const uint8_t *live, void *scratch, int32_t threads,
+                                   int32_t items) {
+  int32_t before = 0;
+  if (threads == 1) {
+    for (int32_t i = 0; i < items; i++) {
+      rank[i] = before;
+      before += live[i];
+    }
+    return before;
+  }
+  RF_UNROLL
+  for (int32_t from = 0; from < items; from += 4 * compact::CHUNKS) {
+    uint64_t counts = 0, total = 0;
+    RF_UNROLL
+    for (int32_t c = 0; c < compact::CHUNKS; c++)
+      RF_UNROLL
+      for (int32_t j = 0; j < 4; j++)
+        if (from + 4 * c + j < items)
+          counts += (uint64_t)live[from + 4 * c + j] << (c * compact::FIELD);
+    uint64_t earlier = scan::exclusive<scan::Sum>(counts, (uint64_t)0, &total, scratch, threads);
+    RF_UNROLL
+    for (int32_t c = 0; c < compact::CHUNKS; c++) {
+      int32_t at = before + compact::field(earlier, c);
+      RF_UNROLL
+      for (int32_t j = 0; j < 4; j++) {
+        int32_t i = from + 4 * c + j;
+        if (i < items) {
+          rank[i] = at;
+          at += live[i];
+        }
+      }
+      before += compact::field(total, c);
+    }
+  }
+  return before;
+}
+
+// rf_block_compact moves the live items to the first rows of the tile, by their
+// ranks. The tile then has total rows; the words of later rows are unspecified.
+//
+// Phases: 1 live items to scratch; 2 the tile's first rows from scratch
+// Barriers: 2
+// Scratch: 8 * tile
+// Cost: 2 shared accesses an item; none on a CPU, where items move in place
+RF_PRIMITIVE void rf_block_compact(int64_t *words, const int32_t *rank, const uint8_t *live, int32_t total,
+                                   void *scratch, int32_t threads, int32_t items) {
+  if (threads == 1) {
+    // A rank never exceeds its row. Every item is written, live or not, so that
+    // the loop has no branch.
+    for (int32_t i = 0; i < items; i++)
+      words[rank[i]] = words[i];
+    return;
+  }
+  int64_t *shared = (int64_t *)scratch;
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i])
+      shared[rank[i]] = words[i];
+  target::barrier();
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    int32_t r = tile::row(i, threads);
+    if (r < total)
+      words[i] = shared[r];
+  }
+  target::barrier();
+}
+
+// rf_block_reserve adds count, equal in all threads, to a cursor and returns to
+// all threads what it was before: the first of count places of the caller's own.
+// The cursor goes on counting beyond any capacity, so that it tells the size
+// that would have sufficed.
+//
+// Phases: 1 one thread adds; 2 all read its answer from scratch
+// Barriers: 2
+// Scratch: 8
+// Cost: one global atomic a block, none for count 0
+RF_PRIMITIVE int64_t rf_block_reserve(int64_t *cursor, int64_t count, void *scratch, int32_t threads) {
+  if (count == 0)
+    return 0;
+  if (threads == 1)
+    return (int64_t)target::add((uint64_t *)cursor, (uint64_t)count);
+  uint64_t *first = (uint64_t *)scratch;
+  if (target::thread() == 0)
+    *first = target::add((uint64_t *)cursor, (uint64_t)count);
+  target::barrier();
+  int64_t mine = (int64_t)*first;
+  target::barrier();
+  return mine;
+}
+
+// rf_tile_scatter writes each live item to entry first + rank of a column of
+// words, unless that is at or beyond capacity.
+//
+// Cost: one access of 8 bytes a live item, to nearby places
+RF_PRIMITIVE void rf_tile_scatter(int64_t *column, int64_t first, int64_t capacity, const int64_t *words,
+                                  const int32_t *rank, const uint8_t *live, int32_t items) {
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i] && first + rank[i] < capacity)
+      column[first + rank[i]] = words[i];
+}

@@ -1,0 +1,2 @@
+// The translation unit of the CPUs' bitcode.
+#include "all.h"

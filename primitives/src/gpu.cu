@@ -1,0 +1,2 @@
+// The translation unit of the GPU's bitcode.
+#include "all.h"

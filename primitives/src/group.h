@@ -1,0 +1,120 @@
+// Group-by: accumulators in registers, in a block's table, or in a global one.
+//
+// A table is keys as set64 has them (rf_slot_insert gives the slot), or no keys
+// at all where groups are numbered densely, and an array of accumulators a slot
+// for each aggregate. The accumulators' address decides where the table lives:
+// the same functions serve shared and global memory.
+
+#pragma once
+
+#include "int128.h"
+#include "multimap.h"
+#include "reduce.h"
+
+// rf_cell_add adds a word to an accumulator modulo 2^64. With together = 0
+// nobody else writes the cell, and no atomic is needed.
+//
+// Cost: one atomic
+RF_PRIMITIVE void rf_cell_add(int64_t *cell, int64_t word, int32_t together) {
+  if (together)
+    target::add((uint64_t *)cell, (uint64_t)word);
+  else
+    *cell = (int64_t)((uint64_t)*cell + (uint64_t)word);
+}
+
+// rf_cell_add_i128 adds a 128-bit number to an accumulator of two words, low
+// half first. Read it when all have added.
+//
+// Cost: two atomics; one where neither the high half nor the carry changes it
+RF_PRIMITIVE void rf_cell_add_i128(uint64_t *cell, uint64_t lo, int64_t hi, int32_t together) {
+  if (!together) {
+    int128::Int128 sum = int128::add({cell[0], (int64_t)cell[1]}, {lo, hi});
+    cell[0] = sum.lo, cell[1] = (uint64_t)sum.hi;
+    return;
+  }
+  // Each addition knows its own carry, and the carries add up in any order.
+  uint64_t old = target::add(cell, lo);
+  uint64_t upper = (uint64_t)hi + (old + lo < old);
+  if (upper != 0)
+    target::add(cell + 1, upper);
+}
+
+// rf_cell_min lowers an accumulator to a word, in the order of int64. Start from
+// INT64_MAX.
+//
+// Cost: one atomic
+RF_PRIMITIVE void rf_cell_min(int64_t *cell, int64_t word, int32_t together) {
+  if (together)
+    target::smallest(cell, word);
+  else if (word < *cell)
+    *cell = word;
+}
+
+// rf_cell_max raises an accumulator to a word, in the order of int64. Start from
+// INT64_MIN.
+//
+// Cost: one atomic
+RF_PRIMITIVE void rf_cell_max(int64_t *cell, int64_t word, int32_t together) {
+  if (together)
+    target::largest(cell, word);
+  else if (word > *cell)
+    *cell = word;
+}
+
+// rf_group_registers_add adds live items to one of a thread's own accumulators,
+// of which there are few (groups a constant, at most 32): group holds each item's
+// number below groups. Add the threads' accumulators by rf_block_sum_i64.
+//
+// Cost: groups selections and additions an item; no memory
+RF_PRIMITIVE void rf_group_registers_add(int64_t *sums, int32_t groups, const int64_t *group, const int64_t *words,
+                                         const uint8_t *live, int32_t items) {
+  if (target::WARP == 1) {
+    for (int32_t i = 0; i < items; i++)
+      if (live[i])
+        sums[group[i]] += words[i];
+    return;
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    RF_UNROLL
+    for (int32_t g = 0; g < groups; g++)
+      sums[g] += live[i] && group[i] == g ? words[i] : 0;
+}
+
+// rf_block_clear sets words to a value, all threads together.
+//
+// Barriers: 1
+// Cost: words / threads accesses a thread
+RF_PRIMITIVE void rf_block_clear(int64_t *words, int64_t count, int64_t value, int32_t threads) {
+  if (threads == 1) {
+    for (int64_t i = 0; i < count; i++)
+      words[i] = value;
+    return;
+  }
+  for (int64_t i = target::thread(); i < count; i += threads)
+    words[i] = value;
+  target::barrier();
+}
+
+// rf_block_group_flush adds a block's table of 64-bit sums to a global table of
+// 128-bit sums: keys and sums of capacity + 1 slots, and twice as many words in
+// to_sums. It returns 0 to each thread that found the global table full.
+//
+// Barriers: 1 at the start, so that the block's table is complete
+// Cost: one rf_slot_insert and one rf_cell_add_i128 for each slot in use
+RF_PRIMITIVE int32_t rf_block_group_flush(const uint64_t *keys, const int64_t *sums, uint64_t mask,
+                                          uint64_t *to_keys, uint64_t *to_sums, uint64_t to_mask, int32_t threads) {
+  int32_t room = 1;
+  if (threads != 1)
+    target::barrier();
+  for (uint64_t s = threads == 1 ? 0 : (uint64_t)target::thread(); s <= mask + 1; s += (uint64_t)threads) {
+    if (keys[s] == 0)
+      continue;
+    int64_t slot = rf_slot_insert(to_keys, to_mask, s == mask + 1 ? 0 : keys[s]);
+    if (slot < 0)
+      room = 0;
+    else
+      rf_cell_add_i128(to_sums + 2 * slot, (uint64_t)sums[s], sums[s] >> 63, 1);
+  }
+  return room;
+}

@@ -1,0 +1,77 @@
+// The GPU target through clang's own builtins, without the CUDA SDK.
+//
+// Pointers are generic; LLVM's InferAddressSpaces finds the shared and global
+// ones once a primitive is inlined. Atomics are monotonic, which every LLVM from
+// 15 on turns into one relaxed instruction: a stronger order would put fences
+// around each from LLVM 20 on.
+
+#pragma once
+
+#define RF_PRIMITIVE extern "C" __attribute__((device, always_inline))
+#define RF_HELPER static inline __attribute__((device, always_inline))
+#define RF_LAMBDA __attribute__((device, always_inline))
+#define RF_UNROLL _Pragma("clang loop unroll(full)")
+
+namespace target {
+
+enum { WARP = 32 };
+
+RF_HELPER int32_t thread() { return __nvvm_read_ptx_sreg_tid_x(); }
+RF_HELPER void barrier() { __syncthreads(); }
+RF_HELPER void warp_barrier() { __nvvm_bar_warp_sync(~0u); }
+
+RF_HELPER uint32_t shuffle(uint32_t v, int32_t lane) { return __nvvm_shfl_sync_idx_i32(~0u, v, lane, 31); }
+RF_HELPER uint32_t shuffle_up(uint32_t v, int32_t delta) { return __nvvm_shfl_sync_up_i32(~0u, v, delta, 0); }
+RF_HELPER uint32_t shuffle_xor(uint32_t v, int32_t mask) { return __nvvm_shfl_sync_bfly_i32(~0u, v, mask, 31); }
+RF_HELPER uint32_t match_any(uint32_t v) { return __nvvm_match_any_sync_i32(~0u, v); }
+RF_HELPER uint32_t ballot(bool p) { return __nvvm_vote_ballot_sync(~0u, p); }
+RF_HELPER uint32_t active() {
+  uint32_t mask;
+  __asm__ volatile("activemask.b32 %0;" : "=r"(mask));
+  return mask;
+}
+RF_HELPER uint64_t from_active(uint32_t mask, uint64_t v, int32_t lane) {
+  uint32_t lo = __nvvm_shfl_sync_idx_i32(mask, (uint32_t)v, lane, 31);
+  uint32_t hi = __nvvm_shfl_sync_idx_i32(mask, (uint32_t)(v >> 32), lane, 31);
+  return (uint64_t)hi << 32 | lo;
+}
+
+template <class T> RF_HELPER T cas(T *p, T expected, T desired) {
+  __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return expected;
+}
+template <class T> RF_HELPER T add(T *p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+template <class T> RF_HELPER T either(T *p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }
+template <class T> RF_HELPER T smallest(T *p, T v) { return __atomic_fetch_min(p, v, __ATOMIC_RELAXED); }
+template <class T> RF_HELPER T largest(T *p, T v) { return __atomic_fetch_max(p, v, __ATOMIC_RELAXED); }
+template <class T> RF_HELPER T load(const T *p) { return *(const volatile T *)p; }
+template <class T> RF_HELPER void store(T *p, T v) { *(volatile T *)p = v; }
+RF_HELPER void fence() { __nvvm_membar_gl(); }
+
+typedef uint32_t words2 __attribute__((ext_vector_type(2)));
+typedef uint32_t words4 __attribute__((ext_vector_type(4)));
+
+RF_HELPER void load8(const void *p, uint32_t *out) {
+  words2 v = *(const words2 *)p;
+  out[0] = v.x, out[1] = v.y;
+}
+RF_HELPER void load16(const void *p, uint32_t *out) {
+  words4 v = *(const words4 *)p;
+  out[0] = v.x, out[1] = v.y, out[2] = v.z, out[3] = v.w;
+}
+RF_HELPER void store8(void *p, const uint32_t *v) {
+  words2 w = {v[0], v[1]};
+  *(words2 *)p = w;
+}
+RF_HELPER void store16(void *p, const uint32_t *v) {
+  words4 w = {v[0], v[1], v[2], v[3]};
+  *(words4 *)p = w;
+}
+
+// Many warps hide the latency here; a hint would only cost an instruction.
+RF_HELPER void prefetch(const void *) {}
+RF_HELPER void relax() {}
+
+RF_HELPER uint64_t multiply_high(uint64_t a, uint64_t b) { return __nvvm_mulhi_ull(a, b); }
+
+} // namespace target

@@ -1,0 +1,581 @@
+// One small kernel for each primitive, so that it can be run and checked alone:
+// on a GPU, on a CPU, and on an emulated block.
+//
+// A kernel takes arguments of 64 bits each, a pointer or a number, works through
+// its tiles from the block's index on, and is a template over the threads and
+// items of a tile. RF_EACH_KERNEL lists them.
+
+#pragma once
+
+#if defined(RF_PROTOTYPES)
+#include "../target.h"
+#include RF_PROTOTYPES
+#else
+#include "../all.h"
+#endif
+
+struct Arguments {
+  uint64_t word[12];
+};
+
+namespace launch {
+
+#if defined(__CUDA_ARCH__) && defined(__clang__)
+RF_HELPER int64_t block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
+RF_HELPER int64_t blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
+#elif defined(__CUDACC__) && !defined(__clang__)
+RF_HELPER int64_t block() { return blockIdx.x; }
+RF_HELPER int64_t blocks() { return gridDim.x; }
+#else
+extern thread_local int64_t block_index, block_count;
+RF_HELPER int64_t block() { return block_index; }
+RF_HELPER int64_t blocks() { return block_count; }
+#endif
+
+RF_HELPER int32_t rows(int64_t n, int64_t start, int32_t tile) {
+  return n - start < tile ? (int32_t)(n - start) : tile;
+}
+
+template <class T> RF_HELPER T *pointer(const Arguments &a, int32_t i) { return (T *)a.word[i]; }
+RF_HELPER int64_t number(const Arguments &a, int32_t i) { return (int64_t)a.word[i]; }
+
+} // namespace launch
+
+#if defined(__CUDACC__) || defined(__CUDA__)
+#define RF_SHARED(name, bytes) __attribute__((shared)) __attribute__((aligned(16))) static unsigned char name[bytes]
+#elif defined(RF_EMULATED)
+#define RF_SHARED(name, bytes) alignas(16) static unsigned char name[bytes]
+#else
+#define RF_SHARED(name, bytes) alignas(16) unsigned char name[bytes]
+#endif
+
+// for_tiles opens a loop over the block's tiles of n rows.
+#define RF_TILES(n)                                                                                                    \
+  enum { TILE = THREADS * ITEMS };                                                                                     \
+  for (int64_t start = launch::block() * TILE, rows = 0;                                                               \
+       start < (n) && (rows = launch::rows(n, start, TILE), true); start += launch::blocks() * TILE)
+
+#define RF_KERNEL template <int THREADS, int ITEMS> RF_HELPER void
+using launch::number;
+using launch::pointer;
+
+// column, width, base, step, n, out
+RF_KERNEL tile_load(const Arguments &a) {
+  RF_TILES(number(a, 4)) {
+    int64_t words[ITEMS];
+    rf_tile_load(words, pointer<void>(a, 0), (int32_t)number(a, 1), number(a, 2), number(a, 3), start, (int32_t)rows,
+                 THREADS, ITEMS);
+    rf_tile_store(pointer<void>(a, 5), 8, 0, words, start, (int32_t)rows, THREADS, ITEMS);
+  }
+}
+
+// in, width, base, n, out column
+RF_KERNEL tile_store(const Arguments &a) {
+  RF_TILES(number(a, 3)) {
+    int64_t words[ITEMS];
+    rf_tile_load(words, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_store(pointer<void>(a, 4), (int32_t)number(a, 1), number(a, 2), words, start, (int32_t)rows, THREADS,
+                  ITEMS);
+  }
+}
+
+// column of row numbers, n, column, width, base, step, out, limit: gathers the
+// rows below limit, others become -1
+RF_KERNEL tile_gather(const Arguments &a) {
+  RF_TILES(number(a, 1)) {
+    int64_t at[ITEMS], words[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load_live(at, live, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++) {
+      live[i] = live[i] && at[i] < number(a, 7);
+      words[i] = -1;
+    }
+    rf_tile_gather(words, live, at, pointer<void>(a, 2), (int32_t)number(a, 3), number(a, 4), number(a, 5), ITEMS);
+    rf_tile_store(pointer<void>(a, 6), 8, 0, words, start, (int32_t)rows, THREADS, ITEMS);
+  }
+}
+
+// Reads a column of a constant width as fast as it can: column, n, sum.
+template <int WIDTH, int THREADS, int ITEMS> RF_HELPER void sum_of(const Arguments &a) {
+  RF_SHARED(scratch, 8 * 32);
+  int64_t sum = 0;
+  RF_TILES(number(a, 1)) {
+    int64_t words[ITEMS];
+    rf_tile_load(words, pointer<void>(a, 0), WIDTH, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      sum += words[i];
+  }
+  sum = rf_block_sum_i64(sum, scratch, THREADS);
+  if (target::thread() == 0)
+    rf_cell_add(pointer<int64_t>(a, 2), sum, 1);
+}
+
+RF_KERNEL sum_w1(const Arguments &a) { sum_of<1, THREADS, ITEMS>(a); }
+RF_KERNEL sum_w2(const Arguments &a) { sum_of<2, THREADS, ITEMS>(a); }
+RF_KERNEL sum_w4(const Arguments &a) { sum_of<4, THREADS, ITEMS>(a); }
+RF_KERNEL sum_w8(const Arguments &a) { sum_of<8, THREADS, ITEMS>(a); }
+
+// in (one word a thread), n, sums, maxima, totals of each block, sums of 32 bits
+RF_KERNEL scan_block(const Arguments &a) {
+  RF_SHARED(scratch, 8 * 32);
+  int64_t blocks = (number(a, 1) + THREADS - 1) / THREADS;
+  for (int64_t b = launch::block(); b < blocks; b += launch::blocks()) {
+    int64_t i = b * THREADS + target::thread();
+    int64_t v = i < number(a, 1) ? pointer<int64_t>(a, 0)[i] : 0, total, most;
+    uint32_t total32;
+    int64_t sum = rf_block_scan_i64(v, &total, scratch, THREADS);
+    int64_t max = rf_block_scan_max_i64(v, &most, scratch, THREADS);
+    uint32_t sum32 = rf_block_scan_u32((uint32_t)v, &total32, scratch, THREADS);
+    if (i < number(a, 1)) {
+      pointer<int64_t>(a, 2)[i] = sum;
+      pointer<int64_t>(a, 3)[i] = max;
+      pointer<int64_t>(a, 5)[i] = sum32;
+    }
+    if (target::thread() == THREADS - 1) {
+      pointer<int64_t>(a, 4)[3 * b] = total;
+      pointer<int64_t>(a, 4)[3 * b + 1] = most;
+      pointer<int64_t>(a, 4)[3 * b + 2] = total32;
+    }
+  }
+}
+
+// in, n, out: for each block of threads sum, min, max, low and high half of the
+// sum of squares
+RF_KERNEL reduce_block(const Arguments &a) {
+  RF_SHARED(scratch, 8 * 32);
+  int64_t blocks = (number(a, 1) + THREADS - 1) / THREADS;
+  for (int64_t b = launch::block(); b < blocks; b += launch::blocks()) {
+    int64_t i = b * THREADS + target::thread();
+    int64_t v = pointer<int64_t>(a, 0)[i < number(a, 1) ? i : number(a, 1) - 1];
+    int64_t sum = rf_block_sum_i64(i < number(a, 1) ? v : 0, scratch, THREADS);
+    int64_t min = rf_block_min_i64(v, scratch, THREADS);
+    int64_t max = rf_block_max_i64(v, scratch, THREADS);
+    uint64_t lo = 0;
+    int64_t hi = 0;
+    if (i < number(a, 1))
+      rf_i128_multiply(&lo, &hi, v, v);
+    rf_block_sum_i128(&lo, &hi, scratch, THREADS);
+    // The last thread writes: each one has the result.
+    if (target::thread() == THREADS - 1) {
+      int64_t *out = pointer<int64_t>(a, 2) + 5 * b;
+      out[0] = sum, out[1] = min, out[2] = max, out[3] = (int64_t)lo, out[4] = hi;
+    }
+  }
+}
+
+// in, n, limit, out, status, ticket, total: the words below limit, in order
+RF_KERNEL compact_ordered(const Arguments &a) {
+  RF_SHARED(scratch, 8 * THREADS * ITEMS);
+  enum { TILE = THREADS * ITEMS };
+  int64_t n = number(a, 1), tiles = (n + TILE - 1) / TILE;
+  for (;;) {
+    int64_t tile = rf_block_ticket(pointer<int64_t>(a, 5), scratch, THREADS);
+    if (tile >= tiles)
+      return;
+    int32_t rows = launch::rows(n, tile * TILE, TILE);
+    int64_t words[ITEMS];
+    int32_t rank[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, rows, THREADS, ITEMS);
+    rf_tile_load(words, pointer<void>(a, 0), 8, 0, 1, tile * TILE, rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      live[i] = live[i] && words[i] < number(a, 2);
+    int32_t total = rf_block_rank(rank, live, scratch, THREADS, ITEMS);
+    rf_block_compact(words, rank, live, total, scratch, THREADS, ITEMS);
+    int64_t before = rf_block_lookback(pointer<uint64_t>(a, 4), tile, total, scratch, THREADS);
+    rf_tile_store(pointer<void>(a, 3), 8, 0, words, before, total, THREADS, ITEMS);
+    if (tile == tiles - 1 && target::thread() == 0)
+      *pointer<int64_t>(a, 6) = before + total;
+  }
+}
+
+// in, n, limit, out, capacity, cursor: the words below limit, tiles in any order
+RF_KERNEL compact_scatter(const Arguments &a) {
+  RF_SHARED(scratch, 8 * 32);
+  RF_TILES(number(a, 1)) {
+    int64_t words[ITEMS];
+    int32_t rank[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(words, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      live[i] = live[i] && words[i] < number(a, 2);
+    int32_t total = rf_block_rank(rank, live, scratch, THREADS, ITEMS);
+    int64_t first = rf_block_reserve(pointer<int64_t>(a, 5), total, scratch, THREADS);
+    rf_tile_scatter(pointer<int64_t>(a, 3), first, number(a, 4), words, rank, live, ITEMS);
+  }
+}
+
+// counts, n, out rows, out nths, cursor
+RF_KERNEL expand_tile(const Arguments &a) {
+  RF_SHARED(ends, 8 * (THREADS * ITEMS + 1));
+  RF_SHARED(scratch, 8 * 32);
+  RF_TILES(number(a, 1)) {
+    int64_t counts[ITEMS], nth[ITEMS];
+    int32_t row[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_load(counts, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    int64_t total = rf_expand_begin((int64_t *)ends, counts, scratch, THREADS, ITEMS);
+    int64_t base = rf_block_reserve(pointer<int64_t>(a, 4), total, scratch, THREADS);
+    for (int64_t first = 0; first < total; first += TILE) {
+      rf_expand_round(row, nth, live, (int64_t *)ends, first, total, THREADS, ITEMS);
+      int64_t global[ITEMS];
+      RF_UNROLL
+      for (int32_t i = 0; i < ITEMS; i++)
+        global[i] = start + row[i];
+      int32_t now = launch::rows(total, first, TILE);
+      rf_tile_store(pointer<void>(a, 2), 8, 0, global, base + first, now, THREADS, ITEMS);
+      rf_tile_store(pointer<void>(a, 3), 8, 0, nth, base + first, now, THREADS, ITEMS);
+    }
+    target::barrier();
+  }
+}
+
+// keys, n, slots, mask, new keys, cursor, capacity, room (set to 0 if full)
+RF_KERNEL set64_insert(const Arguments &a) {
+  RF_SHARED(scratch, 8 * 32);
+  RF_TILES(number(a, 1)) {
+    int64_t keys[ITEMS];
+    int32_t rank[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    if (!rf_tile_set64_insert(live, (const uint64_t *)keys, pointer<uint64_t>(a, 2), (uint64_t)number(a, 3), ITEMS))
+      *pointer<int64_t>(a, 7) = 0;
+    int32_t total = rf_block_rank(rank, live, scratch, THREADS, ITEMS);
+    int64_t first = rf_block_reserve(pointer<int64_t>(a, 5), total, scratch, THREADS);
+    rf_tile_scatter(pointer<int64_t>(a, 4), first, number(a, 6), keys, rank, live, ITEMS);
+  }
+}
+
+// keys, n, slots, mask, out flags: 1 in, by tile; 2 in, one by one; 4 not absent
+RF_KERNEL set64_contains(const Arguments &a) {
+  RF_TILES(number(a, 1)) {
+    int64_t keys[ITEMS], out[ITEMS];
+    uint8_t in[ITEMS], absent[ITEMS];
+    const uint64_t *slots = pointer<uint64_t>(a, 2);
+    uint64_t mask = (uint64_t)number(a, 3);
+    rf_tile_live(in, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(absent, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_set64_contains(in, (const uint64_t *)keys, slots, mask, 0, ITEMS);
+    rf_tile_set64_contains(absent, (const uint64_t *)keys, slots, mask, 1, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      out[i] = in[i] + 2 * rf_set64_contains(slots, mask, (uint64_t)keys[i]) + 4 * !absent[i];
+    rf_tile_store(pointer<void>(a, 4), 8, 0, out, start, (int32_t)rows, THREADS, ITEMS);
+  }
+}
+
+// keys, n, slots, mask, out: rf_set64_insert's answers one by one
+RF_KERNEL set64_insert_each(const Arguments &a) {
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS)
+    pointer<int64_t>(a, 4)[i] =
+        rf_set64_insert(pointer<uint64_t>(a, 2), (uint64_t)number(a, 3), pointer<uint64_t>(a, 0)[i]);
+}
+
+// three columns in, n, slots, mask, three columns out, cursor, capacity, row of
+// each tuple, twice that plus 1 where it was new
+RF_KERNEL rowset_insert(const Arguments &a) {
+  int64_t *columns[3] = {pointer<int64_t>(a, 6), pointer<int64_t>(a, 7), pointer<int64_t>(a, 8)};
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 3); i += launch::blocks() * THREADS) {
+    int64_t tuple[3] = {pointer<int64_t>(a, 0)[i], pointer<int64_t>(a, 1)[i], pointer<int64_t>(a, 2)[i]};
+    int32_t is_new;
+    uint64_t hash = rf_hash_words(tuple, 3);
+    int64_t row = rf_rowset_insert(pointer<uint64_t>(a, 4), (uint64_t)number(a, 5), hash, columns, 3, tuple,
+                                   pointer<int64_t>(a, 9), number(a, 10), &is_new, THREADS);
+    pointer<int64_t>(a, 11)[i] = 2 * row + is_new;
+  }
+}
+
+// three columns of tuples, n, slots, mask, three columns of the set, out rows
+RF_KERNEL rowset_find(const Arguments &a) {
+  int64_t *columns[3] = {pointer<int64_t>(a, 6), pointer<int64_t>(a, 7), pointer<int64_t>(a, 8)};
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 3); i += launch::blocks() * THREADS) {
+    int64_t tuple[3] = {pointer<int64_t>(a, 0)[i], pointer<int64_t>(a, 1)[i], pointer<int64_t>(a, 2)[i]};
+    pointer<int64_t>(a, 9)[i] = rf_rowset_find(pointer<uint64_t>(a, 4), (uint64_t)number(a, 5),
+                                               rf_hash_words(tuple, 3), columns, 3, tuple);
+  }
+}
+
+// keys, n, words, seldom, out: was it new
+RF_KERNEL bitset_insert(const Arguments &a) {
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS) {
+    uint64_t bit = pointer<uint64_t>(a, 0)[i];
+    uint32_t *words = pointer<uint32_t>(a, 2);
+    pointer<int64_t>(a, 4)[i] = number(a, 3) ? rf_bitset_insert_seldom(words, bit) : rf_bitset_insert(words, bit);
+  }
+}
+
+// keys, n, words, first, size, absent, out bits
+RF_KERNEL bitset_contains(const Arguments &a) {
+  RF_TILES(number(a, 1)) {
+    int64_t keys[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_bitset_contains(live, keys, number(a, 3), (uint64_t)number(a, 4), pointer<uint32_t>(a, 2),
+                            (int32_t)number(a, 5), ITEMS);
+    rf_tile_bitset_ballot(pointer<uint32_t>(a, 6), start, live, THREADS, ITEMS);
+  }
+}
+
+// keys, n, table, mask, first, size, kind (0 direct, 1 map64, 2 map32), out
+RF_KERNEL map_insert(const Arguments &a) {
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS) {
+    uint64_t key = pointer<uint64_t>(a, 0)[i], mask = (uint64_t)number(a, 3);
+    int32_t is;
+    if (number(a, 6) == 0)
+      is = rf_direct_insert(pointer<uint32_t>(a, 2), number(a, 4), (uint64_t)number(a, 5), (int64_t)key, (uint32_t)i);
+    else if (number(a, 6) == 1)
+      is = rf_map64_insert(pointer<uint64_t>(a, 2), mask, key, (uint64_t)i);
+    else
+      is = rf_map32_insert(pointer<uint64_t>(a, 2), mask, (uint32_t)key, (uint32_t)i);
+    pointer<int64_t>(a, 7)[i] = is;
+  }
+}
+
+// keys, n, table, mask, first, size, kind, out rows or -1
+RF_KERNEL map_find(const Arguments &a) {
+  RF_TILES(number(a, 1)) {
+    int64_t keys[ITEMS], found[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    uint64_t mask = (uint64_t)number(a, 3);
+    if (number(a, 6) == 0)
+      rf_tile_direct_find(found, live, keys, pointer<uint32_t>(a, 2), number(a, 4), (uint64_t)number(a, 5), ITEMS);
+    else if (number(a, 6) == 1)
+      rf_tile_map64_find(found, live, (const uint64_t *)keys, pointer<uint64_t>(a, 2), mask, ITEMS);
+    else
+      rf_tile_map32_find(found, live, (const uint64_t *)keys, pointer<uint64_t>(a, 2), mask, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      if ((found[i] >= 0) != (live[i] != 0))
+        found[i] = -2;
+    rf_tile_store(pointer<void>(a, 7), 8, 0, found, start, (int32_t)rows, THREADS, ITEMS);
+  }
+}
+
+// keys, n, table keys, mask, begins, rows, phase (0 count, 1 fill)
+RF_KERNEL multimap_build(const Arguments &a) {
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS) {
+    uint64_t key = pointer<uint64_t>(a, 0)[i], mask = (uint64_t)number(a, 3);
+    if (number(a, 6) == 0)
+      rf_multimap_count(pointer<uint64_t>(a, 2), mask, pointer<uint64_t>(a, 4), key);
+    else
+      rf_multimap_fill(pointer<uint64_t>(a, 2), mask, pointer<uint64_t>(a, 4), pointer<uint64_t>(a, 5), key,
+                       (uint64_t)i);
+  }
+}
+
+// keys, n, table keys, mask, begins, out counts, out begins
+RF_KERNEL multimap_find(const Arguments &a) {
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS)
+    pointer<int64_t>(a, 5)[i] =
+        rf_multimap_find(pointer<int64_t>(a, 6) + i, pointer<uint64_t>(a, 2), (uint64_t)number(a, 3),
+                         pointer<uint64_t>(a, 4), pointer<uint64_t>(a, 0)[i]);
+}
+
+// groups below 4, words, n, four sums
+RF_KERNEL group_registers(const Arguments &a) {
+  RF_SHARED(scratch, 8 * 32);
+  int64_t sums[4] = {0, 0, 0, 0};
+  RF_TILES(number(a, 2)) {
+    int64_t group[ITEMS], words[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(group, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_group_registers_add(sums, 4, group, words, live, ITEMS);
+  }
+  RF_UNROLL
+  for (int32_t g = 0; g < 4; g++) {
+    int64_t sum = rf_block_sum_i64(sums[g], scratch, THREADS);
+    if (target::thread() == 0)
+      rf_cell_add(pointer<int64_t>(a, 3) + g, sum, 1);
+  }
+}
+
+// keys, words, n, table keys, mask, 128-bit sums, minima, maxima, room
+RF_KERNEL group_global(const Arguments &a) {
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 2); i += launch::blocks() * THREADS) {
+    int64_t slot = rf_slot_insert(pointer<uint64_t>(a, 3), (uint64_t)number(a, 4), pointer<uint64_t>(a, 0)[i]);
+    int64_t word = pointer<int64_t>(a, 1)[i];
+    if (slot < 0) {
+      *pointer<int64_t>(a, 8) = 0;
+      continue;
+    }
+    rf_cell_add_i128(pointer<uint64_t>(a, 5) + 2 * slot, (uint64_t)word, word >> 63, 1);
+    rf_cell_min(pointer<int64_t>(a, 6) + slot, word, 1);
+    rf_cell_max(pointer<int64_t>(a, 7) + slot, word, 1);
+  }
+}
+
+// keys, words, n, table keys, mask, 128-bit sums, room: first into the block's
+// own table; a key that does not fit there goes straight to the global one
+RF_KERNEL group_block(const Arguments &a) {
+  enum { MASK = 1023 };
+  RF_SHARED(keys, 8 * (MASK + 2));
+  RF_SHARED(sums, 8 * (MASK + 2));
+  rf_block_clear((int64_t *)keys, MASK + 2, 0, THREADS);
+  rf_block_clear((int64_t *)sums, MASK + 2, 0, THREADS);
+  uint64_t *to_keys = pointer<uint64_t>(a, 3), *to_sums = pointer<uint64_t>(a, 5);
+  uint64_t to_mask = (uint64_t)number(a, 4);
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 2); i += launch::blocks() * THREADS) {
+    uint64_t key = pointer<uint64_t>(a, 0)[i];
+    int64_t word = pointer<int64_t>(a, 1)[i];
+    int64_t slot = rf_slot_insert((uint64_t *)keys, MASK, key);
+    if (slot >= 0) {
+      rf_cell_add((int64_t *)sums + slot, word, THREADS != 1);
+      continue;
+    }
+    slot = rf_slot_insert(to_keys, to_mask, key);
+    if (slot < 0)
+      *pointer<int64_t>(a, 6) = 0;
+    else
+      rf_cell_add_i128(to_sums + 2 * slot, (uint64_t)word, word >> 63, 1);
+  }
+  if (!rf_block_group_flush((uint64_t *)keys, (int64_t *)sums, MASK, to_keys, to_sums, to_mask, THREADS))
+    *pointer<int64_t>(a, 6) = 0;
+}
+
+// column, width, base, step, n, words, count, lower bounds, upper bounds, seeks
+RF_KERNEL search_sorted(const Arguments &a) {
+  const void *column = pointer<void>(a, 0);
+  int32_t width = (int32_t)number(a, 1);
+  int64_t base = number(a, 2), step = number(a, 3), n = number(a, 4);
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 6); i += launch::blocks() * THREADS) {
+    int64_t word = pointer<int64_t>(a, 5)[i];
+    pointer<int64_t>(a, 7)[i] = rf_lower_bound(column, width, base, step, 0, n, word);
+    pointer<int64_t>(a, 8)[i] = rf_upper_bound(column, width, base, step, 0, n, word);
+    pointer<int64_t>(a, 9)[i] = rf_seek(column, width, base, step, 0, n, word);
+  }
+}
+
+// a, na, b, nb, out words, out sources
+RF_KERNEL merge_block(const Arguments &a) {
+  RF_SHARED(scratch, 16 + 8 * THREADS * ITEMS);
+  RF_TILES(number(a, 1) + number(a, 3)) {
+    int64_t words[ITEMS], sources[ITEMS];
+    int32_t now = rf_block_merge(words, sources, pointer<int64_t>(a, 0), number(a, 1), pointer<int64_t>(a, 2),
+                                 number(a, 3), start, scratch, THREADS, ITEMS);
+    rf_tile_store(pointer<void>(a, 4), 8, 0, words, start, now == rows ? now : 0, THREADS, ITEMS);
+    rf_tile_store(pointer<void>(a, 5), 8, 0, sources, start, now, THREADS, ITEMS);
+  }
+}
+
+// clustered keys, words, n, out heads, out running sums of each tile's segments
+RF_KERNEL segment_block(const Arguments &a) {
+  RF_SHARED(scratch, 8 * THREADS * ITEMS);
+  RF_TILES(number(a, 2)) {
+    int64_t keys[ITEMS], words[ITEMS], flags[ITEMS];
+    uint8_t live[ITEMS], heads[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    int64_t previous = start > 0 ? pointer<int64_t>(a, 0)[start - 1] : 0;
+    rf_block_heads(heads, keys, live, previous, start > 0, scratch, THREADS, ITEMS);
+    rf_block_segment_sums(words, heads, scratch, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      flags[i] = heads[i];
+    rf_tile_store(pointer<void>(a, 3), 8, 0, flags, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_store(pointer<void>(a, 4), 8, 0, words, start, (int32_t)rows, THREADS, ITEMS);
+  }
+}
+
+// A radix sort keeps ranks of the whole tile in shared memory.
+#define RF_RADIX_ITEMS (THREADS == 1024 ? 1 : ITEMS)
+
+// keys, n, shift, counts
+RF_KERNEL radix_histogram(const Arguments &a) {
+  enum { SORTED = RF_RADIX_ITEMS, TILE = THREADS * SORTED };
+  RF_SHARED(scratch, 1024);
+  int64_t n = number(a, 1), tiles = (n + TILE - 1) / TILE;
+  for (int64_t tile = launch::block(); tile < tiles; tile += launch::blocks())
+    rf_radix_histogram(pointer<uint64_t>(a, 3), pointer<uint64_t>(a, 0), tile * TILE, launch::rows(n, tile * TILE, TILE),
+                       (int32_t)number(a, 2), tile, tiles, scratch, THREADS, SORTED);
+}
+
+// keys, payloads, n, shift, running sums of counts, keys out, payloads out
+RF_KERNEL radix_scatter(const Arguments &a) {
+  enum { SORTED = RF_RADIX_ITEMS, TILE = THREADS * SORTED, WARPS = (THREADS + 31) / 32 };
+  RF_SHARED(scratch, 4 * 256 * WARPS + 8 * 256 + 8 * TILE + 8 * WARPS);
+  int64_t n = number(a, 2), tiles = (n + TILE - 1) / TILE;
+  for (int64_t tile = launch::block(); tile < tiles; tile += launch::blocks()) {
+    rf_radix_scatter(pointer<uint64_t>(a, 5), pointer<uint64_t>(a, 6), pointer<uint64_t>(a, 0), pointer<uint64_t>(a, 1),
+                     pointer<uint64_t>(a, 4), tile * TILE, launch::rows(n, tile * TILE, TILE), (int32_t)number(a, 3),
+                     tile, tiles, scratch, THREADS, SORTED);
+    target::barrier();
+  }
+}
+
+// days, n, out: year, month, day, weekday, day of the year, days again, a year
+// and a month later
+RF_KERNEL date_parts(const Arguments &a) {
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS) {
+    int64_t days = pointer<int64_t>(a, 0)[i], year, rest;
+    int64_t *out = pointer<int64_t>(a, 2) + 9 * i;
+    int32_t month, day;
+    rf_civil_from_days(&year, &month, &day, days);
+    out[0] = rf_date_year(days), out[1] = rf_date_month(days), out[2] = rf_date_day(days);
+    out[3] = rf_date_weekday(days), out[4] = rf_date_yearday(days);
+    out[5] = rf_days_from_civil(year, month, day);
+    out[6] = rf_date_add_months(days, 13), out[7] = rf_date_add_months(days, -1);
+    out[8] = rf_datetime_day(&rest, days * 86400000000 + 1000) * 10000 + rest;
+  }
+}
+
+// pairs of words, n, divisor, out: product, sum of products' halves and fit,
+// comparison, quotient
+RF_KERNEL int128_parts(const Arguments &a) {
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS) {
+    int64_t x = pointer<int64_t>(a, 0)[2 * i], y = pointer<int64_t>(a, 0)[2 * i + 1];
+    int64_t *out = pointer<int64_t>(a, 3) + 10 * i;
+    uint64_t lo, sum_lo;
+    int64_t hi, sum_hi;
+    rf_i128_multiply(&lo, &hi, x, y);
+    out[0] = (int64_t)lo, out[1] = hi;
+    sum_lo = lo, sum_hi = hi;
+    out[2] = rf_i128_add(&sum_lo, &sum_hi, lo, hi);
+    rf_i128_add_word(&sum_lo, &sum_hi, x);
+    out[3] = (int64_t)sum_lo, out[4] = sum_hi;
+    out[5] = rf_i128_compare(lo, hi, sum_lo, sum_hi);
+    out[6] = rf_i128_fits_word(lo, hi);
+    rf_i128_divide_round(&lo, &hi, (uint64_t)number(a, 2));
+    out[7] = (int64_t)lo, out[8] = hi, out[9] = 0;
+  }
+}
+
+// bytes, offsets, n, masks, loops, runes, others, length, words, out: matches,
+// order against the row before, equality with it, hash
+RF_KERNEL string_match(const Arguments &a) {
+  const uint8_t *bytes = pointer<uint8_t>(a, 0);
+  const int64_t *offsets = pointer<int64_t>(a, 1);
+  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 2); i += launch::blocks() * THREADS) {
+    int64_t *out = pointer<int64_t>(a, 9) + 5 * i;
+    const uint8_t *text = bytes + offsets[i];
+    int64_t size = offsets[i + 1] - offsets[i], b = i > 0 ? i - 1 : 0;
+    const uint8_t *before = bytes + offsets[b];
+    int64_t before_size = offsets[b + 1] - offsets[b];
+    out[0] = rf_string_like(text, size, pointer<uint64_t>(a, 3), pointer<uint64_t>(a, 4), pointer<uint32_t>(a, 5),
+                            (int32_t)number(a, 6), (int32_t)number(a, 7), (int32_t)number(a, 8));
+    out[1] = rf_string_compare(text, size, before, before_size);
+    out[2] = rf_string_equal(text, size, before, before_size);
+    out[3] = rf_string_starts(text, size, before, before_size);
+    out[4] = (int64_t)rf_string_hash(text, size);
+  }
+}
+
+#define RF_EACH_KERNEL(F)                                                                                              \
+  F(tile_load) F(tile_store) F(tile_gather) F(sum_w1) F(sum_w2) F(sum_w4) F(sum_w8) F(scan_block) F(reduce_block)      \
+  F(compact_ordered) F(compact_scatter) F(expand_tile) F(set64_insert) F(set64_contains) F(set64_insert_each)          \
+  F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(map_insert) F(map_find) F(multimap_build)      \
+  F(multimap_find) F(group_registers) F(group_global) F(group_block) F(search_sorted) F(merge_block)                   \
+  F(segment_block) F(radix_histogram) F(radix_scatter) F(date_parts) F(int128_parts) F(string_match)

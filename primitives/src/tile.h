@@ -1,0 +1,237 @@
+// Tiles: loads, stores and gathers of a block's rows as 64-bit words.
+//
+// A tile is threads x items consecutive rows, items a multiple of 4. Item i of
+// thread t is row
+//
+//   (i / 4) * threads * 4 + t * 4 + i % 4
+//
+// of the tile: each thread owns 4 consecutive rows in each of items / 4 chunks,
+// so that a column of any width is read by one access of up to 16 bytes a chunk
+// and a warp's accesses are contiguous. With one thread it is row order.
+//
+// A column is what package store keeps: unsigned offsets of width 0, 1, 2, 4 or
+// 8 bytes; word = base + step * offset, modulo 2^64. Width 0 stores nothing.
+
+#pragma once
+
+#include "target.h"
+
+namespace tile {
+
+RF_HELPER int32_t row(int32_t item, int32_t threads) {
+  return threads == 1 ? item : (item / 4) * threads * 4 + target::thread() * 4 + item % 4;
+}
+
+// aligned says that four entries at p can be moved by accesses of 16 bytes, or
+// of 4 * size where that is less.
+RF_HELPER bool aligned(const void *p, int32_t size) {
+  return ((uintptr_t)p & (uintptr_t)((size >= 4 ? 16 : 4 * size) - 1)) == 0;
+}
+
+template <class T> RF_HELPER void load4(const T *p, uint64_t *out) {
+  uint32_t w[4];
+  if (sizeof(T) == 1) {
+    uint32_t v = *(const uint32_t *)p;
+    out[0] = v & 0xff, out[1] = v >> 8 & 0xff, out[2] = v >> 16 & 0xff, out[3] = v >> 24;
+  } else if (sizeof(T) == 2) {
+    target::load8(p, w);
+    out[0] = w[0] & 0xffff, out[1] = w[0] >> 16, out[2] = w[1] & 0xffff, out[3] = w[1] >> 16;
+  } else if (sizeof(T) == 4) {
+    target::load16(p, w);
+    out[0] = w[0], out[1] = w[1], out[2] = w[2], out[3] = w[3];
+  } else {
+    uint32_t x[4];
+    target::load16(p, w);
+    target::load16((const char *)p + 16, x);
+    out[0] = target::wide(w[0], w[1]), out[1] = target::wide(w[2], w[3]);
+    out[2] = target::wide(x[0], x[1]), out[3] = target::wide(x[2], x[3]);
+  }
+}
+
+template <class T> RF_HELPER void store4(T *p, const uint64_t *v) {
+  if (sizeof(T) == 1) {
+    *(uint32_t *)p = (uint32_t)((v[0] & 0xff) | (v[1] & 0xff) << 8 | (v[2] & 0xff) << 16 | (v[3] & 0xff) << 24);
+  } else if (sizeof(T) == 2) {
+    uint32_t w[2] = {(uint32_t)((v[0] & 0xffff) | v[1] << 16), (uint32_t)((v[2] & 0xffff) | v[3] << 16)};
+    target::store8(p, w);
+  } else if (sizeof(T) == 4) {
+    uint32_t w[4] = {(uint32_t)v[0], (uint32_t)v[1], (uint32_t)v[2], (uint32_t)v[3]};
+    target::store16(p, w);
+  } else {
+    uint32_t w[4] = {(uint32_t)v[0], (uint32_t)(v[0] >> 32), (uint32_t)v[1], (uint32_t)(v[1] >> 32)};
+    uint32_t x[4] = {(uint32_t)v[2], (uint32_t)(v[2] >> 32), (uint32_t)v[3], (uint32_t)(v[3] >> 32)};
+    target::store16(p, w);
+    target::store16((char *)p + 16, x);
+  }
+}
+
+// load reads the rows of a tile for which wanted(i) holds; whole chunks of four
+// where one of them is wanted and all are there.
+template <class T, class F>
+RF_HELPER void load(int64_t *out, const T *from, int64_t base, int64_t step, int32_t rows, int32_t threads,
+                    int32_t items, F wanted) {
+  if (threads == 1) {
+    for (int32_t i = 0; i < rows; i++)
+      if (wanted(i))
+        out[i] = base + step * (int64_t)(uint64_t)from[i];
+    for (int32_t i = rows; i < items; i++)
+      out[i] = base;
+    return;
+  }
+  if (rows == threads * items && aligned(from, sizeof(T))) {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i += 4) {
+      uint64_t v[4] = {0, 0, 0, 0};
+      if (wanted(i) || wanted(i + 1) || wanted(i + 2) || wanted(i + 3))
+        load4(from + row(i, threads), v);
+      RF_UNROLL
+      for (int32_t j = 0; j < 4; j++)
+        out[i + j] = base + step * (int64_t)v[j];
+    }
+    return;
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    int32_t r = row(i, threads);
+    uint64_t v = 0;
+    if (r < rows && wanted(i))
+      v = from[r];
+    out[i] = base + step * (int64_t)v;
+  }
+}
+
+template <class F>
+RF_HELPER void load_width(int64_t *out, const void *column, int32_t width, int64_t base, int64_t step, int64_t start,
+                          int32_t rows, int32_t threads, int32_t items, F wanted) {
+  switch (width) {
+  case 1:
+    return load(out, (const uint8_t *)column + start, base, step, rows, threads, items, wanted);
+  case 2:
+    return load(out, (const uint16_t *)column + start, base, step, rows, threads, items, wanted);
+  case 4:
+    return load(out, (const uint32_t *)column + start, base, step, rows, threads, items, wanted);
+  case 8:
+    return load(out, (const uint64_t *)column + start, base, step, rows, threads, items, wanted);
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    out[i] = base;
+}
+
+template <class T>
+RF_HELPER void store(T *to, int64_t base, const int64_t *words, int32_t rows, int32_t threads, int32_t items) {
+  if (threads == 1) {
+    for (int32_t i = 0; i < rows; i++)
+      to[i] = (T)(words[i] - base);
+    return;
+  }
+  if (rows == threads * items && aligned(to, sizeof(T))) {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i += 4) {
+      uint64_t v[4];
+      RF_UNROLL
+      for (int32_t j = 0; j < 4; j++)
+        v[j] = (uint64_t)(words[i + j] - base);
+      store4(to + row(i, threads), v);
+    }
+    return;
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    int32_t r = row(i, threads);
+    if (r < rows)
+      to[r] = (T)(words[i] - base);
+  }
+}
+
+} // namespace tile
+
+// rf_tile_row returns the row of the tile that is the calling thread's item.
+//
+// Cost: 2 integer operations
+RF_PRIMITIVE int32_t rf_tile_row(int32_t item, int32_t threads) { return tile::row(item, threads); }
+
+// rf_tile_live marks the items whose row is among the first rows of the tile.
+//
+// Cost: one comparison an item
+RF_PRIMITIVE void rf_tile_live(uint8_t *live, int32_t rows, int32_t threads, int32_t items) {
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    live[i] = tile::row(i, threads) < rows;
+}
+
+// rf_tile_load reads rows start to start + rows of a column into items; those of
+// later rows become base. A whole tile at an address aligned to 16 bytes (4
+// entries, where those are smaller) is read by vector accesses, any other row by
+// row.
+//
+// Cost: items / 4 accesses of 4, 8 or 16 bytes (twice as many for width 8)
+RF_PRIMITIVE void rf_tile_load(int64_t *out, const void *column, int32_t width, int64_t base, int64_t step,
+                               int64_t start, int32_t rows, int32_t threads, int32_t items) {
+  tile::load_width(out, column, width, base, step, start, rows, threads, items,
+                   [] RF_LAMBDA(int32_t) { return true; });
+}
+
+// rf_tile_load_live is rf_tile_load for the live items alone; the others' words
+// are unspecified. A chunk of four without a live row is not fetched.
+//
+// Cost: as rf_tile_load, less the chunks that are skipped
+RF_PRIMITIVE void rf_tile_load_live(int64_t *out, const uint8_t *live, const void *column, int32_t width,
+                                    int64_t base, int64_t step, int64_t start, int32_t rows, int32_t threads,
+                                    int32_t items) {
+  tile::load_width(out, column, width, base, step, start, rows, threads, items,
+                   [live] RF_LAMBDA(int32_t i) { return live[i] != 0; });
+}
+
+// rf_tile_store writes items to rows start to start + rows of a column, as
+// offsets from base, which must fit the width. It is rf_tile_load's inverse for
+// step 1; width 0 writes nothing.
+//
+// Cost: as rf_tile_load
+RF_PRIMITIVE void rf_tile_store(void *column, int32_t width, int64_t base, const int64_t *words, int64_t start,
+                                int32_t rows, int32_t threads, int32_t items) {
+  switch (width) {
+  case 1:
+    return tile::store((uint8_t *)column + start, base, words, rows, threads, items);
+  case 2:
+    return tile::store((uint16_t *)column + start, base, words, rows, threads, items);
+  case 4:
+    return tile::store((uint32_t *)column + start, base, words, rows, threads, items);
+  case 8:
+    return tile::store((uint64_t *)column + start, base, words, rows, threads, items);
+  }
+}
+
+// rf_column_word returns one entry of a column.
+//
+// Cost: one access
+RF_PRIMITIVE int64_t rf_column_word(const void *column, int32_t width, int64_t base, int64_t step, int64_t row) {
+  uint64_t offset = 0;
+  switch (width) {
+  case 1:
+    offset = ((const uint8_t *)column)[row];
+    break;
+  case 2:
+    offset = ((const uint16_t *)column)[row];
+    break;
+  case 4:
+    offset = ((const uint32_t *)column)[row];
+    break;
+  case 8:
+    offset = ((const uint64_t *)column)[row];
+    break;
+  }
+  return base + step * (int64_t)offset;
+}
+
+// rf_tile_gather reads the entries of a column at the given rows, for live
+// items; the others' words are unspecified.
+//
+// Cost: one random access a live item, all independent
+RF_PRIMITIVE void rf_tile_gather(int64_t *out, const uint8_t *live, const int64_t *rows, const void *column,
+                                 int32_t width, int64_t base, int64_t step, int32_t items) {
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i])
+      out[i] = rf_column_word(column, width, base, step, rows[i]);
+}
