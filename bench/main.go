@@ -36,7 +36,7 @@ var suites = []suite{
 	{"triangles", "triangles of real graphs, by multijoin and by binary joins", benchTriangles},
 	{"tpch", "TPC-H Q1, Q3 and Q6 from loaded columns", benchTPCH},
 	{"load", "reading TSV and Parquet", benchLoad},
-	{"check", "compiling a program of 5,000 lines", benchCheck},
+	{"check", "checking and compiling a program of 5,000 lines", benchCheck},
 	{"memory", "peak memory of a closure, a process each", benchMemory},
 }
 

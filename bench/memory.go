@@ -15,15 +15,11 @@ import (
 // benchMemory runs the command line in a process of its own and reads the
 // largest resident set that the system saw.
 func benchMemory(ctx context.Context, c config) error {
-	dir, err := os.MkdirTemp("", "redfox-bench")
+	bin, remove, err := buildCommand(ctx)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	bin := filepath.Join(dir, "redfox")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "./cmd/redfox").CombinedOutput(); err != nil {
-		return fmt.Errorf("building redfox: %w\n%s", err, out)
-	}
+	defer remove()
 	var rows []table.Row
 	for _, g := range graphs {
 		if !c.wants(g.name, g.tc > 50e6 && !g.big) {
