@@ -1,0 +1,282 @@
+package fuse
+
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Budget is what one kernel may take of a target. A bound of 0 is none.
+type Budget struct {
+	Name    string
+	Threads int // of a block
+	// Items are the rows a thread that the weaver may choose from, falling.
+	Items      []int
+	Registers  int // of 32 bits, a thread
+	Scratch    int // bytes of memory that a block has for itself
+	Parameters int // bytes of kernel parameters
+}
+
+// The budgets of the targets. Two blocks of 256 threads on a multiprocessor hide
+// the latency of loads, so a thread has half of 65,536 / 256 registers and a
+// block half of the shared memory: of 163 KB, and of 227 KB from sm_90 on. A
+// CPU's tile stays in half of a second-level cache of 1 MB.
+var (
+	SM80 = Budget{Name: "sm_80", Threads: 256, Items: []int{16, 8, 4}, Registers: 128, Scratch: 81 << 10, Parameters: 4096}
+	SM90 = Budget{Name: "sm_90", Threads: 256, Items: []int{16, 8, 4}, Registers: 128, Scratch: 113 << 10, Parameters: 4096}
+	CPU  = Budget{Name: "cpu", Threads: 1, Items: []int{1024}, Scratch: 512 << 10}
+)
+
+// reservedRegisters hold what every kernel has beside its values: addresses,
+// positions, masks of the rows that are left.
+const reservedRegisters = 32
+
+// Estimate is what a kernel is expected to take. It is made before code is, so it
+// is a guide and no promise: a register allocator may do better.
+type Estimate struct {
+	Items      int // rows a thread
+	Live       int // 32-bit words of values that one row has at most at a time
+	Registers  int // of 32 bits, a thread; 0 where values stand in scratch memory
+	Scratch    int // bytes a block
+	Parameters int // bytes
+}
+
+// String returns the estimate in one line.
+func (e Estimate) String() string {
+	s := fmt.Sprintf("%d rows a thread, ", e.Items)
+	if e.Registers > 0 {
+		s += fmt.Sprintf("%d registers, ", e.Registers)
+	}
+	return s + fmt.Sprintf("%d bytes of scratch, %d of parameters", e.Scratch, e.Parameters)
+}
+
+// Estimate chooses the most rows a thread with which a kernel keeps the budget,
+// the fewest if it never does, and estimates the kernel with them.
+func (b Budget) Estimate(k *harmony.Kernel) Estimate {
+	live := liveness(k)
+	var e Estimate
+	for _, items := range b.Items {
+		e = Estimate{Items: items, Live: live.most, Parameters: parameters(k)}
+		tile := b.Threads * items
+		// An expansion scans the match counts of a tile and keeps there what later
+		// stages need, while the rows that it makes are worked on. Those of several
+		// expansions nest.
+		for _, words := range live.across {
+			e.Scratch += 4 * tile * (1 + words)
+		}
+		if b.Registers > 0 {
+			e.Registers = reservedRegisters + live.most*items
+			e.Scratch += 4 * (b.Threads/32 + 1) // the scan that gives rows their output positions
+		} else {
+			e.Scratch += 4 * tile * live.most
+		}
+		if b.excess(e) == "" {
+			break
+		}
+	}
+	return e
+}
+
+// excess says by what an estimate is above the budget, or "".
+func (b Budget) excess(e Estimate) string {
+	for _, bound := range []struct {
+		need, have int
+		what       string
+	}{
+		{e.Registers, b.Registers, "registers"},
+		{e.Scratch, b.Scratch, "bytes of scratch"},
+		{e.Parameters, b.Parameters, "bytes of parameters"},
+	} {
+		if bound.have > 0 && bound.need > bound.have {
+			return fmt.Sprintf("%d %s of %d", bound.need, bound.what, bound.have)
+		}
+	}
+	return ""
+}
+
+// live is how many words of values the rows of a kernel carry.
+type live struct {
+	most   int   // at a time
+	across []int // over each expansion, in order
+}
+
+func liveness(k *harmony.Kernel) live {
+	last := map[*harmony.Reg]int{} // the last stage that reads it; sinks are one stage
+	lastLoad, end := -1, len(k.Stages)
+	for i, s := range k.Stages {
+		for _, r := range harmony.Uses(s) {
+			last[r] = i
+		}
+		if _, ok := s.(*harmony.Load); ok {
+			lastLoad = i
+		}
+	}
+	for _, s := range k.Sinks {
+		for _, o := range harmony.SinkOperands(s) {
+			if o.Reg != nil {
+				last[o.Reg] = end
+			}
+		}
+	}
+	var l live
+	var held []*harmony.Reg
+	for i, s := range k.Stages {
+		words := 0
+		for _, r := range held {
+			if last[r] > i {
+				words += regWords(r)
+			}
+		}
+		if p, ok := s.(*harmony.Probe); ok && p.Kind == harmony.ProbeMulti {
+			if lastLoad > i {
+				words++ // the number of the source's row
+			}
+			l.across = append(l.across, words)
+		}
+		if r := harmony.Def(s); r != nil {
+			held = append(held, r)
+			words += regWords(r)
+		}
+		l.most = max(l.most, words)
+	}
+	return l
+}
+
+// regWords returns the 32-bit words of a register. Booleans are bits of a mask,
+// strings the numbers of their entries in a dictionary, rows 32-bit numbers.
+func regWords(r *harmony.Reg) int {
+	if r.Row != nil {
+		return 1
+	}
+	return (typeBytes(r.Type) + 3) / 4
+}
+
+// typeBytes returns the bytes of a value; 0 for a boolean.
+func typeBytes(t scalar.Type) int {
+	switch t.Kind {
+	case scalar.Boolean:
+		return 0
+	case scalar.String:
+		return 4
+	case scalar.Int, scalar.Uint, scalar.Float:
+		return int(t.Bits) / 8
+	}
+	return 8
+}
+
+// parameters returns the bytes of a kernel's parameters: address, base and width
+// of each column that it reads, address and size of each index, address of each
+// column that it writes with a counter a sink, and literals, which are parameters
+// so that a changed constant is no new kernel.
+func parameters(k *harmony.Kernel) int {
+	const column, literal, address = 16, 8, 8
+	type read struct {
+		of  any
+		col int
+	}
+	reads := map[read]bool{}
+	bytes := 0
+	operands := func(list []harmony.Operand) {
+		for _, o := range list {
+			if o.Reg == nil && o.Const.Type != (scalar.Type{}) {
+				bytes += literal
+			}
+		}
+	}
+	for _, s := range k.Stages {
+		switch s := s.(type) {
+		case *harmony.Load:
+			reads[read{nil, s.Col}] = true
+		case *harmony.Gather:
+			reads[read{s.Row.Row, s.Col}] = true
+		case *harmony.Probe:
+			reads[read{s.Index, 0}] = true
+			operands(s.Key)
+		case *harmony.Map:
+			operands(s.Args)
+		}
+	}
+	for _, s := range k.Sinks {
+		list := harmony.SinkOperands(s)
+		operands(list)
+		bytes += address * (1 + len(list))
+	}
+	return bytes + column*len(reads)
+}
+
+// rowBytes returns the bytes of a tuple.
+func rowBytes(cols []harmony.Column) int {
+	n := 0
+	for _, c := range cols {
+		n += max(1, typeBytes(c.Type))
+	}
+	return n
+}
+
+// sector is what a random access moves, in bytes.
+const sector = 32
+
+// repeatable reports whether copies of a producer cost no more memory traffic than
+// one copy that stores its rows for as many readers. A filter is taken to keep
+// half of the rows, as nothing is known of them here. An expansion is never
+// repeated, since its work has no bound, nor is a volatile function, since its
+// values would differ.
+func repeatable(k *harmony.Kernel, t *harmony.Relation, copies, readers int) bool {
+	work, kept := 0, 2
+	for _, s := range k.Stages {
+		switch s := s.(type) {
+		case *harmony.Load:
+			if _, constant := k.Source.(*harmony.Values); !constant {
+				work += max(1, typeBytes(s.Out.Type))
+			}
+		case *harmony.Gather:
+			work += sector
+		case *harmony.Filter, *harmony.Need:
+			kept = 1
+		case *harmony.Probe:
+			if s.Kind == harmony.ProbeMulti {
+				return false
+			}
+			work, kept = work+sector, 1
+		case *harmony.Map:
+			if s.Func.Volatile {
+				return false
+			}
+			work += mapWork(s)
+		}
+	}
+	return 2*(copies-1)*work <= kept*rowBytes(t.Cols)*(1+readers)
+}
+
+// mapWork is what a function costs, as bytes of traffic: arithmetic next to
+// nothing, a string as much as a random access.
+func mapWork(m *harmony.Map) int {
+	if m.Out.Type.Kind == scalar.String {
+		return sector
+	}
+	for _, a := range m.Args {
+		if a.Type().Kind == scalar.String && a.Reg != nil {
+			return sector
+		}
+	}
+	return 1
+}
+
+// storesTo returns the sinks of a kernel that store to t.
+func storesTo(k *harmony.Kernel, t *harmony.Relation) []*harmony.Store {
+	var out []*harmony.Store
+	for _, s := range k.Sinks {
+		if s, ok := s.(*harmony.Store); ok && s.To == t {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// readsRows reports whether a kernel's source is the temp t.
+func readsRows(k *harmony.Kernel, t *harmony.Relation) bool {
+	rows, ok := k.Source.(*harmony.Rows)
+	return ok && rows.Rel == t && t.Kind == queryplan.Temp
+}

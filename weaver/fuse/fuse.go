@@ -1,0 +1,257 @@
+package fuse
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Options says what is fused.
+type Options struct {
+	Off  bool   // nothing
+	Keep []Pair // pairs that stay apart
+	// Budget is what a kernel may take; the zero Budget is SM80, whose kernels every
+	// later GPU runs.
+	Budget Budget
+}
+
+// Pair names a producer and a consumer as the program before fusion does.
+type Pair struct{ Producer, Consumer string }
+
+// Fuse returns the program with kernels fused as far as dependences and the
+// budget allow, and what it did and refused. The given program is not changed;
+// the result shares its variables.
+//
+// Temps are taken in the order in which they are filled, so that a run of kernels
+// grows from its first one: it is the one that sees most rows, and where the
+// budget ends a run, what is stored has passed most filters (the greedy choice of
+// Kernel Weaver). A kernel that the budget keeps out starts the next run.
+func Fuse(p *harmony.Program, opts Options) (*harmony.Program, *Report, error) {
+	if opts.Budget.Items == nil {
+		opts.Budget = SM80
+	}
+	f := newFuser(p, opts)
+	for _, pair := range opts.Keep {
+		for _, name := range []string{pair.Producer, pair.Consumer} {
+			if !slices.ContainsFunc(p.Kernels(), func(k *harmony.Kernel) bool { return k.Name == name }) {
+				return nil, nil, fmt.Errorf("no kernel is called %q", name)
+			}
+		}
+	}
+	for _, t := range f.temps() {
+		f.passOn(t)
+	}
+	f.refuseDependences()
+	f.shareRows()
+	f.describe()
+	if err := harmony.Verify(f.Program); err != nil {
+		return nil, nil, fmt.Errorf("the fused program is wrong: %w", err)
+	}
+	return f.Program, f.report, nil
+}
+
+// fuser is a program on its way.
+type fuser struct {
+	*harmony.Program
+	opts   Options
+	report *Report
+	// parts has the kernels of the given program that a kernel consists of.
+	parts map[*harmony.Kernel][]*harmony.Kernel
+	// names has the kernels' names, and seen the refusals, so that none repeats.
+	names map[string]bool
+	seen  map[Refusal]bool
+}
+
+// newFuser copies the control flow of a program; kernels are replaced, never
+// changed.
+func newFuser(p *harmony.Program, opts Options) *fuser {
+	f := &fuser{
+		Program: &harmony.Program{
+			Relations: slices.Clone(p.Relations),
+			Indexes:   p.Indexes,
+			Groups:    p.Groups,
+		},
+		opts:   opts,
+		report: &Report{Budget: opts.Budget},
+		parts:  map[*harmony.Kernel][]*harmony.Kernel{},
+		names:  map[string]bool{},
+		seen:   map[Refusal]bool{},
+	}
+	copies := map[*harmony.Block]*harmony.Block{}
+	for _, b := range p.Blocks {
+		c := &harmony.Block{Name: b.Name, Cmds: slices.Clone(b.Cmds)}
+		copies[b] = c
+		f.Blocks = append(f.Blocks, c)
+	}
+	for _, b := range p.Blocks {
+		switch t := b.Term.(type) {
+		case *harmony.Jump:
+			copies[b].Term = &harmony.Jump{To: copies[t.To]}
+		case *harmony.Branch:
+			copies[b].Term = &harmony.Branch{Rels: t.Rels, Then: copies[t.Then], Else: copies[t.Else]}
+		default:
+			copies[b].Term = t
+		}
+	}
+	for _, k := range p.Kernels() {
+		f.parts[k] = []*harmony.Kernel{k}
+		f.names[k.Name] = true
+	}
+	return f
+}
+
+// site is where a command stands.
+type site struct {
+	block *harmony.Block
+	at    int
+}
+
+func (s site) command() harmony.Command { return s.block.Cmds[s.at] }
+
+// kernel returns the kernel of a run, or nil.
+func (s site) kernel() *harmony.Kernel {
+	if run, ok := s.command().(*harmony.Run); ok {
+		return run.Kernel
+	}
+	return nil
+}
+
+// uses are the commands that touch a temp, in the order of the text.
+type uses struct{ producers, consumers, clears []site }
+
+func (f *fuser) uses(t *harmony.Relation) uses {
+	var u uses
+	for _, b := range f.Blocks {
+		for i, c := range b.Cmds {
+			s := site{b, i}
+			switch c := c.(type) {
+			case *harmony.Run:
+				if len(storesTo(c.Kernel, t)) > 0 {
+					u.producers = append(u.producers, s)
+				}
+				if readsRows(c.Kernel, t) {
+					u.consumers = append(u.consumers, s)
+				}
+			case *harmony.Clear:
+				if c.Var == harmony.Managed(t) {
+					u.clears = append(u.clears, s)
+				}
+			default:
+				if slices.Contains(harmony.Reads(c), harmony.Managed(t)) {
+					u.consumers = append(u.consumers, s)
+				}
+				if slices.Contains(harmony.Writes(c), harmony.Managed(t)) {
+					u.producers = append(u.producers, s)
+				}
+			}
+		}
+	}
+	return u
+}
+
+// temps returns the temps of the program in the order in which they are filled
+// first.
+func (f *fuser) temps() []*harmony.Relation {
+	var out []*harmony.Relation
+	seen := map[harmony.Managed]bool{}
+	for _, b := range f.Blocks {
+		for _, c := range b.Cmds {
+			for _, m := range harmony.Writes(c) {
+				r, ok := m.(*harmony.Relation)
+				if _, clears := c.(*harmony.Clear); ok && !clears && r.Kind == queryplan.Temp && !seen[m] {
+					seen[m] = true
+					out = append(out, r)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// commandName names a command in a report: a kernel by its name alone.
+func commandName(c harmony.Command) string {
+	if run, ok := c.(*harmony.Run); ok {
+		return run.Kernel.Name
+	}
+	return harmony.CommandString(c)
+}
+
+// nameOf names the command at a site as the given program does: of a fused kernel
+// the last part that touches the variable.
+func (f *fuser) nameOf(s site, touches func(*harmony.Kernel) bool) string {
+	if k := s.kernel(); k != nil {
+		for _, part := range slices.Backward(f.parts[k]) {
+			if touches(part) {
+				return part.Name
+			}
+		}
+	}
+	return commandName(s.command())
+}
+
+// pairOf names a producer and a consumer of a temp.
+func (f *fuser) pairOf(w, c site, t *harmony.Relation) Pair {
+	return Pair{
+		f.nameOf(w, func(k *harmony.Kernel) bool { return len(storesTo(k, t)) > 0 }),
+		f.nameOf(c, func(k *harmony.Kernel) bool { return readsRows(k, t) }),
+	}
+}
+
+func (f *fuser) refuse(r Refusal) {
+	if !f.seen[r] {
+		f.seen[r] = true
+		f.report.Refusals = append(f.report.Refusals, r)
+	}
+}
+
+// spanOf returns the place in the program that a command serves.
+func spanOf(c harmony.Command) source.Span {
+	switch c := c.(type) {
+	case *harmony.Run:
+		return c.Kernel.Span
+	case *harmony.Build:
+		return c.Index.Span
+	case *harmony.Number:
+		return c.Span
+	case *harmony.TopK:
+		return c.Span
+	case *harmony.Check:
+		return c.Span
+	case *harmony.CheckKey:
+		return c.Span
+	}
+	return source.Span{}
+}
+
+// named gives a fused kernel a name that is not taken, and notes its parts.
+func (f *fuser) named(k *harmony.Kernel, of ...*harmony.Kernel) *harmony.Kernel {
+	base := k.Name
+	for n := 2; f.names[k.Name]; n++ {
+		k.Name = fmt.Sprintf("%s_%d", base, n)
+	}
+	f.names[k.Name] = true
+	for _, o := range of {
+		f.parts[k] = append(f.parts[k], f.parts[o]...)
+	}
+	return k
+}
+
+// onCycle reports whether control can come back to a block.
+func onCycle(b *harmony.Block) bool {
+	seen := map[*harmony.Block]bool{}
+	for work := b.Successors(); len(work) > 0; {
+		next := work[0]
+		work = work[1:]
+		if next == b {
+			return true
+		}
+		if !seen[next] {
+			seen[next] = true
+			work = append(work, next.Successors()...)
+		}
+	}
+	return false
+}

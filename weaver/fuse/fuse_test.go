@@ -1,0 +1,204 @@
+package fuse
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/harmonyref"
+	"github.com/redfoxdb/redfox/internal/planref"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// TestFuse runs the files of testdata. The directive fuse takes a program's text
+// and prints the fused program's blocks, or only its report with report. Its
+// arguments are
+//
+//	expect=D        some pair is fused over a dependence of that class; expect-not
+//	                says that none is
+//	refuse=R        some pair is refused for the reason R, written with dashes
+//	keep=(k0,k1)    that pair stays apart; off fuses nothing
+//	budget=B        sm_80, sm_90, cpu, or tiny, which nothing fits
+//
+// The text before and after runs over random facts, and the answers have to agree.
+func TestFuse(t *testing.T) {
+	files, err := filepath.Glob("testdata/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no test files", err)
+	}
+	refused := map[*Reason]bool{}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+				p, err := harmony.Parse("test.harmony", d.Input)
+				if err == nil {
+					err = harmony.Verify(p)
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", d.Pos, err)
+				}
+				return fuseTest(t, d, p, refused)
+			})
+		})
+	}
+	for _, why := range Reasons() {
+		if !refused[why] {
+			t.Errorf("no test refuses a pair for the reason %q", why.Name)
+		}
+	}
+}
+
+// tiny is a budget that no fused kernel keeps.
+var tiny = Budget{Name: "tiny", Threads: 1, Items: []int{1}, Registers: 1}
+
+func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, refused map[*Reason]bool) string {
+	var opts Options
+	var expect, expectNot, refuse string
+	report := false
+	for _, arg := range d.CmdArgs {
+		switch arg.Key {
+		case "expect":
+			expect = arg.Vals[0]
+		case "expect-not":
+			expectNot = arg.Vals[0]
+		case "refuse":
+			refuse = strings.ReplaceAll(arg.Vals[0], "-", " ")
+		case "keep":
+			opts.Keep = append(opts.Keep, Pair{arg.Vals[0], arg.Vals[1]})
+		case "off":
+			opts.Off = true
+		case "report":
+			report = true
+		case "budget":
+			i := slices.IndexFunc(budgets, func(b Budget) bool { return b.Name == arg.Vals[0] })
+			opts.Budget = budgets[i]
+		default:
+			t.Fatalf("%s: no argument %s", d.Pos, arg.Key)
+		}
+	}
+	out, rep := fuseTwice(t, d.Pos, p, opts)
+	fusedOver := func(class string) bool {
+		return slices.ContainsFunc(rep.Fusions, func(x Fusion) bool { return x.Dependence.String() == class })
+	}
+	if expect != "" && !fusedOver(expect) {
+		t.Errorf("%s: no %s dependence is fused", d.Pos, expect)
+	}
+	if expectNot != "" && fusedOver(expectNot) {
+		t.Errorf("%s: a %s dependence is fused", d.Pos, expectNot)
+	}
+	found := refuse == ""
+	for _, x := range rep.Refusals {
+		found = found || x.Reason.Name == refuse
+		refused[x.Reason] = true
+	}
+	if !found {
+		t.Errorf("%s: nothing is refused for %s", d.Pos, refuse)
+	}
+	for seed := range uint64(6) {
+		if why := disagreement(seed, p, out); why != "" {
+			t.Errorf("%s: %s", d.Pos, why)
+		}
+	}
+	if report {
+		return rep.KernelsString() + rep.RefusalsString()
+	}
+	text := out.String()
+	return text[strings.Index(text, "block "):] + rep.RefusalsString()
+}
+
+var budgets = []Budget{SM80, SM90, CPU, tiny}
+
+// fuseTwice fuses a program and checks what holds of every fusion: the program
+// given stays as it is, the text parses, a second run gives the same.
+func fuseTwice(t *testing.T, name string, p *harmony.Program, opts Options) (*harmony.Program, *Report) {
+	t.Helper()
+	before := p.String()
+	out, rep, err := Fuse(p, opts)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, before)
+	}
+	if p.String() != before {
+		t.Fatalf("%s: the given program is changed:\n%s\nwas\n%s", name, p, before)
+	}
+	again, rep2, err := Fuse(p, opts)
+	if err != nil || again.String() != out.String() || rep2.RefusalsString() != rep.RefusalsString() {
+		t.Fatalf("%s: a second run differs: %v", name, err)
+	}
+	if parsed, err := harmony.Parse("fused.harmony", out.String()); err != nil || parsed.String() != out.String() {
+		t.Fatalf("%s: the text does not parse back: %v\n%s", name, err, out)
+	}
+	var parts []string
+	for _, k := range p.Kernels() {
+		parts = append(parts, k.Name)
+	}
+	for _, k := range rep.Kernels {
+		for _, part := range k.Parts {
+			if !slices.Contains(parts, part) {
+				t.Fatalf("%s: kernel %s has a part %s that is not there", name, k.Name, part)
+			}
+		}
+	}
+	return out, rep
+}
+
+// disagreement runs two programs over the same random facts, the second with its
+// rows in another order, and says in what they differ.
+func disagreement(seed uint64, before, after *harmony.Program) string {
+	facts := randomFacts(rand.New(rand.NewPCG(seed, 1)), before)
+	want, wantErr := harmonyref.Run(before, facts, harmonyref.Options{})
+	got, gotErr := harmonyref.Run(after, facts, harmonyref.Options{Shuffle: rand.New(rand.NewPCG(seed, 2))})
+	switch {
+	case (wantErr == nil) != (gotErr == nil):
+		return fmt.Sprintf("error %v, was %v, of\n%s\nand\n%s", gotErr, wantErr, after, before)
+	case wantErr == nil && fmt.Sprint(want) != fmt.Sprint(got):
+		return fmt.Sprintf("the result is\n%v\nand was\n%v\nof\n%s\nand\n%s", got, want, after, before)
+	}
+	return ""
+}
+
+// randomFacts returns few rows of small values for a program's inputs and tables.
+func randomFacts(rng *rand.Rand, p *harmony.Program) map[string]planref.Rows {
+	facts := map[string]planref.Rows{}
+	for _, r := range p.Relations {
+		if r.Kind != queryplan.Input || facts[r.Source] != nil {
+			continue
+		}
+		rows := planref.Rows{}
+		seen := map[string]bool{}
+		for range rng.IntN(20) {
+			row := make([]scalar.Value, len(r.Cols))
+			for i, c := range r.Cols {
+				row[i] = randomValue(c.Type, rng.Int64N(6))
+			}
+			if key := planref.Key(row[:r.Keys]); !seen[key] {
+				seen[key] = true
+				rows = append(rows, row)
+			}
+		}
+		facts[r.Source] = rows
+	}
+	return facts
+}
+
+func randomValue(t scalar.Type, word int64) scalar.Value {
+	switch t.Kind {
+	case scalar.Boolean:
+		return scalar.OfBool(word&1 == 1)
+	case scalar.Float:
+		return scalar.OfFloat(t, float64(word)/2)
+	case scalar.Decimal:
+		return scalar.OfDecimal(t.Scale, word)
+	case scalar.Datetime:
+		return scalar.OfDatetime(word)
+	case scalar.String:
+		return scalar.OfString(string(rune('a' + word)))
+	}
+	return scalar.OfInt(t, word)
+}

@@ -1,0 +1,183 @@
+package fuse
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/harmony"
+)
+
+// shareRows makes one kernel of kernels of a block that read the same rows and
+// keep the same ones of them, so that the rows are read once. It comes last: a
+// kernel with several sinks cannot take in a consumer that drops rows.
+func (f *fuser) shareRows() {
+	for _, b := range f.Blocks {
+		for i := 0; i < len(b.Cmds); i++ {
+			for j := i + 1; j < len(b.Cmds); j++ {
+				if f.share(site{b, i}, site{b, j}) {
+					// The kernel may have left this place, or may suit one now that it did
+					// not before.
+					j = i
+				}
+			}
+		}
+	}
+	f.refuseRows()
+}
+
+// share merges two kernels into one if they have the same rows and that pays,
+// and reports whether it did.
+func (f *fuser) share(a, b site) bool {
+	k, early, why, _ := f.tryShare(a, b)
+	if k == nil || why != nil {
+		return false
+	}
+	first, second := a.kernel(), b.kernel()
+	f.report.fuse(Fusion{Pair: f.sharers(first, second), Dependence: Input})
+	e := newEdit()
+	e.drop[a.command()], e.drop[b.command()] = true, true
+	e.add(attempt{early: early}, a, b, f.named(k, first, second))
+	e.apply(a.block)
+	return true
+}
+
+// sharers names the parts of two kernels that read the rows.
+func (f *fuser) sharers(a, b *harmony.Kernel) Pair {
+	return Pair{f.parts[a][0].Name, f.parts[b][0].Name}
+}
+
+// tryShare makes the kernel that two become, which stands at the first one's
+// place if early. Without a kernel and a reason they are no pair.
+func (f *fuser) tryShare(a, b site) (k *harmony.Kernel, early bool, why *Reason, detail string) {
+	first, second := a.kernel(), b.kernel()
+	if first == nil || second == nil || !sameSource(first.Source, second.Source) {
+		return nil, false, nil, ""
+	}
+	if f.parts[first][0] == f.parts[second][0] {
+		return nil, false, nil, "" // copies of a repeated producer
+	}
+	if f.opts.Off || slices.Contains(f.opts.Keep, f.sharers(first, second)) {
+		return nil, false, SwitchedOff, ""
+	}
+	if k, why = merge(first, second); why != nil {
+		return nil, false, why, ""
+	}
+	early = !kernelAccesses(first).clearOf(between(a, b))
+	if early && !kernelAccesses(second).clearOf(between(a, b)) {
+		return nil, false, Between, ""
+	}
+	if fillsOwnInput(k) {
+		return nil, false, Itself, ""
+	}
+	if over := f.excess(k); over != "" {
+		return nil, false, Budgeted, over
+	}
+	return k, early, nil, ""
+}
+
+// refuseRows records, when all is done, why each kernel is not one with the next
+// one of its block that reads the same rows.
+func (f *fuser) refuseRows() {
+	for _, b := range f.Blocks {
+		for i := range b.Cmds {
+			for j := i + 1; j < len(b.Cmds); j++ {
+				if _, _, why, detail := f.tryShare(site{b, i}, site{b, j}); why != nil {
+					first, second := b.Cmds[i].(*harmony.Run).Kernel, b.Cmds[j].(*harmony.Run).Kernel
+					f.refuse(Refusal{Pair: f.sharers(first, second), Dependence: Input, Reason: why, Detail: detail, Span: second.Span})
+					break
+				}
+			}
+		}
+	}
+}
+
+// sameSource reports whether two sources yield the same rows, if nothing changes
+// them in between.
+func sameSource(a, b harmony.Source) bool {
+	switch a := a.(type) {
+	case *harmony.Rows:
+		b, ok := b.(*harmony.Rows)
+		return ok && *a == *b
+	case *harmony.GroupRows:
+		b, ok := b.(*harmony.GroupRows)
+		return ok && *a == *b
+	}
+	return false
+}
+
+// merge returns a kernel with the sinks of both, or why there is none. They have to
+// keep the same rows: each filter, need and probe of one must be the other's too,
+// by value numbering over the stages.
+func merge(a, b *harmony.Kernel) (*harmony.Kernel, *Reason) {
+	ren := renaming{}
+	k := &harmony.Kernel{
+		Name:   a.Name + "_" + b.Name,
+		Source: a.Source,
+		Stages: ren.stages(a.Stages),
+		Ops:    slices.Clone(a.Ops),
+		Span:   a.Span,
+	}
+	for _, s := range a.Sinks {
+		k.Sinks = append(k.Sinks, ren.sink(s))
+	}
+	for _, op := range b.Ops {
+		if !slices.Contains(k.Ops, op) {
+			k.Ops = append(k.Ops, op)
+		}
+	}
+	other := renaming{}
+	matched := map[harmony.Stage]bool{}
+	for _, s := range b.Stages {
+		n := other.stage(s)
+		same := slices.IndexFunc(k.Stages, func(have harmony.Stage) bool {
+			return !(changesRows(n) && matched[have]) && sameStage(have, n)
+		})
+		switch {
+		case same >= 0:
+			matched[k.Stages[same]] = true
+			if r := harmony.Def(s); r != nil {
+				other[r] = harmony.Operand{Reg: harmony.Def(k.Stages[same])}
+			}
+		case changesRows(n):
+			return nil, DifferentRows
+		default:
+			k.Stages = append(k.Stages, n)
+		}
+	}
+	for _, s := range k.Stages[:len(a.Stages)] {
+		if changesRows(s) && !matched[s] {
+			return nil, DifferentRows
+		}
+	}
+	if len(matched) == 0 && len(b.Stages) > 0 {
+		return nil, NothingShared
+	}
+	for _, s := range b.Sinks {
+		k.Sinks = append(k.Sinks, other.sink(s))
+	}
+	return k, nil
+}
+
+// sameStage reports whether two stages compute, or drop, the same.
+func sameStage(a, b harmony.Stage) bool {
+	switch a := a.(type) {
+	case *harmony.Load:
+		b, ok := b.(*harmony.Load)
+		return ok && a.Col == b.Col
+	case *harmony.Map:
+		b, ok := b.(*harmony.Map)
+		return ok && a.Func == b.Func && !a.Func.Volatile && a.Out.Type == b.Out.Type && slices.Equal(a.Args, b.Args)
+	case *harmony.Filter:
+		b, ok := b.(*harmony.Filter)
+		return ok && *a == *b
+	case *harmony.Need:
+		b, ok := b.(*harmony.Need)
+		return ok && *a == *b
+	case *harmony.Probe:
+		b, ok := b.(*harmony.Probe)
+		return ok && a.Kind == b.Kind && a.Index == b.Index && slices.Equal(a.Key, b.Key)
+	case *harmony.Gather:
+		b, ok := b.(*harmony.Gather)
+		return ok && a.Row == b.Row && a.Col == b.Col
+	}
+	return false
+}
