@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +16,16 @@ struct Gate {
   int32_t arrived, generation;
 };
 
+// A fiber starts as a ucontext and then switches by jumps, which make no system
+// call.
 struct Fiber {
-  ucontext_t context;
-  bool done;
+  ucontext_t start;
+  jmp_buf at;
+  bool started, done;
 };
 
 static Fiber fibers[MOST_THREADS];
-static ucontext_t scheduler;
+static jmp_buf scheduler;
 static char *stacks;
 static int32_t current, threads_of_block;
 static Gate block_gate, warp_gates[MOST_THREADS / 32];
@@ -37,7 +41,8 @@ void yield() {
     fprintf(stderr, "emulated block: thread %d waits for ever\n", current);
     abort();
   }
-  swapcontext(&fibers[current].context, &scheduler);
+  if (_setjmp(fibers[current].at) == 0)
+    _longjmp(scheduler, 1);
 }
 
 static void wait(Gate *gate, int32_t all) {
@@ -64,7 +69,16 @@ const uint32_t *exchange(uint32_t value) {
 static void enter() {
   body(body_arguments);
   fibers[current].done = true;
-  swapcontext(&fibers[current].context, &scheduler);
+  _longjmp(scheduler, 1);
+}
+
+static void resume(Fiber *f) {
+  if (_setjmp(scheduler) != 0)
+    return;
+  if (f->started)
+    _longjmp(f->at, 1);
+  f->started = true;
+  setcontext(&f->start);
 }
 
 // run executes body once for each thread of a block. Fibers take turns in
@@ -79,12 +93,12 @@ static void run(void (*what)(const void *), const void *arguments, int32_t threa
     warp_gates[w] = Gate{0, 0};
   for (int32_t t = 0; t < threads; t++) {
     Fiber *f = &fibers[t];
-    f->done = false;
-    getcontext(&f->context);
-    f->context.uc_stack.ss_sp = stacks + (size_t)t * STACK;
-    f->context.uc_stack.ss_size = STACK;
-    f->context.uc_link = nullptr;
-    makecontext(&f->context, enter, 0);
+    f->started = f->done = false;
+    getcontext(&f->start);
+    f->start.uc_stack.ss_sp = stacks + (size_t)t * STACK;
+    f->start.uc_stack.ss_size = STACK;
+    f->start.uc_link = nullptr;
+    makecontext(&f->start, enter, 0);
   }
   for (int32_t left = threads; left > 0;) {
     order = order < 2 ? order : order * 6364136223846793005u + 1442695040888963407u;
@@ -92,7 +106,7 @@ static void run(void (*what)(const void *), const void *arguments, int32_t threa
       current = order == 0 ? i : order == 1 ? threads - 1 - i : (int32_t)(i ^ (order >> 33 & (threads - 1)));
       if (fibers[current].done)
         continue;
-      swapcontext(&scheduler, &fibers[current].context);
+      resume(&fibers[current]);
       left -= fibers[current].done;
     }
   }
