@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -216,25 +217,26 @@ func TestRandomPrograms(t *testing.T) {
 func randomFacts(rng *rand.Rand, p *queryplan.Plan) map[string]planref.Rows {
 	facts := map[string]planref.Rows{}
 	for _, v := range p.Vars {
-		width, keys := len(v.Cols), v.Keys
-		types := make([]scalar.Type, width)
-		for i, c := range v.Cols {
-			types[i] = c.Type
-		}
-		switch v.Kind {
-		case queryplan.Input:
-		case queryplan.Table:
-			// Stored columns in order come first in the plans of the tests.
-		default:
+		if v.Kind != queryplan.Input && v.Kind != queryplan.Table {
 			continue
+		}
+		stored := v.Stored
+		if v.Kind == queryplan.Input {
+			for i := range v.Cols {
+				stored = append(stored, i)
+			}
 		}
 		seen := map[string]bool{}
 		for range rng.IntN(25) {
-			row := make([]scalar.Value, width)
-			for i, typ := range types {
-				row[i] = randomValue(rng, typ)
+			// A stored column that the plan leaves out has no value.
+			row := make([]scalar.Value, slices.Max(append(stored[:len(stored):len(stored)], -1))+1)
+			var key []scalar.Value
+			for i, at := range stored {
+				if row[at] = randomValue(rng, v.Cols[i].Type); i < v.Keys {
+					key = append(key, row[at])
+				}
 			}
-			if k := planref.Key(row[:keys]); !seen[k] {
+			if k := planref.Key(key); !seen[k] {
 				seen[k] = true
 				facts[v.Source] = append(facts[v.Source], row)
 			}
@@ -249,7 +251,7 @@ func randomValue(rng *rand.Rand, t scalar.Type) scalar.Value {
 	case scalar.Boolean:
 		return scalar.OfBool(n%2 == 0)
 	case scalar.String:
-		return scalar.OfString([]string{"", "a", "b", "BUILDING", "R", "x y"}[n+1])
+		return scalar.OfString([]string{"a", "b", "BUILDING"}[(n+1)/2])
 	case scalar.Float:
 		return scalar.OfFloat(t, float64(n)/4)
 	case scalar.Decimal:

@@ -154,7 +154,7 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 		s.Out = &harmony.Reg{Row: right.rel}
 		for name, at := range right.at {
 			if _, ok := left.at[name]; !ok {
-				k.gathers[name] = gather{s.Out, at}
+				k.gathers[name] = cell{s.Out, at}
 			}
 		}
 	}
@@ -245,22 +245,23 @@ type kernel struct {
 	l       *lowerer
 	k       *harmony.Kernel
 	loads   map[string]int // columns of the source
-	gathers map[string]gather
+	gathers map[string]cell
 	vals    map[string]harmony.Operand // columns that stand in registers
+	cells   map[cell]*harmony.Reg      // what is loaded and gathered
 	calls   map[string]harmony.Operand // by their text
 }
 
-// gather is a column of a row that a probe has found.
-type gather struct {
-	row *harmony.Reg
+// cell is a column of the source's row, or of the row that a probe has found.
+type cell struct {
+	row *harmony.Reg // nil for the source's
 	col int
 }
 
 func (l *lowerer) kernel(s harmony.Source, op string) *kernel {
 	return &kernel{
 		l: l, k: &harmony.Kernel{Source: s, Ops: []string{op}, Span: l.span},
-		loads: map[string]int{}, gathers: map[string]gather{}, vals: map[string]harmony.Operand{},
-		calls: map[string]harmony.Operand{},
+		loads: map[string]int{}, gathers: map[string]cell{}, vals: map[string]harmony.Operand{},
+		cells: map[cell]*harmony.Reg{}, calls: map[string]harmony.Operand{},
 	}
 }
 
@@ -278,20 +279,26 @@ func (k *kernel) column(name string) harmony.Operand {
 	if o, ok := k.vals[name]; ok {
 		return o
 	}
-	var out harmony.Operand
-	if g, ok := k.gathers[name]; ok {
-		out.Reg = &harmony.Reg{Type: g.row.Row.Cols[g.col].Type}
-		k.add(&harmony.Gather{Out: out.Reg, Row: g.row, Col: g.col})
-	} else {
-		at, ok := k.loads[name]
-		if !ok {
+	from, ok := k.gathers[name]
+	if !ok {
+		if from.col, ok = k.loads[name]; !ok {
 			panic("harmony/lower: a kernel has no column " + name)
 		}
-		out.Reg = &harmony.Reg{Type: k.k.Source.Columns()[at].Type}
-		k.add(&harmony.Load{Out: out.Reg, Col: at})
 	}
-	k.vals[name] = out
-	return out
+	// Two names may stand for one column.
+	r := k.cells[from]
+	switch {
+	case r != nil:
+	case from.row != nil:
+		r = &harmony.Reg{Type: from.row.Row.Cols[from.col].Type}
+		k.add(&harmony.Gather{Out: r, Row: from.row, Col: from.col})
+	default:
+		r = &harmony.Reg{Type: k.k.Source.Columns()[from.col].Type}
+		k.add(&harmony.Load{Out: r, Col: from.col})
+	}
+	k.cells[from] = r
+	k.vals[name] = harmony.Operand{Reg: r}
+	return k.vals[name]
 }
 
 // expr returns the register of an expression over columns. Equal calls share one,
