@@ -7,7 +7,7 @@
 // for package rewrite and for the engines. It has a printer, a parser with
 // Parse(Print(p)) equal to p, and a verifier that runs after every pass.
 // `redfox compile --emit plan` prints it, and `redfox explain` its tree. It knows
-// no GPU and imports source and scalar only.
+// no GPU and imports source, scalar and irtext only.
 //
 // # Text
 //
