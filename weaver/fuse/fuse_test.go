@@ -1,7 +1,6 @@
 package fuse
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/internal/harmonyref"
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -37,6 +35,10 @@ func TestFuse(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+				if d.Cmd == "logiql" {
+					_, p := lowered(t, logiql(t, d), true)
+					return fuseTest(t, d, p, refused)
+				}
 				p, err := harmony.Parse("test.harmony", d.Input)
 				if err == nil {
 					err = harmony.Verify(p)
@@ -74,6 +76,7 @@ func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, refused 
 			opts.Keep = append(opts.Keep, Pair{arg.Vals[0], arg.Vals[1]})
 		case "off":
 			opts.Off = true
+		case "file":
 		case "report":
 			report = true
 		case "budget":
@@ -148,19 +151,9 @@ func fuseTwice(t *testing.T, name string, p *harmony.Program, opts Options) (*ha
 	return out, rep
 }
 
-// disagreement runs two programs over the same random facts, the second with its
-// rows in another order, and says in what they differ.
+// disagreement compares two programs over random facts.
 func disagreement(seed uint64, before, after *harmony.Program) string {
-	facts := randomFacts(rand.New(rand.NewPCG(seed, 1)), before)
-	want, wantErr := harmonyref.Run(before, facts, harmonyref.Options{})
-	got, gotErr := harmonyref.Run(after, facts, harmonyref.Options{Shuffle: rand.New(rand.NewPCG(seed, 2))})
-	switch {
-	case (wantErr == nil) != (gotErr == nil):
-		return fmt.Sprintf("error %v, was %v, of\n%s\nand\n%s", gotErr, wantErr, after, before)
-	case wantErr == nil && fmt.Sprint(want) != fmt.Sprint(got):
-		return fmt.Sprintf("the result is\n%v\nand was\n%v\nof\n%s\nand\n%s", got, want, after, before)
-	}
-	return ""
+	return disagreementOn(randomFacts(rand.New(rand.NewPCG(seed, 1)), before), before, after, seed)
 }
 
 // randomFacts returns few rows of small values for a program's inputs and tables.
