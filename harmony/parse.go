@@ -213,7 +213,10 @@ func managed[T Managed](p *parser, what string) T {
 	t := p.Peek()
 	name := p.Name(what)
 	v, ok := p.vars[name].(T)
-	if !ok {
+	switch {
+	case p.vars[name] == nil:
+		p.Fail(t.Start, t.End, "there is no variable %s", irtext.QuoteName(name))
+	case !ok:
 		p.Fail(t.Start, t.End, "%s is not %s", irtext.QuoteName(name), what)
 	}
 	return v
