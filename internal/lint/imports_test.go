@@ -20,6 +20,7 @@ type layer struct {
 var layers = []layer{
 	{"internal/scalar", nil},
 	{"internal/llvm", nil},
+	{"primitives", nil},
 
 	{"frontend/source", nil},
 	{"frontend/diag", []string{"frontend/source"}},
@@ -38,6 +39,8 @@ var layers = []layer{
 	{"harmony", []string{"frontend/source", "queryplan", "queryplan/irtext"}},
 	{"harmony/lower", []string{"frontend/source", "queryplan", "harmony"}},
 
+	{"weaver/fuse", []string{"frontend/source", "queryplan", "harmony"}},
+
 	{"runtime/store", nil},
 	{"runtime", []string{"frontend/source", "queryplan", "runtime/store"}},
 	{"runtime/portable", []string{"frontend/source", "queryplan", "runtime", "runtime/store"}},
@@ -45,6 +48,7 @@ var layers = []layer{
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/lower",
+		"weaver/fuse",
 		"runtime", "runtime/portable", "runtime/store",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
@@ -90,7 +94,7 @@ func TestImports(t *testing.T) {
 }
 
 // phases orders the top-level folders: a folder may use those before it.
-var phases = []string{"internal", "frontend", "queryplan", "harmony", "runtime", ".", "cmd"}
+var phases = []string{"internal", "primitives", "frontend", "queryplan", "harmony", "weaver", "runtime", ".", "cmd"}
 
 // TestPhases checks the import table itself: no folder looks ahead.
 func TestPhases(t *testing.T) {
