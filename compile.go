@@ -30,6 +30,8 @@ type (
 type Options struct {
 	// Disable names optimiser passes to leave out; Passes lists them.
 	Disable []string
+	// NoFuse leaves kernels as the plan is lowered, one an operator.
+	NoFuse bool
 	// External names predicates that will get facts from outside, so that the
 	// program need not declare them.
 	External []string
@@ -42,6 +44,7 @@ type Program struct {
 	plan     *queryplan.Plan
 	warnings []*Diagnostic
 	disable  []string
+	noFuse   bool
 
 	mu        sync.Mutex
 	optimised map[string]*queryplan.Plan // by wanted predicates and statistics
@@ -121,6 +124,7 @@ func Compile(ctx context.Context, sources []Source, opts Options) (*Program, err
 		plan:     plan,
 		warnings: res.found,
 		disable:  opts.Disable,
+		noFuse:   opts.NoFuse,
 	}, nil
 }
 
@@ -149,7 +153,7 @@ func ParsePlan(src Source, opts Options) (p *Program, err error) {
 	if err != nil {
 		return nil, &EnvironmentError{Message: err.Error(), Help: "write plans with redfox compile --emit plan", Err: err}
 	}
-	return &Program{plan: plan, disable: opts.Disable}, nil
+	return &Program{plan: plan, disable: opts.Disable, noFuse: opts.NoFuse}, nil
 }
 
 func checkPasses(names []string) error {
@@ -259,7 +263,8 @@ func Stages() []Stage { return []Stage{StageAST, StageCore, StagePlan, StageHarm
 
 // Emit writes the text of a stage. The plan is the optimised one, for the
 // facts of db; without a db (nil) the optimiser knows nothing of the data. The
-// kernel graph is what that plan is lowered to.
+// kernel graph is what that plan is lowered to, with kernels fused unless
+// Options.NoFuse says otherwise.
 func (p *Program) Emit(w io.Writer, stage Stage, db *Database) error {
 	switch stage {
 	case StageAST, StageCore:
@@ -289,6 +294,12 @@ func (p *Program) Emit(w io.Writer, stage Stage, db *Database) error {
 			// Operators become kernels over managed variables. From here on nothing
 			// knows operators.
 			kernels, err := lowerPlan(plan)
+			if err != nil {
+				return err
+			}
+			// Kernels that can pass rows on in registers become one. From here on an
+			// operator may be in several kernels, and a kernel has several operators.
+			kernels, _, err = p.fuseKernels(kernels)
 			if err != nil {
 				return err
 			}

@@ -16,6 +16,9 @@ type ExplainOptions struct {
 	Steps bool // each pass of the optimiser as a diff of the plan
 	// Run runs the program and shows rows and times beside the commands.
 	Run bool
+	// Kernels lists the kernels that the plan becomes, and WhyNotFused the pairs of
+	// them that stay apart, with reasons.
+	Kernels, WhyNotFused bool
 	RunOptions
 }
 
@@ -60,8 +63,13 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database, opts E
 		annotate = profileNotes(res.Stats.plan, res.Stats.profile)
 		plan = res.Stats.plan
 	}
-	_, err = io.WriteString(w, plan.Tree(annotate))
-	return err
+	if _, err = io.WriteString(w, plan.Tree(annotate)); err != nil {
+		return err
+	}
+	if opts.Kernels || opts.WhyNotFused {
+		return p.explainKernels(w, plan, opts)
+	}
+	return nil
 }
 
 // estimates annotates operators with the rows that the optimiser expects.

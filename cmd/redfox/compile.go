@@ -13,13 +13,13 @@ func compileCommand(con *console) *cli.Command {
 		ArgsUsage: "PROGRAM...",
 		Description: "The stages are ast, the syntax tree; core, the checked program with types and strata; " +
 			"plan, the optimised query plan; and harmony, the kernel graph that the plan is lowered to, which no " +
-			"engine runs yet. A plan in a file whose name ends in .plan is taken as a " +
-			"program by compile, explain and run.\n\n" +
+			"engine runs yet, with kernels fused unless --no-fuse is given. A plan in a file whose name ends in " +
+			".plan is taken as a program by compile, explain and run.\n\n" +
 			examplesMark +
 			"redfox compile reach.logic\n" +
 			"redfox compile --emit core reach.logic\n" +
 			"redfox compile reach.logic -o reach.plan",
-		Flags: flags("emit", "output", "disable", "json"),
+		Flags: flags("emit", "no-fuse", "output", "disable", "json"),
 		Action: func(c *cli.Context) error {
 			var stages []string
 			for _, s := range redfox.Stages() {

@@ -20,14 +20,16 @@ func explainCommand(con *console) *cli.Command {
 		ArgsUsage: "PROGRAM... | CODE",
 		Description: "Without facts, the plan is what the optimiser makes of the program alone; with --facts it " +
 			"knows how many tuples there are. --steps shows what each pass changed; --run runs the plan and " +
-			"adds tuples and times. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
+			"adds tuples and times. --kernels lists the kernels that the plan becomes, and --why-not-fused those " +
+			"that stay apart, with reasons. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
 			examplesMark +
 			"redfox explain reach.logic\n" +
 			"redfox explain --steps reach.logic\n" +
 			"redfox explain --run reach.logic --facts data\n" +
+			"redfox explain --kernels --why-not-fused reach.logic\n" +
 			"redfox explain RF0101",
-		Flags: flags("steps", "run", "facts", "fact", "header", "on-error", "print", "engine", "threads", "memory",
-			"timeout", "disable", "json"),
+		Flags: flags("steps", "run", "kernels", "why-not-fused", "no-fuse", "facts", "fact", "header", "on-error",
+			"print", "engine", "threads", "memory", "timeout", "disable", "json"),
 		Action: func(c *cli.Context) error {
 			if name := c.Args().First(); c.NArg() == 1 && isCode(name) {
 				return explainCode(con, name)
@@ -53,7 +55,8 @@ func (r *run) explain(ctx context.Context, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts := redfox.ExplainOptions{Steps: c.Bool("steps"), Run: c.Bool("run"), RunOptions: r.options}
+	opts := redfox.ExplainOptions{Steps: c.Bool("steps"), Run: c.Bool("run"),
+		Kernels: c.Bool("kernels"), WhyNotFused: c.Bool("why-not-fused"), RunOptions: r.options}
 	var db *redfox.Database
 	if c.IsSet("facts") || c.IsSet("fact") || opts.Run {
 		if db, err = r.read(ctx, prog); err != nil {

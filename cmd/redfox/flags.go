@@ -82,6 +82,18 @@ var flagTable = []func() cli.Flag{
 			Usage: "print the program's `STAGE`: ast, core, plan or harmony"}
 	},
 	func() cli.Flag {
+		return &cli.BoolFlag{Name: "no-fuse", Category: groupCompiler,
+			Usage: "leave kernels as they are lowered, one an operator"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "kernels", Category: groupCompiler,
+			Usage: "list the kernels that the plan becomes, with what they are made of and are expected to take"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "why-not-fused", Category: groupCompiler,
+			Usage: "list the pairs of kernels that stay apart, with the reason and the place of the rule"}
+	},
+	func() cli.Flag {
 		return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: groupResults,
 			Usage: "write to `FILE` instead of standard output"}
 	},

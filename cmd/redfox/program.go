@@ -34,7 +34,7 @@ func compileProgram(ctx context.Context, c *cli.Context, con *console, external 
 	if err != nil {
 		return nil, err
 	}
-	opts := redfox.Options{Disable: splitList(c.StringSlice("disable")), External: external}
+	opts := redfox.Options{Disable: splitList(c.StringSlice("disable")), External: external, NoFuse: c.Bool("no-fuse")}
 	for _, s := range sources {
 		if filepath.Ext(s.Name) != planExtension {
 			continue

@@ -111,7 +111,7 @@ var fenced = regexp.MustCompile("(?ms)^```.*?^```$")
 // that it quotes, to lead somewhere.
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#]+)(?:#[^)]*)?\)`)
-	quoted := regexp.MustCompile("`((?:cmd|frontend|queryplan|runtime|internal|testdata|bench)(?:/[A-Za-z0-9_.-]+)+/?)`")
+	quoted := regexp.MustCompile("`((?:cmd|frontend|queryplan|harmony|weaver|runtime|internal|testdata|bench)(?:/[A-Za-z0-9_.-]+)+/?)`")
 	for _, name := range documents {
 		text := fenced.ReplaceAllString(string(read(t, name)), "")
 		var targets []string
