@@ -5,7 +5,6 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/scalar"
-	"github.com/redfoxdb/redfox/queryplan"
 )
 
 // Budget is what one kernel may take of a target. A bound of 0 is none.
@@ -204,79 +203,4 @@ func parameters(k *harmony.Kernel) int {
 		bytes += address * (1 + len(list))
 	}
 	return bytes + column*len(reads)
-}
-
-// rowBytes returns the bytes of a tuple.
-func rowBytes(cols []harmony.Column) int {
-	n := 0
-	for _, c := range cols {
-		n += max(1, typeBytes(c.Type))
-	}
-	return n
-}
-
-// sector is what a random access moves, in bytes.
-const sector = 32
-
-// repeatable reports whether copies of a producer cost no more memory traffic than
-// one copy that stores its rows for as many readers. A filter is taken to keep
-// half of the rows, as nothing is known of them here. An expansion is never
-// repeated, since its work has no bound, nor is a volatile function, since its
-// values would differ.
-func repeatable(k *harmony.Kernel, t *harmony.Relation, copies, readers int) bool {
-	work, kept := 0, 2
-	for _, s := range k.Stages {
-		switch s := s.(type) {
-		case *harmony.Load:
-			if _, constant := k.Source.(*harmony.Values); !constant {
-				work += max(1, typeBytes(s.Out.Type))
-			}
-		case *harmony.Gather:
-			work += sector
-		case *harmony.Filter, *harmony.Need:
-			kept = 1
-		case *harmony.Probe:
-			if s.Kind == harmony.ProbeMulti {
-				return false
-			}
-			work, kept = work+sector, 1
-		case *harmony.Map:
-			if s.Func.Volatile {
-				return false
-			}
-			work += mapWork(s)
-		}
-	}
-	return 2*(copies-1)*work <= kept*rowBytes(t.Cols)*(1+readers)
-}
-
-// mapWork is what a function costs, as bytes of traffic: arithmetic next to
-// nothing, a string as much as a random access.
-func mapWork(m *harmony.Map) int {
-	if m.Out.Type.Kind == scalar.String {
-		return sector
-	}
-	for _, a := range m.Args {
-		if a.Type().Kind == scalar.String && a.Reg != nil {
-			return sector
-		}
-	}
-	return 1
-}
-
-// storesTo returns the sinks of a kernel that store to t.
-func storesTo(k *harmony.Kernel, t *harmony.Relation) []*harmony.Store {
-	var out []*harmony.Store
-	for _, s := range k.Sinks {
-		if s, ok := s.(*harmony.Store); ok && s.To == t {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// readsRows reports whether a kernel's source is the temp t.
-func readsRows(k *harmony.Kernel, t *harmony.Relation) bool {
-	rows, ok := k.Source.(*harmony.Rows)
-	return ok && rows.Rel == t && t.Kind == queryplan.Temp
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -152,6 +151,23 @@ func (f *fuser) uses(t *harmony.Relation) uses {
 	return u
 }
 
+// storesTo returns the sinks of a kernel that store to t.
+func storesTo(k *harmony.Kernel, t *harmony.Relation) []*harmony.Store {
+	var out []*harmony.Store
+	for _, s := range k.Sinks {
+		if s, ok := s.(*harmony.Store); ok && s.To == t {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// readsRows reports whether a kernel's source is the temp t.
+func readsRows(k *harmony.Kernel, t *harmony.Relation) bool {
+	rows, ok := k.Source.(*harmony.Rows)
+	return ok && rows.Rel == t && t.Kind == queryplan.Temp
+}
+
 // temps returns the temps of the program in the order in which they are filled
 // first.
 func (f *fuser) temps() []*harmony.Relation {
@@ -198,32 +214,6 @@ func (f *fuser) pairOf(w, c site, t *harmony.Relation) Pair {
 		f.nameOf(w, func(k *harmony.Kernel) bool { return len(storesTo(k, t)) > 0 }),
 		f.nameOf(c, func(k *harmony.Kernel) bool { return readsRows(k, t) }),
 	}
-}
-
-func (f *fuser) refuse(r Refusal) {
-	if !f.seen[r] {
-		f.seen[r] = true
-		f.report.Refusals = append(f.report.Refusals, r)
-	}
-}
-
-// spanOf returns the place in the program that a command serves.
-func spanOf(c harmony.Command) source.Span {
-	switch c := c.(type) {
-	case *harmony.Run:
-		return c.Kernel.Span
-	case *harmony.Build:
-		return c.Index.Span
-	case *harmony.Number:
-		return c.Span
-	case *harmony.TopK:
-		return c.Span
-	case *harmony.Check:
-		return c.Span
-	case *harmony.CheckKey:
-		return c.Span
-	}
-	return source.Span{}
 }
 
 // named gives a fused kernel a name that is not taken, and notes its parts.

@@ -56,51 +56,6 @@ func (f *fuser) unsettled(u uses) *Reason {
 	return nil
 }
 
-// refuseAll refuses a consumer to all producers.
-func (f *fuser) refuseAll(t *harmony.Relation, producers []site, c site, why *Reason, detail string) {
-	for _, w := range producers {
-		f.refuseTemp(t, w, c, why, detail)
-	}
-}
-
-func (f *fuser) refuseTemp(t *harmony.Relation, w, c site, why *Reason, detail string) {
-	// What a kernel dependence forbids is said first: no choice would change it.
-	if fixed := kernelDependence(w, c); fixed != nil {
-		why, detail = fixed, ""
-	}
-	pair := f.pairOf(w, c, t)
-	f.refuse(Refusal{Pair: pair, Var: t.Name, Dependence: dependence(w, why), Reason: why, Detail: detail, Span: spanOf(c.command())})
-}
-
-// kernelDependence returns the reason if one of two commands is no kernel.
-func kernelDependence(w, c site) *Reason {
-	switch c.command().(type) {
-	case *harmony.Run:
-	case *harmony.Build:
-		return Index
-	case *harmony.Check:
-		return Check
-	default:
-		return Order
-	}
-	if w.kernel() == nil {
-		return Order
-	}
-	return nil
-}
-
-// dependence classifies what a consumer needs of a producer.
-func dependence(w site, why *Reason) Dependence {
-	switch why {
-	case Index, Order, Grouping, Round, Check, OtherBlock, Accumulates:
-		return Kernel
-	}
-	if expands(w.kernel()) {
-		return CTA
-	}
-	return Thread
-}
-
 // attempt is what came of trying a pair: the kernel that a producer and a
 // consumer become, or why there is none.
 type attempt struct {

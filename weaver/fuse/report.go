@@ -6,20 +6,19 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/source"
-	"github.com/redfoxdb/redfox/harmony"
 )
 
 // Report says what became of the kernels of a program.
 type Report struct {
 	Budget   Budget
-	Kernels  []Kernels // of the fused program, in its order
+	Kernels  []KernelReport // of the fused program, in its order
 	Fusions  []Fusion
 	Dropped  []string // temps that are gone, in the order in which they went
 	Refusals []Refusal
 }
 
-// Kernels says what a kernel of the fused program is made of.
-type Kernels struct {
+// KernelReport says what a kernel of the fused program is made of.
+type KernelReport struct {
 	Name     string
 	Parts    []string // the kernels of the program before, in order
 	Ops      []string // the plan operators that it carries out
@@ -54,7 +53,7 @@ func (r *Report) fuse(x Fusion) {
 // describe fills in the kernels.
 func (f *fuser) describe() {
 	for _, k := range f.Program.Kernels() {
-		d := Kernels{Name: k.Name, Ops: k.Ops, Estimate: f.opts.Budget.Estimate(k), Span: k.Span}
+		d := KernelReport{Name: k.Name, Ops: k.Ops, Estimate: f.opts.Budget.Estimate(k), Span: k.Span}
 		for _, part := range f.parts[k] {
 			d.Parts = append(d.Parts, part.Name)
 		}
@@ -103,42 +102,4 @@ func place(s source.Span) string {
 	}
 	pos := s.Position()
 	return fmt.Sprintf("  // %s:%d:%d", pos.File, pos.Line, pos.Column)
-}
-
-// refuseDependences records the kernel dependences that do not go through a temp:
-// over groups and over derived relations.
-func (f *fuser) refuseDependences() {
-	var runs []site
-	for _, b := range f.Blocks {
-		for i, c := range b.Cmds {
-			if _, ok := c.(*harmony.Run); ok {
-				runs = append(runs, site{b, i})
-			}
-		}
-	}
-	for _, c := range runs {
-		var over harmony.Managed
-		why := Round
-		switch s := c.kernel().Source.(type) {
-		case *harmony.Rows:
-			over = s.Rel
-		case *harmony.GroupRows:
-			over, why = s.Groups, Grouping
-		default:
-			continue
-		}
-		sinksInto := func(k *harmony.Kernel) bool {
-			return slices.ContainsFunc(k.Sinks, func(s harmony.Sink) bool {
-				_, store := s.(*harmony.Store)
-				return !store && harmony.SinkTarget(s) == over
-			})
-		}
-		from := func(k *harmony.Kernel) bool { return k.Source == c.kernel().Source }
-		for _, w := range runs {
-			if sinksInto(w.kernel()) {
-				f.refuse(Refusal{Pair: Pair{f.nameOf(w, sinksInto), f.nameOf(c, from)}, Var: over.ManagedName(),
-					Dependence: Kernel, Reason: why, Span: spanOf(c.command())})
-			}
-		}
-	}
 }
