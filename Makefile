@@ -4,6 +4,7 @@
 # make fuzz    every fuzz target for FUZZTIME
 # make bench   the benchmarks, against peers where they are installed
 # make docs    rewrite the outputs in README.md and all golden files
+# make primitives   compile primitives/src to bitcode; needs clang-15
 
 GO       ?= go
 FUZZTIME ?= 10s
@@ -11,7 +12,7 @@ PYTHON   ?= bench/data/venv/bin/python
 
 export CGO_ENABLED = 0
 
-.PHONY: build test check fuzz bench docs
+.PHONY: build test check fuzz bench docs primitives
 
 build:
 	$(GO) build -trimpath -o redfox ./cmd/redfox
@@ -47,3 +48,6 @@ docs:
 	  dirname $$file; \
 	done | sort -u | while read -r dir; do $(GO) test $$dir -rewrite; done
 	$(GO) test ./cmd/redfox -run TestReadme -rewrite
+
+primitives:
+	sh primitives/src/build.sh

@@ -96,7 +96,7 @@ func TestImports(t *testing.T) {
 }
 
 // phases orders the top-level folders: a folder may use those before it.
-var phases = []string{"internal", "primitives", "frontend", "queryplan", "primitives", "harmony", "weaver", "runtime", ".", "cmd"}
+var phases = []string{"internal", "primitives", "frontend", "queryplan", "harmony", "weaver", "runtime", ".", "cmd"}
 
 // TestPhases checks the import table itself: no folder looks ahead.
 func TestPhases(t *testing.T) {
