@@ -36,7 +36,18 @@ RF_HELPER int32_t rows(int64_t n, int64_t start, int32_t tile) {
   return n - start < tile ? (int32_t)(n - start) : tile;
 }
 
-template <class T> RF_HELPER T *pointer(const Arguments &a, int32_t i) { return (T *)a.word[i]; }
+// pointer returns an argument that points to global memory, and says so to the
+// compiler, as generated code does by its types.
+template <class T> RF_HELPER T *pointer(const Arguments &a, int32_t i) {
+#if defined(__CUDA_ARCH__) && defined(__clang__)
+  return (T *)(__attribute__((address_space(1))) T *)a.word[i];
+#elif defined(__CUDA_ARCH__)
+  __builtin_assume(a.word[i] == 0 || __isGlobal((const void *)a.word[i]));
+  return (T *)a.word[i];
+#else
+  return (T *)a.word[i];
+#endif
+}
 RF_HELPER int64_t number(const Arguments &a, int32_t i) { return (int64_t)a.word[i]; }
 
 } // namespace launch

@@ -1,0 +1,140 @@
+package primitives
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var ptx struct {
+	sync.Mutex
+	text string
+}
+
+// gpuKernels compiles the test kernels, linked with the embedded bitcode, to PTX.
+func gpuKernels(t *testing.T) string {
+	t.Helper()
+	ptx.Lock()
+	defer ptx.Unlock()
+	if ptx.text != "" {
+		return ptx.text
+	}
+	code, err := Bitcode(NVPTX64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "kernels.ptx")
+	compile(t, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80", "-Xclang", "-target-feature", "-Xclang", "+ptx75",
+		"-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-Wno-pass-failed", "-ffreestanding", "-std=c++17", "-O3",
+		"-DRF_PROTOTYPES=\""+writeFile(t, "gpu_prototypes.h", []byte(prototypes()))+"\"",
+		"-Xclang", "-mlink-builtin-bitcode", "-Xclang", writeFile(t, "nvptx64.bc", code), "-S", "gpu.cu", "-o", out)
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ptx.text = string(text)
+	return ptx.text
+}
+
+// entries splits PTX into its kernels.
+func entries(ptx string) map[string]string {
+	out := map[string]string{}
+	for _, part := range strings.Split(ptx, ".visible .entry ")[1:] {
+		name, body, _ := strings.Cut(part, "(")
+		out[name] = body
+	}
+	return out
+}
+
+// TestPTXPatterns looks at what decides the speed of a kernel: wide accesses,
+// address spaces found, no local memory.
+func TestPTXPatterns(t *testing.T) {
+	kernels := entries(gpuKernels(t))
+	if len(kernels) == 0 {
+		t.Fatal("no kernels")
+	}
+	generic := regexp.MustCompile(`\b(ld|st|atom|red)(\.volatile|\.relaxed|\.acquire)?\.(v[24]|add|cas|or|min|max|[busf]\d+)\b`)
+	for name, body := range kernels {
+		if strings.Contains(body, ".local") {
+			t.Errorf("%s uses local memory", name)
+		}
+		if found := generic.FindString(body); found != "" {
+			t.Errorf("%s has a generic access: %s", name, found)
+		}
+	}
+	for _, c := range []struct {
+		kernel, pattern string
+		least           int
+	}{
+		{"sum_w1_256", `ld\.global(\.nc)?\.u32`, 4},
+		{"sum_w2_256", `ld\.global(\.nc)?\.v2\.u32`, 4},
+		{"sum_w4_256", `ld\.global(\.nc)?\.v4\.u32`, 4},
+		{"sum_w8_256", `ld\.global(\.nc)?\.v4\.u32`, 8},
+		{"tile_load_256", `st\.global\.v4`, 8},
+		{"map_find_256", `ld\.global(\.nc)?\.v4\.u32`, 16},
+		{"scan_block_256", `shfl\.sync\.up`, 10},
+		{"scan_block_32", `shfl\.sync\.up`, 10},
+		{"reduce_block_256", `shfl\.sync\.bfly`, 10},
+		{"radix_scatter_256", `match\.any\.sync`, 16},
+		{"set64_insert_256", `atom\.global\.cas\.b64`, 1},
+		{"group_block_256", `atom\.shared\.cas\.b64`, 1},
+		{"bitset_insert_256", `atom\.global\.or\.b32`, 1},
+	} {
+		if n := len(regexp.MustCompile(c.pattern).FindAllString(kernels[c.kernel], -1)); n < c.least {
+			t.Errorf("%s has %s %d times, want at least %d", c.kernel, c.pattern, n, c.least)
+		}
+	}
+	if strings.Contains(kernels["scan_block_32"], "bar.sync") {
+		t.Error("a scan of one warp waits at a barrier")
+	}
+}
+
+// ptxas returns NVIDIA's assembler.
+func ptxas(t *testing.T) string {
+	t.Helper()
+	name := os.Getenv("PTXAS")
+	if name == "" {
+		name = "ptxas"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skip("ptxas is not installed: it comes with the CUDA toolkit; PTXAS may name it")
+	}
+	return path
+}
+
+// TestPTXAssembles gives the kernels to ptxas and records what they take.
+func TestPTXAssembles(t *testing.T) {
+	assembler := ptxas(t)
+	ptx := writeFile(t, "kernels.ptx", []byte(gpuKernels(t)))
+	for _, arch := range []string{"sm_80", "sm_90"} {
+		out, err := exec.Command(assembler, "-v", "-arch", arch, ptx, "-o", filepath.Join(t.TempDir(), "kernels.cubin")).CombinedOutput()
+		if err != nil {
+			t.Fatalf("ptxas -arch %s: %v\n%s", arch, err, out)
+		}
+		resources := regexp.MustCompile(`Compiling entry function '(\w+)'[^\n]*\n[^\n]*\n\s*(\d+) bytes stack frame, (\d+) bytes spill stores[^\n]*\n[^\n]*Used (\d+) registers`)
+		found := resources.FindAllStringSubmatch(string(out), -1)
+		if len(found) == 0 {
+			t.Fatalf("ptxas -v said nothing that this test knows:\n%.2000s", out)
+		}
+		for _, m := range found {
+			name := m[1]
+			stack, _ := strconv.Atoi(m[2])
+			// 1,024 threads leave 64 registers each, which whole kernels may
+			// pass by a few.
+			limit := 0
+			if strings.HasSuffix(name, "_1024") {
+				limit = 16
+			}
+			if stack > limit {
+				t.Errorf("%s on %s: %s bytes of stack, %s spilled", name, arch, m[2], m[3])
+			}
+			t.Logf("%s %s: %s registers, %s bytes of stack", arch, name, m[4], m[2])
+		}
+	}
+}
