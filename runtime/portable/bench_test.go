@@ -56,6 +56,9 @@ func BenchmarkClosure(b *testing.B) {
 		b.Skip("REDFOX_GRAPHS names no graphs")
 	}
 	p := parse(b, closure)
+	if os.Getenv("REDFOX_NONLINEAR") != "" {
+		p = parse(b, nonlinear)
+	}
 	for _, path := range paths {
 		db := loadGraph(b, path)
 		b.Run(path[strings.LastIndexByte(path, '/')+1:], func(b *testing.B) {
@@ -76,6 +79,164 @@ func BenchmarkClosure(b *testing.B) {
 					total -= c.Time
 				}
 				fmt.Println("  other", total)
+			}
+		})
+	}
+}
+
+const lineitem = `
+var lineitem(l_orderkey: int, l_linenumber: int; l_quantity: decimal[18,2], l_extendedprice: decimal[18,2], l_discount: decimal[18,2], l_tax: decimal[18,2], l_returnflag: string, l_linestatus: string, l_shipdate: datetime) input "lineitem"
+`
+
+// The queries of TPC-H as plans, as the optimiser leaves them.
+var queries = map[string]string{
+	"Q1": lineitem + `
+var q(rf: string, ls: string; qty: decimal[18,2], base: decimal[18,2], disc: decimal[18,4], charge: decimal[18,6], aq: decimal[18,6], ap: decimal[18,6], ad: decimal[18,6], n: int) derived output
+block b0:
+  insert q
+    aggregate [rf, ls] sq: decimal[18,2] = total(qty), sb: decimal[18,2] = total(ep), sd: decimal[18,4] = total(dp), sc: decimal[18,6] = total(ch), aq: decimal[18,6] = avg(qty), ap: decimal[18,6] = avg(ep), ad: decimal[18,6] = avg(d), n: int = count()
+      map ch = mul(dp, add(1.00, t))
+        map dp = mul(ep, sub(1.00, d))
+          filter le(sd, #1998-09-02#)
+            scan lineitem(_, _, qty, ep, d, t, rf, ls, sd)
+  merge q
+  halt
+`,
+	"Q6": lineitem + `
+var q(; revenue: decimal[18,4]) derived output
+block b0:
+  insert q
+    aggregate [] r: decimal[18,4] = total(x)
+      map x = mul(ep, d)
+        filter and(and(and(ge(sd, #1994-01-01#), lt(sd, #1995-01-01#)), and(ge(d, 0.05), le(d, 0.07))), lt(qty, 24.00))
+          scan lineitem(_, _, qty, ep, d, _, _, _, sd)
+  merge q
+  halt
+`,
+}
+
+// BenchmarkQueries runs queries over lineitem.parquet in the folder that
+// REDFOX_TPCH names.
+func BenchmarkQueries(b *testing.B) {
+	dir := os.Getenv("REDFOX_TPCH")
+	if dir == "" {
+		b.Skip("REDFOX_TPCH names no folder")
+	}
+	v := parse(b, queries["Q1"]).Vars[0]
+	s := store.Schema{Name: v.Name, Keys: v.Keys}
+	for _, c := range v.Cols {
+		s.Args = append(s.Args, store.Field{Name: c.Name, Type: c.Type})
+	}
+	binding, err := store.Bind([]store.Schema{s}, "", []store.Fact{{Pred: "lineitem", Path: dir + "/lineitem.parquet"}}, store.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	db, _, err := store.Load(context.Background(), binding, store.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"Q1", "Q6"} {
+		p := parse(b, queries[name])
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+const counting = `
+var n(x: int) derived output
+var edge(x: int, y: int) input "edge"
+block b0:
+  insert n
+    values (x: int)
+      (0)
+  merge n
+  branch delta n -> b1 else b2
+block b1:
+  insert n
+    project y as x
+      map y = add(x, 1)
+        filter lt(x, 100000)
+          scan delta n(x)
+  merge n
+  branch delta n -> b1 else b2
+block b2:
+  halt
+`
+
+const hop = `
+var n(x: int) derived output
+var edge(x: int, y: int) input "edge"
+block b0:
+  insert n
+    values (x: int)
+      (0)
+  merge n
+  branch delta n -> b1 else b2
+block b1:
+  insert n
+    project y as x
+      join x
+        scan delta n(x)
+        scan edge(x, y)
+  merge n
+  branch delta n -> b1 else b2
+block b2:
+  halt
+`
+
+const nonlinear = `
+var edge(x: int, y: int) input "edge"
+var tc(x: int, z: int) derived output
+block b0:
+  insert tc
+    scan edge(x, z)
+  merge tc
+  branch delta tc -> b1 else b2
+block b1:
+  insert tc
+    project x, z
+      join y
+        scan delta tc(x, y)
+        project x as y, z
+          scan tc(x, z)
+  insert tc
+    project x, z
+      join y
+        scan delta tc(y, z)
+        project x, z as y
+          scan old tc(x, z)
+  merge tc
+  branch delta tc -> b1 else b2
+block b2:
+  halt
+`
+
+// BenchmarkRounds times loops of a hundred thousand rounds of one tuple.
+func BenchmarkRounds(b *testing.B) {
+	cols := [][]int64{nil, nil}
+	for i := range int64(100000) {
+		cols[0] = append(cols[0], i)
+		cols[1] = append(cols[1], i+1)
+	}
+	db := store.NewDatabase()
+	table := &store.Table{Name: "edge", Names: []string{"x", "y"}, Rows: len(cols[0])}
+	for _, c := range cols {
+		table.Columns = append(table.Columns, store.ColumnOf(scalar.IntType, c, nil))
+	}
+	db.Put(&store.Relation{Name: "edge", Table: table, Cols: []int{0, 1}, Keys: 2})
+	for _, c := range []struct{ name, plan string }{{"count", counting}, {"chain", hop}} {
+		p := parse(b, c.plan)
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				ans, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db})
+				if err != nil || ans.Outputs["n"].Rows() != 100001 {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package portable
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -330,7 +331,7 @@ func (g *generator) plan() *queryplan.Plan {
 			v.Cols = append(v.Cols, queryplan.Column{Name: fmt.Sprint("a", j), Type: t})
 		}
 		v.Keys = len(v.Cols)
-		g.facts[v.Source] = distinct(g.rows(types, []int{0, 1, 3, 8, 20, 40}[g.IntN(6)]))
+		g.facts[v.Source] = distinct(g.rows(types, []int{0, 1, 3, 8, 20}[g.IntN(5)]))
 		p.Vars = append(p.Vars, v)
 		g.vars = append(g.vars, v)
 	}
@@ -360,17 +361,21 @@ func (g *generator) plan() *queryplan.Plan {
 		block.Cmds = append(block.Cmds, &queryplan.Merge{Var: v})
 		g.vars = append(g.vars, v)
 		if g.IntN(2) == 0 {
-			// A loop of a few rounds at least; planref gives up on endless ones.
+			// A loop of some rounds, which a variable of its own counts.
 			loop := &queryplan.Block{Name: fmt.Sprint("loop", i)}
 			next := &queryplan.Block{Name: fmt.Sprint("next", i)}
+			counter := &queryplan.Var{Name: fmt.Sprint("round", i), Kind: queryplan.Derived, Cols: []queryplan.Column{{Name: "n", Type: scalar.IntType}}, Keys: 1, Limit: -1}
+			p.Vars = append(p.Vars, counter)
+			block.Cmds = append(block.Cmds, &queryplan.Insert{Var: counter, Node: &queryplan.Values{Cols: counter.Cols, Rows: planref.Rows{{scalar.OfInt(scalar.IntType, 0)}}}}, &queryplan.Merge{Var: counter})
 			block.Term = &queryplan.Jump{To: loop}
 			p.Blocks = append(p.Blocks, loop, next)
 			block = loop
 			for range 1 + g.IntN(2) {
-				insert(g.shape(g.node(1+g.IntN(2)), v.Cols))
+				insert(g.shape(g.node(1), v.Cols))
 			}
 			block.Cmds = append(block.Cmds, &queryplan.Merge{Var: v})
-			loop.Term = &queryplan.Branch{Vars: []*queryplan.Var{v}, Then: loop, Else: next}
+			block.Cmds = append(block.Cmds, &queryplan.Insert{Var: counter, Node: g.increment(counter)}, &queryplan.Merge{Var: counter})
+			loop.Term = &queryplan.Branch{Vars: []*queryplan.Var{counter}, Then: loop, Else: next}
 			block = next
 		}
 		if len(v.Cols) > 1 && g.IntN(6) == 0 {
@@ -384,13 +389,30 @@ func (g *generator) plan() *queryplan.Plan {
 	return p
 }
 
+// increment adds one to a counter that is below a small limit.
+func (g *generator) increment(v *queryplan.Var) queryplan.Node {
+	n := queryplan.Column{Name: g.name(), Type: scalar.IntType}
+	next := g.name()
+	number := func(i int64) queryplan.Expr { return &queryplan.Const{Value: scalar.OfInt(scalar.IntType, i)} }
+	below := &queryplan.Filter{
+		Input: &queryplan.Scan{Var: v, Version: queryplan.Delta, Names: []string{n.Name}},
+		Cond:  call("lt", &queryplan.ColRef{Col: n}, number(int64(1+g.IntN(4)))),
+	}
+	return &queryplan.Project{
+		Input: &queryplan.Map{Input: below, Exprs: []queryplan.NamedExpr{{Name: next, Expr: call("add", &queryplan.ColRef{Col: n}, number(1))}}},
+		Cols:  []queryplan.Rename{{From: next, To: "n"}},
+	}
+}
+
 func randomPlan(seed uint64) (*queryplan.Plan, map[string]planref.Rows) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), facts: map[string]planref.Rows{}}
 	return g.plan(), g.facts
 }
 
+var planCount = flag.Uint64("plans", 400, "random plans that TestRandomPlans runs")
+
 func TestRandomPlans(t *testing.T) {
-	plans := uint64(400)
+	plans := *planCount
 	if testing.Short() {
 		plans = 100
 	}

@@ -61,7 +61,7 @@ func findRanges(p *queryplan.Plan, ds *domains, column func(v *queryplan.Var, i 
 				}
 				changed = true
 				if r.growths[v][i]++; r.growths[v][i] > maxGrowths {
-					grown = r.typeRange(v, i)
+					grown = widened(old, grown, r.typeRange(v, i))
 				}
 				r.vars[v][i] = grown
 			}
@@ -85,6 +85,17 @@ func findRanges(p *queryplan.Plan, ds *domains, column func(v *queryplan.Var, i 
 		}
 	}
 	return r.vars
+}
+
+// widened moves the bounds that grew to those of the type.
+func widened(old, grown, full interval) interval {
+	if grown.lo < old.lo {
+		grown.lo = full.lo
+	}
+	if grown.hi > old.hi {
+		grown.hi = full.hi
+	}
+	return grown
 }
 
 func (r *ranger) typeRange(v *queryplan.Var, i int) interval {
