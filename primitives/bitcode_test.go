@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/redfoxdb/redfox/internal/llvm"
 )
@@ -14,6 +15,9 @@ import (
 // TestBitcodeIsCurrent rebuilds the bitcode and compares bytes.
 func TestBitcodeIsCurrent(t *testing.T) {
 	clang(t)
+	if _, err := exec.LookPath("opt-15"); err != nil {
+		t.Skip("opt-15 is not installed: apt-get install llvm-15")
+	}
 	dir := t.TempDir()
 	if out, err := exec.Command("sh", "src/build.sh", dir).CombinedOutput(); err != nil {
 		t.Fatalf("src/build.sh: %v\n%s", err, out)
@@ -144,5 +148,52 @@ func TestLinkAndInline(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// BenchmarkLink is what a compilation pays for the library: reading its bitcode,
+// taking one primitive from it, and optimising the caller.
+func BenchmarkLink(b *testing.B) {
+	lib, err := llvm.Open()
+	if err != nil {
+		b.Skip("libLLVM is not installed: apt-get install libllvm15")
+	}
+	code, err := Bitcode(NVPTX64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	options, err := lib.PTXOptions(80, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	machine, err := lib.NewTargetMachine(options)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer machine.Close()
+	ir := bytes.ReplaceAll([]byte(callerIR), []byte("THREADSx16"), []byte("4096"))
+	ir = bytes.ReplaceAll(ir, []byte("THREADS"), []byte("256"))
+	step := map[string]float64{}
+	for range b.N {
+		m, err := machine.ParseIR("caller", string(ir))
+		if err != nil {
+			b.Fatal(err)
+		}
+		start := time.Now()
+		timed := func(name string, err error) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			step[name] += time.Since(start).Seconds() * 1e3
+			start = time.Now()
+		}
+		timed("link", m.LinkBitcode("primitives", code))
+		timed("optimise", m.Optimize(machine, "default<O3>", llvm.OptimizeOptions{}))
+		_, err = machine.EmitAssembly(m)
+		timed("emit", err)
+		m.Close()
+	}
+	for name, ms := range step {
+		b.ReportMetric(ms/float64(b.N), name+"-ms/op")
 	}
 }

@@ -125,9 +125,10 @@ func TestPTXAssembles(t *testing.T) {
 		for _, m := range found {
 			name := m[1]
 			stack, _ := strconv.Atoi(m[2])
-			// 1,024 threads leave 64 registers each, which whole kernels may
-			// pass by a few.
-			limit := 0
+			// Where a register less makes room for one block more, ptxas may
+			// spill one; 1,024 threads leave 64 registers each, which whole
+			// kernels may pass by a few.
+			limit := 8
 			if strings.HasSuffix(name, "_1024") {
 				limit = 16
 			}
