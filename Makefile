@@ -4,7 +4,7 @@
 # make fuzz    every fuzz target for FUZZTIME
 # make bench   the benchmarks, against peers where they are installed
 # make docs    rewrite the outputs in README.md and all golden files
-# make primitives   compile primitives/src to bitcode; needs clang-15
+# make primitives   compile primitives/src to bitcode; needs clang-15 and llvm-15
 
 GO       ?= go
 FUZZTIME ?= 10s
