@@ -48,3 +48,14 @@ func unmapMemory(raw []byte) {
 	size := (uintptr(len(raw)) + pageSize - 1) &^ (pageSize - 1)
 	_ = unix.MunmapPtr(unsafe.Pointer(&raw[0]), size)
 }
+
+// adviseHuge asks for huge pages under a large array of Go's heap that is about
+// to be filled: a page fault for every 4 KiB costs more than the filling.
+func adviseHuge(start unsafe.Pointer, bytes int) {
+	before := -uintptr(start) & (hugePage - 1)
+	if uintptr(bytes) < before+hugePage {
+		return
+	}
+	size := (uintptr(bytes) - before) &^ (hugePage - 1)
+	_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Add(start, before)), size), unix.MADV_HUGEPAGE)
+}

@@ -16,3 +16,5 @@ func unmapMemory([]byte) {}
 func bytesOf(words []uint64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words))
 }
+
+func adviseHuge(unsafe.Pointer, int) {}

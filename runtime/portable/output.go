@@ -1,6 +1,8 @@
 package portable
 
 import (
+	"unsafe"
+
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -96,6 +98,9 @@ func (r *run) fill(col *store.Column, t *table, i int, spans []span) {
 	for k, s := range spans {
 		starts[k] = at
 		at += s.to - s.from
+	}
+	if col.Width == 4 {
+		adviseHuge(unsafe.Pointer(&col.U32[0]), 4*len(col.U32))
 	}
 	r.tasks(len(spans), func(k int) {
 		s := spans[k]

@@ -33,7 +33,7 @@ func (s *insertSink) start(w *worker, p *pipeline) op {
 // finish hands the new rows over and returns how many tuples arrived and how
 // many were new, since the last call.
 func (s *insertSink) finish() (rows, kept int64) {
-	return s.rows.Swap(0), int64(s.table.flush())
+	return s.rows.Swap(0), int64(s.table.takeNew())
 }
 
 // insertOp adds one worker's tuples.

@@ -17,6 +17,7 @@ type table struct {
 	set  *tupleSet // nil for bags and for tuples proved distinct
 
 	old, delta, fresh spans
+	taken             int // rows of fresh that takeNew has counted
 	// epoch counts the changes of each version, for what was computed from it.
 	epoch [3]uint64
 
@@ -63,12 +64,12 @@ func (s *spans) add(p span) {
 }
 
 // The rows of a chunk: small first, so that tiny relations stay tiny, then a
-// share of what the table has, up to a megabyte of single words.
+// share of what the table has, up to a huge page of single words.
 const (
 	minChunkRows = 64
-	maxChunkRows = 1 << 17
+	maxChunkRows = 1 << 18
 	// rowBits is what a row number within a chunk needs.
-	rowBits = 17
+	rowBits = 18
 )
 
 // newTable returns an empty table whose columns are bounded by ranges.
@@ -124,7 +125,7 @@ func (t *table) merge() {
 	for _, s := range t.delta.list {
 		t.old.add(s)
 	}
-	t.delta, t.fresh = t.fresh, spans{list: t.delta.list[:0]}
+	t.delta, t.fresh, t.taken = t.fresh, spans{list: t.delta.list[:0]}, 0
 	for _, x := range t.growing {
 		x.extend()
 	}
@@ -135,7 +136,7 @@ func (t *table) publish() {
 	for i := range t.epoch {
 		t.epoch[i]++
 	}
-	t.old, t.fresh = t.fresh, spans{}
+	t.old, t.fresh, t.taken = t.fresh, spans{}, 0
 }
 
 // detach makes room for new contents of a bag; the rows that it has can be
@@ -160,7 +161,7 @@ func (t *table) clear() {
 	}
 	t.freeChunks(*t.chunks.Load())
 	t.chunks.Store(&[]*chunk{})
-	t.old, t.delta, t.fresh = spans{}, spans{}, spans{}
+	t.old, t.delta, t.fresh, t.taken = spans{}, spans{}, spans{}, 0
 	t.freeWriters()
 	if t.set != nil {
 		t.set.reset()
@@ -270,14 +271,20 @@ func (t *table) writer(id int) *writer {
 	return t.writers[id]
 }
 
-// flush takes over the rows of all writers and returns their number. No worker
-// may run.
-func (t *table) flush() int {
-	before := t.fresh.rows
+// flush takes over the rows of all writers. No worker may run.
+func (t *table) flush() {
 	for _, w := range t.writers {
 		w.flush()
 	}
-	return t.fresh.rows - before
+}
+
+// takeNew takes over the rows of all writers and returns how many rows have come
+// since the last call.
+func (t *table) takeNew() int {
+	t.flush()
+	n := t.fresh.rows - t.taken
+	t.taken = t.fresh.rows
+	return n
 }
 
 func (t *table) freeWriters() {
