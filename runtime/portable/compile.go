@@ -334,66 +334,6 @@ func (c *compiler) stamp(n queryplan.Node) stamp {
 	return s
 }
 
-// dedup compiles to a table with a set, filled when it is scanned.
-func (c *compiler) dedup(n *queryplan.Dedup, need names) []*pipeline {
-	cols := n.Columns()
-	pipes := c.node(n.Input, namesOf(cols))
-	d := &deduped{inputs: c.stamp(n), pipes: pipes}
-	out := &pipeline{}
-	var ranges []interval
-	src := &dedupSource{deduped: d}
-	for i, col := range cols {
-		b := *mergedBinding(pipes, col.Name)
-		ranges = append(ranges, b.rng)
-		d.cols = append(d.cols, col.Name)
-		if need[col.Name] {
-			b.slot = len(out.cols)
-			out.cols = append(out.cols, b)
-			src.cols = append(src.cols, i)
-		}
-	}
-	out.slots = len(out.cols)
-	d.table = newTable(c.run.mem, "a part of "+c.label, ranges, true)
-	src.tableSource.table = d.table
-	out.src = src
-	return []*pipeline{out}
-}
-
-// deduped is the result of a Dedup.
-type deduped struct {
-	table  *table
-	inputs stamp
-	pipes  []*pipeline
-	cols   []string
-	built  bool
-	at     uint64
-}
-
-type dedupSource struct {
-	tableSource
-	*deduped
-	cols []int
-}
-
-func (s *dedupSource) prepare(r *run) int {
-	d := s.deduped
-	if now := d.inputs.now(); !d.built || d.at != now {
-		d.built, d.at = false, now
-		d.table.clear()
-		sink := &insertSink{table: d.table, cols: d.cols}
-		runInto(r, sink, d.pipes)
-		sink.finish()
-		d.table.publish()
-		d.built = true
-	}
-	return s.tableSource.prepare(r)
-}
-
-func (s *dedupSource) start(w *worker) scanner {
-	s.tableSource.cols = s.cols
-	return s.tableSource.start(w)
-}
-
 func (c *compiler) join(n *queryplan.Join, need names) []*pipeline {
 	on := n.On()
 	left := n.Left.Columns()

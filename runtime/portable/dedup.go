@@ -1,0 +1,62 @@
+package portable
+
+import "github.com/redfoxdb/redfox/queryplan"
+
+// deduped is the result of a Dedup: a table with a set, which is filled when it
+// is scanned and kept while the inputs do not change.
+type deduped struct {
+	table  *table
+	inputs stamp
+	pipes  []*pipeline
+	cols   []string
+	built  bool
+	at     uint64
+}
+
+// dedup compiles a Dedup. All columns are inserted, whatever is needed.
+func (c *compiler) dedup(n *queryplan.Dedup, need names) []*pipeline {
+	cols := n.Columns()
+	d := &deduped{inputs: c.stamp(n), pipes: c.node(n.Input, namesOf(cols)), cols: columnNames(cols)}
+	src := &dedupSource{result: d}
+	out := &pipeline{src: src}
+	ranges := make([]interval, len(cols))
+	for i, col := range cols {
+		b := *mergedBinding(d.pipes, col.Name)
+		ranges[i] = b.rng
+		if need[col.Name] {
+			b.slot = len(out.cols)
+			out.cols = append(out.cols, b)
+			src.cols = append(src.cols, i)
+		}
+	}
+	out.slots = len(out.cols)
+	d.table = newTable(c.run.mem, "a part of "+c.label, ranges, true)
+	src.table = d.table
+	return []*pipeline{out}
+}
+
+// fill computes the result if need be.
+func (d *deduped) fill(r *run) {
+	now := d.inputs.now()
+	if d.built && d.at == now {
+		return
+	}
+	d.built, d.at = false, now
+	d.table.clear()
+	sink := &insertSink{table: d.table, cols: d.cols}
+	runInto(r, sink, d.pipes)
+	sink.finish()
+	d.table.publish()
+	d.built = true
+}
+
+// dedupSource scans the result of a Dedup.
+type dedupSource struct {
+	tableSource
+	result *deduped
+}
+
+func (s *dedupSource) prepare(r *run) int {
+	s.result.fill(r)
+	return s.tableSource.prepare(r)
+}
