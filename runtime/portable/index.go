@@ -372,10 +372,14 @@ func (x *index) payload(dst []int64, places []uint32, i int) {
 		x.pay.unpackAt(dst, x.broad, places, i)
 		return
 	}
-	f := x.pay.fields[i]
+	unpackNarrow(dst, x.narrow, places, x.pay.fields[i])
+}
+
+// unpackNarrow reads a field of tuples of 32 bits at the given places.
+func unpackNarrow(dst []int64, tuples, places []uint32, f field) {
 	dst = dst[:len(places)]
 	mask := uint32(f.mask())
 	for i, p := range places {
-		dst[i] = int64(x.narrow[p]>>(f.shift&31)&mask) + f.base
+		dst[i] = int64(tuples[p]>>(f.shift&31)&mask) + f.base
 	}
 }

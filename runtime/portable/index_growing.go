@@ -1,7 +1,6 @@
 package portable
 
 import (
-	"math"
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
@@ -27,10 +26,11 @@ type growingIndex struct {
 	groups []uint32 // groupWords each
 	n      int      // groups
 
-	arena []uint64 // runs of payload words
-	used  int      // in payload rows
-	rows  int
-	round uint32
+	// The payload of the groups' runs: one of the two, the first for payloads of
+	// up to 32 bits.
+	narrow *arena[uint32]
+	broad  *arena[uint64]
+	round  uint32
 
 	size             int // rows that are added at a time
 	keyBuf, payBuf   []uint64
@@ -66,6 +66,13 @@ func newGrowingIndex(t *table, ranges []interval, keyCols, payCols []int, size i
 	if x.key.words <= 1 && x.key.bits <= maxDirect {
 		x.direct = alloc[uint32](t.mem, x.name, 1<<x.key.bits)
 	}
+	switch {
+	case x.pay.words == 0:
+	case x.pay.words == 1 && x.pay.bits <= 32:
+		x.narrow = &arena[uint32]{mem: t.mem, name: x.name, stride: 1}
+	default:
+		x.broad = &arena[uint64]{mem: t.mem, name: x.name, stride: x.pay.words}
+	}
 	x.keyBuf = make([]uint64, size*x.key.words)
 	x.payBuf = make([]uint64, size*x.pay.words)
 	x.add(t.old.list)
@@ -79,9 +86,13 @@ func (x *growingIndex) free() {
 	free(mem, x.slots)
 	free(mem, x.keys)
 	free(mem, x.groups)
-	free(mem, x.arena)
-	x.direct, x.slots, x.keys, x.groups, x.arena = nil, nil, nil, nil, nil
-	x.n, x.used, x.rows = 0, 0, 0
+	x.direct, x.slots, x.keys, x.groups, x.n = nil, nil, nil, nil, 0
+	if x.narrow != nil {
+		x.narrow.reset()
+	}
+	if x.broad != nil {
+		x.broad.reset()
+	}
 }
 
 // extend adds the table's delta.
@@ -118,30 +129,42 @@ func (x *growingIndex) addRows(n int) {
 		if w[groupRound] != x.round {
 			w[groupRound], w[groupOldLen] = x.round, w[groupLen]
 		}
-		if pw > 0 {
-			if w[groupLen] == w[groupRoom] {
-				x.move(w)
-			}
-			copy(x.arena[(int(w[groupStart])+int(w[groupLen]))*pw:], x.payBuf[i*pw:i*pw+pw])
+		if pw > 0 && w[groupLen] == w[groupRoom] {
+			x.move(w)
+		}
+		switch at := int(w[groupStart]) + int(w[groupLen]); {
+		case x.narrow != nil:
+			x.narrow.words[at] = uint32(x.payBuf[i])
+		case pw == 1:
+			x.broad.words[at] = x.payBuf[i]
+		case pw > 1:
+			copy(x.broad.words[at*pw:], x.payBuf[i*pw:i*pw+pw])
 		}
 		w[groupLen]++
 	}
-	x.rows += n
 }
 
-// move gives a run twice its room, at the end of the arena.
+// move gives a full run twice its room.
 func (x *growingIndex) move(w []uint32) {
-	pw := x.pay.words
-	room := max(2, 2*int(w[groupRoom]))
-	if x.used+room >= math.MaxUint32 {
-		abort(errIndexRows{x.name})
+	if x.narrow != nil {
+		w[groupStart] = x.narrow.move(w[groupStart], w[groupRoom])
+	} else {
+		w[groupStart] = x.broad.move(w[groupStart], w[groupRoom])
 	}
-	x.arena = regrow(x.table.mem, x.name, x.arena, (x.used+room)*pw)
-	x.arena = x.arena[:cap(x.arena)]
-	from := int(w[groupStart]) * pw
-	copy(x.arena[x.used*pw:], x.arena[from:from+int(w[groupLen])*pw])
-	w[groupStart], w[groupRoom] = uint32(x.used), uint32(room)
-	x.used += room
+	w[groupRoom] = max(leastRoom, 2*w[groupRoom])
+}
+
+// payload reads column i of the payload at the given places.
+func (x *growingIndex) payload(dst []int64, places []uint32, i int) {
+	if x.narrow != nil {
+		unpackNarrow(dst, x.narrow.words, places, x.pay.fields[i])
+		return
+	}
+	var words []uint64
+	if x.broad != nil {
+		words = x.broad.words
+	}
+	x.pay.unpackAt(dst, words, places, i)
 }
 
 func (x *growingIndex) hash(key []uint64) uint64 {

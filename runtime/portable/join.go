@@ -146,7 +146,7 @@ func (o *joinOp) emitUnique(b *batch, k int) {
 
 func (o *joinOp) payload(dst []int64, places []uint32, c int) {
 	if g := o.side.growing; g != nil {
-		g.pay.unpackAt(dst, g.arena, places, c)
+		g.payload(dst, places, c)
 		return
 	}
 	o.side.index.payload(dst, places, c)
