@@ -143,7 +143,7 @@ func emulatedItems(threads int) int {
 	return 16
 }
 
-// run launches a kernel, enough blocks to give each worker some.
+// run launches a kernel, at least one block for each worker.
 func (d *device) run(t testing.TB, kernel string, args ...any) {
 	t.Helper()
 	var pin goruntime.Pinner
@@ -153,7 +153,7 @@ func (d *device) run(t testing.TB, kernel string, args ...any) {
 		words[i] = word(t, &pin, arg)
 	}
 	pin.Pin(&words[0])
-	const blocks = 2
+	blocks := int64(max(2, d.workers))
 	var wg sync.WaitGroup
 	for w := range d.workers {
 		wg.Add(1)
@@ -219,8 +219,12 @@ func onEach(t *testing.T, test func(t *testing.T, d *device)) {
 // sizes are numbers of rows around the edges of tiles.
 func (d *device) sizes() []int {
 	tile := d.tile()
-	if tile > 4096 {
+	switch {
+	case tile > 4096:
 		return []int{0, 1, tile, tile + 1}
+	case d.workers > 1:
+		// Enough that workers meet in the tables.
+		return []int{0, 1, tile, 60*tile + 1}
 	}
 	return []int{0, 1, 3, tile - 1, tile, tile + 1, 3*tile + 5}
 }

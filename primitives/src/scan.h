@@ -12,11 +12,11 @@
 namespace scan {
 
 struct Sum {
-  template <class T> static RF_LAMBDA T apply(T a, T b) { return a + b; }
+  template <class T> static RF_MEMBER T apply(T a, T b) { return a + b; }
 };
 
 struct Largest {
-  template <class T> static RF_LAMBDA T apply(T a, T b) { return a > b ? a : b; }
+  template <class T> static RF_MEMBER T apply(T a, T b) { return a > b ? a : b; }
 };
 
 template <class Op, class T> RF_HELPER T warp_inclusive(T v, int32_t lane) {

@@ -19,7 +19,8 @@
 //   multiply_high(a, b)       upper half of a 64-bit product
 //
 // and the macros RF_PRIMITIVE (an inlined function with a C name), RF_HELPER (an
-// inlined C++ function) and RF_UNROLL (unroll this loop once its bounds are
+// inlined C++ function), RF_MEMBER and RF_LAMBDA (the same for functions of a
+// struct and for lambdas) and RF_UNROLL (unroll this loop once its bounds are
 // constants). Loops over a thread's items carry RF_UNROLL: on a GPU the arrays
 // they index become registers; on a CPU they stay loops, to be vectorised.
 

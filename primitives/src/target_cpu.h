@@ -5,6 +5,7 @@
 #define RF_PRIMITIVE extern "C" __attribute__((always_inline))
 #define RF_HELPER static inline __attribute__((always_inline))
 #define RF_LAMBDA
+#define RF_MEMBER
 #define RF_UNROLL
 
 namespace target {

@@ -5,7 +5,8 @@
 
 #define RF_PRIMITIVE extern "C" __device__ __forceinline__
 #define RF_HELPER static __device__ __forceinline__
-#define RF_LAMBDA __device__
+#define RF_LAMBDA
+#define RF_MEMBER __device__ __forceinline__
 #define RF_UNROLL _Pragma("unroll")
 
 #define __builtin_ctz(v) (__ffs((int)(v)) - 1)

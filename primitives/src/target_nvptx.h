@@ -10,6 +10,7 @@
 #define RF_PRIMITIVE extern "C" __attribute__((device, always_inline))
 #define RF_HELPER static inline __attribute__((device, always_inline))
 #define RF_LAMBDA __attribute__((device, always_inline))
+#define RF_MEMBER __attribute__((device, always_inline))
 #define RF_UNROLL _Pragma("clang loop unroll(full)")
 
 namespace target {

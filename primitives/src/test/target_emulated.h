@@ -9,6 +9,7 @@
 #define RF_PRIMITIVE extern "C" __attribute__((always_inline)) inline
 #define RF_HELPER static inline
 #define RF_LAMBDA
+#define RF_MEMBER
 #define RF_UNROLL
 
 namespace emulated {

@@ -1,0 +1,805 @@
+// Checks every primitive on a GPU against a plain reference, for blocks of 32 to
+// 1,024 threads, then measures the main ones. It prints PASS or FAIL for each, and
+// exits with 1 if any failed.
+//
+//   check kernels.cubin [checks|bench|all]
+//
+// check.sh builds and runs it. Kernels come from a file, as cubin or PTX, so that
+// the code of either compiler, nvcc or clang, is checked. Built with
+// -DRF_EMULATED, together with host.cpp, it runs the same checks on emulated
+// blocks.
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "device.h"
+
+namespace {
+
+using Words = std::vector<int64_t>;
+
+int failures = 0;
+
+// Case is one kernel shape and one input.
+struct Case {
+  Device *device;
+  int threads, items;
+  Words words;
+
+  int64_t n() const { return (int64_t)words.size(); }
+  int64_t tile() const { return (int64_t)threads * items; }
+
+  // run gives every block some tiles; more blocks than tiles are idle.
+  void run(const char *kernel, std::initializer_list<Argument> arguments) const {
+    device->launch(kernel, threads, 3, arguments);
+  }
+};
+
+template <class T> bool same(const char *what, const std::vector<T> &got, const std::vector<T> &want) {
+  if (got.size() != want.size()) {
+    printf("  %s: %zu entries, want %zu\n", what, got.size(), want.size());
+    return false;
+  }
+  for (size_t i = 0; i < got.size(); i++)
+    if (got[i] != want[i]) {
+      printf("  %s: entry %zu of %zu is %lld, want %lld\n", what, i, got.size(), (long long)got[i], (long long)want[i]);
+      return false;
+    }
+  return true;
+}
+
+template <class T> std::vector<T> sorted(std::vector<T> v) {
+  std::sort(v.begin(), v.end());
+  return v;
+}
+
+Words distinct(const Words &w) {
+  Words v = sorted(w);
+  v.erase(std::unique(v.begin(), v.end()), v.end());
+  return v;
+}
+
+uint64_t capacity_for(int64_t n) {
+  uint64_t c = 2;
+  while (c < (uint64_t)(n + n / 2 + 2))
+    c *= 2;
+  return c;
+}
+
+std::vector<uint8_t> narrow(const Words &words, int width) {
+  std::vector<uint8_t> out;
+  for (int64_t w : words)
+    for (int b = 0; b < width; b++)
+      out.push_back((uint8_t)((uint64_t)w >> (8 * b)));
+  out.resize(out.size() + 16);
+  return out;
+}
+
+Words clipped(const Words &words, int width) {
+  Words out = words;
+  for (int64_t &w : out)
+    w = width == 8 ? w : (int64_t)((uint64_t)w & ((1ull << (8 * width)) - 1));
+  return out;
+}
+
+bool check_tile(const Case &c) {
+  for (int width : {0, 1, 2, 4, 8}) {
+    Words offsets = clipped(c.words, width), want = offsets;
+    for (int64_t &w : want)
+      w = -5 + 3 * w;
+    auto column = c.device->copy(narrow(offsets, width));
+    auto out = c.device->zeros<int64_t>(c.n());
+    c.run("tile_load", {column, width, -5, 3, c.n(), out});
+    if (!same("tile_load", out.get(), want))
+      return false;
+
+    auto stored = c.device->zeros<uint8_t>(c.n() * width + 16);
+    c.run("tile_store", {c.device->copy(offsets), width, 0, c.n(), stored});
+    if (!same("tile_store", stored.get(), narrow(offsets, width)))
+      return false;
+
+    Words rows(c.n()), back(c.n(), -1);
+    for (int64_t i = 0; i < c.n(); i++) {
+      rows[i] = c.n() - 1 - i;
+      if (rows[i] < c.n() / 2)
+        back[i] = want[rows[i]];
+    }
+    auto gathered = c.device->zeros<int64_t>(c.n());
+    c.run("tile_gather", {c.device->copy(rows), c.n(), column, width, -5, 3, gathered, c.n() / 2});
+    if (!same("tile_gather", gathered.get(), back))
+      return false;
+  }
+  return true;
+}
+
+bool check_sum(const Case &c) {
+  const char *kernels[] = {"sum_w1", "sum_w2", "sum_w4", "sum_w8"};
+  for (int k = 0; k < 4; k++) {
+    Words words = clipped(c.words, 1 << k);
+    auto sum = c.device->zeros<int64_t>(1);
+    c.run(kernels[k], {c.device->copy(narrow(words, 1 << k)), c.n(), sum});
+    uint64_t want = 0;
+    for (int64_t w : words)
+      want += (uint64_t)w;
+    if (!same(kernels[k], sum.get(), Words{(int64_t)want}))
+      return false;
+  }
+  return true;
+}
+
+bool check_scan(const Case &c) {
+  int64_t n = c.n(), blocks = (n + c.threads - 1) / c.threads;
+  auto sums = c.device->zeros<int64_t>(n), maxima = c.device->zeros<int64_t>(n), sums32 = c.device->zeros<int64_t>(n);
+  auto totals = c.device->zeros<int64_t>(3 * blocks);
+  c.run("scan_block", {c.device->copy(c.words), n, sums, maxima, totals, sums32});
+  Words want_sums(n), want_maxima(n), want32(n), want_totals(3 * blocks);
+  for (int64_t b = 0; b < blocks; b++) {
+    uint64_t sum = 0;
+    int64_t most = INT64_MIN;
+    for (int64_t i = b * c.threads; i < (b + 1) * c.threads; i++) {
+      int64_t v = i < n ? c.words[i] : 0;
+      if (i < n)
+        want_sums[i] = (int64_t)sum, want_maxima[i] = most, want32[i] = (uint32_t)sum;
+      sum += (uint64_t)v, most = std::max(most, v);
+    }
+    want_totals[3 * b] = (int64_t)sum, want_totals[3 * b + 1] = most, want_totals[3 * b + 2] = (uint32_t)sum;
+  }
+  return same("sums", sums.get(), want_sums) && same("maxima", maxima.get(), want_maxima) &&
+         same("sums of 32 bits", sums32.get(), want32) && same("totals", totals.get(), want_totals);
+}
+
+bool check_reduce(const Case &c) {
+  int64_t n = c.n(), blocks = (n + c.threads - 1) / c.threads;
+  auto out = c.device->zeros<int64_t>(5 * blocks);
+  c.run("reduce_block", {c.device->copy(c.words), n, out});
+  Words want(5 * blocks);
+  for (int64_t b = 0; b < blocks; b++) {
+    uint64_t sum = 0;
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    __int128 squares = 0;
+    for (int64_t i = b * c.threads; i < std::min(n, (b + 1) * c.threads); i++) {
+      int64_t v = c.words[i];
+      sum += (uint64_t)v, least = std::min(least, v), most = std::max(most, v);
+      squares += (__int128)v * v;
+    }
+    int64_t *w = &want[5 * b];
+    w[0] = (int64_t)sum, w[1] = least, w[2] = most, w[3] = (int64_t)squares, w[4] = (int64_t)(squares >> 64);
+  }
+  return same("reduce_block", out.get(), want);
+}
+
+bool check_compact(const Case &c) {
+  for (int64_t limit : {(int64_t)0, (int64_t)4, c.n() / 2 + 1, INT64_MAX}) {
+    Words want;
+    for (int64_t w : c.words)
+      if (w < limit)
+        want.push_back(w);
+    auto in = c.device->copy(c.words);
+    auto out = c.device->zeros<int64_t>(c.n());
+    auto total = c.device->zeros<int64_t>(1), ticket = c.device->zeros<int64_t>(1);
+    auto status = c.device->zeros<uint64_t>(c.n() / c.tile() + 1);
+    c.run("compact_ordered", {in, c.n(), limit, out, status, ticket, total});
+    Words got = out.get();
+    got.resize(total.get()[0]);
+    if (!same("compact_ordered", got, want))
+      return false;
+    auto cursor = c.device->zeros<int64_t>(1);
+    auto scattered = c.device->zeros<int64_t>(c.n());
+    c.run("compact_scatter", {in, c.n(), limit, scattered, c.n(), cursor});
+    got = scattered.get();
+    got.resize(cursor.get()[0]);
+    if (!same("compact_scatter", sorted(got), sorted(want)))
+      return false;
+  }
+  return true;
+}
+
+bool check_expand(const Case &c) {
+  std::vector<std::pair<int64_t, int64_t>> want, got;
+  Words counts(c.n());
+  for (int64_t i = 0; i < c.n(); i++) {
+    counts[i] = c.words[i] % 4;
+    if (c.words[i] % 1000 == 3 && (int64_t)want.size() < 5 * c.tile())
+      counts[i] = c.tile() + 17;
+    for (int64_t k = 0; k < counts[i]; k++)
+      want.push_back({i, k});
+  }
+  auto rows = c.device->zeros<int64_t>(want.size()), nths = c.device->zeros<int64_t>(want.size());
+  auto cursor = c.device->zeros<int64_t>(1);
+  c.run("expand_tile", {c.device->copy(counts), c.n(), rows, nths, cursor});
+  if (!same("outputs", cursor.get(), Words{(int64_t)want.size()}))
+    return false;
+  Words r = rows.get(), k = nths.get();
+  for (size_t i = 0; i < want.size(); i++)
+    got.push_back({r[i], k[i]});
+  if (sorted(got) != want) {
+    printf("  expand_tile: the outputs differ\n");
+    return false;
+  }
+  return true;
+}
+
+bool check_set64(const Case &c) {
+  uint64_t capacity = capacity_for(c.n());
+  auto keys = c.device->copy(c.words);
+  auto slots = c.device->zeros<uint64_t>(capacity + 1);
+  auto fresh = c.device->zeros<int64_t>(c.n());
+  auto cursor = c.device->zeros<int64_t>(1), room = c.device->copy(Words{1});
+  c.run("set64_insert", {keys, c.n(), slots, capacity - 1, fresh, cursor, c.n(), room});
+  Words got = fresh.get(), want = distinct(c.words);
+  got.resize(std::min(cursor.get()[0], c.n()));
+  if (!same("new keys", sorted(got), want) || !same("room", room.get(), Words{1}))
+    return false;
+  Words probes, flags;
+  for (int64_t w : c.words)
+    for (int64_t p : {w, w + 1}) {
+      probes.push_back(p);
+      flags.push_back(std::binary_search(want.begin(), want.end(), p) ? 7 : 0);
+    }
+  auto out = c.device->zeros<int64_t>(probes.size());
+  c.run("set64_contains", {c.device->copy(probes), (int64_t)probes.size(), slots, capacity - 1, out});
+  if (!same("set64_contains", out.get(), flags))
+    return false;
+  auto again = c.device->zeros<uint64_t>(capacity + 1);
+  auto answers = c.device->zeros<int64_t>(c.n());
+  c.run("set64_insert_each", {keys, c.n(), again, capacity - 1, answers});
+  Words a = answers.get();
+  return same("times new", Words{std::accumulate(a.begin(), a.end(), (int64_t)0)}, Words{(int64_t)want.size()});
+}
+
+bool check_rowset(const Case &c) {
+  uint64_t capacity = capacity_for(c.n());
+  Words in[3];
+  std::set<std::tuple<int64_t, int64_t, int64_t>> want;
+  for (int64_t w : c.words) {
+    in[0].push_back(w), in[1].push_back(w % 3), in[2].push_back(-w / 2);
+    want.insert({w, w % 3, -w / 2});
+  }
+  auto x = c.device->copy(in[0]), y = c.device->copy(in[1]), z = c.device->copy(in[2]);
+  auto a = c.device->zeros<int64_t>(c.n()), b = c.device->zeros<int64_t>(c.n()), d = c.device->zeros<int64_t>(c.n());
+  auto slots = c.device->zeros<uint64_t>(capacity);
+  auto cursor = c.device->zeros<int64_t>(1), answers = c.device->zeros<int64_t>(c.n());
+  auto found = c.device->zeros<int64_t>(c.n());
+  c.run("rowset_insert", {x, y, z, c.n(), slots, capacity - 1, a, b, d, cursor, c.n(), answers});
+  c.run("rowset_find", {x, y, z, c.n(), slots, capacity - 1, a, b, d, found});
+  if (!same("rows", cursor.get(), Words{(int64_t)want.size()}))
+    return false;
+  Words got = answers.get(), ra = a.get(), rb = b.get(), rd = d.get(), rows = got;
+  std::map<int64_t, int> fresh;
+  for (size_t i = 0; i < got.size(); i++) {
+    int64_t row = rows[i] = got[i] / 2;
+    if (row < 0 || row >= (int64_t)want.size() || ra[row] != in[0][i] || rb[row] != in[1][i] || rd[row] != in[2][i]) {
+      printf("  tuple %zu was given row %lld\n", i, (long long)row);
+      return false;
+    }
+    fresh[row] += got[i] % 2;
+  }
+  for (auto &f : fresh)
+    if (f.second != 1) {
+      printf("  row %lld was new %d times\n", (long long)f.first, f.second);
+      return false;
+    }
+  return same("rowset_find", found.get(), rows);
+}
+
+bool check_bitset(const Case &c) {
+  int64_t size = c.n() + 100;
+  Words keys;
+  for (int64_t w : c.words)
+    keys.push_back(w % size);
+  std::vector<uint32_t> want(size / 32 + 1);
+  for (int64_t k : keys)
+    want[k / 32] |= 1u << (k % 32);
+  for (int seldom : {0, 1}) {
+    auto words = c.device->zeros<uint32_t>(want.size());
+    auto answers = c.device->zeros<int64_t>(c.n());
+    c.run("bitset_insert", {c.device->copy(keys), c.n(), words, seldom, answers});
+    Words a = answers.get();
+    if (!same("bits", words.get(), want) ||
+        !same("new bits", Words{std::accumulate(a.begin(), a.end(), (int64_t)0)}, Words{(int64_t)distinct(keys).size()}))
+      return false;
+    for (int absent : {0, 1}) {
+      int64_t tiles = c.n() / c.tile() + 1;
+      std::vector<uint32_t> selected(tiles * c.tile() / 32);
+      for (int64_t i = 0; i < c.n(); i++) {
+        uint64_t bit = (uint64_t)c.words[i] - 11;
+        bool in = bit < (uint64_t)size - 20 && (want[bit / 32] >> (bit % 32) & 1);
+        if (in != (absent == 1))
+          selected[i / 32] |= 1u << (i % 32);
+      }
+      auto out = c.device->zeros<uint32_t>(selected.size());
+      c.run("bitset_contains", {c.device->copy(c.words), c.n(), words, 11, size - 20, absent, out});
+      if (!same("selected", out.get(), selected))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool check_map(const Case &c) {
+  for (int kind : {0, 1, 2}) {
+    Words keys = c.words;
+    if (kind == 2)
+      keys = clipped(keys, 4);
+    keys = distinct(keys);
+    if (kind == 0 && !keys.empty() && keys.back() > 1 << 20)
+      continue;
+    int64_t n = (int64_t)keys.size(), size = keys.empty() ? 1 : keys.back() + 1;
+    uint64_t capacity = capacity_for(n);
+    auto table = c.device->zeros<uint64_t>(kind == 0 ? size : 2 * (capacity + 1));
+    auto answers = c.device->zeros<int64_t>(n);
+    c.run("map_insert", {c.device->copy(keys), n, table, capacity - 1, 0, size, kind, answers});
+    if (!same("map_insert", answers.get(), Words(n, 1)))
+      return false;
+    Words probes = c.words, rows;
+    probes.insert(probes.end(), {0, 1, -1, INT64_MAX});
+    for (int64_t p : probes) {
+      auto at = std::lower_bound(keys.begin(), keys.end(), p);
+      rows.push_back(at != keys.end() && *at == p ? at - keys.begin() : -1);
+    }
+    auto found = c.device->zeros<int64_t>(probes.size());
+    c.run("map_find", {c.device->copy(probes), (int64_t)probes.size(), table, capacity - 1, 0, size, kind, found});
+    if (!same(kind == 0 ? "direct" : kind == 1 ? "map64" : "map32", found.get(), rows))
+      return false;
+  }
+  return true;
+}
+
+bool check_multimap(const Case &c) {
+  uint64_t capacity = capacity_for(c.n());
+  auto in = c.device->copy(c.words);
+  auto keys = c.device->zeros<uint64_t>(capacity + 1), begins = c.device->zeros<uint64_t>(capacity + 2);
+  auto rows = c.device->zeros<uint64_t>(c.n());
+  c.run("multimap_build", {in, c.n(), keys, capacity - 1, begins, rows, 0});
+  std::vector<uint64_t> sums = begins.get();
+  std::partial_sum(sums.begin(), sums.end(), sums.begin());
+  begins.set(sums);
+  c.run("multimap_build", {in, c.n(), keys, capacity - 1, begins, rows, 1});
+  auto counts = c.device->zeros<int64_t>(c.n()), starts = c.device->zeros<int64_t>(c.n());
+  c.run("multimap_find", {in, c.n(), keys, capacity - 1, begins, counts, starts});
+  std::map<int64_t, std::vector<uint64_t>> want;
+  for (int64_t i = 0; i < c.n(); i++)
+    want[c.words[i]].push_back((uint64_t)i);
+  Words count = counts.get(), start = starts.get();
+  std::vector<uint64_t> run = rows.get();
+  std::set<int64_t> checked;
+  for (int64_t i = 0; i < c.n(); i++) {
+    if (!checked.insert(c.words[i]).second)
+      continue;
+    if (start[i] < 0 || start[i] + count[i] > c.n())
+      return same("begin", Words{start[i]}, Words{0});
+    std::vector<uint64_t> got(run.begin() + start[i], run.begin() + start[i] + count[i]);
+    if (!same("rows of a key", sorted(got), want[c.words[i]]))
+      return false;
+  }
+  return true;
+}
+
+bool check_group(const Case &c) {
+  struct Totals {
+    __int128 sum = 0;
+    int64_t least = INT64_MAX, most = INT64_MIN;
+  };
+  uint64_t capacity = capacity_for(c.n());
+  for (int block : {0, 1}) {
+    Words values, four;
+    std::map<int64_t, Totals> want;
+    Words want_four(4);
+    for (int64_t i = 0; i < c.n(); i++) {
+      int64_t v = (INT64_MAX - c.words[i]) >> (block ? 20 : 0);
+      v = i % 3 ? v : -v;
+      values.push_back(v), four.push_back(c.words[i] & 3);
+      want_four[four[i]] = (int64_t)((uint64_t)want_four[four[i]] + (uint64_t)v);
+      Totals &t = want[c.words[i]];
+      t.sum += v, t.least = std::min(t.least, v), t.most = std::max(t.most, v);
+    }
+    auto keys = c.device->copy(c.words), in = c.device->copy(values);
+    auto table = c.device->zeros<uint64_t>(capacity + 1), sums = c.device->zeros<uint64_t>(2 * (capacity + 1));
+    auto minima = c.device->copy(Words(capacity + 1, INT64_MAX)), maxima = c.device->copy(Words(capacity + 1, INT64_MIN));
+    auto room = c.device->copy(Words{1});
+    if (block) {
+      c.run("group_block", {keys, in, c.n(), table, capacity - 1, sums, room});
+    } else {
+      auto out = c.device->zeros<int64_t>(4);
+      c.run("group_registers", {c.device->copy(four), in, c.n(), out});
+      if (!same("group_registers", out.get(), want_four))
+        return false;
+      c.run("group_global", {keys, in, c.n(), table, capacity - 1, sums, minima, maxima, room});
+    }
+    auto k = table.get(), s = sums.get();
+    Words lo = minima.get(), hi = maxima.get();
+    size_t groups = 0;
+    for (uint64_t slot = 0; slot <= capacity; slot++) {
+      if (k[slot] == 0)
+        continue;
+      groups++;
+      const Totals &t = want[slot == capacity ? 0 : (int64_t)k[slot]];
+      if (s[2 * slot] != (uint64_t)t.sum || s[2 * slot + 1] != (uint64_t)(t.sum >> 64) ||
+          (!block && (lo[slot] != t.least || hi[slot] != t.most))) {
+        printf("  group %lld of %s differs\n", (long long)k[slot], block ? "blocks" : "the table");
+        return false;
+      }
+    }
+    if (groups != want.size() || room.get()[0] != 1) {
+      printf("  %zu groups, want %zu\n", groups, want.size());
+      return false;
+    }
+  }
+  return true;
+}
+
+bool check_search(const Case &c) {
+  for (int width : {2, 8}) {
+    Words column = sorted(clipped(c.words, width)), probes = {-1, 0, INT64_MAX}, lower, upper;
+    for (int64_t i = 0; i < c.n(); i += 7)
+      for (int d = -1; d <= 1; d++)
+        probes.push_back((int64_t)((uint64_t)column[i] + (uint64_t)d));
+    for (int64_t p : probes) {
+      lower.push_back(std::lower_bound(column.begin(), column.end(), p) - column.begin());
+      upper.push_back(std::upper_bound(column.begin(), column.end(), p) - column.begin());
+    }
+    int64_t m = (int64_t)probes.size();
+    auto l = c.device->zeros<int64_t>(m), u = c.device->zeros<int64_t>(m), s = c.device->zeros<int64_t>(m);
+    c.run("search_sorted", {c.device->copy(narrow(column, width)), width, 0, 1, c.n(), c.device->copy(probes), m, l, u, s});
+    if (!same("lower bounds", l.get(), lower) || !same("upper bounds", u.get(), upper) || !same("seeks", s.get(), lower))
+      return false;
+  }
+  return true;
+}
+
+bool check_merge(const Case &c) {
+  for (int64_t cut : {(int64_t)0, c.n() / 3, c.n()}) {
+    Words a = sorted(Words(c.words.begin(), c.words.begin() + cut)), b = sorted(Words(c.words.begin() + cut, c.words.end()));
+    Words all = a, order(c.n()), merged;
+    all.insert(all.end(), b.begin(), b.end());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return all[x] < all[y]; });
+    for (int64_t o : order)
+      merged.push_back(all[o]);
+    auto words = c.device->zeros<int64_t>(c.n()), sources = c.device->zeros<int64_t>(c.n());
+    c.run("merge_block", {c.device->copy(a), cut, c.device->copy(b), c.n() - cut, words, sources});
+    if (!same("merged words", words.get(), merged) || !same("their sources", sources.get(), order))
+      return false;
+  }
+  return true;
+}
+
+bool check_segment(const Case &c) {
+  Words keys = sorted(c.words), heads(c.n()), sums = c.words;
+  for (int64_t i = 0; i < c.n(); i++) {
+    heads[i] = i == 0 || keys[i] != keys[i - 1];
+    if (!heads[i] && i % c.tile() != 0)
+      sums[i] = (int64_t)((uint64_t)sums[i] + (uint64_t)sums[i - 1]);
+  }
+  auto h = c.device->zeros<int64_t>(c.n()), s = c.device->zeros<int64_t>(c.n());
+  c.run("segment_block", {c.device->copy(keys), c.device->copy(c.words), c.n(), h, s});
+  return same("heads", h.get(), heads) && same("segment sums", s.get(), sums);
+}
+
+bool check_radix(const Case &c) {
+  int64_t tile = c.threads == 1024 ? c.threads : c.tile(), tiles = (c.n() + tile - 1) / tile;
+  Words keys = c.words, payloads(c.n());
+  std::iota(payloads.begin(), payloads.end(), 1000);
+  for (int shift : {0, 8, 56}) {
+    auto in = c.device->copy(keys), with = c.device->copy(payloads);
+    auto counts = c.device->zeros<uint64_t>(256 * tiles);
+    c.run("radix_histogram", {in, c.n(), shift, counts});
+    std::vector<uint64_t> sums = counts.get();
+    uint64_t sum = 0;
+    for (uint64_t &s : sums)
+      std::swap(s, sum), sum += s;
+    counts.set(sums);
+    auto out = c.device->zeros<int64_t>(c.n()), moved = c.device->zeros<int64_t>(c.n());
+    c.run("radix_scatter", {in, with, c.n(), shift, counts, out, moved});
+    Words order(c.n()), want, want_moved;
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t x, int64_t y) { return (keys[x] >> shift & 255) < (keys[y] >> shift & 255); });
+    for (int64_t o : order)
+      want.push_back(keys[o]), want_moved.push_back(payloads[o]);
+    if (!same("keys by digit", out.get(), want) || !same("payloads", moved.get(), want_moved))
+      return false;
+    keys = want, payloads = want_moved;
+  }
+  return true;
+}
+
+bool check_dates(const Case &c) {
+  Words days = clipped(c.words, 2), want;
+  for (int64_t d : days) {
+    // One year and one day at a time, from 1970 on.
+    auto leap = [](int64_t y) { return y % 4 == 0 && (y % 100 != 0 || y % 400 == 0); };
+    auto month_days = [&](int64_t y, int64_t m) {
+      const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+      return lengths[m - 1] + (m == 2 && leap(y));
+    };
+    auto first_of = [&](int64_t y, int64_t m) {
+      int64_t sum = 0;
+      for (int64_t i = 1970; i < y; i++)
+        sum += 365 + leap(i);
+      for (int64_t i = 1; i < m; i++)
+        sum += month_days(y, i);
+      return sum;
+    };
+    int64_t y = 1970, m = 1, rest = d;
+    while (rest >= 365 + leap(y))
+      rest -= 365 + leap(y), y++;
+    int64_t of_year = rest + 1;
+    while (rest >= month_days(y, m))
+      rest -= month_days(y, m), m++;
+    int64_t later_year = m == 12 ? y + 2 : y + 1, later = m % 12 + 1;
+    int64_t earlier_year = m == 1 ? y - 1 : y, earlier = m == 1 ? 12 : m - 1;
+    int64_t before = earlier_year < 1970 ? rest - 31 : first_of(earlier_year, earlier) + std::min<int64_t>(rest, month_days(earlier_year, earlier) - 1);
+    int64_t after = first_of(later_year, later) + std::min<int64_t>(rest, month_days(later_year, later) - 1);
+    want.insert(want.end(), {y, m, rest + 1, (d + 4) % 7, of_year, d, after, before, d * 10000 + 1000});
+  }
+  auto out = c.device->zeros<int64_t>(want.size());
+  c.run("date_parts", {c.device->copy(days), c.n(), out});
+  return same("date_parts", out.get(), want);
+}
+
+bool check_int128(const Case &c) {
+  int64_t n = c.n() / 2;
+  for (uint64_t divisor : {1ull, 3ull, 1ull << 63}) {
+    Words want;
+    for (int64_t i = 0; i < n; i++) {
+      int64_t x = c.words[2 * i] * (i % 2 ? -1 : 1), y = c.words[2 * i + 1];
+      __int128 p = (__int128)x * y, sum;
+      bool fits = !__builtin_add_overflow(p, p, &sum);
+      sum = (__int128)((unsigned __int128)sum + (unsigned __int128)(__int128)x);
+      unsigned __int128 size = p < 0 ? -(unsigned __int128)p : (unsigned __int128)p;
+      unsigned __int128 q = size / divisor;
+      q += size % divisor >= divisor - size % divisor;
+      __int128 quotient = p < 0 ? -(__int128)q : (__int128)q;
+      want.insert(want.end(), {(int64_t)p, (int64_t)(p >> 64), fits, (int64_t)sum, (int64_t)(sum >> 64),
+                               p < sum ? -1 : p > sum ? 1 : 0, p == (int64_t)p, (int64_t)quotient,
+                               (int64_t)(quotient >> 64), 0});
+    }
+    Words pairs = c.words;
+    for (int64_t i = 0; i < n; i++)
+      pairs[2 * i] *= i % 2 ? -1 : 1;
+    auto out = c.device->zeros<int64_t>(want.size());
+    c.run("int128_parts", {c.device->copy(pairs), n, divisor, out});
+    if (!same("int128_parts", out.get(), want))
+      return false;
+  }
+  return true;
+}
+
+// Matches %a_b% against texts of the letters a to d.
+bool check_strings(const Case &c) {
+  std::vector<uint8_t> bytes;
+  Words offsets = {0}, want;
+  std::vector<std::string> texts;
+  for (int64_t w : c.words) {
+    std::string s;
+    for (int k = 0; k < w % 11; k++)
+      s += (char)('a' + ((w >> (2 * k)) & 3));
+    texts.push_back(s);
+    bytes.insert(bytes.end(), s.begin(), s.end());
+    offsets.push_back((int64_t)bytes.size());
+  }
+  bytes.resize(bytes.size() + 1);
+  std::vector<uint64_t> masks(129, 2), loops = {1 | 8};
+  masks['a'] |= 1, masks['b'] |= 4;
+  for (int64_t i = 0; i < c.n(); i++) {
+    const std::string &s = texts[i], &before = texts[i > 0 ? i - 1 : 0];
+    bool matches = false;
+    for (size_t k = 0; k + 2 < s.size(); k++)
+      matches |= s[k] == 'a' && s[k + 2] == 'b';
+    int order = s.compare(before);
+    want.insert(want.end(), {matches, order < 0 ? -1 : order > 0, s == before, s.compare(0, before.size(), before) == 0});
+  }
+  auto out = c.device->zeros<int64_t>(5 * c.n());
+  c.run("string_match", {c.device->copy(bytes), c.device->copy(offsets), c.n(), c.device->copy(masks),
+                         c.device->copy(loops), c.device->zeros<uint32_t>(1), 0, 3, 1, out});
+  Words all = out.get(), got;
+  for (int64_t i = 0; i < c.n(); i++)
+    got.insert(got.end(), all.begin() + 5 * i, all.begin() + 5 * i + 4);
+  return same("string_match", got, want);
+}
+
+struct Check {
+  const char *name;
+  bool (*run)(const Case &);
+};
+
+const Check checks[] = {
+    {"tile load, store, gather", check_tile},
+    {"load by width, block sum", check_sum},
+    {"scan", check_scan},
+    {"reduce", check_reduce},
+    {"compact, look-back", check_compact},
+    {"expand", check_expand},
+    {"set of 64-bit keys", check_set64},
+    {"set of rows", check_rowset},
+    {"bit set", check_bitset},
+    {"unique maps", check_map},
+    {"multimap", check_multimap},
+    {"group-by", check_group},
+    {"sorted search", check_search},
+    {"merge", check_merge},
+    {"segments", check_segment},
+    {"radix sort", check_radix},
+    {"dates", check_dates},
+    {"128-bit numbers", check_int128},
+    {"strings", check_strings},
+};
+
+void run_checks(Device *device) {
+  for (const Check &check : checks)
+    for (int threads : {32, 64, 128, 256, 1024}) {
+      int items = device->items(threads);
+      int64_t tile = (int64_t)threads * items;
+      bool passed = true;
+      for (int64_t n : {(int64_t)0, (int64_t)1, (int64_t)3, tile - 1, tile, tile + 1, device->large(tile)})
+        for (int kind = 0; kind < 5 && passed; kind++) {
+          std::mt19937_64 random((uint64_t)(n * 5 + kind));
+          Words words(n);
+          for (int64_t i = 0; i < n; i++)
+            words[i] = kind == 0   ? 7
+                       : kind == 1 ? i
+                       : kind == 2 ? (int64_t)(random() % 5)
+                       : kind == 3 ? (random() % 2 ? 3 : (int64_t)(random() % (uint64_t)(n + 1)))
+                                   : (int64_t)(random() >> 2);
+          passed = check.run(Case{device, threads, items, words});
+          if (!passed)
+            printf("  with %" PRId64 " words of kind %d\n", n, kind);
+        }
+      printf("%s %s, %d threads\n", passed ? "PASS" : "FAIL", check.name, threads);
+      fflush(stdout);
+      failures += !passed;
+    }
+}
+
+// rate prints what one launch of many moves or does.
+void rate(Device *device, const char *what, double amount, const char *unit, const char *kernel, int threads, int blocks,
+          std::initializer_list<Argument> arguments, std::initializer_list<Argument> clear) {
+  double best = 1e30;
+  for (int i = 0; i < 4; i++) {
+    for (const Argument &a : clear)
+      a.clear();
+    best = std::min(best, device->timed(kernel, threads, blocks, arguments));
+  }
+  printf("%-58s %10.3f ms %10.1f %s\n", what, best * 1e3, amount / best / 1e9, unit);
+  fflush(stdout);
+}
+
+void run_bench(Device *device) {
+  const int threads = 256;
+  int sms = device->processors();
+  if (sms == 0)
+    return;
+  int64_t n = 1ll << 28;
+  {
+    auto column = device->zeros<uint64_t>(n);
+    auto sum = device->zeros<int64_t>(1);
+    for (int k = 0; k < 4; k++) {
+      int width = 1 << k;
+      std::string kernel = "sum_w" + std::to_string(width), what = "tile load and sum, width " + std::to_string(width);
+      for (int each : {4, 8})
+        rate(device, (what + ", " + std::to_string(each) + " blocks an SM").c_str(), 8.0 * (double)n, "GB/s",
+             kernel.c_str(), threads, each * sms, {column, n * 8 / width, sum}, {});
+    }
+  }
+  std::mt19937_64 random(1);
+  int64_t m = 1ll << 26;
+  Words words(m);
+  for (int64_t &w : words)
+    w = (int64_t)(random() >> 2);
+  auto in = device->copy(words);
+  auto out = device->zeros<int64_t>(m), other = device->zeros<int64_t>(m), cursor = device->zeros<int64_t>(1);
+  {
+    auto third = device->zeros<int64_t>(m), totals = device->zeros<int64_t>(3 * (m / threads + 1));
+    rate(device, "three scans of one word a thread", (double)m, "G words/s", "scan_block", threads, 8 * sms,
+         {in, m, out, other, totals, third}, {});
+    rate(device, "four reductions of one word a thread", (double)m, "G words/s", "reduce_block", threads, 8 * sms,
+         {in, m, device->zeros<int64_t>(5 * (m / threads + 1))}, {});
+  }
+  for (double share : {0.01, 0.5, 1.0}) {
+    int64_t limit = (int64_t)(share * 4611686018427387904.0);
+    std::string what = "compact, keeping " + std::to_string((int)(share * 100)) + " %";
+    auto status = device->zeros<uint64_t>(m / 4096 + 1);
+    auto ticket = device->zeros<int64_t>(1), total = device->zeros<int64_t>(1);
+    rate(device, (what + ", ordered").c_str(), (double)m, "G words/s", "compact_ordered", threads, 4 * sms,
+         {in, m, limit, out, status, ticket, total}, {status, ticket});
+    rate(device, (what + ", any order").c_str(), (double)m, "G words/s", "compact_scatter", threads, 4 * sms,
+         {in, m, limit, out, m, cursor}, {cursor});
+  }
+  {
+    Words counts(m / 16);
+    for (int64_t &c : counts)
+      c = (int64_t)(random() % 16);
+    int64_t total = std::accumulate(counts.begin(), counts.end(), (int64_t)0);
+    rate(device, "expand, 0 to 15 outputs a row", (double)total, "G outputs/s", "expand_tile", threads, 4 * sms,
+         {device->copy(counts), (int64_t)counts.size(), out, other, cursor}, {cursor});
+    std::fill(counts.begin(), counts.end(), 0);
+    counts[7] = m - 1;
+    rate(device, "expand, all outputs of one row", (double)m, "G outputs/s", "expand_tile", threads, 4 * sms,
+         {device->copy(counts), (int64_t)counts.size(), out, other, cursor}, {cursor});
+  }
+  for (int bits : {18, 22, 26}) {
+    // Four tries for each distinct key, two slots a key.
+    int64_t distinct_keys = 1ll << bits, tries = std::min(4 * distinct_keys, m);
+    Words keys(tries);
+    for (int64_t &k : keys)
+      k = 1 + (int64_t)(random() % (uint64_t)distinct_keys) * 7919;
+    auto slots = device->zeros<uint64_t>(2 * distinct_keys + 1);
+    auto room = device->zeros<int64_t>(1);
+    auto copied = device->copy(keys);
+    uint64_t mask = 2 * (uint64_t)distinct_keys - 1;
+    std::string size = std::to_string(distinct_keys * 16 >> 20) + " MB";
+    rate(device, ("set insert, tiles, " + size).c_str(), (double)tries, "G tries/s", "set64_insert", threads, 4 * sms,
+         {copied, tries, slots, mask, out, cursor, m, room}, {slots, cursor});
+    rate(device, ("set insert, one by one, " + size).c_str(), (double)tries, "G tries/s", "set64_insert_each", threads,
+         8 * sms, {copied, tries, slots, mask, out}, {slots});
+    for (int64_t &k : keys)
+      k = (int64_t)(random() % (uint64_t)(distinct_keys * 128));
+    rate(device, ("bit set insert, random bits, " + size).c_str(), (double)tries, "G tries/s", "bitset_insert", threads,
+         8 * sms, {device->copy(keys), tries, slots, 0, out}, {slots});
+  }
+  for (int64_t groups : {1ll, 16ll, 4096ll, 1ll << 20}) {
+    Words keys(m);
+    for (int64_t &k : keys)
+      k = 1 + (int64_t)(random() % (uint64_t)groups);
+    auto copied = device->copy(keys);
+    uint64_t capacity = 2;
+    while (capacity < 2 * (uint64_t)groups)
+      capacity *= 2;
+    auto table = device->zeros<uint64_t>(capacity + 1), sums = device->zeros<uint64_t>(2 * capacity + 2);
+    auto minima = device->zeros<int64_t>(capacity + 1), maxima = device->zeros<int64_t>(capacity + 1);
+    auto room = device->zeros<int64_t>(1);
+    std::string what = "group-by, " + std::to_string(groups) + " groups, ";
+    rate(device, (what + "in blocks").c_str(), (double)m, "G rows/s", "group_block", threads, 8 * sms,
+         {copied, in, m, table, capacity - 1, sums, room}, {table, sums});
+    rate(device, (what + "in one table, with min and max").c_str(), (double)m, "G rows/s", "group_global", threads,
+         8 * sms, {copied, in, m, table, capacity - 1, sums, minima, maxima, room}, {table, sums});
+    if (groups == 1) {
+      for (int64_t &k : keys)
+        k &= 3;
+      rate(device, "group-by, 4 groups, in registers", (double)m, "G rows/s", "group_registers", threads, 4 * sms,
+           {device->copy(keys), in, m, device->zeros<int64_t>(4)}, {});
+    }
+  }
+  {
+    int64_t tiles = m / 4096;
+    auto counts = device->zeros<uint64_t>(256 * tiles);
+    rate(device, "radix histogram", (double)m, "G keys/s", "radix_histogram", threads, 4 * sms, {in, m, 0, counts}, {});
+    std::vector<uint64_t> sums = counts.get();
+    uint64_t sum = 0;
+    for (int64_t d = 0; d < 256 * tiles; d++)
+      std::swap(sums[d], sum), sum += sums[d];
+    counts.set(sums);
+    auto moved = device->zeros<int64_t>(m);
+    rate(device, "radix scatter, 8-byte payload", (double)m, "G keys/s", "radix_scatter", threads, 2 * sms,
+         {in, other, m, 0, counts, out, moved}, {});
+    Words half = sorted(Words(words.begin(), words.begin() + m / 2));
+    auto a = device->copy(half);
+    rate(device, "merge of two halves, with sources", (double)m, "G words/s", "merge_block", threads, 4 * sms,
+         {a, m / 2, a, m / 2, out, moved}, {});
+  }
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+  Device device(count > 1 ? arguments[1] : "");
+  std::string what = count > 2 ? arguments[2] : "all";
+  if (what != "bench")
+    run_checks(&device);
+  if (what != "checks")
+    run_bench(&device);
+  printf("%s\n", failures ? "some checks FAILED" : "all checks PASSED");
+  return failures ? 1 : 0;
+}
