@@ -35,8 +35,8 @@ RF_HELPER Partial warp_inclusive(Partial p, int32_t lane) {
 // before, and the first row of the tile unless its key is previous and
 // has_previous is 1. Live rows come first in the tile.
 //
-// Phases: for each chunk: 1 the last of four keys to scratch; 2 compare
-// Barriers: 1 a chunk of 4 items, 1 more at the end
+// Phases: 1 the last key of every four to scratch; 2 compare
+// Barriers: 2
 // Scratch: 8 * threads * items / 4
 // Cost: 2 shared accesses a chunk
 RF_PRIMITIVE void rf_block_heads(uint8_t *heads, const int64_t *keys, const uint8_t *live, int64_t previous,
