@@ -115,6 +115,48 @@ block b0:
 `,
 }
 
+// Groups and keys that are too many for a direct array.
+func init() {
+	queries["groups"] = lineitem + `
+var q(ok: int, s: decimal[18,2]; n: int) derived output
+block b0:
+  insert q
+    aggregate [ok, ep] c: int = count()
+      scan lineitem(ok, _, _, ep, _, _, _, _, _)
+  merge q
+  halt
+`
+	queries["orders"] = lineitem + `
+var q(ok: int; s: decimal[18,2]) derived
+var r(; n: int) derived output
+block b0:
+  insert q
+    filter gt(t, 250.00)
+      aggregate [ok] t: decimal[18,2] = total(qty)
+        scan lineitem(ok, _, qty, _, _, _, _, _, _)
+  merge q
+  insert r
+    aggregate [] n: int = count()
+      join ok
+        scan lineitem(ok, _, _, _, _, _, _, _, _)
+        scan q(ok, _)
+  merge r
+  halt
+`
+	queries["hashed"] = lineitem + `
+var r(; n: int) derived output
+block b0:
+  insert r
+    aggregate [] n: int = count()
+      semi join ok, ep
+        scan lineitem(ok, _, _, ep, _, _, _, _, _)
+        filter gt(qty, 40.00)
+          scan lineitem(ok, _, qty, ep, _, _, _, _, _)
+  merge r
+  halt
+`
+}
+
 // BenchmarkQueries runs queries over lineitem.parquet in the folder that
 // REDFOX_TPCH names.
 func BenchmarkQueries(b *testing.B) {
@@ -135,7 +177,7 @@ func BenchmarkQueries(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, name := range []string{"Q1", "Q6"} {
+	for _, name := range []string{"Q1", "Q6", "groups", "orders", "hashed"} {
 		p := parse(b, queries[name])
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -19,9 +19,10 @@ type options struct {
 	serialRows int // source rows below which one worker runs a pipeline
 	smallSet   int // tuples that a set holds in its small form
 	noBitmaps  bool
+	groups     int // that a worker collects before it may leave a table full
 }
 
-var defaults = options{vector: 2048, serialRows: serialRows, smallSet: smallSet}
+var defaults = options{vector: 2048, serialRows: serialRows, smallSet: smallSet, groups: groupLimit}
 
 type engine struct{ opts options }
 

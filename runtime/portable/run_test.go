@@ -25,10 +25,10 @@ var configurations = []struct {
 	threads int
 }{
 	{"default", defaults, 2},
-	{"serial", options{vector: 16, serialRows: 1 << 30, smallSet: smallSet}, 1},
-	{"tiny", options{vector: 3, serialRows: 1, smallSet: 4}, 2},
-	{"one row", options{vector: 1, serialRows: 1, smallSet: 0}, 7},
-	{"hashed", options{vector: 5, serialRows: 1, smallSet: 2, noBitmaps: true}, 3},
+	{"serial", options{vector: 16, serialRows: 1 << 30, smallSet: smallSet, groups: groupLimit}, 1},
+	{"tiny", options{vector: 3, serialRows: 1, smallSet: 4, groups: 4}, 2},
+	{"one row", options{vector: 1, serialRows: 1, smallSet: 0, groups: 1}, 7},
+	{"hashed", options{vector: 5, serialRows: 1, smallSet: 2, noBitmaps: true, groups: 8}, 3},
 }
 
 // database makes stored relations of rows. Those that only one table reads get

@@ -106,9 +106,10 @@ func (s *wholeSum) spill() {
 	s.added = 0
 }
 
-func (s *wholeSum) merge(from *wholeSum, ids []uint32) {
-	from.spill()
-	for g, to := range ids {
+// merge adds groups of another sum, which has been spilled.
+func (s *wholeSum) merge(from *wholeSum, numbers, ids []uint32) {
+	for k, to := range ids {
+		g := numberAt(numbers, k)
 		s.addWide(to, from.wide[2*g], from.wide[2*g+1])
 	}
 }
@@ -175,9 +176,10 @@ func (s *floatSum) promote(g uint32) *superSum {
 	return b
 }
 
-func (s *floatSum) merge(from *floatSum, ids []uint32) {
-	for g, to := range ids {
-		if b := from.big[uint32(g)]; b != nil {
+func (s *floatSum) merge(from *floatSum, numbers, ids []uint32) {
+	for k, to := range ids {
+		g := numberAt(numbers, k)
+		if b := from.big[g]; b != nil {
 			s.promote(to).merge(b)
 			continue
 		}

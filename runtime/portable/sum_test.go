@@ -50,7 +50,7 @@ func TestFloatTotalsAreExact(t *testing.T) {
 						parts[1].addFloat(uint32(rnd.IntN(2)), x)
 					}
 				}
-				parts[0].merge(&parts[1], []uint32{0, 0})
+				parts[0].merge(&parts[1], nil, []uint32{0, 0})
 				if got := parts[0].total(0); got != want {
 					t.Fatalf("%s, %d terms: got %v, want %v", name, n, got, want)
 				}

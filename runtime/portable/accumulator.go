@@ -1,0 +1,182 @@
+package portable
+
+import (
+	"math"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// accumulator is one aggregate of all groups.
+type accumulator interface {
+	grow(n int)
+	add(groups []uint32, col []int64) // nil groups: all rows are of group 0
+	// merge adds groups of another accumulator: from's group numbers[k] to group
+	// ids[k]; nil numbers are 0, 1, and so on. Different groups may be merged out of
+	// one accumulator at the same time.
+	merge(from accumulator, numbers, ids []uint32)
+	// result returns a group's word, and whether it fits the type.
+	result(g int, agg queryplan.Agg, in scalar.Type, counts []int64) (int64, bool)
+}
+
+// numberAt is numbers[k], or k if there are no numbers.
+func numberAt(numbers []uint32, k int) uint32 {
+	if numbers == nil {
+		return uint32(k)
+	}
+	return numbers[k]
+}
+
+func newAccumulator(s accSpec) accumulator {
+	switch {
+	case s.fn != queryplan.Total && s.in.dom != nil && s.in.dom.grows:
+		return &stringExtreme{dom: s.in.dom, max: s.fn == queryplan.Max}
+	case s.fn != queryplan.Total:
+		return &extreme{kind: s.in.typ.Kind, max: s.fn == queryplan.Max}
+	case s.in.typ.Kind == scalar.Float:
+		return &floatAcc{}
+	}
+	return &wholeAcc{wholeSum: newWholeSum(s.in.typ, s.in.rng)}
+}
+
+// wholeAcc is Total and Avg of ints and decimals.
+type wholeAcc struct{ *wholeSum }
+
+func (a *wholeAcc) merge(from accumulator, numbers, ids []uint32) {
+	a.wholeSum.merge(from.(*wholeAcc).wholeSum, numbers, ids)
+}
+
+func (a *wholeAcc) result(g int, agg queryplan.Agg, in scalar.Type, counts []int64) (int64, bool) {
+	sum, ok := a.total(g), true
+	out := agg.Out.Type
+	if agg.Fn == queryplan.Avg {
+		if out.Kind == scalar.Float {
+			return canonical(sum.Float64() / math.Pow10(int(in.Scale)) / float64(counts[g])), true
+		}
+		if sum, ok = sum.Mul(scalar.Pow10(int(out.Scale) - int(in.Scale))); !ok {
+			return 0, false
+		}
+		if sum, ok = sum.QuoRound(scalar.Int128Of(counts[g])); !ok {
+			return 0, false
+		}
+	}
+	if out == scalar.UintType {
+		return int64(sum.Lo), sum.Hi == 0
+	}
+	w := sum.Int64()
+	return w, sum.Fits64() && typeRange(out).contains(w)
+}
+
+// floatAcc is Total and Avg of floats.
+type floatAcc struct{ floatSum }
+
+func (a *floatAcc) merge(from accumulator, numbers, ids []uint32) {
+	a.floatSum.merge(&from.(*floatAcc).floatSum, numbers, ids)
+}
+
+func (a *floatAcc) result(g int, agg queryplan.Agg, _ scalar.Type, counts []int64) (int64, bool) {
+	f := a.total(g)
+	if agg.Fn == queryplan.Avg {
+		f /= float64(counts[g])
+	}
+	return int64(scalar.OfFloat(agg.Out.Type, f).Bits()), true
+}
+
+// extreme is Min and Max of types whose words order by orderWord.
+type extreme struct {
+	kind scalar.Kind
+	max  bool
+	best []int64 // as order words; complemented for Max
+}
+
+func (a *extreme) grow(n int) {
+	had := len(a.best)
+	a.best = growTo(a.best, n)
+	for i := had; i < n; i++ {
+		a.best[i] = math.MaxInt64
+	}
+}
+
+// flip turns the greatest into the least.
+func (a *extreme) flip() int64 {
+	if a.max {
+		return -1
+	}
+	return 0
+}
+
+func (a *extreme) add(groups []uint32, col []int64) {
+	flip := a.flip()
+	best := a.best
+	if groups == nil {
+		m := best[0]
+		for _, w := range col {
+			m = min(m, orderWord(a.kind, w)^flip)
+		}
+		best[0] = m
+		return
+	}
+	groups = groups[:len(col)]
+	for i, w := range col {
+		g := groups[i]
+		best[g] = min(best[g], orderWord(a.kind, w)^flip)
+	}
+}
+
+func (a *extreme) merge(from accumulator, numbers, ids []uint32) {
+	best := from.(*extreme).best
+	for k, to := range ids {
+		a.best[to] = min(a.best[to], best[numberAt(numbers, k)])
+	}
+}
+
+func (a *extreme) result(g int, _ queryplan.Agg, _ scalar.Type, _ []int64) (int64, bool) {
+	// orderWord is its own inverse.
+	return orderWord(a.kind, a.best[g]^a.flip()), true
+}
+
+// stringExtreme is Min and Max of strings whose codes are in no order.
+type stringExtreme struct {
+	dom  *domain
+	max  bool
+	best []int64 // codes; -1 before the first
+}
+
+func (a *stringExtreme) grow(n int) {
+	had := len(a.best)
+	a.best = growTo(a.best, n)
+	for i := had; i < n; i++ {
+		a.best[i] = -1
+	}
+}
+
+func (a *stringExtreme) offer(g uint32, w int64) {
+	have := a.best[g]
+	if have == w {
+		return
+	}
+	if have < 0 || a.dom.dict.Compare(uint32(w), uint32(have)) < 0 != a.max {
+		a.best[g] = w
+	}
+}
+
+func (a *stringExtreme) add(groups []uint32, col []int64) {
+	g := uint32(0)
+	for i, w := range col {
+		if groups != nil {
+			g = groups[i]
+		}
+		a.offer(g, w)
+	}
+}
+
+func (a *stringExtreme) merge(from accumulator, numbers, ids []uint32) {
+	best := from.(*stringExtreme).best
+	for k, to := range ids {
+		a.offer(to, best[numberAt(numbers, k)])
+	}
+}
+
+func (a *stringExtreme) result(g int, _ queryplan.Agg, _ scalar.Type, _ []int64) (int64, bool) {
+	return a.best[g], true
+}
