@@ -1,0 +1,172 @@
+package abi
+
+import "github.com/redfoxdb/redfox/internal/scalar"
+
+// Module is what code generation makes of a program for one target.
+type Module struct {
+	Target  string // "cpu", or "gpu:sm_90" with the architecture of the code
+	Entries []*Entry
+	// Tables are the functions of dictionary entries that kernels look up.
+	Tables []Table
+}
+
+// Role says what an entry does for its command.
+type Role uint8
+
+// The roles.
+const (
+	Kernel      Role = iota // runs a kernel
+	BuildInsert             // enters the rows of an index that is unique or exists
+	BuildCount              // counts the rows of each key of a multi index, into Begins
+	BuildFill               // enters them into Rows, after Begins is summed up
+)
+
+// Entry is one function.
+type Entry struct {
+	Symbol string
+	Role   Role
+	// Of names the kernel, or the index that is built.
+	Of     string
+	Params []Param
+	// Threads and Items give the tile's shape; Scratch the bytes of shared memory
+	// that a block has, all static.
+	Threads, Items, Scratch int
+	// Expansions is how many words of a state tell a position within a tile.
+	Expansions int
+	Literals   []Literal
+	Hosts      []Host
+}
+
+// StateWords is the length of a worker's state.
+func (e *Entry) StateWords() int { return 3 + e.Expansions }
+
+// Literal is a constant of the program. It is a parameter, so that another
+// constant is no other code.
+type Literal struct {
+	Value scalar.Value
+	// Domain is the string domain whose codes it stands among, see package
+	// harmony/domain; meaningless for other types.
+	Domain int
+}
+
+// Host is a function that has no native form: a kernel calls back for a tile of
+// rows. Only CPUs have it.
+//
+//	void (*host)(int64_t context, int64_t number, int64_t items, void **frame)
+//
+// The host is HostCall's word, context HostContext's, number the place in
+// Entry.Hosts. The frame has the live flags (bytes), the result's words, its
+// presence (bytes), and for each argument its words, its high words (null if it
+// has none) and its presence (null if it always has a value). Rows that are not
+// live need no result.
+type Host struct {
+	Func    string
+	Args    []scalar.Type
+	Result  scalar.Type
+	Domains []int // of each string argument, in order
+	Domain  int   // of a string result
+}
+
+// Table is a function of one string, all its other arguments constant, evaluated
+// once for each entry of a dictionary: a column, and a byte for each entry
+// that says whether it has a value.
+type Table struct {
+	Func   string
+	Args   []scalar.Value // with the zero Value at the place of the string
+	String int            // that place
+	Result scalar.Type
+	In     int // the domain of the string
+	Out    int // the domain of a string result
+}
+
+// Form is how the keys of a set, an index or groups are kept.
+type Form int64
+
+// The forms; the package's documentation says what each is.
+const (
+	None Form = iota
+	Direct
+	Hash
+	Wide
+)
+
+// Param is the meaning of a word. Var is the name of a managed variable, Index a
+// column, an accumulator or a number within the entry or module, as Kind says.
+type Param struct {
+	Kind  Kind
+	Var   string
+	Index int
+}
+
+// Kind is the kind of a parameter.
+type Kind uint8
+
+// The kinds of parameter. All pointers are to the target's memory.
+const (
+	RowsFrom  Kind = iota // the first row of the source
+	RowsUntil             // the row after the last one; of groups, slots
+
+	ColumnData  // of relation Var's column Index
+	ColumnBase  //
+	ColumnStep  //
+	ColumnWidth // 0, 1, 2, 4 or 8
+
+	ValuesData // of column Index of the kernel's constant rows
+	ValuesBase
+	ValuesStep
+	ValuesWidth
+
+	TableData // of table Index
+	TableBase
+	TableStep
+	TableWidth
+	TablePresent // bytes; 0 if all entries have a value
+
+	LiteralWord // of literal Index; of a string, its code or -1
+	LiteralHigh // the upper 64 bits of a decimal
+	PlaceLow    // the codes of a sorted domain below which strings are less
+	PlaceHigh   // the code from which they are greater than the literal
+
+	Gauge // cursor and limit of Var: rows of a relation, groups of a Groups
+
+	// The set of derived relation Var, and the key Index of it.
+	SetForm
+	SetTable
+	SetSize // bits of Direct, the mask of Hash and Wide
+	SetShift
+	SetBase
+	SetBits
+	SetColumns // pointers to the relation's columns, for Wide
+
+	// The index Var, and key column Index of it.
+	IndexForm
+	IndexTable
+	IndexSize
+	IndexShift
+	IndexBase
+	IndexBits
+	IndexBegins
+	IndexRows
+	IndexWideSlots // the row set of form Wide
+	IndexWideMask
+	IndexWideColumns
+	IndexWideGauge
+
+	// The groups Var, key column Index of them, accumulator Index.
+	GroupForm
+	GroupTable // keys of Hash, row set of Wide
+	GroupSize
+	GroupShift
+	GroupBase
+	GroupBits
+	GroupColumns // pointers to key columns of 8 bytes, for Wide
+	GroupCells   // of accumulator Index
+	GroupOccupied
+	GroupShared
+
+	Dropped // a counter of decimals that did not fit
+	Fault   // a word: 0, or 1 + the accumulator << 48 | slot, of a result that does not fit its type
+
+	HostCall
+	HostContext
+)

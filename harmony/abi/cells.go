@@ -1,0 +1,56 @@
+package abi
+
+import (
+	"math"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// FloatSumWords is the size of a sum of floats that does not depend on order: see
+// primitives/src/fsum.h.
+const FloatSumWords = 40
+
+// Cell says how the runtime lays out and clears an accumulator of one slot.
+type Cell struct {
+	Words   int
+	Initial int64 // what every word is cleared to
+}
+
+// CellOf returns the layout of an accumulator:
+//
+//	count                a number
+//	total of numbers     the low and the high word of a sum of 128 bits
+//	total of floats      FloatSumWords words
+//	min, max             the word that Ordered makes of the value
+//	avg                  as total, and then a count
+func CellOf(fn queryplan.AggFn, in scalar.Type) Cell {
+	sum := 2
+	if in.Kind == scalar.Float {
+		sum = FloatSumWords
+	}
+	switch fn {
+	case queryplan.Total:
+		return Cell{Words: sum}
+	case queryplan.Avg:
+		return Cell{Words: sum + 1}
+	case queryplan.Min:
+		return Cell{Words: 1, Initial: math.MaxInt64}
+	case queryplan.Max:
+		return Cell{Words: 1, Initial: math.MinInt64}
+	}
+	return Cell{Words: 1}
+}
+
+// Ordered maps a word to one that orders as a signed number as the values of the
+// kind do, NaN after all floats; it is its own inverse. Ints, decimals, datetimes,
+// booleans and the codes of sorted dictionaries order so already.
+func Ordered(k scalar.Kind, word int64) int64 {
+	switch k {
+	case scalar.Uint:
+		return word ^ math.MinInt64
+	case scalar.Float:
+		return word ^ int64(uint64(word>>63)>>1)
+	}
+	return word
+}

@@ -1,0 +1,84 @@
+// Package abi is the calling convention of woven kernels: which functions a module
+// of code has, which words each takes and what they mean. Code generation writes
+// it, the runtimes obey it, and a compiled program stores it.
+//
+// In: nothing. Out: the types Module, Entry and Param, with a text form that is
+// read back. Of
+// redfox it imports scalar and queryplan.
+//
+// # Functions
+//
+// Every parameter is a 64-bit word; Param says what it stands for, and no word
+// depends on the facts otherwise. On a CPU a function is
+//
+//	int64_t symbol(const int64_t *params, int64_t *state)
+//
+// where params holds the words in the order of Entry.Params and state is the
+// calling worker's. On a GPU it is a kernel with one 64-bit parameter a word and
+// then a pointer to the states of all blocks, block b's being StateWords words at
+// b * StateWords, b the linear number of the block.
+//
+// # Tiles and states
+//
+// Rows from RowsFrom to RowsUntil are cut into tiles of Threads * Items; the last
+// one may be partial. A state says which a worker (a block, on a GPU) works on:
+//
+//	word 0       the next tile
+//	word 1       the tile at which to stop
+//	word 2       the step from tile to tile
+//	word 3 + k   the first output of the k-th expansion in the tile, from 0, a
+//	             multiple of the tile's rows
+//
+// Expansions are the probes of multi indexes, in order. Before a function does
+// anything with a tile, or with a round of the innermost expansion, it looks at
+// the gauge of every sink that has one: two words, a cursor and a limit. If one
+// cursor exceeds its limit, it leaves its position in the state and returns, 1 on
+// a CPU. The runtime makes room, moves the limit, and calls again with the same
+// state: nothing is done twice. When a worker is through, its word 0 is not below
+// word 1 and it returns 0. A limit leaves room for one tile of rows for every
+// worker that may run, so that what has been begun always fits; a limit of the
+// least int64 stops all workers soon.
+//
+// # Variables
+//
+// Relations are columns as package store has them: word = base + step * offset,
+// offsets of 0, 1, 2, 4 or 8 bytes. The columns of a relation whose set is wide
+// are of 8 bytes with base 0 and step 1. A tuple is appended at the row that its
+// gauge's cursor had; rows of derived relations never move.
+//
+// Tuples that serve as keys are packed into one word where the columns' bounds
+// allow it: column i contributes (word - base) << shift, of bits bits. Where they
+// do not, a row set (primitives/src/rowset.h) over columns of 8 bytes numbers the
+// tuples: that is the form Wide, and the number is the packed key of form Direct.
+//
+//	a set of tuples       None     all tuples are new
+//	                      Direct   a bit set over packed keys below Size
+//	                      Hash     rf_set64 of packed keys, Size its mask
+//	                      Wide     the row set alone, over the relation's columns
+//	a unique index        Direct   rf_direct: 32 bits a key below Size, row + 1
+//	                      Hash     rf_map64 of packed keys, Size its mask
+//	                      Wide     the row set, then Direct
+//	a multi index         Direct   the rows of key k are Rows[Begins[k]] to
+//	                               Rows[Begins[k+1]-1]; Rows 0 stands for all rows
+//	                               in order
+//	                      Hash     rf_multimap: slot s of Table, then as Direct with
+//	                               k = s
+//	                      Wide     the row set, then Direct
+//	an exists index       Direct   a bit set
+//	                      Hash     rf_set64
+//	                      Wide     the row set alone
+//	groups                None     no key: slot 0
+//	                      Direct   the packed key is the slot, below Size
+//	                      Hash     rf_slot_insert's slot, Size its mask
+//	                      Wide     the row set's number is the slot
+//
+// Begins are 64-bit words, Rows 32-bit row numbers. The groups of a CPU have
+// tables per worker, so that the words about them differ from worker to worker;
+// GroupShared says whether several threads write one table.
+//
+// # Accumulators
+//
+// CellOf says how many words of its cells an accumulator has for each slot, those
+// of slot s from s times that number, and what the runtime clears them to.
+// GroupOccupied is a word for each slot, not 0 for a group that has had a row.
+package abi
