@@ -3,8 +3,8 @@
 // it, the runtimes obey it, and a compiled program stores it.
 //
 // In: nothing. Out: the types Module, Entry and Param, with a text form that is
-// read back. Of
-// redfox it imports scalar and queryplan.
+// read back and a verifier. `redfox inspect --abi` prints what a compiled program
+// has. Of redfox it imports scalar, queryplan and queryplan/irtext.
 //
 // # Functions
 //

@@ -20,6 +20,7 @@ type layer struct {
 var layers = []layer{
 	{"internal/scalar", nil},
 	{"internal/llvm", nil},
+	{"internal/kernelcache", nil},
 	{"primitives", nil},
 
 	{"frontend/source", nil},
@@ -39,6 +40,7 @@ var layers = []layer{
 	{"primitives", nil},
 
 	{"harmony", []string{"frontend/source", "queryplan", "queryplan/irtext"}},
+	{"harmony/abi", []string{"queryplan", "queryplan/irtext"}},
 	{"harmony/lower", []string{"frontend/source", "queryplan", "harmony"}},
 
 	{"weaver/fuse", []string{"frontend/source", "queryplan", "harmony"}},

@@ -1,0 +1,94 @@
+package kernelcache
+
+import (
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+// partialPattern names files that are being written.
+const partialPattern = ".*.partial"
+
+// partialLife is after how long such a file is what a process left that died.
+const partialLife = time.Hour
+
+// makeRoom removes entries, those used longest ago first, if those that are there
+// and n more bytes could exceed the bound. The folder is looked at when a
+// sixteenth of what was free then has been written since the last look. Other
+// processes may fill it meanwhile, so each process that writes can exceed the bound
+// by a sixteenth.
+func (c *Cache) makeRoom(n int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n > c.room {
+		entries, total := c.scan()
+		if total+n > c.bound {
+			// An eighth more goes than must, so that a full cache is not looked
+			// through for each entry.
+			total = remove(entries, total, min(c.bound-c.bound/8, c.bound-n))
+		}
+		c.room = max((c.bound-total)/16, n)
+	}
+	c.room -= n
+}
+
+// entry is one file of the cache.
+type entry struct {
+	path string
+	size int64
+	used time.Time
+}
+
+// scan lists the entries and their size in all, and removes what dead processes
+// left half written.
+func (c *Cache) scan() (entries []entry, total int64) {
+	files, err := os.ReadDir(c.dir)
+	if err != nil {
+		return nil, 0
+	}
+	for _, f := range files {
+		name := f.Name()
+		isPartial := strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".partial")
+		if !isPartial && filepath.Ext(name) != extension {
+			continue
+		}
+		info, err := f.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue // another process has removed it
+		}
+		e := entry{filepath.Join(c.dir, name), info.Size(), info.ModTime()}
+		if isPartial {
+			if time.Since(e.used) > partialLife {
+				os.Remove(e.path)
+			}
+			continue
+		}
+		entries = append(entries, e)
+		total += e.size
+	}
+	return entries, total
+}
+
+// remove removes entries until the rest takes at most so many bytes, and returns
+// how many it takes. One that is gone already was removed by another process,
+// which is as good.
+func remove(entries []entry, total, most int64) int64 {
+	sort.Slice(entries, func(i, j int) bool {
+		if !entries[i].used.Equal(entries[j].used) {
+			return entries[i].used.Before(entries[j].used)
+		}
+		return entries[i].path < entries[j].path
+	})
+	for _, e := range entries {
+		if total <= most {
+			break
+		}
+		if err := os.Remove(e.path); err != nil && !os.IsNotExist(err) {
+			break // a folder that lets nothing go will not let the next one go
+		}
+		total -= e.size
+	}
+	return total
+}
