@@ -1,0 +1,10 @@
+// Package interval bounds words: what is known of a column or a register before
+// it is computed. It has the arithmetic over such bounds for the functions of
+// package scalar, and the layouts that pack tuples of bounded columns into few
+// words.
+//
+// In: scalar functions and the bounds of their arguments. Out: bounds of results,
+// and layouts. The analyses over plans (runtime/portable) and over kernel graphs
+// (harmony/ranges) and the code generator are made from it. Of redfox it imports
+// scalar and nothing else. No flag prints it.
+package interval
