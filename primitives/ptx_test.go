@@ -2,13 +2,13 @@ package primitives
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/redfoxdb/redfox/internal/ptxas"
 )
 
 var ptx struct {
@@ -94,48 +94,26 @@ func TestPTXPatterns(t *testing.T) {
 	}
 }
 
-// ptxas returns NVIDIA's assembler.
-func ptxas(t *testing.T) string {
-	t.Helper()
-	name := os.Getenv("PTXAS")
-	if name == "" {
-		name = "ptxas"
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skip("ptxas is not installed: it comes with the CUDA toolkit; PTXAS may name it")
-	}
-	return path
-}
-
 // TestPTXAssembles gives the kernels to ptxas and records what they take.
 func TestPTXAssembles(t *testing.T) {
-	assembler := ptxas(t)
-	ptx := writeFile(t, "kernels.ptx", []byte(gpuKernels(t)))
+	ptxas.Need(t)
 	for _, arch := range []string{"sm_80", "sm_90"} {
-		out, err := exec.Command(assembler, "-v", "-arch", arch, ptx, "-o", filepath.Join(t.TempDir(), "kernels.cubin")).CombinedOutput()
+		report, err := ptxas.Assemble([]byte(gpuKernels(t)), arch)
 		if err != nil {
-			t.Fatalf("ptxas -arch %s: %v\n%s", arch, err, out)
+			t.Fatal(err)
 		}
-		resources := regexp.MustCompile(`Compiling entry function '(\w+)'[^\n]*\n[^\n]*\n\s*(\d+) bytes stack frame, (\d+) bytes spill stores[^\n]*\n[^\n]*Used (\d+) registers`)
-		found := resources.FindAllStringSubmatch(string(out), -1)
-		if len(found) == 0 {
-			t.Fatalf("ptxas -v said nothing that this test knows:\n%.2000s", out)
-		}
-		for _, m := range found {
-			name := m[1]
-			stack, _ := strconv.Atoi(m[2])
+		for _, k := range append(report.Kernels, report.Functions...) {
 			// Where a register less makes room for one block more, ptxas may
 			// spill one; 1,024 threads leave 64 registers each, which whole
 			// kernels may pass by a few.
 			limit := 8
-			if strings.HasSuffix(name, "_1024") {
+			if strings.HasSuffix(k.Name, "_1024") {
 				limit = 16
 			}
-			if stack > limit {
-				t.Errorf("%s on %s: %s bytes of stack, %s spilled", name, arch, m[2], m[3])
+			if k.Stack > limit {
+				t.Errorf("%s: %s", arch, k)
 			}
-			t.Logf("%s %s: %s registers, %s bytes of stack", arch, name, m[4], m[2])
+			t.Logf("%s: %s", arch, k)
 		}
 	}
 }

@@ -59,7 +59,7 @@ var layers = []layer{
 }
 
 // testOnly lists packages that only test files may import, and each other.
-var testOnly = []string{"internal/oracle", "internal/planref", "internal/harmonyref", "internal/randprog", "internal/lint"}
+var testOnly = []string{"internal/oracle", "internal/planref", "internal/harmonyref", "internal/randprog", "internal/ptxas", "internal/lint"}
 
 // commands lists further main packages; they use redfox as any program does.
 var commands = []string{"bench", "internal/runtests"}

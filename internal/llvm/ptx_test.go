@@ -2,11 +2,10 @@ package llvm
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redfoxdb/redfox/internal/ptxas"
 )
 
 // kernelSource multiplies the elements of a column, each by itself, for every
@@ -113,27 +112,15 @@ func TestPTXVersions(t *testing.T) {
 
 // TestPTXAs assembles what is emitted with NVIDIA's assembler.
 func TestPTXAs(t *testing.T) {
-	assembler := os.Getenv("PTXAS")
-	if assembler == "" {
-		assembler = "ptxas"
-	}
-	assembler, err := exec.LookPath(assembler)
-	if err != nil {
-		t.Skip("ptxas is not installed: put it on the PATH or set PTXAS")
-	}
+	ptxas.Need(t)
 	m := parse(t, "square", kernelSource)
 	for _, sm := range []int{80, 90} {
 		ptx, err := gpuMachine(t, sm).EmitAssembly(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(t.TempDir(), "square.ptx")
-		if err := os.WriteFile(file, ptx, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(assembler, fmt.Sprintf("-arch=sm_%d", sm), "-o", file+".cubin", file)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("sm_%d: %v\n%s\n%s", sm, err, out, ptx)
+		if _, err := ptxas.Assemble(ptx, fmt.Sprintf("sm_%d", sm)); err != nil {
+			t.Error(err)
 		}
 	}
 }
