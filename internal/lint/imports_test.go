@@ -47,7 +47,8 @@ var layers = []layer{
 
 	{"runtime/store", nil},
 	{"runtime", []string{"frontend/source", "queryplan", "runtime/store"}},
-	{"runtime/portable", []string{"frontend/source", "queryplan", "runtime", "runtime/store"}},
+	{"runtime/order", nil},
+	{"runtime/portable", []string{"frontend/source", "queryplan", "runtime", "runtime/order", "runtime/store"}},
 
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",

@@ -2,6 +2,7 @@ package scalar
 
 import (
 	"cmp"
+	"math"
 	"strings"
 )
 
@@ -44,4 +45,19 @@ func CompareFloat(a, b float64) int {
 		return 1
 	}
 	return 0
+}
+
+// Ordered maps the 64-bit pattern of a value to a word that orders as a signed
+// number as the values of the kind do, NaN after all floats. It is its own
+// inverse. All kinds but Uint and Float order so already; the codes of a dictionary
+// do if it is sorted.
+func Ordered(k Kind, word int64) int64 {
+	switch k {
+	case Uint:
+		return word ^ math.MinInt64
+	case Float:
+		// Negative floats order by descending magnitude.
+		return word ^ int64(uint64(word>>63)>>1)
+	}
+	return word
 }
