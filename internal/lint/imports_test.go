@@ -41,6 +41,7 @@ var layers = []layer{
 
 	{"harmony", []string{"frontend/source", "queryplan", "queryplan/irtext"}},
 	{"harmony/abi", []string{"queryplan", "queryplan/irtext"}},
+	{"harmony/rfx", []string{"harmony/abi"}},
 	{"harmony/lower", []string{"frontend/source", "queryplan", "harmony"}},
 
 	{"weaver/fuse", []string{"frontend/source", "queryplan", "harmony"}},

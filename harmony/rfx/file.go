@@ -1,0 +1,101 @@
+package rfx
+
+import "github.com/redfoxdb/redfox/harmony/abi"
+
+// File is a compiled program.
+type File struct {
+	Redfox string // the version of redfox that compiled it
+	Name   string // of the program
+	// Disable are the passes of the optimiser that the program was compiled
+	// without; NoFuse says that kernels were left as they were lowered.
+	Disable    []string
+	NoFuse     bool
+	Sources    []Source
+	Predicates []Predicate
+	Plan       string
+	Places     Places // of the plan
+	Code       []Code // at most one of a target
+
+	// Sections and Sum are set by Read: what the file consists of, and its
+	// checksum in hexadecimal digits.
+	Sections []Section
+	Sum      string
+}
+
+// Source is a file of the program.
+type Source struct{ Name, Text string }
+
+// Span is a range of bytes of a source. The zero Span is nowhere.
+type Span struct {
+	Source int `json:"source,omitempty"` // 1 for the first
+	Start  int `json:"start,omitempty"`
+	End    int `json:"end,omitempty"`
+}
+
+// Places says where the variables and the commands of a plan come from, in the
+// order of its text.
+type Places struct {
+	Vars     []Span `json:"vars"`
+	Commands []Span `json:"commands"`
+}
+
+// Predicate is what a run must know of a predicate beside the plan.
+type Predicate struct {
+	Name     string   `json:"name"`
+	Columns  []Column `json:"columns"`
+	Keys     int      `json:"keys"`
+	Derived  bool     `json:"derived,omitempty"`
+	Query    bool     `json:"query,omitempty"`
+	Exported bool     `json:"exported,omitempty"`
+	Clauses  []Span   `json:"clauses,omitempty"` // that derive it
+	Binding  *Binding `json:"file,omitempty"`
+}
+
+// Column is a named and typed argument; the type is as LogiQL writes it.
+type Column struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// Binding is the file that directives of the program tie to a predicate.
+type Binding struct {
+	Path      string   `json:"path"`
+	Export    bool     `json:"export,omitempty"`
+	Delimiter string   `json:"delimiter,omitempty"`
+	Header    *bool    `json:"header,omitempty"`
+	Columns   []string `json:"columns,omitempty"`
+	Offset    bool     `json:"offset,omitempty"`
+}
+
+// Code is what is compiled for one target.
+type Code struct {
+	Target   string // "cpu", "gpu:sm_90"
+	Compiler string // what made the text of it: "LLVM 15"
+	Graph    string
+	Origins  []Origin // of the graph's kernels, in order
+	Module   *abi.Module
+	Text     string // PTX or LLVM IR
+}
+
+// Origin says where a kernel comes from, for people.
+type Origin struct {
+	Ops  []string `json:"operators,omitempty"` // of the plan, which it carries out
+	Span Span     `json:"place"`
+}
+
+// Section is a part of a file that was read.
+type Section struct {
+	Name string
+	Size int64
+	Sum  string // its SHA-256, in hexadecimal digits
+}
+
+// FindCode returns the code for a target, or nil.
+func (f *File) FindCode(target string) *Code {
+	for i := range f.Code {
+		if f.Code[i].Target == target {
+			return &f.Code[i]
+		}
+	}
+	return nil
+}
