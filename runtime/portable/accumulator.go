@@ -82,7 +82,7 @@ func (a *floatAcc) result(g int, agg queryplan.Agg, _ scalar.Type, counts []int6
 	return int64(scalar.OfFloat(agg.Out.Type, f).Bits()), true
 }
 
-// extreme is Min and Max of types whose words order by orderWord.
+// extreme is Min and Max of types whose words order by scalar.Ordered.
 type extreme struct {
 	kind scalar.Kind
 	max  bool
@@ -111,7 +111,7 @@ func (a *extreme) add(groups []uint32, col []int64) {
 	if groups == nil {
 		m := best[0]
 		for _, w := range col {
-			m = min(m, orderWord(a.kind, w)^flip)
+			m = min(m, scalar.Ordered(a.kind, w)^flip)
 		}
 		best[0] = m
 		return
@@ -119,7 +119,7 @@ func (a *extreme) add(groups []uint32, col []int64) {
 	groups = groups[:len(col)]
 	for i, w := range col {
 		g := groups[i]
-		best[g] = min(best[g], orderWord(a.kind, w)^flip)
+		best[g] = min(best[g], scalar.Ordered(a.kind, w)^flip)
 	}
 }
 
@@ -131,8 +131,8 @@ func (a *extreme) merge(from accumulator, numbers, ids []uint32) {
 }
 
 func (a *extreme) result(g int, _ queryplan.Agg, _ scalar.Type, _ []int64) (int64, bool) {
-	// orderWord is its own inverse.
-	return orderWord(a.kind, a.best[g]^a.flip()), true
+	// scalar.Ordered is its own inverse.
+	return scalar.Ordered(a.kind, a.best[g]^a.flip()), true
 }
 
 // stringExtreme is Min and Max of strings whose codes are in no order.

@@ -1,7 +1,6 @@
 package portable
 
 import (
-	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 )
@@ -13,11 +12,11 @@ type checkNode struct {
 	pipes []*pipeline
 	cols  []string
 	binds []binding
-	order []sortColumn
 }
 
 func (c *checkNode) run(r *run) int64 {
-	first := topK{name: "the violations of " + c.check.Text, pipes: c.pipes, cols: c.cols, by: c.order, limit: int64(r.req.MaxViolations)}
+	first := topK{ordering: ordering{name: "the violations of " + c.check.Text, binds: c.binds},
+		pipes: c.pipes, cols: c.cols, limit: int64(r.req.MaxViolations)}
 	p, count := first.collectCounted(r)
 	defer func() {
 		for _, col := range p.cols {
@@ -28,21 +27,12 @@ func (c *checkNode) run(r *run) int64 {
 		return 0
 	}
 	v := runtime.Violation{Check: c.check, Count: count, Cols: c.check.Node.Columns()}
-	s := newSorter(r.mem, first.name, p, c.order)
-	defer s.free()
-	for _, row := range s.rows {
-		v.Tuples = append(v.Tuples, tupleAt(c.binds, p.cols, int(row.row)))
+	rows := first.rows(p)
+	for i := range p.n {
+		v.Tuples = append(v.Tuples, rows.Tuple(uint32(i)))
 	}
 	r.answer.Violations = append(r.answer.Violations, v)
 	return count
-}
-
-func tupleAt(binds []binding, cols [][]int64, row int) []scalar.Value {
-	out := make([]scalar.Value, len(binds))
-	for i := range binds {
-		out[i] = binds[i].value(cols[i][row])
-	}
-	return out
 }
 
 // keyCheck tests that the key of a table determines the rest of its tuples.
@@ -69,17 +59,13 @@ func (c *keyCheck) run(r *run) {
 	}
 	// There is a conflict: report the first one in sorted order.
 	p := collect(r, c.table.name, []*pipeline{c.scan(queryplan.Full, len(c.binds))}, c.names()).gather(r.mem)
-	order := make([]sortColumn, len(c.binds))
-	for i, b := range c.binds {
-		order[i] = sortColumn{binding: b}
+	x := (&ordering{name: c.table.name, binds: c.binds}).rows(&p)
+	first, second, found, err := r.sorter().KeyConflict(r.stop.ctx, x, keys)
+	if err != nil {
+		abort(err)
 	}
-	s := newSorter(r.mem, c.table.name, &p, order)
-	for i := 1; i < len(s.rows); i++ {
-		if s.sameGroup(i-1, i, keys) {
-			abort(&runtime.KeyError{Var: c.cmd.Var, Span: c.cmd.Span,
-				First:  tupleAt(c.binds, p.cols, int(s.rows[i-1].row)),
-				Second: tupleAt(c.binds, p.cols, int(s.rows[i].row))})
-		}
+	if found {
+		abort(&runtime.KeyError{Var: c.cmd.Var, Span: c.cmd.Span, First: x.Tuple(first), Second: x.Tuple(second)})
 	}
 }
 

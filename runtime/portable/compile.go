@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -503,33 +504,22 @@ func bagPipeline(compute func(r *run) *bag, cols []binding, need names) *pipelin
 	return p
 }
 
-// ordering returns the columns of a materialised input and the sort columns:
-// group, then by, then the others.
-func ordering(n queryplan.Node, pipes []*pipeline, group []string, by []queryplan.OrderKey) (cols []string, bindings []binding, order []sortColumn) {
+// orderingOf returns the columns of a materialised input and how it is ordered.
+func orderingOf(name string, n queryplan.Node, pipes []*pipeline, group []string, by []queryplan.OrderKey) (cols []string, o ordering) {
+	o.name = name
 	for i, col := range n.Columns() {
 		b := *mergedBinding(pipes, col.Name)
 		b.slot = i
 		cols = append(cols, col.Name)
-		bindings = append(bindings, b)
-	}
-	add := func(name string, desc bool) {
-		for _, o := range order {
-			if o.name == name {
-				return
-			}
-		}
-		order = append(order, sortColumn{bindings[slices.Index(cols, name)], desc})
+		o.binds = append(o.binds, b)
 	}
 	for _, name := range group {
-		add(name, false)
+		o.group = append(o.group, slices.Index(cols, name))
 	}
 	for _, k := range by {
-		add(k.Col, k.Desc)
+		o.by = append(o.by, order.Key{Col: slices.Index(cols, k.Col), Desc: k.Desc})
 	}
-	for _, name := range cols {
-		add(name, false)
-	}
-	return cols, bindings, order
+	return cols, o
 }
 
 func (c *compiler) seq(n *queryplan.Seq, need names) []*pipeline {
@@ -538,15 +528,15 @@ func (c *compiler) seq(n *queryplan.Seq, need names) []*pipeline {
 	for i, name := range n.Order {
 		by[i].Col = name
 	}
-	cols, bindings, order := ordering(n.Input, pipes, n.Group, by)
-	q := &sequence{cached: cached{inputs: c.stamp(n)}, name: "the sequence of " + c.label, pipes: pipes, cols: cols, group: len(n.Group), by: order}
+	cols, o := orderingOf("the sequence of "+c.label, n.Input, pipes, n.Group, by)
+	q := &sequence{cached: cached{inputs: c.stamp(n)}, ordering: o, pipes: pipes, cols: cols}
 	index := binding{name: n.Index, typ: scalar.IntType, rng: interval{0, 1 << 32}}
-	return []*pipeline{bagPipeline(q.compute, append(bindings, index), need)}
+	return []*pipeline{bagPipeline(q.compute, append(slices.Clone(o.binds), index), need)}
 }
 
 func (c *compiler) topK(n *queryplan.TopK, need names) []*pipeline {
 	pipes := c.node(n.Input, namesOf(n.Input.Columns()))
-	cols, bindings, order := ordering(n.Input, pipes, n.Group, n.By)
-	k := &topK{cached: cached{inputs: c.stamp(n)}, name: "the first tuples of " + c.label, pipes: pipes, cols: cols, group: len(n.Group), by: order, limit: n.Limit}
-	return []*pipeline{bagPipeline(k.compute, bindings, need)}
+	cols, o := orderingOf("the first tuples of "+c.label, n.Input, pipes, n.Group, n.By)
+	k := &topK{cached: cached{inputs: c.stamp(n)}, ordering: o, pipes: pipes, cols: cols, limit: n.Limit}
+	return []*pipeline{bagPipeline(k.compute, o.binds, need)}
 }

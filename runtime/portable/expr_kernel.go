@@ -264,7 +264,7 @@ var floatKernels = map[string]func(m *machine, dst, a, b []int64){
 	"min": func(_ *machine, dst, a, b []int64) {
 		for i := range dst {
 			dst[i] = a[i]
-			if orderWord(scalar.Float, b[i]) < orderWord(scalar.Float, a[i]) {
+			if scalar.Ordered(scalar.Float, b[i]) < scalar.Ordered(scalar.Float, a[i]) {
 				dst[i] = b[i]
 			}
 		}
@@ -272,7 +272,7 @@ var floatKernels = map[string]func(m *machine, dst, a, b []int64){
 	"max": func(_ *machine, dst, a, b []int64) {
 		for i := range dst {
 			dst[i] = a[i]
-			if orderWord(scalar.Float, b[i]) > orderWord(scalar.Float, a[i]) {
+			if scalar.Ordered(scalar.Float, b[i]) > scalar.Ordered(scalar.Float, a[i]) {
 				dst[i] = b[i]
 			}
 		}
@@ -369,7 +369,7 @@ func (c *exprCompiler) unary(name string, call *queryplan.Call) (operand, bool) 
 	}), true
 }
 
-// comparisons over words in their type's order, after orderWord.
+// comparisons over words in their type's order, after scalar.Ordered.
 var comparisons = map[string]func(m *machine, dst, a, b []int64){
 	"eq": func(_ *machine, dst, a, b []int64) {
 		for i := range dst {
@@ -412,7 +412,7 @@ func (c *exprCompiler) comparison(name string, call *queryplan.Call) (operand, b
 		kind := t.Kind
 		return c.binary(a, b, interval{0, 1}, func(_ *machine, dst, a, b []int64) {
 			for i := range dst {
-				p, q := orderWord(kind, a[i]), orderWord(kind, b[i])
+				p, q := scalar.Ordered(kind, a[i]), scalar.Ordered(kind, b[i])
 				dst[i] = int64(flagBit(p < q || p == q && !less))
 			}
 		}), true

@@ -48,6 +48,15 @@ func (m *memory) reserve(what string, bytes int64) {
 	}
 }
 
+// Alloc is alloc for package order.
+func (m *memory) Alloc(what string, n int) (words []uint64, err error) {
+	err = guard(func() { words = alloc[uint64](m, what, n) })
+	return words, err
+}
+
+// Free is free for package order.
+func (m *memory) Free(words []uint64) { free(m, words) }
+
 // release gives accounted bytes back.
 func (m *memory) release(bytes int64) { m.held.Add(-bytes) }
 

@@ -254,34 +254,6 @@ func TestMultiJoinStops(t *testing.T) {
 	}
 }
 
-func TestSortWords(t *testing.T) {
-	r := newRun(context.Background(), &runtime.Request{Threads: 3}, defaults)
-	defer r.mem.close()
-	rng := rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{0, 1, 100, 1000, parallelSort, 3 * parallelSort} {
-		for _, span := range [][2]int{{0, 0}, {0, 5}, {0, 64}, {7, 40}, {20, 28}, {31, 42}} {
-			mask := ^uint64(0) >> (64 - span[1]) >> span[0] << span[0]
-			words := make([]uint64, n)
-			for i := range words {
-				words[i] = rng.Uint64() & mask
-				if span[0] > 0 {
-					words[i] |= uint64(rng.IntN(1 << span[0]))
-				}
-			}
-			want := slices.Clone(words)
-			slices.Sort(want)
-			sortWords(r, "test", words, span[0], span[1])
-			ordered := slices.IsSortedFunc(words, func(a, b uint64) int {
-				return flagBit(a&mask > b&mask) - flagBit(a&mask < b&mask)
-			})
-			slices.Sort(words)
-			if !ordered || !slices.Equal(words, want) {
-				t.Errorf("%d words by bits %v: not sorted, or others", n, span)
-			}
-		}
-	}
-}
-
 // TestSeek compares the search with the obvious one.
 func TestSeek(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -318,7 +318,8 @@ func (r *run) compile(b *queryplan.Block, i int, cmd queryplan.Command) *command
 			node = &queryplan.Dedup{Input: node}
 		}
 		n := &checkNode{check: cmd, pipes: c.node(node, namesOf(node.Columns()))}
-		n.cols, n.binds, n.order = ordering(node, n.pipes, nil, nil)
+		cols, o := orderingOf(c.label, node, n.pipes, nil, nil)
+		n.cols, n.binds = cols, o.binds
 		return &command{run: func() (int64, int64) { return n.run(r), 0 }}
 	case *queryplan.CheckKey:
 		k := &keyCheck{cmd: cmd, table: c.tables[cmd.Var], binds: r.bindings(cmd.Var), again: c.flow.insertsAfter(cmd.Var, b, i)}

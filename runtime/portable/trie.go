@@ -226,7 +226,9 @@ func (s *trieSide[K]) sort(r *run, words []uint64, rows int) []uint64 {
 		for _, f := range s.lay.fields[s.levels:] {
 			payload += int(f.bits)
 		}
-		sortWords(r, s.name, words, payload, s.lay.bits)
+		if err := r.sorter().SortWords(r.stop.ctx, s.name, words, payload, s.lay.bits); err != nil {
+			abort(err)
+		}
 		return words
 	}
 	order := alloc[uint32](r.mem, s.name, rows)

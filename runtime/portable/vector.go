@@ -38,19 +38,6 @@ func valueOf(t scalar.Type, dom *domain, w int64) scalar.Value {
 	return scalar.OfBits(t, uint64(w))
 }
 
-// orderWord maps words to int64 so that they order as the values of the type
-// do. Strings must have codes in byte order.
-func orderWord(k scalar.Kind, w int64) int64 {
-	switch k {
-	case scalar.Uint:
-		return w ^ -1<<63
-	case scalar.Float:
-		// Negative floats order by descending magnitude.
-		return w ^ int64(uint64(w>>63)>>1)
-	}
-	return w
-}
-
 // compareWords orders two words of a column.
 func compareWords(t scalar.Type, dom *domain, a, b int64) int {
 	if a == b {
@@ -59,7 +46,7 @@ func compareWords(t scalar.Type, dom *domain, a, b int64) int {
 	if t.Kind == scalar.String && dom.grows {
 		return dom.dict.Compare(uint32(a), uint32(b))
 	}
-	if orderWord(t.Kind, a) < orderWord(t.Kind, b) {
+	if scalar.Ordered(t.Kind, a) < scalar.Ordered(t.Kind, b) {
 		return -1
 	}
 	return 1
