@@ -1,0 +1,146 @@
+package prepare
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// settler makes the dictionaries of a program.
+type settler struct {
+	*Data
+	ctx     context.Context
+	threads int
+}
+
+// settle makes the dictionary of a domain, after those whose strings it has
+// functions of: no chain of tables comes back to where it starts.
+func (s *settler) settle(d *domain.Domain) error {
+	if s.dictionaries[d.ID] != nil {
+		return nil
+	}
+	var dicts []*store.Dict
+	add := func(c *store.Column) {
+		if c != nil && c.Dict != nil && !slices.Contains(dicts, c.Dict) {
+			dicts = append(dicts, c.Dict)
+		}
+	}
+	for _, in := range d.Inputs {
+		add(s.columns[in.Rel][in.Col])
+	}
+	for _, t := range d.FromTables {
+		if err := s.settle(s.domains.All()[s.domains.Tables()[t].In]); err != nil {
+			return err
+		}
+		if err := s.evaluate(t); err != nil {
+			return err
+		}
+		add(s.Tables[t].Column)
+	}
+	s.dictionaries[d.ID] = NewDictionary(dicts, d.Consts, d.Grows)
+	return nil
+}
+
+// evaluate computes a table. Strings get a dictionary of their own. Every result
+// fits: there is no function of a string whose decimals may not.
+func (s *settler) evaluate(i int) error {
+	t := s.domains.Tables()[i]
+	dict := s.Dict(t.In)
+	n := dict.Len()
+	var words []int64
+	var texts []string
+	if t.Result.Kind == scalar.String {
+		texts = make([]string, n)
+	} else {
+		words = make([]int64, n)
+	}
+	present := make([]byte, n)
+	if err := s.each(n, func(from, to int) {
+		f := StringFunc(t)
+		for code := from; code < to; code++ {
+			v, ok := f(dict.String(uint32(code)))
+			switch {
+			case !ok:
+				continue
+			case texts != nil:
+				texts[code] = v.Str()
+			default:
+				words[code] = int64(v.Bits())
+			}
+			present[code] = 1
+		}
+	}); err != nil {
+		return err
+	}
+	if slices.Contains(present, 0) {
+		s.Tables[i].Present = present
+		fill(words, present)
+		fill(texts, present)
+	}
+	if texts != nil {
+		s.Tables[i].Column = store.StringColumn(texts)
+	} else {
+		s.Tables[i].Column = store.ColumnOf(t.Result, words, nil)
+	}
+	return nil
+}
+
+// fill puts one of the results where there is none, so that the column is not
+// wider for it.
+func fill[T any](results []T, present []byte) {
+	some := slices.Index(present, 1)
+	if some < 0 {
+		return
+	}
+	for i := range results {
+		if present[i] == 0 {
+			results[i] = results[some]
+		}
+	}
+}
+
+// tableEntries is how many entries a thread takes at a time.
+const tableEntries = 1 << 12
+
+// each calls f for parts of n entries on all threads.
+func (s *settler) each(n int, f func(from, to int)) error {
+	var wg sync.WaitGroup
+	parts := make(chan int)
+	for range min(max(s.threads, 1), (n+tableEntries-1)/tableEntries) {
+		wg.Go(func() {
+			for from := range parts {
+				if s.ctx.Err() == nil {
+					f(from, min(from+tableEntries, n))
+				}
+			}
+		})
+	}
+	for from := 0; from < n; from += tableEntries {
+		parts <- from
+	}
+	close(parts)
+	wg.Wait()
+	return context.Cause(s.ctx)
+}
+
+// StringFunc returns the function of a string that a table is made of.
+func StringFunc(t abi.Table) func(s string) (scalar.Value, bool) {
+	f := scalar.Lookup(t.Func)
+	if name := t.Func; (name == "string:like" || name == "string:notlike") && t.String == 0 {
+		if like, err := scalar.CompileLike(t.Args[1].Str()); err == nil {
+			return func(s string) (scalar.Value, bool) {
+				return scalar.OfBool(like.Match(s) == (name == "string:like")), true
+			}
+		}
+	}
+	args := slices.Clone(t.Args)
+	return func(s string) (scalar.Value, bool) {
+		args[t.String] = scalar.OfString(s)
+		return f.Eval(t.Result, args)
+	}
+}
