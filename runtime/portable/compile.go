@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/order"
@@ -17,13 +18,13 @@ import (
 type compiler struct {
 	run     *run
 	domains *domains
-	ranges  map[*queryplan.Var][]interval
+	ranges  map[*queryplan.Var][]interval.Interval
 	columns map[*queryplan.Var][]*store.Column // of Input and Table variables
 	rows    map[*queryplan.Var]int
 	tables  map[*queryplan.Var]*table // of Derived and Temp variables
 	sides   map[string]*buildSide
 	tries   tries
-	flow    *flow
+	flow    *queryplan.Flow
 
 	// Of the command that is being compiled.
 	label string
@@ -118,14 +119,14 @@ func (c *compiler) values(n *queryplan.Values, need names) *pipeline {
 	rows := part{n: len(n.Rows)}
 	var cols []int
 	for i, col := range n.Cols {
-		b := binding{name: col.Name, slot: len(cols), typ: col.Type, rng: noWords}
+		b := binding{name: col.Name, slot: len(cols), typ: col.Type, rng: interval.None}
 		if d := c.domains.values[n][i]; d != nil {
 			b.dom = d.find()
 		}
 		words := make([]int64, len(n.Rows))
 		for r, row := range n.Rows {
 			words[r] = wordOf(row[i], b.dom)
-			b.rng = b.rng.union(interval{words[r], words[r]})
+			b.rng = b.rng.Union(interval.Of(words[r]))
 		}
 		rows.cols = append(rows.cols, words)
 		if need[col.Name] {
@@ -148,7 +149,7 @@ func (c *compiler) filter(n *queryplan.Filter, need names) []*pipeline {
 				rest = append(rest, e)
 			}
 		}
-		bounds := map[string]interval{}
+		bounds := map[string]interval.Interval{}
 		for _, b := range p.cols {
 			if b.typ.Kind != scalar.String {
 				bounds[b.name] = b.rng
@@ -243,7 +244,7 @@ func (c *compiler) fuse(p *pipeline, e queryplan.Expr) bool {
 }
 
 // stringBound is columnBound for strings in byte order.
-func (p *pipeline) stringBound(e queryplan.Expr) (column string, bound interval, ok bool) {
+func (p *pipeline) stringBound(e queryplan.Expr) (column string, bound interval.Interval, ok bool) {
 	call, isCall := e.(*queryplan.Call)
 	if !isCall || len(call.Args) != 2 {
 		return "", bound, false
@@ -260,15 +261,15 @@ func (p *pipeline) stringBound(e queryplan.Expr) (column string, bound interval,
 	lo, hi := b.dom.place(k.Value.Str())
 	switch call.Func.Name {
 	case "eq":
-		return b.name, interval{lo, hi - 1}, true
+		return b.name, interval.Interval{Lo: lo, Hi: hi - 1}, true
 	case "lt":
-		return b.name, interval{0, lo - 1}, true
+		return b.name, interval.Interval{Lo: 0, Hi: lo - 1}, true
 	case "le":
-		return b.name, interval{0, hi - 1}, true
+		return b.name, interval.Interval{Lo: 0, Hi: hi - 1}, true
 	case "gt":
-		return b.name, interval{hi, typeRange(scalar.StringType).hi}, true
+		return b.name, interval.Interval{Lo: hi, Hi: interval.OfType(scalar.StringType).Hi}, true
 	case "ge":
-		return b.name, interval{lo, typeRange(scalar.StringType).hi}, true
+		return b.name, interval.Interval{Lo: lo, Hi: interval.OfType(scalar.StringType).Hi}, true
 	}
 	return "", bound, false
 }
@@ -360,11 +361,11 @@ func (c *compiler) join(n *queryplan.Join, need names) []*pipeline {
 		for i, name := range on {
 			b := p.find(name)
 			st.keys = append(st.keys, b.slot)
-			if r := side.bounds[i]; r.empty() || !b.rng.empty() && (b.rng.lo < r.lo || b.rng.hi > r.hi) {
+			if r := side.bounds[i]; r.Empty() || !b.rng.Empty() && (b.rng.Lo < r.Lo || b.rng.Hi > r.Hi) {
 				st.check = append(st.check, i)
 			}
 			if n.Kind != queryplan.Anti {
-				b.rng = b.rng.intersect(side.bounds[i])
+				b.rng = b.rng.Intersect(side.bounds[i])
 			}
 		}
 		st.keep = p.restrict(need)
@@ -381,11 +382,11 @@ func (c *compiler) join(n *queryplan.Join, need names) []*pipeline {
 
 // side returns the build side for a tree, and the bindings of its payload.
 func (c *compiler) side(n queryplan.Node, key, pay []string) (*buildSide, []binding) {
-	if scan, cols := resolveScan(n); scan != nil && scan.Version != queryplan.Delta && c.flow.growsAround(scan.Var, c.block) {
+	if scan, cols := resolveScan(n); scan != nil && scan.Version != queryplan.Delta && c.flow.GrowsAround(scan.Var, c.block) {
 		return c.growingSide(scan, cols, key, pay)
 	}
 	pipes := c.node(n, names{}.with(key...).with(pay...))
-	var keyRanges, payRanges []interval
+	var keyRanges, payRanges []interval.Interval
 	var payCols []binding
 	for _, name := range key {
 		keyRanges = append(keyRanges, mergedBinding(pipes, name).rng)
@@ -413,7 +414,7 @@ func (c *compiler) side(n queryplan.Node, key, pay []string) (*buildSide, []bind
 		return s, payCols
 	}
 	s := &buildSide{name: "the index on " + describe(n), pipes: pipes, inputs: c.stamp(n), key: key, pay: pay, bounds: keyRanges}
-	s.index = index{name: s.name, mem: c.run.mem, key: newLayout(keyRanges), pay: newLayout(payRanges)}
+	s.index = index{name: s.name, mem: c.run.mem, key: interval.NewLayout(keyRanges), pay: interval.NewLayout(payRanges)}
 	c.sides[text] = s
 	return s, payCols
 }
@@ -530,7 +531,7 @@ func (c *compiler) seq(n *queryplan.Seq, need names) []*pipeline {
 	}
 	cols, o := orderingOf("the sequence of "+c.label, n.Input, pipes, n.Group, by)
 	q := &sequence{cached: cached{inputs: c.stamp(n)}, ordering: o, pipes: pipes, cols: cols}
-	index := binding{name: n.Index, typ: scalar.IntType, rng: interval{0, 1 << 32}}
+	index := binding{name: n.Index, typ: scalar.IntType, rng: interval.Interval{Lo: 0, Hi: 1 << 32}}
 	return []*pipeline{bagPipeline(q.compute, append(slices.Clone(o.binds), index), need)}
 }
 

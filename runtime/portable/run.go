@@ -95,7 +95,7 @@ func (r *run) walk() {
 	var last *queryplan.Block
 	r.shown = time.Now()
 	for b := r.req.Plan.Blocks[0]; b != nil; {
-		if last != nil && !r.c.flow.sameLoop(last, b) {
+		if last != nil && !r.c.flow.SameLoop(last, b) {
 			visits[b] = 0
 		}
 		visits[b]++
@@ -163,7 +163,7 @@ func (r *run) next(b *queryplan.Block) *queryplan.Block {
 const progressEvery = 100 * time.Millisecond
 
 func (r *run) progress(b *queryplan.Block, visits int) {
-	if r.req.Progress == nil || !r.c.flow.inLoop(b) {
+	if r.req.Progress == nil || !r.c.flow.InLoop(b) {
 		return
 	}
 	now := time.Now()
@@ -187,7 +187,7 @@ func (r *run) progress(b *queryplan.Block, visits int) {
 func (r *run) prepare() {
 	p := r.req.Plan
 	c := &compiler{run: r, columns: map[*queryplan.Var][]*store.Column{}, rows: map[*queryplan.Var]int{},
-		tables: map[*queryplan.Var]*table{}, sides: map[string]*buildSide{}, flow: newFlow(p)}
+		tables: map[*queryplan.Var]*table{}, sides: map[string]*buildSide{}, flow: queryplan.NewFlow(p)}
 	r.c = c
 	for _, v := range p.Vars {
 		if v.Kind == queryplan.Input || v.Kind == queryplan.Table {
@@ -216,7 +216,7 @@ func (r *run) prepare() {
 	for _, v := range p.Vars {
 		switch v.Kind {
 		case queryplan.Derived:
-			c.tables[v] = newTable(r.mem, v.Name, c.ranges[v], c.flow.needsSet(v))
+			c.tables[v] = newTable(r.mem, v.Name, c.ranges[v], c.flow.NeedsSet(v))
 		case queryplan.Temp:
 			c.tables[v] = newTable(r.mem, v.Name, c.ranges[v], false)
 		}
@@ -298,7 +298,7 @@ func (r *run) compile(b *queryplan.Block, i int, cmd queryplan.Command) *command
 		}}
 	case *queryplan.Merge:
 		t := c.tables[cmd.Var]
-		done := !c.flow.insertsAfter(cmd.Var, b, i)
+		done := !c.flow.InsertsAfter(cmd.Var, b, i)
 		return &command{run: func() (int64, int64) {
 			t.merge()
 			if done {
@@ -322,7 +322,7 @@ func (r *run) compile(b *queryplan.Block, i int, cmd queryplan.Command) *command
 		n.cols, n.binds = cols, o.binds
 		return &command{run: func() (int64, int64) { return n.run(r), 0 }}
 	case *queryplan.CheckKey:
-		k := &keyCheck{cmd: cmd, table: c.tables[cmd.Var], binds: r.bindings(cmd.Var), again: c.flow.insertsAfter(cmd.Var, b, i)}
+		k := &keyCheck{cmd: cmd, table: c.tables[cmd.Var], binds: r.bindings(cmd.Var), again: c.flow.InsertsAfter(cmd.Var, b, i)}
 		return &command{run: func() (int64, int64) { k.run(r); return 0, 0 }}
 	}
 	panic(fmt.Sprintf("no command %T", cmd))

@@ -1,0 +1,97 @@
+package queryplan
+
+// Flow answers questions about a plan's control-flow graph.
+type Flow struct {
+	plan *Plan
+	// reach holds, for each block, the blocks that can run after it.
+	reach map[*Block]map[*Block]bool
+}
+
+// NewFlow follows a plan's control flow.
+func NewFlow(p *Plan) *Flow {
+	return &Flow{plan: p, reach: Reach(p.Blocks, (*Block).Successors)}
+}
+
+// Reach returns, for each block of a control-flow graph, the blocks that can run
+// after it; one that is in a loop is among its own.
+func Reach[B comparable](blocks []B, successors func(B) []B) map[B]map[B]bool {
+	reach := make(map[B]map[B]bool, len(blocks))
+	for _, b := range blocks {
+		seen := map[B]bool{}
+		todo := successors(b)
+		for len(todo) > 0 {
+			next := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			if !seen[next] {
+				seen[next] = true
+				todo = append(todo, successors(next)...)
+			}
+		}
+		reach[b] = seen
+	}
+	return reach
+}
+
+// InLoop reports whether a block can run again.
+func (f *Flow) InLoop(b *Block) bool { return f.reach[b][b] }
+
+// SameLoop reports whether each of two blocks can run after the other.
+func (f *Flow) SameLoop(a, b *Block) bool { return f.reach[a][b] && f.reach[b][a] }
+
+// GrowsAround reports whether a variable is merged in a loop that the block is
+// part of.
+func (f *Flow) GrowsAround(v *Var, b *Block) bool {
+	for _, other := range f.plan.Blocks {
+		if !f.SameLoop(b, other) {
+			continue
+		}
+		for _, c := range other.Cmds {
+			if m, ok := c.(*Merge); ok && m.Var == v {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// InsertsAfter reports whether something can be inserted into a variable after
+// command i of a block.
+func (f *Flow) InsertsAfter(v *Var, b *Block, i int) bool {
+	inserts := func(cmds []Command) bool {
+		for _, c := range cmds {
+			if c, ok := c.(*Insert); ok && c.Var == v {
+				return true
+			}
+		}
+		return false
+	}
+	if inserts(b.Cmds[i+1:]) {
+		return true
+	}
+	for _, other := range f.plan.Blocks {
+		if f.reach[b][other] && inserts(other.Cmds) {
+			return true
+		}
+	}
+	return false
+}
+
+// NeedsSet reports whether repeated tuples can reach a Derived variable: there
+// are several Inserts or one that runs again, or its tuples are not known to be
+// distinct.
+func (f *Flow) NeedsSet(v *Var) bool {
+	var only *Insert
+	for _, b := range f.plan.Blocks {
+		for _, c := range b.Cmds {
+			c, ok := c.(*Insert)
+			if !ok || c.Var != v {
+				continue
+			}
+			if only != nil || f.InLoop(b) {
+				return true
+			}
+			only = c
+		}
+	}
+	return only != nil && len(Keys(only.Node)) == 0
+}
