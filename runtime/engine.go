@@ -59,6 +59,9 @@ type Answer struct {
 	// Peak is the largest number of bytes held for relations and indexes.
 	Peak    int64
 	Profile []CommandProfile
+	// Kernels is the profile of an engine that runs kernels, in the order of the
+	// kernel graph.
+	Kernels []KernelProfile
 }
 
 // Violation is a constraint that does not hold.
@@ -77,6 +80,19 @@ type CommandProfile struct {
 	Rows    int64 // tuples it produced, before duplicates were removed
 	Kept    int64 // tuples that were new
 	Time    time.Duration
+}
+
+// KernelProfile says what one kernel of the kernel graph cost.
+type KernelProfile struct {
+	Kernel string // its name in the graph
+	Calls  int64
+	Rows   int64 // of its source
+	Kept   int64 // tuples that it stored, or inserted and that were new
+	// Bytes are those of the columns that it loads from its source and of the tuples
+	// that it adds to relations. What it looks up by key is not counted: that
+	// depends on caches.
+	Bytes int64
+	Time  time.Duration
 }
 
 // KeyError is a functional predicate that got two values for one key.
