@@ -19,6 +19,7 @@ type layer struct {
 // package only. A package that is not listed fails the test.
 var layers = []layer{
 	{"internal/scalar", nil},
+	{"internal/interval", nil},
 	{"internal/llvm", nil},
 	{"internal/kernelcache", nil},
 	{"primitives", nil},
@@ -41,15 +42,19 @@ var layers = []layer{
 
 	{"harmony", []string{"frontend/source", "queryplan", "queryplan/irtext"}},
 	{"harmony/abi", []string{"queryplan", "queryplan/irtext"}},
+	{"harmony/domain", []string{"queryplan", "harmony", "harmony/abi"}},
+	{"harmony/ranges", []string{"queryplan", "harmony", "harmony/domain", "internal/interval"}},
 	{"harmony/rfx", []string{"harmony/abi"}},
 	{"harmony/lower", []string{"frontend/source", "queryplan", "harmony"}},
 
+	{"weaver/expr", []string{"internal/interval"}},
 	{"weaver/fuse", []string{"frontend/source", "queryplan", "harmony"}},
 
-	{"runtime/store", nil},
-	{"runtime", []string{"frontend/source", "queryplan", "runtime/store"}},
 	{"runtime/order", nil},
-	{"runtime/portable", []string{"frontend/source", "queryplan", "runtime", "runtime/order", "runtime/store"}},
+	{"runtime/store", []string{"runtime/order"}},
+	{"runtime", []string{"frontend/source", "queryplan", "runtime/store"}},
+	{"runtime/prepare", []string{"queryplan", "harmony", "harmony/domain", "harmony/ranges", "internal/interval", "runtime/store"}},
+	{"runtime/portable", []string{"frontend/source", "queryplan", "internal/interval", "runtime", "runtime/order", "runtime/prepare", "runtime/store"}},
 
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
