@@ -3,6 +3,7 @@ package portable
 import (
 	"math"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -64,7 +65,7 @@ func (a *wholeAcc) result(g int, agg queryplan.Agg, in scalar.Type, counts []int
 		return int64(sum.Lo), sum.Hi == 0
 	}
 	w := sum.Int64()
-	return w, sum.Fits64() && typeRange(out).contains(w)
+	return w, sum.Fits64() && interval.OfType(out).Contains(w)
 }
 
 // floatAcc is Total and Avg of floats.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 )
@@ -18,7 +19,7 @@ type aggregation struct {
 	span  source.Span
 	by    []binding
 	in    []binding // of each aggregate; Count has none
-	key   layout
+	key   interval.Layout
 	// sums and extremes are the accumulators, each once: avg(x) and total(x)
 	// share one.
 	accs []accSpec
@@ -32,12 +33,12 @@ type accSpec struct {
 
 func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span source.Span, inputs stamp) *aggregation {
 	a := &aggregation{cached: cached{inputs: inputs}, name: name, pipes: pipes, node: n, span: span}
-	ranges := make([]interval, len(n.By))
+	ranges := make([]interval.Interval, len(n.By))
 	for i, name := range n.By {
 		a.by = append(a.by, *mergedBinding(pipes, name))
 		ranges[i] = a.by[i].rng
 	}
-	a.key = newLayout(ranges)
+	a.key = interval.NewLayout(ranges)
 	for _, g := range n.Aggs {
 		if g.Fn == queryplan.Count {
 			a.in, a.uses = append(a.in, binding{}), append(a.uses, -1)
@@ -68,7 +69,7 @@ func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span
 func mergedBinding(pipes []*pipeline, name string) *binding {
 	b := *pipes[0].find(name)
 	for _, p := range pipes[1:] {
-		b.rng = b.rng.union(p.find(name).rng)
+		b.rng = b.rng.Union(p.find(name).rng)
 	}
 	return &b
 }
@@ -81,7 +82,7 @@ func (a *aggregation) columns() []binding {
 		out = append(out, b)
 	}
 	for i, g := range a.node.Aggs {
-		out = append(out, binding{name: g.Out.Name, slot: len(out), typ: g.Out.Type, dom: a.in[i].dom, rng: aggRange(g, a.in[i].rng)})
+		out = append(out, binding{name: g.Out.Name, slot: len(out), typ: g.Out.Type, dom: a.in[i].dom, rng: interval.Aggregate(g.Fn.String(), g.Out.Type, a.in[i].rng)})
 	}
 	return out
 }
@@ -130,7 +131,7 @@ func (a *aggregation) rows(r *run, t *groups) (p part, first *groupOverflow) {
 	p.n = t.n
 	for i := range a.by {
 		col := alloc[int64](r.mem, a.name, t.n)
-		a.key.unpack(col, t.keys, i, t.n)
+		a.key.Unpack(col, t.keys, i, t.n)
 		p.cols = append(p.cols, col)
 	}
 	t.spill()
@@ -188,7 +189,7 @@ type groupSink struct {
 func (s *groupSink) begin(*run, bool) {}
 
 func (s *groupSink) start(w *worker, p *pipeline) op {
-	o := &groupOp{groupSink: s, w: w, ids: make([]uint32, w.run.opts.vector), keys: make([]uint64, w.run.opts.vector*s.agg.key.words)}
+	o := &groupOp{groupSink: s, w: w, ids: make([]uint32, w.run.opts.vector), keys: make([]uint64, w.run.opts.vector*s.agg.key.Words)}
 	for _, b := range s.agg.by {
 		o.by = append(o.by, p.find(b.name).slot)
 	}
@@ -222,7 +223,7 @@ func (o *groupOp) table() *groups {
 func (o *groupOp) push(b *batch) {
 	t := o.table()
 	t.rows += b.n
-	if o.agg.key.words == 0 {
+	if o.agg.key.Words == 0 {
 		t.number(nil)
 		t.counts[0] += int64(b.n)
 		for i, a := range t.accs {
@@ -233,7 +234,7 @@ func (o *groupOp) push(b *batch) {
 	for i, slot := range o.by {
 		o.cols[i] = b.cols[slot]
 	}
-	o.agg.key.pack(o.keys, o.cols, b.n)
+	o.agg.key.Pack(o.keys, o.cols, b.n)
 	ids := o.ids[:b.n]
 	t.numberAll(o.keys, ids)
 	counts := t.counts

@@ -1,6 +1,9 @@
 package portable
 
-import "github.com/redfoxdb/redfox/queryplan"
+import (
+	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/queryplan"
+)
 
 // buildSide is the right input of joins: an index that is built when it is
 // first probed, and again only when what it was built from has changed. Joins
@@ -11,7 +14,7 @@ type buildSide struct {
 	inputs   stamp
 	key, pay []string
 	// bounds are the ranges of the key columns.
-	bounds []interval
+	bounds []interval.Interval
 
 	built bool
 	at    uint64 // the inputs' stamp when it was built
@@ -21,7 +24,7 @@ type buildSide struct {
 	// Of a version of a table that grows in the loop which probes it.
 	growing *growingIndex
 	table   *table
-	ranges  []interval
+	ranges  []interval.Interval
 	version queryplan.Version
 	keyCols []int
 	payCols []int
@@ -75,7 +78,7 @@ func (b *buildSide) ensure(r *run) int {
 }
 
 // layouts of the key and the payload.
-func (b *buildSide) layouts() (key, pay *layout) {
+func (b *buildSide) layouts() (key, pay *interval.Layout) {
 	if b.grows() {
 		return &b.growing.key, &b.growing.pay
 	}
@@ -116,8 +119,8 @@ func (o *keyedOp) push(b *batch) {
 	o.part.n += b.n
 }
 
-func (o *keyedOp) append(dst []uint64, l *layout, slots []int, b *batch) []uint64 {
-	if l.words == 0 {
+func (o *keyedOp) append(dst []uint64, l *interval.Layout, slots []int, b *batch) []uint64 {
+	if l.Words == 0 {
 		return dst
 	}
 	o.cols = o.cols[:0]
@@ -125,8 +128,8 @@ func (o *keyedOp) append(dst []uint64, l *layout, slots []int, b *batch) []uint6
 		o.cols = append(o.cols, b.cols[s])
 	}
 	n := len(dst)
-	dst = regrow(o.mem, o.side.index.name, dst, n+b.n*l.words)[:n+b.n*l.words]
-	l.pack(dst[n:], o.cols, b.n)
+	dst = regrow(o.mem, o.side.index.name, dst, n+b.n*l.Words)[:n+b.n*l.Words]
+	l.Pack(dst[n:], o.cols, b.n)
 	return dst
 }
 

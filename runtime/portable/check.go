@@ -1,6 +1,7 @@
 package portable
 
 import (
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 )
@@ -76,7 +77,7 @@ func (c *keyCheck) keysDiffer(r *run, rows int) bool {
 	version := queryplan.Delta
 	if c.seen == nil || c.known+c.table.rows(queryplan.Delta) != rows {
 		c.forget()
-		ranges := make([]interval, keys)
+		ranges := make([]interval.Interval, keys)
 		for i := range ranges {
 			ranges[i] = c.binds[i].rng
 		}

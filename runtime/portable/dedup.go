@@ -1,6 +1,9 @@
 package portable
 
-import "github.com/redfoxdb/redfox/queryplan"
+import (
+	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/queryplan"
+)
 
 // deduped is the result of a Dedup: a table with a set, which is filled when it
 // is scanned and kept while the inputs do not change.
@@ -19,7 +22,7 @@ func (c *compiler) dedup(n *queryplan.Dedup, need names) []*pipeline {
 	d := &deduped{inputs: c.stamp(n), pipes: c.node(n.Input, namesOf(cols)), cols: columnNames(cols)}
 	src := &dedupSource{result: d}
 	out := &pipeline{src: src}
-	ranges := make([]interval, len(cols))
+	ranges := make([]interval.Interval, len(cols))
 	for i, col := range cols {
 		b := *mergedBinding(d.pipes, col.Name)
 		ranges[i] = b.rng

@@ -1,8 +1,10 @@
 package portable
 
 import (
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/prepare"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -17,7 +19,7 @@ type domain struct {
 	dicts []*store.Dict // of loaded columns, each once
 	extra []string      // constants
 	dict  *store.Dict
-	remap map[*store.Dict][]uint32
+	made  *prepare.Dictionary
 }
 
 func (d *domain) find() *domain {
@@ -52,46 +54,17 @@ func (d *domain) addDict(dict *store.Dict) {
 	d.dicts = append(d.dicts, dict)
 }
 
-// settle makes the domain's dictionary. One that grows is always a new one: the
-// dictionaries of loaded facts belong to all runs.
+// settle makes the domain's dictionary.
 func (d *domain) settle() {
-	dicts := d.dicts
-	if d.grows {
-		dicts = append(dicts[:len(dicts):len(dicts)], store.NewDict(nil))
-	}
-	if len(dicts) == 0 {
-		dicts = []*store.Dict{store.NewDict(nil)}
-	}
-	merged, remaps := store.MergeDicts(dicts, d.extra)
-	if d.grows && len(d.dicts) > 0 && merged == d.dicts[0] {
-		// Only an empty dictionary is equal to an empty one.
-		merged = store.NewDict(nil)
-	}
-	d.dict, d.remap = merged, map[*store.Dict][]uint32{}
-	for i, dict := range dicts {
-		d.remap[dict] = remaps[i]
-	}
+	d.made = prepare.NewDictionary(d.dicts, d.extra, d.grows)
+	d.dict = d.made.Dict
 }
 
 // bounds returns the range of the domain's codes.
-func (d *domain) bounds() interval {
-	if d.grows {
-		return typeRange(scalar.StringType)
-	}
-	return interval{0, int64(d.dict.Len()) - 1}
-}
+func (d *domain) bounds() interval.Interval { return d.made.Bounds() }
 
-// place returns the codes lo and hi between which a string has its place in a
-// domain that does not grow: smaller strings have codes below lo, greater ones
-// from hi. They are equal if the string is not there.
-func (d *domain) place(s string) (lo, hi int64) {
-	lo = int64(d.dict.LowerBound(s))
-	hi = lo
-	if _, ok := d.dict.Lookup(s); ok {
-		hi++
-	}
-	return lo, hi
-}
+// place is that of the dictionary, in a domain that does not grow.
+func (d *domain) place(s string) (lo, hi int64) { return d.made.Place(s) }
 
 // domains finds the domains of a plan.
 type domains struct {

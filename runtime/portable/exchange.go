@@ -135,7 +135,7 @@ func (x *wideExchange) insert(w *writer, r *run, set *tupleSet, keys []uint64) {
 		x.rows = make([][]uint64, len(set.broad))
 		x.hashes = make([][]uint64, len(set.broad))
 	}
-	k := set.table.lay.words
+	k := set.table.lay.Words
 	for ; len(keys) > 0; keys = keys[k:] {
 		h := hashWords(keys[:k])
 		s := h >> (64 - set.shardBits)

@@ -1,8 +1,7 @@
 package portable
 
 import (
-	"math"
-
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -20,7 +19,7 @@ type program struct {
 	caches  int
 	exprs   []queryplan.Expr
 	results []int // the registers of exprs
-	ranges  []interval
+	ranges  []interval.Interval
 	domains []*domain // of String results
 	// pure results are columns of the batch or constants, not written by steps.
 	pure []bool
@@ -150,7 +149,7 @@ type exprKey struct {
 // operand is a compiled expression.
 type operand struct {
 	reg int
-	rng interval
+	rng interval.Interval
 	dom *domain
 }
 
@@ -204,10 +203,10 @@ func (c *exprCompiler) compile(e queryplan.Expr) operand {
 		if e.Value.Type.Kind == scalar.String {
 			dom := c.strings(e)
 			w := wordOf(e.Value, dom)
-			return operand{c.constant(w), interval{w, w}, dom}
+			return operand{c.constant(w), interval.Of(w), dom}
 		}
 		w := int64(e.Value.Bits())
-		return operand{c.constant(w), interval{w, w}, nil}
+		return operand{c.constant(w), interval.Of(w), nil}
 	}
 	call := e.(*queryplan.Call)
 	key := exprKey{text: queryplan.ExprString(call)}
@@ -223,23 +222,4 @@ func (c *exprCompiler) compile(e queryplan.Expr) operand {
 	}
 	c.done[key] = o
 	return o
-}
-
-// typeRange bounds the words of a type.
-func typeRange(t scalar.Type) interval {
-	switch t.Kind {
-	case scalar.Boolean:
-		return interval{0, 1}
-	case scalar.Int:
-		if t.Bits < 64 {
-			return interval{-1 << (t.Bits - 1), 1<<(t.Bits-1) - 1}
-		}
-	case scalar.Uint:
-		if t.Bits < 64 {
-			return interval{0, 1<<t.Bits - 1}
-		}
-	case scalar.String:
-		return interval{0, math.MaxUint32}
-	}
-	return allWords
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -34,7 +35,7 @@ func (c *exprCompiler) kernel(call *queryplan.Call) (operand, bool) {
 }
 
 // binary makes a step over two vectors.
-func (c *exprCompiler) binary(a, b operand, rng interval, f func(m *machine, dst, a, b []int64)) operand {
+func (c *exprCompiler) binary(a, b operand, rng interval.Interval, f func(m *machine, dst, a, b []int64)) operand {
 	o := operand{reg: c.newReg(), rng: rng}
 	c.step(func(m *machine) {
 		n := m.n
@@ -55,46 +56,16 @@ func sameTypes(args []queryplan.Expr, t scalar.Type) bool {
 	return true
 }
 
-// bound returns the range of a whole number's result where int64 arithmetic
-// cannot overflow, given the extreme results.
-func bound(candidates ...scalar.Int128) (interval, bool) {
-	r := noWords
-	for _, x := range candidates {
-		if !x.Fits64() {
-			return allWords, false
-		}
-		r = r.union(interval{x.Int64(), x.Int64()})
+// callRange bounds the results of a call, given its compiled arguments. A row of
+// which an argument does not fit 64 bits is flagged, and a decimal that then does
+// fit is within the bound of all words, which is that of such an argument.
+func callRange(call *queryplan.Call, args ...operand) (rng interval.Interval, exact bool) {
+	types := make([]scalar.Type, len(args))
+	bounds := make([]interval.Interval, len(args))
+	for i, a := range args {
+		types[i], bounds[i] = call.Args[i].Type(), a.rng
 	}
-	return r, true
-}
-
-// wholeRange applies interval arithmetic to add, sub, mul, min and max.
-func wholeRange(name string, a, b interval) (interval, bool) {
-	if a.empty() || b.empty() {
-		return noWords, true
-	}
-	of := scalar.Int128Of
-	switch name {
-	case "add":
-		lo, _ := of(a.lo).Add(of(b.lo))
-		hi, _ := of(a.hi).Add(of(b.hi))
-		return bound(lo, hi)
-	case "sub":
-		lo, _ := of(a.lo).Sub(of(b.hi))
-		hi, _ := of(a.hi).Sub(of(b.lo))
-		return bound(lo, hi)
-	case "mul":
-		var all [4]scalar.Int128
-		for i, x := range [...]int64{a.lo, a.hi} {
-			for j, y := range [...]int64{b.lo, b.hi} {
-				all[2*i+j], _ = of(x).Mul(of(y))
-			}
-		}
-		return bound(all[:]...)
-	case "min":
-		return interval{min(a.lo, b.lo), min(a.hi, b.hi)}, true
-	}
-	return interval{max(a.lo, b.lo), max(a.hi, b.hi)}, true
+	return interval.Call(call.Func, call.Result, types, bounds)
 }
 
 func (c *exprCompiler) arithmetic(name string, call *queryplan.Call) (operand, bool) {
@@ -117,28 +88,20 @@ func (c *exprCompiler) arithmetic(name string, call *queryplan.Call) (operand, b
 	switch {
 	case t.Kind == scalar.Float && t.Bits == 64:
 		a, b := c.compile(call.Args[0]), c.compile(call.Args[1])
-		return c.binary(a, b, allWords, floatKernels[name]), true
+		return c.binary(a, b, interval.All, floatKernels[name]), true
 	case t.Kind == scalar.Datetime && ordering, isWhole(t.Kind):
 		if t.Kind == scalar.Uint && ordering {
 			return operand{}, false
 		}
 		a, b := c.compile(call.Args[0]), c.compile(call.Args[1])
-		rng, safe := wholeRange(name, a.rng, b.rng)
-		full := typeRange(t)
-		if safe && !rng.empty() && (rng.lo < full.lo || rng.hi > full.hi) {
-			safe, rng = false, full
-		}
+		rng, exact := callRange(call, a, b)
 		switch {
-		case safe && t.Kind != scalar.Uint, t.Bits == 64 && t.Kind != scalar.Decimal:
-			// Uints of 64 bits are bit patterns, whose bounds mean nothing here.
-			if !safe || t == scalar.UintType {
-				rng = full
-			}
+		case exact, t.Bits == 64 && t.Kind != scalar.Decimal:
 			return c.binary(a, b, rng, wholeKernels[name]), true
 		case t.Kind == scalar.Decimal:
-			return c.binary(a, b, allWords, checkedKernels[name]), true
+			return c.binary(a, b, rng, checkedKernels[name]), true
 		}
-		o := c.binary(a, b, full, wholeKernels[name])
+		o := c.binary(a, b, rng, wholeKernels[name])
 		c.wrap(o.reg, t)
 		return o, true
 	}
@@ -288,9 +251,9 @@ func (c *exprCompiler) quotient(name string, call *queryplan.Call) (operand, boo
 	switch {
 	case t.Kind == scalar.Int:
 		a, b := c.compile(call.Args[0]), c.compile(call.Args[1])
-		full := typeRange(t)
+		rng, _ := callRange(call, a, b)
 		if name == "mod" {
-			return c.binary(a, b, full, func(m *machine, dst, a, b []int64) {
+			return c.binary(a, b, rng, func(m *machine, dst, a, b []int64) {
 				for i := range dst {
 					if b[i] == 0 {
 						m.flag(i, noValue)
@@ -300,7 +263,7 @@ func (c *exprCompiler) quotient(name string, call *queryplan.Call) (operand, boo
 				}
 			}), true
 		}
-		o := c.binary(a, b, full, func(m *machine, dst, a, b []int64) {
+		o := c.binary(a, b, rng, func(m *machine, dst, a, b []int64) {
 			for i := range dst {
 				if b[i] == 0 {
 					m.flag(i, noValue)
@@ -315,7 +278,7 @@ func (c *exprCompiler) quotient(name string, call *queryplan.Call) (operand, boo
 		return o, true
 	case t == scalar.FloatType && name == "div":
 		a, b := c.compile(call.Args[0]), c.compile(call.Args[1])
-		return c.binary(a, b, allWords, func(m *machine, dst, a, b []int64) {
+		return c.binary(a, b, interval.All, func(m *machine, dst, a, b []int64) {
 			for i := range dst {
 				if float(b[i]) == 0 {
 					m.flag(i, noValue)
@@ -339,7 +302,7 @@ func (c *exprCompiler) unary(name string, call *queryplan.Call) (operand, bool) 
 	}
 	a := c.compile(call.Args[0])
 	if t.Kind == scalar.Float {
-		return c.binary(a, a, allWords, func(_ *machine, dst, a, _ []int64) {
+		return c.binary(a, a, interval.All, func(_ *machine, dst, a, _ []int64) {
 			for i := range dst {
 				if f := float(a[i]); name == "neg" {
 					dst[i] = canonical(-f)
@@ -349,13 +312,7 @@ func (c *exprCompiler) unary(name string, call *queryplan.Call) (operand, bool) 
 			}
 		}), true
 	}
-	rng := allWords
-	if a.rng.lo > math.MinInt64 && !a.rng.empty() {
-		rng = interval{-a.rng.hi, -a.rng.lo}
-		if name == "abs" {
-			rng = interval{0, max(a.rng.hi, -a.rng.lo)}
-		}
-	}
+	rng, _ := callRange(call, a)
 	return c.binary(a, a, rng, func(m *machine, dst, a, _ []int64) {
 		for i, v := range a {
 			if v == math.MinInt64 && t.Kind == scalar.Decimal {
@@ -410,14 +367,14 @@ func (c *exprCompiler) comparison(name string, call *queryplan.Call) (operand, b
 	if name != "eq" && name != "ne" && (t.Kind == scalar.Uint || t.Kind == scalar.Float) {
 		less := name == "lt"
 		kind := t.Kind
-		return c.binary(a, b, interval{0, 1}, func(_ *machine, dst, a, b []int64) {
+		return c.binary(a, b, interval.OfType(scalar.BooleanType), func(_ *machine, dst, a, b []int64) {
 			for i := range dst {
 				p, q := scalar.Ordered(kind, a[i]), scalar.Ordered(kind, b[i])
 				dst[i] = int64(flagBit(p < q || p == q && !less))
 			}
 		}), true
 	}
-	return c.binary(a, b, interval{0, 1}, comparisons[name]), true
+	return c.binary(a, b, interval.OfType(scalar.BooleanType), comparisons[name]), true
 }
 
 // stringComparison compares codes: of two columns of one domain, or of a column
@@ -425,7 +382,7 @@ func (c *exprCompiler) comparison(name string, call *queryplan.Call) (operand, b
 func (c *exprCompiler) stringComparison(name string, x, y queryplan.Expr) (operand, bool) {
 	a, isCol := x.(*queryplan.ColRef)
 	b, isCol2 := y.(*queryplan.ColRef)
-	truth := interval{0, 1}
+	truth := interval.OfType(scalar.BooleanType)
 	if isCol && isCol2 {
 		p, q := c.compile(a), c.compile(b)
 		if !p.dom.grows || name == "eq" || name == "ne" {
@@ -481,7 +438,7 @@ func (c *exprCompiler) logic(name string, call *queryplan.Call) (operand, bool) 
 	if len(call.Args) == 2 {
 		b = c.compile(call.Args[1])
 	}
-	return c.binary(a, b, interval{0, 1}, func(_ *machine, dst, a, b []int64) {
+	return c.binary(a, b, interval.OfType(scalar.BooleanType), func(_ *machine, dst, a, b []int64) {
 		switch name {
 		case "and":
 			for i := range dst {
@@ -514,7 +471,7 @@ func (c *exprCompiler) conversion(call *queryplan.Call) (operand, bool) {
 	case to == scalar.FloatType && (from.Kind == scalar.Int || from.Kind == scalar.Decimal):
 		a := c.compile(call.Args[0])
 		unit := math.Pow10(int(from.Scale))
-		return c.binary(a, a, allWords, func(_ *machine, dst, a, _ []int64) {
+		return c.binary(a, a, interval.All, func(_ *machine, dst, a, _ []int64) {
 			for i, v := range a {
 				dst[i] = canonical(float64(v) / unit)
 			}
@@ -522,12 +479,12 @@ func (c *exprCompiler) conversion(call *queryplan.Call) (operand, bool) {
 	case to.Kind == scalar.Decimal && (from.Kind == scalar.Int || from.Kind == scalar.Decimal) && from.Scale <= to.Scale:
 		a := c.compile(call.Args[0])
 		unit := scalar.Pow10(int(to.Scale - from.Scale)).Int64()
-		rng, safe := wholeRange("mul", a.rng, interval{unit, unit})
+		rng, exact := callRange(call, a)
 		by := operand{reg: c.constant(unit)}
-		if safe {
+		if exact {
 			return c.binary(a, by, rng, wholeKernels["mul"]), true
 		}
-		return c.binary(a, by, allWords, checkedKernels["mul"]), true
+		return c.binary(a, by, rng, checkedKernels["mul"]), true
 	}
 	return operand{}, false
 }

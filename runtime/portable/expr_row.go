@@ -1,8 +1,10 @@
 package portable
 
 import (
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/prepare"
 )
 
 // rowCache remembers results of an expression of one column by the column's
@@ -36,7 +38,12 @@ func (c *rowCache) slot(w int64) int { return int(uint64(w)) & (len(c.words) - 1
 // the reference implementation, or once per distinct word if it depends on one
 // column only.
 func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
-	o := operand{reg: c.newReg(), rng: typeRange(call.Result)}
+	bounds := map[string]interval.Interval{}
+	for _, b := range c.p.binds {
+		bounds[b.name] = b.rng
+	}
+	o := operand{reg: c.newReg()}
+	o.rng, _ = exprRange(call, bounds)
 	if call.Result.Kind == scalar.String {
 		o.dom = c.strings(call)
 		o.rng = o.dom.bounds()
@@ -100,19 +107,34 @@ func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
 
 // singleColumn returns the evaluation of a call that depends on one column.
 func singleColumn(call *queryplan.Call, b *binding) func(w int64) (scalar.Value, bool) {
-	if name := call.Func.Name; name == "string:like" || name == "string:notlike" {
-		col, ok := call.Args[0].(*queryplan.ColRef)
-		pattern, ok2 := call.Args[1].(*queryplan.Const)
-		if ok && ok2 && col.Col.Name == b.name {
-			if like, err := scalar.CompileLike(pattern.Value.Str()); err == nil {
-				return func(w int64) (scalar.Value, bool) {
-					match := like.Match(b.dom.dict.String(uint32(w)))
-					return scalar.OfBool(match == (name == "string:like")), true
-				}
-			}
-		}
+	if f := stringFunc(call); f != nil {
+		return func(w int64) (scalar.Value, bool) { return f(b.dom.dict.String(uint32(w))) }
 	}
 	return func(w int64) (scalar.Value, bool) {
 		return queryplan.Eval(call, func(string) scalar.Value { return b.value(w) })
 	}
+}
+
+// stringFunc returns the function that a call is of a String column, all other
+// arguments being constants; nil if it is none.
+func stringFunc(call *queryplan.Call) func(s string) (scalar.Value, bool) {
+	place := -1
+	args := make([]scalar.Value, len(call.Args))
+	for i, a := range call.Args {
+		switch a := a.(type) {
+		case *queryplan.Const:
+			args[i] = a.Value
+		case *queryplan.ColRef:
+			if place >= 0 || a.Type().Kind != scalar.String {
+				return nil
+			}
+			place = i
+		default:
+			return nil
+		}
+	}
+	if place < 0 {
+		return nil
+	}
+	return prepare.StringFunc(call.Func, call.Result, args, place)
 }

@@ -29,8 +29,8 @@ const maxDirectGroups = 16
 func newGroups(a *aggregation, r *run) *groups {
 	mem := r.mem
 	t := &groups{agg: a, mem: mem, limit: r.opts.groups}
-	if a.key.words == 1 && a.key.bits <= maxDirectGroups {
-		t.direct = alloc[uint32](mem, a.name, 1<<a.key.bits)
+	if a.key.Words == 1 && a.key.Bits <= maxDirectGroups {
+		t.direct = alloc[uint32](mem, a.name, 1<<a.key.Bits)
 	}
 	for _, s := range a.accs {
 		t.accs = append(t.accs, newAccumulator(s))
@@ -146,7 +146,7 @@ func (t *groups) rehash() {
 	size := max(64, len(had))
 	t.slots = alloc[uint64](t.mem, t.agg.name, 2*size)
 	t.mask = uint64(size - 1)
-	kw := t.agg.key.words
+	kw := t.agg.key.Words
 	for i := 0; i < len(had); i += 2 {
 		if had[i+1] == 0 {
 			continue
@@ -174,7 +174,7 @@ func hashKey(key []uint64) uint64 {
 
 // numberAll finds the groups of packed keys, a row each.
 func (t *groups) numberAll(keys []uint64, ids []uint32) {
-	kw := t.agg.key.words
+	kw := t.agg.key.Words
 	switch {
 	case t.direct != nil:
 		for i, k := range keys[:len(ids)] {
@@ -210,7 +210,7 @@ func (t *groups) numberWord(k uint64) uint32 {
 
 // merge adds groups of another table, as accumulator's merge does.
 func (t *groups) merge(from *groups, numbers []uint32, n int) {
-	kw := t.agg.key.words
+	kw := t.agg.key.Words
 	ids := make([]uint32, n)
 	for k := range ids {
 		g := int(numberAt(numbers, k))
@@ -238,7 +238,7 @@ func mergeGroups(r *run, tables []*groups) []*groups {
 		return tables
 	}
 	agg := tables[0].agg
-	if total <= r.opts.groups/4 || agg.key.words == 0 {
+	if total <= r.opts.groups/4 || agg.key.Words == 0 {
 		for _, t := range tables[1:] {
 			tables[0].merge(t, nil, t.n)
 			t.free()
@@ -273,7 +273,7 @@ type partitioned struct {
 }
 
 func partition(t *groups, bits uint) partitioned {
-	kw := t.agg.key.words
+	kw := t.agg.key.Words
 	out := partitioned{numbers: make([]uint32, t.n), starts: make([]int, 1<<bits+2)}
 	of := make([]uint16, t.n)
 	for g := range of {

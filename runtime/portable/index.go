@@ -2,6 +2,8 @@ package portable
 
 import (
 	"math"
+
+	"github.com/redfoxdb/redfox/internal/interval"
 )
 
 // index finds the rows of a join's build side by key. Rows with equal keys, a
@@ -12,8 +14,8 @@ import (
 type index struct {
 	name string
 	mem  *memory
-	key  layout
-	pay  layout
+	key  interval.Layout
+	pay  interval.Layout
 
 	rows   int
 	unique bool // no run is longer than one
@@ -70,12 +72,12 @@ func (x *index) build(r *run, parts []*keyed) {
 	}
 	switch {
 	case x.rows == 0:
-	case x.key.words == 0:
+	case x.key.Words == 0:
 		x.buildProduct(parts)
-	case x.key.words == 1:
+	case x.key.Words == 1:
 		x.measure(parts)
 		switch {
-		case x.pay.words == 0 && x.buildBitmap(r, parts):
+		case x.pay.Words == 0 && x.buildBitmap(r, parts):
 		case x.domain-1 < uint64(8*x.rows+256):
 			// An array over the keys' range is no bigger than a hash table.
 			x.buildDense(r, parts)
@@ -101,16 +103,16 @@ func (e errIndexRows) Error() string {
 
 func (x *index) allocPayload() {
 	switch {
-	case x.pay.words == 0:
-	case x.pay.words == 1 && x.pay.bits <= 32:
+	case x.pay.Words == 0:
+	case x.pay.Words == 1 && x.pay.Bits <= 32:
 		x.narrow = alloc[uint32](x.mem, x.name, x.rows)
 	default:
-		x.broad = alloc[uint64](x.mem, x.name, x.rows*x.pay.words)
+		x.broad = alloc[uint64](x.mem, x.name, x.rows*x.pay.Words)
 	}
 }
 
 func (x *index) putPayload(at uint32, p *keyed, i int) {
-	switch k := x.pay.words; {
+	switch k := x.pay.Words; {
 	case k == 0:
 	case x.narrow != nil:
 		x.narrow[at] = uint32(p.pays[i])
@@ -191,7 +193,7 @@ func (x *index) buildDense(r *run, parts []*keyed) {
 		r.stop.check()
 		p := parts[i]
 		switch {
-		case x.pay.words == 0:
+		case x.pay.Words == 0:
 			for j := p.n - 1; j >= 0; j-- {
 				off[p.keys[j]-least]--
 			}
@@ -220,7 +222,7 @@ func (x *index) buildHashed(r *run, parts []*keyed) {
 	}
 	x.slots = alloc[uint64](x.mem, x.name, 2*size)
 	x.mask = uint64(size - 1)
-	kw := x.key.words
+	kw := x.key.Words
 	places := alloc[uint32](x.mem, x.name, x.rows)
 	defer free(x.mem, places)
 	// While counting, the high half of a slot holds one of the key's rows, to
@@ -297,7 +299,7 @@ func (x *index) lookup(keys []uint64, valid []bool, n int, out *runs) {
 	switch {
 	case x.rows == 0:
 		clear(count)
-	case x.key.words == 0:
+	case x.key.Words == 0:
 		// There is no key, or all columns of it have one value here.
 		for i := range start {
 			start[i], count[i] = 0, uint32(x.rows)
@@ -338,7 +340,7 @@ func (x *index) exclude(keys []uint64, valid []bool) []uint64 {
 }
 
 func (x *index) lookupHashed(keys []uint64, valid []bool, n int, out *runs) {
-	kw := x.key.words
+	kw := x.key.Words
 	for i := range n {
 		out.count[i] = 0
 		if valid != nil && !valid[i] {
@@ -369,17 +371,17 @@ func (x *index) lookupHashed(keys []uint64, valid []bool, n int, out *runs) {
 // payload reads column i of the payload at the given places.
 func (x *index) payload(dst []int64, places []uint32, i int) {
 	if x.narrow == nil {
-		x.pay.unpackAt(dst, x.broad, places, i)
+		x.pay.UnpackAt(dst, x.broad, places, i)
 		return
 	}
-	unpackNarrow(dst, x.narrow, places, x.pay.fields[i])
+	unpackNarrow(dst, x.narrow, places, x.pay.Fields[i])
 }
 
 // unpackNarrow reads a field of tuples of 32 bits at the given places.
-func unpackNarrow(dst []int64, tuples, places []uint32, f field) {
+func unpackNarrow(dst []int64, tuples, places []uint32, f interval.Field) {
 	dst = dst[:len(places)]
-	mask := uint32(f.mask())
+	mask := uint32(f.Mask())
 	for i, p := range places {
-		dst[i] = int64(tuples[p]>>(f.shift&31)&mask) + f.base
+		dst[i] = int64(tuples[p]>>(f.Shift&31)&mask) + f.Base
 	}
 }

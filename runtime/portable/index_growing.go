@@ -3,6 +3,7 @@ package portable
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -13,7 +14,7 @@ import (
 type growingIndex struct {
 	name     string
 	table    *table
-	key, pay layout
+	key, pay interval.Layout
 	keyCols  []int // of the table
 	payCols  []int
 
@@ -51,30 +52,30 @@ const (
 // maxDirect is the largest key domain that is addressed directly, in bits.
 const maxDirect = 22
 
-func newGrowingIndex(t *table, ranges []interval, keyCols, payCols []int, size int) *growingIndex {
-	pick := func(cols []int) []interval {
-		out := make([]interval, len(cols))
+func newGrowingIndex(t *table, ranges []interval.Interval, keyCols, payCols []int, size int) *growingIndex {
+	pick := func(cols []int) []interval.Interval {
+		out := make([]interval.Interval, len(cols))
 		for i, c := range cols {
 			out[i] = ranges[c]
 		}
 		return out
 	}
 	x := &growingIndex{name: "the index on " + t.name, table: t, keyCols: keyCols, payCols: payCols,
-		key: newLayout(pick(keyCols)), pay: newLayout(pick(payCols))}
+		key: interval.NewLayout(pick(keyCols)), pay: interval.NewLayout(pick(payCols))}
 	x.size = size
 	x.keyVecs, x.payVecs = vectors(len(keyCols), size), vectors(len(payCols), size)
-	if x.key.words <= 1 && x.key.bits <= maxDirect {
-		x.direct = alloc[uint32](t.mem, x.name, 1<<x.key.bits)
+	if x.key.Words <= 1 && x.key.Bits <= maxDirect {
+		x.direct = alloc[uint32](t.mem, x.name, 1<<x.key.Bits)
 	}
 	switch {
-	case x.pay.words == 0:
-	case x.pay.words == 1 && x.pay.bits <= 32:
+	case x.pay.Words == 0:
+	case x.pay.Words == 1 && x.pay.Bits <= 32:
 		x.narrow = &arena[uint32]{mem: t.mem, name: x.name, stride: 1}
 	default:
-		x.broad = &arena[uint64]{mem: t.mem, name: x.name, stride: x.pay.words}
+		x.broad = &arena[uint64]{mem: t.mem, name: x.name, stride: x.pay.Words}
 	}
-	x.keyBuf = make([]uint64, size*x.key.words)
-	x.payBuf = make([]uint64, size*x.pay.words)
+	x.keyBuf = make([]uint64, size*x.key.Words)
+	x.payBuf = make([]uint64, size*x.pay.Words)
 	x.add(t.old.list)
 	x.extend()
 	return x
@@ -106,15 +107,15 @@ func (x *growingIndex) add(list []span) {
 	for _, s := range list {
 		for from := s.from; from < s.to; {
 			n := min(s.to-from, x.size)
-			rows := s.chunk.words[from*lay.words : (from+n)*lay.words]
+			rows := s.chunk.words[from*lay.Words : (from+n)*lay.Words]
 			for i, c := range x.keyCols {
-				lay.unpack(x.keyVecs[i], rows, c, n)
+				lay.Unpack(x.keyVecs[i], rows, c, n)
 			}
 			for i, c := range x.payCols {
-				lay.unpack(x.payVecs[i], rows, c, n)
+				lay.Unpack(x.payVecs[i], rows, c, n)
 			}
-			x.key.pack(x.keyBuf, x.keyVecs, n)
-			x.pay.pack(x.payBuf, x.payVecs, n)
+			x.key.Pack(x.keyBuf, x.keyVecs, n)
+			x.pay.Pack(x.payBuf, x.payVecs, n)
 			x.addRows(n)
 			from += n
 		}
@@ -122,7 +123,7 @@ func (x *growingIndex) add(list []span) {
 }
 
 func (x *growingIndex) addRows(n int) {
-	kw, pw := x.key.words, x.pay.words
+	kw, pw := x.key.Words, x.pay.Words
 	for i := range n {
 		g := x.group(x.keyBuf[i*kw : i*kw+kw])
 		w := x.groups[g*groupWords:][:groupWords]
@@ -157,14 +158,14 @@ func (x *growingIndex) move(w []uint32) {
 // payload reads column i of the payload at the given places.
 func (x *growingIndex) payload(dst []int64, places []uint32, i int) {
 	if x.narrow != nil {
-		unpackNarrow(dst, x.narrow.words, places, x.pay.fields[i])
+		unpackNarrow(dst, x.narrow.words, places, x.pay.Fields[i])
 		return
 	}
 	var words []uint64
 	if x.broad != nil {
 		words = x.broad.words
 	}
-	x.pay.unpackAt(dst, words, places, i)
+	x.pay.UnpackAt(dst, words, places, i)
 }
 
 func (x *growingIndex) hash(key []uint64) uint64 {
@@ -191,7 +192,7 @@ func (x *growingIndex) group(key []uint64) int {
 		slot = &x.slots[at]
 	}
 	if *slot == 0 {
-		kw := x.key.words
+		kw := x.key.Words
 		x.groups = regrow(mem, x.name, x.groups, (x.n+1)*groupWords)[:(x.n+1)*groupWords]
 		x.keys = regrow(mem, x.name, x.keys, (x.n+1)*kw)[:(x.n+1)*kw]
 		copy(x.keys[x.n*kw:], key)
@@ -210,7 +211,7 @@ func directKey(key []uint64) uint64 {
 }
 
 func (x *growingIndex) keyOf(g uint32) []uint64 {
-	kw := x.key.words
+	kw := x.key.Words
 	return x.keys[int(g)*kw : int(g)*kw+kw]
 }
 
@@ -249,7 +250,7 @@ func (x *growingIndex) find(key []uint64) int {
 
 // lookup finds the runs of n packed keys in a version.
 func (x *growingIndex) lookup(v queryplan.Version, keys []uint64, valid []bool, n int, out *runs) {
-	kw := x.key.words
+	kw := x.key.Words
 	for i := range n {
 		out.count[i] = 0
 		if valid != nil && !valid[i] {
@@ -269,7 +270,7 @@ func (x *growingIndex) lookup(v queryplan.Version, keys []uint64, valid []bool, 
 
 // growingIndex returns the table's index of those columns, making it if there
 // is none.
-func (t *table) growingIndex(ranges []interval, keyCols, payCols []int, size int) *growingIndex {
+func (t *table) growingIndex(ranges []interval.Interval, keyCols, payCols []int, size int) *growingIndex {
 	for _, x := range t.growing {
 		if slices.Equal(x.keyCols, keyCols) && slices.Equal(x.payCols, payCols) {
 			return x

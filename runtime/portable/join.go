@@ -29,7 +29,7 @@ func (s *joinStage) start(w *worker, next op) op {
 	}
 	return &joinOp{joinStage: s, w: w, next: next, size: size,
 		cols:  make([][]int64, len(s.keys)),
-		keys:  make([]uint64, size*key.words),
+		keys:  make([]uint64, size*key.Words),
 		valid: make([]bool, size),
 		runs:  runs{make([]uint32, size), make([]uint32, size)},
 		left:  make([]uint32, size),
@@ -93,7 +93,7 @@ func (o *joinOp) lookup(b *batch) {
 	if len(o.check) > 0 && !(x.offsets != nil && len(o.cols) == 1) {
 		valid = o.validate(b.n)
 	}
-	key.pack(o.keys, o.cols, b.n)
+	key.Pack(o.keys, o.cols, b.n)
 	if o.side.grows() {
 		o.side.growing.lookup(o.side.version, o.keys, valid, b.n, &o.runs)
 		return
@@ -108,12 +108,12 @@ func (o *joinOp) validate(n int) []bool {
 		col := o.cols[c][:n]
 		if j == 0 {
 			for i, v := range col {
-				valid[i] = r.lo <= v && v <= r.hi
+				valid[i] = r.Lo <= v && v <= r.Hi
 			}
 			continue
 		}
 		for i, v := range col {
-			valid[i] = valid[i] && r.lo <= v && v <= r.hi
+			valid[i] = valid[i] && r.Lo <= v && v <= r.Hi
 		}
 	}
 	return valid

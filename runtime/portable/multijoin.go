@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -19,7 +20,7 @@ type tries struct {
 // walks.
 func (c *compiler) multiJoin(n *queryplan.MultiJoin, need names) *pipeline {
 	inputs := make([]trieInput, len(n.Nodes))
-	all := noWords
+	all := interval.None
 	for i, in := range n.Nodes {
 		cols := columnNames(in.Columns())
 		x := &inputs[i]
@@ -36,18 +37,18 @@ func (c *compiler) multiJoin(n *queryplan.MultiJoin, need names) *pipeline {
 		x.node = in
 		x.pipes = c.node(in, names{}.with(x.keys...).with(x.pays...))
 		for _, name := range x.keys {
-			all = all.union(mergedBinding(x.pipes, name).rng)
+			all = all.Union(mergedBinding(x.pipes, name).rng)
 		}
 	}
 	if c.tries.narrow == nil {
 		c.tries = tries{map[string]*trieSide[uint32]{}, map[string]*trieSide[uint64]{}}
 	}
 	switch {
-	case all.lo >= 0 && all.hi <= math.MaxUint32:
+	case all.Lo >= 0 && all.Hi <= math.MaxUint32:
 		// Without a base more multijoins find the same tries.
 		return newMultiSource(c, n, need, inputs, 0, c.tries.narrow)
-	case uint64(all.hi)-uint64(all.lo) <= math.MaxUint32:
-		return newMultiSource(c, n, need, inputs, all.lo, c.tries.narrow)
+	case uint64(all.Hi)-uint64(all.Lo) <= math.MaxUint32:
+		return newMultiSource(c, n, need, inputs, all.Lo, c.tries.narrow)
 	}
 	return newMultiSource(c, n, need, inputs, math.MinInt64, c.tries.broad)
 }
@@ -92,7 +93,7 @@ func newMultiSource[K trieWord](c *compiler, n *queryplan.MultiJoin, need names,
 	p := &pipeline{src: src}
 	for _, name := range n.Order {
 		v := joinVariable{slot: -1}
-		b := binding{rng: allWords}
+		b := binding{rng: interval.All}
 		for i := range inputs {
 			level := slices.Index(inputs[i].keys, name)
 			if level < 0 {
@@ -100,7 +101,7 @@ func newMultiSource[K trieWord](c *compiler, n *queryplan.MultiJoin, need names,
 			}
 			v.at = append(v.at, place{i, level})
 			in := mergedBinding(inputs[i].pipes, name)
-			in.rng = in.rng.intersect(b.rng)
+			in.rng = in.rng.Intersect(b.rng)
 			b = *in
 		}
 		if need[name] {
@@ -152,15 +153,15 @@ func newTrieSide[K trieWord](c *compiler, in *trieInput, base int64, known map[s
 	if s := known[text]; s != nil {
 		return s
 	}
-	var ranges []interval
+	var ranges []interval.Interval
 	for _, name := range cols {
 		ranges = append(ranges, mergedBinding(in.pipes, name).rng)
 	}
 	s := &trieSide[K]{
 		name: "the trie on " + describe(in.node), pipes: in.pipes, inputs: c.stamp(in.node),
-		cols: cols, levels: len(in.keys), base: base, lay: newLayout(ranges),
+		cols: cols, levels: len(in.keys), base: base, lay: interval.NewLayout(ranges),
 	}
-	s.lay.words = max(s.lay.words, 1) // rows without a bit still count
+	s.lay.Words = max(s.lay.Words, 1) // rows without a bit still count
 	known[text] = s
 	return s
 }

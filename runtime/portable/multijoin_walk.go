@@ -277,7 +277,7 @@ func (s *multiScanner[K]) flush() {
 	for _, c := range s.src.pays {
 		places := s.places[slices.Index(s.chosen, c.input)][:s.batch.n]
 		in := s.src.inputs[c.input]
-		in.lay.unpackAt(s.batch.cols[c.slot], in.trie.words, places, c.field)
+		in.lay.UnpackAt(s.batch.cols[c.slot], in.trie.words, places, c.field)
 	}
 	s.next.push(&s.batch)
 	s.batch.n = 0

@@ -3,6 +3,7 @@ package portable
 import (
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -66,9 +67,9 @@ func (r *run) columns(v *queryplan.Var, t *table) []*store.Column {
 	var small []int
 	for i, c := range v.Cols {
 		rng := r.c.ranges[v][i]
-		inOrder := c.Type.Kind != scalar.Float && (c.Type.Kind != scalar.Uint || rng.lo >= 0)
-		if rows >= packedOutput && rng.bits() <= 32 && inOrder {
-			cols[i] = store.NewPacked(c.Type, r.dict(v, i), rows, rng.lo, rng.hi)
+		inOrder := c.Type.Kind != scalar.Float && (c.Type.Kind != scalar.Uint || rng.Lo >= 0)
+		if rows >= packedOutput && rng.Bits() <= 32 && inOrder {
+			cols[i] = store.NewPacked(c.Type, r.dict(v, i), rows, rng.Lo, rng.Hi)
 			r.fill(cols[i], t, i, spans)
 			continue
 		}
@@ -81,7 +82,7 @@ func (r *run) columns(v *queryplan.Var, t *table) []*store.Column {
 		for _, s := range spans {
 			for from := s.from; from < s.to; from += outputBlock {
 				n := min(outputBlock, s.to-from)
-				t.lay.unpack(words, s.chunk.words[from*t.lay.words:], i, n)
+				t.lay.Unpack(words, s.chunk.words[from*t.lay.Words:], i, n)
 				b.AppendWords(words[:n])
 			}
 			r.stop.check()
@@ -104,7 +105,7 @@ func (r *run) fill(col *store.Column, t *table, i int, spans []span) {
 	}
 	r.tasks(len(spans), func(k int) {
 		s := spans[k]
-		rows := s.chunk.words[s.from*t.lay.words : s.to*t.lay.words]
+		rows := s.chunk.words[s.from*t.lay.Words : s.to*t.lay.Words]
 		switch n := s.to - s.from; col.Width {
 		case 1:
 			fillOffsets(col.U8[starts[k]:][:n], rows, &t.lay, i)
@@ -116,18 +117,18 @@ func (r *run) fill(col *store.Column, t *table, i int, spans []span) {
 	})
 }
 
-func fillOffsets[T uint8 | uint16 | uint32](dst []T, rows []uint64, l *layout, i int) {
-	f := l.fields[i]
-	mask := f.mask()
-	if l.words == 1 {
+func fillOffsets[T uint8 | uint16 | uint32](dst []T, rows []uint64, l *interval.Layout, i int) {
+	f := l.Fields[i]
+	mask := f.Mask()
+	if l.Words == 1 {
 		for j, w := range rows[:len(dst)] {
-			dst[j] = T(w >> (f.shift & 63) & mask)
+			dst[j] = T(w >> (f.Shift & 63) & mask)
 		}
 		return
 	}
-	at := f.word
+	at := f.Word
 	for j := range dst {
-		dst[j] = T(rows[at] >> (f.shift & 63) & mask)
-		at += l.words
+		dst[j] = T(rows[at] >> (f.Shift & 63) & mask)
+		at += l.Words
 	}
 }

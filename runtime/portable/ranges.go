@@ -3,8 +3,10 @@ package portable
 import (
 	"math"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/prepare"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -15,7 +17,7 @@ import (
 // far.
 type ranger struct {
 	domains *domains
-	vars    map[*queryplan.Var][]interval
+	vars    map[*queryplan.Var][]interval.Interval
 	growths map[*queryplan.Var][]int
 }
 
@@ -24,27 +26,17 @@ type ranger struct {
 const maxGrowths = 16
 
 // columnRange bounds the words of a loaded column.
-func columnRange(c *store.Column, dom *domain) interval {
-	switch {
-	case c == nil || c.Len() == 0:
-		return noWords
-	case dom != nil:
-		return dom.find().bounds()
-	case c.Width == 0:
-		return interval{c.Base, c.Base}
-	case c.Type.Kind == scalar.Float:
-		return allWords
-	case c.Stats.Min > c.Stats.Max:
-		// Uints on both sides of the sign bit.
-		return allWords
+func columnRange(c *store.Column, dom *domain) interval.Interval {
+	if dom == nil || c == nil || c.Len() == 0 {
+		return prepare.Bounds(c)
 	}
-	return interval{c.Stats.Min, c.Stats.Max}
+	return dom.find().bounds()
 }
 
-func findRanges(p *queryplan.Plan, ds *domains, column func(v *queryplan.Var, i int) *store.Column) map[*queryplan.Var][]interval {
-	r := &ranger{domains: ds, vars: map[*queryplan.Var][]interval{}, growths: map[*queryplan.Var][]int{}}
+func findRanges(p *queryplan.Plan, ds *domains, column func(v *queryplan.Var, i int) *store.Column) map[*queryplan.Var][]interval.Interval {
+	r := &ranger{domains: ds, vars: map[*queryplan.Var][]interval.Interval{}, growths: map[*queryplan.Var][]int{}}
 	for _, v := range p.Vars {
-		r.vars[v] = make([]interval, len(v.Cols))
+		r.vars[v] = make([]interval.Interval, len(v.Cols))
 		r.growths[v] = make([]int, len(v.Cols))
 		for i := range v.Cols {
 			r.vars[v][i] = columnRange(column(v, i), ds.vars[v][i])
@@ -52,32 +44,32 @@ func findRanges(p *queryplan.Plan, ds *domains, column func(v *queryplan.Var, i 
 	}
 	for changed := true; changed; {
 		changed = false
-		r.eachFilled(p, func(v *queryplan.Var, cols []interval) {
+		r.eachFilled(p, func(v *queryplan.Var, cols []interval.Interval) {
 			for i, c := range cols {
 				old := r.vars[v][i]
-				grown := old.union(c)
+				grown := old.Union(c)
 				if grown == old {
 					continue
 				}
 				changed = true
 				if r.growths[v][i]++; r.growths[v][i] > maxGrowths {
-					grown = widened(old, grown, r.typeRange(v, i))
+					grown = old.Widened(grown, r.typeRange(v, i))
 				}
 				r.vars[v][i] = grown
 			}
 		})
 	}
 	for range 2 {
-		narrowed := map[*queryplan.Var][]interval{}
-		r.eachFilled(p, func(v *queryplan.Var, cols []interval) {
+		narrowed := map[*queryplan.Var][]interval.Interval{}
+		r.eachFilled(p, func(v *queryplan.Var, cols []interval.Interval) {
 			if narrowed[v] == nil {
-				narrowed[v] = make([]interval, len(cols))
+				narrowed[v] = make([]interval.Interval, len(cols))
 				for i := range cols {
-					narrowed[v][i] = noWords
+					narrowed[v][i] = interval.None
 				}
 			}
 			for i, c := range cols {
-				narrowed[v][i] = narrowed[v][i].union(c)
+				narrowed[v][i] = narrowed[v][i].Union(c)
 			}
 		})
 		for v, cols := range narrowed {
@@ -87,26 +79,15 @@ func findRanges(p *queryplan.Plan, ds *domains, column func(v *queryplan.Var, i 
 	return r.vars
 }
 
-// widened moves the bounds that grew to those of the type.
-func widened(old, grown, full interval) interval {
-	if grown.lo < old.lo {
-		grown.lo = full.lo
-	}
-	if grown.hi > old.hi {
-		grown.hi = full.hi
-	}
-	return grown
-}
-
-func (r *ranger) typeRange(v *queryplan.Var, i int) interval {
+func (r *ranger) typeRange(v *queryplan.Var, i int) interval.Interval {
 	if d := r.domains.vars[v][i]; d != nil {
 		return d.find().bounds()
 	}
-	return typeRange(v.Cols[i].Type)
+	return interval.OfType(v.Cols[i].Type)
 }
 
 // eachFilled calls f with the bounds of what each command adds to a variable.
-func (r *ranger) eachFilled(p *queryplan.Plan, f func(v *queryplan.Var, cols []interval)) {
+func (r *ranger) eachFilled(p *queryplan.Plan, f func(v *queryplan.Var, cols []interval.Interval)) {
 	for _, b := range p.Blocks {
 		for _, c := range b.Cmds {
 			v, n := queryplan.CommandVar(c), queryplan.CommandNode(c)
@@ -114,7 +95,7 @@ func (r *ranger) eachFilled(p *queryplan.Plan, f func(v *queryplan.Var, cols []i
 				continue
 			}
 			cols := r.node(n)
-			out := make([]interval, len(v.Cols))
+			out := make([]interval.Interval, len(v.Cols))
 			for i, c := range n.Columns() {
 				out[i] = cols[c.Name]
 			}
@@ -124,10 +105,10 @@ func (r *ranger) eachFilled(p *queryplan.Plan, f func(v *queryplan.Var, cols []i
 }
 
 // node returns the bounds of an operator's result.
-func (r *ranger) node(n queryplan.Node) map[string]interval {
+func (r *ranger) node(n queryplan.Node) map[string]interval.Interval {
 	switch n := n.(type) {
 	case *queryplan.Scan:
-		out := map[string]interval{}
+		out := map[string]interval.Interval{}
 		for i, name := range n.Names {
 			if name != "" {
 				out[name] = r.vars[n.Var][i]
@@ -135,17 +116,17 @@ func (r *ranger) node(n queryplan.Node) map[string]interval {
 		}
 		return out
 	case *queryplan.Values:
-		out := map[string]interval{}
+		out := map[string]interval.Interval{}
 		for i, c := range n.Cols {
 			dom := r.domains.values[n][i]
-			bound := noWords
+			bound := interval.None
 			for _, row := range n.Rows {
 				if dom != nil {
 					bound = dom.find().bounds()
 					break
 				}
 				w := int64(row[i].Bits())
-				bound = bound.union(interval{w, w})
+				bound = bound.Union(interval.Of(w))
 			}
 			out[c.Name] = bound
 		}
@@ -156,7 +137,7 @@ func (r *ranger) node(n queryplan.Node) map[string]interval {
 		return out
 	case *queryplan.Map:
 		in := r.node(n.Input)
-		out := make(map[string]interval, len(in)+len(n.Exprs))
+		out := make(map[string]interval.Interval, len(in)+len(n.Exprs))
 		for name, b := range in {
 			out[name] = b
 		}
@@ -164,12 +145,12 @@ func (r *ranger) node(n queryplan.Node) map[string]interval {
 			if d := r.domains.exprs[e.Expr]; d != nil {
 				out[e.Name] = d.find().bounds()
 			} else {
-				out[e.Name] = exprRange(e.Expr, in)
+				out[e.Name], _ = exprRange(e.Expr, in)
 			}
 		}
 		return out
 	case *queryplan.Project:
-		in, out := r.node(n.Input), map[string]interval{}
+		in, out := r.node(n.Input), map[string]interval.Interval{}
 		for _, c := range n.Cols {
 			out[c.To] = in[c.From]
 		}
@@ -181,26 +162,26 @@ func (r *ranger) node(n queryplan.Node) map[string]interval {
 		}
 		for name, b := range r.node(n.Right) {
 			if have, ok := out[name]; ok {
-				out[name] = have.intersect(b)
+				out[name] = have.Intersect(b)
 			} else if n.Kind == queryplan.Inner {
 				out[name] = b
 			}
 		}
 		return out
 	case *queryplan.Aggregate:
-		in, out := r.node(n.Input), map[string]interval{}
+		in, out := r.node(n.Input), map[string]interval.Interval{}
 		for _, name := range n.By {
 			out[name] = in[name]
 		}
 		for _, a := range n.Aggs {
-			out[a.Out.Name] = aggRange(a, in[a.In])
+			out[a.Out.Name] = interval.Aggregate(a.Fn.String(), a.Out.Type, in[a.In])
 		}
 		return out
 	case *queryplan.Union:
 		out := r.node(n.Nodes[0])
 		for _, u := range n.Nodes[1:] {
 			for name, b := range r.node(u) {
-				out[name] = out[name].union(b)
+				out[name] = out[name].Union(b)
 			}
 		}
 		return out
@@ -209,7 +190,7 @@ func (r *ranger) node(n queryplan.Node) map[string]interval {
 		for _, in := range n.Nodes[1:] {
 			for name, b := range r.node(in) {
 				if have, ok := out[name]; ok {
-					b = have.intersect(b)
+					b = have.Intersect(b)
 				}
 				out[name] = b
 			}
@@ -217,79 +198,53 @@ func (r *ranger) node(n queryplan.Node) map[string]interval {
 		return out
 	case *queryplan.Seq:
 		out := r.node(n.Input)
-		out[n.Index] = interval{0, math.MaxInt64}
+		out[n.Index] = interval.Interval{Lo: 0, Hi: math.MaxInt64}
 		return out
 	default: // Dedup and TopK
 		return r.node(n.Inputs()[0])
 	}
 }
 
-// aggRange bounds the result of an aggregation of words in the given range.
-func aggRange(a queryplan.Agg, in interval) interval {
-	switch a.Fn {
-	case queryplan.Count:
-		return interval{0, math.MaxInt64}
-	case queryplan.Min, queryplan.Max:
-		return in
-	}
-	return typeRange(a.Out.Type)
-}
-
-// exprRange bounds an expression that is no string.
-func exprRange(e queryplan.Expr, cols map[string]interval) interval {
+// exprRange bounds the words of an expression. fits is false for a decimal whose
+// values may leave 64 bits; the bound is that of those which do not.
+func exprRange(e queryplan.Expr, cols map[string]interval.Interval) (bound interval.Interval, fits bool) {
 	switch e := e.(type) {
 	case *queryplan.ColRef:
-		return cols[e.Col.Name]
+		return cols[e.Col.Name], true
 	case *queryplan.Const:
-		w := int64(e.Value.Bits())
-		return interval{w, w}
+		if e.Value.Type.Kind == scalar.String || !e.Value.Fits() {
+			return interval.OfType(e.Value.Type), e.Value.Fits()
+		}
+		return interval.Of(int64(e.Value.Bits())), true
 	}
 	call := e.(*queryplan.Call)
-	full := typeRange(call.Result)
-	for _, a := range call.Args {
-		if k := a.Type().Kind; k != scalar.Int && k != scalar.Decimal {
-			return full
+	decimal := call.Result.Kind == scalar.Decimal
+	types := make([]scalar.Type, len(call.Args))
+	bounds := make([]interval.Interval, len(call.Args))
+	for i, a := range call.Args {
+		types[i] = a.Type()
+		if bounds[i], fits = exprRange(a, cols); !fits {
+			return interval.OfType(call.Result), !decimal
 		}
 	}
-	if call.Result.Kind != scalar.Int && call.Result.Kind != scalar.Decimal {
-		return full
-	}
-	switch name := call.Func.Name; name {
-	case "add", "sub", "mul", "min", "max":
-		scale := call.Args[0].Type().Scale
-		if name == "mul" {
-			scale += call.Args[1].Type().Scale
-		} else if call.Args[1].Type().Scale != scale {
-			return full
-		}
-		if scale != call.Result.Scale {
-			return full
-		}
-		b, safe := wholeRange(name, exprRange(call.Args[0], cols), exprRange(call.Args[1], cols))
-		if safe && (b.empty() || b.lo >= full.lo && b.hi <= full.hi) {
-			return b
-		}
-	case "convert":
-		from := call.Args[0].Type()
-		if from.Scale > call.Result.Scale {
-			return full
-		}
-		unit := scalar.Pow10(int(call.Result.Scale - from.Scale)).Int64()
-		b, safe := wholeRange("mul", exprRange(call.Args[0], cols), interval{unit, unit})
-		if safe && (b.empty() || b.lo >= full.lo && b.hi <= full.hi) {
-			return b
+	if call.Func.Name == "datetime:part" {
+		if k, ok := call.Args[1].(*queryplan.Const); ok {
+			if unit, ok := scalar.ParseUnit(k.Value.Str()); ok {
+				return interval.DatetimePart(unit, bounds[0]), true
+			}
 		}
 	}
-	return full
+	bound, exact := interval.Call(call.Func, call.Result, types, bounds)
+	return bound, exact || !decimal
 }
 
 // refine narrows the bounds of columns that a condition compares with
 // constants.
-func refine(cond queryplan.Expr, cols map[string]interval) {
+func refine(cond queryplan.Expr, cols map[string]interval.Interval) {
 	for _, e := range queryplan.Conjuncts(cond) {
 		if name, bound, ok := columnBound(e); ok {
 			if have, ok := cols[name]; ok {
-				cols[name] = have.intersect(bound)
+				cols[name] = have.Intersect(bound)
 			}
 		}
 	}
@@ -297,7 +252,7 @@ func refine(cond queryplan.Expr, cols map[string]interval) {
 
 // columnBound recognises a comparison of a column with a constant of a type
 // whose words order as integers do, and returns the words for which it holds.
-func columnBound(e queryplan.Expr) (column string, bound interval, ok bool) {
+func columnBound(e queryplan.Expr) (column string, bound interval.Interval, ok bool) {
 	call, isCall := e.(*queryplan.Call)
 	if !isCall || len(call.Args) != 2 || call.Args[0].Type() != call.Args[1].Type() {
 		return "", bound, false
@@ -308,39 +263,11 @@ func columnBound(e queryplan.Expr) (column string, bound interval, ok bool) {
 	if !isCol || !isConst {
 		col, isCol = call.Args[1].(*queryplan.ColRef)
 		k, isConst = call.Args[0].(*queryplan.Const)
-		name = map[string]string{"eq": "eq", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}[name]
+		name = interval.Mirrored(name)
 	}
-	if !isCol || !isConst {
+	if !isCol || !isConst || !interval.Orders(col.Col.Type) {
 		return "", bound, false
 	}
-	switch col.Col.Type.Kind {
-	case scalar.Int, scalar.Decimal, scalar.Datetime, scalar.Boolean:
-	default:
-		return "", bound, false
-	}
-	bound, ok = comparisonBound(name, int64(k.Value.Bits()))
+	bound, ok = interval.Comparison(name, int64(k.Value.Bits()))
 	return col.Col.Name, bound, ok && k.Value.Fits()
-}
-
-// comparisonBound returns the words x for which the comparison `x name w` holds.
-func comparisonBound(name string, w int64) (interval, bool) {
-	switch name {
-	case "eq":
-		return interval{w, w}, true
-	case "le":
-		return interval{math.MinInt64, w}, true
-	case "ge":
-		return interval{w, math.MaxInt64}, true
-	case "lt":
-		if w == math.MinInt64 {
-			return noWords, true
-		}
-		return interval{math.MinInt64, w - 1}, true
-	case "gt":
-		if w == math.MaxInt64 {
-			return noWords, true
-		}
-		return interval{w + 1, math.MaxInt64}, true
-	}
-	return interval{}, false
 }

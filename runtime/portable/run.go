@@ -10,6 +10,7 @@ import (
 
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/prepare"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -204,9 +205,9 @@ func (r *run) prepare() {
 	for v, cols := range c.columns {
 		for i, col := range cols {
 			if d := c.domains.vars[v][i]; col != nil && d != nil {
-				dom := d.find()
-				cols[i] = col.WithDict(dom.dict, dom.remap[col.Dict])
-				if dom.remap[col.Dict] != nil {
+				recoded, copied := d.find().made.Recode(col)
+				cols[i] = recoded
+				if copied {
 					r.mem.reserve(v.Name, cols[i].Bytes())
 				}
 			}
@@ -235,37 +236,11 @@ func (r *run) prepare() {
 
 // bind finds the columns of a stored variable. A missing relation is empty.
 func (r *run) bind(v *queryplan.Var) {
-	cols := make([]*store.Column, len(v.Cols))
-	r.c.columns[v] = cols
-	var table *store.Table
-	var stored []int
-	if r.req.Facts != nil {
-		if v.Kind == queryplan.Input {
-			if rel := r.req.Facts.Relation(v.Source); rel != nil {
-				table, stored = rel.Table, rel.Cols
-			}
-		} else {
-			for _, rel := range r.req.Facts.Relations() {
-				if rel.Table.Name == v.Source {
-					table, stored = rel.Table, v.Stored
-					break
-				}
-			}
-		}
+	cols, rows, err := prepare.Stored(r.req.Facts, prepare.Variable{Name: v.Name, Kind: v.Kind, Cols: v.Cols, Source: v.Source, Stored: v.Stored})
+	if err != nil {
+		abort(err)
 	}
-	if table == nil {
-		return
-	}
-	if len(stored) != len(v.Cols) {
-		abort(fmt.Errorf("%s has %d columns in the program and %d in the facts", v.Name, len(v.Cols), len(stored)))
-	}
-	for i, s := range stored {
-		cols[i] = table.Columns[s]
-		if got, want := cols[i].Type, v.Cols[i].Type; got != want {
-			abort(fmt.Errorf("column %s of %s is %s in the program and %s in the facts", v.Cols[i].Name, v.Name, want, got))
-		}
-	}
-	r.c.rows[v] = table.Rows
+	r.c.columns[v], r.c.rows[v] = cols, rows
 }
 
 // compile makes a command ready to run any number of times.

@@ -3,6 +3,7 @@ package portable
 import (
 	"sort"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -50,9 +51,9 @@ func (s *tableScanner) scan(from, to int, next op) {
 			at++
 			continue
 		}
-		rows := p.chunk.words[begin*lay.words : (begin+n)*lay.words]
+		rows := p.chunk.words[begin*lay.Words : (begin+n)*lay.Words]
 		for slot, col := range src.cols {
-			lay.unpack(s.batch.cols[slot], rows, col, n)
+			lay.Unpack(s.batch.cols[slot], rows, col, n)
 		}
 		s.batch.n = n
 		next.push(&s.batch)
@@ -79,16 +80,16 @@ type entryFilter struct {
 
 // newEntryFilter turns bounds on words into bounds on entries. all says that
 // every entry passes, none that no entry does.
-func newEntryFilter(c *store.Column, rng interval) (f entryFilter, all, none bool) {
-	rng = rng.intersect(interval{c.Stats.Min, c.Stats.Max})
-	if rng.empty() {
+func newEntryFilter(c *store.Column, rng interval.Interval) (f entryFilter, all, none bool) {
+	rng = rng.Intersect(interval.Interval{Lo: c.Stats.Min, Hi: c.Stats.Max})
+	if rng.Empty() {
 		return f, false, true
 	}
-	if rng.lo <= c.Stats.Min && rng.hi >= c.Stats.Max {
+	if rng.Lo <= c.Stats.Min && rng.Hi >= c.Stats.Max {
 		return f, true, false
 	}
 	step := uint64(c.Step)
-	f = entryFilter{c, (uint64(rng.lo-c.Base) + step - 1) / step, uint64(rng.hi-c.Base) / step}
+	f = entryFilter{c, (uint64(rng.Lo-c.Base) + step - 1) / step, uint64(rng.Hi-c.Base) / step}
 	return f, false, f.lo > f.hi
 }
 

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/interval"
 )
 
 // tupleSet answers "was this tuple new?" for a table. It changes its form as
@@ -66,14 +68,14 @@ const (
 	maxShardBits = 8
 )
 
-func newTupleSet(t *table, ranges []interval) *tupleSet {
+func newTupleSet(t *table, ranges []interval.Interval) *tupleSet {
 	s := &tupleSet{table: t, limit: smallSet}
-	if t.lay.words > 1 {
+	if t.lay.Words > 1 {
 		s.mode, s.shardBits = wideMode, minShardBits
 		s.broad = make([]shard[uint64], 1<<s.shardBits)
 		return s
 	}
-	s.mix = newMixer(uint(t.lay.bits))
+	s.mix = newMixer(uint(t.lay.Bits))
 	s.denseCols = newDenseKey(&t.lay, ranges)
 	return s
 }
@@ -118,7 +120,7 @@ func (s *tupleSet) grow() {
 		})
 	case s.mode == smallMode:
 		s.reset()
-		b := uint(s.table.lay.bits)
+		b := uint(s.table.lay.Bits)
 		s.shardBits = min(max(minShardBits, b-min(b, 32)), maxShardBits, b)
 		if b-s.shardBits <= 32 {
 			s.mode = narrowMode
@@ -253,22 +255,22 @@ type denseKey struct {
 // maxDense is the largest bitmap considered, in bytes.
 const maxDense = 1 << 33
 
-func newDenseKey(l *layout, ranges []interval) denseKey {
-	if len(ranges) == 0 || l.bits > 48 {
+func newDenseKey(l *interval.Layout, ranges []interval.Interval) denseKey {
+	if len(ranges) == 0 || l.Bits > 48 {
 		return denseKey{}
 	}
-	last := l.fields[len(ranges)-1]
-	d := denseKey{shift: uint(last.bits), mask: last.mask(), unit: 1}
-	if r := ranges[len(ranges)-1]; !r.empty() {
-		d.unit = uint64(r.hi-r.lo) + 1
+	last := l.Fields[len(ranges)-1]
+	d := denseKey{shift: uint(last.Bits), mask: last.Mask(), unit: 1}
+	if r := ranges[len(ranges)-1]; !r.Empty() {
+		d.unit = uint64(r.Hi-r.Lo) + 1
 	}
 	// The highest packed value of the other columns: the first column's own
 	// highest value above full lower ones.
-	above := uint64(1) << (uint(l.bits) - d.shift)
+	above := uint64(1) << (uint(l.Bits) - d.shift)
 	if len(ranges) > 1 {
-		first := l.fields[0]
-		if r := ranges[0]; !r.empty() {
-			above = min(above, (uint64(r.hi-r.lo)+1)<<((uint(first.shift)-d.shift)&63))
+		first := l.Fields[0]
+		if r := ranges[0]; !r.Empty() {
+			above = min(above, (uint64(r.Hi-r.Lo)+1)<<((uint(first.Shift)-d.shift)&63))
 		}
 	}
 	if size := int64((above*d.unit + 63) / 64 * 8); size <= maxDense {
@@ -440,7 +442,7 @@ const wideTag = 48
 // insertWide adds rows of k words with their hashes; new rows are appended.
 func (s *shard[T]) insertWide(a *writer, rows, hashes []uint64) {
 	t := a.table
-	k := t.lay.words
+	k := t.lay.Words
 	for i, h := range hashes {
 		row := rows[i*k : i*k+k]
 		if 4*(s.n+1) > 3*len(s.slots) {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 )
@@ -13,17 +14,17 @@ import (
 // TestSets inserts random tuples in every form of the set, from several
 // workers, in several rounds, and compares with a map.
 func TestSets(t *testing.T) {
-	shapes := map[string][]interval{
+	shapes := map[string][]interval.Interval{
 		"nullary":    {},
-		"constant":   {{5, 5}},
-		"bit":        {{0, 1}},
-		"pair":       {{-3, 60}, {10, 99}},
-		"wide pair":  {{0, 1 << 20}, {-1 << 19, 1 << 19}},
-		"36 bits":    {{0, 1<<18 - 1}, {0, 1<<18 - 1}},
-		"word":       {allWords},
-		"triple":     {{0, 9}, {0, 0}, {-1, 20}},
-		"two words":  {allWords, {0, 50}},
-		"four words": {{0, 1}, allWords, allWords, {0, 1 << 40}, allWords},
+		"constant":   {{Lo: 5, Hi: 5}},
+		"bit":        {{Lo: 0, Hi: 1}},
+		"pair":       {{Lo: -3, Hi: 60}, {Lo: 10, Hi: 99}},
+		"wide pair":  {{Lo: 0, Hi: 1 << 20}, {Lo: -1 << 19, Hi: 1 << 19}},
+		"36 bits":    {{Lo: 0, Hi: 1<<18 - 1}, {Lo: 0, Hi: 1<<18 - 1}},
+		"word":       {interval.All},
+		"triple":     {{Lo: 0, Hi: 9}, {Lo: 0, Hi: 0}, {Lo: -1, Hi: 20}},
+		"two words":  {interval.All, {Lo: 0, Hi: 50}},
+		"four words": {{Lo: 0, Hi: 1}, interval.All, interval.All, {Lo: 0, Hi: 1 << 40}, interval.All},
 	}
 	for name, ranges := range shapes {
 		for _, opts := range []options{defaults, {vector: 8, serialRows: 1, smallSet: 3}, {vector: 8, serialRows: 1, smallSet: 3, noBitmaps: true}} {
@@ -49,15 +50,15 @@ func TestSets(t *testing.T) {
 				for k := range rows.n {
 					text := ""
 					for i, rng := range ranges {
-						w := int64(rnd.Uint64N(40)) + rng.lo // few different ones
+						w := int64(rnd.Uint64N(40)) + rng.Lo // few different ones
 						if rnd.IntN(8) == 0 {
-							w = rng.hi
+							w = rng.Hi
 						}
-						if w < rng.lo || w > rng.hi {
-							w = rng.lo
+						if w < rng.Lo || w > rng.Hi {
+							w = rng.Lo
 						}
-						if rnd.IntN(3) == 0 && rng.bits() > 20 {
-							w = rng.lo + int64(rnd.Uint64()>>(64-rng.bits()+1))
+						if rnd.IntN(3) == 0 && rng.Bits() > 20 {
+							w = rng.Lo + int64(rnd.Uint64()>>(64-rng.Bits()+1))
 						}
 						rows.cols[i][k] = w
 						text += fmt.Sprint(w, " ")
@@ -127,14 +128,14 @@ func TestLayoutRoundTrip(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(9, 10))
 	for range 300 {
 		n := 1 + rnd.IntN(7)
-		ranges := make([]interval, n)
+		ranges := make([]interval.Interval, n)
 		cols := make([][]int64, n)
 		const rows = 9
 		for i := range ranges {
 			lo := int64(rnd.Uint64()) >> rnd.IntN(64)
-			ranges[i] = interval{lo, max(lo, lo+int64(rnd.Uint64()>>(1+rnd.IntN(63))))}
+			ranges[i] = interval.Interval{Lo: lo, Hi: max(lo, lo+int64(rnd.Uint64()>>(1+rnd.IntN(63))))}
 			for range rows {
-				span := uint64(ranges[i].hi) - uint64(ranges[i].lo)
+				span := uint64(ranges[i].Hi) - uint64(ranges[i].Lo)
 				w := rnd.Uint64()
 				if span != 1<<64-1 {
 					w = rnd.Uint64N(span + 1)
@@ -142,18 +143,18 @@ func TestLayoutRoundTrip(t *testing.T) {
 				cols[i] = append(cols[i], lo+int64(w))
 			}
 		}
-		l := newLayout(ranges)
-		packed := make([]uint64, rows*l.words)
-		l.pack(packed, cols, rows)
+		l := interval.NewLayout(ranges)
+		packed := make([]uint64, rows*l.Words)
+		l.Pack(packed, cols, rows)
 		out := make([]int64, rows)
 		for i := range cols {
-			l.unpack(out, packed, i, rows)
+			l.Unpack(out, packed, i, rows)
 			for k := range out {
 				if out[k] != cols[i][k] {
 					t.Fatalf("column %d of %v: packed %d, unpacked %d", i, ranges, cols[i][k], out[k])
 				}
 			}
-			l.unpackAt(out[:2], packed, []uint32{3, 8}, i)
+			l.UnpackAt(out[:2], packed, []uint32{3, 8}, i)
 			if out[0] != cols[i][3] || out[1] != cols[i][8] {
 				t.Fatalf("column %d of %v by number: %v", i, ranges, out[:2])
 			}

@@ -26,7 +26,7 @@ func (s *insertSink) start(w *worker, p *pipeline) op {
 		o.slots = append(o.slots, p.find(name).slot)
 	}
 	o.cols = make([][]int64, len(o.slots))
-	o.keys = make([]uint64, w.run.opts.vector*s.table.lay.words)
+	o.keys = make([]uint64, w.run.opts.vector*s.table.lay.Words)
 	return o
 }
 
@@ -53,8 +53,8 @@ func (o *insertOp) push(b *batch) {
 	for i, slot := range o.slots {
 		o.cols[i] = b.cols[slot]
 	}
-	keys := o.keys[:b.n*t.lay.words]
-	t.lay.pack(keys, o.cols, b.n)
+	keys := o.keys[:b.n*t.lay.Words]
+	t.lay.Pack(keys, o.cols, b.n)
 	o.n += int64(b.n)
 	if t.set == nil {
 		o.writer.add(keys)

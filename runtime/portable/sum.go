@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -23,14 +24,14 @@ type wholeSum struct {
 // minPartRows is the least limit for which the 64-bit part pays.
 const minPartRows = 1 << 20
 
-func newWholeSum(t scalar.Type, rng interval) *wholeSum {
+func newWholeSum(t scalar.Type, rng interval.Interval) *wholeSum {
 	s := &wholeSum{unsigned: t == scalar.UintType}
-	if !s.unsigned && !rng.empty() && rng.lo != math.MinInt64 {
-		largest := max(rng.hi, -rng.lo, 1)
+	if !s.unsigned && !rng.Empty() && rng.Lo != math.MinInt64 {
+		largest := max(rng.Hi, -rng.Lo, 1)
 		if n := math.MaxInt64 / largest; n >= minPartRows {
 			s.limit = int(n)
 		}
-	} else if rng.empty() {
+	} else if rng.Empty() {
 		s.limit = math.MaxInt64
 	}
 	return s

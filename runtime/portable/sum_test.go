@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -83,10 +84,10 @@ func TestWholeTotals(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct {
 		typ scalar.Type
-		rng interval
+		rng interval.Interval
 	}{
-		{scalar.IntType, interval{-5, 1000}}, {scalar.IntType, allWords}, {scalar.IntType, interval{-1 << 40, 1 << 42}},
-		{scalar.UintType, allWords}, {scalar.DecimalOf(2), interval{math.MinInt64, 3}},
+		{scalar.IntType, interval.Interval{Lo: -5, Hi: 1000}}, {scalar.IntType, interval.All}, {scalar.IntType, interval.Interval{Lo: -1 << 40, Hi: 1 << 42}},
+		{scalar.UintType, interval.All}, {scalar.DecimalOf(2), interval.Interval{Lo: math.MinInt64, Hi: 3}},
 	} {
 		s := newWholeSum(c.typ, c.rng)
 		if s.limit > 0 {
@@ -97,8 +98,8 @@ func TestWholeTotals(t *testing.T) {
 		for range 50 {
 			col, ids := make([]int64, 1+rnd.IntN(5)), make([]uint32, 5)
 			for i := range col {
-				col[i] = c.rng.lo + int64(rnd.Uint64()&(1<<min(63, c.rng.bits())-1))
-				col[i] = min(max(col[i], c.rng.lo), c.rng.hi)
+				col[i] = c.rng.Lo + int64(rnd.Uint64()&(1<<min(63, c.rng.Bits())-1))
+				col[i] = min(max(col[i], c.rng.Lo), c.rng.Hi)
 				ids[i] = uint32(rnd.IntN(3))
 				x := big.NewInt(col[i])
 				if c.typ == scalar.UintType {

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -13,7 +14,7 @@ import (
 type table struct {
 	name string
 	mem  *memory
-	lay  layout
+	lay  interval.Layout
 	set  *tupleSet // nil for bags and for tuples proved distinct
 
 	old, delta, fresh spans
@@ -73,11 +74,11 @@ const (
 )
 
 // newTable returns an empty table whose columns are bounded by ranges.
-func newTable(mem *memory, name string, ranges []interval, distinct bool) *table {
-	t := &table{name: name, mem: mem, lay: newLayout(ranges)}
+func newTable(mem *memory, name string, ranges []interval.Interval, distinct bool) *table {
+	t := &table{name: name, mem: mem, lay: interval.NewLayout(ranges)}
 	// Tuples without a bit, such as those of a nullary predicate, still need
 	// something to be found by.
-	t.lay.words = max(t.lay.words, 1)
+	t.lay.Words = max(t.lay.Words, 1)
 	t.chunks.Store(&[]*chunk{})
 	if distinct {
 		t.set = newTupleSet(t, ranges)
@@ -183,7 +184,7 @@ func (t *table) newChunk() *chunk {
 	}
 	room = min(room, maxChunkRows)
 	c := &chunk{id: len(have), room: room}
-	c.words = alloc[uint64](t.mem, t.name, room*t.lay.words)
+	c.words = alloc[uint64](t.mem, t.name, room*t.lay.Words)
 	grown := append(have, c)
 	t.chunks.Store(&grown)
 	return c
@@ -192,7 +193,7 @@ func (t *table) newChunk() *chunk {
 // row returns the words of a row by its number, see appender.
 func (t *table) row(number uint64) []uint64 {
 	c := (*t.chunks.Load())[number>>rowBits]
-	k := t.lay.words
+	k := t.lay.Words
 	at := int(number&(1<<rowBits-1)) * k
 	return c.words[at : at+k]
 }
@@ -217,7 +218,7 @@ func (a *appender) reserve() *chunk {
 
 // add appends rows of k words each.
 func (a *appender) add(rows []uint64) {
-	k := a.table.lay.words
+	k := a.table.lay.Words
 	for len(rows) > 0 {
 		c := a.reserve()
 		n := min(len(rows)/k, c.room-c.rows)

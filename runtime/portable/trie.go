@@ -3,6 +3,8 @@ package portable
 import (
 	"math"
 	"slices"
+
+	"github.com/redfoxdb/redfox/internal/interval"
 )
 
 // trieWord is what tries hold for a column's word: the word minus a base that
@@ -108,7 +110,7 @@ type trieSide[K trieWord] struct {
 	cols   []string // of the levels and then of the payload
 	levels int
 	base   int64
-	lay    layout // of cols
+	lay    interval.Layout // of cols
 
 	built bool
 	at    uint64 // the inputs' stamp when it was built
@@ -197,9 +199,9 @@ func (s *trieSide[K]) build(r *run) {
 		next := slices.Clone(starts[c])
 		for row := c * trieChunk; row < min((c+1)*trieChunk, rows); row++ {
 			for l := differs(row); l < s.levels; l++ {
-				f := &s.lay.fields[l]
-				v := words[row*s.lay.words+f.word] >> (f.shift & 63) & f.mask()
-				t.vals[l][next[l]] = K(v + uint64(f.base) - uint64(s.base))
+				f := &s.lay.Fields[l]
+				v := words[row*s.lay.Words+f.Word] >> (f.Shift & 63) & f.Mask()
+				t.vals[l][next[l]] = K(v + uint64(f.Base) - uint64(s.base))
 				if t.below[l] != nil {
 					t.below[l][next[l]] = uint32(row)
 					if l < s.levels-1 {
@@ -220,13 +222,13 @@ func (s *trieSide[K]) build(r *run) {
 
 // sort orders the packed rows by the columns of the levels.
 func (s *trieSide[K]) sort(r *run, words []uint64, rows int) []uint64 {
-	w := s.lay.words
+	w := s.lay.Words
 	if w == 1 {
 		payload := 0
-		for _, f := range s.lay.fields[s.levels:] {
-			payload += int(f.bits)
+		for _, f := range s.lay.Fields[s.levels:] {
+			payload += int(f.Bits)
 		}
-		if err := r.sorter().SortWords(r.stop.ctx, s.name, words, payload, s.lay.bits); err != nil {
+		if err := r.sorter().SortWords(r.stop.ctx, s.name, words, payload, s.lay.Bits); err != nil {
 			abort(err)
 		}
 		return words
@@ -236,12 +238,12 @@ func (s *trieSide[K]) sort(r *run, words []uint64, rows int) []uint64 {
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	keys := s.lay.fields[:s.levels]
+	keys := s.lay.Fields[:s.levels]
 	slices.SortFunc(order, func(a, b uint32) int {
 		for i := range keys {
 			f := &keys[i]
-			x := words[int(a)*w+f.word] >> (f.shift & 63) & f.mask()
-			y := words[int(b)*w+f.word] >> (f.shift & 63) & f.mask()
+			x := words[int(a)*w+f.Word] >> (f.Shift & 63) & f.Mask()
+			y := words[int(b)*w+f.Word] >> (f.Shift & 63) & f.Mask()
 			if x != y {
 				return 2*flagBit(x > y) - 1
 			}
@@ -259,7 +261,7 @@ func (s *trieSide[K]) sort(r *run, words []uint64, rows int) []uint64 {
 // differs returns a function that gives the first level on which a row differs
 // from the row before it, and the number of levels if it does on none.
 func (s *trieSide[K]) differs(words []uint64) func(row int) int {
-	w, keys := s.lay.words, s.lay.fields[:s.levels]
+	w, keys := s.lay.Words, s.lay.Fields[:s.levels]
 	if w > 1 {
 		return func(row int) int {
 			if row == 0 {
@@ -268,7 +270,7 @@ func (s *trieSide[K]) differs(words []uint64) func(row int) int {
 			a, b := words[row*w-w:row*w], words[row*w:row*w+w]
 			for l := range keys {
 				f := &keys[l]
-				if (a[f.word]^b[f.word])>>(f.shift&63)&f.mask() != 0 {
+				if (a[f.Word]^b[f.Word])>>(f.Shift&63)&f.Mask() != 0 {
 					return l
 				}
 			}
@@ -278,9 +280,9 @@ func (s *trieSide[K]) differs(words []uint64) func(row int) int {
 	// Columns lie in their order, so that a shift leaves those of the levels up to
 	// one. A column without bits may leave nothing to shift out.
 	shifts := make([]int, len(keys))
-	left := s.lay.bits
+	left := s.lay.Bits
 	for l := range keys {
-		left -= int(keys[l].bits)
+		left -= int(keys[l].Bits)
 		shifts[l] = left
 	}
 	return func(row int) int {
@@ -301,7 +303,7 @@ func (s *trieSide[K]) differs(words []uint64) func(row int) int {
 type trieSink struct {
 	name  string
 	cols  []string
-	lay   *layout
+	lay   *interval.Layout
 	parts []keyed // of the workers; the rows are their keys
 }
 
@@ -322,7 +324,7 @@ func (s *trieSink) take(r *run) (words []uint64, rows int) {
 		starts[i] = rows
 		rows += s.parts[i].n
 	}
-	w := s.lay.words
+	w := s.lay.Words
 	words = alloc[uint64](r.mem, s.name, rows*w)
 	r.tasks(len(s.parts), func(i int) {
 		p := &s.parts[i]
@@ -345,10 +347,10 @@ func (o *trieOp) push(b *batch) {
 	for i, slot := range o.slots {
 		o.in[i] = b.cols[slot]
 	}
-	w, p := o.lay.words, o.part
+	w, p := o.lay.Words, o.part
 	n := len(p.keys)
 	p.keys = regrow(o.mem, o.name, p.keys, n+b.n*w)[:n+b.n*w]
-	o.lay.pack(p.keys[n:], o.in, b.n)
+	o.lay.Pack(p.keys[n:], o.in, b.n)
 	p.n += b.n
 }
 

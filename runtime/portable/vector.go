@@ -1,6 +1,7 @@
 package portable
 
 import (
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -25,7 +26,7 @@ type binding struct {
 	slot int // in batch.cols
 	typ  scalar.Type
 	dom  *domain // of a String column
-	rng  interval
+	rng  interval.Interval
 }
 
 // value returns a word of the column as a value.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -61,7 +60,7 @@ func (s *settler) evaluate(i int) error {
 	}
 	present := make([]byte, n)
 	if err := s.each(n, func(from, to int) {
-		f := StringFunc(t)
+		f := StringFunc(scalar.Lookup(t.Func), t.Result, t.Args, t.String)
 		for code := from; code < to; code++ {
 			v, ok := f(dict.String(uint32(code)))
 			switch {
@@ -128,19 +127,19 @@ func (s *settler) each(n int, f func(from, to int)) error {
 	return context.Cause(s.ctx)
 }
 
-// StringFunc returns the function of a string that a table is made of.
-func StringFunc(t abi.Table) func(s string) (scalar.Value, bool) {
-	f := scalar.Lookup(t.Func)
-	if name := t.Func; (name == "string:like" || name == "string:notlike") && t.String == 0 {
-		if like, err := scalar.CompileLike(t.Args[1].Str()); err == nil {
+// StringFunc returns a function of the string at one place among the arguments,
+// the others being constants. It is safe for concurrent use.
+func StringFunc(f *scalar.Func, result scalar.Type, args []scalar.Value, place int) func(s string) (scalar.Value, bool) {
+	if (f.Name == "string:like" || f.Name == "string:notlike") && place == 0 {
+		if like, err := scalar.CompileLike(args[1].Str()); err == nil {
 			return func(s string) (scalar.Value, bool) {
-				return scalar.OfBool(like.Match(s) == (name == "string:like")), true
+				return scalar.OfBool(like.Match(s) == (f.Name == "string:like")), true
 			}
 		}
 	}
-	args := slices.Clone(t.Args)
 	return func(s string) (scalar.Value, bool) {
-		args[t.String] = scalar.OfString(s)
-		return f.Eval(t.Result, args)
+		all := slices.Clone(args)
+		all[place] = scalar.OfString(s)
+		return f.Eval(result, all)
 	}
 }
