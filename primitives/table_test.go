@@ -75,15 +75,13 @@ func TestFullTables(t *testing.T) {
 		room := []int64{1}
 		d.run(t, "set64_insert", keys, len(keys), make([]uint64, 9), 7, make([]int64, 16), make([]int64, 1), 16, room)
 		equal(t, "room", room, []int64{0})
-		for _, kind := range []int{1, 2} {
-			table := make([]uint64, 18)
-			d.run(t, "map_insert", keys[:9], 9, table, 7, 0, 0, kind, answers)
-			got := slices.Clone(answers[:9])
-			slices.Sort(got)
-			equal(t, "map", got, []int64{-1, 1, 1, 1, 1, 1, 1, 1, 1})
-			d.run(t, "map_find", []int64{100}, 1, table, 7, 0, 0, kind, answers)
-			equal(t, "find in a full map", answers[:1], []int64{-1})
-		}
+		table := make([]uint64, 18)
+		d.run(t, "map_insert", keys[:9], 9, table, 7, 0, 0, 1, answers)
+		got := slices.Clone(answers[:9])
+		slices.Sort(got)
+		equal(t, "map", got, []int64{-1, 1, 1, 1, 1, 1, 1, 1, 1})
+		d.run(t, "map_find", []int64{100}, 1, table, 7, 0, 0, 1, answers)
+		equal(t, "find in a full map", answers[:1], []int64{-1})
 	})
 }
 
@@ -188,18 +186,12 @@ func TestMaps(t *testing.T) {
 	onEachInput(t, func(t *testing.T, d *device, words []int64) {
 		keys := distinct(words)
 		n, capacity := len(keys), capacityFor(len(words))
-		for kind, name := range []string{"direct", "map64", "map32"} {
+		for kind, name := range []string{"direct", "map64"} {
 			const first = 3
 			if kind == 0 && n > 0 && keys[n-1] > 1<<20 {
 				continue // not dense
 			}
 			keys := slices.Clone(keys)
-			if kind == 2 {
-				for i := range keys {
-					keys[i] = int64(uint32(keys[i]))
-				}
-				keys = distinct(keys)
-			}
 			table := make([]uint64, 2*(capacity+1))
 			size := int64(0)
 			if kind == 0 && n > 0 {
@@ -237,37 +229,6 @@ func TestMaps(t *testing.T) {
 			}
 			d.run(t, "map_find", probes, len(probes), table, capacity-1, first, size, kind, found)
 			equal(t, name+" find", found, want)
-		}
-	})
-}
-
-func TestMultimap(t *testing.T) {
-	onEachInput(t, func(t *testing.T, d *device, words []int64) {
-		n, capacity := len(words), capacityFor(len(words))
-		keys, begins, rows := make([]uint64, capacity+1), make([]uint64, capacity+2), make([]uint64, n)
-		d.run(t, "multimap_build", words, n, keys, capacity-1, begins, rows, 0)
-		for i := range begins[1:] {
-			begins[i+1] += begins[i]
-		}
-		d.run(t, "multimap_build", words, n, keys, capacity-1, begins, rows, 1)
-		want := map[int64][]uint64{}
-		for i, w := range words {
-			want[w] = append(want[w], uint64(i))
-		}
-		probes := append(slices.Clone(words), 0, 1, -5)
-		counts, starts := make([]int64, len(probes)), make([]int64, len(probes))
-		d.run(t, "multimap_find", probes, len(probes), keys, capacity-1, begins, counts, starts)
-		checked := map[int64]bool{}
-		for i, p := range probes {
-			if int(counts[i]) != len(want[p]) {
-				t.Fatalf("key %d has %d rows, want %d", p, counts[i], len(want[p]))
-			}
-			if !checked[p] {
-				checked[p] = true
-				run := rows[starts[i] : starts[i]+counts[i]]
-				slices.Sort(run)
-				equal(t, "rows of a key", run, want[p])
-			}
 		}
 	})
 }

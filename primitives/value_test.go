@@ -63,8 +63,19 @@ func halves(v *big.Int) (lo, hi int64) {
 	return lo, hi
 }
 
+// quotient is a / b rounded half away from zero.
+func quotient(a, b *big.Int) *big.Int {
+	size := new(big.Int).Abs(b)
+	q := new(big.Int).Lsh(new(big.Int).Abs(a), 1)
+	q.Quo(q.Add(q, size), new(big.Int).Lsh(size, 1))
+	if a.Sign()*b.Sign() < 0 {
+		q.Neg(q)
+	}
+	return q
+}
+
 func TestInt128(t *testing.T) {
-	edges := []int64{0, 1, -1, 2, 3, -7, math.MaxInt64, math.MinInt64, math.MinInt64 + 1, 1 << 32, -1 << 32, 999_999_999_999}
+	edges := []int64{0, 1, -1, 2, 3, -7, math.MaxInt64, math.MinInt64, math.MinInt64 + 1, 1 << 32, -1 << 32, 999_999_999_999, 0x7fff_ffff_0000_0001, -0x7654_3210_ffff_fffe}
 	var pairs []int64
 	for _, a := range edges {
 		for _, b := range edges {
@@ -74,10 +85,10 @@ func TestInt128(t *testing.T) {
 	onEach(t, func(t *testing.T, d *device) {
 		for _, divisor := range []uint64{1, 2, 3, 100, 1 << 63, math.MaxUint64} {
 			n := len(pairs) / 2
-			want, got := make([]int64, 10*n), make([]int64, 10*n)
+			want, got := make([]int64, 12*n), make([]int64, 12*n)
 			limit := new(big.Int).Lsh(big.NewInt(1), 127)
 			for i := range n {
-				out := want[10*i:]
+				out := want[12*i:]
 				x, y := big.NewInt(pairs[2*i]), big.NewInt(pairs[2*i+1])
 				product := new(big.Int).Mul(x, y)
 				out[0], out[1] = halves(product)
@@ -94,14 +105,18 @@ func TestInt128(t *testing.T) {
 				if product.IsInt64() {
 					out[6] = 1
 				}
-				d := new(big.Int).SetUint64(divisor)
-				twice := new(big.Int).Lsh(new(big.Int).Abs(product), 1)
-				q := twice.Add(twice, d)
-				q.Quo(q, new(big.Int).Lsh(d, 1))
-				if product.Sign() < 0 {
-					q.Neg(q)
+				out[7], out[8] = halves(quotient(product, new(big.Int).SetUint64(divisor)))
+				by := new(big.Int).Lsh(big.NewInt(pairs[2*i]>>32), 64)
+				by.Add(by, new(big.Int).SetUint64(uint64(pairs[2*i+1])))
+				if by.Sign() == 0 {
+					out[10], out[11] = halves(product)
+				} else {
+					q := quotient(product, by)
+					out[10], out[11] = halves(q)
+					if q.Cmp(limit) < 0 {
+						out[9] = 1
+					}
 				}
-				out[7], out[8] = halves(q)
 			}
 			d.run(t, "int128_parts", pairs, n, divisor, got)
 			equal(t, "parts", got, want)

@@ -9,7 +9,7 @@ import (
 
 // FloatSumWords is the size of a sum of floats that does not depend on order: see
 // primitives/src/fsum.h.
-const FloatSumWords = 40
+const FloatSumWords = 68
 
 // Cell says how the runtime lays out and clears an accumulator of one slot.
 type Cell struct {

@@ -33,21 +33,6 @@ RF_PRIMITIVE int32_t rf_bitset_contains(const uint32_t *words, uint64_t bit) {
   return words[bit / 32] >> (bit % 32) & 1;
 }
 
-// rf_tile_bitset_contains leaves live the live items whose key - first is a set
-// bit, or for absent = 1 those whose is not; keys outside of first to first +
-// size are not in the set.
-//
-// Cost: one random access a live item, all independent
-RF_PRIMITIVE void rf_tile_bitset_contains(uint8_t *live, const int64_t *keys, int64_t first, uint64_t size,
-                                          const uint32_t *words, int32_t absent, int32_t items) {
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++) {
-    uint64_t bit = (uint64_t)keys[i] - (uint64_t)first;
-    bool in = live[i] && bit < size && rf_bitset_contains(words, bit);
-    live[i] = live[i] && in != (absent != 0);
-  }
-}
-
 // rf_tile_bitset_ballot writes the live flags of a tile as bits start to start +
 // tile of a bit set; start is a multiple of 32, and so is items for one thread. It is how a
 // filter's result is kept.

@@ -15,6 +15,30 @@ enum { CHUNKS = 4, FIELD = 16 };
 
 RF_HELPER int32_t field(uint64_t packed, int32_t chunk) { return (int32_t)(packed >> (chunk * FIELD) & 0xffff); }
 
+template <class T>
+RF_HELPER void append(T *to, int64_t base, const int64_t *words, const int32_t *rank, const uint8_t *live,
+                      int32_t items) {
+  if (target::WARP == 1) {
+    // Up to the last live item every one is written, without a branch: the
+    // live item that comes next overwrites one that is not.
+    int32_t last = items - 1;
+    while (last >= 0 && !live[last])
+      last--;
+    if (last >= 0 && rank[last] == last) {
+      for (int32_t i = 0; i <= last; i++)
+        to[i] = (T)(words[i] - base);
+      return;
+    }
+    for (int32_t i = 0; i <= last; i++)
+      to[rank[i]] = (T)(words[i] - base);
+    return;
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i])
+      to[rank[i]] = (T)(words[i] - base);
+}
+
 } // namespace compact
 
 // rf_block_rank gives every live item the number of live rows before its row in
@@ -116,6 +140,26 @@ RF_PRIMITIVE int64_t rf_block_reserve(int64_t *cursor, int64_t count, void *scra
   return mine;
 }
 
+// rf_block_room says whether a gauge, two words, has its first, the cursor, not
+// above its second, the limit; all threads get the same answer, while others move
+// both.
+//
+// Phases: 1 one thread looks; 2 all read its answer from scratch
+// Barriers: 2
+// Scratch: 8
+// Cost: two reads a block
+RF_PRIMITIVE int32_t rf_block_room(const int64_t *gauge, void *scratch, int32_t threads) {
+  if (threads == 1)
+    return target::load(gauge) <= target::load(gauge + 1);
+  int32_t *answer = (int32_t *)scratch;
+  if (target::thread() == 0)
+    *answer = target::load(gauge) <= target::load(gauge + 1);
+  target::barrier();
+  int32_t room = *answer;
+  target::barrier();
+  return room;
+}
+
 // rf_tile_scatter writes each live item to entry first + rank of a column of
 // words, unless that is at or beyond capacity.
 //
@@ -126,4 +170,24 @@ RF_PRIMITIVE void rf_tile_scatter(int64_t *column, int64_t first, int64_t capaci
   for (int32_t i = 0; i < items; i++)
     if (live[i] && first + rank[i] < capacity)
       column[first + rank[i]] = words[i];
+}
+
+// rf_tile_append writes each live item to entry first + rank of a column of
+// width 0, 1, 2, 4 or 8 bytes, as an offset from base, which must fit the width;
+// width 0 writes nothing. The entries up to that of the last live item are the
+// caller's own.
+//
+// Cost: one access of width bytes a live item, to nearby places
+RF_PRIMITIVE void rf_tile_append(void *column, int64_t width, int64_t base, int64_t first, const int64_t *words,
+                                 const int32_t *rank, const uint8_t *live, int32_t items) {
+  switch (width) {
+  case 1:
+    return compact::append((uint8_t *)column + first, base, words, rank, live, items);
+  case 2:
+    return compact::append((uint16_t *)column + first, base, words, rank, live, items);
+  case 4:
+    return compact::append((uint32_t *)column + first, base, words, rank, live, items);
+  case 8:
+    return compact::append((uint64_t *)column + first, base, words, rank, live, items);
+  }
 }

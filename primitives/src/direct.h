@@ -23,16 +23,3 @@ RF_PRIMITIVE int64_t rf_direct_find(const uint32_t *table, int64_t first, uint64
   uint64_t at = (uint64_t)key - (uint64_t)first;
   return at < size ? (int64_t)table[at] - 1 : -1;
 }
-
-// rf_tile_direct_find finds the rows of live items' keys and leaves live only
-// those that have one.
-//
-// Cost: one random access a live item, all independent
-RF_PRIMITIVE void rf_tile_direct_find(int64_t *rows, uint8_t *live, const int64_t *keys, const uint32_t *table,
-                                      int64_t first, uint64_t size, int32_t items) {
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++) {
-    rows[i] = live[i] ? rf_direct_find(table, first, size, keys[i]) : -1;
-    live[i] = rows[i] >= 0;
-  }
-}

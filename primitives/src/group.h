@@ -2,14 +2,15 @@
 //
 // A table is keys as set64 has them (rf_slot_insert gives the slot), or no keys
 // at all where groups are numbered densely, and an array of accumulators a slot
-// for each aggregate. The accumulators' address decides where the table lives:
-// the same functions serve shared and global memory.
+// for each aggregate, see cells.h. The accumulators' address decides where the
+// table lives: the same functions serve shared and global memory.
 
 #pragma once
 
 #include "int128.h"
-#include "multimap.h"
+#include "keys.h"
 #include "reduce.h"
+#include "set64.h"
 
 // rf_cell_add adds a word to an accumulator modulo 2^64. With together = 0
 // nobody else writes the cell, and no atomic is needed.
@@ -117,4 +118,72 @@ RF_PRIMITIVE int32_t rf_block_group_flush(const uint64_t *keys, const int64_t *s
       rf_cell_add_i128(to_sums + 2 * slot, (uint64_t)sums[s], sums[s] >> 63, 1);
   }
   return room;
+}
+
+// rf_tile_group_slots gives each live item the slot of its group: NONE 0, DIRECT
+// and WIDE the key, HASH the slot of a set64, adding those that were new to
+// cursor. The slots of other items are 0. With shared = 0
+// one CPU worker alone writes the table. It returns 1, or 0 if the table was full,
+// which voids the result.
+//
+// Phases: of HASH for each 16 items: 1 fetch all home slots; 2 insert one after the other
+// Cost: about 1.5 random accesses a live item, the first ones in flight together; one atomic for a new key, and one a thread (HASH)
+RF_PRIMITIVE int32_t rf_tile_group_slots(int64_t *slots, const uint8_t *live, const uint64_t *keys, int64_t form,
+                                         uint64_t *table, uint64_t size, int64_t *cursor, int32_t shared,
+                                         int32_t items) {
+  if (form != form::HASH) {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      slots[i] = form == form::NONE || !live[i] ? 0 : (int64_t)keys[i];
+    return 1;
+  }
+  bool together = target::WARP > 1 || shared;
+  int32_t room = 1;
+  int64_t fresh = 0;
+  tile::in_groups<set64::Seen>(
+      items, [=](int32_t i) RF_LAMBDA { return set64::glance<false>(table, size, keys[i], live[i]); },
+      [=, &room, &fresh](int32_t i, set64::Seen seen) RF_LAMBDA {
+        slots[i] = 0;
+        if (!live[i])
+          return;
+        int32_t is;
+        int64_t slot = set64::insert(table, size, keys[i], set64::look<false>(table, seen), together, &is);
+        room &= slot >= 0;
+        fresh += is == set64::NEW;
+        slots[i] = slot < 0 ? 0 : slot;
+      });
+  if (fresh > 0)
+    rf_cell_add(cursor, fresh, together);
+  return room;
+}
+
+// rf_tile_group_keys reads one key column of the groups in slots start to start +
+// rows: WIDE from the column, DIRECT and HASH from the packed key, in which it is
+// shift, base and bits as for rf_tile_pack. Items of later rows become base, and so
+// do those of slots that hold no key.
+//
+// Cost: one access of 8 bytes an item (HASH, WIDE)
+RF_PRIMITIVE void rf_tile_group_keys(int64_t *words, int64_t start, int64_t form, const uint64_t *table,
+                                     uint64_t size, int64_t shift, int64_t base, int64_t bits, const int64_t *column,
+                                     int32_t rows, int32_t threads, int32_t items) {
+  if (form == form::WIDE)
+    return rf_tile_load(words, column, 8, 0, 1, start, rows, threads, items);
+  uint64_t most = keys::field_mask(bits);
+  int32_t by = (int32_t)(shift & 63);
+  if (form == form::HASH) {
+    rf_tile_load(words, table, 8, 0, 1, start, rows, threads, items);
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      if (start + tile::row(i, threads) == (int64_t)size + 1)
+        words[i] = 0;
+  } else {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++) {
+      int32_t r = tile::row(i, threads);
+      words[i] = form == form::NONE || r >= rows ? 0 : start + r;
+    }
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    words[i] = base + (int64_t)((uint64_t)words[i] >> by & most);
 }

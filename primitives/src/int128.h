@@ -21,6 +21,98 @@ RF_HELPER Int128 negate(Int128 a) {
   return Int128{0 - a.lo, (int64_t)(0 - (uint64_t)a.hi - (a.lo != 0))};
 }
 
+// digit is one digit of a quotient to base 2^32: that of rest and the next digit
+// by a divisor whose digits are d1 and d0, where d1 has its highest bit set and
+// the rest is below the divisor. The estimate by d1 alone is at most two too
+// large (Knuth, TAOCP 4.3.1, theorem B).
+RF_HELPER uint64_t digit(uint64_t rest, uint64_t next, uint64_t d1, uint64_t d0) {
+  uint64_t q = rest / d1, r = rest - q * d1;
+  for (int32_t i = 0; i < 2; i++)
+    if (r >> 32 == 0 && (q >> 32 != 0 || q * d0 > (r << 32 | next))) {
+      q--;
+      r += d1;
+    }
+  return q;
+}
+
+// divide_words is the quotient of hi:lo by d, which is above hi, and its rest.
+RF_HELPER uint64_t divide_words(uint64_t hi, uint64_t lo, uint64_t d, uint64_t *rest) {
+  int32_t shift = __builtin_clzll(d);
+  d <<= shift;
+  hi = hi << shift | lo >> 1 >> (63 - shift);
+  lo <<= shift;
+  uint64_t d1 = d >> 32, d0 = (uint32_t)d;
+  uint64_t q1 = digit(hi, lo >> 32, d1, d0);
+  uint64_t r = (hi << 32 | lo >> 32) - q1 * d;
+  uint64_t q0 = digit(r, (uint32_t)lo, d1, d0);
+  *rest = ((r << 32 | (uint32_t)lo) - q0 * d) >> shift;
+  return q1 << 32 | q0;
+}
+
+// Magnitude is a number without its sign.
+struct Magnitude {
+  uint64_t hi, lo;
+};
+
+RF_HELPER bool less(Magnitude a, Magnitude b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
+
+RF_HELPER Magnitude minus(Magnitude a, Magnitude b) { return Magnitude{a.hi - b.hi - (a.lo < b.lo), a.lo - b.lo}; }
+
+// divide returns the quotient of n by d, which is not 0, and its rest. Above 64
+// bits the leading 64 of the divisor give an estimate that is at most one too
+// small.
+RF_HELPER Magnitude divide(Magnitude n, Magnitude d, Magnitude *rest) {
+  if (d.hi == 0) {
+    uint64_t r = n.hi, high = 0;
+    if (n.hi != 0) {
+      high = n.hi / d.lo;
+      r = n.hi - high * d.lo;
+    }
+    rest->hi = 0;
+    if (r == 0) {
+      uint64_t low = n.lo / d.lo;
+      rest->lo = n.lo - low * d.lo;
+      return Magnitude{high, low};
+    }
+    uint64_t low = divide_words(r, n.lo, d.lo, &rest->lo);
+    return Magnitude{high, low};
+  }
+  int32_t shift = __builtin_clzll(d.hi);
+  uint64_t top = d.hi << shift | d.lo >> 1 >> (63 - shift), unused;
+  uint64_t q = divide_words(n.hi >> 1, n.hi << 63 | n.lo >> 1, top, &unused) >> (63 - shift);
+  if (q > 0)
+    q--;
+  *rest = minus(n, Magnitude{target::multiply_high(q, d.lo) + q * d.hi, q * d.lo});
+  if (!less(*rest, d)) {
+    q++;
+    *rest = minus(*rest, d);
+  }
+  return Magnitude{0, q};
+}
+
+RF_HELPER Magnitude magnitude(Int128 a) {
+  if (a.hi < 0)
+    a = negate(a);
+  return Magnitude{(uint64_t)a.hi, a.lo};
+}
+
+// divide_round divides by a number other than 0, rounding half away from zero, and
+// says whether the quotient fits.
+RF_HELPER int32_t divide_round(Int128 *a, Int128 b) {
+  bool negative = (a->hi < 0) != (b.hi < 0);
+  Magnitude d = magnitude(b), rest;
+  Magnitude q = divide(magnitude(*a), d, &rest);
+  // rest >= d - rest is 2 * rest >= d without its overflow.
+  if (!less(rest, minus(d, rest))) {
+    q.lo++;
+    q.hi += q.lo == 0;
+  }
+  *a = Int128{q.lo, (int64_t)q.hi};
+  if (negative)
+    *a = negate(*a);
+  return negative || a->hi >= 0;
+}
+
 } // namespace int128
 
 // rf_i128_add adds b to a and says whether the sum fits; it is modulo 2^128
@@ -70,30 +162,23 @@ RF_PRIMITIVE int32_t rf_i128_fits_word(uint64_t lo, int64_t hi) { return hi == (
 // rf_i128_divide_round divides by a positive 64-bit number, rounding half away
 // from zero: the mean of a sum, or a decimal brought to a smaller scale.
 //
-// Cost: 128 steps of shift and subtract
+// Cost: 2 divisions of 64 bits; 4 if the number needs more
 RF_PRIMITIVE void rf_i128_divide_round(uint64_t *lo, int64_t *hi, uint64_t divisor) {
-  bool negative = *hi < 0;
-  int128::Int128 a = {*lo, *hi};
-  if (negative)
-    a = int128::negate(a);
-  uint64_t high = (uint64_t)a.hi, low = a.lo, rest = 0;
-  for (int32_t i = 0; i < 128; i++) {
-    uint64_t carry = rest >> 63;
-    rest = rest << 1 | high >> 63;
-    high = high << 1 | low >> 63;
-    low <<= 1;
-    if (carry || rest >= divisor) {
-      rest -= divisor;
-      low |= 1;
-    }
-  }
-  // rest >= divisor - rest is 2 * rest >= divisor without its overflow.
-  if (rest >= divisor - rest) {
-    low++;
-    high += low == 0;
-  }
-  int128::Int128 q = {low, (int64_t)high};
-  if (negative)
-    q = int128::negate(q);
+  int128::Int128 q = {*lo, *hi};
+  int128::divide_round(&q, {divisor, 0});
   *lo = q.lo, *hi = q.hi;
+}
+
+// rf_i128_quotient divides by any number, rounding half away from zero. It returns
+// 0 where that has no value: for a divisor of 0, which leaves the dividend, and
+// for the least number divided by -1.
+//
+// Cost: as rf_i128_divide_round
+RF_PRIMITIVE int32_t rf_i128_quotient(uint64_t *lo, int64_t *hi, uint64_t b_lo, int64_t b_hi) {
+  if ((b_lo | (uint64_t)b_hi) == 0)
+    return 0;
+  int128::Int128 q = {*lo, *hi};
+  int32_t fits = int128::divide_round(&q, {b_lo, b_hi});
+  *lo = q.lo, *hi = q.hi;
+  return fits;
 }

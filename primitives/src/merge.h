@@ -13,7 +13,7 @@ namespace merge {
 RF_HELPER int64_t split(const int64_t *a, int64_t na, const int64_t *b, int64_t nb, int64_t diagonal) {
   int64_t lo = diagonal > nb ? diagonal - nb : 0;
   int64_t hi = diagonal < na ? diagonal : na;
-  return search::lower(lo, hi, [=] RF_LAMBDA(int64_t i) { return a[i] <= b[diagonal - 1 - i]; });
+  return search::lower(lo, hi, [=](int64_t i) RF_LAMBDA { return a[i] <= b[diagonal - 1 - i]; });
 }
 
 } // namespace merge

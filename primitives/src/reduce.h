@@ -8,13 +8,19 @@
 
 namespace reduce {
 
+// warp combines the values of a warp's lanes, 4 or 8 bytes each; combine commutes.
+template <class T, class F> RF_HELPER T warp(T v, F combine) {
+  RF_UNROLL
+  for (int32_t d = target::WARP / 2; d > 0; d /= 2)
+    v = combine(v, target::from_partner(v, d));
+  return v;
+}
+
 // block combines the values of all threads, 4 or 8 bytes each; combine commutes.
 template <class T, class F> RF_HELPER T block(T v, void *scratch, int32_t threads, F combine) {
   if (threads == 1)
     return v;
-  RF_UNROLL
-  for (int32_t d = target::WARP / 2; d > 0; d /= 2)
-    v = combine(v, target::from_partner(v, d));
+  v = warp(v, combine);
   int32_t warps = target::warps(threads);
   if (warps == 1)
     return v;
@@ -43,7 +49,7 @@ template <class T, class F> RF_HELPER T block(T v, void *scratch, int32_t thread
 // Cost: 20 shuffles a thread
 RF_PRIMITIVE int64_t rf_block_sum_i64(int64_t value, void *scratch, int32_t threads) {
   return (int64_t)reduce::block((uint64_t)value, scratch, threads,
-                                [] RF_LAMBDA(uint64_t a, uint64_t b) { return a + b; });
+                                [](uint64_t a, uint64_t b) RF_LAMBDA { return a + b; });
 }
 
 // rf_block_min_i64 returns the smallest of all threads' values.
@@ -53,7 +59,7 @@ RF_PRIMITIVE int64_t rf_block_sum_i64(int64_t value, void *scratch, int32_t thre
 // Scratch: 8 * warps
 // Cost: 20 shuffles a thread
 RF_PRIMITIVE int64_t rf_block_min_i64(int64_t value, void *scratch, int32_t threads) {
-  return reduce::block(value, scratch, threads, [] RF_LAMBDA(int64_t a, int64_t b) { return a < b ? a : b; });
+  return reduce::block(value, scratch, threads, [](int64_t a, int64_t b) RF_LAMBDA { return a < b ? a : b; });
 }
 
 // rf_block_max_i64 returns the largest of all threads' values.
@@ -63,7 +69,7 @@ RF_PRIMITIVE int64_t rf_block_min_i64(int64_t value, void *scratch, int32_t thre
 // Scratch: 8 * warps
 // Cost: 20 shuffles a thread
 RF_PRIMITIVE int64_t rf_block_max_i64(int64_t value, void *scratch, int32_t threads) {
-  return reduce::block(value, scratch, threads, [] RF_LAMBDA(int64_t a, int64_t b) { return a > b ? a : b; });
+  return reduce::block(value, scratch, threads, [](int64_t a, int64_t b) RF_LAMBDA { return a > b ? a : b; });
 }
 
 // rf_block_sum_i128 replaces each thread's 128-bit number, low and high half, by
@@ -75,7 +81,7 @@ RF_PRIMITIVE int64_t rf_block_max_i64(int64_t value, void *scratch, int32_t thre
 // Cost: 60 shuffles a thread
 RF_PRIMITIVE void rf_block_sum_i128(uint64_t *lo, int64_t *hi, void *scratch, int32_t threads) {
   // At most 1,024 limbs of 32 bits add up without overflow in 64.
-  auto sum = [] RF_LAMBDA(uint64_t a, uint64_t b) { return a + b; };
+  auto sum = [](uint64_t a, uint64_t b) RF_LAMBDA { return a + b; };
   uint64_t limb0 = reduce::block(*lo & 0xffffffffu, scratch, threads, sum);
   uint64_t limb1 = reduce::block(*lo >> 32, scratch, threads, sum);
   uint64_t upper = reduce::block((uint64_t)*hi, scratch, threads, sum);

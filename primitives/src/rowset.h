@@ -2,95 +2,167 @@
 // append-only columns of words; the set holds row numbers.
 //
 // A set is capacity = mask + 1 words, a power of two; all zero is the empty set.
-// A slot is 24 bits of the hash above 40 bits of state: 0 free, 1 claimed by a
-// thread that is still writing its tuple, else the row number plus 2. A reader
-// that meets a claimed slot with its own hash bits waits, since the tuple may be
-// equal; the writer never waits, so that this ends.
+// A tuple's home is slot hash % capacity, the hash being that of rf_hash_words;
+// probing is linear. A slot is the upper 24 bits of the hash above 40 bits of
+// state: 0 free, 1 claimed by a thread that is still writing its tuple, else the
+// row number plus 2. A reader that meets a claimed slot with its own hash bits
+// waits, since the tuple may be equal; the writer never waits, so that this ends.
+// Row numbers are below 2^40 - 2. Keep it at most two thirds full.
 
 #pragma once
 
 #include "hash.h"
+#include "tile.h"
 
 namespace rowset {
 
 enum { ROW_BITS = 40 };
 enum : uint64_t { CLAIMED = 1, FIRST_ROW = 2, ROW_MASK = (1ull << ROW_BITS) - 1 };
 
-RF_HELPER bool equal(int64_t *const *columns, int32_t width, int64_t row, const int64_t *tuple) {
-  bool same = true;
-  RF_UNROLL
-  for (int32_t i = 0; i < width; i++)
-    same &= target::load(columns[i] + row) == tuple[i];
-  return same;
+// Tuple is one item's of a tile, whose columns are arrays stride words apart.
+struct Tuple {
+  const int64_t *words;
+  int32_t stride, width;
+
+  RF_MEMBER int64_t word(int32_t c) const { return words[(int64_t)c * stride]; }
+
+  RF_MEMBER uint64_t hash() const {
+    uint64_t hash = width > 0 ? rf_hash64((uint64_t)word(0)) : 0;
+    RF_UNROLL
+    for (int32_t c = 1; c < width; c++)
+      hash = rf_hash_combine(hash, (uint64_t)word(c));
+    return hash;
+  }
+
+  RF_MEMBER bool equal(const int64_t *const *columns, int64_t row) const {
+    bool same = true;
+    RF_UNROLL
+    for (int32_t c = 0; c < width; c++)
+      same &= target::load(target::global(columns[c]) + row) == word(c);
+    return same;
+  }
+};
+
+// Seen is a hash, and the word last seen in its home slot.
+struct Seen {
+  uint64_t hash, slot;
+};
+
+RF_HELPER int64_t row_of(uint64_t slot) { return (int64_t)((slot & ROW_MASK) - FIRST_ROW); }
+
+// insert finds or appends a tuple and returns its row number, or -1 if the set
+// is full. A row at or beyond capacity is counted but not written.
+RF_HELPER int64_t insert(uint64_t *slots, uint64_t mask, Seen first, int64_t *const *columns, Tuple tuple,
+                         int64_t *cursor, int64_t capacity, bool *is_new, int32_t lane) {
+  uint64_t tag = first.hash >> ROW_BITS << ROW_BITS;
+  uint64_t at = first.hash & mask, seen = first.slot;
+  *is_new = false;
+  for (uint64_t n = 0;;) {
+    if (seen == 0) {
+      seen = target::cas(slots + at, (uint64_t)0, tag | CLAIMED);
+      if (seen == 0) {
+        int64_t row = target::reserve_one(cursor, lane);
+        if (row < capacity) {
+          RF_UNROLL
+          for (int32_t c = 0; c < tuple.width; c++)
+            target::store(target::global(columns[c]) + row, tuple.word(c));
+        }
+        target::fence();
+        target::store(slots + at, tag | (uint64_t)(row + FIRST_ROW));
+        *is_new = true;
+        return row;
+      }
+    }
+    if ((seen & ~ROW_MASK) == tag) {
+      if ((seen & ROW_MASK) == CLAIMED) {
+        target::relax();
+        seen = target::load(slots + at);
+        continue;
+      }
+      target::fence();
+      int64_t row = row_of(seen);
+      if (row < capacity && tuple.equal(columns, row))
+        return row;
+    }
+    if (n++ == mask)
+      return -1;
+    at = (at + 1) & mask;
+    seen = target::load(slots + at);
+  }
+}
+
+// find returns the row number of a tuple in a set that nobody inserts into, or -1.
+RF_HELPER int64_t find(const uint64_t *slots, uint64_t mask, Seen first, const int64_t *const *columns, Tuple tuple) {
+  uint64_t tag = first.hash & ~(uint64_t)ROW_MASK;
+  uint64_t at = first.hash & mask, seen = first.slot;
+  for (uint64_t n = 0; seen != 0; n++) {
+    if ((seen & ~(uint64_t)ROW_MASK) == tag && tuple.equal(columns, row_of(seen)))
+      return row_of(seen);
+    if (n == mask)
+      return -1;
+    at = (at + 1) & mask;
+    seen = slots[at];
+  }
+  return -1;
 }
 
 } // namespace rowset
 
-// rf_rowset_insert finds or appends a tuple of width words with the given hash.
-// It returns its row number and whether it was new, or -1 if the set is full.
-// A new tuple takes the next row of cursor; where that is at or beyond capacity,
-// the tuple is not written and the set must be rebuilt larger: cursor then tells
-// how many rows there were at most. Row numbers below 2^40 - 2.
+// rf_tile_wide_find looks up the tuples of live items, column c of item i at
+// tuples[c * stride + i], in a row set over columns. It sets keys to the tuples'
+// row numbers and leaves live the items whose tuple is there, or for absent = 1
+// those whose is not.
 //
-// Phases: 1 probe; 2 claim a free slot; 3 reserve a row, write the tuple; 4 publish the slot
-// Cost: about 1.5 random accesses at half load, those of the equal tuple's columns; for a new tuple 1 atomic, 1 reservation shared by the warp's active lanes, 1 fence
-RF_PRIMITIVE int64_t rf_rowset_insert(uint64_t *slots, uint64_t mask, uint64_t hash, int64_t *const *columns,
-                                      int32_t width, const int64_t *tuple, int64_t *cursor, int64_t capacity,
-                                      int32_t *is_new, int32_t threads) {
-  uint64_t tag = hash >> rowset::ROW_BITS << rowset::ROW_BITS;
-  uint64_t at = hash & mask;
-  *is_new = 0;
-  for (uint64_t n = 0; n <= mask;) {
-    uint64_t seen = target::load(slots + at);
-    if (seen == 0) {
-      seen = target::cas(slots + at, (uint64_t)0, tag | rowset::CLAIMED);
-      if (seen == 0) {
-        int64_t row = target::reserve_one(cursor, target::lane(threads));
-        if (row < capacity) {
-          RF_UNROLL
-          for (int32_t i = 0; i < width; i++)
-            target::store(columns[i] + row, tuple[i]);
-        }
-        target::fence();
-        target::store(slots + at, tag | (uint64_t)(row + rowset::FIRST_ROW));
-        *is_new = 1;
-        return row;
-      }
-    }
-    if ((seen & ~rowset::ROW_MASK) == tag) {
-      if ((seen & rowset::ROW_MASK) == rowset::CLAIMED) {
-        target::relax();
-        continue;
-      }
-      target::fence();
-      int64_t row = (int64_t)((seen & rowset::ROW_MASK) - rowset::FIRST_ROW);
-      if (row < capacity && rowset::equal(columns, width, row, tuple))
-        return row;
-    }
-    at = (at + 1) & mask;
-    n++;
-  }
-  return -1;
+// Phases: for each 16 items: 1 fetch all home slots; 2 go on where they are another tuple's
+// Cost: about 1.5 random accesses at half load, and those of the equal tuple's columns
+RF_PRIMITIVE void rf_tile_wide_find(uint64_t *keys, uint8_t *live, const int64_t *tuples, int32_t stride,
+                                    int32_t width, const uint64_t *slots, uint64_t mask,
+                                    const int64_t *const *columns, int32_t absent, int32_t items) {
+  tile::in_groups<rowset::Seen>(
+      items,
+      [=](int32_t i) RF_LAMBDA {
+        uint64_t hash = live[i] ? rowset::Tuple{tuples + i, stride, width}.hash() : 0;
+        return rowset::Seen{hash, tile::early<true>(slots + (hash & mask), live[i])};
+      },
+      [=](int32_t i, rowset::Seen first) RF_LAMBDA {
+        if (!live[i])
+          return;
+        first.slot = tile::late<true>(slots + (first.hash & mask), first.slot);
+        int64_t row = rowset::find(slots, mask, first, columns, rowset::Tuple{tuples + i, stride, width});
+        keys[i] = (uint64_t)row;
+        live[i] = (row >= 0) != (absent != 0);
+      });
 }
 
-// rf_rowset_find returns the row number of a tuple in a set that nobody inserts
-// into, or -1.
+// rf_tile_wide_insert finds the tuples of live items in a row set, as
+// rf_tile_wide_find, or appends them to its columns. It sets the keys of all items
+// that were live to the tuples' row numbers, and leaves live those that were new.
+// A new tuple takes the next row of cursor; where that is at or beyond capacity it
+// is counted but not written, and the set must be rebuilt larger. It returns 1, or 0
+// if the set was full, which voids the result.
 //
-// Cost: about 1.5 random accesses at half load, and those of the equal tuple's columns
-RF_PRIMITIVE int64_t rf_rowset_find(const uint64_t *slots, uint64_t mask, uint64_t hash, int64_t *const *columns,
-                                    int32_t width, const int64_t *tuple) {
-  uint64_t tag = hash >> rowset::ROW_BITS;
-  uint64_t at = hash & mask;
-  for (uint64_t n = 0; n <= mask; n++) {
-    uint64_t seen = slots[at];
-    if (seen == 0)
-      return -1;
-    if (seen >> rowset::ROW_BITS == tag) {
-      int64_t row = (int64_t)((seen & rowset::ROW_MASK) - rowset::FIRST_ROW);
-      if (rowset::equal(columns, width, row, tuple))
-        return row;
-    }
-    at = (at + 1) & mask;
-  }
-  return -1;
+// Phases: for each item: 1 probe; 2 claim a free slot; 3 reserve a row, write the tuple; 4 publish the slot
+// Cost: as rf_tile_wide_find; for a new tuple 1 atomic, 1 reservation shared by the warp's active lanes, 1 fence
+RF_PRIMITIVE int32_t rf_tile_wide_insert(uint64_t *keys, uint8_t *live, const int64_t *tuples, int32_t stride,
+                                         int32_t width, uint64_t *slots, uint64_t mask, int64_t *const *columns,
+                                         int64_t *cursor, int64_t capacity, int32_t threads, int32_t items) {
+  int32_t room = 1, lane = target::lane(threads);
+  tile::in_groups<rowset::Seen>(
+      items,
+      [=](int32_t i) RF_LAMBDA {
+        uint64_t hash = live[i] ? rowset::Tuple{tuples + i, stride, width}.hash() : 0;
+        return rowset::Seen{hash, tile::early<false>(slots + (hash & mask), live[i])};
+      },
+      [=, &room](int32_t i, rowset::Seen first) RF_LAMBDA {
+        if (!live[i])
+          return;
+        first.slot = tile::late<false>(slots + (first.hash & mask), first.slot);
+        bool is_new;
+        int64_t row = rowset::insert(slots, mask, first, columns, rowset::Tuple{tuples + i, stride, width}, cursor,
+                                     capacity, &is_new, lane);
+        room &= row >= 0;
+        keys[i] = (uint64_t)row;
+        live[i] = is_new;
+      });
+  return room;
 }

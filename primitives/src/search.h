@@ -27,7 +27,7 @@ template <class F> RF_HELPER int64_t lower(int64_t lo, int64_t hi, F before) {
 // Cost: log2(until - from) dependent accesses
 RF_PRIMITIVE int64_t rf_lower_bound(const void *column, int32_t width, int64_t base, int64_t step, int64_t from,
                                     int64_t until, int64_t word) {
-  return search::lower(from, until, [=] RF_LAMBDA(int64_t i) {
+  return search::lower(from, until, [=](int64_t i) RF_LAMBDA {
     return rf_column_word(column, width, base, step, i) < word;
   });
 }
@@ -38,7 +38,7 @@ RF_PRIMITIVE int64_t rf_lower_bound(const void *column, int32_t width, int64_t b
 // Cost: log2(until - from) dependent accesses
 RF_PRIMITIVE int64_t rf_upper_bound(const void *column, int32_t width, int64_t base, int64_t step, int64_t from,
                                     int64_t until, int64_t word) {
-  return search::lower(from, until, [=] RF_LAMBDA(int64_t i) {
+  return search::lower(from, until, [=](int64_t i) RF_LAMBDA {
     return rf_column_word(column, width, base, step, i) <= word;
   });
 }

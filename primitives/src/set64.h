@@ -4,6 +4,9 @@
 // the empty set. 0 marks a free slot, so key 0 lives in the extra last word,
 // which is 1 when it is there. Any number of threads and workers insert at once.
 // Keep it at most two thirds full.
+//
+// A key's slot also serves as its number, 0 to mask + 1, in multi indexes and in
+// groups.
 
 #pragma once
 
@@ -12,44 +15,96 @@
 
 namespace set64 {
 
-// GROUP items have their first slots fetched before any is looked at.
-enum { GROUP = 16 };
-
 enum : int32_t { FULL = -1, PRESENT = 0, NEW = 1 };
 
-RF_HELPER uint64_t *zero(uint64_t *slots, uint64_t mask) { return slots + mask + 1; }
+// Seen is a key's home slot, and the word last seen there.
+struct Seen {
+  uint64_t at, word;
+};
 
-// insert_from inserts a key other than 0 whose home slot is at, with the word
-// last seen there.
-RF_HELPER int32_t insert_from(uint64_t *slots, uint64_t mask, uint64_t key, uint64_t at, uint64_t seen) {
+RF_HELPER uint64_t home(uint64_t mask, uint64_t key) { return key == 0 ? mask + 1 : hashing::mix(key) & mask; }
+
+// glance begins the access to a live key's home slot, and look ends it.
+template <bool STABLE> RF_HELPER Seen glance(const uint64_t *slots, uint64_t mask, uint64_t key, bool live) {
+  uint64_t at = live ? home(mask, key) : 0;
+  return Seen{at, tile::early<STABLE>(slots + at, live)};
+}
+
+template <bool STABLE> RF_HELPER Seen look(const uint64_t *slots, Seen seen) {
+  return Seen{seen.at, tile::late<STABLE>(slots + seen.at, seen.word)};
+}
+
+// insert finds or enters a key and returns its slot, -1 if there is none free.
+// With together = 0 nobody else writes the set, and no atomic is needed.
+RF_HELPER int64_t insert(uint64_t *slots, uint64_t mask, uint64_t key, Seen seen, bool together, int32_t *is) {
+  uint64_t stored = key == 0 ? 1 : key;
   for (uint64_t n = 0;;) {
-    if (seen == 0) {
-      seen = target::cas(slots + at, (uint64_t)0, key);
-      if (seen == 0)
-        return NEW;
+    if (seen.word == 0) {
+      if (together)
+        seen.word = target::cas(slots + seen.at, (uint64_t)0, stored);
+      else
+        slots[seen.at] = stored;
+      if (seen.word == 0) {
+        *is = NEW;
+        return (int64_t)seen.at;
+      }
     }
-    if (seen == key)
-      return PRESENT;
-    if (n++ == mask)
-      return FULL;
-    at = (at + 1) & mask;
-    seen = target::load(slots + at);
+    if (seen.word == stored) {
+      *is = PRESENT;
+      return (int64_t)seen.at;
+    }
+    if (n++ == mask) {
+      *is = FULL;
+      return -1;
+    }
+    seen.at = (seen.at + 1) & mask;
+    seen.word = target::load(slots + seen.at);
   }
 }
 
-RF_HELPER int32_t insert_zero(uint64_t *slots, uint64_t mask) {
-  uint64_t *slot = zero(slots, mask);
-  return target::load(slot) == 0 && target::cas(slot, (uint64_t)0, (uint64_t)1) == 0 ? NEW : PRESENT;
+// find returns the slot of a key in a set that nobody inserts into, or -1.
+RF_HELPER int64_t find(const uint64_t *slots, uint64_t mask, uint64_t key, Seen seen) {
+  uint64_t stored = key == 0 ? 1 : key;
+  for (uint64_t n = 0; seen.word != stored; n++) {
+    if (seen.word == 0 || n == mask)
+      return -1;
+    seen.at = (seen.at + 1) & mask;
+    seen.word = slots[seen.at];
+  }
+  return (int64_t)seen.at;
 }
 
-RF_HELPER bool contains_from(const uint64_t *slots, uint64_t mask, uint64_t key, uint64_t at, uint64_t seen) {
-  for (uint64_t n = 0; seen != key; n++) {
-    if (seen == 0 || n == mask)
-      return false;
-    at = (at + 1) & mask;
-    seen = slots[at];
-  }
-  return true;
+RF_HELPER int64_t insert_one(uint64_t *slots, uint64_t mask, uint64_t key, int32_t *is) {
+  return insert(slots, mask, key, look<false>(slots, glance<false>(slots, mask, key, true)), true, is);
+}
+
+// insert_tile leaves live only the live items whose key was new, and returns 1, or
+// 0 if the set was full. Among equal keys of different threads any one wins.
+RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint64_t *slots, uint64_t mask, int32_t items) {
+  int32_t room = 1;
+  tile::in_groups<Seen>(
+      items, [=](int32_t i) RF_LAMBDA { return glance<false>(slots, mask, keys[i], live[i]); },
+      [=, &room](int32_t i, Seen seen) RF_LAMBDA {
+        if (!live[i])
+          return;
+        int32_t is;
+        insert(slots, mask, keys[i], look<false>(slots, seen), true, &is);
+        room &= is != FULL;
+        live[i] = is == NEW;
+      });
+  return room;
+}
+
+// find_tile calls found with each item and the slot of its key, -1 if it has none
+// or is not live.
+template <class F>
+RF_HELPER void find_tile(const uint8_t *live, const uint64_t *keys, const uint64_t *slots, uint64_t mask,
+                         int32_t items, F found) {
+  tile::in_groups<Seen>(
+      items, [=](int32_t i) RF_LAMBDA { return glance<true>(slots, mask, keys[i], live[i]); },
+      [=](int32_t i, Seen seen) RF_LAMBDA {
+        found(i, live[i] ? find(slots, mask, keys[i], look<true>(slots, seen)) : -1);
+      });
 }
 
 } // namespace set64
@@ -59,90 +114,23 @@ RF_HELPER bool contains_from(const uint64_t *slots, uint64_t mask, uint64_t key,
 //
 // Cost: about 1.5 random accesses at half load, one atomic for a new key
 RF_PRIMITIVE int32_t rf_set64_insert(uint64_t *slots, uint64_t mask, uint64_t key) {
-  if (key == 0)
-    return set64::insert_zero(slots, mask);
-  uint64_t at = hashing::mix(key) & mask;
-  return set64::insert_from(slots, mask, key, at, target::load(slots + at));
+  int32_t is;
+  set64::insert_one(slots, mask, key, &is);
+  return is;
 }
 
 // rf_set64_contains says whether a key is in a set that nobody inserts into.
 //
 // Cost: about 1.5 random accesses at half load
 RF_PRIMITIVE int32_t rf_set64_contains(const uint64_t *slots, uint64_t mask, uint64_t key) {
-  if (key == 0)
-    return slots[mask + 1] != 0;
-  uint64_t at = hashing::mix(key) & mask;
-  return set64::contains_from(slots, mask, key, at, slots[at]);
+  return set64::find(slots, mask, key, set64::look<true>(slots, set64::glance<true>(slots, mask, key, true))) >= 0;
 }
 
-// rf_tile_set64_insert inserts the keys of live items and leaves live only those
-// that were new. It returns 1, or 0 if the set was full, which voids the result.
-// The new items are not in the order of rows: among equal keys of different
-// threads any one wins.
+// rf_slot_insert finds or inserts a key and returns its slot, or -1 if the set is
+// full. It is what a group-by asks for, in shared or in global memory.
 //
-// Phases: for each 16 items: 1 fetch all home slots; 2 insert one after the other
-// Cost: as rf_set64_insert, the first accesses in flight together
-RF_PRIMITIVE int32_t rf_tile_set64_insert(uint8_t *live, const uint64_t *keys, uint64_t *slots, uint64_t mask,
-                                          int32_t items) {
-  int32_t room = 1;
-  RF_UNROLL
-  for (int32_t from = 0; from < items; from += set64::GROUP) {
-    uint64_t seen[set64::GROUP], at[set64::GROUP];
-    RF_UNROLL
-    for (int32_t j = 0; j < set64::GROUP; j++) {
-      int32_t i = from + j;
-      if (i < items) {
-        at[j] = hashing::mix(keys[i]) & mask;
-        if (live[i])
-          target::prefetch(slots + at[j]);
-        seen[j] = live[i] && target::WARP > 1 ? target::load(slots + at[j]) : 0;
-      }
-    }
-    RF_UNROLL
-    for (int32_t j = 0; j < set64::GROUP; j++) {
-      int32_t i = from + j;
-      if (i < items && live[i]) {
-        if (target::WARP == 1)
-          seen[j] = target::load(slots + at[j]);
-        int32_t is = keys[i] == 0 ? set64::insert_zero(slots, mask)
-                                  : set64::insert_from(slots, mask, keys[i], at[j], seen[j]);
-        room &= is != set64::FULL;
-        live[i] = is == set64::NEW;
-      }
-    }
-  }
-  return room;
-}
-
-// rf_tile_set64_contains leaves live the live items whose key is in the set, or
-// for absent = 1 those whose key is not.
-//
-// Phases: as rf_tile_set64_insert
-// Cost: as rf_set64_contains, the first accesses in flight together
-RF_PRIMITIVE void rf_tile_set64_contains(uint8_t *live, const uint64_t *keys, const uint64_t *slots, uint64_t mask,
-                                         int32_t absent, int32_t items) {
-  RF_UNROLL
-  for (int32_t from = 0; from < items; from += set64::GROUP) {
-    uint64_t seen[set64::GROUP], at[set64::GROUP];
-    RF_UNROLL
-    for (int32_t j = 0; j < set64::GROUP; j++) {
-      int32_t i = from + j;
-      if (i < items) {
-        at[j] = keys[i] == 0 ? mask + 1 : hashing::mix(keys[i]) & mask;
-        if (live[i])
-          target::prefetch(slots + at[j]);
-        seen[j] = live[i] && target::WARP > 1 ? slots[at[j]] : 0;
-      }
-    }
-    RF_UNROLL
-    for (int32_t j = 0; j < set64::GROUP; j++) {
-      int32_t i = from + j;
-      if (i < items && live[i]) {
-        if (target::WARP == 1)
-          seen[j] = slots[at[j]];
-        bool in = keys[i] == 0 ? seen[j] != 0 : set64::contains_from(slots, mask, keys[i], at[j], seen[j]);
-        live[i] = in != (absent != 0);
-      }
-    }
-  }
+// Cost: about 1.5 random accesses at half load, one atomic for a new key
+RF_PRIMITIVE int64_t rf_slot_insert(uint64_t *keys, uint64_t mask, uint64_t key) {
+  int32_t is;
+  return set64::insert_one(keys, mask, key, &is);
 }

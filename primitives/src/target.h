@@ -13,8 +13,10 @@
 //   active()                  lanes that execute this together
 //   cas, add, either, smallest, largest   relaxed atomics, returning the old value
 //   load, store               relaxed atomic accesses
-//   fence()                   orders earlier accesses before later ones, for all
+//   fence()                   orders earlier loads before later accesses, and earlier
+//                             accesses before later stores, for all
 //   load8, load16, store8, store16        aligned accesses of that many bytes
+//   global(p)                 p, known to point to memory that all blocks share
 //   prefetch(p), relax()      hints: fetch a line soon, spin politely
 //   multiply_high(a, b)       upper half of a 64-bit product
 //
@@ -71,15 +73,15 @@ template <class T, class F> RF_HELPER T each_half(T v, F shuffle32) {
 }
 
 template <class T> RF_HELPER T from_lane(T v, int32_t lane) {
-  return each_half(v, [lane] RF_LAMBDA(uint32_t half) { return shuffle(half, lane); });
+  return each_half(v, [lane](uint32_t half) RF_LAMBDA { return shuffle(half, lane); });
 }
 
 template <class T> RF_HELPER T from_below(T v, int32_t delta) {
-  return each_half(v, [delta] RF_LAMBDA(uint32_t half) { return shuffle_up(half, delta); });
+  return each_half(v, [delta](uint32_t half) RF_LAMBDA { return shuffle_up(half, delta); });
 }
 
 template <class T> RF_HELPER T from_partner(T v, int32_t mask) {
-  return each_half(v, [mask] RF_LAMBDA(uint32_t half) { return shuffle_xor(half, mask); });
+  return each_half(v, [mask](uint32_t half) RF_LAMBDA { return shuffle_xor(half, mask); });
 }
 
 // reserve_one is add(cursor, 1), with one atomic for all lanes that arrive

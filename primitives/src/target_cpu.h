@@ -4,8 +4,8 @@
 
 #define RF_PRIMITIVE extern "C" __attribute__((always_inline))
 #define RF_HELPER static inline __attribute__((always_inline))
-#define RF_LAMBDA
-#define RF_MEMBER
+#define RF_LAMBDA __attribute__((always_inline))
+#define RF_MEMBER __attribute__((always_inline))
 #define RF_UNROLL
 
 namespace target {
@@ -32,7 +32,7 @@ template <class T> RF_HELPER T add(T *p, T v) { return __atomic_fetch_add(p, v, 
 template <class T> RF_HELPER T either(T *p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }
 template <class T> RF_HELPER T load(const T *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 template <class T> RF_HELPER void store(T *p, T v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
-RF_HELPER void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+RF_HELPER void fence() { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
 
 // Most candidates do not beat what is there, and then nothing is written.
 template <class T> RF_HELPER T smallest(T *p, T v) {
@@ -52,6 +52,8 @@ RF_HELPER void load8(const void *p, uint32_t *out) { __builtin_memcpy(out, __bui
 RF_HELPER void load16(const void *p, uint32_t *out) { __builtin_memcpy(out, __builtin_assume_aligned(p, 16), 16); }
 RF_HELPER void store8(void *p, const uint32_t *v) { __builtin_memcpy(__builtin_assume_aligned(p, 8), v, 8); }
 RF_HELPER void store16(void *p, const uint32_t *v) { __builtin_memcpy(__builtin_assume_aligned(p, 16), v, 16); }
+
+template <class T> RF_HELPER T *global(T *p) { return p; }
 
 RF_HELPER void prefetch(const void *p) { __builtin_prefetch(p); }
 

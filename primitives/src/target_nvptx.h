@@ -9,7 +9,7 @@
 
 #define RF_PRIMITIVE extern "C" __attribute__((device, always_inline))
 #define RF_HELPER static inline __attribute__((device, always_inline))
-#define RF_LAMBDA __attribute__((device, always_inline))
+#define RF_LAMBDA __attribute__((always_inline))
 #define RF_MEMBER __attribute__((device, always_inline))
 #define RF_UNROLL _Pragma("clang loop unroll(full)")
 
@@ -68,6 +68,8 @@ RF_HELPER void store16(void *p, const uint32_t *v) {
   words4 w = {v[0], v[1], v[2], v[3]};
   *(words4 *)p = w;
 }
+
+template <class T> RF_HELPER T *global(T *p) { return (T *)(__attribute__((address_space(1))) T *)p; }
 
 // Many warps hide the latency here; a hint would only cost an instruction.
 RF_HELPER void prefetch(const void *) {}

@@ -144,6 +144,72 @@ RF_HELPER void store(T *to, int64_t base, const int64_t *words, int32_t rows, in
   }
 }
 
+// entry returns table[at], or 0 where it is not wanted. A CPU reads entry 0 then,
+// which must be there: that is cheaper than a branch nobody can predict.
+template <class T> RF_HELPER T entry(const T *table, uint64_t at, bool wanted) {
+  if (target::WARP > 1)
+    return wanted ? table[at] : 0;
+  T v = table[wanted ? at : 0];
+  return wanted ? v : 0;
+}
+
+template <class T>
+RF_HELPER void gather(int64_t *out, const uint8_t *live, const int64_t *rows, const T *from, int64_t base,
+                      int64_t step, int32_t items) {
+  if (target::WARP == 1) {
+    // The first live item's row stands in for those of the others.
+    int32_t first = 0;
+    while (first < items && !live[first])
+      first++;
+    if (first == items)
+      return;
+    int64_t safe = rows[first];
+    for (int32_t i = first; i < items; i++)
+      out[i] = base + step * (int64_t)(uint64_t)from[live[i] ? rows[i] : safe];
+    return;
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i])
+      out[i] = base + step * (int64_t)(uint64_t)from[rows[i]];
+}
+
+// early and late read a word of a table in two steps: a GPU loads it early, a CPU
+// only asks for its line and loads it late. STABLE says that nobody writes the
+// table meanwhile.
+template <bool STABLE> RF_HELPER uint64_t early(const uint64_t *p, bool wanted) {
+  if (target::WARP == 1) {
+    target::prefetch(p);
+    return 0;
+  }
+  return !wanted ? 0 : STABLE ? *p : target::load(p);
+}
+
+template <bool STABLE> RF_HELPER uint64_t late(const uint64_t *p, uint64_t seen) {
+  return target::WARP > 1 ? seen : STABLE ? *p : target::load(p);
+}
+
+// GROUP items have their accesses begun before the first of them is finished.
+enum { GROUP = 16 };
+
+// in_groups calls begin for each item of a group, to fetch what the item needs,
+// and then finish with what begin returned.
+template <class S, class B, class F> RF_HELPER void in_groups(int32_t items, B begin, F finish) {
+  RF_UNROLL
+  for (int32_t from = 0; from < items; from += GROUP) {
+    S state[GROUP];
+    // On a CPU groups are whole.
+    RF_UNROLL
+    for (int32_t j = 0; j < GROUP; j++)
+      if (target::WARP == 1 || from + j < items)
+        state[j] = begin(from + j);
+    RF_UNROLL
+    for (int32_t j = 0; j < GROUP; j++)
+      if (target::WARP == 1 || from + j < items)
+        finish(from + j, state[j]);
+  }
+}
+
 } // namespace tile
 
 // rf_tile_row returns the row of the tile that is the calling thread's item.
@@ -169,7 +235,7 @@ RF_PRIMITIVE void rf_tile_live(uint8_t *live, int32_t rows, int32_t threads, int
 RF_PRIMITIVE void rf_tile_load(int64_t *out, const void *column, int32_t width, int64_t base, int64_t step,
                                int64_t start, int32_t rows, int32_t threads, int32_t items) {
   tile::load_width(out, column, width, base, step, start, rows, threads, items,
-                   [] RF_LAMBDA(int32_t) { return true; });
+                   [](int32_t) RF_LAMBDA { return true; });
 }
 
 // rf_tile_load_live is rf_tile_load for the live items alone; the others' words
@@ -180,7 +246,7 @@ RF_PRIMITIVE void rf_tile_load_live(int64_t *out, const uint8_t *live, const voi
                                     int64_t base, int64_t step, int64_t start, int32_t rows, int32_t threads,
                                     int32_t items) {
   tile::load_width(out, column, width, base, step, start, rows, threads, items,
-                   [live] RF_LAMBDA(int32_t i) { return live[i] != 0; });
+                   [live](int32_t i) RF_LAMBDA { return live[i] != 0; });
 }
 
 // rf_tile_store writes items to rows start to start + rows of a column, as
@@ -230,8 +296,17 @@ RF_PRIMITIVE int64_t rf_column_word(const void *column, int32_t width, int64_t b
 // Cost: one random access a live item, all independent
 RF_PRIMITIVE void rf_tile_gather(int64_t *out, const uint8_t *live, const int64_t *rows, const void *column,
                                  int32_t width, int64_t base, int64_t step, int32_t items) {
+  switch (width) {
+  case 1:
+    return tile::gather(out, live, rows, (const uint8_t *)column, base, step, items);
+  case 2:
+    return tile::gather(out, live, rows, (const uint16_t *)column, base, step, items);
+  case 4:
+    return tile::gather(out, live, rows, (const uint32_t *)column, base, step, items);
+  case 8:
+    return tile::gather(out, live, rows, (const uint64_t *)column, base, step, items);
+  }
   RF_UNROLL
   for (int32_t i = 0; i < items; i++)
-    if (live[i])
-      out[i] = rf_column_word(column, width, base, step, rows[i]);
+    out[i] = base;
 }

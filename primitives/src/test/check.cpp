@@ -549,6 +549,14 @@ bool check_dates(const Case &c) {
   return same("date_parts", out.get(), want);
 }
 
+// The quotient rounded half away from zero; d is not 0.
+__int128 divide_round(__int128 n, __int128 d) {
+  auto size = [](__int128 v) { return v < 0 ? -(unsigned __int128)v : (unsigned __int128)v; };
+  unsigned __int128 q = size(n) / size(d), rest = size(n) % size(d);
+  q += rest >= size(d) - rest;
+  return (__int128)((n < 0) != (d < 0) ? -q : q);
+}
+
 bool check_int128(const Case &c) {
   int64_t n = c.n() / 2;
   for (uint64_t divisor : {1ull, 3ull, 1ull << 63}) {
@@ -558,13 +566,13 @@ bool check_int128(const Case &c) {
       __int128 p = (__int128)x * y, sum;
       bool fits = !__builtin_add_overflow(p, p, &sum);
       sum = (__int128)((unsigned __int128)sum + (unsigned __int128)(__int128)x);
-      unsigned __int128 size = p < 0 ? -(unsigned __int128)p : (unsigned __int128)p;
-      unsigned __int128 q = size / divisor;
-      q += size % divisor >= divisor - size % divisor;
-      __int128 quotient = p < 0 ? -(__int128)q : (__int128)q;
+      __int128 quotient = divide_round(p, divisor);
+      __int128 wide = (__int128)((unsigned __int128)(__int128)(x >> 32) << 64 | (uint64_t)y);
+      __int128 other = wide == 0 ? p : divide_round(p, wide);
       want.insert(want.end(), {(int64_t)p, (int64_t)(p >> 64), fits, (int64_t)sum, (int64_t)(sum >> 64),
                                p < sum ? -1 : p > sum ? 1 : 0, p == (int64_t)p, (int64_t)quotient,
-                               (int64_t)(quotient >> 64), 0});
+                               (int64_t)(quotient >> 64), wide != 0 && (p < 0) == (wide < 0) ? other >= 0 : wide != 0,
+                               (int64_t)other, (int64_t)(other >> 64)});
     }
     Words pairs = c.words;
     for (int64_t i = 0; i < n; i++)

@@ -14,6 +14,9 @@
 #include "../all.h"
 #endif
 
+// The forms of tables, as package harmony/abi numbers them.
+enum : int64_t { NONE, DIRECT, HASH, WIDE };
+
 struct Arguments {
   uint64_t word[12];
 };
@@ -99,11 +102,12 @@ RF_KERNEL tile_gather(const Arguments &a) {
     rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
     rf_tile_load_live(at, live, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     RF_UNROLL
-    for (int32_t i = 0; i < ITEMS; i++) {
+    for (int32_t i = 0; i < ITEMS; i++)
       live[i] = live[i] && at[i] < number(a, 7);
-      words[i] = -1;
-    }
     rf_tile_gather(words, live, at, pointer<void>(a, 2), (int32_t)number(a, 3), number(a, 4), number(a, 5), ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      words[i] = live[i] ? words[i] : -1;
     rf_tile_store(pointer<void>(a, 6), 8, 0, words, start, (int32_t)rows, THREADS, ITEMS);
   }
 }
@@ -256,7 +260,7 @@ RF_KERNEL set64_insert(const Arguments &a) {
     uint8_t live[ITEMS];
     rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
     rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
-    if (!rf_tile_set64_insert(live, (const uint64_t *)keys, pointer<uint64_t>(a, 2), (uint64_t)number(a, 3), ITEMS))
+    if (!rf_tile_insert(live, (const uint64_t *)keys, HASH, pointer<uint64_t>(a, 2), (uint64_t)number(a, 3), ITEMS))
       *pointer<int64_t>(a, 7) = 0;
     int32_t total = rf_block_rank(rank, live, scratch, THREADS, ITEMS);
     int64_t first = rf_block_reserve(pointer<int64_t>(a, 5), total, scratch, THREADS);
@@ -274,8 +278,8 @@ RF_KERNEL set64_contains(const Arguments &a) {
     rf_tile_live(in, (int32_t)rows, THREADS, ITEMS);
     rf_tile_live(absent, (int32_t)rows, THREADS, ITEMS);
     rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_set64_contains(in, (const uint64_t *)keys, slots, mask, 0, ITEMS);
-    rf_tile_set64_contains(absent, (const uint64_t *)keys, slots, mask, 1, ITEMS);
+    rf_tile_find_exists(in, (const uint64_t *)keys, HASH, slots, mask, 0, ITEMS);
+    rf_tile_find_exists(absent, (const uint64_t *)keys, HASH, slots, mask, 1, ITEMS);
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++)
       out[i] = in[i] + 2 * rf_set64_contains(slots, mask, (uint64_t)keys[i]) + 4 * !absent[i];
@@ -290,27 +294,50 @@ RF_KERNEL set64_insert_each(const Arguments &a) {
         rf_set64_insert(pointer<uint64_t>(a, 2), (uint64_t)number(a, 3), pointer<uint64_t>(a, 0)[i]);
 }
 
+// Loads a tile of tuples of three columns, arguments 0 to 2.
+#define RF_TUPLES()                                                                                                    \
+  int64_t tuples[3 * ITEMS];                                                                                           \
+  RF_UNROLL                                                                                                            \
+  for (int32_t c = 0; c < 3; c++)                                                                                      \
+    rf_tile_load(tuples + c * ITEMS, pointer<void>(a, c), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS)
+
 // three columns in, n, slots, mask, three columns out, cursor, capacity, row of
 // each tuple, twice that plus 1 where it was new
 RF_KERNEL rowset_insert(const Arguments &a) {
   int64_t *columns[3] = {pointer<int64_t>(a, 6), pointer<int64_t>(a, 7), pointer<int64_t>(a, 8)};
-  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 3); i += launch::blocks() * THREADS) {
-    int64_t tuple[3] = {pointer<int64_t>(a, 0)[i], pointer<int64_t>(a, 1)[i], pointer<int64_t>(a, 2)[i]};
-    int32_t is_new;
-    uint64_t hash = rf_hash_words(tuple, 3);
-    int64_t row = rf_rowset_insert(pointer<uint64_t>(a, 4), (uint64_t)number(a, 5), hash, columns, 3, tuple,
-                                   pointer<int64_t>(a, 9), number(a, 10), &is_new, THREADS);
-    pointer<int64_t>(a, 11)[i] = 2 * row + is_new;
+  RF_TILES(number(a, 3)) {
+    int64_t out[ITEMS];
+    uint64_t keys[ITEMS];
+    uint8_t live[ITEMS];
+    RF_TUPLES();
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_wide_insert(keys, live, tuples, ITEMS, 3, pointer<uint64_t>(a, 4), (uint64_t)number(a, 5), columns,
+                        pointer<int64_t>(a, 9), number(a, 10), THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      out[i] = 2 * (int64_t)keys[i] + live[i];
+    rf_tile_store(pointer<void>(a, 11), 8, 0, out, start, (int32_t)rows, THREADS, ITEMS);
   }
 }
 
-// three columns of tuples, n, slots, mask, three columns of the set, out rows
+// three columns of tuples, n, slots, mask, three columns of the set, out rows or -1
 RF_KERNEL rowset_find(const Arguments &a) {
-  int64_t *columns[3] = {pointer<int64_t>(a, 6), pointer<int64_t>(a, 7), pointer<int64_t>(a, 8)};
-  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 3); i += launch::blocks() * THREADS) {
-    int64_t tuple[3] = {pointer<int64_t>(a, 0)[i], pointer<int64_t>(a, 1)[i], pointer<int64_t>(a, 2)[i]};
-    pointer<int64_t>(a, 9)[i] = rf_rowset_find(pointer<uint64_t>(a, 4), (uint64_t)number(a, 5),
-                                               rf_hash_words(tuple, 3), columns, 3, tuple);
+  const int64_t *columns[3] = {pointer<int64_t>(a, 6), pointer<int64_t>(a, 7), pointer<int64_t>(a, 8)};
+  RF_TILES(number(a, 3)) {
+    int64_t out[ITEMS];
+    uint64_t keys[ITEMS];
+    uint8_t live[ITEMS], absent[ITEMS];
+    RF_TUPLES();
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(absent, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_wide_find(keys, absent, tuples, ITEMS, 3, pointer<uint64_t>(a, 4), (uint64_t)number(a, 5), columns, 1,
+                      ITEMS);
+    rf_tile_wide_find(keys, live, tuples, ITEMS, 3, pointer<uint64_t>(a, 4), (uint64_t)number(a, 5), columns, 0,
+                      ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      out[i] = live[i] == absent[i] ? -2 : live[i] ? (int64_t)keys[i] : -1;
+    rf_tile_store(pointer<void>(a, 9), 8, 0, out, start, (int32_t)rows, THREADS, ITEMS);
   }
 }
 
@@ -330,23 +357,23 @@ RF_KERNEL bitset_contains(const Arguments &a) {
     uint8_t live[ITEMS];
     rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
     rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_bitset_contains(live, keys, number(a, 3), (uint64_t)number(a, 4), pointer<uint32_t>(a, 2),
-                            (int32_t)number(a, 5), ITEMS);
+    uint64_t packed[ITEMS];
+    rf_tile_pack(packed, live, keys, 0, number(a, 3), 64, 1, ITEMS);
+    rf_tile_find_exists(live, packed, DIRECT, pointer<uint32_t>(a, 2), (uint64_t)number(a, 4), (int32_t)number(a, 5),
+                        ITEMS);
     rf_tile_bitset_ballot(pointer<uint32_t>(a, 6), start, live, THREADS, ITEMS);
   }
 }
 
-// keys, n, table, mask, first, size, kind (0 direct, 1 map64, 2 map32), out
+// keys, n, table, mask, first, size, kind (0 direct, 1 map64), out
 RF_KERNEL map_insert(const Arguments &a) {
   for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS) {
     uint64_t key = pointer<uint64_t>(a, 0)[i], mask = (uint64_t)number(a, 3);
     int32_t is;
     if (number(a, 6) == 0)
       is = rf_direct_insert(pointer<uint32_t>(a, 2), number(a, 4), (uint64_t)number(a, 5), (int64_t)key, (uint32_t)i);
-    else if (number(a, 6) == 1)
-      is = rf_map64_insert(pointer<uint64_t>(a, 2), mask, key, (uint64_t)i);
     else
-      is = rf_map32_insert(pointer<uint64_t>(a, 2), mask, (uint32_t)key, (uint32_t)i);
+      is = rf_map64_insert(pointer<uint64_t>(a, 2), mask, key, (uint64_t)i);
     pointer<int64_t>(a, 7)[i] = is;
   }
 }
@@ -355,42 +382,257 @@ RF_KERNEL map_insert(const Arguments &a) {
 RF_KERNEL map_find(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t keys[ITEMS], found[ITEMS];
+    uint64_t packed[ITEMS];
     uint8_t live[ITEMS];
     rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
     rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     uint64_t mask = (uint64_t)number(a, 3);
-    if (number(a, 6) == 0)
-      rf_tile_direct_find(found, live, keys, pointer<uint32_t>(a, 2), number(a, 4), (uint64_t)number(a, 5), ITEMS);
-    else if (number(a, 6) == 1)
-      rf_tile_map64_find(found, live, (const uint64_t *)keys, pointer<uint64_t>(a, 2), mask, ITEMS);
-    else
-      rf_tile_map32_find(found, live, (const uint64_t *)keys, pointer<uint64_t>(a, 2), mask, ITEMS);
+    if (number(a, 6) == 0) {
+      rf_tile_pack(packed, live, keys, 0, number(a, 4), 64, 1, ITEMS);
+      rf_tile_find_unique(found, live, packed, DIRECT, pointer<uint32_t>(a, 2), (uint64_t)number(a, 5), ITEMS);
+    } else {
+      rf_tile_find_unique(found, live, (const uint64_t *)keys, HASH, pointer<uint64_t>(a, 2), mask, ITEMS);
+    }
     RF_UNROLL
-    for (int32_t i = 0; i < ITEMS; i++)
+    for (int32_t i = 0; i < ITEMS; i++) {
       if ((found[i] >= 0) != (live[i] != 0))
         found[i] = -2;
+      int64_t one = number(a, 6) == 0
+                        ? rf_direct_find(pointer<uint32_t>(a, 2), number(a, 4), (uint64_t)number(a, 5), keys[i])
+                        : rf_map64_find(pointer<uint64_t>(a, 2), mask, (uint64_t)keys[i]);
+      if (rf_tile_row(i, THREADS) < rows && found[i] != one)
+        found[i] = -3;
+    }
     rf_tile_store(pointer<void>(a, 7), 8, 0, found, start, (int32_t)rows, THREADS, ITEMS);
   }
 }
 
-// keys, n, table keys, mask, begins, rows, phase (0 count, 1 fill)
-RF_KERNEL multimap_build(const Arguments &a) {
-  for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS) {
-    uint64_t key = pointer<uint64_t>(a, 0)[i], mask = (uint64_t)number(a, 3);
-    if (number(a, 6) == 0)
-      rf_multimap_count(pointer<uint64_t>(a, 2), mask, pointer<uint64_t>(a, 4), key);
-    else
-      rf_multimap_fill(pointer<uint64_t>(a, 2), mask, pointer<uint64_t>(a, 4), pointer<uint64_t>(a, 5), key,
-                       (uint64_t)i);
+// two columns, n, shift, base and bits of the second, out keys, out live: the
+// first has base 100 and 20 bits from bit 0 on
+RF_KERNEL tile_pack(const Arguments &a) {
+  RF_TILES(number(a, 2)) {
+    int64_t first[ITEMS], second[ITEMS], flags[ITEMS];
+    uint64_t keys[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(first, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(second, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_pack(keys, live, first, 0, 100, 20, 1, ITEMS);
+    rf_tile_pack(keys, live, second, number(a, 3), number(a, 4), number(a, 5), 0, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      flags[i] = live[i];
+    rf_tile_store(pointer<void>(a, 6), 8, 0, (int64_t *)keys, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_store(pointer<void>(a, 7), 8, 0, flags, start, (int32_t)rows, THREADS, ITEMS);
   }
 }
 
-// keys, n, table keys, mask, begins, out counts, out begins
-RF_KERNEL multimap_find(const Arguments &a) {
+// gauge, out: what each thread of a block learns of it
+RF_KERNEL block_room(const Arguments &a) {
+  RF_SHARED(scratch, 8);
+  int32_t room = rf_block_room(pointer<int64_t>(a, 0), scratch, THREADS);
+  pointer<int64_t>(a, 1)[launch::block() * THREADS + target::thread()] = room;
+}
+
+// words, n, limit, column, width, base, cursor: appends the words below limit
+RF_KERNEL tile_append(const Arguments &a) {
+  RF_SHARED(scratch, 8 * 32);
+  RF_TILES(number(a, 1)) {
+    int64_t words[ITEMS];
+    int32_t rank[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(words, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      live[i] = live[i] && words[i] < number(a, 2);
+    int32_t total = rf_block_rank(rank, live, scratch, THREADS, ITEMS);
+    int64_t first = rf_block_reserve(pointer<int64_t>(a, 6), total, scratch, THREADS);
+    rf_tile_append(pointer<void>(a, 3), number(a, 4), number(a, 5), first, words, rank, live, ITEMS);
+  }
+}
+
+// keys, n, form, table, size, out: 1 new, or -1 where a full set voids all
+RF_KERNEL set_insert(const Arguments &a) {
+  RF_TILES(number(a, 1)) {
+    int64_t keys[ITEMS], out[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    int32_t room = rf_tile_insert(live, (const uint64_t *)keys, number(a, 2), pointer<void>(a, 3),
+                                  (uint64_t)number(a, 4), ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      out[i] = room ? live[i] : -1;
+    rf_tile_store(pointer<void>(a, 5), 8, 0, out, start, (int32_t)rows, THREADS, ITEMS);
+  }
+}
+
+// keys, n, form, table, size, out: 1 in, 2 not absent
+RF_KERNEL set_contains(const Arguments &a) {
+  RF_TILES(number(a, 1)) {
+    int64_t keys[ITEMS], out[ITEMS];
+    uint8_t in[ITEMS], absent[ITEMS];
+    rf_tile_live(in, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(absent, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_find_exists(in, (const uint64_t *)keys, number(a, 2), pointer<void>(a, 3), (uint64_t)number(a, 4), 0,
+                        ITEMS);
+    rf_tile_find_exists(absent, (const uint64_t *)keys, number(a, 2), pointer<void>(a, 3), (uint64_t)number(a, 4), 1,
+                        ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      out[i] = in[i] + 2 * !absent[i];
+    rf_tile_store(pointer<void>(a, 5), 8, 0, out, start, (int32_t)rows, THREADS, ITEMS);
+  }
+}
+
+// keys, n, form, table, size, begins, rows, step (0 unique, 1 exists, 2 count, 3
+// fill); key -1 stands for a row that is not live
+RF_KERNEL index_build(const Arguments &a) {
+  RF_TILES(number(a, 1)) {
+    int64_t keys[ITEMS], row[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++) {
+      row[i] = start + rf_tile_row(i, THREADS);
+      live[i] = live[i] && keys[i] != -1;
+    }
+    const uint64_t *packed = (const uint64_t *)keys;
+    int64_t form = number(a, 2);
+    void *table = pointer<void>(a, 3);
+    uint64_t size = (uint64_t)number(a, 4);
+    switch (number(a, 7)) {
+    case 0:
+      rf_tile_build_unique(packed, row, live, form, table, size, ITEMS);
+      break;
+    case 1:
+      rf_tile_build_exists(packed, live, form, table, size, ITEMS);
+      break;
+    case 2:
+      rf_tile_build_count(packed, live, form, table, size, pointer<uint64_t>(a, 5), ITEMS);
+      break;
+    default:
+      rf_tile_build_fill(packed, row, live, form, table, size, pointer<uint64_t>(a, 5), pointer<uint32_t>(a, 6),
+                         ITEMS);
+    }
+  }
+}
+
+// keys, n, form, table, size, out rows or -1
+RF_KERNEL unique_find(const Arguments &a) {
+  RF_TILES(number(a, 1)) {
+    int64_t keys[ITEMS], found[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_find_unique(found, live, (const uint64_t *)keys, number(a, 2), pointer<void>(a, 3), (uint64_t)number(a, 4),
+                        ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      if ((found[i] >= 0) != (live[i] != 0))
+        found[i] = -2;
+    rf_tile_store(pointer<void>(a, 5), 8, 0, found, start, (int32_t)rows, THREADS, ITEMS);
+  }
+}
+
+// keys, n, form, table, size, begins, rows, out counts, out begins, out the last
+// row of each key, or -1
+RF_KERNEL multi_find(const Arguments &a) {
+  RF_TILES(number(a, 1)) {
+    int64_t keys[ITEMS], counts[ITEMS], first[ITEMS], last[ITEMS], found[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_find_multi(first, counts, live, (const uint64_t *)keys, number(a, 2), pointer<void>(a, 3),
+                       (uint64_t)number(a, 4), pointer<uint64_t>(a, 5), ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++) {
+      live[i] = counts[i] > 0;
+      last[i] = first[i] + counts[i] - 1;
+    }
+    rf_tile_match_rows(found, live, last, pointer<uint32_t>(a, 6), ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      found[i] = live[i] ? found[i] : -1;
+    rf_tile_store(pointer<void>(a, 7), 8, 0, counts, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_store(pointer<void>(a, 8), 8, 0, first, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_store(pointer<void>(a, 9), 8, 0, found, start, (int32_t)rows, THREADS, ITEMS);
+  }
+}
+
+// keys, words, n, form, table, size, cursor and room, records, words, minima and
+// maxima, number of groups if they are few, shared. A slot's record is a count, three
+// sums of 128 bits (signed words, unsigned words, products of words and -3) and a
+// count that starts from its last word; then occupied, minima, maxima. Key -1
+// stands for a row that is not live.
+RF_KERNEL group_cells(const Arguments &a) {
+  enum { RECORD = 8 };
+  int64_t form = number(a, 3);
+  uint64_t size = (uint64_t)number(a, 5), few = (uint64_t)number(a, 9);
+  int32_t shared = (int32_t)number(a, 10);
+  int64_t groups = form == HASH ? (int64_t)size + 2 : (int64_t)size;
+  int64_t *records = pointer<int64_t>(a, 7), *occupied = pointer<int64_t>(a, 8);
+  RF_TILES(number(a, 2)) {
+    int64_t keys[ITEMS], words[ITEMS], low[ITEMS], high[ITEMS], slots[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++) {
+      live[i] = live[i] && keys[i] != -1;
+      rf_i128_multiply((uint64_t *)low + i, high + i, words[i], -3);
+    }
+    if (!rf_tile_group_slots(slots, live, (const uint64_t *)keys, form, pointer<uint64_t>(a, 4), size,
+                             pointer<int64_t>(a, 6), shared, ITEMS)) {
+      pointer<int64_t>(a, 6)[1] = 0;
+      continue;
+    }
+    rf_tile_cells_count(records, RECORD, slots, live, few, shared, ITEMS);
+    rf_tile_cells_add((uint64_t *)records + 1, RECORD, slots, words, live, 0, few, shared, ITEMS);
+    rf_tile_cells_add((uint64_t *)records + 3, RECORD, slots, words, live, 1, few, shared, ITEMS);
+    rf_tile_cells_add_i128((uint64_t *)records + 5, RECORD, slots, low, high, live, shared, ITEMS);
+    rf_tile_cells_count(records + 7, RECORD, slots, live, 0, shared, ITEMS);
+    rf_tile_cells_mark(occupied, slots, live, ITEMS);
+    rf_tile_cells_min(occupied + groups, slots, words, live, shared, ITEMS);
+    rf_tile_cells_max(occupied + 2 * groups, slots, words, live, shared, ITEMS);
+  }
+}
+
+// first slot, n, form, table, size, shift, base, bits, column, out
+RF_KERNEL group_keys(const Arguments &a) {
+  RF_TILES(number(a, 1)) {
+    int64_t words[ITEMS];
+    rf_tile_group_keys(words, number(a, 0) + start, number(a, 2), pointer<uint64_t>(a, 3), (uint64_t)number(a, 4),
+                       number(a, 5), number(a, 6), number(a, 7), pointer<int64_t>(a, 8), (int32_t)rows, THREADS,
+                       ITEMS);
+    rf_tile_store(pointer<void>(a, 9), 8, 0, words, start, (int32_t)rows, THREADS, ITEMS);
+  }
+}
+
+// slots, doubles, n, cells of 70 words, shared: slot -1 stands for a row that is
+// not live
+RF_KERNEL float_sum(const Arguments &a) {
+  RF_TILES(number(a, 2)) {
+    int64_t slots[ITEMS], words[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(slots, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_load(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      live[i] = live[i] && slots[i] >= 0;
+    rf_tile_cells_float(pointer<uint64_t>(a, 3), 70, slots, words, live, (int32_t)number(a, 4), ITEMS);
+  }
+}
+
+// cells of 70 words, n, out
+RF_KERNEL float_round(const Arguments &a) {
   for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS)
-    pointer<int64_t>(a, 5)[i] =
-        rf_multimap_find(pointer<int64_t>(a, 6) + i, pointer<uint64_t>(a, 2), (uint64_t)number(a, 3),
-                         pointer<uint64_t>(a, 4), pointer<uint64_t>(a, 0)[i]);
+    pointer<int64_t>(a, 2)[i] = rf_fsum_round(pointer<uint64_t>(a, 0) + 70 * i);
 }
 
 // groups below 4, words, n, four sums
@@ -544,11 +786,11 @@ RF_KERNEL date_parts(const Arguments &a) {
 }
 
 // pairs of words, n, divisor, out: product, sum of products' halves and fit,
-// comparison, quotient
+// comparison, quotient by the divisor, quotient by x >> 32 before y
 RF_KERNEL int128_parts(const Arguments &a) {
   for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS) {
     int64_t x = pointer<int64_t>(a, 0)[2 * i], y = pointer<int64_t>(a, 0)[2 * i + 1];
-    int64_t *out = pointer<int64_t>(a, 3) + 10 * i;
+    int64_t *out = pointer<int64_t>(a, 3) + 12 * i;
     uint64_t lo, sum_lo;
     int64_t hi, sum_hi;
     rf_i128_multiply(&lo, &hi, x, y);
@@ -559,8 +801,12 @@ RF_KERNEL int128_parts(const Arguments &a) {
     out[3] = (int64_t)sum_lo, out[4] = sum_hi;
     out[5] = rf_i128_compare(lo, hi, sum_lo, sum_hi);
     out[6] = rf_i128_fits_word(lo, hi);
+    uint64_t quotient_lo = lo;
+    int64_t quotient_hi = hi;
+    out[9] = rf_i128_quotient(&quotient_lo, &quotient_hi, (uint64_t)y, x >> 32);
+    out[10] = (int64_t)quotient_lo, out[11] = quotient_hi;
     rf_i128_divide_round(&lo, &hi, (uint64_t)number(a, 2));
-    out[7] = (int64_t)lo, out[8] = hi, out[9] = 0;
+    out[7] = (int64_t)lo, out[8] = hi;
   }
 }
 
@@ -587,6 +833,8 @@ RF_KERNEL string_match(const Arguments &a) {
 #define RF_EACH_KERNEL(F)                                                                                              \
   F(tile_load) F(tile_store) F(tile_gather) F(sum_w1) F(sum_w2) F(sum_w4) F(sum_w8) F(scan_block) F(reduce_block)      \
   F(compact_ordered) F(compact_scatter) F(expand_tile) F(set64_insert) F(set64_contains) F(set64_insert_each)          \
-  F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(map_insert) F(map_find) F(multimap_build)      \
-  F(multimap_find) F(group_registers) F(group_global) F(group_block) F(search_sorted) F(merge_block)                   \
-  F(segment_block) F(radix_histogram) F(radix_scatter) F(date_parts) F(int128_parts) F(string_match)
+  F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(map_insert) F(map_find) F(tile_pack)           \
+  F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find) F(multi_find)               \
+  F(group_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers) F(group_global) F(group_block)           \
+  F(search_sorted) F(merge_block) F(segment_block) F(radix_histogram) F(radix_scatter) F(date_parts) F(int128_parts)   \
+  F(string_match)

@@ -1,0 +1,165 @@
+// Accumulators of groups, a tile at a time: the cell of slot s is words words
+// from cells + words * s on (one word where a function has no parameter words).
+//
+// With shared = 0 one CPU worker alone writes the cells; the threads of a GPU
+// always share them. Slots of items that are not live are unspecified, but of a
+// group's table (rf_tile_group_slots makes them 0). Where all groups are few and
+// their number is known, up to FEW, size says so: then a thread adds up its items
+// of each group, and a warp its threads', before a cell is touched once.
+
+#pragma once
+
+#include "group.h"
+
+namespace cells {
+
+enum : uint64_t { FEW = 8 };
+
+RF_HELPER bool together(int32_t shared) { return target::WARP > 1 || shared; }
+
+// Sum adds up at most 2^31 words of 64 bits exactly: their halves apart, so that
+// nothing carries and loops vectorise.
+struct Sum {
+  uint64_t low;
+  int64_t high;
+
+  RF_MEMBER void add(uint64_t word, bool is_unsigned) {
+    low += word & 0xffffffffu;
+    high += is_unsigned ? (int64_t)(word >> 32) : (int64_t)word >> 32;
+  }
+  RF_MEMBER int128::Int128 total() const {
+    return int128::add(int128::Int128{(uint64_t)high << 32, high >> 32}, int128::Int128{low, 0});
+  }
+};
+
+// each_few calls add with each item's slot number g and all ones if the item is
+// live and of that group, else 0, and after all items done with g. One group is
+// every slot's.
+template <class A, class D>
+RF_HELPER void each_few(const int64_t *slots, const uint8_t *live, uint64_t size, int32_t items, A add, D done) {
+  if (size == 1) {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      add(i, 0 - (uint64_t)live[i]);
+    done(0);
+    return;
+  }
+  for (uint64_t g = 0; g < size; g++) {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      add(i, 0 - (uint64_t)(live[i] & (slots[i] == (int64_t)g)));
+    done(g);
+  }
+}
+
+RF_HELPER uint64_t warp_sum(uint64_t v) {
+  return reduce::warp(v, [](uint64_t a, uint64_t b) RF_LAMBDA { return a + b; });
+}
+
+RF_HELPER bool first_lane() { return target::WARP == 1 || target::thread() % target::WARP == 0; }
+
+} // namespace cells
+
+// rf_tile_cells_count adds one to the cell of each live item.
+//
+// Phases: of few groups: 1 count in threads; 2 in warps; 3 add to the cells
+// Barriers: 0, but every warp calls it whole
+// Cost: one atomic a live item; of few groups one a warp and group, none if not shared
+RF_PRIMITIVE void rf_tile_cells_count(int64_t *cells, int32_t words, const int64_t *slots, const uint8_t *live,
+                                      uint64_t size, int32_t shared, int32_t items) {
+  bool together = cells::together(shared);
+  if (size - 1 < cells::FEW) {
+    uint64_t count = 0;
+    cells::each_few(
+        slots, live, size, items, [&count](int32_t, uint64_t mask) RF_LAMBDA { count += mask & 1; },
+        [=, &count](uint64_t g) RF_LAMBDA {
+          uint64_t all = cells::warp_sum(count);
+          if (cells::first_lane() && all != 0)
+            rf_cell_add(cells + (uint64_t)words * g, (int64_t)all, together);
+          count = 0;
+        });
+    return;
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i])
+      rf_cell_add(cells + words * slots[i], 1, together);
+}
+
+// rf_tile_cells_mark sets the words of live items' slots to 1. Any number of
+// threads and workers mark at once.
+//
+// Cost: one read a live item, and one write where the word was 0
+RF_PRIMITIVE void rf_tile_cells_mark(int64_t *occupied, const int64_t *slots, const uint8_t *live, int32_t items) {
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i] && target::load(occupied + slots[i]) == 0)
+      target::store(occupied + slots[i], (int64_t)1);
+}
+
+// rf_tile_cells_add adds live items' words, signed or unsigned, to sums of 128
+// bits, low half first. size is the number of slots if it is small and known, else 0.
+//
+// Phases: of few groups: 1 add in threads; 2 in warps; 3 add to the cells
+// Barriers: 0, but every warp calls it whole
+// Cost: one or two atomics a live item; of few groups 20 shuffles and one or two atomics a warp and group, none if not shared
+RF_PRIMITIVE void rf_tile_cells_add(uint64_t *cells, int32_t words, const int64_t *slots, const int64_t *values,
+                                    const uint8_t *live, int32_t is_unsigned, uint64_t size, int32_t shared,
+                                    int32_t items) {
+  bool together = cells::together(shared);
+  if (size - 1 < cells::FEW) {
+    cells::Sum sum = {0, 0};
+    cells::each_few(
+        slots, live, size, items,
+        [=, &sum](int32_t i, uint64_t mask) RF_LAMBDA { sum.add((uint64_t)values[i] & mask, is_unsigned != 0); },
+        [=, &sum](uint64_t g) RF_LAMBDA {
+          sum.low = cells::warp_sum(sum.low);
+          sum.high = (int64_t)cells::warp_sum((uint64_t)sum.high);
+          int128::Int128 total = sum.total();
+          if (cells::first_lane() && (total.lo | (uint64_t)total.hi) != 0)
+            rf_cell_add_i128(cells + (uint64_t)words * g, total.lo, total.hi, together);
+          sum = cells::Sum{0, 0};
+        });
+    return;
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i])
+      rf_cell_add_i128(cells + words * slots[i], (uint64_t)values[i], is_unsigned ? 0 : values[i] >> 63, together);
+}
+
+// rf_tile_cells_add_i128 adds live items' numbers of 128 bits, in two arrays, to
+// sums of 128 bits, low half first.
+//
+// Cost: one or two atomics a live item, none if not shared
+RF_PRIMITIVE void rf_tile_cells_add_i128(uint64_t *cells, int32_t words, const int64_t *slots, const int64_t *low,
+                                         const int64_t *high, const uint8_t *live, int32_t shared, int32_t items) {
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i])
+      rf_cell_add_i128(cells + words * slots[i], (uint64_t)low[i], high[i], cells::together(shared));
+}
+
+// rf_tile_cells_min lowers the cells of live items to their values, in the order
+// of int64. Start from INT64_MAX.
+//
+// Cost: one read a live item, and one atomic where the value is less
+RF_PRIMITIVE void rf_tile_cells_min(int64_t *cells, const int64_t *slots, const int64_t *values, const uint8_t *live,
+                                    int32_t shared, int32_t items) {
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i] && values[i] < target::load(cells + slots[i]))
+      rf_cell_min(cells + slots[i], values[i], cells::together(shared));
+}
+
+// rf_tile_cells_max raises the cells of live items to their values, in the order
+// of int64. Start from INT64_MIN.
+//
+// Cost: one read a live item, and one atomic where the value is greater
+RF_PRIMITIVE void rf_tile_cells_max(int64_t *cells, const int64_t *slots, const int64_t *values, const uint8_t *live,
+                                    int32_t shared, int32_t items) {
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i] && values[i] > target::load(cells + slots[i]))
+      rf_cell_max(cells + slots[i], values[i], cells::together(shared));
+}

@@ -1,0 +1,263 @@
+// Sets and indexes over packed keys, whatever their form: what kernels that
+// probe, insert and build call for a tile.
+//
+//   set           DIRECT bit set below size, HASH set64, NONE: every tuple is new
+//   unique index  DIRECT table of row number plus 1 below size, HASH map64
+//   exists index  DIRECT bit set below size, HASH set64
+//   multi index   begins and rows; the rows of key k, DIRECT, or of the key in
+//                 slot k of a set64, HASH, are rows[begins[k]] to
+//                 rows[begins[k + 1] - 1], in no particular order; begins has a word
+//                 more than there are numbers k
+//
+// size is the mask of HASH. Keys at or above the size of DIRECT are in no table.
+// WIDE is as DIRECT where a key leads to rows; a set or an exists index of form
+// WIDE is the row set alone, so that here nothing is left to do.
+//
+// A multi index is built in three steps from all zero, so that a key with many
+// rows makes a long run, never a long chain:
+//
+//   1 rf_tile_build_count for every row;
+//   2 begins from its second word on replaced by its exclusive running sums
+//     (any device-wide scan);
+//   3 rf_tile_build_fill for every row.
+
+#pragma once
+
+#include "bitset.h"
+#include "direct.h"
+#include "keys.h"
+#include "map.h"
+
+namespace bits {
+
+// insert_tile leaves live only the live items whose bit was clear, and returns 1,
+// or 0 if a key is no bit of the set.
+RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint32_t *words, uint64_t size, int32_t items) {
+  int32_t room = 1;
+  tile::in_groups<uint32_t>(
+      items,
+      [=](int32_t i) RF_LAMBDA {
+        bool in = live[i] && keys[i] < size;
+        if (target::WARP > 1)
+          return in ? target::load(words + keys[i] / 32) : 0;
+        target::prefetch(words + (in ? keys[i] / 32 : 0));
+        return 0u;
+      },
+      [=, &room](int32_t i, uint32_t seen) RF_LAMBDA {
+        if (!live[i])
+          return;
+        room &= keys[i] < size;
+        if (keys[i] >= size || (target::WARP > 1 && seen >> (keys[i] % 32) & 1))
+          live[i] = 0;
+        else
+          live[i] = (uint8_t)rf_bitset_insert_seldom(words, keys[i]);
+      });
+  return room;
+}
+
+} // namespace bits
+
+// rf_tile_find_unique finds the rows of live items' keys in a unique index and
+// leaves live only those that have one; the others' rows are -1.
+//
+// Phases: of HASH for each 16 items: 1 fetch all home slots; 2 go on where they are another key's
+// Cost: one random access a live item, of 4 bytes (DIRECT) or about 1.5 of 16 bytes (HASH), the first ones in flight together
+RF_PRIMITIVE void rf_tile_find_unique(int64_t *rows, uint8_t *live, const uint64_t *keys, int64_t form,
+                                      const void *table, uint64_t size, int32_t items) {
+  if (form == form::HASH)
+    return map64::find_tile(rows, live, keys, (const uint64_t *)table, size, items);
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    bool in = live[i] && keys[i] < size;
+    rows[i] = (size == 0 ? 0 : (int64_t)tile::entry((const uint32_t *)table, keys[i], in)) - 1;
+    live[i] = rows[i] >= 0;
+  }
+}
+
+// rf_tile_find_exists leaves live the live items whose key is in a set or an
+// exists index, or for absent = 1 those whose is not.
+//
+// Phases: as rf_tile_find_unique
+// Cost: as rf_tile_find_unique, with accesses of 4 or 8 bytes
+RF_PRIMITIVE void rf_tile_find_exists(uint8_t *live, const uint64_t *keys, int64_t form, const void *table,
+                                      uint64_t size, int32_t absent, int32_t items) {
+  if (form == form::HASH) {
+    set64::find_tile(live, keys, (const uint64_t *)table, size, items, [=](int32_t i, int64_t slot) RF_LAMBDA {
+      live[i] &= (slot >= 0) != (absent != 0);
+    });
+    return;
+  }
+  if (form != form::DIRECT)
+    return;
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    bool in = live[i] && keys[i] < size;
+    uint32_t word = size == 0 ? 0 : tile::entry((const uint32_t *)table, keys[i] / 32, in);
+    live[i] &= (word >> (keys[i] % 32) & 1) != (absent != 0);
+  }
+}
+
+// rf_tile_find_multi returns where in a multi index the rows of each live item's
+// key begin, and how many they are: 0 where the key has none or the item is not
+// live.
+//
+// Phases: of HASH: 1 as rf_tile_find_unique; 2 fetch where the rows begin
+// Cost: two neighbouring words a live item (DIRECT), and before them about 1.5 random accesses of 8 bytes (HASH)
+RF_PRIMITIVE void rf_tile_find_multi(int64_t *begins_out, int64_t *counts, const uint8_t *live, const uint64_t *keys,
+                                     int64_t form, const void *table, uint64_t size, const uint64_t *begins,
+                                     int32_t items) {
+  if (form == form::HASH) {
+    set64::find_tile(live, keys, (const uint64_t *)table, size, items, [=](int32_t i, int64_t slot) RF_LAMBDA {
+      begins_out[i] = slot;
+      target::prefetch(begins + (slot < 0 ? 0 : slot));
+    });
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++) {
+      bool in = begins_out[i] >= 0;
+      uint64_t slot = (uint64_t)begins_out[i];
+      uint64_t begin = tile::entry(begins, slot, in);
+      counts[i] = (int64_t)(tile::entry(begins + 1, slot, in) - begin);
+      begins_out[i] = (int64_t)begin;
+    }
+    return;
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    bool in = live[i] && keys[i] < size;
+    uint64_t begin = size == 0 ? 0 : tile::entry(begins, keys[i], in);
+    uint64_t end = size == 0 ? 0 : tile::entry(begins + 1, keys[i], in);
+    begins_out[i] = (int64_t)begin;
+    counts[i] = (int64_t)(end - begin);
+  }
+}
+
+// rf_tile_match_rows turns live items' positions in the rows of a multi index
+// into row numbers. Where all rows stand in order, index_rows is null. The other
+// items' rows are unspecified.
+//
+// Cost: one random access of 4 bytes a live item, all independent
+RF_PRIMITIVE void rf_tile_match_rows(int64_t *rows, const uint8_t *live, const int64_t *positions,
+                                     const uint32_t *index_rows, int32_t items) {
+  if (index_rows)
+    return tile::gather(rows, live, positions, index_rows, 0, 1, items);
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    rows[i] = positions[i];
+}
+
+// rf_tile_insert inserts the keys of live items into a set and leaves live only
+// those that were new. It returns 1, or 0 if the set was full, which voids the
+// result. The new items are not in the order of rows: among equal keys of
+// different threads any one wins.
+//
+// Phases: for each 16 items: 1 fetch all words or home slots; 2 insert one after the other
+// Cost: one random access (DIRECT) or about 1.5 (HASH) a live item, the first ones in flight together, and one atomic for a new key
+RF_PRIMITIVE int32_t rf_tile_insert(uint8_t *live, const uint64_t *keys, int64_t form, void *table, uint64_t size,
+                                    int32_t items) {
+  if (form == form::HASH)
+    return set64::insert_tile(live, keys, (uint64_t *)table, size, items);
+  if (form == form::DIRECT)
+    return bits::insert_tile(live, keys, (uint32_t *)table, size, items);
+  return 1;
+}
+
+// rf_tile_build_unique enters the rows of live items into a unique index. Of
+// several rows of a key any one stays.
+//
+// Cost: one random write of 4 bytes a live item (DIRECT), or about 1.5 random accesses and one atomic (HASH)
+RF_PRIMITIVE void rf_tile_build_unique(const uint64_t *keys, const int64_t *rows, const uint8_t *live, int64_t form,
+                                       void *table, uint64_t size, int32_t items) {
+  if (form == form::HASH) {
+    tile::in_groups<bool>(
+        items,
+        [=](int32_t i) RF_LAMBDA {
+          target::prefetch((uint64_t *)table + (live[i] ? 2 * set64::home(size, keys[i]) : 0));
+          return live[i] != 0;
+        },
+        [=](int32_t i, bool wanted) RF_LAMBDA {
+          if (wanted)
+            rf_map64_insert((uint64_t *)table, size, keys[i], (uint64_t)rows[i]);
+        });
+    return;
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i] && keys[i] < size)
+      target::store((uint32_t *)table + keys[i], (uint32_t)rows[i] + 1);
+}
+
+// rf_tile_build_exists enters the keys of live items into an exists index.
+//
+// Phases: as rf_tile_insert
+// Cost: as rf_tile_insert
+RF_PRIMITIVE void rf_tile_build_exists(const uint64_t *keys, const uint8_t *live, int64_t form, void *table,
+                                       uint64_t size, int32_t items) {
+  if (form == form::HASH) {
+    tile::in_groups<set64::Seen>(
+        items, [=](int32_t i) RF_LAMBDA { return set64::glance<false>((uint64_t *)table, size, keys[i], live[i]); },
+        [=](int32_t i, set64::Seen seen) RF_LAMBDA {
+          int32_t is;
+          if (live[i])
+            set64::insert((uint64_t *)table, size, keys[i], set64::look<false>((uint64_t *)table, seen), true, &is);
+        });
+    return;
+  }
+  if (form != form::DIRECT)
+    return;
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i] && keys[i] < size)
+      rf_bitset_insert_seldom((uint32_t *)table, keys[i]);
+}
+
+// rf_tile_build_count counts live items under their keys in a multi index, one
+// word after the key's own: begins[k + 1].
+//
+// Phases: of HASH as rf_tile_insert
+// Cost: one atomic a live item, and before it about 1.5 random accesses (HASH)
+RF_PRIMITIVE void rf_tile_build_count(const uint64_t *keys, const uint8_t *live, int64_t form, void *table,
+                                      uint64_t size, uint64_t *begins, int32_t items) {
+  if (form == form::HASH) {
+    tile::in_groups<set64::Seen>(
+        items, [=](int32_t i) RF_LAMBDA { return set64::glance<false>((uint64_t *)table, size, keys[i], live[i]); },
+        [=](int32_t i, set64::Seen seen) RF_LAMBDA {
+          if (!live[i])
+            return;
+          int32_t is;
+          int64_t slot =
+              set64::insert((uint64_t *)table, size, keys[i], set64::look<false>((uint64_t *)table, seen), true, &is);
+          if (slot >= 0)
+            target::add(begins + slot + 1, (uint64_t)1);
+        });
+    return;
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i] && keys[i] < size)
+      target::add(begins + keys[i] + 1, (uint64_t)1);
+}
+
+// rf_tile_build_fill enters the rows of live items, which were counted, into
+// their keys' runs: each takes the place begins[k + 1] and moves that on, so that in
+// the end it is where the next key's run begins.
+//
+// Phases: of HASH as rf_tile_find_unique
+// Cost: one atomic and one random write of 4 bytes a live item, and before them about 1.5 random accesses (HASH)
+RF_PRIMITIVE void rf_tile_build_fill(const uint64_t *keys, const int64_t *rows, const uint8_t *live, int64_t form,
+                                     const void *table, uint64_t size, uint64_t *begins, uint32_t *index_rows,
+                                     int32_t items) {
+  auto enter = [=](int32_t i, uint64_t k) RF_LAMBDA {
+    index_rows[target::add(begins + k + 1, (uint64_t)1)] = (uint32_t)rows[i];
+  };
+  if (form == form::HASH) {
+    set64::find_tile(live, keys, (const uint64_t *)table, size, items, [=](int32_t i, int64_t slot) RF_LAMBDA {
+      if (slot >= 0)
+        enter(i, (uint64_t)slot);
+    });
+    return;
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (live[i] && keys[i] < size)
+      enter(i, keys[i]);
+}
