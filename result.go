@@ -21,6 +21,7 @@ type Result struct {
 	Stats     Stats
 	relations map[string]*relation
 	names     []string
+	threads   int // that may sort
 }
 
 // relation is one predicate of a result with its presentation.
@@ -30,6 +31,7 @@ type relation struct {
 	columns []*store.Column
 	order   []store.Order
 	limit   int64 // -1 for all
+	threads int
 }
 
 // Stats says what a run cost.
@@ -45,7 +47,7 @@ type Stats struct {
 }
 
 func (r *Result) add(v *queryplan.Var, rel *store.Relation) {
-	out := &relation{rel: rel, cols: planColumns(v.Cols), limit: v.Limit}
+	out := &relation{rel: rel, cols: planColumns(v.Cols), limit: v.Limit, threads: r.threads}
 	if v.Kind == queryplan.Input {
 		out.limit = -1
 	}
@@ -93,28 +95,6 @@ func (x *relation) rows() int64 {
 // errDone ends an iteration early.
 var errDone = errors.New("done")
 
-// blocks yields the relation's words in order, a slice a column, at most limit
-// rows in all.
-func (x *relation) blocks(yield func(n int, block [][]int64) error) error {
-	left := x.rows()
-	err := store.EachSorted(x.columns, x.rel.Rows(), x.order, func(block [][]int64) error {
-		if left == 0 {
-			return errDone
-		}
-		n := int64(0)
-		if len(block) > 0 {
-			n = int64(len(block[0]))
-		}
-		n = min(n, left)
-		left -= n
-		return yield(int(n), block)
-	})
-	if err == errDone {
-		return nil
-	}
-	return err
-}
-
 // Rows yields the tuples of a predicate, sorted, as Go values: int64, uint64,
 // float64, bool, string, Decimal and time.Time. A predicate that the result does
 // not hold yields nothing.
@@ -146,7 +126,8 @@ func (r *Result) Tuples(pred string) iter.Seq[[]Value] {
 			return
 		}
 		tuple := make([]Value, len(x.columns))
-		x.blocks(func(n int, block [][]int64) error {
+		// The only error is the yield's.
+		_ = x.output(pred).Each(func(block [][]int64, n int) error {
 			for i := range n {
 				for c, column := range x.columns {
 					tuple[c] = column.ValueOf(block[c][i])
@@ -215,7 +196,7 @@ func (r *Result) WriteFile(path, pred string, format Format, opts WriteOptions) 
 }
 
 func (x *relation) output(name string) *store.Output {
-	out := &store.Output{Name: name, Columns: x.columns, Rows: x.rel.Rows(), Order: x.order, Limit: x.limit}
+	out := &store.Output{Name: name, Columns: x.columns, Rows: x.rel.Rows(), Order: x.order, Limit: x.limit, Threads: x.threads}
 	for _, c := range x.cols {
 		out.Names = append(out.Names, c.Name)
 	}

@@ -94,7 +94,7 @@ func (p *Program) RunOn(ctx context.Context, db *Database, opts RunOptions) (_ *
 	if len(answer.Violations) > 0 {
 		return nil, &ProgramError{Diagnostics: violationDiagnostics(answer.Violations)}
 	}
-	res := &Result{relations: map[string]*relation{}}
+	res := &Result{relations: map[string]*relation{}, threads: opts.Threads}
 	res.Stats = Stats{
 		Engine: eng.Name(), Load: db.time, Plan: planned.Sub(start), Run: time.Since(planned),
 		Peak: answer.Peak + db.bytes, Dropped: answer.Dropped, plan: plan, profile: answer.Profile,

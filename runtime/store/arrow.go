@@ -268,7 +268,7 @@ func ToArrow(out *Output) (arrow.RecordBatch, error) {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, ArrowSchema(out))
 	defer b.Release()
 	b.Reserve(int(out.limited()))
-	err := out.each(func(block [][]int64, n int) error {
+	err := out.Each(func(block [][]int64, n int) error {
 		for i, c := range out.Columns {
 			appendArrow(b.Field(i), c, block[i][:n])
 		}
@@ -288,7 +288,7 @@ func ToArrow(out *Output) (arrow.RecordBatch, error) {
 func EachArrow(out *Output, yield func(arrow.RecordBatch) error) error {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, ArrowSchema(out))
 	defer b.Release()
-	return out.each(func(block [][]int64, n int) error {
+	return out.Each(func(block [][]int64, n int) error {
 		if len(out.Columns) == 0 {
 			return yield(array.NewRecordBatch(ArrowSchema(out), nil, int64(n)))
 		}

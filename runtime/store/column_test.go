@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -234,12 +235,17 @@ func TestSort(t *testing.T) {
 			}
 		}
 		want := naiveOrder(cols, rows, by)
-		got := SortRows(cols, rows, by)
-		if !slices.Equal(got, want) {
-			t.Fatalf("round %d: SortRows differs by %v", round, by)
+		s := newRowSorter(1+rng.IntN(3), cols, by)
+		got, err := s.rows(context.Background(), rows)
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("round %d: the rows differ by %v, %v", round, by, err)
+		}
+		limit := rows
+		if round%2 == 0 {
+			limit = rng.IntN(rows + 1)
 		}
 		at := 0
-		err := EachSorted(cols, rows, by, func(block [][]int64) error {
+		err = s.each(context.Background(), rows, limit, func(block [][]int64) error {
 			for i := range block[0] {
 				for c, col := range cols {
 					if w := col.Word(int(want[at])); block[c][i] != w {
@@ -250,8 +256,8 @@ func TestSort(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil || at != rows {
-			t.Fatalf("round %d: EachSorted by %v: %d of %d rows, %v", round, by, at, rows, err)
+		if err != nil || at != limit {
+			t.Fatalf("round %d: each by %v: %d of %d rows, %v", round, by, at, limit, err)
 		}
 	}
 }

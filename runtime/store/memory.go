@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"time"
@@ -43,7 +44,7 @@ func newRelation(s Schema, columns []*Column, rows int, missing []uint32) (*Rela
 	if len(missing) > 0 {
 		l.data[len(columns)-1].nulls = missing
 	}
-	rels, err := l.finish()
+	rels, err := l.finish(context.Background())
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -11,7 +12,7 @@ import (
 
 // finish makes the relations of a source of its columns: sets of tuples, of
 // which the functional ones have one value a key.
-func (l *load) finish() ([]*Relation, error) {
+func (l *load) finish(ctx context.Context) ([]*Relation, error) {
 	table := &Table{Name: l.source.Path, Rows: int(l.rows)}
 	for i, f := range l.fields {
 		table.Names = append(table.Names, f.name)
@@ -23,19 +24,29 @@ func (l *load) finish() ([]*Relation, error) {
 		table, rows.file = table.selectRows(keep), keep
 		l.dropNulls(keep)
 	}
-	keyed := keyCache{}
-	if len(l.source.Uses) > 1 && !l.allKeysUnique(table, keyed) {
-		if keep := firstOfEach(table.Columns, table.Rows); keep != nil {
+	keyed := newKeyCache(l.opts.threads())
+	if len(l.source.Uses) > 1 {
+		unique, err := l.allKeysUnique(ctx, table, keyed)
+		if err != nil {
+			return nil, err
+		}
+		var keep []uint32
+		if !unique {
+			if keep, err = firstOfEach(ctx, keyed.threads, table.Columns, table.Rows); err != nil {
+				return nil, err
+			}
+		}
+		if keep != nil {
 			l.report.Repeated += int64(table.Rows - len(keep))
 			rows.compose(keep)
-			table, keyed = table.selectRows(keep), keyCache{}
+			table, keyed = table.selectRows(keep), newKeyCache(keyed.threads)
 			l.dropNulls(keep)
 		}
 	}
 	rels := make([]*Relation, len(l.source.Uses))
 	for i, u := range l.source.Uses {
 		r := &Relation{Name: u.Schema.Name, Table: table, Cols: l.args[i], Keys: u.Schema.Keys}
-		rel, err := l.asSet(r, rows, keyed)
+		rel, err := l.asSet(ctx, r, rows, keyed)
 		if err != nil {
 			return nil, err
 		}
@@ -45,16 +56,24 @@ func (l *load) finish() ([]*Relation, error) {
 }
 
 // keyCache says of lists of a table's columns whether no two rows agree in them.
-type keyCache map[string]bool
+type keyCache struct {
+	threads int
+	known   map[string]bool
+}
 
-func (k keyCache) unique(t *Table, cols []int) bool {
+func newKeyCache(threads int) keyCache { return keyCache{threads, map[string]bool{}} }
+
+func (k keyCache) unique(ctx context.Context, t *Table, cols []int) (bool, error) {
 	name := fmt.Sprint(cols)
-	u, ok := k[name]
+	u, ok := k.known[name]
 	if !ok {
-		u = uniqueRows(t.columns(cols), t.Rows)
-		k[name] = u
+		var err error
+		if u, err = uniqueRows(ctx, k.threads, t.columns(cols), t.Rows); err != nil {
+			return false, err
+		}
+		k.known[name] = u
 	}
-	return u
+	return u, nil
 }
 
 func (t *Table) columns(cols []int) []*Column {
@@ -112,24 +131,26 @@ func (l *load) dropNulls(keep []uint32) {
 	}
 }
 
-func (l *load) allKeysUnique(t *Table, keyed keyCache) bool {
+func (l *load) allKeysUnique(ctx context.Context, t *Table, keyed keyCache) (bool, error) {
 	for i, u := range l.source.Uses {
-		if !keyed.unique(t, l.args[i][:u.Schema.Keys]) {
-			return false
+		if unique, err := keyed.unique(ctx, t, l.args[i][:u.Schema.Keys]); !unique || err != nil {
+			return false, err
 		}
 	}
-	return true
+	return true, nil
 }
 
 // asSet returns the relation, over a table of its own when its tuples are not
 // the table's rows: some repeat, or have no value.
-func (l *load) asSet(r *Relation, rows rowNumbers, keyed keyCache) (*Relation, error) {
+func (l *load) asSet(ctx context.Context, r *Relation, rows rowNumbers, keyed keyCache) (*Relation, error) {
 	var missing []uint32
 	for _, c := range r.Cols[r.Keys:] {
 		missing = append(missing, l.data[c].nulls...)
 	}
-	if len(missing) == 0 && keyed.unique(r.Table, r.Cols[:r.Keys]) {
-		return r, nil
+	if len(missing) == 0 {
+		if unique, err := keyed.unique(ctx, r.Table, r.Cols[:r.Keys]); unique || err != nil {
+			return r, err
+		}
 	}
 	own := &Table{Name: r.Name, Rows: r.Table.Rows, Columns: r.Table.columns(r.Cols)}
 	for _, c := range r.Cols {
@@ -141,7 +162,10 @@ func (l *load) asSet(r *Relation, rows rowNumbers, keyed keyCache) (*Relation, e
 		own = own.selectRows(keep)
 		rows.compose(keep)
 	}
-	keep, a, b := dedupe(own.Columns, own.Rows, r.Keys)
+	keep, a, b, err := dedupe(ctx, keyed.threads, own.Columns, own.Rows, r.Keys)
+	if err != nil {
+		return nil, err
+	}
 	if a != b {
 		return nil, l.keyError(r, own, rows, a, b)
 	}
@@ -172,18 +196,16 @@ func (l *load) keyError(r *Relation, t *Table, rows rowNumbers, a, b uint32) err
 // dedupe returns the first row of each tuple, ascending, or nil when no tuple
 // repeats. When two rows agree in the key columns alone it returns the first
 // such pair instead, by the later row.
-func dedupe(cols []*Column, rows, keys int) (keep []uint32, a, b uint32) {
-	s := newRowSorter(cols[:keys], nil)
-	var repeats func(visit func(first, row uint32) bool)
+func dedupe(ctx context.Context, threads int, cols []*Column, rows, keys int) (keep []uint32, a, b uint32, err error) {
+	s := newRowSorter(threads, cols[:keys], nil)
+	repeats := s.repeats
 	if len(s.groups) == 1 {
-		repeats = s.groups[0].repeats(rows)
-	} else {
-		repeats = s.repeats(rows)
+		repeats = s.repeatedKeys
 	}
 	same := rowComparer(cols[keys:])
 	var drop []uint32
 	clash := false
-	repeats(func(first, row uint32) bool {
+	err = repeats(ctx, rows, func(first, row uint32) bool {
 		if !same(first, row) {
 			clash, a, b = true, first, row
 			return false
@@ -191,71 +213,76 @@ func dedupe(cols []*Column, rows, keys int) (keep []uint32, a, b uint32) {
 		drop = append(drop, row)
 		return true
 	})
-	if clash {
-		return nil, a, b
+	if clash || err != nil || drop == nil {
+		return nil, a, b, err
 	}
-	if drop == nil {
-		return nil, 0, 0
-	}
-	return complement(drop, rows), 0, 0
+	return complement(drop, rows), 0, 0, nil
 }
 
-// repeats lists, in order, the rows whose key an earlier row has, with the first
-// such row.
-func (g *keyGroup) repeats(rows int) func(visit func(first, row uint32) bool) {
-	return func(visit func(first, row uint32) bool) {
-		keys := g.sortedKeys(rows)
-		repeated := keys[:0]
-		for i := 1; i < rows; i++ {
-			if k := keys[i]; k == keys[i-1] && (len(repeated) == 0 || repeated[len(repeated)-1] != k) {
-				// Writing behind the reader: repeated is shorter than i.
-				repeated = append(repeated, k)
+// repeatedKeys visits, in order, the rows whose key an earlier row has, with the
+// first such row, until visit returns false. The columns are one group.
+func (s *rowSorter) repeatedKeys(ctx context.Context, rows int, visit func(first, row uint32) bool) error {
+	g := &s.groups[0]
+	keys, err := g.sortedKeys(ctx, s.threads, rows)
+	if err != nil {
+		return err
+	}
+	repeated := keys[:0]
+	for i := 1; i < rows; i++ {
+		if k := keys[i]; k == keys[i-1] && (len(repeated) == 0 || repeated[len(repeated)-1] != k) {
+			// Writing behind the reader: repeated is shorter than i.
+			repeated = append(repeated, k)
+		}
+	}
+	if len(repeated) == 0 {
+		return nil
+	}
+	firsts := newRowTable(repeated)
+	part, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
+	for from := 0; from < rows; from += blockRows {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		part := part[:min(blockRows, rows-from)]
+		g.read(part, scratch, from)
+		for i, k := range part {
+			at := firsts.find(k)
+			if at < 0 {
+				continue
 			}
-		}
-		if len(repeated) == 0 {
-			return
-		}
-		firsts := newRowTable(repeated)
-		part, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
-		for from := 0; from < rows; from += blockRows {
-			part := part[:min(blockRows, rows-from)]
-			g.read(part, scratch, from)
-			for i, k := range part {
-				at := firsts.find(k)
-				if at < 0 {
-					continue
-				}
-				row := uint32(from + i)
-				if first := firsts.rows[at]; first == noRow {
-					firsts.rows[at] = row
-				} else if !visit(first, row) {
-					return
-				}
+			row := uint32(from + i)
+			if first := firsts.rows[at]; first == noRow {
+				firsts.rows[at] = row
+			} else if !visit(first, row) {
+				return nil
 			}
 		}
 	}
+	return nil
 }
 
-// repeats is keyGroup.repeats for keys of several groups.
-func (s *rowSorter) repeats(rows int) func(visit func(first, row uint32) bool) {
-	return func(visit func(first, row uint32) bool) {
-		order := s.rows(rows)
-		type pair struct{ first, row uint32 }
-		var found []pair
-		for i := 0; i < rows; {
-			// The order is stable, so the first of a run is the first in the file.
-			first := order[i]
-			for i++; i < rows && s.equal(first, order[i]); i++ {
-				found = append(found, pair{first, order[i]})
-			}
-		}
-		slices.SortFunc(found, func(a, b pair) int { return cmp.Compare(a.row, b.row) })
-		for _, p := range found {
-			if !visit(p.first, p.row) {
-				return
-			}
+// repeats is repeatedKeys for columns of several groups.
+func (s *rowSorter) repeats(ctx context.Context, rows int, visit func(first, row uint32) bool) error {
+	sorted, err := s.rows(ctx, rows)
+	if err != nil {
+		return err
+	}
+	type pair struct{ first, row uint32 }
+	var found []pair
+	for i := 0; i < rows; {
+		// The order is stable, so the first of a run is the first in the file.
+		first := sorted[i]
+		for i++; i < rows && s.equal(first, sorted[i]); i++ {
+			found = append(found, pair{first, sorted[i]})
 		}
 	}
+	slices.SortFunc(found, func(a, b pair) int { return cmp.Compare(a.row, b.row) })
+	for _, p := range found {
+		if !visit(p.first, p.row) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // equal reports whether two rows have the same keys.
@@ -306,9 +333,9 @@ func (t *rowTable) find(key uint64) int {
 
 // firstOfEach returns the first row of each different one, ascending, or nil
 // when no row repeats another in all columns.
-func firstOfEach(cols []*Column, rows int) []uint32 {
-	keep, _, _ := dedupe(cols, rows, len(cols))
-	return keep
+func firstOfEach(ctx context.Context, threads int, cols []*Column, rows int) ([]uint32, error) {
+	keep, _, _, err := dedupe(ctx, threads, cols, rows, len(cols))
+	return keep, err
 }
 
 // rowComparer returns whether two rows agree in all columns.
@@ -339,52 +366,61 @@ func complement(out []uint32, rows int) []uint32 {
 // uniqueRows reports whether no two rows agree in all columns. The cheap proof
 // is that they ascend; then come a bitmap over the packed columns when their
 // ranges are small for the number of rows, and sorting.
-func uniqueRows(cols []*Column, rows int) bool {
+func uniqueRows(ctx context.Context, threads int, cols []*Column, rows int) (bool, error) {
 	if rows < 2 {
-		return true
+		return true, nil
 	}
 	if len(cols) == 0 {
-		return false
+		return false, nil
 	}
-	s := newRowSorter(cols, nil)
-	if sorted, strict := s.inOrder(rows); sorted {
-		return strict
+	s := newRowSorter(threads, cols, nil)
+	if sorted, strict, err := s.inOrder(ctx, rows); sorted || err != nil {
+		return strict, err
 	}
 	if len(s.groups) > 1 {
-		order := s.rows(rows)
+		sorted, err := s.rows(ctx, rows)
+		if err != nil {
+			return false, err
+		}
 		for i := 1; i < rows; i++ {
-			if s.equal(order[i-1], order[i]) {
-				return false
+			if s.equal(sorted[i-1], sorted[i]) {
+				return false, nil
 			}
 		}
-		return true
+		return true, nil
 	}
 	g := &s.groups[0]
 	if g.bits <= bits.Len(uint(rows))+6 {
-		return g.uniqueByBitmap(rows)
+		return g.uniqueByBitmap(ctx, rows)
 	}
-	keys := g.sortedKeys(rows)
+	keys, err := g.sortedKeys(ctx, s.threads, rows)
+	if err != nil {
+		return false, err
+	}
 	for i := 1; i < rows; i++ {
 		if keys[i] == keys[i-1] {
-			return false
+			return false, nil
 		}
 	}
-	return true
+	return true, nil
 }
 
 // uniqueByBitmap marks each key in a bitmap of at most 16 bytes a row.
-func (g *keyGroup) uniqueByBitmap(rows int) bool {
+func (g *keyGroup) uniqueByBitmap(ctx context.Context, rows int) (bool, error) {
 	seen := make([]uint64, 1+(uint64(1)<<g.bits-1)/64)
 	keys, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
 	for from := 0; from < rows; from += blockRows {
+		if err := context.Cause(ctx); err != nil {
+			return false, err
+		}
 		part := keys[:min(blockRows, rows-from)]
 		g.read(part, scratch, from)
 		for _, k := range part {
 			if seen[k/64]>>(k%64)&1 == 1 {
-				return false
+				return false, nil
 			}
 			seen[k/64] |= 1 << (k % 64)
 		}
 	}
-	return true
+	return true, nil
 }

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"context"
 	goruntime "runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/redfoxdb/redfox/runtime/order"
 )
 
 // Order is one column of an ordering.
@@ -12,89 +15,90 @@ type Order struct {
 	Desc bool
 }
 
-// SortRows returns the rows in the order of the given columns; ties are broken
-// by the columns that `by` leaves out, ascending, from first to last, so that
-// the order of a relation's tuples is total. Strings are ordered by bytes.
+// each calls yield with blocks of the rows in order: block holds a slice of words
+// for each column. The slices are used again. Ties are broken by the columns that
+// the ordering leaves out, ascending, from first to last, so that the order of a
+// relation's tuples is total. Strings are ordered by bytes.
 //
-// Columns are packed into 64-bit keys that are radix-sorted with their row
-// numbers. It takes 36 bytes a row while it runs.
-func SortRows(cols []*Column, rows int, by []Order) []uint32 {
-	return newRowSorter(cols, by).rows(rows)
-}
-
-// EachSorted calls yield with blocks of rows in the order of SortRows: block
-// holds a slice of words for each column. The slices are used again. When the
-// packed columns fit 64 bits, it takes 8 bytes a row: the keys are scattered by
-// their leading bits, sorted a bucket at a time in cache, and unpacked; no row is
-// looked up. When the rows are in order already, nothing is held.
-func EachSorted(cols []*Column, rows int, by []Order, yield func(block [][]int64) error) error {
-	s := newRowSorter(cols, by)
-	block := make([][]int64, len(cols))
-	room := make([]int64, len(cols)*blockRows)
-	emit := func(n int, fill func(c int, dst []int64)) error {
-		for c := range cols {
-			block[c] = room[c*blockRows:][:n]
-			fill(c, block[c])
-		}
-		return yield(block)
-	}
-	if sorted, _ := s.inOrder(rows); sorted {
-		for from := 0; from < rows; from += blockRows {
-			err := emit(min(blockRows, rows-from), func(c int, dst []int64) { cols[c].Read(dst, from) })
-			if err != nil {
+// When the packed columns fit 64 bits, it takes 8 bytes a row: the keys are
+// scattered by their leading bits, sorted a bucket at a time in cache, and
+// unpacked; no row is looked up. Otherwise it takes 20. When the rows are in order
+// already, or few are wanted, next to nothing is held.
+func (s *rowSorter) each(ctx context.Context, rows, limit int, yield func(block [][]int64) error) error {
+	limit = min(limit, rows)
+	block := make([][]int64, len(s.cols))
+	room := make([]int64, len(s.cols)*blockRows)
+	emit := func(fill func(c int, dst []int64, from int)) error {
+		for from := 0; from < limit; from += blockRows {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			for c := range s.cols {
+				block[c] = room[c*blockRows:][:min(blockRows, limit-from)]
+				fill(c, block[c], from)
+			}
+			if err := yield(block); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if len(s.groups) == 1 {
+	sorted, _, err := s.inOrder(ctx, rows)
+	if err != nil {
+		return err
+	}
+	if sorted {
+		return emit(func(c int, dst []int64, from int) { s.cols[c].Read(dst, from) })
+	}
+	if len(s.groups) == 1 && limit > rows/fewRows {
 		g := &s.groups[0]
-		keys := g.sortedKeys(rows)
-		for from := 0; from < rows; from += blockRows {
-			part := keys[from:min(from+blockRows, rows)]
-			err := emit(len(part), func(c int, dst []int64) { g.unpack(dst, part, s.place[c]) })
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	order := s.rows(rows)
-	for from := 0; from < rows; from += blockRows {
-		part := order[from:min(from+blockRows, rows)]
-		err := emit(len(part), func(c int, dst []int64) { cols[c].Gather(dst, part) })
+		keys, err := g.sortedKeys(ctx, s.threads, rows)
 		if err != nil {
 			return err
 		}
+		return emit(func(c int, dst []int64, from int) { g.unpack(dst, keys[from:][:len(dst)], s.place[c]) })
 	}
-	return nil
+	x, keys := s.ordering(rows)
+	first, err := s.sorter().TopK(ctx, x, nil, keys, int64(limit))
+	if err != nil {
+		return err
+	}
+	defer first.Free()
+	return emit(func(c int, dst []int64, from int) { s.cols[c].Gather(dst, first.Rows[from:][:len(dst)]) })
 }
+
+// fewRows is how many times more rows there are than wanted when sorting all of
+// them is not worth it.
+const fewRows = 8
 
 // blockRows is the number of rows that are handed on at once.
 const blockRows = 2048
 
-// rowSorter sorts rows by groups of columns, each packed into one word.
+// rowSorter sorts the rows of columns. Its groups are the columns, each group
+// packed into one word.
 type rowSorter struct {
-	groups []keyGroup
-	place  []int // of each column in its group's parts
+	threads int // at most so many; 0: as many as there are cores
+	cols    []*Column
+	by      []Order // of every column
+	groups  []keyGroup
+	place   []int // of each column in its group's parts
 }
 
-func newRowSorter(cols []*Column, by []Order) *rowSorter {
-	order := make([]Order, 0, len(cols))
+func newRowSorter(threads int, cols []*Column, by []Order) *rowSorter {
+	s := &rowSorter{threads: threads, cols: cols, place: make([]int, len(cols)), groups: make([]keyGroup, 1)}
 	used := make([]bool, len(cols))
 	for _, o := range by {
 		if !used[o.Col] {
 			used[o.Col] = true
-			order = append(order, o)
+			s.by = append(s.by, o)
 		}
 	}
 	for c := range cols {
 		if !used[c] {
-			order = append(order, Order{Col: c})
+			s.by = append(s.by, Order{Col: c})
 		}
 	}
-	s := &rowSorter{place: make([]int, len(cols)), groups: make([]keyGroup, 1)}
-	for _, o := range order {
+	for _, o := range s.by {
 		part := newKeyPart(cols[o.Col], o.Desc)
 		last := len(s.groups) - 1
 		if s.groups[last].bits+part.bits > 64 {
@@ -107,13 +111,51 @@ func newRowSorter(cols []*Column, by []Order) *rowSorter {
 	return s
 }
 
+// ranked is a dictionary whose ranks are known.
+type ranked struct {
+	*Dict
+	ranks []uint32
+}
+
+// Ranks returns the ranks.
+func (r ranked) Ranks() []uint32 { return r.ranks }
+
+func (s *rowSorter) sorter() *order.Sorter { return &order.Sorter{Threads: s.threads} }
+
+// ordering returns the rows as package order takes them.
+func (s *rowSorter) ordering(rows int) (*order.Rows, []order.Key) {
+	x := &order.Rows{Name: "a relation", N: rows}
+	for _, c := range s.cols {
+		x.Cols = append(x.Cols, order.Column{Type: c.Type, Words: c})
+	}
+	for i := range s.groups {
+		for _, p := range s.groups[i].parts {
+			if p.col.Dict != nil {
+				for c := range s.cols {
+					if s.cols[c] == p.col {
+						x.Cols[c].Dict = ranked{p.col.Dict, p.ranks}
+					}
+				}
+			}
+		}
+	}
+	keys := make([]order.Key, len(s.by))
+	for i, o := range s.by {
+		keys[i] = order.Key(o)
+	}
+	return x, keys
+}
+
 // inOrder reports whether the rows are in order as they are, and whether no two
 // of them are equal then.
-func (s *rowSorter) inOrder(rows int) (sorted, strict bool) {
+func (s *rowSorter) inOrder(ctx context.Context, rows int) (sorted, strict bool, err error) {
 	keys, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
 	strict = true
 	var last uint64
 	for from := 0; from < rows; from += blockRows {
+		if err := context.Cause(ctx); err != nil {
+			return false, false, err
+		}
 		part := keys[:min(blockRows, rows-from)]
 		s.groups[0].read(part, scratch, from)
 		for i, k := range part {
@@ -122,17 +164,17 @@ func (s *rowSorter) inOrder(rows int) (sorted, strict bool) {
 				continue
 			}
 			if k < last {
-				return false, false
+				return false, false, nil
 			}
 			switch s.compareRest(from+i-1, from+i) {
 			case 1:
-				return false, false
+				return false, false, nil
 			case 0:
 				strict = false
 			}
 		}
 	}
-	return true, strict
+	return true, strict, nil
 }
 
 // compareRest orders two rows by all groups but the first.
@@ -150,41 +192,13 @@ func (s *rowSorter) compareRest(a, b int) int {
 }
 
 // rows returns the rows in order; equal ones stay in the order they have.
-func (s *rowSorter) rows(n int) []uint32 {
-	order := make([]uint32, n)
-	if n == 0 {
-		return order
+func (s *rowSorter) rows(ctx context.Context, n int) ([]uint32, error) {
+	x, keys := s.ordering(n)
+	sorted, err := s.sorter().Sort(ctx, x, keys)
+	if err != nil {
+		return nil, err
 	}
-	keyed := s.groups[0].keyedRows(n)
-	scratch := make([]keyedRow, n)
-	sortKeyedRows(keyed, scratch, s.groups[0].bits)
-	s.refine(keyed, scratch, 1)
-	for i, k := range keyed {
-		order[i] = k.row
-	}
-	return order
-}
-
-// refine sorts runs of equal keys by the group of that number and those after it.
-func (s *rowSorter) refine(rows, scratch []keyedRow, group int) {
-	if group == len(s.groups) {
-		return
-	}
-	g := &s.groups[group]
-	for from := 0; from < len(rows); {
-		to := from + 1
-		for to < len(rows) && rows[to].key == rows[from].key {
-			to++
-		}
-		if run := rows[from:to]; len(run) > 1 {
-			for i := range run {
-				run[i].key = g.keyOf(int(run[i].row))
-			}
-			sortKeyedRows(run, scratch, g.bits)
-			s.refine(run, scratch, group+1)
-		}
-		from = to
-	}
+	return sorted.Rows, nil
 }
 
 // bucketBits is the number of leading key bits by which keys are scattered
@@ -192,8 +206,11 @@ func (s *rowSorter) refine(rows, scratch []keyedRow, group int) {
 const bucketBits = 11
 
 // sortedKeys returns the keys of all rows in order.
-func (g *keyGroup) sortedKeys(rows int) []uint64 {
-	threads := min(goruntime.GOMAXPROCS(0), 1+rows>>16)
+func (g *keyGroup) sortedKeys(ctx context.Context, threads, rows int) ([]uint64, error) {
+	if threads == 0 {
+		threads = goruntime.GOMAXPROCS(0)
+	}
+	threads = min(threads, 1+rows>>16)
 	lead := max(0, g.bits-bucketBits)
 	buckets := 1 << min(g.bits, bucketBits)
 	// counts[t][b] is first how many keys thread t has in bucket b, then where
@@ -206,7 +223,7 @@ func (g *keyGroup) sortedKeys(rows int) []uint64 {
 		if t == threads-1 {
 			to = rows
 		}
-		for ; from < to; from += blockRows {
+		for ; from < to && ctx.Err() == nil; from += blockRows {
 			part := keys[:min(blockRows, to-from)]
 			g.read(part, scratch, from)
 			visit(part)
@@ -221,6 +238,10 @@ func (g *keyGroup) sortedKeys(rows int) []uint64 {
 		})
 		counts[t] = count
 	})
+	// Threads stop counting when the context is done: then the counts are short.
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
 	starts := make([]int, buckets+1)
 	at := 0
 	for b := range buckets {
@@ -243,13 +264,16 @@ func (g *keyGroup) sortedKeys(rows int) []uint64 {
 	})
 	scratch := make([][]uint64, threads)
 	inParallelBy(threads, buckets, func(t, b int) {
+		if ctx.Err() != nil {
+			return
+		}
 		bucket := out[starts[b]:starts[b+1]]
 		if len(bucket) > smallSort && cap(scratch[t]) < len(bucket) {
 			scratch[t] = make([]uint64, len(bucket)+len(bucket)/4)
 		}
 		sortKeys(bucket, scratch[t], lead)
 	})
-	return out
+	return out, context.Cause(ctx)
 }
 
 // inParallel runs do(0) to do(n-1), on so many goroutines at most.

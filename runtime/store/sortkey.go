@@ -119,20 +119,6 @@ func (g *keyGroup) keyOf(row int) uint64 {
 	return key[0]
 }
 
-// keyedRows returns the keys of all rows.
-func (g *keyGroup) keyedRows(rows int) []keyedRow {
-	keys, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
-	out := make([]keyedRow, rows)
-	for from := 0; from < rows; from += blockRows {
-		part := keys[:min(blockRows, rows-from)]
-		g.read(part, scratch, from)
-		for i, k := range part {
-			out[from+i] = keyedRow{key: k, row: uint32(from + i)}
-		}
-	}
-	return out
-}
-
 // unpack sets words to those of one part of the keys.
 func (g *keyGroup) unpack(words []int64, keys []uint64, part int) {
 	p := &g.parts[part]

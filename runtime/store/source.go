@@ -199,7 +199,7 @@ func (s *Source) Load(ctx context.Context, opts Options) ([]*Relation, *FileRepo
 		}
 		return nil, l.report, fileError(s.Path, err)
 	}
-	rels, err := l.finish()
+	rels, err := l.finish(ctx)
 	if err != nil {
 		l.giveBack()
 		return nil, l.report, err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,8 @@ type Output struct {
 	// Order comes before the order of the tuples, which breaks its ties.
 	Order []Order
 	Limit int64 // rows at most; negative is all
+	// Threads bounds those that sort; 0 means as many as there are cores.
+	Threads int
 }
 
 // OutputOf returns all tuples of a relation in their order.
@@ -107,7 +110,7 @@ func Write(w io.Writer, out *Output, format OutputFormat, o WriteOptions) error 
 	default:
 		to = newPrettyWriter(w, out.Columns, out.Names)
 	}
-	if err := out.each(to.rows); err != nil {
+	if err := out.Each(to.rows); err != nil {
 		return err
 	}
 	return to.finish(out.limited())
@@ -121,10 +124,9 @@ type rowWriter interface {
 	finish(rows int64) error
 }
 
-var errEnough = errors.New("enough rows")
-
-// each calls yield with blocks of n rows in order, as words of each column.
-func (o *Output) each(yield func(block [][]int64, n int) error) error {
+// Each calls yield with blocks of n rows in order, as words of each column, until
+// it returns an error. The words are overwritten by the next block.
+func (o *Output) Each(yield func(block [][]int64, n int) error) error {
 	left := o.limited()
 	if left == 0 {
 		return nil
@@ -132,20 +134,10 @@ func (o *Output) each(yield func(block [][]int64, n int) error) error {
 	if len(o.Columns) == 0 {
 		return yield(nil, int(left))
 	}
-	err := EachSorted(o.Columns, o.Rows, o.Order, func(block [][]int64) error {
-		n := int(min(left, int64(len(block[0]))))
-		if err := yield(block, n); err != nil {
-			return err
-		}
-		if left -= int64(n); left == 0 {
-			return errEnough
-		}
-		return nil
+	s := newRowSorter(o.Threads, o.Columns, o.Order)
+	return s.each(context.Background(), o.Rows, int(left), func(block [][]int64) error {
+		return yield(block, len(block[0]))
 	})
-	if err == errEnough {
-		return nil
-	}
-	return err
 }
 
 // WriteFile makes a file of what write writes, compressed when the name ends in
