@@ -13,8 +13,10 @@ type File struct {
 	Sources    []Source
 	Predicates []Predicate
 	Plan       string
-	Places     Places // of the plan
-	Code       []Code // at most one of a target
+	// Places are those of the plan's variables and then of the commands that have
+	// one, in the order of its text; none if it has no source.
+	Places []Span
+	Code   []Code // at most one of a target
 
 	// Sections and Sum are set by Read: what the file consists of, and its
 	// checksum in hexadecimal digits.
@@ -32,13 +34,6 @@ type Span struct {
 	End    int `json:"end,omitempty"`
 }
 
-// Places says where the variables and the commands of a plan come from, in the
-// order of its text.
-type Places struct {
-	Vars     []Span `json:"vars"`
-	Commands []Span `json:"commands"`
-}
-
 // Predicate is what a run must know of a predicate beside the plan.
 type Predicate struct {
 	Name     string   `json:"name"`
@@ -47,6 +42,7 @@ type Predicate struct {
 	Derived  bool     `json:"derived,omitempty"`
 	Query    bool     `json:"query,omitempty"`
 	Exported bool     `json:"exported,omitempty"`
+	Hidden   bool     `json:"hidden,omitempty"`  // made by the compiler
 	Clauses  []Span   `json:"clauses,omitempty"` // that derive it
 	Binding  *Binding `json:"file,omitempty"`
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -117,7 +118,7 @@ func (p *parts) file(f *File, sections []section) error {
 
 // verify checks that what the manifest says of the texts can be true of them.
 func (f *File) verify() error {
-	spans := append(append([]Span(nil), f.Places.Vars...), f.Places.Commands...)
+	spans := slices.Clone(f.Places)
 	for _, p := range f.Predicates {
 		if p.Keys < 0 || p.Keys > len(p.Columns) {
 			return &DamageError{manifestSection, fmt.Sprintf("gives predicate %s %d keys of %d columns", p.Name, p.Keys, len(p.Columns))}

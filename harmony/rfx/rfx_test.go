@@ -30,7 +30,7 @@ func example() *File {
 		Redfox: "v1.2.3", Name: "reach", Disable: []string{"Inline"}, NoFuse: true,
 		Sources: []Source{{"reach.logic", "reach(x, y) <- edge(x, y).\n"}, {"2:more.logic", ""}, {"reach.logic", "// grün\n"}},
 		Plan:    "var edge(x: int, y: int) input \"edge\"\n",
-		Places:  Places{Vars: []Span{{1, 0, 5}}, Commands: []Span{{}, {3, 3, 8}}},
+		Places:  []Span{{1, 0, 5}, {}, {3, 3, 8}},
 		Predicates: []Predicate{
 			{Name: "edge", Columns: []Column{{"x", "int"}, {"y", "int"}}, Keys: 2,
 				Binding: &Binding{Path: "edge.csv", Delimiter: "|", Header: &header, Columns: []string{"a", "b"}}},
@@ -263,7 +263,7 @@ func FuzzRead(f *testing.F) {
 	data := encoded(f, example())
 	f.Add(data, "", []byte(nil))
 	f.Add(data[:len(data)/2], "", []byte(nil))
-	f.Add(data, manifestSection, []byte(`{"program":"p","sources":3,"targets":[],"predicates":null,"places":{}}`))
+	f.Add(data, manifestSection, []byte(`{"program":"p","sources":3,"targets":[],"predicates":null}`))
 	f.Add(data, "cpu/abi", []byte("module \"cpu\"\n"))
 	f.Fuzz(func(t *testing.T, data []byte, name string, text []byte) {
 		if sections, _, err := readSections(bytes.NewReader(data)); err == nil && name != "" {

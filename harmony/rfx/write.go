@@ -28,7 +28,7 @@ type manifest struct {
 	Sources    int              `json:"sources"`
 	Targets    []manifestTarget `json:"targets"`
 	Predicates []Predicate      `json:"predicates"`
-	Places     Places           `json:"places"`
+	Places     []Span           `json:"places,omitempty"`
 }
 
 // manifestTarget describes the code for a target. Entries repeat what its abi
