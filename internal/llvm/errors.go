@@ -32,9 +32,9 @@ type fatal struct{ reason string }
 // destructors, as LLVM's own CrashRecoveryContext does. What the frames owned is
 // lost, so callers of attempt never free an object that was being changed.
 func (l *Library) installHandlers() {
-	l.onDiagnostic = newCallback(l.diagnose)
-	l.onReport = newCallback(l.report)
-	l.fn.InstallFatalErrorHandler(newCallback(func(reason *byte) {
+	l.onDiagnostic = NewCallback(l.diagnose)
+	l.onReport = NewCallback(l.report)
+	l.fn.InstallFatalErrorHandler(NewCallback(func(reason *byte) {
 		panic(fatal{text(reason)})
 	}))
 }

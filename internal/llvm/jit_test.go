@@ -96,8 +96,8 @@ func TestJITSymbols(t *testing.T) {
 	j := newJIT(t)
 	calls := 0
 	err := j.Define(map[string]uintptr{
-		"negate": newCallback(func(v int64) int64 { calls++; return -v }),
-		"double": newCallback(func(v int64) int64 { return 2 * v }),
+		"negate": NewCallback(func(v int64) int64 { calls++; return -v }),
+		"double": NewCallback(func(v int64) int64 { return 2 * v }),
 	})
 	if err != nil {
 		t.Fatal(err)

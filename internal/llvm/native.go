@@ -25,9 +25,9 @@ func symbol(library uintptr, name string) uintptr {
 // bind makes *function, a pointer to a variable of function type, call address.
 func bind(function any, address uintptr) { purego.RegisterFunc(function, address) }
 
-// newCallback returns the address at which C can call a Go function. It is never
-// freed.
-func newCallback(function any) uintptr { return purego.NewCallback(function) }
+// NewCallback returns the address at which C can call a Go function whose
+// parameters and result, if any, are integers or pointers. It is never freed.
+func NewCallback(function any) uintptr { return purego.NewCallback(function) }
 
 // Call calls a compiled function whose parameters and result are integers or
 // pointers: at most 32, as the C calling convention passes them. Go objects whose

@@ -1,0 +1,350 @@
+package native
+
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// boundEntry is a function together with what its parameters stand for in a run.
+type boundEntry struct {
+	entry    *abi.Entry
+	function uintptr
+	params   []param
+	// What the function fills, each once, with the number of its sinks.
+	targets []target[*relation]
+	groups  []target[*groups]
+	values  []*column // of constant rows
+	hosts   *hostCalls
+	run     *run
+}
+
+// target is something that sinks fill.
+type target[T any] struct {
+	rel   T
+	sinks int
+}
+
+// param is a parameter with the variable that it is about.
+type param struct {
+	abi.Param
+	rel    *relation
+	index  *index
+	groups *groups
+	filled bool  // groups are filled, not read
+	word   int64 // of what does not change in a run
+}
+
+// bindKernel finds out what the parameters of a kernel's function are.
+func (r *run) bindKernel(k *harmony.Kernel, e *abi.Entry) (*boundEntry, error) {
+	b, err := r.bindEntry(e)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range k.Sinks {
+		switch s := s.(type) {
+		case *harmony.Store:
+			b.targets = addTarget(b.targets, r.relations[s.To])
+		case *harmony.Insert:
+			b.targets = addTarget(b.targets, r.relations[s.To])
+		case *harmony.Group:
+			b.groups = addTarget(b.groups, r.groups[s.To])
+		}
+	}
+	for i := range b.params {
+		for _, t := range b.groups {
+			if b.params[i].groups == t.rel {
+				b.params[i].filled = true
+			}
+		}
+	}
+	if src, ok := k.Source.(*harmony.Values); ok {
+		b.values, err = r.constants(src)
+	}
+	return b, err
+}
+
+func addTarget[T comparable](list []target[T], v T) []target[T] {
+	for i := range list {
+		if list[i].rel == v {
+			list[i].sinks++
+			return list
+		}
+	}
+	return append(list, target[T]{v, 1})
+}
+
+func (r *run) bindEntry(e *abi.Entry) (*boundEntry, error) {
+	b := &boundEntry{entry: e, function: r.code.functions[e.Symbol], run: r}
+	if b.function == 0 {
+		return nil, fmt.Errorf("no code for %s", e.Symbol)
+	}
+	if len(e.Hosts) > 0 {
+		var err error
+		if b.hosts, err = r.newHostCalls(e); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range e.Params {
+		q := param{Param: p}
+		if p.Var != "" {
+			switch v := r.prog.named[p.Var].(type) {
+			case *harmony.Relation:
+				q.rel = r.relations[v]
+			case *harmony.Index:
+				q.index = r.indexes[v]
+			case *harmony.Groups:
+				q.groups = r.groups[v]
+			default:
+				return nil, fmt.Errorf("%s has a parameter about %s, which is not there", e.Symbol, p.Var)
+			}
+		}
+		if err := b.constant(&q); err != nil {
+			return nil, err
+		}
+		b.params = append(b.params, q)
+	}
+	return b, nil
+}
+
+// constant finds the words that are the same for all of a run.
+func (b *boundEntry) constant(p *param) error {
+	r := b.run
+	switch p.Kind {
+	case abi.LiteralWord, abi.LiteralHigh, abi.PlaceLow, abi.PlaceHigh:
+		l := b.entry.Literals[p.Index]
+		if l.Value.Type.Kind == scalar.String {
+			code, low, high := r.data.Code(l.Domain, l.Value.Str())
+			p.word = map[abi.Kind]int64{abi.LiteralWord: code, abi.PlaceLow: low, abi.PlaceHigh: high}[p.Kind]
+			break
+		}
+		p.word = literalWord(l.Value, p.Kind == abi.LiteralHigh)
+	case abi.TableData, abi.TableBase, abi.TableStep, abi.TableWidth:
+		c := r.data.Tables[p.Index].Column
+		p.word = map[abi.Kind]int64{
+			abi.TableData: int64(uintptr(loadedData(c))), abi.TableBase: c.Base, abi.TableStep: c.Step, abi.TableWidth: int64(c.Width),
+		}[p.Kind]
+	case abi.TablePresent:
+		p.word = addressOf(r.data.Tables[p.Index].Present)
+	case abi.Fault:
+		p.word = addressOf(r.fault[:])
+	case abi.HostCall:
+		p.word = int64(hostCallback())
+	case abi.HostContext:
+		if b.hosts != nil {
+			p.word = b.hosts.id
+		}
+	case abi.ValuesBase, abi.ValuesStep, abi.ValuesWidth:
+		p.word = map[abi.Kind]int64{abi.ValuesStep: 1, abi.ValuesWidth: 8}[p.Kind]
+	}
+	return nil
+}
+
+// literalWord returns the word of a value, or the upper half of a decimal's 128
+// bits.
+func literalWord(v scalar.Value, high bool) int64 {
+	word := int64(v.Bits())
+	if v.Type.Kind == scalar.Decimal {
+		n := v.Int128()
+		if high {
+			return n.Hi
+		}
+		return int64(n.Lo)
+	}
+	if high {
+		return word >> 63
+	}
+	return word
+}
+
+// bind sets a worker's parameters to what they are now.
+func (b *boundEntry) bind(w *worker) error {
+	for i := range b.params {
+		word, err := b.word(&b.params[i], w)
+		if err != nil {
+			return err
+		}
+		w.params[i] = word
+	}
+	return nil
+}
+
+func (b *boundEntry) word(p *param, w *worker) (int64, error) {
+	switch p.Kind {
+	case abi.RowsFrom:
+		return int64(w.job.from), nil
+	case abi.RowsUntil:
+		return int64(w.job.until), nil
+	case abi.Dropped:
+		return addressOf(w.dropped[:]), nil
+	case abi.ValuesData:
+		return b.values[p.Index].address(), nil
+	}
+	switch {
+	case p.rel != nil:
+		return p.rel.word(p)
+	case p.index != nil:
+		return p.index.word(p)
+	case p.groups != nil:
+		t := p.groups.all()
+		if p.filled {
+			t = p.groups.workers[w.id]
+		}
+		return t.word(p)
+	}
+	return p.word, nil
+}
+
+// errParam is a parameter that does not belong to its variable.
+func errParam(p *param) error {
+	return fmt.Errorf("%s has no parameter %v", p.Var, p.Kind)
+}
+
+func (r *relation) word(p *param) (int64, error) {
+	switch p.Kind {
+	case abi.ColumnData:
+		return r.cols[p.Index].data(), nil
+	case abi.ColumnBase:
+		return r.cols[p.Index].base, nil
+	case abi.ColumnStep:
+		return r.cols[p.Index].step, nil
+	case abi.ColumnWidth:
+		return int64(r.cols[p.Index].width), nil
+	case abi.Gauge:
+		return r.gauge.address(), nil
+	}
+	s := r.set
+	if s == nil {
+		return 0, errParam(p)
+	}
+	switch p.Kind {
+	case abi.SetForm:
+		return int64(s.form), nil
+	case abi.SetTable:
+		return s.table(), nil
+	case abi.SetSize:
+		return s.size(), nil
+	case abi.SetShift:
+		return int64(s.lay.fields[p.Index].Shift), nil
+	case abi.SetBase:
+		return s.lay.fields[p.Index].Base, nil
+	case abi.SetBits:
+		return int64(s.lay.fields[p.Index].Bits), nil
+	case abi.SetColumns:
+		return r.columnPointers(), nil
+	}
+	return 0, errParam(p)
+}
+
+func (x *index) word(p *param) (int64, error) {
+	switch p.Kind {
+	case abi.IndexForm:
+		return int64(x.form), nil
+	case abi.IndexTable:
+		return x.tableAddress(), nil
+	case abi.IndexSize:
+		return x.size(), nil
+	case abi.IndexShift:
+		return int64(x.lay.fields[p.Index].Shift), nil
+	case abi.IndexBase:
+		return x.lay.fields[p.Index].Base, nil
+	case abi.IndexBits:
+		return int64(x.lay.fields[p.Index].Bits), nil
+	case abi.IndexBegins:
+		return x.begins.address(), nil
+	case abi.IndexRows:
+		return x.rowsAddress(), nil
+	case abi.IndexWideSlots:
+		return x.wide.address(), nil
+	case abi.IndexWideMask:
+		return int64(x.wide.mask), nil
+	case abi.IndexWideColumns:
+		return x.columnPointers(), nil
+	case abi.IndexWideGauge:
+		return x.gauge.address(), nil
+	}
+	return 0, errParam(p)
+}
+
+func (t *groupTable) word(p *param) (int64, error) {
+	switch p.Kind {
+	case abi.Gauge:
+		return t.gauge.address(), nil
+	case abi.GroupForm:
+		return int64(t.lay.form), nil
+	case abi.GroupTable:
+		return t.tableAddress(), nil
+	case abi.GroupSize:
+		return t.size(), nil
+	case abi.GroupShift:
+		return int64(t.lay.fields[p.Index].Shift), nil
+	case abi.GroupBase:
+		return t.lay.fields[p.Index].Base, nil
+	case abi.GroupBits:
+		return int64(t.lay.fields[p.Index].Bits), nil
+	case abi.GroupColumns:
+		return t.columnPointers(), nil
+	case abi.GroupCells:
+		return t.cells[p.Index].address(), nil
+	case abi.GroupOccupied:
+		return t.occupied.address(), nil
+	case abi.GroupShared:
+		return 0, nil
+	}
+	return 0, errParam(p)
+}
+
+// fix returns the parameters that code is made for: widths, bases, steps, shifts,
+// bits and forms, as far as these do not depend on how many rows there will be.
+func (l *layouts) fix(named map[string]harmony.Managed, p abi.Param) (int64, bool) {
+	switch v := named[p.Var].(type) {
+	case *harmony.Relation:
+		switch p.Kind {
+		case abi.ColumnBase:
+			return l.columns[v][p.Index].base, true
+		case abi.ColumnStep:
+			return l.columns[v][p.Index].step, true
+		case abi.ColumnWidth:
+			return int64(l.columns[v][p.Index].width), true
+		case abi.SetForm, abi.SetShift, abi.SetBase, abi.SetBits:
+			return l.sets[v].fix(p)
+		}
+	case *harmony.Index:
+		return l.indexes[v].fix(p)
+	case *harmony.Groups:
+		if p.Kind == abi.GroupShared {
+			return 0, true
+		}
+		return l.groups[v].fix(p)
+	}
+	switch p.Kind {
+	case abi.ValuesBase:
+		return 0, true
+	case abi.ValuesStep:
+		return 1, true
+	case abi.ValuesWidth:
+		return 8, true
+	}
+	return 0, false
+}
+
+func (k *keyLayout) fix(p abi.Param) (int64, bool) {
+	if k == nil {
+		return 0, false
+	}
+	switch p.Kind {
+	case abi.SetForm, abi.IndexForm, abi.GroupForm:
+		return int64(k.form), !k.open
+	case abi.GroupSize:
+		return int64(k.size), k.form == abi.Direct && !k.open
+	case abi.SetShift, abi.IndexShift, abi.GroupShift:
+		return int64(k.fields[p.Index].Shift), true
+	case abi.SetBase, abi.IndexBase, abi.GroupBase:
+		return k.fields[p.Index].Base, true
+	case abi.SetBits, abi.IndexBits, abi.GroupBits:
+		return int64(k.fields[p.Index].Bits), true
+	}
+	return 0, false
+}

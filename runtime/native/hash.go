@@ -1,0 +1,159 @@
+package native
+
+// These are the tables of the primitives as the runtime has to write them, when
+// it makes larger ones or merges those of several workers: primitives/src/hash.h,
+// set64.h and rowset.h say how they are laid out.
+
+// mix is rf_hash64.
+func mix(v uint64) uint64 {
+	v ^= v >> 33
+	v *= 0xff51afd7ed558ccd
+	v ^= v >> 33
+	v *= 0xc4ceb9fe1a85ec53
+	v ^= v >> 33
+	return v
+}
+
+// hashTuple is rf_hash_words of a row of columns.
+func hashTuple(cols [][]int64, row int) uint64 {
+	if len(cols) == 0 {
+		return 0
+	}
+	h := mix(uint64(cols[0][row]))
+	for _, c := range cols[1:] {
+		h = mix(h*0x9e3779b97f4a7c15 + uint64(c[row]))
+	}
+	return h
+}
+
+// keyTable is a set64: mask + 1 slots of keys and a word for the key 0.
+type keyTable struct {
+	region
+	mask uint64
+}
+
+// slotCount is how many slots and so how many words the table has.
+func (t *keyTable) slotCount() int { return int(t.mask) + 2 }
+
+// make gives the empty table 1<<bits slots.
+func (t *keyTable) make(m *memory, what string, slots int) error {
+	t.mask = uint64(slots - 1)
+	return t.alloc(m, what, 8*t.slotCount())
+}
+
+// slot finds a key, or the place for it.
+func (t *keyTable) slot(slots []uint64, key uint64) int {
+	if key == 0 {
+		return int(t.mask) + 1
+	}
+	at := mix(key) & t.mask
+	for slots[at] != 0 && slots[at] != key {
+		at = (at + 1) & t.mask
+	}
+	return int(at)
+}
+
+// put enters a key and returns its slot.
+func (t *keyTable) put(slots []uint64, key uint64) int {
+	at := t.slot(slots, key)
+	slots[at] = max(key, 1)
+	return at
+}
+
+// each visits the keys and their slots.
+func (t *keyTable) each(visit func(slot int, key uint64)) {
+	slots := words(&t.region)
+	for i, k := range slots[:t.mask+1] {
+		if k != 0 {
+			visit(i, k)
+		}
+	}
+	if slots[t.mask+1] != 0 {
+		visit(int(t.mask)+1, 0)
+	}
+}
+
+// resize moves the keys to a table of more slots. A key's home in it has the low
+// bits of its home here, so that a scan of the old table writes to as many places
+// in step as the table becomes larger. moved, if set, hears of every key's slots.
+func (t *keyTable) resize(what string, slots int, moved func(from, to int)) error {
+	var next keyTable
+	if err := next.make(t.mem, what, slots); err != nil {
+		return err
+	}
+	into := words(&next.region)
+	t.each(func(slot int, key uint64) {
+		at := next.put(into, key)
+		if moved != nil {
+			moved(slot, at)
+		}
+	})
+	t.move(&next.region)
+	t.mask = next.mask
+	return nil
+}
+
+// rowTable is a rowset: slots of hash bits above row numbers.
+type rowTable struct {
+	region
+	mask uint64
+}
+
+const (
+	rowBits  = 40
+	rowMask  = 1<<rowBits - 1
+	firstRow = 2
+)
+
+// build enters the first rows of columns, which are all different, into a new
+// table of so many slots.
+func (t *rowTable) build(m *memory, what string, slots int, cols [][]int64, rows int) error {
+	var next rowTable
+	if err := next.alloc(m, what, 8*slots); err != nil {
+		return err
+	}
+	mask, into := uint64(slots-1), words(&next.region)
+	for row := range rows {
+		h := hashTuple(cols, row)
+		at := h & mask
+		for into[at] != 0 {
+			at = (at + 1) & mask
+		}
+		into[at] = h>>rowBits<<rowBits | uint64(row+firstRow)
+	}
+	t.mem = m
+	t.move(&next.region)
+	t.mask = mask
+	return nil
+}
+
+// find returns the row of a tuple, which is row at of the columns from, or the
+// slot that is free for it.
+func (t *rowTable) find(slots []uint64, cols, from [][]int64, at int) (row int, slot uint64, hash uint64) {
+	hash = hashTuple(from, at)
+	slot = hash & t.mask
+	for slots[slot] != 0 {
+		if slots[slot]>>rowBits == hash>>rowBits {
+			row = int(slots[slot]&rowMask) - firstRow
+			same := true
+			for c := range cols {
+				same = same && cols[c][row] == from[c][at]
+			}
+			if same {
+				return row, slot, hash
+			}
+		}
+		slot = (slot + 1) & t.mask
+	}
+	return -1, slot, hash
+}
+
+// slotsFor returns how many slots hold so many keys at two thirds of them or
+// less.
+func slotsFor(keys int) int {
+	slots := 64
+	for 2*slots < 3*keys {
+		slots *= 2
+	}
+	return slots
+}

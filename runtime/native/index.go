@@ -1,0 +1,292 @@
+package native
+
+import (
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// index is what a build made of rows from to until of a relation.
+type index struct {
+	decl *harmony.Index
+	lay  *keyLayout
+	rel  *relation
+	what string
+	mem  *memory
+
+	form abi.Form
+	// built says that it holds those rows of that generation of the relation.
+	built       bool
+	generation  int
+	from, until int
+	// identity says that the rows of a key follow each other in the relation, the
+	// keys ascending, so that begins tell the rows without rows.
+	identity bool
+
+	table  region   // what IndexTable points to, unless keys do
+	keys   keyTable // of Hash, but for unique
+	begins region
+	rows   region
+	wide   rowTable
+	tuples []*column // the key tuples of a wide index
+	gauge  gauge     // their number
+
+	mask     uint64 // of a unique hash table
+	pointers []int64
+}
+
+func newIndex(m *memory, decl *harmony.Index, lay *keyLayout, rel *relation) *index {
+	x := &index{decl: decl, lay: lay, rel: rel, what: "an index of " + rel.what, mem: m, form: lay.form}
+	for _, r := range []*region{&x.table, &x.keys.region, &x.begins, &x.rows, &x.wide.region} {
+		r.mem = m
+	}
+	if lay.form == abi.Wide {
+		for _, c := range decl.Key {
+			x.tuples = append(x.tuples, &column{columnLayout: columnLayout{0, 1, 8}, typ: rel.decl.Cols[c].Type, region: region{mem: m}})
+		}
+	}
+	return x
+}
+
+// free gives the memory back.
+func (x *index) free() {
+	for _, r := range []*region{&x.table, &x.keys.region, &x.begins, &x.rows, &x.wide.region} {
+		r.free()
+	}
+	for _, c := range x.tuples {
+		c.free()
+	}
+	x.built = false
+}
+
+// phase is one pass of a build over rows of the relation.
+type phase struct {
+	role        abi.Role
+	from, until int
+	after       func() error // what is to be done when it is through
+}
+
+// prepare makes empty tables for a build of the relation as it is, or keeps what
+// is there, and returns the passes that fill them.
+func (x *index) prepare() ([]phase, error) {
+	from, until := x.rel.version(x.decl.Version)
+	same := x.built && x.generation == x.rel.generation && x.from == from
+	if same && x.until == until {
+		return nil, nil
+	}
+	if same && x.until < until && x.extends(until) {
+		had := x.until
+		x.until = until
+		return []phase{{role: abi.BuildInsert, from: had, until: until}}, nil
+	}
+	n := until - from
+	x.built, x.generation, x.from, x.until = true, x.rel.generation, from, until
+	x.form = x.lay.form
+	if x.lay.open {
+		x.form = x.lay.formFor(x.decl.Kind, n)
+	}
+	x.identity = x.ascends()
+	return x.passes(n)
+}
+
+// extends reports whether the tables have room for the rows up to until, so that
+// new ones can be added to those that are there.
+func (x *index) extends(until int) bool {
+	n := until - x.from
+	if x.decl.Kind == harmony.Multi || x.form == abi.Wide {
+		return false
+	}
+	if x.lay.open && x.form == abi.Hash && x.lay.formFor(x.decl.Kind, n) == abi.Direct {
+		return false
+	}
+	switch {
+	case x.form == abi.Direct:
+		return true
+	case x.decl.Kind == harmony.Exists:
+		return n <= roomOf(&x.keys.region, x.keys.mask)
+	}
+	return n <= roomOf(&x.table, x.mask)
+}
+
+// ascends reports whether the relation's rows ascend by the key.
+func (x *index) ascends() bool {
+	if x.decl.Kind != harmony.Multi || x.form != abi.Direct || len(x.decl.Key) != 1 {
+		return false
+	}
+	c := x.rel.cols[x.decl.Key[0]]
+	return c.loaded != nil && c.loaded.Stats.Ascending && wordsAscend(c.loaded)
+}
+
+// wordsAscend reports whether words order as the values of a column do.
+func wordsAscend(c *store.Column) bool {
+	return c.Type.Kind != scalar.Float && (c.Type.Kind != scalar.Uint || c.Len() == 0 || c.Stats.Min >= 0 && c.Stats.Max >= 0)
+}
+
+// passes makes the tables for n rows.
+func (x *index) passes(n int) ([]phase, error) {
+	keys := n
+	if x.lay.size > 0 && x.form != abi.Wide && uint64(n) > x.lay.size {
+		keys = int(x.lay.size)
+	}
+	if x.form == abi.Wide {
+		if err := x.wideTable(n); err != nil {
+			return nil, err
+		}
+	}
+	whole := func(role abi.Role, after func() error) phase { return phase{role, x.from, x.until, after} }
+	insert := []phase{whole(abi.BuildInsert, nil)}
+	switch x.decl.Kind {
+	case harmony.Exists:
+		switch x.form {
+		case abi.Hash:
+			return insert, x.hashKeys(keys)
+		case abi.Direct:
+			return insert, renew(&x.table, x.mem, x.what, x.lay.bitmapBytes())
+		}
+		return insert, nil
+	case harmony.Unique:
+		switch x.form {
+		case abi.Hash:
+			slots := slotsFor(keys + keys/3)
+			x.mask = uint64(slots - 1)
+			return insert, renew(&x.table, x.mem, x.what, 16*(slots+1))
+		case abi.Direct:
+			return insert, renew(&x.table, x.mem, x.what, 4*int(x.lay.size))
+		}
+		return insert, renew(&x.table, x.mem, x.what, 4*max(n, 1))
+	}
+	// Begins are a word for each number that a key can have, and one more.
+	numbers := n
+	switch x.form {
+	case abi.Hash:
+		if err := x.hashKeys(keys); err != nil {
+			return nil, err
+		}
+		numbers = x.keys.slotCount()
+	case abi.Direct:
+		numbers = int(x.lay.size)
+	}
+	if err := renew(&x.begins, x.mem, x.what, 8*(numbers+2)); err != nil {
+		return nil, err
+	}
+	begins := words(&x.begins)
+	if x.identity {
+		x.rows.free()
+		return []phase{whole(abi.BuildCount, func() error {
+			sumUp(begins[1 : numbers+1])
+			return nil
+		})}, nil
+	}
+	if err := x.roomForRows(n); err != nil {
+		return nil, err
+	}
+	return []phase{
+		whole(abi.BuildCount, func() error {
+			sumBefore(begins[1 : numbers+1])
+			return nil
+		}),
+		whole(abi.BuildFill, nil),
+	}, nil
+}
+
+func (x *index) hashKeys(keys int) error {
+	slots := slotsFor(keys)
+	if err := renew(&x.keys.region, x.mem, x.what, 8*(slots+1)); err != nil {
+		return err
+	}
+	x.keys.mask = uint64(slots - 1)
+	return nil
+}
+
+// roomForRows makes room for n row numbers.
+func (x *index) roomForRows(n int) error {
+	bytes := 4 * max(n, 1)
+	if x.rows.bytes >= bytes {
+		return nil
+	}
+	x.rows.free()
+	return x.rows.alloc(x.mem, x.what, bytes+bytes/2)
+}
+
+// wideTable makes an empty row set for n keys.
+func (x *index) wideTable(n int) error {
+	slots := slotsFor(n)
+	if err := renew(&x.wide.region, x.mem, x.what, 8*slots); err != nil {
+		return err
+	}
+	x.wide.mask = uint64(slots - 1)
+	x.gauge.cursor, x.gauge.limit = 0, unlimited
+	for _, c := range x.tuples {
+		if err := c.grow(x.what, 8*max(n, 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renew makes a region one of so many zeroed bytes, in its own memory if it is of
+// about that size.
+func renew(r *region, m *memory, what string, bytes int) error {
+	bytes = max(bytes, 8)
+	if r.data != nil && r.bytes >= bytes && r.bytes <= 4*bytes+64 {
+		r.zero(bytes)
+		return nil
+	}
+	r.free()
+	return r.alloc(m, what, bytes)
+}
+
+// sumUp replaces counts by their inclusive running sums.
+func sumUp(counts []uint64) {
+	sum := uint64(0)
+	for i, c := range counts {
+		sum += c
+		counts[i] = sum
+	}
+}
+
+// sumBefore replaces counts by the sums of those before them.
+func sumBefore(counts []uint64) {
+	sum := uint64(0)
+	for i, c := range counts {
+		counts[i] = sum
+		sum += c
+	}
+}
+
+// The words that code gets of the index.
+
+func (x *index) tableAddress() int64 {
+	if x.form == abi.Hash && x.decl.Kind != harmony.Unique {
+		return x.keys.address()
+	}
+	return x.table.address()
+}
+
+func (x *index) size() int64 {
+	switch {
+	case x.form == abi.Hash && x.decl.Kind == harmony.Unique:
+		return int64(x.mask)
+	case x.form == abi.Hash:
+		return int64(x.keys.mask)
+	case x.form == abi.Wide:
+		return int64(max(x.until-x.from, 1))
+	}
+	return int64(x.lay.size)
+}
+
+func (x *index) rowsAddress() int64 {
+	if x.identity {
+		return 0
+	}
+	return x.rows.address()
+}
+
+func (x *index) columnPointers() int64 {
+	x.pointers = x.pointers[:0]
+	for _, c := range x.tuples {
+		x.pointers = append(x.pointers, c.address())
+	}
+	return addressOf(x.pointers)
+}

@@ -1,0 +1,30 @@
+//go:build !linux
+
+package native
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// heap keeps what stands for mapped memory.
+var heap sync.Map
+
+// mapMemory returns zeroed memory of Go's heap.
+func mapMemory(bytes int) (unsafe.Pointer, error) {
+	words := make([]uint64, (bytes+7)/8)
+	p := unsafe.Pointer(&words[0])
+	heap.Store(p, words)
+	return p, nil
+}
+
+func remapMemory(old unsafe.Pointer, had, bytes int) (unsafe.Pointer, error) {
+	to, err := mapMemory(bytes)
+	if err == nil {
+		copy(unsafe.Slice((*byte)(to), had), unsafe.Slice((*byte)(old), had))
+		unmapMemory(old, had)
+	}
+	return to, err
+}
+
+func unmapMemory(p unsafe.Pointer, _ int) { heap.Delete(p) }

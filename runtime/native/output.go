@@ -1,0 +1,146 @@
+package native
+
+import (
+	"sync"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// output makes stored relations of the program's outputs.
+func (r *run) output() error {
+	for _, x := range r.indexes {
+		x.free()
+	}
+	for _, decl := range r.prog.graph.Relations {
+		if !decl.Output {
+			continue
+		}
+		rel := r.relations[decl]
+		rel.dropSet()
+		table := &store.Table{Name: decl.Name, Rows: rel.full}
+		out := &store.Relation{Name: decl.Name, Table: table, Keys: decl.Keys}
+		cols := r.data.Columns(decl)
+		if cols == nil {
+			var err error
+			if cols, err = r.columns(rel); err != nil {
+				return err
+			}
+		}
+		for i, c := range decl.Cols {
+			table.Names = append(table.Names, c.Name)
+			table.Columns = append(table.Columns, cols[i])
+			out.Cols = append(out.Cols, i)
+		}
+		r.answer.Outputs[decl.Name] = out
+		if decl.Kind == queryplan.Derived {
+			rel.release()
+		}
+	}
+	return nil
+}
+
+// dict returns the dictionary of a column of strings, else nil.
+func (r *run) dict(decl *harmony.Relation, i int) *store.Dict {
+	if d := r.prog.domains.Column(decl, i); d != nil {
+		return r.data.Dict(d.ID)
+	}
+	return nil
+}
+
+// packedOutput is the number of rows from which a column keeps the range's bounds
+// instead of looking for narrower ones.
+const packedOutput = 1 << 20
+
+// outputBlock is how many rows a thread copies at a time.
+const outputBlock = 1 << 16
+
+// columns copies the columns of a derived relation.
+func (r *run) columns(rel *relation) ([]*store.Column, error) {
+	cols := make([]*store.Column, len(rel.cols))
+	var tasks []func()
+	for i, c := range rel.cols {
+		bound := r.ranges.Column(rel.decl, i)
+		if rel.full >= packedOutput && bound.Bits() <= 32 && bound.Bits() > 0 && ordered(c.typ, bound) {
+			cols[i] = store.NewPacked(c.typ, r.dict(rel.decl, i), rel.full, bound.Lo, bound.Hi)
+			for from := 0; from < rel.full; from += outputBlock {
+				tasks = append(tasks, func() { fill(cols[i], c, from, min(from+outputBlock, rel.full)) })
+			}
+			continue
+		}
+		tasks = append(tasks, func() { cols[i] = r.rebuilt(rel, i) })
+	}
+	return cols, r.tasks(tasks)
+}
+
+// ordered reports whether the words of a column within a bound order as its values
+// do.
+func ordered(t scalar.Type, bound interval.Interval) bool {
+	return t.Kind != scalar.Float && (t.Kind != scalar.Uint || bound.Lo >= 0)
+}
+
+// fill copies rows into a packed column.
+func fill(to *store.Column, c *column, from, until int) {
+	switch to.Width {
+	case 1:
+		fillOffsets(to.U8[from:until], c, from, to.Base)
+	case 2:
+		fillOffsets(to.U16[from:until], c, from, to.Base)
+	case 4:
+		fillOffsets(to.U32[from:until], c, from, to.Base)
+	}
+}
+
+func fillOffsets[T uint8 | uint16 | uint32](dst []T, c *column, from int, base int64) {
+	if c.columnLayout == columnOf(interval.Interval{Lo: base, Hi: base + int64(^T(0))}) {
+		copy(dst, entries[T](c, from))
+		return
+	}
+	block := make([]int64, copyBlock)
+	for len(dst) > 0 {
+		part := block[:min(len(block), len(dst))]
+		c.Read(part, from)
+		narrow(dst[:len(part)], part, base)
+		dst, from = dst[len(part):], from+len(part)
+	}
+}
+
+// rebuilt copies a column into the narrowest one.
+func (r *run) rebuilt(rel *relation, i int) *store.Column {
+	c := rel.cols[i]
+	b := store.NewBuilder(c.typ, r.dict(rel.decl, i))
+	words := make([]int64, copyBlock)
+	for from := 0; from < rel.full; from += copyBlock {
+		part := words[:min(copyBlock, rel.full-from)]
+		c.Read(part, from)
+		b.AppendWords(part)
+		if r.cancel.stopped.Load() {
+			break
+		}
+	}
+	return b.Finish()
+}
+
+// tasks runs functions on all threads.
+func (r *run) tasks(list []func()) error {
+	todo := make(chan func())
+	var wg sync.WaitGroup
+	for range min(r.threads, len(list)) {
+		wg.Go(func() {
+			for f := range todo {
+				if !r.cancel.stopped.Load() {
+					f()
+				}
+			}
+		})
+	}
+	for _, f := range list {
+		todo <- f
+	}
+	close(todo)
+	wg.Wait()
+	return r.cancel.err()
+}

@@ -1,0 +1,421 @@
+package native
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// gauge is a cursor and a limit, on a cache line of their own.
+type gauge struct {
+	cursor, limit int64
+	_             [6]int64
+}
+
+func (g *gauge) address() int64 { return int64(uintptr(unsafe.Pointer(g))) }
+
+// unlimited is the limit of what needs no room.
+const unlimited = math.MaxInt64
+
+// columnLayout is how the words of a column are stored.
+type columnLayout struct {
+	base, step int64
+	width      int
+}
+
+// column is the data of a column: a loaded one, or a region that the run fills.
+type column struct {
+	columnLayout
+	typ    scalar.Type
+	loaded *store.Column
+	region
+}
+
+// data returns where the offsets are, 0 if there are none.
+func (c *column) data() int64 {
+	if c.loaded == nil {
+		return c.address()
+	}
+	return int64(uintptr(loadedData(c.loaded)))
+}
+
+func loadedData(c *store.Column) unsafe.Pointer {
+	switch {
+	case c.Len() == 0:
+		return nil
+	case c.Width == 1:
+		return unsafe.Pointer(&c.U8[0])
+	case c.Width == 2:
+		return unsafe.Pointer(&c.U16[0])
+	case c.Width == 4:
+		return unsafe.Pointer(&c.U32[0])
+	case c.Width == 8:
+		return unsafe.Pointer(&c.U64[0])
+	}
+	return nil
+}
+
+// Read widens the words of rows from, from+1, ... into dst.
+func (c *column) Read(dst []int64, from int) {
+	if c.loaded != nil {
+		c.loaded.Read(dst, from)
+		return
+	}
+	switch c.width {
+	case 1:
+		widen(dst, entries[uint8](c, from), c.base)
+	case 2:
+		widen(dst, entries[uint16](c, from), c.base)
+	case 4:
+		widen(dst, entries[uint32](c, from), c.base)
+	case 8:
+		widen(dst, entries[uint64](c, from), c.base)
+	default:
+		for i := range dst {
+			dst[i] = c.base
+		}
+	}
+}
+
+// Gather widens the words of the given rows into dst.
+func (c *column) Gather(dst []int64, rows []uint32) {
+	if c.loaded != nil {
+		c.loaded.Gather(dst, rows)
+		return
+	}
+	switch c.width {
+	case 1:
+		gather(dst, entries[uint8](c, 0), rows, c.base)
+	case 2:
+		gather(dst, entries[uint16](c, 0), rows, c.base)
+	case 4:
+		gather(dst, entries[uint32](c, 0), rows, c.base)
+	case 8:
+		gather(dst, entries[uint64](c, 0), rows, c.base)
+	default:
+		for i := range rows {
+			dst[i] = c.base
+		}
+	}
+}
+
+// write narrows words into rows from, from+1, ...
+func (c *column) write(src []int64, from int) {
+	switch c.width {
+	case 1:
+		narrow(entries[uint8](c, from), src, c.base)
+	case 2:
+		narrow(entries[uint16](c, from), src, c.base)
+	case 4:
+		narrow(entries[uint32](c, from), src, c.base)
+	case 8:
+		narrow(entries[uint64](c, from), src, c.base)
+	}
+}
+
+// offset is what columns store.
+type offset interface {
+	uint8 | uint16 | uint32 | uint64
+}
+
+// entries views a column's memory from a row on.
+func entries[T offset](c *column, from int) []T {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	if c.region.data == nil {
+		return nil
+	}
+	return unsafe.Slice((*T)(c.region.data), c.bytes/size)[from:]
+}
+
+func widen[T offset](dst []int64, src []T, base int64) {
+	for i, v := range src[:len(dst)] {
+		dst[i] = base + int64(v)
+	}
+}
+
+func gather[T offset](dst []int64, src []T, rows []uint32, base int64) {
+	for i, r := range rows {
+		dst[i] = base + int64(src[r])
+	}
+}
+
+func narrow[T offset](dst []T, src []int64, base int64) {
+	dst = dst[:len(src)]
+	for i, w := range src {
+		dst[i] = T(w - base)
+	}
+}
+
+// maxRows is how many rows a relation can have: indexes have row numbers of 32
+// bits, and store a row plus 1.
+const maxRows = math.MaxUint32 - 1
+
+// relation is the contents of a relation: rows up to the gauge's cursor, of which
+// those up to full are merged, and those up to old were there a round before.
+type relation struct {
+	decl  *harmony.Relation
+	what  string // the user's name of it, for messages
+	mem   *memory
+	cols  []*column
+	gauge *gauge
+	full  int
+	old   int
+	// capacity is how many rows the columns have room for.
+	capacity int
+	// generation changes whenever rows that can be read change, other than by new
+	// ones after them.
+	generation int
+	set        *tupleSet // of a derived relation
+
+	pointers []int64 // to the columns, for a wide set
+}
+
+// version returns the rows of a version.
+func (r *relation) version(v harmony.Version) (from, until int) {
+	if r.decl.Kind != queryplan.Derived {
+		return 0, int(r.gauge.cursor)
+	}
+	switch v {
+	case harmony.Delta:
+		return r.old, r.full
+	case harmony.Old:
+		return 0, r.old
+	}
+	return 0, r.full
+}
+
+// rows returns how many rows there are, merged or not.
+func (r *relation) rows() int { return int(r.gauge.cursor) }
+
+// merge ends a round.
+func (r *relation) merge() { r.old, r.full = r.full, r.rows() }
+
+// clear empties the relation and keeps its memory.
+func (r *relation) clear() error {
+	r.gauge.cursor, r.full, r.old = 0, 0, 0
+	r.generation++
+	if r.set != nil {
+		return r.set.clear()
+	}
+	return nil
+}
+
+// release empties the relation and frees its memory.
+func (r *relation) release() {
+	r.gauge.cursor, r.full, r.old, r.capacity = 0, 0, 0, 0
+	r.generation++
+	for _, c := range r.cols {
+		c.free()
+	}
+	r.dropSet()
+}
+
+// dropSet frees the set. Another tuple must not be inserted.
+func (r *relation) dropSet() {
+	if r.set != nil {
+		r.set.free()
+	}
+}
+
+// makeRoom makes room for so many rows more, and for more than that if the
+// relation grows, and sets the limit so that this many are always left.
+func (r *relation) makeRoom(slack int) error {
+	need := r.rows() + slack
+	if need > maxRows {
+		return fmt.Errorf("%s has more than 4 billion tuples, which is not supported", r.what)
+	}
+	if need > r.capacity {
+		if err := r.growColumns(need); err != nil {
+			return err
+		}
+	}
+	room := r.capacity
+	if r.set != nil {
+		if err := r.set.makeRoom(r, need); err != nil {
+			return err
+		}
+		room = min(room, r.set.room())
+	}
+	r.gauge.limit = int64(room - slack)
+	return nil
+}
+
+// minRows is the least number of rows that columns have room for.
+const minRows = 4096
+
+// growColumns makes room for at least need rows: twice as many as before if the
+// memory bound allows, else fewer.
+func (r *relation) growColumns(need int) error {
+	size := 0
+	for _, c := range r.cols {
+		size += c.width
+	}
+	if size == 0 {
+		r.capacity = maxRows
+		return nil
+	}
+	rows := max(need, min(2*r.capacity, maxRows), minRows)
+	for rows > need && int64(rows-r.capacity)*int64(size) > r.mem.room() {
+		rows = max(need, r.capacity+(rows-r.capacity)/2)
+	}
+	for _, c := range r.cols {
+		if c.width == 0 {
+			continue
+		}
+		if c.mem == nil {
+			c.mem = r.mem
+		}
+		if err := c.grow(r.what, rows*c.width); err != nil {
+			return err
+		}
+	}
+	r.capacity = rows
+	return nil
+}
+
+// wideColumns returns the columns of a relation whose set is wide, as words.
+func (r *relation) wideColumns() [][]int64 {
+	out := make([][]int64, len(r.cols))
+	for i, c := range r.cols {
+		if c.region.data != nil {
+			out[i] = unsafe.Slice((*int64)(c.region.data), c.bytes/8)
+		}
+	}
+	return out
+}
+
+// columnPointers returns an array of the columns' addresses.
+func (r *relation) columnPointers() int64 {
+	r.pointers = r.pointers[:0]
+	for _, c := range r.cols {
+		r.pointers = append(r.pointers, c.address())
+	}
+	return addressOf(r.pointers)
+}
+
+// addressOf returns where a slice begins, 0 if it is empty.
+func addressOf[T any](s []T) int64 {
+	if len(s) == 0 {
+		return 0
+	}
+	return int64(uintptr(unsafe.Pointer(&s[0])))
+}
+
+// tupleSet knows the tuples of a derived relation.
+type tupleSet struct {
+	lay  *keyLayout
+	mem  *memory
+	what string
+	form abi.Form
+	keys keyTable // of form Hash
+	bits region   // of form Direct
+	rows rowTable // of form Wide
+}
+
+func newTupleSet(m *memory, what string, lay *keyLayout) *tupleSet {
+	s := &tupleSet{lay: lay, mem: m, what: what, form: lay.form}
+	s.keys.mem, s.bits.mem, s.rows.mem = m, m, m
+	return s
+}
+
+// room returns how many tuples can be in the set as it is.
+func (s *tupleSet) room() int {
+	switch s.form {
+	case abi.Hash:
+		return roomOf(&s.keys.region, s.keys.mask)
+	case abi.Wide:
+		return roomOf(&s.rows.region, s.rows.mask)
+	}
+	return maxRows
+}
+
+// roomOf is two thirds of a table's slots.
+func roomOf(r *region, mask uint64) int {
+	if r.data == nil {
+		return 0
+	}
+	return int((mask + 1) * 2 / 3)
+}
+
+// makeRoom makes room for so many tuples in all.
+func (s *tupleSet) makeRoom(r *relation, need int) error {
+	switch {
+	case s.form == abi.Direct && s.bits.data == nil:
+		return s.bits.alloc(s.mem, s.what, s.lay.bitmapBytes())
+	case need <= s.room():
+		return nil
+	case s.form == abi.Wide:
+		return s.rows.build(s.mem, s.what, slotsFor(need+need/2), r.wideColumns(), r.rows())
+	}
+	slots := slotsFor(need)
+	if s.keys.data == nil {
+		return s.keys.make(s.mem, s.what, slots)
+	}
+	if bytes := s.lay.bitmapBytes(); s.lay.open && bytes > 0 && bytes <= 16*slots && int64(bytes) <= s.mem.room()/2 {
+		return s.toBits(bytes)
+	}
+	return s.keys.resize(s.what, max(slots, 2*int(s.keys.mask+1)), nil)
+}
+
+// toBits turns a hash table into a bit set.
+func (s *tupleSet) toBits(bytes int) error {
+	if err := s.bits.alloc(s.mem, s.what, bytes); err != nil {
+		return err
+	}
+	set := unsafe.Slice((*uint32)(s.bits.data), bytes/4)
+	s.keys.each(func(_ int, key uint64) { set[key/32] |= 1 << (key % 32) })
+	s.keys.free()
+	s.form = abi.Direct
+	return nil
+}
+
+// clear empties the set. A small one keeps its memory.
+func (s *tupleSet) clear() error {
+	for _, r := range []*region{&s.keys.region, &s.bits, &s.rows.region} {
+		switch {
+		case r.heap != nil:
+			r.zero(r.bytes)
+		default:
+			r.free()
+		}
+	}
+	if s.lay.open && s.keys.data == nil {
+		s.form = s.lay.form
+	}
+	return nil
+}
+
+func (s *tupleSet) free() {
+	s.keys.free()
+	s.bits.free()
+	s.rows.free()
+	s.form = s.lay.form
+}
+
+// table and size are what code gets of the set.
+func (s *tupleSet) table() int64 {
+	switch s.form {
+	case abi.Hash:
+		return s.keys.address()
+	case abi.Wide:
+		return s.rows.address()
+	}
+	return s.bits.address()
+}
+
+func (s *tupleSet) size() int64 {
+	switch s.form {
+	case abi.Hash:
+		return int64(s.keys.mask)
+	case abi.Wide:
+		return int64(s.rows.mask)
+	}
+	return int64(s.lay.size)
+}

@@ -1,0 +1,223 @@
+package native
+
+import (
+	"context"
+	"math"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/llvm"
+)
+
+// job is a function that is to be called for all tiles of some rows.
+type job struct {
+	entry       *boundEntry
+	from, until int
+}
+
+// worker is one caller of a job's function.
+type worker struct {
+	job     *job
+	id      int
+	params  []int64
+	state   []int64
+	dropped [1]int64
+	failure any // a panic's value
+
+	_ [64]byte // the next worker's words lie elsewhere
+}
+
+const (
+	// morselTiles is how many tiles a worker takes at a time at most.
+	morselTiles = 16
+	// workerTiles is how many tiles there are at least for each worker.
+	workerTiles = 8
+)
+
+// canceller moves the limits of the gauges in use when the context is done, which
+// brings all workers back.
+type canceller struct {
+	ctx     context.Context
+	stopped atomic.Bool
+	mu      sync.Mutex
+	gauges  []*gauge
+}
+
+func (c *canceller) cancel() {
+	c.stopped.Store(true)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.gauges {
+		atomic.StoreInt64(&g.limit, math.MinInt64)
+	}
+}
+
+// watch says which gauges are in use. Limits that were set before stay moved.
+func (c *canceller) watch(gauges []*gauge) {
+	c.mu.Lock()
+	c.gauges = gauges
+	c.mu.Unlock()
+	if c.stopped.Load() {
+		c.cancel()
+	}
+}
+
+// err returns the context's cause once it is done.
+func (c *canceller) err() error {
+	if !c.stopped.Load() {
+		return nil
+	}
+	return context.Cause(c.ctx)
+}
+
+// exec calls a job's function for all its rows, on as many workers as are worth
+// it, and grows what it fills.
+func (r *run) exec(j *job) error {
+	e := j.entry
+	n := j.until - j.from
+	if n <= 0 {
+		return nil
+	}
+	tile := e.entry.Threads * e.entry.Items
+	tiles := (n + tile - 1) / tile
+	count := min(max(tiles/workerTiles, 1), r.threads)
+	morsel := min(max(tiles/(4*count), 1), morselTiles)
+	// A limit leaves room for what all workers may have begun.
+	slack := count * tile
+	workers := make([]worker, count)
+	for i := range workers {
+		w := &workers[i]
+		w.job, w.id = j, i
+		w.params = make([]int64, len(e.params))
+		w.state = make([]int64, e.entry.StateWords())
+	}
+	var next atomic.Int64
+	for first := true; ; first = false {
+		var gauges []*gauge
+		for _, t := range e.targets {
+			if first || t.rel.gauge.cursor > t.rel.gauge.limit {
+				if err := t.rel.makeRoom(slack * t.sinks); err != nil {
+					return err
+				}
+			}
+			gauges = append(gauges, t.rel.gauge)
+		}
+		for i := range workers {
+			for _, g := range e.groups {
+				if first {
+					if err := g.rel.workers[i].makeRoom(tile * g.sinks); err != nil {
+						return err
+					}
+				}
+				gauges = append(gauges, &g.rel.workers[i].gauge)
+			}
+		}
+		for i := range workers {
+			if err := e.bind(&workers[i]); err != nil {
+				return err
+			}
+		}
+		r.cancel.watch(gauges)
+		left, err := r.round(workers, &next, int64(tiles), int64(morsel), tile)
+		r.cancel.watch(nil)
+		if err == nil {
+			err = r.cancel.err()
+		}
+		if err != nil {
+			return err
+		}
+		if !left {
+			break
+		}
+	}
+	for i := range workers {
+		r.dropped += workers[i].dropped[0]
+	}
+	for _, g := range e.groups {
+		if err := g.rel.gather(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// round lets the workers work until there is nothing to do, or until each has
+// found a relation full. It reports whether there is something left.
+func (r *run) round(workers []worker, next *atomic.Int64, tiles, morsel int64, tile int) (left bool, err error) {
+	var stopped atomic.Bool
+	errs := make([]error, len(workers))
+	work := func(i int) {
+		full, err := r.work(&workers[i], next, tiles, morsel, tile)
+		if full {
+			stopped.Store(true)
+		}
+		errs[i] = err
+	}
+	if len(workers) == 1 {
+		work(0)
+		return stopped.Load(), errs[0]
+	}
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Go(func() {
+			defer func() { workers[i].failure = recover() }()
+			work(i)
+		})
+	}
+	wg.Wait()
+	for i, err := range errs {
+		if p := workers[i].failure; p != nil {
+			panic(p)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return stopped.Load(), nil
+}
+
+// work calls the function for morsel after morsel. It reports whether it left off
+// because a relation is full.
+func (r *run) work(w *worker, next *atomic.Int64, tiles, morsel int64, tile int) (full bool, err error) {
+	for {
+		if w.state[0] >= w.state[1] {
+			from := next.Add(morsel) - morsel
+			if from >= tiles || r.cancel.stopped.Load() {
+				return false, nil
+			}
+			clear(w.state)
+			w.state[0], w.state[1], w.state[2] = from, min(from+morsel, tiles), 1
+		}
+		if !w.call() {
+			continue
+		}
+		if r.cancel.stopped.Load() {
+			return true, nil
+		}
+		// Its own groups a worker makes room for by itself.
+		grown := false
+		for _, g := range w.job.entry.groups {
+			t := g.rel.workers[w.id]
+			if t.gauge.cursor > t.gauge.limit {
+				if err := t.makeRoom(tile * g.sinks); err != nil {
+					return true, err
+				}
+				grown = true
+			}
+		}
+		// A limit that was set after the canceller moved all is not seen by it.
+		if !grown || r.cancel.stopped.Load() {
+			return true, nil
+		}
+		if err := w.job.entry.bind(w); err != nil {
+			return true, err
+		}
+	}
+}
+
+// call calls the function until it has done its tiles or found a gauge's limit
+// passed, which it reports.
+func (w *worker) call() (stopped bool) {
+	return llvm.Call(w.job.entry.function, uintptr(unsafe.Pointer(&w.params[0])), uintptr(unsafe.Pointer(&w.state[0]))) != 0
+}
