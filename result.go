@@ -34,6 +34,9 @@ type relation struct {
 	threads int
 }
 
+// KernelStats says what one kernel of a run cost.
+type KernelStats = runtime.KernelProfile
+
 // Stats says what a run cost.
 type Stats struct {
 	Engine  string
@@ -42,6 +45,9 @@ type Stats struct {
 	Run     time.Duration
 	Peak    int64 // bytes of facts, relations and indexes
 	Dropped int64 // decimals that did not fit their type, so that their atom was false
+	// Kernels is what each kernel cost, if a profile was asked for and the engine
+	// runs kernels.
+	Kernels []KernelStats
 	plan    *queryplan.Plan
 	profile []runtime.CommandProfile
 }

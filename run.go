@@ -97,7 +97,7 @@ func (p *Program) RunOn(ctx context.Context, db *Database, opts RunOptions) (_ *
 	res := &Result{relations: map[string]*relation{}, threads: opts.Threads}
 	res.Stats = Stats{
 		Engine: eng.Name(), Load: db.time, Plan: planned.Sub(start), Run: time.Since(planned),
-		Peak: answer.Peak + db.bytes, Dropped: answer.Dropped, plan: plan, profile: answer.Profile,
+		Peak: answer.Peak + db.bytes, Dropped: answer.Dropped, Kernels: answer.Kernels, plan: plan, profile: answer.Profile,
 	}
 	for _, v := range p.plan.Vars {
 		if slices.Contains(derived, v.Name) {
