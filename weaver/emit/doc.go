@@ -1,0 +1,45 @@
+// Package emit turns kernels into LLVM IR: each kernel and each index build becomes
+// one function that obeys harmony/abi, over tiles of rows, for CPUs and GPUs alike.
+//
+// In: a kernel graph, as package fuse leaves it, the target, and what is known of
+// the words that functions take. Out: the IR as text, and the abi.Module that says
+// which functions it has and what their parameters are. The caller links the
+// primitives' bitcode, optimises and generates code. It imports harmony, the
+// analyses of kernel graphs, weaver/expr, weaver/fuse and primitives; it must never
+// import an engine or internal/llvm. `redfox compile --emit llvm` prints what it
+// makes.
+//
+// # A tile
+//
+// A kernel's source is cut into tiles of threads × items rows. On a GPU a thread has
+// 4 to 16 items; what one thread holds of a register is an array that LLVM unrolls
+// into registers. On a CPU the one thread has 1,024 items; arrays stand in the
+// first-level cache and loops over them are vectorised. An array of bytes flags the
+// items whose rows are still in the race.
+//
+// Runs of loads, functions and filters become one loop over the items with SSA
+// values, so that only what is read after the run has an array. Everything that
+// touches a table is a call of a primitive for the whole tile.
+//
+// # Order of work
+//
+// Definitions without effects move down to their first use, past filters and probes
+// that drop rows, but not past an expansion: it multiplies rows. On a GPU a load
+// behind a filter fetches only what is live.
+//
+// On a CPU the rows that filters and probes leave are moved together (compaction)
+// before random accesses and before they are stored: loops then run over fewer
+// items, and columns loaded later are fetched for those alone. Nothing moves if all
+// rows are left. Before groups whose slots are found without a search rows stay
+// where they are: accumulating with a mask costs less than moving its operands. On a
+// GPU nothing moves: a loop over items is unrolled and takes as many instructions
+// for few rows as for all, and a row that is not live costs no memory access.
+//
+// # Expansion
+//
+// A probe of a multi index makes the items of the tile into several tiles, one after
+// the other, each a round: the rest of the kernel is a loop in the function. Values
+// from before the expansion reach its rounds through shared memory on a GPU, and
+// straight from the arrays on a CPU. The rounds' positions are part of the state
+// that a function leaves when a gauge stops it.
+package emit

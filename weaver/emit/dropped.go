@@ -1,0 +1,42 @@
+package emit
+
+import (
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"github.com/redfoxdb/redfox/harmony/abi"
+)
+
+// Decimals that do not fit are counted once for every row, although a function
+// that was stopped carries out the stages before an expansion again. So a count
+// waits in a variable until what was done can not be done again: until the gauges
+// let a round begin, or the position moves on. A function that is stopped forgets
+// the variable. Stages before an expansion count only in the expansion's first
+// round.
+
+// drop counts a row if lost says so.
+func (w *kernel) drop(lost value.Value) {
+	if w.dropped == nil {
+		w.dropped = w.variable(types.I64, i64(0))
+	}
+	for _, p := range w.positions[w.depth:] {
+		lost = w.Cur.NewAnd(lost, w.Cur.NewICmp(enum.IPredEQ, w.load(types.I64, p), i64(0)))
+	}
+	sum := w.Cur.NewAdd(w.load(types.I64, w.dropped), w.Cur.NewZExt(lost, types.I64))
+	w.store(sum, w.dropped)
+}
+
+// countDropped adds what waits to the run's counter.
+func (w *kernel) countDropped() {
+	if w.dropped == nil {
+		return
+	}
+	n := w.load(types.I64, w.dropped)
+	w.when(w.Cur.NewICmp(enum.IPredNE, n, i64(0)), func() {
+		add := &ir.InstAtomicRMW{Op: enum.AtomicOpAdd, Dst: w.param(abi.Dropped, "", 0), X: n, Ordering: enum.AtomicOrderingMonotonic, Typ: types.I64}
+		w.Cur.Insts = append(w.Cur.Insts, add)
+		w.store(i64(0), w.dropped)
+	})
+}

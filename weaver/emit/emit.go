@@ -1,0 +1,87 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/harmony/domain"
+)
+
+// Target says what code is for.
+type Target struct {
+	Name string // "cpu", or "gpu:sm_90" with the architecture
+	GPU  bool
+	// Threads and Items are the tile's shape: 1 and a multiple of 32 on a CPU; on a
+	// GPU a power of two from 32 to 1,024 and the most rows a thread, of which a
+	// kernel gets fewer where its registers or its shared memory ask for it.
+	Threads, Items int
+}
+
+// CPU is the target of a host's processor: its tiles are 1,024 rows.
+func CPU() Target { return Target{Name: "cpu", Threads: 1, Items: 1024} }
+
+// GPU is the target of an NVIDIA GPU of compute capability sm.
+func GPU(sm int) Target {
+	return Target{Name: fmt.Sprintf("gpu:sm_%d", sm), GPU: true, Threads: 256, Items: 16}
+}
+
+// Options says what is known beyond the program.
+type Options struct {
+	Target Target
+	// Fix gives the value of a parameter of an entry that is a constant, which is
+	// then no parameter of the code; nil if none is. Literals, pointers, bounds of
+	// rows and gauges are never asked for.
+	Fix func(entry string, p abi.Param) (int64, bool)
+	// Range bounds the words of a register. Where it is nil, or not ok, the bounds
+	// are those of the type, and a decimal may exceed 64 bits.
+	Range func(r *harmony.Reg) (lo, hi int64, ok bool)
+	// Domains are the string domains of the program; nil stands for domain.Find's.
+	Domains *domain.Domains
+	// NoCompact says that rows stay in place within a tile.
+	NoCompact bool
+}
+
+// Code is a program for a target.
+type Code struct {
+	Module *abi.Module
+	// IR is LLVM IR as text, which LLVM 15 to 19 accept. It calls primitives, names
+	// no triple and no data layout.
+	IR string
+}
+
+// UnsupportedError says what a target has no code for.
+type UnsupportedError struct {
+	What string
+	Span source.Span // of the rule that asks for it
+}
+
+// Error returns what is missing.
+func (e *UnsupportedError) Error() string { return e.What }
+
+// Program emits all kernels of a verified program and the builds of all its indexes,
+// in the order in which the text has them. The same program, options and version of
+// redfox give the same bytes. The error is an *UnsupportedError, or says which
+// entry is wrong.
+func Program(p *harmony.Program, o Options) (*Code, error) {
+	if o.Domains == nil {
+		o.Domains = domain.Find(p)
+	}
+	m := newModule(p, o)
+	for _, b := range p.Blocks {
+		for _, c := range b.Cmds {
+			var err error
+			switch c := c.(type) {
+			case *harmony.Run:
+				err = m.kernel(c.Kernel)
+			case *harmony.Build:
+				err = m.build(c.Index)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m.finish()
+}

@@ -1,0 +1,309 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/metadata"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/weaver/expr"
+)
+
+// function is one entry in the making. Its first block reads parameters and has
+// the variables; the others follow in the order in which they are begun.
+type function struct {
+	*expr.Block
+	module *module
+	target Target // with the entry's own tile
+	entry  *abi.Entry
+	fn     *ir.Func
+	first  *ir.Block
+	names  map[string]int
+
+	params   map[abi.Param]value.Value
+	literals map[literal]int
+	words    value.Value // the words of a CPU's parameters
+	state    *ir.Param   // of the worker, or of all blocks
+	located  value.Value // the worker's or the block's own
+	nowhere  value.Value // a word of no meaning; nil if nothing needs it
+
+	globals  []*ir.Global
+	metadata []metadata.Definition
+	// scratch is the shared memory that collective primitives use, one after the
+	// other, and shared what holds values between them; both grow.
+	scratch, shared sharedMemory
+}
+
+// newFunction begins an entry at its second block.
+func (m *module) newFunction(e *abi.Entry, target Target) *function {
+	e.Threads, e.Items = target.Threads, target.Items
+	f := &function{
+		module: m, target: target, entry: e,
+		names: map[string]int{}, params: map[abi.Param]value.Value{}, literals: map[literal]int{},
+	}
+	result := types.Type(types.I64)
+	if target.GPU {
+		result = types.Void
+	}
+	f.fn = ir.NewFunc(e.Symbol, result)
+	f.fn.Parent = m.ir
+	f.fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
+	if target.GPU {
+		f.fn.CallingConv = enum.CallingConvPTXKernel
+	} else {
+		words := ir.NewParam("params", expr.Ptr())
+		f.fn.Params = []*ir.Param{words}
+		f.words = words
+	}
+	f.state = ir.NewParam("state", expr.Ptr())
+	f.Block = &expr.Block{Fn: f.fn, Call: f.call, Fresh: f.fresh}
+	f.first = f.newBlock("entry")
+	f.Cur = f.newBlock("start")
+	f.first.NewBr(f.Cur)
+	f.scratch = sharedMemory{f: f, name: "scratch"}
+	f.shared = sharedMemory{f: f, name: "shared"}
+	return f
+}
+
+// finish adds what is known in the end: the state behind the other parameters,
+// the sizes of shared memory.
+func (f *function) finish() {
+	f.fn.Params = append(f.fn.Params, f.state)
+	for _, p := range f.fn.Params {
+		f.fn.Sig.Params = append(f.fn.Sig.Params, p.Typ)
+	}
+	f.entry.Scratch = f.scratch.finish() + f.shared.finish()
+}
+
+func (f *function) fresh(prefix string) string {
+	f.names[prefix]++
+	if n := f.names[prefix]; n > 1 {
+		return fmt.Sprintf("%s.%d", prefix, n)
+	}
+	return prefix
+}
+
+// newBlock adds an empty block at the end of the function.
+func (f *function) newBlock(name string) *ir.Block {
+	b := ir.NewBlock(f.fresh(name))
+	b.Parent = f.fn
+	f.fn.Blocks = append(f.fn.Blocks, b)
+	return b
+}
+
+func i64(v int64) value.Value { return constant.NewInt(types.I64, v) }
+func i32(v int) value.Value   { return constant.NewInt(types.I32, int64(v)) }
+func i8(v int) value.Value    { return constant.NewInt(types.I8, int64(v)) }
+
+// call calls a primitive. Without a result it returns nil.
+func (f *function) call(name string, args ...value.Value) value.Value {
+	return f.callFunc(f.module.primitive(name), args...)
+}
+
+func (f *function) callFunc(callee *ir.Func, args ...value.Value) value.Value {
+	if len(args) != len(callee.Params) {
+		panic(fmt.Sprintf("emit: %s takes %d arguments, not %d", callee.Name(), len(callee.Params), len(args)))
+	}
+	for i, a := range args {
+		if want := callee.Params[i].Typ; !want.Equal(a.Type()) {
+			panic(fmt.Sprintf("emit: argument %d of %s is %s, not %s", i, callee.Name(), want, a.Type()))
+		}
+	}
+	c := &ir.InstCall{Callee: callee, Args: args, Typ: callee.Sig.RetType}
+	f.Cur.Insts = append(f.Cur.Insts, c)
+	if c.Typ.Equal(types.Void) {
+		return nil
+	}
+	return c
+}
+
+// intrinsic calls a function of LLVM's own.
+func (f *function) intrinsic(name string, result types.Type, args ...value.Value) value.Value {
+	list := make([]types.Type, len(args))
+	for i, a := range args {
+		list[i] = a.Type()
+	}
+	return f.callFunc(f.module.declare(name, result, list...), args...)
+}
+
+// at returns the address of element i of what lies at p.
+func (f *function) at(t types.Type, p, i value.Value) value.Value {
+	g := &ir.InstGetElementPtr{ElemType: t, Src: p, Indices: []value.Value{i}, Typ: expr.Ptr()}
+	f.Cur.Insts = append(f.Cur.Insts, g)
+	return g
+}
+
+func (f *function) load(t types.Type, p value.Value) value.Value {
+	l := &ir.InstLoad{ElemType: t, Src: p}
+	f.Cur.Insts = append(f.Cur.Insts, l)
+	return l
+}
+
+func (f *function) store(v, p value.Value) {
+	f.Cur.Insts = append(f.Cur.Insts, &ir.InstStore{Src: v, Dst: p})
+}
+
+// variable makes a variable with a value to begin with, in the first block.
+func (f *function) variable(t types.Type, initial value.Value) value.Value {
+	a := &ir.InstAlloca{ElemType: t}
+	p := expr.AsPtr(a)
+	f.first.Insts = append(f.first.Insts, a, &ir.InstStore{Src: initial, Dst: p})
+	return p
+}
+
+// alloca makes room for n elements, in the first block.
+func (f *function) alloca(t types.Type, n int) value.Value {
+	a := &ir.InstAlloca{ElemType: types.NewArray(uint64(n), t), Align: 64}
+	if f.target.GPU {
+		a.Align = 16
+	}
+	f.first.Insts = append(f.first.Insts, a)
+	return expr.AsPtr(a)
+}
+
+// loop emits a loop for i from 0 to n, which is constant on a GPU. It unrolls
+// there: arrays then become registers.
+func (f *function) loop(n value.Value, body func(i value.Value)) {
+	before := f.Cur
+	head, inside, after := f.newBlock("loop"), f.newBlock("item"), f.newBlock("after")
+	before.NewBr(head)
+	i := head.NewPhi(ir.NewIncoming(i64(0), before))
+	head.NewCondBr(head.NewICmp(enum.IPredSLT, i, n), inside, after)
+	f.Cur = inside
+	body(i)
+	next := f.Cur.NewAdd(i, i64(1))
+	i.Incs = append(i.Incs, ir.NewIncoming(next, f.Cur))
+	back := f.Cur.NewBr(head)
+	if f.target.GPU {
+		back.Metadata = append(back.Metadata, f.unroll())
+	}
+	f.Cur = after
+}
+
+// unroll makes the note that asks for a loop to be unrolled. The first of its
+// fields is the note itself, which keeps loops apart.
+func (f *function) unroll() *metadata.Attachment {
+	how := &metadata.Tuple{MetadataID: -1, Fields: []metadata.Field{&metadata.String{Value: "llvm.loop.unroll.full"}}}
+	loop := &metadata.Tuple{MetadataID: -1, Distinct: true}
+	loop.Fields = []metadata.Field{loop, how}
+	f.metadata = append(f.metadata, how, loop)
+	return &metadata.Attachment{Name: "llvm.loop", Node: loop}
+}
+
+// when emits body for the case that a condition holds, which is the same in all
+// threads if body has collective primitives.
+func (f *function) when(cond value.Value, body func()) { f.choose(cond, body, func() {}) }
+
+// choose emits one of two cases.
+func (f *function) choose(cond value.Value, yes, no func()) {
+	a, b, after := f.newBlock("then"), f.newBlock("else"), f.newBlock("join")
+	f.Cur.NewCondBr(cond, a, b)
+	f.Cur = a
+	yes()
+	f.Cur.NewBr(after)
+	f.Cur = b
+	no()
+	f.Cur.NewBr(after)
+	f.Cur = after
+}
+
+// barrier waits for all threads of a GPU's block.
+func (f *function) barrier() {
+	if f.target.GPU {
+		f.intrinsic("llvm.nvvm.barrier0", types.Void)
+	}
+}
+
+// sharedMemory is a part of the memory that a GPU's block shares.
+type sharedMemory struct {
+	f      *function
+	name   string
+	global *ir.Global
+	size   int
+}
+
+// at returns the address of a place, which counts to the size from now on. A CPU has
+// none: its one thread needs no memory to meet in.
+func (s *sharedMemory) at(from, size int) value.Value {
+	if !s.f.target.GPU {
+		return null
+	}
+	s.size = max(s.size, from+size)
+	if s.global == nil {
+		s.global = ir.NewGlobal(s.f.entry.Symbol+"."+s.name, types.I8)
+		s.global.AddrSpace = sharedSpace
+		s.global.Linkage = enum.LinkageInternal
+		s.global.Align = 16
+		s.f.globals = append(s.f.globals, s.global)
+	}
+	cast := &ir.InstAddrSpaceCast{From: pointerIn{s.global, sharedSpace}, To: expr.Ptr()}
+	s.f.Cur.Insts = append(s.f.Cur.Insts, cast)
+	if from == 0 {
+		return cast
+	}
+	return s.f.at(types.I8, cast, i64(int64(from)))
+}
+
+// more returns the address of memory that nothing else uses.
+func (s *sharedMemory) more(size int) value.Value { return s.at((s.size+15)/16*16, size) }
+
+// finish gives the memory its size.
+func (s *sharedMemory) finish() int {
+	if s.global != nil {
+		s.global.ContentType = types.NewArray(uint64(s.size), types.I8)
+		s.global.Init = constant.NewUndef(s.global.ContentType)
+	}
+	return s.size
+}
+
+// sharedSpace is the address space of shared memory on NVIDIA's GPUs.
+const sharedSpace = 3
+
+// pointerIn is an address that is printed with its address space.
+type pointerIn struct {
+	value.Value
+	space types.AddrSpace
+}
+
+func (p pointerIn) String() string {
+	return fmt.Sprintf("ptr addrspace(%d) %s", p.space, p.Ident())
+}
+
+// null is the address that is none.
+var null value.Value = nullPointer{}
+
+type nullPointer struct{}
+
+func (nullPointer) Type() types.Type { return expr.Ptr() }
+func (nullPointer) Ident() string    { return "null" }
+func (nullPointer) String() string   { return "ptr null" }
+
+// callAddress calls a function without a result at an address.
+func (f *function) callAddress(address value.Value, args ...value.Value) {
+	sig := types.NewFunc(types.Void)
+	for _, a := range args {
+		sig.Params = append(sig.Params, a.Type())
+	}
+	callee := functionAt{address, types.NewPointer(sig)}
+	f.Cur.Insts = append(f.Cur.Insts, &ir.InstCall{Callee: callee, Args: args, Typ: types.Void})
+}
+
+// functionAt is an address with the type that package ir wants of a callee.
+type functionAt struct {
+	value.Value
+	typ types.Type
+}
+
+func (f functionAt) Type() types.Type { return f.typ }
+
+// address makes an address of a word.
+func (f *function) address(word value.Value) value.Value {
+	p := &ir.InstIntToPtr{From: word, To: expr.Ptr()}
+	f.Cur.Insts = append(f.Cur.Insts, p)
+	return p
+}

@@ -1,0 +1,242 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/primitives"
+	"github.com/redfoxdb/redfox/weaver/fuse"
+)
+
+// mostShared is the shared memory that PTX lets a block declare.
+const mostShared = 48 << 10
+
+// kernel is a kernel's function in the making.
+type kernel struct {
+	*function
+	*tile
+	k      *harmony.Kernel
+	stages []harmony.Stage // in the order of work
+	// last has the last stage that reads a register; that of sinks is len(stages).
+	last     map[*harmony.Reg]int
+	lastLoad int // the last stage that loads from the source
+
+	number    value.Value   // of the tile at hand
+	positions []value.Value // variables, one for each expansion: the first output of its round
+	depth     int           // of expansions around the place at hand
+	next      *ir.Block     // where a tile or round goes on when no row is left
+	stop      *ir.Block     // leaves the function, to be called again
+	stops     bool          // whether something goes there
+	// dropped is a variable with the decimals that the thread has dropped and that
+	// are not counted yet, nil if there are none.
+	dropped value.Value
+}
+
+// kernel emits a kernel. On a GPU it takes the tile as large as the estimate of
+// package fuse and the shared memory allow.
+func (m *module) kernel(k *harmony.Kernel) error {
+	target := m.opts.Target
+	if target.GPU {
+		target.Items = min(target.Items, fuse.SM80.Estimate(k).Items)
+	}
+	for {
+		e := &abi.Entry{Symbol: symbol("", k.Name), Role: abi.Kernel, Of: k.Name}
+		w := &kernel{function: m.newFunction(e, target), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: k}
+		if err := w.emit(); err != nil {
+			return fmt.Errorf("kernel %s: %w", k.Name, err)
+		}
+		w.finish()
+		switch {
+		case e.Scratch <= mostShared || !target.GPU:
+			m.add(w.function)
+			return nil
+		case target.Items > 4:
+			target.Items /= 2
+		case target.Threads > 32:
+			target.Threads /= 2
+		default:
+			return fmt.Errorf("kernel %s: %w", k.Name, &UnsupportedError{
+				What: fmt.Sprintf("a block needs %d bytes of shared memory and has %d", e.Scratch, mostShared),
+				Span: k.Span,
+			})
+		}
+	}
+}
+
+// emit emits the loop over tiles.
+func (w *kernel) emit() error {
+	w.schedule()
+	for _, s := range w.stages {
+		if isExpansion(s) {
+			w.entry.Expansions++
+		}
+	}
+	until, step := w.readState()
+	from, end := w.param(abi.RowsFrom, "", 0), w.param(abi.RowsUntil, "", 0)
+
+	head, body, done := w.newBlock("tiles"), w.newBlock("tile"), ir.NewBlock(w.fresh("done"))
+	w.next, w.stop = ir.NewBlock(w.fresh("next")), ir.NewBlock(w.fresh("stop"))
+	at := head.NewPhi(ir.NewIncoming(w.number, w.Cur))
+	w.Cur.NewBr(head)
+	head.NewCondBr(head.NewICmp(enum.IPredSLT, at, until), body, done)
+	w.number, w.Cur = at, body
+	if w.entry.Expansions == 0 {
+		w.checkGauges()
+	}
+	w.begin(from, end)
+	latch := w.next
+	if err := w.rest(0); err != nil {
+		return err
+	}
+	w.Cur.NewBr(latch)
+
+	w.place(latch)
+	w.countDropped()
+	at.Incs = append(at.Incs, ir.NewIncoming(w.Cur.NewAdd(at, step), w.Cur))
+	w.Cur.NewBr(head)
+
+	w.leave(done, 0)
+	if w.stops {
+		w.leave(w.stop, 1)
+	}
+	return nil
+}
+
+// isExpansion reports whether a stage makes several rows of one.
+func isExpansion(s harmony.Stage) bool {
+	p, ok := s.(*harmony.Probe)
+	return ok && p.Kind == harmony.ProbeMulti
+}
+
+// place puts a block that was made before at the end of the function, and goes on
+// there.
+func (f *function) place(b *ir.Block) {
+	b.Parent = f.fn
+	f.fn.Blocks = append(f.fn.Blocks, b)
+	f.Cur = b
+}
+
+// readState reads the worker's state: at gets its tile. A GPU's threads all do,
+// before one of them can write it.
+func (w *kernel) readState() (until, step value.Value) {
+	state := w.locateState()
+	word := func(i int) value.Value { return w.load(types.I64, w.at(types.I64, state, i64(int64(i)))) }
+	w.number, until, step = word(0), word(1), word(2)
+	for i := range w.entry.Expansions {
+		p := w.variable(types.I64, i64(0))
+		w.store(word(3+i), p)
+		w.positions = append(w.positions, p)
+	}
+	w.barrier()
+	return until, step
+}
+
+// locateState returns the address of the worker's or the block's state.
+func (f *function) locateState() value.Value {
+	if f.target.GPU {
+		block := f.Cur.NewZExt(f.intrinsic("llvm.nvvm.read.ptx.sreg.ctaid.x", types.I32), types.I64)
+		f.located = f.at(types.I64, f.state, f.Cur.NewMul(block, i64(int64(f.entry.StateWords()))))
+	} else {
+		f.located = f.state
+	}
+	return f.located
+}
+
+// leave ends the function: one thread writes the state, a CPU's function returns a
+// word.
+func (w *kernel) leave(b *ir.Block, result int64) {
+	w.place(b)
+	write := func() {
+		w.store(w.number, w.located)
+		for i, p := range w.positions {
+			w.store(w.load(types.I64, p), w.at(types.I64, w.located, i64(int64(3+i))))
+		}
+	}
+	if !w.target.GPU {
+		write()
+		w.Cur.NewRet(i64(result))
+		return
+	}
+	thread := w.intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", types.I32)
+	w.when(w.Cur.NewICmp(enum.IPredEQ, thread, i32(0)), write)
+	w.Cur.NewRet(nil)
+}
+
+// checkGauges leaves the function if one of the sinks' gauges asks for it.
+func (w *kernel) checkGauges() {
+	seen := map[string]bool{}
+	for _, s := range w.k.Sinks {
+		name := harmony.SinkTarget(s).ManagedName()
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		w.stops = true
+		room := w.call("rf_block_room", w.param(abi.Gauge, name, 0), w.scratchOf("rf_block_room"), i32(w.target.Threads))
+		goOn := w.newBlock("room")
+		w.Cur.NewCondBr(w.Cur.NewICmp(enum.IPredNE, room, i32(0)), goOn, w.stop)
+		w.Cur = goOn
+	}
+}
+
+// scratchOf returns memory for a collective primitive.
+func (f *function) scratchOf(name string) value.Value {
+	p, _ := primitives.Lookup(name)
+	if size := p.Scratch(f.target.Threads, f.target.Items); size > 0 {
+		return f.scratch.at(0, size)
+	}
+	return null
+}
+
+// begin sets up the tile.
+func (w *kernel) begin(from, end value.Value) {
+	size := i64(int64(w.target.Threads * w.target.Items))
+	w.start = w.Cur.NewAdd(from, w.Cur.NewMul(w.number, size))
+	left := w.Cur.NewSub(end, w.start)
+	rows := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, left, size), left, size)
+	w.rows = w.Cur.NewTrunc(rows, types.I32)
+	if !w.target.GPU {
+		w.setCount(w.function, rows)
+		w.dense = true
+		return
+	}
+	w.setCount(w.function, i64(int64(w.target.Items)))
+	w.flags = w.array(types.I8)
+	w.call("rf_tile_live", w.flags.ptr, w.rows, i32(w.target.Threads), w.items)
+}
+
+// rest emits the stages from one on, and the sinks.
+func (w *kernel) rest(from int) error {
+	for i := from; i < len(w.stages); {
+		if m, ok := w.stages[i].(*harmony.Map); ok && w.isHost(m) {
+			if err := w.host(m); err != nil {
+				return err
+			}
+			i++
+			continue
+		}
+		if p, ok := w.stages[i].(*harmony.Probe); ok {
+			if isExpansion(p) {
+				return w.expand(p, i)
+			}
+			w.probe(p)
+			i++
+			w.compact(i)
+			continue
+		}
+		end := w.endOfRun(i)
+		w.run(w.stages[i:end], end)
+		drops := isDrop(w.stages[end-1])
+		i = end
+		if drops {
+			w.compact(i)
+		}
+	}
+	return w.sinks()
+}

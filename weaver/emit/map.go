@@ -1,0 +1,184 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/weaver/expr"
+)
+
+// isHost reports whether a function has no native form and is no table.
+func (w *kernel) isHost(m *harmony.Map) bool {
+	doms := w.module.opts.Domains
+	if _, _, ok := doms.Table(m); ok {
+		return false
+	}
+	if doms.NeedsHost(m) {
+		return true
+	}
+	if ofStrings(m) {
+		return false
+	}
+	types := make([]scalar.Type, len(m.Args))
+	for i, a := range m.Args {
+		types[i] = a.Type()
+	}
+	return !expr.Supported(m.Func, m.Out.Type, types)
+}
+
+// ofStrings reports whether a function that the host is not needed for works on
+// the codes of strings.
+func ofStrings(m *harmony.Map) bool {
+	switch m.Func.Name {
+	case "eq", "ne", "lt", "le", "gt", "ge", "min", "max":
+		return m.Args[0].Type().Kind == scalar.String
+	}
+	return false
+}
+
+// apply emits a function that is not the host's.
+func (r *rows) apply(m *harmony.Map) expr.Value {
+	doms := r.module.opts.Domains
+	if t, at, ok := doms.Table(m); ok {
+		return r.lookup(t, at, r.operand(m.Args[t.String], nil))
+	}
+	if ofStrings(m) {
+		return r.applyToCodes(m)
+	}
+	args := make([]expr.Value, len(m.Args))
+	for i, a := range m.Args {
+		args[i] = r.operand(a, nil)
+	}
+	return expr.Apply(r.Block, m.Func, m.Out.Type, args)
+}
+
+// lookup reads a table at a code.
+func (r *rows) lookup(t *abi.Table, at int, code expr.Value) expr.Value {
+	guard := r.both(r.live, code.Present)
+	v := wordValue(r.function, t.Result, r.entryOf(tableColumn(at), code.Word, guard))
+	v.Present = code.Present
+	present := r.param(abi.TablePresent, "", at)
+	if c, ok := present.(*constant.Int); ok && c.X.Sign() == 0 {
+		return v
+	}
+	// Without an array of presence all entries have a value.
+	none := r.inFirst(func() value.Value { return r.Cur.NewICmp(enum.IPredEQ, present, i64(0)) })
+	bytes := r.inFirst(func() value.Value { return r.address(present) })
+	from := r.choosePointer(r.both(guard, r.Cur.NewXor(none, constant.True)), r.at(types.I8, bytes, code.Word))
+	has := r.Cur.NewICmp(enum.IPredNE, r.load(types.I8, from), i8(0))
+	v.Present = r.both(v.Present, r.Cur.NewOr(none, has))
+	return v
+}
+
+// applyToCodes emits a comparison of strings, or the lesser or greater of two.
+func (r *rows) applyToCodes(m *harmony.Map) expr.Value {
+	doms := r.module.opts.Domains
+	op, args := m.Func.Name, m.Args
+	d := doms.Stage(m, 0)
+	if args[0].Reg == nil && args[1].Reg != nil {
+		if swapped, ok := mirrored[op]; ok {
+			op, args = swapped, []harmony.Operand{args[1], args[0]}
+		}
+	}
+	x := r.operand(args[0], d)
+	if op == "min" || op == "max" {
+		y := r.operand(args[1], d)
+		x.Type, y.Type = scalar.IntType, scalar.IntType
+		return expr.Apply(r.Block, m.Func, scalar.IntType, []expr.Value{x, y})
+	}
+	if args[0].Reg != nil && args[1].Reg == nil && !d.Grows {
+		return r.compareWithPlace(op, x, args[1].Const, d)
+	}
+	return expr.CompareWords(r.Block, op, x, r.operand(args[1], d))
+}
+
+// mirrored are the comparisons with their operands exchanged.
+var mirrored = map[string]string{"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+// compareWithPlace compares the code of a string with the place of a constant among
+// those of a sorted domain. The constant need not be there.
+func (r *rows) compareWithPlace(op string, x expr.Value, c scalar.Value, d *domain.Domain) expr.Value {
+	at := r.literal(c, d)
+	low := func() value.Value { return r.param(abi.PlaceLow, "", at) }
+	high := func() value.Value { return r.param(abi.PlaceHigh, "", at) }
+	v := expr.Value{Type: scalar.BooleanType, Present: x.Present}
+	switch op {
+	case "lt":
+		v.Word = r.Cur.NewICmp(enum.IPredSLT, x.Word, low())
+	case "ge":
+		v.Word = r.Cur.NewICmp(enum.IPredSGE, x.Word, low())
+	case "le":
+		v.Word = r.Cur.NewICmp(enum.IPredSLT, x.Word, high())
+	case "gt":
+		v.Word = r.Cur.NewICmp(enum.IPredSGE, x.Word, high())
+	default:
+		// The places are equal, or next to each other if the string is there.
+		above := r.Cur.NewICmp(enum.IPredSGE, x.Word, low())
+		v.Word = r.Cur.NewAnd(above, r.Cur.NewICmp(enum.IPredSLT, x.Word, high()))
+		if op == "ne" {
+			v.Word = r.Cur.NewXor(v.Word, constant.True)
+		}
+	}
+	return v
+}
+
+// host calls the host for a function of the whole tile.
+func (w *kernel) host(m *harmony.Map) error {
+	if w.target.GPU {
+		return &UnsupportedError{What: fmt.Sprintf("%s has no form for GPUs", m.Func.Name), Span: w.k.Span}
+	}
+	doms := w.module.opts.Domains
+	h := abi.Host{Func: m.Func.Name, Result: m.Out.Type}
+	if d := doms.Reg(m.Out); d != nil {
+		h.Domain = d.ID
+	}
+	out := &stored{typ: m.Out.Type, words: w.array(types.I64), present: w.array(types.I8)}
+	frame := []value.Value{w.liveFlags().ptr, out.words.ptr, out.present.ptr}
+	for i, a := range m.Args {
+		h.Args = append(h.Args, a.Type())
+		d := doms.Stage(m, i)
+		if a.Type().Kind == scalar.String {
+			if d == nil {
+				return fmt.Errorf("argument %d of %s has no domain", i+1, m.Func.Name)
+			}
+			h.Domains = append(h.Domains, d.ID)
+		}
+		s := w.operandArrays(a, d)
+		part := func(a *array) value.Value {
+			if a == nil {
+				return null
+			}
+			return a.ptr
+		}
+		frame = append(frame, s.words.ptr, part(s.high), part(s.present))
+	}
+	pointers := w.alloca(expr.Ptr(), len(frame))
+	for i, p := range frame {
+		w.store(p, w.at(expr.Ptr(), pointers, i64(int64(i))))
+	}
+	number := len(w.entry.Hosts)
+	w.entry.Hosts = append(w.entry.Hosts, h)
+	w.callAddress(w.param(abi.HostCall, "", 0),
+		w.param(abi.HostContext, "", 0), i64(int64(number)), w.Cur.NewZExt(w.items, types.I64), pointers)
+	w.regs[m.Out] = out
+	return nil
+}
+
+// operandArrays returns an operand as arrays of all items.
+func (w *kernel) operandArrays(o harmony.Operand, d *domain.Domain) *stored {
+	if o.Reg != nil {
+		return w.regs[o.Reg]
+	}
+	v := w.constant(o.Const, d)
+	s := w.newStored(v)
+	w.eachItem(func(i value.Value) { w.write(s, i, v) })
+	return s
+}

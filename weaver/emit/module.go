@@ -1,0 +1,146 @@
+package emit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/metadata"
+	"github.com/llir/llvm/ir/types"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/primitives"
+	"github.com/redfoxdb/redfox/weaver/expr"
+)
+
+// module is the code in the making.
+type module struct {
+	program *harmony.Program
+	opts    Options
+	ir      *ir.Module
+	abi     *abi.Module
+	// declared has the primitives and intrinsics that are called, by name.
+	declared map[string]*ir.Func
+	built    map[*harmony.Index]bool
+}
+
+func newModule(p *harmony.Program, o Options) *module {
+	return &module{
+		program:  p,
+		opts:     o,
+		ir:       ir.NewModule(),
+		abi:      &abi.Module{Target: o.Target.Name, Tables: o.Domains.Tables()},
+		declared: map[string]*ir.Func{},
+		built:    map[*harmony.Index]bool{},
+	}
+}
+
+// finish returns the module as text.
+func (m *module) finish() (*Code, error) {
+	if err := abi.Verify(m.abi); err != nil {
+		return nil, fmt.Errorf("emit: %w", err)
+	}
+	return &Code{Module: m.abi, IR: m.ir.String()}, nil
+}
+
+// add takes a finished function in.
+func (m *module) add(f *function) {
+	f.fn.Parent = m.ir
+	m.ir.Funcs = append(m.ir.Funcs, f.fn)
+	m.ir.Globals = append(m.ir.Globals, f.globals...)
+	m.ir.MetadataDefs = append(m.ir.MetadataDefs, f.metadata...)
+	m.abi.Entries = append(m.abi.Entries, f.entry)
+	if !f.target.GPU {
+		return
+	}
+	// !{ptr @f, !"kernel", i32 1} is how versions before 19 tell a kernel.
+	note := &metadata.Tuple{MetadataID: -1, Fields: []metadata.Field{
+		&metadata.Value{Value: expr.AsPtr(f.fn)},
+		&metadata.String{Value: "kernel"},
+		&metadata.Value{Value: i32(1)},
+	}}
+	m.ir.MetadataDefs = append(m.ir.MetadataDefs, note)
+	const name = "nvvm.annotations"
+	named := m.ir.NamedMetadataDefs[name]
+	if named == nil {
+		named = &metadata.NamedDef{Name: name}
+		if m.ir.NamedMetadataDefs == nil {
+			m.ir.NamedMetadataDefs = map[string]*metadata.NamedDef{}
+		}
+		m.ir.NamedMetadataDefs[name] = named
+	}
+	named.Nodes = append(named.Nodes, note)
+}
+
+// primitive returns a primitive's declaration, with the types of the catalogue.
+func (m *module) primitive(name string) *ir.Func {
+	if f := m.declared[name]; f != nil {
+		return f
+	}
+	p, ok := primitives.Lookup(name)
+	if !ok {
+		panic("emit: there is no primitive " + name)
+	}
+	head, list, _ := strings.Cut(strings.TrimSuffix(p.Signature, ")"), "(")
+	result, _ := typeOf(strings.TrimSuffix(head, name))
+	var params []types.Type
+	for param := range strings.SplitSeq(list, ",") {
+		if t, ok := typeOf(param); ok {
+			params = append(params, t)
+		}
+	}
+	return m.declare(name, result, params...)
+}
+
+// typeOf reads a C type, with or without the name of what has it. It is not ok
+// for void.
+func typeOf(c string) (t types.Type, ok bool) {
+	if strings.Contains(c, "*") {
+		return expr.Ptr(), true
+	}
+	for _, word := range strings.Fields(c) {
+		switch word {
+		case "int64_t", "uint64_t":
+			return types.I64, true
+		case "int32_t", "uint32_t":
+			return types.I32, true
+		case "uint8_t":
+			return types.I8, true
+		}
+	}
+	return types.Void, false
+}
+
+// declare declares a function of another module, or an intrinsic.
+func (m *module) declare(name string, result types.Type, params ...types.Type) *ir.Func {
+	if f := m.declared[name]; f != nil {
+		return f
+	}
+	list := make([]*ir.Param, len(params))
+	for i, t := range params {
+		list[i] = ir.NewParam("", t)
+	}
+	f := m.ir.NewFunc(name, result, list...)
+	f.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
+	m.declared[name] = f
+	return f
+}
+
+// symbol makes a name of a variable's or a kernel's that LLVM, PTX and linkers take.
+func symbol(prefix, name string) string {
+	var b strings.Builder
+	b.WriteString(prefix)
+	for _, r := range []byte(name) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			b.WriteByte(r)
+		case r == '_':
+			b.WriteString("__")
+		default:
+			fmt.Fprintf(&b, "_%02x", r)
+		}
+	}
+	return b.String()
+}

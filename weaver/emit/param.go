@@ -1,0 +1,174 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/weaver/expr"
+)
+
+// isPointer reports whether a parameter is an address.
+func isPointer(k abi.Kind) bool {
+	switch k {
+	case abi.ColumnData, abi.ValuesData, abi.TableData, abi.Gauge, abi.SetTable, abi.SetColumns,
+		abi.IndexTable, abi.IndexBegins, abi.IndexRows, abi.IndexWideSlots, abi.IndexWideColumns, abi.IndexWideGauge,
+		abi.GroupTable, abi.GroupColumns, abi.GroupCells, abi.GroupOccupied, abi.Dropped, abi.Fault, abi.HostCall:
+		return true
+	}
+	return false
+}
+
+// canFix reports whether a caller may know a parameter when code is made.
+func canFix(k abi.Kind) bool {
+	switch k {
+	case abi.RowsFrom, abi.RowsUntil, abi.LiteralWord, abi.LiteralHigh, abi.PlaceLow, abi.PlaceHigh, abi.HostContext:
+		return false
+	}
+	return !isPointer(k)
+}
+
+// fixed returns the constant that a parameter is.
+func (f *function) fixed(kind abi.Kind, name string, index int) (int64, bool) {
+	if f.module.opts.Fix == nil || !canFix(kind) {
+		return 0, false
+	}
+	return f.module.opts.Fix(f.entry.Symbol, abi.Param{Kind: kind, Var: name, Index: index})
+}
+
+// param returns a parameter: an address, or an i64. It is read in the function's
+// first block.
+func (f *function) param(kind abi.Kind, name string, index int) value.Value {
+	if c, ok := f.fixed(kind, name, index); ok {
+		return i64(c)
+	}
+	p := abi.Param{Kind: kind, Var: name, Index: index}
+	if v := f.params[p]; v != nil {
+		return v
+	}
+	t := types.Type(types.I64)
+	if isPointer(kind) {
+		t = expr.Ptr()
+	}
+	at := len(f.entry.Params)
+	f.entry.Params = append(f.entry.Params, p)
+	if f.target.GPU {
+		v := ir.NewParam(f.fresh("p"), t)
+		f.fn.Params = append(f.fn.Params, v)
+		f.params[p] = v
+	} else {
+		f.params[p] = f.inFirst(func() value.Value { return f.load(t, f.at(types.I64, f.words, i64(int64(at)))) })
+	}
+	return f.params[p]
+}
+
+// param32 is param, as an i32.
+func (f *function) param32(kind abi.Kind, name string, index int) value.Value {
+	if c, ok := f.fixed(kind, name, index); ok {
+		return i32(int(c))
+	}
+	word := f.param(kind, name, index)
+	return f.inFirst(func() value.Value { return f.Cur.NewTrunc(word, types.I32) })
+}
+
+// inFirst emits something at the end of the first block.
+func (f *function) inFirst(emit func() value.Value) value.Value {
+	here := f.Cur
+	f.Cur = f.first
+	v := emit()
+	f.Cur = here
+	return v
+}
+
+// literal is a constant among the codes of a domain.
+type literal struct {
+	value  scalar.Value
+	domain int
+}
+
+// literal returns the number of a constant.
+func (f *function) literal(v scalar.Value, d *domain.Domain) int {
+	l := literal{value: v}
+	if d != nil {
+		l.domain = d.ID
+	}
+	at, ok := f.literals[l]
+	if !ok {
+		at = len(f.entry.Literals)
+		f.literals[l] = at
+		f.entry.Literals = append(f.entry.Literals, abi.Literal{Value: v, Domain: l.domain})
+	}
+	return at
+}
+
+// constant returns a constant of the program, whose words are parameters.
+func (f *function) constant(v scalar.Value, d *domain.Domain) expr.Value {
+	e := expr.Value{Type: v.Type, Literal: &v}
+	if v.Type.Kind == scalar.String && d == nil {
+		return e // it has no code; what takes it takes its text
+	}
+	at := f.literal(v, d)
+	word := f.param(abi.LiteralWord, "", at)
+	switch {
+	case v.Type.Kind == scalar.Boolean:
+		e.Word = f.inFirst(func() value.Value { return f.Cur.NewICmp(enum.IPredNE, word, i64(0)) })
+	case !v.Fits():
+		high := f.param(abi.LiteralHigh, "", at)
+		e.Wide = f.inFirst(func() value.Value { return f.join(word, high) })
+	default:
+		e.Word = word
+	}
+	return e
+}
+
+// join makes 128 bits of a low and a high word.
+func (f *function) join(low, high value.Value) value.Value {
+	top := f.Cur.NewShl(f.Cur.NewZExt(high, types.I128), intOf(types.I128, 64))
+	return f.Cur.NewOr(top, f.Cur.NewZExt(low, types.I128))
+}
+
+// column is where a column's words come from: a relation's, a table's or that of
+// constant rows.
+type column struct {
+	data, base, step, width abi.Kind
+	name                    string
+	index                   int
+}
+
+func relationColumn(r *harmony.Relation, index int) column {
+	return column{abi.ColumnData, abi.ColumnBase, abi.ColumnStep, abi.ColumnWidth, r.Name, index}
+}
+
+func valuesColumn(index int) column {
+	return column{abi.ValuesData, abi.ValuesBase, abi.ValuesStep, abi.ValuesWidth, "", index}
+}
+
+func tableColumn(index int) column {
+	return column{abi.TableData, abi.TableBase, abi.TableStep, abi.TableWidth, "", index}
+}
+
+// String names the column in messages.
+func (c column) String() string { return fmt.Sprintf("%s %s %d", c.data, c.name, c.index) }
+
+// columnWords are the parameters of a column.
+type columnWords struct{ data, base, step, width value.Value }
+
+func (f *function) columnWords(c column) columnWords {
+	p := columnWords{
+		data:  null,
+		base:  f.param(c.base, c.name, c.index),
+		step:  f.param(c.step, c.name, c.index),
+		width: f.param32(c.width, c.name, c.index),
+	}
+	if width, known := f.fixed(c.width, c.name, c.index); !known || width > 0 {
+		p.data = f.param(c.data, c.name, c.index)
+	}
+	return p
+}

@@ -1,0 +1,112 @@
+package emit
+
+import (
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+)
+
+// sinks emits what becomes of the rows that are left.
+func (w *kernel) sinks() error {
+	for _, s := range w.k.Sinks {
+		switch s := s.(type) {
+		case *harmony.Store:
+			w.storeRows(s)
+		case *harmony.Insert:
+			w.insert(s)
+		case *harmony.Group:
+			if err := w.group(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// columnsOf returns the words of a sink's operands.
+func (w *kernel) columnsOf(s harmony.Sink, vals []harmony.Operand) []*array {
+	out := make([]*array, len(vals))
+	for i, o := range vals {
+		out[i] = w.operandArrays(o, w.module.opts.Domains.Sink(s, i)).words
+	}
+	return out
+}
+
+// storeRows appends the live rows to a temp. A dense tile needs no ranks.
+func (w *kernel) storeRows(s *harmony.Store) {
+	vals := w.columnsOf(s, s.Vals)
+	gauge := w.param(abi.Gauge, s.To.Name, 0)
+	if !w.dense {
+		w.appendLive(s.To, vals, w.liveFlags())
+		return
+	}
+	count := w.Cur.NewTrunc(w.count, types.I32)
+	first := w.call("rf_block_reserve", gauge, w.count, null, i32(1))
+	for i, words := range vals {
+		c := relationColumn(s.To, i)
+		if !w.byRow(c) {
+			p := w.columnWords(c)
+			w.call("rf_tile_store", p.data, p.width, p.base, words.ptr, first, count, i32(1), w.items)
+			continue
+		}
+		width, _ := w.fixed(c.width, c.name, c.index)
+		if width == 0 {
+			continue
+		}
+		p, t := w.columnWords(c), types.NewInt(uint64(8*width))
+		to := w.at(t, p.data, first)
+		w.loop(w.count, func(i value.Value) {
+			offset := value.Value(w.Cur.NewSub(w.get(words, i), p.base))
+			if width < 8 {
+				offset = w.Cur.NewTrunc(offset, t)
+			}
+			w.store(offset, w.at(t, to, i))
+		})
+	}
+}
+
+// appendLive appends the rows that flags say to a relation.
+func (w *kernel) appendLive(to *harmony.Relation, vals []*array, flags *array) {
+	rank, total := w.rank(flags)
+	w.when(w.Cur.NewICmp(enum.IPredNE, total, i32(0)), func() {
+		first := w.call("rf_block_reserve", w.param(abi.Gauge, to.Name, 0), w.Cur.NewZExt(total, types.I64),
+			w.scratchOf("rf_block_reserve"), i32(w.target.Threads))
+		for i, words := range vals {
+			c := relationColumn(to, i)
+			if width, known := w.fixed(c.width, c.name, c.index); known && width == 0 {
+				continue
+			}
+			p := w.columnWords(c)
+			w.call("rf_tile_append", p.data, w.param(c.width, c.name, c.index), p.base, first, words.ptr, rank.ptr, flags.ptr, w.items)
+		}
+	})
+}
+
+// insert adds the live rows to a derived relation, unless they are there.
+func (w *kernel) insert(s *harmony.Insert) {
+	name := s.To.Name
+	vals := w.columnsOf(s, s.Vals)
+	if form, known := w.fixed(abi.SetForm, name, 0); known && abi.Form(form) == abi.None && w.dense {
+		w.storeRows(&harmony.Store{To: s.To, Vals: s.Vals})
+		return
+	}
+	isNew := w.liveCopy()
+	k := &keys{kernel: w, kinds: setKey, name: name, words: vals}
+	table, size := func() value.Value { return w.param(abi.SetTable, name, 0) }, func() value.Value { return w.param(abi.SetSize, name, 0) }
+	k.byForm(func() {
+		numbers := w.array(types.I64)
+		w.call("rf_tile_wide_insert", numbers.ptr, isNew.ptr, k.tuples(), i32(w.target.Items), i32(len(vals)), table(), size(),
+			w.param(abi.SetColumns, name, 0), w.param(abi.Gauge, name, 0), constant.NewInt(types.I64, 1<<63-1), i32(w.target.Threads), w.items)
+	}, func() {
+		if form, known := w.fixed(abi.SetForm, name, 0); !known || abi.Form(form) != abi.None {
+			packed := w.array(types.I64)
+			k.pack(packed, isNew)
+			w.call("rf_tile_insert", isNew.ptr, packed.ptr, k.form(), table(), size(), w.items)
+		}
+		w.appendLive(s.To, vals, isNew)
+	})
+}
