@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -86,7 +88,8 @@ func (b *Builder) Finish() *Column {
 	if b.own == nil {
 		return assemble(b.typ, b.dict, b.chunks)
 	}
-	dict, remaps := mergeSources([]dictSource{b.own})
+	// Without a deadline there is no error.
+	dict, remaps, _ := mergeSources(context.Background(), []dictSource{b.own})
 	for i := range b.chunks {
 		b.chunks[i].remap(remaps[0])
 	}

@@ -125,7 +125,7 @@ func (l *load) readText(ctx context.Context) error {
 	}
 	l.bytes = file.read.n.Load()
 	l.report.Bytes = l.bytes
-	return l.assemble(func(i int) (sources []dictSource) {
+	return l.assemble(ctx, func(i int) (sources []dictSource) {
 		for _, sc := range scanners {
 			sc.strings[i].dropTable()
 			sources = append(sources, sc.strings[i])
@@ -178,7 +178,7 @@ func (l *load) takeText(r textRows) error {
 
 // assemble makes the columns of all fields. The strings of a String field are
 // numbered by its sources, one for each owner of a chunk.
-func (l *load) assemble(sources func(field int) []dictSource) error {
+func (l *load) assemble(ctx context.Context, sources func(field int) []dictSource) error {
 	errs := make([]error, len(l.fields))
 	var mu sync.Mutex
 	inParallel(l.opts.threads(), len(l.fields), func(i int) {
@@ -187,7 +187,9 @@ func (l *load) assemble(sources func(field int) []dictSource) error {
 		var more int64
 		if t.Kind == scalar.String {
 			var remaps [][]uint32
-			dict, remaps = mergeSources(sources(i))
+			if dict, remaps, errs[i] = mergeSources(ctx, sources(i)); errs[i] != nil {
+				return
+			}
 			for c := range d.chunks {
 				d.chunks[c].remap(remaps[d.owner[c]])
 			}
@@ -206,6 +208,9 @@ func (l *load) assemble(sources func(field int) []dictSource) error {
 		defer mu.Unlock()
 		errs[i] = l.hold(more + d.column.Bytes())
 	})
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
 	if l.held > collectBytes {
 		// The chunks are garbage now, as large as the columns. Columns have no
 		// pointers, so that to collect it costs next to nothing.

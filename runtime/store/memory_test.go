@@ -213,6 +213,77 @@ func TestLoadStops(t *testing.T) {
 	}
 }
 
+// TestStopWhileSorting cancels a load after its last row was read, and every
+// sort of columns and strings on its own.
+func TestStopWhileSorting(t *testing.T) {
+	reason := errors.New("enough")
+	s := predicate(t, "edge(x:int; y:string)")
+	var b bytes.Buffer
+	for i := range 5000 {
+		fmt.Fprintf(&b, "%d\tname %d\n", i*7919%5000, i)
+	}
+	path := write(t, t.TempDir(), "edge.tsv", b.String())
+	binding, err := Bind([]Schema{s}, "", []Fact{{Pred: "edge", Path: path}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	opts := Options{Threads: 1, Reserve: func(int64) error { calls++; return nil }}
+	db, _, err := Load(context.Background(), binding, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 1; at <= calls; at++ {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		n := 0
+		opts.Reserve = func(int64) error {
+			if n++; n == at {
+				cancel(reason)
+			}
+			return nil
+		}
+		if _, _, err := Load(ctx, binding, opts); err != reason {
+			t.Errorf("cancelled at reservation %d of %d: %v", at, calls, err)
+		}
+	}
+
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(reason)
+	cols := db.Relation("edge").Columns()
+	rows := cols[0].Len()
+	wide := []*Column{cols[0], randomFloats(rows), randomFloats(rows)}
+	for _, cols := range [][]*Column{cols, wide} {
+		if _, err := uniqueRows(ctx, 2, cols, rows); err != reason {
+			t.Errorf("uniqueRows of %d columns: %v", len(cols), err)
+		}
+		if _, _, _, err := dedupe(ctx, 2, cols, rows, len(cols)); err != reason {
+			t.Errorf("dedupe of %d columns: %v", len(cols), err)
+		}
+		s := newRowSorter(2, cols, nil)
+		if err := s.each(ctx, rows, rows, func([][]int64) error { return nil }); err != reason {
+			t.Errorf("each of %d columns: %v", len(cols), err)
+		}
+	}
+	if _, err := newRowSorter(2, cols, nil).groups[0].sortedKeys(ctx, 2, rows); err != reason {
+		t.Errorf("sortedKeys: %v", err)
+	}
+	if _, err := newRowSorter(2, cols, nil).groups[0].uniqueByBitmap(ctx, rows); err != reason {
+		t.Errorf("uniqueByBitmap: %v", err)
+	}
+	if _, _, err := mergeSources(ctx, []dictSource{cols[1].Dict}); err != reason {
+		t.Errorf("mergeSources: %v", err)
+	}
+}
+
+func randomFloats(n int) *Column {
+	rng := rand.New(rand.NewPCG(1, 2))
+	words := make([]int64, n)
+	for i := range words {
+		words[i] = int64(scalar.OfFloat(scalar.FloatType, rng.NormFloat64()).Bits())
+	}
+	return ColumnOf(scalar.FloatType, words, nil)
+}
+
 // TestCancelABlockedReader cancels a load whose reader yields nothing.
 func TestCancelABlockedReader(t *testing.T) {
 	r, w := io.Pipe()

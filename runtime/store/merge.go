@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ func MergeDicts(dicts []*Dict, extra []string) (merged *Dict, remaps [][]uint32)
 	if len(extra) > 0 {
 		sources = append(sources, stringList(extra))
 	}
-	merged, remaps = mergeSources(sources)
+	// Without a deadline there is no error.
+	merged, remaps, _ = mergeSources(context.Background(), sources)
 	return merged, remaps[:len(dicts)]
 }
 
@@ -65,13 +67,17 @@ func (l stringList) len() int          { return len(l) }
 func (l stringList) at(i int) string   { return l[i] }
 func (l stringList) sortedPrefix() int { return 0 }
 
-// mergeSources sorts each source and merges them.
-func mergeSources(sources []dictSource) (*Dict, [][]uint32) {
+// mergeSources sorts each source and merges them. Its error is the context's
+// cause.
+func mergeSources(ctx context.Context, sources []dictSource) (*Dict, [][]uint32, error) {
 	orders := make([][]uint32, len(sources))
 	remaps := make([][]uint32, len(sources))
 	size, count := 0, 0
 	for i, s := range sources {
-		orders[i] = sortStrings(s)
+		orders[i] = sortStrings(ctx, s)
+		if err := context.Cause(ctx); err != nil {
+			return nil, nil, err
+		}
 		remaps[i] = make([]uint32, s.len())
 		for j := range s.len() {
 			size += len(s.at(j))
@@ -85,7 +91,10 @@ func mergeSources(sources []dictSource) (*Dict, [][]uint32) {
 	}
 	d.sorted.grow(count, size)
 	heads := make([]int, len(sources))
-	for {
+	for n := 0; ; n++ {
+		if n%blockRows == 0 && ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
 		least := -1
 		var s string
 		for i, src := range sources {
@@ -113,7 +122,7 @@ func mergeSources(sources []dictSource) (*Dict, [][]uint32) {
 			remaps[i] = nil
 		}
 	}
-	return d, remaps
+	return d, remaps, nil
 }
 
 func isIdentity(codes []uint32) bool {
@@ -125,8 +134,9 @@ func isIdentity(codes []uint32) bool {
 	return true
 }
 
-// sortStrings returns the numbers of a source's strings in byte order.
-func sortStrings(s dictSource) []uint32 {
+// sortStrings returns the numbers of a source's strings in byte order; in any
+// order once the context is done.
+func sortStrings(ctx context.Context, s dictSource) []uint32 {
 	n := s.len()
 	if s.sortedPrefix() == n {
 		order := make([]uint32, n)
@@ -139,7 +149,7 @@ func sortStrings(s dictSource) []uint32 {
 	for i := range items {
 		items[i].index = uint32(i)
 	}
-	sortPrefixed(s, items, make([]prefixed, n), 0)
+	sortPrefixed(ctx, s, items, make([]prefixed, n), 0)
 	order := make([]uint32, n)
 	for i, it := range items {
 		order[i] = it.index
@@ -155,7 +165,10 @@ type prefixed struct {
 
 // sortPrefixed sorts items whose first depth bytes are equal: by the next eight
 // bytes, then each run of equal ones further in.
-func sortPrefixed(s dictSource, items, scratch []prefixed, depth int) {
+func sortPrefixed(ctx context.Context, s dictSource, items, scratch []prefixed, depth int) {
+	if ctx.Err() != nil {
+		return
+	}
 	if len(items) < 64 {
 		slices.SortFunc(items, func(a, b prefixed) int {
 			return strings.Compare(s.at(int(a.index))[depth:], s.at(int(b.index))[depth:])
@@ -184,7 +197,7 @@ func sortPrefixed(s dictSource, items, scratch []prefixed, depth int) {
 			slices.SortFunc(run[:ended], func(a, b prefixed) int {
 				return cmp.Or(cmp.Compare(len(s.at(int(a.index))), len(s.at(int(b.index)))), cmp.Compare(a.index, b.index))
 			})
-			sortPrefixed(s, run[ended:], scratch[from+ended:to], depth+8)
+			sortPrefixed(ctx, s, run[ended:], scratch[from+ended:to], depth+8)
 		}
 		from = to
 	}

@@ -214,7 +214,7 @@ func (l *load) readParquet(ctx context.Context) error {
 			part.chunks = nil
 		}
 	}
-	return l.assemble(func(i int) (sources []dictSource) {
+	return l.assemble(ctx, func(i int) (sources []dictSource) {
 		for t := range interners {
 			interners[t][i].dropTable()
 			sources = append(sources, interners[t][i])
