@@ -315,7 +315,7 @@ func roundDecimal(v Value, digits int64) (Value, bool) {
 	switch {
 	case digits >= scale:
 		return v, true
-	case scale-digits >= int64(len(powersOfTen)):
+	case digits <= scale-int64(len(powersOfTen)):
 		return OfDecimal(v.Type.Scale, 0), true
 	}
 	unit := Pow10(int(scale - digits))

@@ -254,7 +254,10 @@ var table = []*Func{
 	{
 		Name: "decimal:round2", Doc: "The decimal rounded to a number of digits after the point, halves away from zero; its type stays.",
 		Forms: []string{"decimal, int"}, arity: 2, Partial: true,
-		Examples: [][2]string{{"decimal:round2[1.25500, 2]", "1.26000"}, {"decimal:round2[-1.255, 2]", "-1.260"}, {"decimal:round2[155.0, -1]", "160.0"}, {"decimal:round2[1.5, 9]", "1.5"}},
+		Examples: [][2]string{
+			{"decimal:round2[1.25500, 2]", "1.26000"}, {"decimal:round2[-1.255, 2]", "-1.260"}, {"decimal:round2[155.0, -1]", "160.0"}, {"decimal:round2[1.5, 9]", "1.5"},
+			{"decimal:round2[1.5, -9223372036854775808]", "0.0"},
+		},
 		overload: round2Form, eval: evalRound2,
 	},
 
