@@ -1,11 +1,12 @@
 // Command bench measures redfox beside DuckDB, in one run, on the same machine
 // with the same number of threads, and prints one table a suite.
 //
-//	go run ./bench [flags] [tc|triangles|tpch|load|check|memory]...
+//	go run ./bench [flags] [tc|triangles|tpch|cpu|fusion|latency|load|check|memory]...
 //
 // The peer is the `duckdb` Python package, called through duckdb_peer.py; an
 // answer that differs from the peer's fails the run. Times are medians over
-// repetitions of a query on loaded data, unless a column says otherwise. What
+// repetitions of a query on loaded data, after one that is not counted, unless a
+// column says otherwise. The suites fusion and latency measure redfox alone. What
 // was learned from the tables stands in NOTES.md. It imports redfox as any
 // program does and must not import any phase or engine.
 package main

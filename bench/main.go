@@ -23,6 +23,7 @@ type config struct {
 	threads int
 	repeat  int
 	only    string
+	engines string
 }
 
 // suite is one table of measurements.
@@ -35,6 +36,9 @@ var suites = []suite{
 	{"tc", "transitive closure of real graphs", benchTC},
 	{"triangles", "triangles of real graphs, by multijoin and by binary joins", benchTriangles},
 	{"tpch", "TPC-H Q1, Q3 and Q6 from loaded columns", benchTPCH},
+	{"cpu", "the engines beside one another, on TPC-H and two closures", benchCPU},
+	{"fusion", "kernels fused and apart, in the patterns of Kernel Weaver", benchFusion},
+	{"latency", "from LogiQL to PTX", benchLatency},
 	{"load", "reading TSV and Parquet", benchLoad},
 	{"check", "checking and compiling a program of 5,000 lines", benchCheck},
 	{"memory", "peak memory of a closure, a process each", benchMemory},
@@ -48,6 +52,7 @@ func main() {
 	flag.IntVar(&c.threads, "threads", goruntime.NumCPU(), "threads for redfox and for the peer")
 	flag.IntVar(&c.repeat, "repeat", 5, "repetitions, of which the median counts")
 	flag.StringVar(&c.only, "only", "", "comma-separated workloads of a suite; all when empty")
+	flag.StringVar(&c.engines, "engines", "", "comma-separated engines; all that the machine has when empty")
 	flag.Usage = usage
 	flag.Parse()
 	debug.SetGCPercent(25) // as the command line does

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -35,6 +36,7 @@ func benchTC(ctx context.Context, c config) error {
 	if err != nil {
 		return err
 	}
+	engines := c.measured()
 	var rows []table.Row
 	version := ""
 	for _, g := range graphs {
@@ -50,23 +52,22 @@ func benchTC(ctx context.Context, c config) error {
 		if g.tc > 50e6 {
 			repeat = 1
 		}
-		var got int64
-		times, err := repeatTimed(repeat, func() error {
-			res, err := prog.RunOn(ctx, db, redfox.RunOptions{Threads: c.threads, Outputs: []string{"_"}})
+		var ours []time.Duration
+		for _, engine := range engines {
+			times, res, err := timeRuns(ctx, c, engine, repeat, prog, db)
+			if err != nil {
+				return fmt.Errorf("%s, engine %s: %w", g.name, engine, err)
+			}
+			got, err := scalarInt(res, "_")
 			if err != nil {
 				return err
 			}
-			got, err = scalarInt(res, "_")
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", g.name, err)
+			if got != g.tc {
+				return fmt.Errorf("%s, engine %s: %d tuples, published are %d", g.name, engine, got, g.tc)
+			}
+			ours = append(ours, median(times))
 		}
-		if got != g.tc {
-			return fmt.Errorf("%s: %d tuples, published are %d", g.name, got, g.tc)
-		}
-		ours := median(times)
-		row := table.Row{g.name, g.tc, seconds(ours), rate(g.tc, ours), "not run", ""}
+		var theirs time.Duration
 		if g.peer {
 			peer, err := duckdb(ctx, c, min(repeat, 3), "tc", file)
 			if err != nil {
@@ -75,13 +76,15 @@ func benchTC(ctx context.Context, c config) error {
 			if peer.Rows[0][0] != fmt.Sprint(g.tc) {
 				return fmt.Errorf("%s: the peer counts %s tuples, published are %d", g.name, peer.Rows[0][0], g.tc)
 			}
-			version = peer.Version
-			row[4], row[5] = seconds(peer.runTime()), fmt.Sprintf("%.1f", peer.runTime().Seconds()/ours.Seconds())
+			version, theirs = peer.Version, peer.runTime()
 		}
+		row := append(table.Row{g.name, g.tc, rate(g.tc, slices.Min(ours))}, engineCells(ours, theirs)...)
 		rows = append(rows, row)
 	}
-	report(fmt.Sprintf("transitive closure, go engine beside DuckDB %s, %d threads", version, c.threads),
-		table.Row{"graph", "tuples", "redfox", "tuples/s", "DuckDB", "times as fast"}, rows)
+	if len(rows) > 0 {
+		report(fmt.Sprintf("transitive closure beside DuckDB %s, %d threads", version, c.threads),
+			engineHeader(engines, "graph", "tuples", "tuples/s"), rows)
+	}
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 )
 
 func benchTPCH(ctx context.Context, c config) error {
+	engines := c.measured()
 	var rows []table.Row
 	version := ""
 	for _, q := range []string{"q1", "q3", "q6"} {
@@ -29,27 +30,29 @@ func benchTPCH(ctx context.Context, c config) error {
 			return err
 		}
 		load := time.Since(start)
-		var res *redfox.Result
-		times, err := repeatTimed(c.repeat, func() error {
-			res, err = prog.RunOn(ctx, db, redfox.RunOptions{Threads: c.threads, Outputs: []string{"_"}})
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", q, err)
-		}
 		peer, err := duckdb(ctx, c, c.repeat, q, c.tpch)
 		if err != nil {
 			return err
 		}
 		version = peer.Version
-		if err := sameRows(res, peer.Rows); err != nil {
-			return fmt.Errorf("%s: %w", q, err)
+		var ours []time.Duration
+		for _, engine := range engines {
+			times, res, err := timeRuns(ctx, c, engine, c.repeat, prog, db)
+			if err == nil {
+				err = sameRows(res, peer.Rows)
+			}
+			if err != nil {
+				return fmt.Errorf("%s, engine %s: %w", q, engine, err)
+			}
+			ours = append(ours, median(times))
 		}
-		ours, theirs := median(times), peer.runTime()
-		rows = append(rows, table.Row{q, len(peer.Rows), seconds(ours), seconds(theirs), ratio(ours, theirs), seconds(load)})
+		row := append(table.Row{q, len(peer.Rows), seconds(load)}, engineCells(ours, peer.runTime())...)
+		rows = append(rows, row)
 	}
-	report(fmt.Sprintf("TPC-H from loaded columns, go engine beside DuckDB %s, %d threads, answers equal", version, c.threads),
-		table.Row{"query", "rows", "redfox", "DuckDB", "redfox/DuckDB", "redfox load"}, rows)
+	if len(rows) > 0 {
+		report(fmt.Sprintf("TPC-H from loaded columns beside DuckDB %s, %d threads, answers equal", version, c.threads),
+			engineHeader(engines, "query", "rows", "load"), rows)
+	}
 	return nil
 }
 

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/redfoxdb/redfox"
+)
+
+// benchLatency times the way from LogiQL to PTX: with nothing compiled before, and
+// with the kernels in the cache on disk. The first compilation of a process opens
+// libLLVM and stands apart.
+func benchLatency(ctx context.Context, c config) error {
+	old, had := os.LookupEnv("REDFOX_CACHE")
+	defer func() {
+		if had {
+			os.Setenv("REDFOX_CACHE", old)
+		} else {
+			os.Unsetenv("REDFOX_CACHE")
+		}
+	}()
+	var rows []table.Row
+	for _, q := range []string{"q1", "q3", "q6"} {
+		if !c.wants(q, true) {
+			continue
+		}
+		var cold, cached []time.Duration
+		var first time.Duration
+		var size int64
+		for i := range c.repeat + 1 {
+			dir, err := os.MkdirTemp("", "redfox-bench")
+			if err != nil {
+				return err
+			}
+			defer os.RemoveAll(dir)
+			os.Setenv("REDFOX_CACHE", dir)
+			t, n, err := emitPTX(ctx, q)
+			if err != nil {
+				return fmt.Errorf("%s: %w", q, err)
+			}
+			u, m, err := emitPTX(ctx, q)
+			if err != nil {
+				return fmt.Errorf("%s: %w", q, err)
+			}
+			if n != m {
+				return fmt.Errorf("%s: %d bytes of PTX, and %d from the cache", q, n, m)
+			}
+			if size = n; i == 0 {
+				first = t
+				continue
+			}
+			cold, cached = append(cold, t), append(cached, u)
+		}
+		rows = append(rows, table.Row{q, size, milliseconds(first), milliseconds(median(cold)), milliseconds(median(cached))})
+	}
+	report("from LogiQL to PTX for sm_90, in one process",
+		table.Row{"query", "bytes of PTX", "first", "cold", "cached"}, rows)
+	return nil
+}
+
+// emitPTX compiles a query of TPC-H and returns the time and the length of the PTX.
+func emitPTX(ctx context.Context, query string) (time.Duration, int64, error) {
+	start := time.Now()
+	prog, err := compile(ctx, testFile("tpch", query+".logic"))
+	if err != nil {
+		return 0, 0, err
+	}
+	var size counter
+	err = prog.Emit(&size, redfox.StagePTX, redfox.EmitOptions{Target: "gpu:sm_90"})
+	return time.Since(start), int64(size), err
+}
+
+// counter counts what is written to it.
+type counter int64
+
+var _ io.Writer = (*counter)(nil)
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
+}
+
+// milliseconds renders a short time.
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%.3g ms", d.Seconds()*1e3) }
