@@ -95,10 +95,10 @@ func (m *machine) stages(k *harmony.Kernel, left []harmony.Stage, row []scalar.V
 	for i, s := range left {
 		switch s := s.(type) {
 		case *harmony.Load:
-			regs.vals[s.Out] = row[s.Col]
+			m.define(regs, s.Out, row[s.Col])
 		case *harmony.Map:
-			if v, ok := apply(s, regs); ok {
-				regs.vals[s.Out] = v
+			if v, ok := m.apply(s, regs); ok {
+				m.define(regs, s.Out, v)
 			}
 		case *harmony.Filter:
 			if v, ok := regs.operand(s.Cond); !ok || !v.Bool() {
@@ -112,7 +112,7 @@ func (m *machine) stages(k *harmony.Kernel, left []harmony.Stage, row []scalar.V
 			if err := m.readable(s.Row.Row); err != nil {
 				return err
 			}
-			regs.vals[s.Out] = regs.rows[s.Row][s.Col]
+			m.define(regs, s.Out, regs.rows[s.Row][s.Col])
 		case *harmony.Probe:
 			if err := m.readable(s.Index); err != nil {
 				return err
@@ -149,7 +149,14 @@ func (m *machine) stages(k *harmony.Kernel, left []harmony.Stage, row []scalar.V
 	return nil
 }
 
-func apply(s *harmony.Map, regs registers) (scalar.Value, bool) {
+func (m *machine) define(regs registers, r *harmony.Reg, v scalar.Value) {
+	regs.vals[r] = v
+	if m.opts.Observe != nil {
+		m.opts.Observe.Register(r, v)
+	}
+}
+
+func (m *machine) apply(s *harmony.Map, regs registers) (scalar.Value, bool) {
 	args := make([]scalar.Value, len(s.Args))
 	for i, a := range s.Args {
 		v, ok := regs.operand(a)
@@ -158,17 +165,26 @@ func apply(s *harmony.Map, regs registers) (scalar.Value, bool) {
 		}
 		args[i] = v
 	}
-	return s.Func.Eval(s.Out.Type, args)
+	v, ok := s.Func.Eval(s.Out.Type, args)
+	if m.opts.Observe != nil {
+		m.opts.Observe.Call(s, args, v, ok)
+	}
+	return v, ok
 }
 
 func (m *machine) sink(s harmony.Sink, regs registers) error {
 	switch s := s.(type) {
 	case *harmony.Store:
 		row, err := regs.tuple(s.Vals)
-		m.bags[s.To] = append(m.bags[s.To], row)
+		if err == nil {
+			m.add(s.To, planref.Rows{row})
+		}
 		return err
 	case *harmony.Insert:
 		row, err := regs.tuple(s.Vals)
+		if err == nil {
+			m.observe(s.To, row)
+		}
 		if d, k := m.derived[s.To], planref.Key(row); err == nil && !d.seen[k] {
 			d.seen[k] = true
 			d.rows = append(d.rows, row)

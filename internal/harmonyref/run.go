@@ -16,6 +16,19 @@ type Options struct {
 	// Shuffle, if there is one, gives the order in which a kernel gets the rows of
 	// its source, which must not matter.
 	Shuffle *rand.Rand
+	// Observe, if there is one, is told what the run computes.
+	Observe *Observer
+}
+
+// Observer has what to call, all of it.
+type Observer struct {
+	// Register gets each value that a register is given.
+	Register func(r *harmony.Reg, v scalar.Value)
+	// Call gets the arguments of a function, if all have a value, and what it
+	// gives.
+	Call func(m *harmony.Map, args []scalar.Value, v scalar.Value, ok bool)
+	// Tuple gets each tuple that is added to a relation, repeated or not.
+	Tuple func(r *harmony.Relation, tuple []scalar.Value)
 }
 
 // maxSteps bounds the blocks that a run executes, as in planref.
@@ -162,6 +175,20 @@ func (m *machine) scan(r *harmony.Relation, version harmony.Version) (planref.Ro
 	return d.rows[:d.full], m.readable(r)
 }
 
+// add appends rows to a temp.
+func (m *machine) add(to *harmony.Relation, rows planref.Rows) {
+	m.bags[to] = append(m.bags[to], rows...)
+	for _, row := range rows {
+		m.observe(to, row)
+	}
+}
+
+func (m *machine) observe(r *harmony.Relation, tuple []scalar.Value) {
+	if m.opts.Observe != nil {
+		m.opts.Observe.Tuple(r, tuple)
+	}
+}
+
 func (m *machine) command(c harmony.Command) error {
 	for _, v := range harmony.Writes(c) {
 		delete(m.freed, v)
@@ -188,11 +215,11 @@ func (m *machine) command(c harmony.Command) error {
 		for i, at := range c.Order {
 			order[i] = c.From.Cols[at].Name
 		}
-		m.bags[c.To] = append(m.bags[c.To], planref.Number(rows, c.Group, c.From.Cols, order)...)
+		m.add(c.To, planref.Number(rows, c.Group, c.From.Cols, order))
 		return err
 	case *harmony.TopK:
 		rows, err := m.scan(c.From, harmony.Full)
-		m.bags[c.To] = append(m.bags[c.To], planref.TopK(rows, c.Group, c.From.Cols, c.By, c.Limit)...)
+		m.add(c.To, planref.TopK(rows, c.Group, c.From.Cols, c.By, c.Limit))
 		return err
 	case *harmony.Merge:
 		d := m.derived[c.Rel]
