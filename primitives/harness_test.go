@@ -170,6 +170,8 @@ func (d *device) run(t testing.TB, kernel string, args ...any) {
 // word turns an argument into 64 bits; a slice becomes a pinned pointer.
 func word(t testing.TB, pin *goruntime.Pinner, arg any) uint64 {
 	switch v := arg.(type) {
+	case nil:
+		return 0
 	case int:
 		return uint64(v)
 	case int64:

@@ -105,10 +105,10 @@ func TestPTXAssembles(t *testing.T) {
 		for _, k := range append(report.Kernels, report.Functions...) {
 			// Where a register less makes room for one block more, ptxas may
 			// spill one; 1,024 threads leave 64 registers each, which whole
-			// kernels may pass by a few.
+			// kernels, above all of wide tuples, may pass.
 			limit := 8
 			if strings.HasSuffix(k.Name, "_1024") {
-				limit = 16
+				limit = 48
 			}
 			if k.Stack > limit {
 				t.Errorf("%s: %s", arch, k)

@@ -61,8 +61,8 @@
 //	a multi index         Direct   the rows of key k are Rows[Begins[k]] to
 //	                               Rows[Begins[k+1]-1]; Rows 0 stands for all rows
 //	                               in order
-//	                      Hash     rf_multimap: slot s of Table, then as Direct with
-//	                               k = s
+//	                      Hash     the set rf_set64 of packed keys; slot s of Table,
+//	                               then as Direct with k = s
 //	                      Wide     the row set, then Direct
 //	an exists index       Direct   a bit set
 //	                      Hash     rf_set64
