@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/enum"
@@ -33,6 +34,10 @@ type kernel struct {
 	next      *ir.Block     // where a tile or round goes on when no row is left
 	stop      *ir.Block     // leaves the function, to be called again
 	stops     bool          // whether something goes there
+	// end emits what becomes of the rows that are left, and gauges has the gauges
+	// that make room for it.
+	end    func() error
+	gauges []abi.Param
 	// dropped is a variable with the decimals that the thread has dropped and that
 	// are not counted yet, nil if there are none.
 	dropped value.Value
@@ -41,15 +46,38 @@ type kernel struct {
 // kernel emits a kernel. On a GPU it takes the tile as large as the estimate of
 // package fuse and the shared memory allow.
 func (m *module) kernel(k *harmony.Kernel) error {
+	err := m.emitEntry(abi.Entry{Symbol: symbol("", k.Name), Role: abi.Kernel, Of: k.Name}, k, func(w *kernel) {
+		w.end = w.sinks
+		for _, s := range k.Sinks {
+			for _, o := range harmony.SinkOperands(s) {
+				w.keep(o.Reg)
+			}
+			gauge := abi.Param{Kind: abi.Gauge, Var: harmony.SinkTarget(s).ManagedName()}
+			if !slices.Contains(w.gauges, gauge) {
+				w.gauges = append(w.gauges, gauge)
+			}
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("kernel %s: %w", k.Name, err)
+	}
+	return nil
+}
+
+// emitEntry emits a function over the rows of a kernel's source, which go through
+// its stages. The setup says what happens to them then.
+func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *kernel)) error {
 	target := m.opts.Target
 	if target.GPU {
 		target.Items = min(target.Items, fuse.SM80.Estimate(k).Items)
 	}
 	for {
-		e := &abi.Entry{Symbol: symbol("", k.Name), Role: abi.Kernel, Of: k.Name}
-		w := &kernel{function: m.newFunction(e, target), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: k}
+		e := entry
+		w := &kernel{function: m.newFunction(&e, target), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: k}
+		w.schedule()
+		setup(w)
 		if err := w.emit(); err != nil {
-			return fmt.Errorf("kernel %s: %w", k.Name, err)
+			return err
 		}
 		w.finish()
 		switch {
@@ -61,17 +89,16 @@ func (m *module) kernel(k *harmony.Kernel) error {
 		case target.Threads > 32:
 			target.Threads /= 2
 		default:
-			return fmt.Errorf("kernel %s: %w", k.Name, &UnsupportedError{
-				What: fmt.Sprintf("a block needs %d bytes of shared memory and has %d", e.Scratch, mostShared),
+			return &UnsupportedError{
+				What: fmt.Sprintf("a block of kernel %s needs %d bytes of shared memory and has %d", k.Name, e.Scratch, mostShared),
 				Span: k.Span,
-			})
+			}
 		}
 	}
 }
 
 // emit emits the loop over tiles.
 func (w *kernel) emit() error {
-	w.schedule()
 	for _, s := range w.stages {
 		if isExpansion(s) {
 			w.entry.Expansions++
@@ -168,17 +195,11 @@ func (w *kernel) leave(b *ir.Block, result int64) {
 	w.Cur.NewRet(nil)
 }
 
-// checkGauges leaves the function if one of the sinks' gauges asks for it.
+// checkGauges leaves the function if one of the gauges asks for it.
 func (w *kernel) checkGauges() {
-	seen := map[string]bool{}
-	for _, s := range w.k.Sinks {
-		name := harmony.SinkTarget(s).ManagedName()
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
+	for _, g := range w.gauges {
 		w.stops = true
-		room := w.call("rf_block_room", w.param(abi.Gauge, name, 0), w.scratchOf("rf_block_room"), i32(w.target.Threads))
+		room := w.call("rf_block_room", w.param(g.Kind, g.Var, g.Index), w.scratchOf("rf_block_room"), i32(w.target.Threads))
 		goOn := w.newBlock("room")
 		w.Cur.NewCondBr(w.Cur.NewICmp(enum.IPredNE, room, i32(0)), goOn, w.stop)
 		w.Cur = goOn
@@ -238,5 +259,5 @@ func (w *kernel) rest(from int) error {
 			w.compact(i)
 		}
 	}
-	return w.sinks()
+	return w.end()
 }

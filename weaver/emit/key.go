@@ -41,12 +41,19 @@ func (w *kernel) keysOf(kinds keyKinds, name string, key []harmony.Operand, doma
 	return k
 }
 
-// byForm emits what form Wide asks for, or what the others do, or a choice where the
-// form is a parameter. Keys of one column are never wide: they are a word.
-func (k *keys) byForm(wide, packed func()) {
+// mayBeWide reports whether the keys, of a number of columns, may be of form Wide.
+// Keys of one column never are: they are a word.
+func (k *keys) mayBeWide(columns int) bool {
 	form, known := k.fixed(k.kinds.form, k.name, 0)
+	return columns > 1 && (!known || abi.Form(form) == abi.Wide)
+}
+
+// byForm emits what form Wide asks for, or what the others do, or a choice where the
+// form is a parameter.
+func (k *keys) byForm(wide, packed func()) {
+	_, known := k.fixed(k.kinds.form, k.name, 0)
 	switch {
-	case len(k.words) < 2 || known && abi.Form(form) != abi.Wide:
+	case !k.mayBeWide(len(k.words)):
 		packed()
 	case known:
 		wide()
@@ -64,14 +71,12 @@ func (k *keys) form() value.Value { return k.param(k.kinds.form, k.name, 0) }
 // tableForm is the form of the table behind the packed key: the numbers of wide
 // tuples are keys of form Direct.
 func (k *keys) tableForm() value.Value {
-	form, known := k.fixed(k.kinds.form, k.name, 0)
+	_, known := k.fixed(k.kinds.form, k.name, 0)
 	switch {
-	case len(k.words) < 2:
+	case !k.mayBeWide(len(k.words)):
 		return k.form()
-	case known && abi.Form(form) == abi.Wide:
-		return i64(int64(abi.Direct))
 	case known:
-		return i64(form)
+		return i64(int64(abi.Direct))
 	}
 	return k.Cur.NewSelect(k.isWide(), i64(int64(abi.Direct)), k.form())
 }

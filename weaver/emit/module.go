@@ -57,9 +57,9 @@ func (m *module) add(f *function) {
 	}
 	// !{ptr @f, !"kernel", i32 1} is how versions before 19 tell a kernel.
 	note := &metadata.Tuple{MetadataID: -1, Fields: []metadata.Field{
-		&metadata.Value{Value: expr.AsPtr(f.fn)},
+		expr.AsPtr(f.fn),
 		&metadata.String{Value: "kernel"},
-		&metadata.Value{Value: i32(1)},
+		i32(1),
 	}}
 	m.ir.MetadataDefs = append(m.ir.MetadataDefs, note)
 	const name = "nvvm.annotations"

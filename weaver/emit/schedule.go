@@ -57,12 +57,12 @@ func (w *kernel) schedule() {
 			w.lastLoad = i
 		}
 	}
-	for _, s := range w.k.Sinks {
-		for _, o := range harmony.SinkOperands(s) {
-			if o.Reg != nil {
-				w.last[o.Reg] = len(w.stages)
-			}
-		}
+}
+
+// keep says that a register is read behind all stages.
+func (w *kernel) keep(r *harmony.Reg) {
+	if r != nil {
+		w.last[r] = len(w.stages)
 	}
 }
 
