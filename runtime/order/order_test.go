@@ -94,7 +94,7 @@ func randomRows(rng *rand.Rand, n int) *Rows {
 	return x
 }
 
-// less is the order that is asked for, over values.
+// compareBy returns the order that is asked for, over values.
 func compareBy(x *Rows, keys []Key) func(a, b uint32) int {
 	values := make([][]scalar.Value, x.N)
 	for i := range values {
@@ -176,14 +176,18 @@ func TestSort(t *testing.T) {
 func TestSortLongRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	n := 2*parallelSort + 100
-	for _, distinct := range []int{1, 2, 7, 3000} {
+	for _, distinct := range []int{1, 2, 7, 3000, 0} {
 		x := &Rows{N: n}
 		for range 2 {
 			words := make(Slice, n)
 			for i := range words {
-				words[i] = math.MinInt64 + int64(rng.IntN(distinct))*(math.MaxInt64/5000)
+				d := i / (parallelSort / 2) // runs that end where shares do
+				if distinct > 0 {
+					d = rng.IntN(distinct)
+				}
+				words[i] = math.MinInt64 + int64(d)*(math.MaxInt64/5000)
 			}
-			words[0] = math.MaxInt64
+			words[n-1] = math.MaxInt64
 			x.Cols = append(x.Cols, Column{Type: scalar.IntType, Words: words})
 		}
 		last := make(Slice, n)
@@ -246,6 +250,43 @@ func TestTopK(t *testing.T) {
 			}
 			sel.Free()
 			mem.check(t)
+		}
+	}
+}
+
+// TestFirst takes few of many rows, in threads, with ties at the cut on every
+// level of the packed words.
+func TestFirst(t *testing.T) {
+	const n = 4*candidates + 123
+	for round := range 6 {
+		rng := rand.New(rand.NewPCG(uint64(round), 3))
+		x := &Rows{N: n}
+		for range 3 {
+			words := make(Slice, n)
+			distinct := int64(1 + rng.IntN(1<<rng.IntN(8)))
+			for i := range words {
+				words[i] = math.MinInt64 + rng.Int64N(distinct)*(math.MaxInt64/distinct)*2
+			}
+			if round%3 == 0 {
+				// The first rows come last, so that every block has some to keep.
+				slices.Sort(words)
+				slices.Reverse(words)
+			}
+			x.Cols = append(x.Cols, Column{Type: scalar.IntType, Words: words})
+		}
+		keys := []Key{{Col: 1, Desc: round%2 == 0}}
+		want := stable(x, keys)
+		for _, limit := range []int{1, 2, 100, candidates / 4, candidates/4 + 1, n/8 - 1, n / 8, n/8 + 1} {
+			for threads := 1; threads <= 3; threads++ {
+				mem := &counter{}
+				s := Sorter{Threads: threads, Memory: mem}
+				sel, err := s.TopK(ctx, x, nil, keys, int64(limit))
+				if err != nil || !slices.Equal(sel.Rows, want[:limit]) {
+					t.Fatalf("round %d: the first %d with %d threads differ, %v", round, limit, threads, err)
+				}
+				sel.Free()
+				mem.check(t)
+			}
 		}
 	}
 }

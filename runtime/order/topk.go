@@ -3,7 +3,6 @@ package order
 import (
 	"context"
 	"math"
-	"slices"
 )
 
 // candidates is the least number of words that are worth sorting to drop some.
@@ -142,9 +141,7 @@ func (b *best) drop(ctx context.Context) {
 	}
 	if to := p.endOfRun(b.words, from); to > b.limit {
 		p.refine(ctx, b.words[from:to], b.spare[from:to], 1, &b.block)
-		kept := b.words[from:b.limit]
-		p.gather(l, kept, &b.block)
-		slices.Sort(kept)
+		p.gather(l, b.words[from:b.limit], &b.block)
 	}
 	b.words = b.words[:b.limit]
 }

@@ -23,4 +23,7 @@
 // rows. Indexes of joins (index.go, index_growing.go) are built once and kept as
 // long as what they were built from does not change; those on a variable that
 // is still growing are extended at each Merge.
+//
+// Numbers, first tuples and violations in order (sortops.go, check.go) are package
+// order's, as for every engine.
 package portable
