@@ -3,6 +3,8 @@ package order
 import (
 	"context"
 	"math/bits"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // KeyConflict returns the first two rows, in the order of all columns, that agree
@@ -84,7 +86,7 @@ func (k *KeySet) Add(ctx context.Context, x *Rows) (differ bool, err error) {
 func (k *KeySet) enter(x *Rows, words [][]int64, i int) bool {
 	h := uint64(0)
 	for _, w := range words {
-		h = mix(h + uint64(w[i]))
+		h = scalar.Mix(h + uint64(w[i]))
 	}
 	h >>= 32
 	mask := len(k.slots) - 1
@@ -137,13 +139,4 @@ func (k *KeySet) grow(x *Rows, rows int) error {
 	k.s.free(k.slots)
 	k.slots = slots
 	return nil
-}
-
-// mix is the finaliser of SplitMix64: a bijection whose output bits all depend on
-// all input bits.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"math"
 	"math/bits"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // countDistinct counts or estimates the different words of a column that has at
@@ -71,7 +73,7 @@ const hllBits = 12
 func estimateDistinct[T unsigned](entries []T) int64 {
 	var registers [1 << hllBits]uint8
 	for _, v := range entries {
-		h := mix(uint64(v))
+		h := scalar.Mix(uint64(v))
 		r := &registers[h>>(64-hllBits)]
 		if rank := uint8(bits.LeadingZeros64(h<<hllBits|1<<(hllBits-1))) + 1; rank > *r {
 			*r = rank
@@ -90,13 +92,4 @@ func estimateDistinct[T unsigned](entries []T) int64 {
 		estimate = m * math.Log(m/float64(zero))
 	}
 	return min(max(int64(estimate+0.5), 1), int64(len(entries)))
-}
-
-// mix is the finaliser of SplitMix64: a bijection whose output bits all depend
-// on all input bits.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

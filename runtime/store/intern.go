@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // interner numbers different strings by first appearance, for one goroutine.
@@ -60,7 +62,7 @@ func (t *interner) find(s string, admit func(string) bool) (code uint32, ok bool
 	for i := range len(s) {
 		word |= uint64(s[i]) << (8 * i)
 	}
-	slot := &t.recent[mix(word)%uint64(len(t.recent))]
+	slot := &t.recent[scalar.Mix(word)%uint64(len(t.recent))]
 	if slot.word == word {
 		return slot.code, true
 	}

@@ -312,7 +312,7 @@ func newRowTable(keys []uint64) *rowTable {
 	width := bits.Len(uint(2*len(keys))) + 1
 	t := &rowTable{keys: make([]uint64, 1<<width), used: make([]bool, 1<<width), rows: make([]uint32, 1<<width), shift: 64 - width}
 	for _, k := range keys {
-		i := int(mix(k) >> t.shift)
+		i := int(scalar.Mix(k) >> t.shift)
 		for t.used[i] {
 			i = (i + 1) & (len(t.keys) - 1)
 		}
@@ -323,7 +323,7 @@ func newRowTable(keys []uint64) *rowTable {
 
 // find returns the place of a key, or -1.
 func (t *rowTable) find(key uint64) int {
-	for i := int(mix(key) >> t.shift); t.used[i]; i = (i + 1) & (len(t.keys) - 1) {
+	for i := int(scalar.Mix(key) >> t.shift); t.used[i]; i = (i + 1) & (len(t.keys) - 1) {
 		if t.keys[i] == key {
 			return i
 		}
