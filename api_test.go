@@ -70,7 +70,7 @@ func TestWrongCalls(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "x.plan:1:") {
 		t.Errorf("broken plan: %v", err)
 	}
-	err = redfox.CheckHarmony(redfox.Text("x.harmony", "block b0:\n  run k0\n    rows r\n"))
+	_, err = redfox.ParseHarmony(redfox.Text("x.harmony", "block b0:\n  run k0\n    rows r\n"))
 	if err == nil || !strings.Contains(err.Error(), "x.harmony:3:10: there is no variable r") {
 		t.Errorf("broken kernel graph: %v", err)
 	}
@@ -81,14 +81,14 @@ func TestHarmonyText(t *testing.T) {
 	prog := compile(t, "n(1). n(7).\n_(x) <- n(x), x > 3.\n", redfox.Options{})
 	var text, again strings.Builder
 	for _, w := range []*strings.Builder{&text, &again} {
-		if err := prog.Emit(w, redfox.StageHarmony, nil); err != nil {
+		if err := prog.Emit(w, redfox.StageHarmony, redfox.EmitOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if text.String() != again.String() {
 		t.Errorf("two texts:\n%s\n%s", &text, &again)
 	}
-	if err := redfox.CheckHarmony(redfox.Text("p.harmony", text.String())); err != nil {
+	if _, err := redfox.ParseHarmony(redfox.Text("p.harmony", text.String())); err != nil {
 		t.Errorf("%v\n%s", err, &text)
 	}
 }

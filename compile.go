@@ -3,7 +3,6 @@ package redfox
 import (
 	"context"
 	"fmt"
-	"io"
 	goruntime "runtime"
 	"slices"
 	"sort"
@@ -14,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
@@ -39,8 +39,10 @@ type Options struct {
 
 // Program is a compiled program. It is immutable and safe for concurrent use.
 type Program struct {
+	sources  []*source.File // which the plan's spans point into
 	syntax   []*ast.File
-	core     *core.Program // nil for a program read from plan text
+	core     *core.Program // nil for a program that was not compiled from LogiQL here
+	preds    []predicate   // by first appearance
 	plan     *queryplan.Plan
 	warnings []*Diagnostic
 	disable  []string
@@ -119,8 +121,10 @@ func Compile(ctx context.Context, sources []Source, opts Options) (*Program, err
 		return nil, err
 	}
 	return &Program{
+		sources:  res.program.Files,
 		syntax:   res.syntax,
 		core:     res.program,
+		preds:    checkedPredicates(res.program),
 		plan:     plan,
 		warnings: res.found,
 		disable:  opts.Disable,
@@ -153,7 +157,7 @@ func ParsePlan(src Source, opts Options) (p *Program, err error) {
 	if err != nil {
 		return nil, &EnvironmentError{Message: err.Error(), Help: "write plans with redfox compile --emit plan", Err: err}
 	}
-	return &Program{plan: plan, disable: opts.Disable, noFuse: opts.NoFuse}, nil
+	return &Program{plan: plan, preds: plannedPredicates(plan), disable: opts.Disable, noFuse: opts.NoFuse}, nil
 }
 
 func checkPasses(names []string) error {
@@ -190,130 +194,6 @@ func suggestHelp(name string, known []string) string {
 
 // Warnings returns the program's diagnostics, none of which is an error.
 func (p *Program) Warnings() []*Diagnostic { return p.warnings }
-
-// Predicate describes one predicate of a program.
-type Predicate struct {
-	Name     string
-	Columns  []Column
-	Keys     int  // leading columns that determine the rest
-	Derived  bool // has rules
-	Query    bool // an answer predicate, `_`
-	Exported bool
-}
-
-// Column is a named and typed argument.
-type Column struct {
-	Name string
-	Type Type
-}
-
-// Predicates lists the predicates of the program by first appearance. For a
-// program read from plan text these are its inputs and outputs.
-func (p *Program) Predicates() []Predicate {
-	var out []Predicate
-	if p.core == nil {
-		for _, v := range p.plan.Vars {
-			if v.Kind == queryplan.Input || v.Output {
-				out = append(out, Predicate{Name: v.Name, Columns: planColumns(v.Cols), Keys: v.Keys,
-					Derived: v.Kind != queryplan.Input, Query: isQuery(v.Name), Exported: v.Output})
-			}
-		}
-		return out
-	}
-	for _, q := range p.core.Preds {
-		if q.Hidden {
-			continue
-		}
-		pred := Predicate{Name: q.Name, Keys: q.Keys, Derived: q.Derived, Query: q.Query, Exported: q.Exported}
-		for _, a := range q.Args {
-			pred.Columns = append(pred.Columns, Column{a.Name, a.Type})
-		}
-		out = append(out, pred)
-	}
-	return out
-}
-
-// isQuery reports whether a variable is an answer predicate: "_", "_2", ...
-func isQuery(name string) bool {
-	rest, ok := strings.CutPrefix(name, "_")
-	return ok && strings.Trim(rest, "0123456789") == ""
-}
-
-func planColumns(cols []queryplan.Column) []Column {
-	out := make([]Column, len(cols))
-	for i, c := range cols {
-		out[i] = Column{c.Name, c.Type}
-	}
-	return out
-}
-
-// Stage is a form of a program that can be printed.
-type Stage string
-
-// The stages, in pipeline order.
-const (
-	StageAST     Stage = "ast"
-	StageCore    Stage = "core"
-	StagePlan    Stage = "plan"
-	StageHarmony Stage = "harmony"
-)
-
-// Stages lists all stages in pipeline order.
-func Stages() []Stage { return []Stage{StageAST, StageCore, StagePlan, StageHarmony} }
-
-// Emit writes the text of a stage. The plan is the optimised one, for the
-// facts of db; without a db (nil) the optimiser knows nothing of the data. The
-// kernel graph is what that plan is lowered to, with kernels fused unless
-// Options.NoFuse says otherwise.
-func (p *Program) Emit(w io.Writer, stage Stage, db *Database) error {
-	switch stage {
-	case StageAST, StageCore:
-		if p.core == nil {
-			return &EnvironmentError{Message: fmt.Sprintf("a plan has no %s stage", stage),
-				Help: "the stages before the plan need the LogiQL program"}
-		}
-		if stage == StageCore {
-			_, err := io.WriteString(w, p.core.String())
-			return err
-		}
-		for _, f := range p.syntax {
-			if _, err := io.WriteString(w, ast.Dump(f)); err != nil {
-				return err
-			}
-		}
-		return nil
-	case StagePlan, StageHarmony:
-		plan, err := p.optimise(p.wantedByDefault(), db)
-		if err != nil {
-			return err
-		}
-		text := ""
-		if stage == StagePlan {
-			text = plan.String()
-		} else {
-			// Operators become kernels over managed variables. From here on nothing
-			// knows operators.
-			kernels, err := lowerPlan(plan)
-			if err != nil {
-				return err
-			}
-			// Kernels that can pass rows on in registers become one. From here on an
-			// operator may be in several kernels, and a kernel has several operators.
-			kernels, _, err = p.fuseKernels(kernels)
-			if err != nil {
-				return err
-			}
-			text = kernels.String()
-		}
-		_, err = io.WriteString(w, text)
-		return err
-	}
-	var names []string
-	for _, s := range Stages() {
-		names = append(names, string(s))
-	}
-	return &EnvironmentError{Message: fmt.Sprintf("no stage is called %q", stage), Help: suggestHelp(string(stage), names)}
-}
 
 // wantedByDefault returns the queries, or without any query all exported
 // predicates.

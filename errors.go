@@ -48,6 +48,7 @@ type InternalError struct {
 	Phase string // where it happened: "sema", "rewrite", "go engine"
 	Err   error
 	Stack string // of the panic, if it was one
+	Dump  string // what the phase worked on, if a report of the bug needs it
 }
 
 // Error says that redfox is at fault and where.

@@ -213,7 +213,7 @@ func ExampleProgram_Emit() {
 		log.Fatal(err)
 	}
 	var plan bytes.Buffer
-	if err := prog.Emit(&plan, redfox.StagePlan, nil); err != nil {
+	if err := prog.Emit(&plan, redfox.StagePlan, redfox.EmitOptions{}); err != nil {
 		log.Fatal(err)
 	}
 	again, err := redfox.ParsePlan(redfox.Text("p.plan", plan.String()), redfox.Options{})

@@ -16,15 +16,18 @@ type ExplainOptions struct {
 	Steps bool // each pass of the optimiser as a diff of the plan
 	// Run runs the program and shows rows and times beside the commands.
 	Run bool
-	// Kernels lists the kernels that the plan becomes, and WhyNotFused the pairs of
-	// them that stay apart, with reasons.
+	// Kernels says of the kernels that the plan becomes what each is expected to take,
+	// and WhyNotFused lists the pairs of them that stay apart, with reasons. Target
+	// is what they are made for, as for Emit.
 	Kernels, WhyNotFused bool
+	Target               string
 	RunOptions
 }
 
 // Explain writes the plan as trees: what each rule became, in which order, with
-// the optimiser's estimates or, after a run, with what really happened. With a
-// nil db the optimiser knows nothing of the data.
+// the optimiser's estimates or, after a run, with what really happened, and the
+// kernels that its operators become. With a nil db the optimiser knows nothing of
+// the data.
 func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database, opts ExplainOptions) error {
 	wanted := opts.Outputs
 	if wanted == nil {
@@ -66,10 +69,7 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database, opts E
 	if _, err = io.WriteString(w, plan.Tree(annotate)); err != nil {
 		return err
 	}
-	if opts.Kernels || opts.WhyNotFused {
-		return p.explainKernels(w, plan, opts)
-	}
-	return nil
+	return p.explainKernels(w, plan, opts)
 }
 
 // estimates annotates operators with the rows that the optimiser expects.

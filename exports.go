@@ -17,12 +17,9 @@ type Export struct {
 // Exports lists the program's export files.
 func (p *Program) Exports() []Export {
 	var out []Export
-	if p.core == nil {
-		return nil
-	}
-	for _, q := range p.core.Preds {
-		if q.File != nil && q.File.Export {
-			out = append(out, Export{Pred: q.Name, Path: besideProgram(q.File.Span.File.Name, q.File.Path)})
+	for _, q := range p.preds {
+		if b := q.binding; b != nil && b.Export {
+			out = append(out, Export{Pred: q.Name, Path: besideProgram(b.program, b.Path)})
 		}
 	}
 	return out
@@ -32,8 +29,9 @@ func (p *Program) Exports() []Export {
 // the layout that the program's directives say. The file appears only when it is
 // whole.
 func (p *Program) WriteExport(res *Result, x Export) error {
-	for _, q := range p.core.Preds {
-		if q.Name != x.Pred || q.File == nil {
+	for _, q := range p.preds {
+		b := q.binding
+		if q.Name != x.Pred || b == nil {
 			continue
 		}
 		rel := res.relations[q.Name]
@@ -41,15 +39,15 @@ func (p *Program) WriteExport(res *Result, x Export) error {
 			return res.missing(q.Name)
 		}
 		out := rel.output(q.Name)
-		opts := store.WriteOptions{Header: q.File.Header != nil && *q.File.Header}
-		if q.File.Delimiter != "" {
-			opts.Delimiter = q.File.Delimiter[0]
+		opts := store.WriteOptions{Header: b.Header != nil && *b.Header}
+		if b.Delimiter != "" {
+			opts.Delimiter = b.Delimiter[0]
 		}
-		if q.File.Offset { // the place of a record is no field of it
+		if b.Offset { // the place of a record is no field of it
 			out.Columns, out.Names, out.Order = out.Columns[1:], out.Names[1:], nil
 		}
-		if len(q.File.Columns) == len(out.Names) {
-			out.Names = q.File.Columns
+		if len(b.Columns) == len(out.Names) {
+			out.Names = b.Columns
 		}
 		format := exportFormat(x.Path)
 		err := store.WriteFile(x.Path, func(w io.Writer) error { return store.Write(w, out, format, opts) })

@@ -256,16 +256,13 @@ func checkFactNames(facts *Facts, schemas []store.Schema, p *Program) error {
 // unless the caller ties others. Their columns go by position, as in LogicBlox;
 // paths are relative to the program's file.
 func (p *Program) imports(facts *Facts) []FactFile {
-	if p.core == nil {
-		return nil
-	}
 	var out []FactFile
-	for _, q := range p.core.Preds {
-		b := q.File
+	for _, q := range p.preds {
+		b := q.binding
 		if b == nil || b.Export || slices.Contains(facts.predicates(), q.Name) {
 			continue
 		}
-		f := FactFile{Pred: q.Name, Path: besideProgram(b.Span.File.Name, b.Path), Header: b.Header, Positional: true, Offset: b.Offset}
+		f := FactFile{Pred: q.Name, Path: besideProgram(b.program, b.Path), Header: b.Header, Positional: true, Offset: b.Offset}
 		if b.Delimiter != "" {
 			f.Delimiter = b.Delimiter[0]
 		}

@@ -1,7 +1,9 @@
 package redfox
 
 import (
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/lower"
@@ -22,51 +24,43 @@ func lowerPlan(plan *queryplan.Plan) (p *harmony.Program, err error) {
 	return p, nil
 }
 
-// fuseKernels makes few kernels of many, and reports what became of them.
-func (p *Program) fuseKernels(kernels *harmony.Program) (fused *harmony.Program, report *fuse.Report, err error) {
+// fuseKernels makes few kernels of many, as a target allows, and reports what became
+// of them.
+func (p *Program) fuseKernels(kernels *harmony.Program, t target) (fused *harmony.Program, report *fuse.Report, err error) {
 	defer recoverPhase("fusion", &err)
-	fused, report, err = fuse.Fuse(kernels, fuse.Options{Off: p.noFuse})
+	fused, report, err = fuse.Fuse(kernels, fuse.Options{Off: p.noFuse, Budget: t.budget})
 	if err != nil {
 		return nil, nil, &InternalError{Phase: "fusion", Err: err}
 	}
 	return fused, report, nil
 }
 
-// explainKernels writes the kernels that a plan becomes, and the fusions that were
-// refused, as far as they are asked for.
+// explainKernels writes the kernels that a plan becomes, in full if that is asked
+// for, and the fusions that were refused.
 func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, opts ExplainOptions) error {
+	t, err := stageTarget(StageHarmony, opts.Target)
+	if err != nil {
+		return err
+	}
 	kernels, err := lowerPlan(plan)
 	if err != nil {
 		return err
 	}
-	_, report, err := p.fuseKernels(kernels)
+	_, report, err := p.fuseKernels(kernels, t)
 	if err != nil {
 		return err
 	}
+	text := fmt.Sprintf("\n== kernels, for %s\n", t.Name)
 	if opts.Kernels {
-		if _, err := io.WriteString(w, "\n== kernels, which no engine runs yet\n"+report.KernelsString()); err != nil {
-			return err
+		text += report.KernelsString()
+	} else {
+		for _, k := range report.Kernels {
+			text += fmt.Sprintf("%s: %s\n", k.Name, strings.Join(k.Ops, ", "))
 		}
 	}
 	if opts.WhyNotFused {
-		if _, err := io.WriteString(w, "\n== kernels that stay apart\n"+report.RefusalsString()); err != nil {
-			return err
-		}
+		text += "\n== kernels that stay apart\n" + report.RefusalsString()
 	}
-	return nil
-}
-
-// CheckHarmony reads the text of a kernel graph, as Emit writes it at
-// StageHarmony, and verifies it. Its error says where the text is wrong. No engine
-// runs kernel graphs yet.
-func CheckHarmony(src Source) (err error) {
-	defer recoverPhase("the parser of kernel graphs", &err)
-	p, err := harmony.Parse(src.Name, src.Text)
-	if err == nil {
-		err = harmony.Verify(p)
-	}
-	if err != nil {
-		return &EnvironmentError{Message: err.Error(), Help: "write kernel graphs with redfox compile --emit harmony", Err: err}
-	}
-	return nil
+	_, err = io.WriteString(w, text)
+	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -76,18 +75,12 @@ const maxClauses = 4
 
 // clausesOf returns the places of the clauses that have the predicate as head.
 func (p *Program) clausesOf(pred string) []source.Span {
-	var out []source.Span
-	if p.core == nil {
-		return nil
-	}
-	for _, s := range p.core.Strata {
-		for _, r := range s.Rules {
-			if r.Head.Pred.Name == pred && !slices.Contains(out, r.Span) {
-				out = append(out, r.Span)
-			}
+	for _, q := range p.preds {
+		if q.Name == pred {
+			return q.clauses
 		}
 	}
-	return out
+	return nil
 }
 
 func overflowDiagnostic(e *runtime.OverflowError) *Diagnostic {

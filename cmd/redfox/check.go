@@ -16,7 +16,8 @@ func checkCommand(con *console) *cli.Command {
 		Usage:     "report what is wrong with a program, and run nothing",
 		ArgsUsage: "PROGRAM...",
 		Description: "Prints errors and warnings to standard error; with --json, to standard output as an array. " +
-			"A file whose name ends in .harmony is checked as a kernel graph.\n\n" +
+			"Files whose names end in .plan, .harmony and .rfx are checked as plans, kernel graphs and compiled " +
+			"programs.\n\n" +
 			examplesMark +
 			"redfox check reach.logic\n" +
 			"redfox check --json schema.logic rules.logic",
@@ -26,8 +27,16 @@ func checkCommand(con *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if len(sources) == 1 && filepath.Ext(sources[0].Name) == harmonyExtension {
-				return redfox.CheckHarmony(sources[0])
+			switch filepath.Ext(sources[0].Name) {
+			case planExtension:
+				_, err := redfox.ParsePlan(sources[0], redfox.Options{})
+				return err
+			case harmonyExtension:
+				_, err := redfox.ParseHarmony(sources[0])
+				return err
+			case redfox.CompiledExtension:
+				_, err := redfox.ParseCompiled(sources[0])
+				return err
 			}
 			found, err := redfox.Check(c.Context, sources, redfox.Options{})
 			if err != nil {

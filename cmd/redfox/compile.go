@@ -1,6 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/redfoxdb/redfox"
@@ -9,33 +13,118 @@ import (
 func compileCommand(con *console) *cli.Command {
 	return &cli.Command{
 		Name:      "compile",
-		Usage:     "print a stage of the compiled program",
+		Usage:     "compile a program to a file, or print a stage of it",
 		ArgsUsage: "PROGRAM...",
-		Description: "The stages are ast, the syntax tree; core, the checked program with types and strata; " +
-			"plan, the optimised query plan; and harmony, the kernel graph that the plan is lowered to, which no " +
-			"engine runs yet, with kernels fused unless --no-fuse is given. A plan in a file whose name ends in " +
-			".plan is taken as a program by compile, explain and run.\n\n" +
+		Description: "With -o FILE.rfx it writes the compiled program: the plan, which every engine runs, and code " +
+			"of its kernels for each --target. redfox run takes that file as a program, and redfox inspect shows " +
+			"what it holds.\n\n" +
+			"Else it prints a stage: ast, the syntax tree; core, the checked program with types and strata; plan, " +
+			"the optimised query plan; harmony, the kernel graph, fused for the target; llvm, LLVM IR before it is " +
+			"optimised; ptx, for a GPU target; asm, for this machine's processor. The last two need libLLVM. Plans " +
+			"and kernel graphs are taken as programs, too, from files whose names end in .plan and .harmony.\n\n" +
 			examplesMark +
-			"redfox compile reach.logic\n" +
+			"redfox compile reach.logic -o reach.rfx\n" +
+			"redfox compile reach.logic -o reach.rfx --target gpu:sm_90\n" +
 			"redfox compile --emit core reach.logic\n" +
-			"redfox compile reach.logic -o reach.plan",
-		Flags: flags("emit", "no-fuse", "output", "disable", "json"),
+			"redfox compile reach.logic -o reach.plan\n" +
+			"redfox compile --emit ptx --target gpu:sm_90 reach.logic",
+		Flags: flags("emit", "target", "no-fuse", "output", "disable", "json"),
 		Action: func(c *cli.Context) error {
-			var stages []string
-			for _, s := range redfox.Stages() {
-				stages = append(stages, string(s))
+			if filepath.Ext(c.String("output")) == redfox.CompiledExtension {
+				return writeCompiled(c, con)
 			}
-			stage, err := choice("emit", c.String("emit"), stages...)
-			if err != nil {
-				return err
-			}
-			prog, err := compileProgram(c.Context, c, con, nil)
-			if err != nil {
-				return err
-			}
-			return con.output(c.Context, c.String("output"), func(w writer) error {
-				return prog.Emit(w, redfox.Stage(stage), nil)
-			})
+			return emitStage(c, con)
 		},
 	}
+}
+
+// emitStage prints a stage of a program.
+func emitStage(c *cli.Context, con *console) error {
+	var stages []string
+	for _, s := range redfox.Stages() {
+		stages = append(stages, string(s))
+	}
+	stage, err := choice("emit", c.String("emit"), stages...)
+	if err != nil {
+		return err
+	}
+	targets, err := targetsOf(c)
+	if err != nil {
+		return err
+	}
+	if len(targets) > 1 {
+		return &usageError{message: fmt.Sprintf("a stage is of one target, and these are %s", strings.Join(targets, ", ")),
+			help: "name one, or write a file with -o FILE" + redfox.CompiledExtension}
+	}
+	opts := redfox.EmitOptions{}
+	if len(targets) == 1 {
+		opts.Target = targets[0]
+	}
+	prog, err := stageProgram(c, con)
+	if err != nil {
+		return err
+	}
+	return con.output(c.Context, c.String("output"), func(w writer) error {
+		return prog.Emit(w, redfox.Stage(stage), opts)
+	})
+}
+
+// emitter is what has stages to print.
+type emitter interface {
+	Emit(w writer, stage redfox.Stage, opts redfox.EmitOptions) error
+}
+
+// stageProgram reads the program that the arguments name, in any of its forms.
+func stageProgram(c *cli.Context, con *console) (emitter, error) {
+	if c.NArg() == 1 && filepath.Ext(c.Args().First()) == harmonyExtension {
+		sources, err := readProgram(c)
+		if err != nil {
+			return nil, err
+		}
+		return redfox.ParseHarmony(sources[0])
+	}
+	return compileProgram(c.Context, c, con, nil)
+}
+
+// writeCompiled writes the file of a compiled program.
+func writeCompiled(c *cli.Context, con *console) error {
+	if c.IsSet("emit") {
+		return &usageError{message: fmt.Sprintf("%s would hold the compiled program, not the stage %s", c.String("output"), c.String("emit")),
+			help: "leave out --emit, or name the file otherwise"}
+	}
+	targets, err := targetsOf(c)
+	if err != nil {
+		return err
+	}
+	prog, err := compileProgram(c.Context, c, con, nil)
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(c.Args().First())
+	opts := redfox.CompiledOptions{Name: strings.TrimSuffix(name, filepath.Ext(name)), Targets: targets}
+	var left []redfox.LeftOut
+	err = con.output(c.Context, c.String("output"), func(w writer) error {
+		left, err = prog.WriteCompiled(w, opts)
+		return err
+	})
+	for _, l := range left {
+		fmt.Fprintf(con.err, "redfox: note: %s has no code for %s: %v\n", c.String("output"), l.Target, l.Reason)
+	}
+	return err
+}
+
+// targetsOf returns the values of --target, each once, nil if there are none.
+func targetsOf(c *cli.Context) ([]string, error) {
+	var out []string
+	seen := map[string]bool{}
+	for _, name := range splitList(c.StringSlice("target")) {
+		if err := redfox.CheckTarget(name); err != nil {
+			return nil, err
+		}
+		if !seen[name] {
+			out = append(out, name)
+		}
+		seen[name] = true
+	}
+	return out, nil
 }

@@ -149,13 +149,16 @@ func (con *console) internal(e *redfox.InternalError, args []string) {
 		fmt.Fprintf(con.err, "program %s, %d bytes, sha256 %s:\n%s\n", name, len(text), hex.EncodeToString(sum[:6]), text)
 	}
 	fmt.Fprintf(con.err, "stack:\n%s\n", e.Stack)
+	if e.Dump != "" {
+		fmt.Fprintf(con.err, "%s worked on:\n%s\n", e.Phase, e.Dump)
+	}
 }
 
 // programArguments returns the arguments that are program files by their names.
 func programArguments(args []string) []string {
 	var out []string
 	for _, a := range args[1:] {
-		if ext := filepath.Ext(a); ext == ".logic" || ext == planExtension {
+		if isProgram(a) && filepath.Ext(a) != redfox.CompiledExtension {
 			out = append(out, a)
 		}
 	}
@@ -219,7 +222,7 @@ func noCommand(c *cli.Context) error {
 	}
 	name := c.Args().First()
 	e := &usageError{message: fmt.Sprintf("there is no command %q", name)}
-	if filepath.Ext(name) == ".logic" || filepath.Ext(name) == planExtension {
+	if isProgram(name) {
 		e.help = "did you mean redfox run " + name + "?"
 		return e
 	}

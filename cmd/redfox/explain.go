@@ -20,15 +20,15 @@ func explainCommand(con *console) *cli.Command {
 		ArgsUsage: "PROGRAM... | CODE",
 		Description: "Without facts, the plan is what the optimiser makes of the program alone; with --facts it " +
 			"knows how many tuples there are. --steps shows what each pass changed; --run runs the plan and " +
-			"adds tuples and times. --kernels lists the kernels that the plan becomes, and --why-not-fused those " +
-			"that stay apart, with reasons. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
+			"adds tuples and times. The kernels that the plan becomes come last; --kernels says what each is expected " +
+			"to take, and --why-not-fused lists those that stay apart, with reasons. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
 			examplesMark +
 			"redfox explain reach.logic\n" +
 			"redfox explain --steps reach.logic\n" +
 			"redfox explain --run reach.logic --facts data\n" +
 			"redfox explain --kernels --why-not-fused reach.logic\n" +
 			"redfox explain RF0101",
-		Flags: flags("steps", "run", "kernels", "why-not-fused", "no-fuse", "facts", "fact", "header", "on-error",
+		Flags: flags("steps", "run", "kernels", "why-not-fused", "no-fuse", "target", "facts", "fact", "header", "on-error",
 			"print", "engine", "threads", "memory", "timeout", "disable", "json"),
 		Action: func(c *cli.Context) error {
 			if name := c.Args().First(); c.NArg() == 1 && isCode(name) {
@@ -55,7 +55,14 @@ func (r *run) explain(ctx context.Context, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts := redfox.ExplainOptions{Steps: c.Bool("steps"), Run: c.Bool("run"),
+	targets, err := targetsOf(c)
+	if err != nil {
+		return err
+	}
+	if len(targets) > 1 {
+		return &usageError{message: fmt.Sprintf("kernels are explained for one target, and these are %s", strings.Join(targets, ", "))}
+	}
+	opts := redfox.ExplainOptions{Target: strings.Join(targets, ""), Steps: c.Bool("steps"), Run: c.Bool("run"),
 		Kernels: c.Bool("kernels"), WhyNotFused: c.Bool("why-not-fused"), RunOptions: r.options}
 	var db *redfox.Database
 	if c.IsSet("facts") || c.IsSet("fact") || opts.Run {

@@ -79,7 +79,12 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "emit", Category: groupCompiler, Value: "plan",
-			Usage: "print the program's `STAGE`: ast, core, plan or harmony"}
+			Usage: "print the program's `STAGE`: ast, core, plan, harmony, llvm, ptx or asm"}
+	},
+	func() cli.Flag {
+		return &cli.StringSliceFlag{Name: "target", Category: groupCompiler,
+			Usage:       "compile kernels for `TARGET`: cpu, or gpu:sm_80 and later, such as gpu:sm_90; several may be separated by commas",
+			DefaultText: "gpu:sm_80, which later GPUs run, or cpu, or both"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "no-fuse", Category: groupCompiler,
@@ -87,7 +92,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "kernels", Category: groupCompiler,
-			Usage: "list the kernels that the plan becomes, with what they are made of and are expected to take"}
+			Usage: "say of the kernels what they are expected to take"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "why-not-fused", Category: groupCompiler,
@@ -95,7 +100,31 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: groupResults,
-			Usage: "write to `FILE` instead of standard output"}
+			Usage: "write to `FILE` instead of standard output; a name that ends in .rfx gets the compiled program"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "source", Category: groupResults,
+			Usage: "print the program's LogiQL"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "plan", Category: groupResults,
+			Usage: "print the query plan as it is before it is optimised for facts"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "harmony", Category: groupResults,
+			Usage: "print a target's kernel graph"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "abi", Category: groupResults,
+			Usage: "print a target's functions and what their parameters mean"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "llvm", Category: groupResults,
+			Usage: "print the LLVM IR of the cpu target"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "ptx", Category: groupResults,
+			Usage: "print the PTX of a gpu target"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "steps", Category: groupCompiler,

@@ -71,8 +71,8 @@ func newApp(con *console) *cli.App {
 		Usage: "compile and run LogiQL, a typed Datalog",
 		UsageText: "redfox COMMAND [FLAGS] [PROGRAM...]\n" +
 			"redfox help COMMAND",
-		Description: "PROGRAM is a file of LogiQL, or of a query plan when its name ends in .plan; \"-\" is " +
-			"standard input. Several files form one program.",
+		Description: "PROGRAM is a file of LogiQL; of a query plan when its name ends in .plan, of a compiled " +
+			"program when it ends in .rfx; \"-\" is standard input. Several files of LogiQL form one program.",
 		Version:                   buildVersion(),
 		Flags:                     []cli.Flag{cli.HelpFlag},
 		HideHelpCommand:           true,
@@ -88,6 +88,7 @@ func newApp(con *console) *cli.App {
 			runCommand(con),
 			checkCommand(con),
 			compileCommand(con),
+			inspectCommand(con),
 			explainCommand(con),
 			formatCommand(con),
 			enginesCommand(con),

@@ -11,11 +11,20 @@ import (
 )
 
 // The extensions of files that hold a query plan or a kernel graph instead of
-// LogiQL.
+// LogiQL. Compiled programs have redfox.CompiledExtension.
 const (
 	planExtension    = ".plan"
 	harmonyExtension = ".harmony"
 )
+
+// isProgram reports whether a file is one of a program, by its name.
+func isProgram(name string) bool {
+	switch filepath.Ext(name) {
+	case ".logic", planExtension, harmonyExtension, redfox.CompiledExtension:
+		return true
+	}
+	return false
+}
 
 // readProgram reads the files that the arguments name; "-" is standard input.
 func readProgram(c *cli.Context) ([]redfox.Source, error) {
@@ -23,7 +32,14 @@ func readProgram(c *cli.Context) ([]redfox.Source, error) {
 		return nil, &usageError{command: c.Command.Name, message: "no program is named",
 			help: "write redfox " + c.Command.Name + " PROGRAM, or - for standard input"}
 	}
-	return redfox.ReadSources(c.Args().Slice()...)
+	sources, err := redfox.ReadSources(c.Args().Slice()...)
+	for _, s := range sources {
+		if ext := filepath.Ext(s.Name); len(sources) > 1 && ext != ".logic" && isProgram(s.Name) {
+			return nil, &usageError{command: c.Command.Name,
+				message: fmt.Sprintf("%s is a whole program; it can not be combined with other files", s.Name)}
+		}
+	}
+	return sources, err
 }
 
 // compileProgram reads and compiles the program that the arguments name, and
@@ -35,15 +51,19 @@ func compileProgram(ctx context.Context, c *cli.Context, con *console, external 
 		return nil, err
 	}
 	opts := redfox.Options{Disable: splitList(c.StringSlice("disable")), External: external, NoFuse: c.Bool("no-fuse")}
-	for _, s := range sources {
-		if filepath.Ext(s.Name) != planExtension {
-			continue
-		}
-		if len(sources) > 1 {
-			return nil, &usageError{command: c.Command.Name,
-				message: fmt.Sprintf("%s is a whole program; it can not be combined with other files", s.Name)}
-		}
+	switch s := sources[0]; filepath.Ext(s.Name) {
+	case planExtension:
 		return redfox.ParsePlan(s, opts)
+	case redfox.CompiledExtension:
+		compiled, err := redfox.ParseCompiled(s)
+		if err != nil {
+			return nil, err
+		}
+		return compiled.Program(opts)
+	case harmonyExtension:
+		return nil, &redfox.EnvironmentError{
+			Message: fmt.Sprintf("%s is a kernel graph; redfox %s takes LogiQL, plans and compiled programs", s.Name, c.Command.Name),
+			Help:    "redfox compile and redfox check take kernel graphs"}
 	}
 	prog, err := redfox.Compile(ctx, sources, opts)
 	if err != nil {

@@ -82,15 +82,18 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 		stats:    c.Bool("stats"),
 		progress: newProgress(con),
 	}
-	if err := redfox.CheckEngine(c.String("engine")); err != nil {
+	chosen, passed, err := redfox.ChooseEngine(c.String("engine"))
+	if err != nil {
 		return nil, err
+	}
+	for _, e := range passed {
+		fmt.Fprintf(con.err, "redfox: note: running on engine %s, because %s is not available: %s\n", chosen.Name, e.Name, e.Detail)
 	}
 	threads := c.Int("threads")
 	if err := notNegative("threads", threads); err != nil {
 		return nil, err
 	}
 	var memory int64
-	var err error
 	if c.IsSet("memory") {
 		if memory, err = parseSize(c.String("memory")); err != nil {
 			return nil, err
@@ -121,7 +124,7 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 		Progress:      r.showLoad,
 	}
 	r.options = redfox.RunOptions{
-		Engine:   c.String("engine"),
+		Engine:   chosen.Name,
 		Threads:  threads,
 		Memory:   memory,
 		Progress: r.showRun,

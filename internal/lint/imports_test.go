@@ -59,8 +59,8 @@ var layers = []layer{
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/lower",
-		"weaver/fuse",
-		"runtime", "runtime/portable", "runtime/store",
+		"harmony/abi", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/emit",
+		"runtime", "runtime/portable", "runtime/store", "internal/kernelcache", "internal/llvm",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
 }

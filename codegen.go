@@ -1,0 +1,203 @@
+package redfox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/harmony/ranges"
+	"github.com/redfoxdb/redfox/harmony/rfx"
+	"github.com/redfoxdb/redfox/internal/kernelcache"
+	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/primitives"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/weaver/emit"
+)
+
+// compiledCode is the code of a kernel graph for a target.
+type compiledCode struct {
+	rfx.Code
+	graph *harmony.Program
+}
+
+// compileFor compiles the kernels of the program for a target, as far as that can
+// be done without the facts: PTX for a GPU, IR for the cpu.
+func (p *Program) compileFor(name string) (*compiledCode, error) {
+	t, err := parseTarget(name)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := p.optimise(p.wantedByDefault(), nil)
+	if err != nil {
+		return nil, err
+	}
+	graph, err := p.kernelsOf(plan, t)
+	if err != nil {
+		return nil, err
+	}
+	code, err := generate(graph, t)
+	if err != nil {
+		return nil, err
+	}
+	out := &compiledCode{graph: graph, Code: rfx.Code{Target: t.Name, Graph: graph.String(), Module: code.Module, Text: code.IR}}
+	if t.GPU {
+		if out.Text, out.Compiler, err = assemble(code, t); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// kernelsOf lowers a plan and fuses its kernels for a target.
+func (p *Program) kernelsOf(plan *queryplan.Plan, t target) (*harmony.Program, error) {
+	// Operators become kernels over managed variables. From here on nothing knows
+	// operators.
+	graph, err := lowerPlan(plan)
+	if err != nil {
+		return nil, err
+	}
+	// Kernels that can pass rows on in registers become one. From here on an operator
+	// may be in several kernels, and a kernel has several operators.
+	graph, _, err = p.fuseKernels(graph, t)
+	return graph, err
+}
+
+// generate makes LLVM IR of kernels, of which nothing is known but the program:
+// facts, and the constants that the program compares them with, are parameters.
+func generate(graph *harmony.Program, t target) (code *emit.Code, err error) {
+	defer recoverPhase("code generation", &err)
+	domains := domain.Find(graph)
+	bounds := ranges.Find(graph, domains, ranges.Options{UnknownLiterals: true})
+	return emitKernels(graph, emit.Options{
+		Target:  t.Target,
+		Domains: domains,
+		Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
+			bound, exact := bounds.Reg(r)
+			return bound.Lo, bound.Hi, exact
+		},
+	})
+}
+
+// emitKernels makes LLVM IR of kernels. It is the one place where kernels become
+// code, for all engines and for compiled programs.
+func emitKernels(graph *harmony.Program, opts emit.Options) (*emit.Code, error) {
+	code, err := emit.Program(graph, opts)
+	var missing *emit.UnsupportedError
+	switch {
+	case errors.As(err, &missing):
+		message := missing.Error()
+		if missing.Span.IsValid() {
+			at := missing.Span.Position()
+			message = fmt.Sprintf("%s:%d:%d: %s", at.File, at.Line, at.Column, message)
+		}
+		return nil, &EnvironmentError{Message: message, Help: "the go engine runs every program", Err: err}
+	case err != nil:
+		return nil, &InternalError{Phase: "code generation", Err: err, Dump: graph.String()}
+	}
+	if err := abi.Verify(code.Module); err != nil {
+		return nil, &InternalError{Phase: "code generation", Err: err, Dump: graph.String()}
+	}
+	return code, nil
+}
+
+// assemble compiles IR into the target's text: PTX for a GPU, assembly of this
+// machine for the cpu. It also returns what compiled it. What has been compiled
+// before comes out of the cache.
+func assemble(code *emit.Code, t target) (text, compiler string, err error) {
+	defer recoverPhase("LLVM", &err)
+	lib, err := openLLVM()
+	if err != nil {
+		return "", "", err
+	}
+	options := lib.HostOptions()
+	if t.GPU {
+		if options, err = lib.PTXOptions(t.sm, maxPTX); err != nil {
+			return "", "", &EnvironmentError{Message: err.Error(), Help: "install another libLLVM", Err: err}
+		}
+	}
+	kind, err := t.primitives()
+	if err != nil {
+		return "", "", err
+	}
+	bitcode, err := primitives.Bitcode(kind)
+	if err != nil {
+		return "", "", &InternalError{Phase: "LLVM", Err: err}
+	}
+	compiler = "LLVM " + lib.Version().String()
+	sum := sha256.Sum256(bitcode)
+	key := strings.Join([]string{"assembly", compiler, fmt.Sprintf("%+v", options), pipeline, hex.EncodeToString(sum[:]), code.IR}, "\x00")
+	cache := kernelcache.Open()
+	if object, ok := cache.Get(key); ok {
+		return string(object), compiler, nil
+	}
+	machine, err := lib.NewTargetMachine(options)
+	if err != nil {
+		return "", "", llvmError(err)
+	}
+	defer machine.Close()
+	assembly, err := compileIR(machine, code, bitcode)
+	if err != nil {
+		return "", "", llvmError(err)
+	}
+	cache.Put(key, assembly)
+	return string(assembly), compiler, nil
+}
+
+// maxPTX bounds the version of PTX by 7.8, the first one with sm_90: drivers of CUDA
+// 11.8 and later read it. That of the newest LLVM would need the newest driver.
+const maxPTX = 78
+
+// pipeline names LLVM's passes.
+const pipeline = "default<O3>"
+
+// compileIR links the primitives into IR and compiles it.
+func compileIR(machine *llvm.TargetMachine, code *emit.Code, bitcode []byte) ([]byte, error) {
+	m, err := machine.ParseIR(code.Module.Target, code.IR)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	if err := m.LinkBitcode("the primitives", bitcode); err != nil {
+		return nil, err
+	}
+	var keep []string
+	for _, e := range code.Module.Entries {
+		keep = append(keep, e.Symbol)
+	}
+	if err := m.Internalize(keep...); err != nil {
+		return nil, err
+	}
+	if err := m.Optimize(machine, pipeline, llvm.OptimizeOptions{}); err != nil {
+		return nil, err
+	}
+	return machine.EmitAssembly(m)
+}
+
+// llvmError is a refusal of LLVM, with the IR that it refused.
+func llvmError(err error) *InternalError {
+	internal := &InternalError{Phase: "LLVM", Err: err}
+	var refused *llvm.Error
+	if errors.As(err, &refused) {
+		internal.Dump = refused.IR
+	}
+	return internal
+}
+
+// openLLVM opens libLLVM.
+func openLLVM() (*llvm.Library, error) {
+	lib, err := llvm.Open()
+	var none *llvm.NotFoundError
+	if errors.As(err, &none) {
+		message, _ := strings.CutSuffix(none.Error(), "; "+none.Advice())
+		return nil, &EnvironmentError{Message: message, Help: none.Advice(), Err: err}
+	}
+	if err != nil {
+		return nil, &EnvironmentError{Message: err.Error(), Err: err}
+	}
+	return lib, nil
+}

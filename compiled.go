@@ -1,0 +1,262 @@
+package redfox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/rfx"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// CompiledOptions says what the file of a compiled program holds.
+type CompiledOptions struct {
+	Name string // of the program
+	// Targets are what there is code for: "cpu", "gpu:sm_90". Nil stands for
+	// DefaultGPU and DefaultCPU, either of which is left out if it can not be.
+	Targets []string
+}
+
+// LeftOut is a target that a compiled program has no code for, and why not.
+type LeftOut struct {
+	Target string
+	Reason error
+}
+
+// WriteCompiled writes the program as a file: its plan, which every engine can run,
+// and the code of its kernels. Kernels compute what a run prints that is told
+// nothing else: the queries or, without any, what the program exports. They are
+// made without looking at facts, so that they run over all. The same program is
+// the same bytes.
+func (p *Program) WriteCompiled(w io.Writer, opts CompiledOptions) (left []LeftOut, err error) {
+	f := &rfx.File{Redfox: Version(), Name: opts.Name, Disable: p.disable, NoFuse: p.noFuse, Plan: p.plan.String()}
+	files := spanFiles{p.sources}
+	for _, s := range p.sources {
+		f.Sources = append(f.Sources, rfx.Source{Name: s.Name, Text: s.Text})
+	}
+	if p.sources != nil {
+		for _, at := range planSpans(p.plan) {
+			f.Places = append(f.Places, files.toFile(*at))
+		}
+	}
+	for _, q := range p.preds {
+		f.Predicates = append(f.Predicates, filePredicate(q, files))
+	}
+	targets := opts.Targets
+	if targets == nil {
+		targets = []string{DefaultGPU, DefaultCPU}
+	}
+	for _, name := range targets {
+		code, err := p.compileFor(name)
+		var missing *EnvironmentError
+		switch {
+		case errors.As(err, &missing) && opts.Targets == nil:
+			left = append(left, LeftOut{name, missing})
+			continue
+		case err != nil:
+			return nil, err
+		}
+		for _, k := range code.graph.Kernels() {
+			code.Origins = append(code.Origins, rfx.Origin{Ops: k.Ops, Span: files.toFile(k.Span)})
+		}
+		f.Code = append(f.Code, code.Code)
+	}
+	return left, rfx.Write(w, f)
+}
+
+// planSpans returns where a plan keeps the places of its variables and then of its
+// commands, in the order of its text.
+func planSpans(p *queryplan.Plan) []*source.Span {
+	var out []*source.Span
+	for _, v := range p.Vars {
+		out = append(out, &v.Span)
+	}
+	for _, b := range p.Blocks {
+		for _, c := range b.Cmds {
+			switch c := c.(type) {
+			case *queryplan.Insert:
+				out = append(out, &c.Span)
+			case *queryplan.Check:
+				out = append(out, &c.Span)
+			case *queryplan.CheckKey:
+				out = append(out, &c.Span)
+			}
+		}
+	}
+	return out
+}
+
+// spanFiles numbers the sources of a program, from 1.
+type spanFiles struct{ files []*source.File }
+
+func (s spanFiles) toFile(span source.Span) rfx.Span {
+	at := slices.Index(s.files, span.File)
+	if at < 0 {
+		return rfx.Span{}
+	}
+	return rfx.Span{Source: at + 1, Start: span.Start, End: span.End}
+}
+
+func (s spanFiles) fromFile(span rfx.Span) source.Span {
+	if span.Source == 0 {
+		return source.Span{}
+	}
+	return source.Span{File: s.files[span.Source-1], Start: span.Start, End: span.End}
+}
+
+func filePredicate(q predicate, files spanFiles) rfx.Predicate {
+	out := rfx.Predicate{Name: q.Name, Keys: q.Keys, Derived: q.Derived, Query: q.Query, Exported: q.Exported, Hidden: q.hidden}
+	for _, c := range q.Columns {
+		out.Columns = append(out.Columns, rfx.Column{Name: c.Name, Type: c.Type.String()})
+	}
+	for _, span := range q.clauses {
+		out.Clauses = append(out.Clauses, files.toFile(span))
+	}
+	if b := q.binding; b != nil {
+		out.Binding = &rfx.Binding{Path: b.Path, Export: b.Export, Delimiter: b.Delimiter, Header: b.Header,
+			Columns: b.Columns, Offset: b.Offset}
+	}
+	return out
+}
+
+// Compiled is a compiled program as a file holds it.
+type Compiled struct {
+	name   string // of the file
+	size   int64
+	file   *rfx.File
+	plan   *queryplan.Plan
+	preds  []predicate
+	graphs []*harmony.Program // of the code for each target
+	files  spanFiles
+}
+
+// ParseCompiled reads the file of a compiled program, as WriteCompiled writes it, and
+// checks that its parts are whole and mean something.
+func ParseCompiled(src Source) (c *Compiled, err error) {
+	defer recoverPhase("the reader of compiled programs", &err)
+	f, err := rfx.Read(strings.NewReader(src.Text))
+	if err != nil {
+		return nil, compiledError(src.Name, err)
+	}
+	c = &Compiled{name: src.Name, size: int64(len(src.Text)), file: f}
+	for _, s := range f.Sources {
+		c.files.files = append(c.files.files, source.NewFile(s.Name, s.Text))
+	}
+	if err := c.readPlan(); err != nil {
+		return nil, compiledError(src.Name, &rfx.DamageError{Section: "plan", Reason: "does not parse: " + err.Error()})
+	}
+	if err := c.readPredicates(); err != nil {
+		return nil, compiledError(src.Name, &rfx.DamageError{Section: "manifest.json", Reason: "does not fit: " + err.Error()})
+	}
+	for _, code := range f.Code {
+		graph, err := readGraph(code)
+		if err != nil {
+			return nil, compiledError(src.Name, &rfx.DamageError{Section: code.Target + "/graph", Reason: "does not parse: " + err.Error()})
+		}
+		c.graphs = append(c.graphs, graph)
+	}
+	return c, nil
+}
+
+// compiledError words why a file is not taken.
+func compiledError(name string, err error) error {
+	help := fmt.Sprintf("copy the file again, or compile the program again with redfox compile -o %s", filepath.Base(name))
+	var version *rfx.VersionError
+	var foreign *rfx.ForeignError
+	switch {
+	case errors.As(err, &version) && version.Found > version.Known:
+		help = "use the redfox that wrote it or a later one, or compile the program again with this one"
+	case errors.As(err, &version):
+		help = "compile the program again with this redfox"
+	case errors.As(err, &foreign):
+		help = "compiled programs are written by redfox compile -o FILE" + CompiledExtension
+	}
+	return &EnvironmentError{Message: fmt.Sprintf("cannot read %s: %v", name, err), Help: help, Err: err}
+}
+
+// CompiledExtension ends the names of files of compiled programs.
+const CompiledExtension = ".rfx"
+
+// readPlan parses the plan and gives its parts their places in the sources.
+func (c *Compiled) readPlan() error {
+	plan, err := queryplan.Parse(c.name+":plan", c.file.Plan)
+	if err == nil {
+		err = queryplan.Verify(plan)
+	}
+	if err != nil {
+		return err
+	}
+	c.plan = plan
+	if len(c.files.files) == 0 {
+		return nil // it was compiled from a plan, whose text is its source
+	}
+	spans := planSpans(plan)
+	if len(spans) != len(c.file.Places) {
+		return fmt.Errorf("it has %d variables and commands, and the manifest %d places", len(spans), len(c.file.Places))
+	}
+	for i, at := range spans {
+		*at = c.files.fromFile(c.file.Places[i])
+	}
+	return nil
+}
+
+func (c *Compiled) readPredicates() error {
+	for _, q := range c.file.Predicates {
+		pred := predicate{
+			Predicate: Predicate{Name: q.Name, Keys: q.Keys, Derived: q.Derived, Query: q.Query, Exported: q.Exported},
+			hidden:    q.Hidden,
+		}
+		for _, col := range q.Columns {
+			typ, ok := scalar.ParseType(col.Type)
+			if !ok {
+				return fmt.Errorf("predicate %s has a column of type %q", q.Name, col.Type)
+			}
+			pred.Columns = append(pred.Columns, Column{col.Name, typ})
+		}
+		for _, span := range q.Clauses {
+			pred.clauses = append(pred.clauses, c.files.fromFile(span))
+		}
+		if b := q.Binding; b != nil {
+			pred.binding = &fileBinding{core.FileBinding{Path: b.Path, Export: b.Export, Delimiter: b.Delimiter,
+				Header: b.Header, Columns: b.Columns, Offset: b.Offset}, c.name}
+		}
+		c.preds = append(c.preds, pred)
+	}
+	return nil
+}
+
+// readGraph parses a target's kernel graph and holds it against the rest that the
+// file has of the target.
+func readGraph(code rfx.Code) (*harmony.Program, error) {
+	g, err := harmony.Parse(code.Target+"/graph", code.Graph)
+	if err == nil {
+		err = harmony.Verify(g)
+	}
+	if err == nil && len(g.Kernels()) != len(code.Origins) {
+		err = fmt.Errorf("it has %d kernels, and the manifest %d", len(g.Kernels()), len(code.Origins))
+	}
+	return g, err
+}
+
+// Program returns the program. Its plan is optimised for the facts that it is run
+// over. Files that the program names are looked for beside the file of the
+// compiled program.
+func (c *Compiled) Program(opts Options) (*Program, error) {
+	if err := checkPasses(opts.Disable); err != nil {
+		return nil, err
+	}
+	return &Program{
+		sources: c.files.files,
+		preds:   c.preds,
+		plan:    c.plan,
+		disable: slices.Concat(c.file.Disable, opts.Disable),
+		noFuse:  c.file.NoFuse || opts.NoFuse,
+	}, nil
+}

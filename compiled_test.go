@@ -1,0 +1,181 @@
+package redfox_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox"
+)
+
+// recompiled writes a program as a file and reads it.
+func recompiled(t *testing.T, prog *redfox.Program, opts redfox.CompiledOptions) (*redfox.Compiled, []byte) {
+	t.Helper()
+	var file, again bytes.Buffer
+	for _, w := range []*bytes.Buffer{&file, &again} {
+		if _, err := prog.WriteCompiled(w, opts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(file.Bytes(), again.Bytes()) {
+		t.Error("the same program gives other bytes")
+	}
+	c, err := redfox.ParseCompiled(redfox.Text("program.rfx", file.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, file.Bytes()
+}
+
+// TestCompiledPrograms writes every program of testdata/programs as a file, reads
+// it, and wants the same results of it, or the same failure to the letter. What
+// is read is written as the same bytes.
+func TestCompiledPrograms(t *testing.T) {
+	t.Setenv("REDFOX_CACHE", "")
+	files, err := filepath.Glob("testdata/programs/*/program.logic")
+	if err != nil || len(files) < 60 {
+		t.Fatalf("%d programs found: %v", len(files), err)
+	}
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			prog := compile(t, string(text), redfox.Options{})
+			opts := redfox.CompiledOptions{Name: "program", Targets: []string{}}
+			c, data := recompiled(t, prog, opts)
+			compiled, err := c.Program(redfox.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, again := recompiled(t, compiled, opts); !bytes.Equal(data, again) {
+				t.Error("the program changes when it is read and written")
+			}
+			facts := redfox.NewFacts()
+			if _, err := os.Stat(filepath.Join(dir, "facts")); err == nil {
+				facts.Dir(filepath.Join(dir, "facts"))
+			}
+			got, want := outcome(t, compiled, facts), outcome(t, prog, facts)
+			if got != want {
+				t.Errorf("got\n%s\nwant\n%s", head(got), head(want))
+			}
+		})
+	}
+}
+
+// outcome runs a program and renders all that it gives, or its failure.
+func outcome(t *testing.T, prog *redfox.Program, facts *redfox.Facts) string {
+	t.Helper()
+	res, err := prog.Run(context.Background(), facts, redfox.RunOptions{})
+	var wrong *redfox.ProgramError
+	switch {
+	case errors.As(err, &wrong):
+		return wrong.Error()
+	case err != nil:
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, pred := range res.Predicates() {
+		b.WriteString(pred + "\n")
+		if err := res.Write(&b, pred, redfox.TSV, redfox.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// TestCompiledFromPlan compiles a plan, which has no sources: diagnostics then
+// point into the plan.
+func TestCompiledFromPlan(t *testing.T) {
+	prog := compile(t, "n(1). n(2).\nm[] = x <- n(x).\n", redfox.Options{})
+	var plan strings.Builder
+	if err := prog.Emit(&plan, redfox.StagePlan, redfox.EmitOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	fromPlan, err := redfox.ParsePlan(redfox.Text("m.plan", plan.String()), redfox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := recompiled(t, fromPlan, redfox.CompiledOptions{Name: "m", Targets: []string{}})
+	compiled, err := c.Program(redfox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = compiled.Run(context.Background(), redfox.NewFacts(), redfox.RunOptions{})
+	if err == nil || !strings.Contains(err.Error(), "program.rfx:plan:") || !strings.Contains(err.Error(), "m[] has both 1 and 2") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestCompiledOptions checks that what a program was compiled without stays left
+// out, and that files are looked for beside the file of the compiled program.
+func TestCompiledOptions(t *testing.T) {
+	prog := compile(t, "n(x) -> int(x).\nlang:physical:filePath[`n] = \"n.csv\".\n_(x) <- n(x), x > 1.\n",
+		redfox.Options{Disable: []string{"PushFilters"}})
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "n.csv"), []byte("1\n2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var file strings.Builder
+	if _, err := prog.WriteCompiled(&file, redfox.CompiledOptions{Name: "n", Targets: []string{}}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := redfox.ParseCompiled(redfox.Text(filepath.Join(dir, "n.rfx"), file.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Program(redfox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := outcome(t, compiled, redfox.NewFacts()); got != "_\n2\n" {
+		t.Errorf("got %q", got)
+	}
+	var steps strings.Builder
+	if err := compiled.Explain(context.Background(), &steps, nil, redfox.ExplainOptions{Steps: true}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(steps.String(), "== PushFilters") {
+		t.Error("the compiled program forgets that a pass is left out")
+	}
+	if _, err := c.Program(redfox.Options{Disable: []string{"PushFilter"}}); err == nil {
+		t.Error("an unknown pass is taken")
+	}
+}
+
+// TestCompiledTargets checks what Text gives of a file without code, and names of
+// targets.
+func TestCompiledTargets(t *testing.T) {
+	prog := compile(t, "n(1).\n_(x) <- n(x).\n", redfox.Options{})
+	c, _ := recompiled(t, prog, redfox.CompiledOptions{Name: "n", Targets: []string{}})
+	if text, err := c.Text(redfox.PartSource, ""); err != nil || text != "n(1).\n_(x) <- n(x).\n" {
+		t.Errorf("source: %q, %v", text, err)
+	}
+	if text, err := c.Text(redfox.PartPlan, ""); err != nil || !strings.HasPrefix(text, "var n$facts(x: int)") {
+		t.Errorf("plan: %q, %v", text, err)
+	}
+	_, err := c.Text(redfox.PartPTX, "gpu:sm_90")
+	if err == nil || err.Error() != "program.rfx has no ptx for gpu:sm_90; it has no code; name targets with redfox compile --target" {
+		t.Errorf("PTX: %v", err)
+	}
+	for _, name := range []string{"cpu", "gpu:sm_80", "gpu:sm_90", "gpu:sm_103"} {
+		if err := redfox.CheckTarget(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"", "gpu", "gpu:sm_75", "gpu:sm_080", "gpu:sm_90a", "sm_80", "CPU"} {
+		if err := redfox.CheckTarget(name); err == nil {
+			t.Errorf("there is a target %q", name)
+		}
+	}
+	if _, err := prog.WriteCompiled(&bytes.Buffer{}, redfox.CompiledOptions{Targets: []string{"gpu"}}); err == nil {
+		t.Error("there is code for the target gpu")
+	}
+}

@@ -1,0 +1,107 @@
+package redfox
+
+import (
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Predicate describes one predicate of a program.
+type Predicate struct {
+	Name     string
+	Columns  []Column
+	Keys     int  // leading columns that determine the rest
+	Derived  bool // has rules
+	Query    bool // an answer predicate, `_`
+	Exported bool
+}
+
+// Column is a named and typed argument.
+type Column struct {
+	Name string
+	Type Type
+}
+
+// predicate is what is kept of a predicate once there is a plan.
+type predicate struct {
+	Predicate
+	hidden  bool          // made by the compiler
+	clauses []source.Span // that derive it, of a functional predicate
+	binding *fileBinding  // or nil
+}
+
+// fileBinding is the file that directives tie to a predicate.
+type fileBinding struct {
+	core.FileBinding
+	program string // the file that relative paths are beside
+}
+
+// Predicates lists the predicates of the program by first appearance. For a
+// program read from plan text these are its inputs and outputs.
+func (p *Program) Predicates() []Predicate {
+	var out []Predicate
+	for _, q := range p.preds {
+		if !q.hidden {
+			out = append(out, q.Predicate)
+		}
+	}
+	return out
+}
+
+// checkedPredicates are those of a checked program.
+func checkedPredicates(p *core.Program) []predicate {
+	clauses := map[*core.Pred][]source.Span{}
+	for _, s := range p.Strata {
+		for _, r := range s.Rules {
+			// A clause with alternatives is several rules in a row.
+			q := r.Head.Pred
+			if list := clauses[q]; q.Functional() && (len(list) == 0 || list[len(list)-1] != r.Span) {
+				clauses[q] = append(list, r.Span)
+			}
+		}
+	}
+	var out []predicate
+	for _, q := range p.Preds {
+		pred := predicate{
+			Predicate: Predicate{Name: q.Name, Keys: q.Keys, Derived: q.Derived, Query: q.Query, Exported: q.Exported},
+			hidden:    q.Hidden,
+			clauses:   clauses[q],
+		}
+		for _, a := range q.Args {
+			pred.Columns = append(pred.Columns, Column{a.Name, a.Type})
+		}
+		if q.File != nil {
+			pred.binding = &fileBinding{*q.File, q.File.Span.File.Name}
+		}
+		out = append(out, pred)
+	}
+	return out
+}
+
+// plannedPredicates are those that a plan alone tells of.
+func plannedPredicates(plan *queryplan.Plan) []predicate {
+	var out []predicate
+	for _, v := range plan.Vars {
+		if v.Kind == queryplan.Input || v.Output {
+			out = append(out, predicate{Predicate: Predicate{Name: v.Name, Columns: planColumns(v.Cols), Keys: v.Keys,
+				Derived: v.Kind != queryplan.Input, Query: isQuery(v.Name), Exported: v.Output}})
+		}
+	}
+	return out
+}
+
+// isQuery reports whether a variable is an answer predicate: "_", "_2", ...
+func isQuery(name string) bool {
+	rest, ok := strings.CutPrefix(name, "_")
+	return ok && strings.Trim(rest, "0123456789") == ""
+}
+
+func planColumns(cols []queryplan.Column) []Column {
+	out := make([]Column, len(cols))
+	for i, c := range cols {
+		out[i] = Column{c.Name, c.Type}
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+package redfox
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/harmony"
+)
+
+// Stage is a form of a program that can be printed.
+type Stage string
+
+// The stages, in pipeline order.
+const (
+	StageAST     Stage = "ast"     // the syntax tree
+	StageCore    Stage = "core"    // the checked program
+	StagePlan    Stage = "plan"    // the optimised query plan
+	StageHarmony Stage = "harmony" // the kernel graph, fused for the target
+	StageLLVM    Stage = "llvm"    // LLVM IR of the kernels, before it is optimised
+	StagePTX     Stage = "ptx"     // PTX of the kernels, of a GPU target
+	StageASM     Stage = "asm"     // assembly of the kernels, for the processor of this machine
+)
+
+// Stages lists all stages in pipeline order.
+func Stages() []Stage {
+	return []Stage{StageAST, StageCore, StagePlan, StageHarmony, StageLLVM, StagePTX, StageASM}
+}
+
+// EmitOptions says what a stage is made for.
+type EmitOptions struct {
+	// Facts is what the plan is optimised for; with nil the optimiser knows nothing
+	// of the data.
+	Facts *Database
+	// Target is what kernels are fused and compiled for: "cpu", or "gpu:sm_90". With
+	// "" it is DefaultGPU for the kernel graph and PTX, DefaultCPU for the rest.
+	Target string
+}
+
+// Emit writes the text of a stage.
+func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
+	switch stage {
+	case StageAST, StageCore:
+		return p.emitSyntax(w, stage)
+	case StagePlan:
+		plan, err := p.optimise(p.wantedByDefault(), opts.Facts)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, plan.String())
+		return err
+	}
+	t, err := stageTarget(stage, opts.Target)
+	if err != nil {
+		return err
+	}
+	plan, err := p.optimise(p.wantedByDefault(), opts.Facts)
+	if err != nil {
+		return err
+	}
+	graph, err := p.kernelsOf(plan, t)
+	if err != nil {
+		return err
+	}
+	return emitGraph(w, stage, graph, t)
+}
+
+// emitSyntax writes a stage before the plan.
+func (p *Program) emitSyntax(w io.Writer, stage Stage) error {
+	if p.core == nil {
+		return &EnvironmentError{Message: fmt.Sprintf("a plan has no %s stage", stage),
+			Help: "the stages before the plan need the LogiQL program"}
+	}
+	if stage == StageCore {
+		_, err := io.WriteString(w, p.core.String())
+		return err
+	}
+	for _, f := range p.syntax {
+		if _, err := io.WriteString(w, ast.Dump(f)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stageTarget returns the target of a stage from the kernel graph on.
+func stageTarget(stage Stage, name string) (target, error) {
+	if !slices.Contains(Stages(), stage) {
+		var names []string
+		for _, s := range Stages() {
+			names = append(names, string(s))
+		}
+		return target{}, &EnvironmentError{Message: fmt.Sprintf("no stage is called %q", stage), Help: suggestHelp(string(stage), names)}
+	}
+	if name == "" {
+		name = DefaultCPU
+		if stage == StageHarmony || stage == StagePTX {
+			name = DefaultGPU
+		}
+	}
+	t, err := parseTarget(name)
+	switch {
+	case err != nil:
+		return target{}, err
+	case stage == StagePTX && !t.GPU:
+		return target{}, &EnvironmentError{Message: fmt.Sprintf("PTX is code for GPUs, and the target is %s", name),
+			Help: "use --target " + DefaultGPU + ", or --emit asm"}
+	case stage == StageASM && t.GPU:
+		return target{}, &EnvironmentError{Message: fmt.Sprintf("assembly is code for this machine's processor, and the target is %s", name),
+			Help: "use --target " + DefaultCPU + ", or --emit ptx"}
+	}
+	return t, nil
+}
+
+// emitGraph writes a stage of a kernel graph.
+func emitGraph(w io.Writer, stage Stage, graph *harmony.Program, t target) error {
+	text := ""
+	if stage == StageHarmony {
+		text = graph.String()
+	} else {
+		code, err := generate(graph, t)
+		if err != nil {
+			return err
+		}
+		if text = code.IR; stage != StageLLVM {
+			if text, _, err = assemble(code, t); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// KernelGraph is a program that was read from the text of its kernel graph. It can
+// be compiled; engines run plans.
+type KernelGraph struct{ graph *harmony.Program }
+
+// ParseHarmony reads the text of a kernel graph, as Emit writes it at StageHarmony,
+// and verifies it. Its error says where the text is wrong.
+func ParseHarmony(src Source) (k *KernelGraph, err error) {
+	defer recoverPhase("the parser of kernel graphs", &err)
+	p, err := harmony.Parse(src.Name, src.Text)
+	if err == nil {
+		err = harmony.Verify(p)
+	}
+	if err != nil {
+		return nil, &EnvironmentError{Message: err.Error(), Help: "write kernel graphs with redfox compile --emit harmony", Err: err}
+	}
+	return &KernelGraph{p}, nil
+}
+
+// Emit writes the text of a stage from the kernel graph on. The kernels are
+// compiled as they stand, without fusing any.
+func (k *KernelGraph) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
+	if stage == StageAST || stage == StageCore || stage == StagePlan {
+		return &EnvironmentError{Message: fmt.Sprintf("a kernel graph has no %s stage", stage),
+			Help: "the stages before it need the LogiQL program or its plan"}
+	}
+	t, err := stageTarget(stage, opts.Target)
+	if err != nil {
+		return err
+	}
+	return emitGraph(w, stage, k.graph, t)
+}
