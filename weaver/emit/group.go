@@ -1,12 +1,184 @@
 package emit
 
 import (
-	"errors"
+	"math"
+
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// group adds the live rows to groups.
+// group adds the live rows to groups: it finds a slot for each, and then goes
+// through the accumulators one after the other.
 func (w *kernel) group(s *harmony.Group) error {
-	return errors.New("groups have no code")
+	g := s.To
+	slots := w.groupSlots(s)
+	w.call("rf_tile_cells_mark", w.param(abi.GroupOccupied, g.Name, 0), slots.ptr, w.liveFlags().ptr, w.items)
+	size := w.fewSlots(g)
+	for i, a := range g.Accs {
+		acc := &accumulator{kernel: w, groups: g, index: i, acc: a, slots: slots, size: size}
+		if a.Fn == queryplan.Count {
+			acc.count(0)
+			continue
+		}
+		d := w.module.opts.Domains.Sink(s, len(s.Key)+i)
+		if err := acc.add(w.operandArrays(s.Vals[i], d).words, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupSlots returns the slots of the live rows' groups.
+func (w *kernel) groupSlots(s *harmony.Group) *array {
+	g := s.To
+	k := w.keysOf(groupKey, g.Name, s.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Sink(s, i) })
+	key := w.array(types.I64)
+	k.byForm(func() {
+		isNew := w.liveCopy()
+		w.call("rf_tile_wide_insert", key.ptr, isNew.ptr, k.tuples(), i32(w.target.Items), i32(len(k.words)),
+			w.param(abi.GroupTable, g.Name, 0), w.param(abi.GroupSize, g.Name, 0), w.param(abi.GroupColumns, g.Name, 0),
+			w.param(abi.Gauge, g.Name, 0), i64(math.MaxInt64), i32(w.target.Threads), w.items)
+	}, func() { k.pack(key, w.liveFlags()) })
+	form, known := w.fixed(abi.GroupForm, g.Name, 0)
+	if len(s.Key) == 0 || known && abi.Form(form) != abi.Hash && abi.Form(form) != abi.Direct {
+		return key
+	}
+	slots := w.array(types.I64)
+	w.call("rf_tile_group_slots", slots.ptr, w.liveFlags().ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
+		w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), w.param32(abi.GroupShared, g.Name, 0), w.items)
+	return slots
+}
+
+// fewSlots returns how many slots there are, where the form tells without counting,
+// else 0.
+func (w *kernel) fewSlots(g *harmony.Groups) value.Value {
+	if len(g.Keys) == 0 {
+		return i64(1)
+	}
+	size := func() value.Value { return w.param(abi.GroupSize, g.Name, 0) }
+	if form, known := w.fixed(abi.GroupForm, g.Name, 0); known {
+		if abi.Form(form) == abi.Direct {
+			return size()
+		}
+		return i64(0)
+	}
+	direct := w.Cur.NewICmp(enum.IPredEQ, w.param(abi.GroupForm, g.Name, 0), i64(int64(abi.Direct)))
+	return w.Cur.NewSelect(direct, size(), i64(0))
+}
+
+// accumulator is one accumulator of the groups that a tile is added to.
+type accumulator struct {
+	*kernel
+	groups *harmony.Groups
+	index  int
+	acc    harmony.Acc
+	slots  *array
+	size   value.Value
+}
+
+// stride returns the words of a slot.
+func (a *accumulator) stride() int { return abi.CellOf(a.acc.Fn, a.acc.In).Words }
+
+// cells returns the address of a word of slot 0.
+func (a *accumulator) cells(word int) value.Value {
+	p := a.param(abi.GroupCells, a.groups.Name, a.index)
+	if word == 0 {
+		return p
+	}
+	return a.at(types.I64, p, i64(int64(word)))
+}
+
+func (a *accumulator) shared() value.Value { return a.param32(abi.GroupShared, a.groups.Name, 0) }
+
+// count counts the live rows in a word of their slots.
+func (a *accumulator) count(word int) {
+	a.call("rf_tile_cells_count", a.cells(word), i32(a.stride()), a.slots.ptr, a.liveFlags().ptr, a.size, a.shared(), a.items)
+}
+
+// add adds the words of the live rows.
+func (a *accumulator) add(words *array, d *domain.Domain) error {
+	live, stride := a.liveFlags().ptr, i32(a.stride())
+	switch fn := a.acc.Fn; fn {
+	case queryplan.Min, queryplan.Max:
+		if d != nil && d.Grows {
+			return a.extremeOfStrings(words, d)
+		}
+		name := "rf_tile_cells_min"
+		if fn == queryplan.Max {
+			name = "rf_tile_cells_max"
+		}
+		a.call(name, a.cells(0), a.slots.ptr, a.ordered(words).ptr, live, a.shared(), a.items)
+		return nil
+	}
+	if a.acc.In.Kind == scalar.Float {
+		a.call("rf_tile_cells_float", a.cells(0), stride, a.slots.ptr, words.ptr, live, a.shared(), a.items)
+	} else {
+		unsigned := 0
+		if a.acc.In.Kind == scalar.Uint {
+			unsigned = 1
+		}
+		a.call("rf_tile_cells_add", a.cells(0), stride, a.slots.ptr, words.ptr, live, i32(unsigned), a.size, a.shared(), a.items)
+	}
+	if a.acc.Fn == queryplan.Avg {
+		a.count(a.stride() - 1)
+	}
+	return nil
+}
+
+// ordered maps words to those that order as their values do.
+func (a *accumulator) ordered(words *array) *array {
+	if kind := a.acc.In.Kind; kind != scalar.Uint && kind != scalar.Float {
+		return words
+	}
+	out := a.array(types.I64)
+	a.eachItem(func(i value.Value) { a.set(out, i, a.orderedWord(a.get(words, i))) })
+	return out
+}
+
+// orderedWord is scalar.Ordered, which is its own inverse.
+func (a *accumulator) orderedWord(word value.Value) value.Value {
+	switch a.acc.In.Kind {
+	case scalar.Uint:
+		return a.Cur.NewXor(word, i64(math.MinInt64))
+	case scalar.Float:
+		sign := a.Cur.NewAShr(word, i64(63))
+		return a.Cur.NewXor(word, a.Cur.NewLShr(sign, i64(1)))
+	}
+	return word
+}
+
+// extremeOfStrings is the least or greatest of strings whose codes are in no order:
+// the host compares them one by one.
+func (a *accumulator) extremeOfStrings(words *array, d *domain.Domain) error {
+	if a.target.GPU {
+		return &UnsupportedError{What: a.acc.Fn.String() + " of strings that the program computes has no form for GPUs", Span: a.groups.Span}
+	}
+	h := abi.Host{
+		Func: a.acc.Fn.String(), Args: []scalar.Type{a.acc.In, a.acc.In}, Result: a.acc.In, Domains: []int{d.ID, d.ID}, Domain: d.ID,
+	}
+	have, best := a.alloca(types.I64, 1), a.alloca(types.I64, 1)
+	one, present := a.alloca(types.I8, 1), a.alloca(types.I8, 1)
+	live := a.liveFlags()
+	a.loop(a.tile.count, func(i value.Value) {
+		a.when(a.flag(live, i), func() {
+			cell := a.at(types.I64, a.cells(0), a.get(a.slots, i))
+			word := a.get(words, i)
+			before := a.load(types.I64, cell)
+			none := a.Cur.NewICmp(enum.IPredEQ, before, i64(abi.CellOf(a.acc.Fn, a.acc.In).Initial))
+			a.choose(none, func() { a.store(word, cell) }, func() {
+				a.store(i8(1), one)
+				a.store(before, have)
+				a.callHost(h, i64(1), []value.Value{one, best, present, have, null, null, a.at(types.I64, words.ptr, i), null, null})
+				a.store(a.load(types.I64, best), cell)
+			})
+		})
+	})
+	return nil
 }

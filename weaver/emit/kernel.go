@@ -225,11 +225,14 @@ func (w *kernel) begin(from, end value.Value) {
 	if !w.target.GPU {
 		w.setCount(w.function, rows)
 		w.dense = true
-		return
+	} else {
+		w.setCount(w.function, i64(int64(w.target.Items)))
+		w.flags = w.array(types.I8)
+		w.call("rf_tile_live", w.flags.ptr, w.rows, i32(w.target.Threads), w.items)
 	}
-	w.setCount(w.function, i64(int64(w.target.Items)))
-	w.flags = w.array(types.I8)
-	w.call("rf_tile_live", w.flags.ptr, w.rows, i32(w.target.Threads), w.items)
+	if s, ok := w.k.Source.(*harmony.GroupRows); ok {
+		w.beginGroups(s.Groups)
+	}
 }
 
 // rest emits the stages from one on, and the sinks.

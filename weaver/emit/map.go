@@ -160,16 +160,21 @@ func (w *kernel) host(m *harmony.Map) error {
 		}
 		frame = append(frame, s.words.ptr, part(s.high), part(s.present))
 	}
+	w.callHost(h, w.Cur.NewZExt(w.items, types.I64), frame)
+	w.regs[m.Out] = out
+	return nil
+}
+
+// callHost calls the host for a function of some items, with the addresses of the
+// frame.
+func (w *kernel) callHost(h abi.Host, items value.Value, frame []value.Value) {
 	pointers := w.alloca(expr.Ptr(), len(frame))
 	for i, p := range frame {
 		w.store(p, w.at(expr.Ptr(), pointers, i64(int64(i))))
 	}
 	number := len(w.entry.Hosts)
 	w.entry.Hosts = append(w.entry.Hosts, h)
-	w.callAddress(w.param(abi.HostCall, "", 0),
-		w.param(abi.HostContext, "", 0), i64(int64(number)), w.Cur.NewZExt(w.items, types.I64), pointers)
-	w.regs[m.Out] = out
-	return nil
+	w.callAddress(w.param(abi.HostCall, "", 0), w.param(abi.HostContext, "", 0), i64(int64(number)), items, pointers)
 }
 
 // operandArrays returns an operand as arrays of all items.

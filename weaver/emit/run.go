@@ -90,6 +90,10 @@ func (w *kernel) fetch(s harmony.Stage) {
 	var from *array // the rows; nil: those of the tile
 	switch s := s.(type) {
 	case *harmony.Load:
+		if g, ok := w.k.Source.(*harmony.GroupRows); ok {
+			w.groupColumn(g.Groups, s)
+			return
+		}
 		c, from = w.sourceColumn(s.Col), w.source
 	case *harmony.Gather:
 		c, from = relationColumn(s.Row.Row, s.Col), w.regs[s.Row].words

@@ -20,9 +20,18 @@ func (w *kernel) schedule() {
 		}
 		pending = kept
 	}
-	for _, s := range w.k.Stages {
+	stages := w.k.Stages
+	_, ofGroups := w.k.Source.(*harmony.GroupRows)
+	if ofGroups {
+		stages = loadsFirst(stages)
+	}
+	for _, s := range stages {
 		switch s := s.(type) {
 		case *harmony.Load, *harmony.Gather:
+			if _, ok := s.(*harmony.Load); ok && ofGroups {
+				w.stages = append(w.stages, s)
+				continue
+			}
 			pending = append(pending, s)
 			continue
 		case *harmony.Map:
@@ -57,6 +66,20 @@ func (w *kernel) schedule() {
 			w.lastLoad = i
 		}
 	}
+}
+
+// loadsFirst puts the loads before all other stages. Keys and results of groups
+// are read for the slots of a whole tile, before rows move.
+func loadsFirst(stages []harmony.Stage) []harmony.Stage {
+	var loads, others []harmony.Stage
+	for _, s := range stages {
+		if _, ok := s.(*harmony.Load); ok {
+			loads = append(loads, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	return append(loads, others...)
 }
 
 // keep says that a register is read behind all stages.

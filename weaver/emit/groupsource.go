@@ -1,0 +1,141 @@
+package emit
+
+import (
+	"math"
+
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// beginGroups leaves of a tile of slots those that have a group.
+func (w *kernel) beginGroups(g *harmony.Groups) {
+	occupied := w.param(abi.GroupOccupied, g.Name, 0)
+	before := w.liveFlags()
+	flags := w.array(types.I8)
+	w.eachItem(func(i value.Value) {
+		slot, live := w.slot(before, i)
+		word := w.load(types.I64, w.at(types.I64, occupied, slot))
+		w.setFlag(flags, i, w.Cur.NewAnd(live, w.Cur.NewICmp(enum.IPredNE, word, i64(0))))
+	})
+	w.narrow(flags)
+}
+
+// slot returns the slot of an item, or the tile's first if the item is not live.
+func (w *kernel) slot(flags *array, i value.Value) (slot, live value.Value) {
+	row := i
+	if w.target.GPU {
+		row = w.Cur.NewSExt(w.call("rf_tile_row", w.Cur.NewTrunc(i, types.I32), i32(w.target.Threads)), types.I64)
+	}
+	live = w.flag(flags, i)
+	return w.Cur.NewAdd(w.start, w.Cur.NewSelect(live, row, i64(0))), live
+}
+
+// groupColumn reads a key or a result of the groups in a tile of slots.
+func (w *kernel) groupColumn(g *harmony.Groups, l *harmony.Load) {
+	out := &stored{typ: l.Out.Type, words: w.array(types.I64)}
+	if at := l.Col - len(g.Keys); at >= 0 {
+		a := &accumulator{kernel: w, groups: g, index: at, acc: g.Accs[at]}
+		w.eachItem(func(i value.Value) {
+			slot, live := w.slot(w.liveFlags(), i)
+			w.set(out.words, i, a.result(slot, live))
+		})
+	} else {
+		w.groupKeys(g, l.Col, out.words)
+	}
+	w.regs[l.Out] = out
+}
+
+// groupKeys reads a key column.
+func (w *kernel) groupKeys(g *harmony.Groups, col int, out *array) {
+	k := &keys{kernel: w, kinds: groupKey, name: g.Name, words: make([]*array, len(g.Keys))}
+	param := func(kind abi.Kind, index int) value.Value { return w.param(kind, g.Name, index) }
+	read := func(form, column value.Value) {
+		w.call("rf_tile_group_keys", out.ptr, w.start, form, param(abi.GroupTable, 0), param(abi.GroupSize, 0),
+			param(abi.GroupShift, col), param(abi.GroupBase, col), param(abi.GroupBits, col), column, w.rows, i32(w.target.Threads), w.items)
+	}
+	k.byForm(func() {
+		columns := param(abi.GroupColumns, 0)
+		read(i64(int64(abi.Wide)), w.load(null.Type(), w.at(null.Type(), columns, i64(int64(col)))))
+	}, func() { read(k.form(), null) })
+}
+
+// result returns an accumulator's result in a slot. One that does not fit its type
+// is noted as a fault, if the group is live.
+func (a *accumulator) result(slot, live value.Value) value.Value {
+	stride := a.stride()
+	cell := a.at(types.I64, a.cells(0), a.Cur.NewMul(slot, i64(int64(stride))))
+	word := func(i int) value.Value { return a.load(types.I64, a.at(types.I64, cell, i64(int64(i)))) }
+	switch {
+	case a.acc.Fn == queryplan.Count:
+		return word(0)
+	case a.acc.Fn == queryplan.Min || a.acc.Fn == queryplan.Max:
+		return a.orderedWord(word(0))
+	case a.acc.In.Kind == scalar.Float:
+		return a.floatResult(cell, word)
+	}
+	low, high := word(0), word(1)
+	if a.acc.Fn == queryplan.Avg {
+		low, high = a.mean(low, high, word(2))
+	}
+	a.check(low, high, slot, live)
+	return low
+}
+
+// floatResult rounds an exact sum, and divides it for a mean.
+func (a *accumulator) floatResult(cell value.Value, word func(int) value.Value) value.Value {
+	sum := a.call("rf_fsum_round", cell)
+	f := value.Value(a.Cur.NewBitCast(sum, types.Double))
+	if a.acc.Fn == queryplan.Avg {
+		f = a.Cur.NewFDiv(f, a.Cur.NewSIToFP(word(a.stride()-1), types.Double))
+	}
+	if a.acc.Out.Type.Bits == 32 {
+		f = a.Cur.NewFPExt(a.Cur.NewFPTrunc(f, types.Float), types.Double)
+	}
+	// There is one NaN and one zero.
+	zero := constant.NewFloat(types.Double, 0)
+	f = a.Cur.NewSelect(a.Cur.NewFCmp(enum.FPredOEQ, f, zero), zero, f)
+	bits := a.Cur.NewBitCast(f, types.I64)
+	nan := int64(scalar.OfFloat(scalar.FloatType, math.NaN()).Bits())
+	return a.Cur.NewSelect(a.Cur.NewFCmp(enum.FPredUNO, f, zero), i64(nan), bits)
+}
+
+// mean divides a sum by a count, rounding half away from zero to the result's
+// scale. Sums of less than 2^63 rows have room for the digits that come in.
+func (a *accumulator) mean(low, high, count value.Value) (value.Value, value.Value) {
+	shift := scalar.Pow10(int(a.acc.Out.Type.Scale) - int(a.acc.In.Scale)).Int64()
+	scaled := a.Cur.NewMul(a.join(low, high), constant.NewInt(types.I128, shift))
+	lo, hi := a.variable(types.I64, i64(0)), a.variable(types.I64, i64(0))
+	a.store(a.Cur.NewTrunc(scaled, types.I64), lo)
+	a.store(a.Cur.NewTrunc(a.Cur.NewLShr(scaled, intOf(types.I128, 64)), types.I64), hi)
+	// A slot without a group has no count.
+	none := a.Cur.NewICmp(enum.IPredEQ, count, i64(0))
+	a.call("rf_i128_divide_round", lo, hi, a.Cur.NewSelect(none, i64(1), count))
+	return a.load(types.I64, lo), a.load(types.I64, hi)
+}
+
+// check notes a result of 128 bits that does not fit its type.
+func (a *accumulator) check(low, high, slot, live value.Value) {
+	out := a.acc.Out.Type
+	sign := value.Value(i64(0))
+	if out != scalar.UintType {
+		sign = a.Cur.NewAShr(low, i64(63))
+	}
+	fits := value.Value(a.Cur.NewICmp(enum.IPredEQ, high, sign))
+	if r := interval.OfType(out); r != interval.All {
+		fits = a.Cur.NewAnd(fits, a.Cur.NewICmp(enum.IPredSGE, low, i64(r.Lo)))
+		fits = a.Cur.NewAnd(fits, a.Cur.NewICmp(enum.IPredSLE, low, i64(r.Hi)))
+	}
+	lost := a.Cur.NewAnd(live, a.Cur.NewXor(fits, constant.True))
+	a.when(lost, func() {
+		note := a.Cur.NewOr(i64(int64(1+a.index)<<48), slot)
+		a.store(note, a.param(abi.Fault, "", 0))
+	})
+}
