@@ -84,11 +84,6 @@ func rescaled(r interval.Interval, n int) interval.Interval {
 	return interval.Interval{Lo: down(r.Lo), Hi: down(r.Hi)}
 }
 
-// span returns the interval between two numbers of 64 bits.
-func span(lo, hi *big.Int) interval.Interval {
-	return interval.Interval{Lo: lo.Int64(), Hi: hi.Int64()}
-}
-
 // emitRound rounds to whole numbers.
 func emitRound(b *Block, result scalar.Type, args []Value) Value {
 	if result.Kind == scalar.Float {
@@ -121,7 +116,7 @@ func emitRound2(b *Block, result scalar.Type, args []Value) Value {
 	v, digits := args[0], args[1]
 	scale := int64(result.Scale)
 	if digits.Literal != nil {
-		return b.roundDigits(v, int(min(max(scale-digits.Literal.Int(), 0), 39)))
+		return b.roundDigits(v, int(scale-min(max(digits.Literal.Int(), scale-39), scale)))
 	}
 	n := digits.Word
 	keeps := b.icmp(enum.IPredSGE, n, word(scale))

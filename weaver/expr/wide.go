@@ -8,6 +8,7 @@ import (
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -74,31 +75,35 @@ func (b *Block) magnitude(x value.Value) value.Value {
 
 // scaledUp multiplies by 10^n. The result is a word where bounds show that it fits.
 func (b *Block) scaledUp(v Value, n int) Value {
-	if n == 0 {
+	// A uint that may have its highest bit set needs 128 bits in any case.
+	r := v.bounds()
+	word64 := v.Wide == nil && !(v.Type == scalar.UintType && r == interval.All)
+	switch unit := power(I128, n).X; {
+	case n == 0 && (word64 || v.Wide != nil):
 		return v
-	}
-	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
-	if v.Wide == nil && v.Type != scalar.UintType {
-		r := v.bounds()
+	case word64:
 		lo := new(big.Int).Mul(big.NewInt(r.Lo), unit)
 		hi := new(big.Int).Mul(big.NewInt(r.Hi), unit)
-		if lo.IsInt64() && hi.IsInt64() {
+		switch {
+		case !lo.IsInt64() || !hi.IsInt64():
+		case !unit.IsInt64():
+			// Only zeros have such products.
+			return bounded(word(0), interval.Of(0))
+		default:
 			factor := Value{Type: v.Type, Word: power(I64, n), Lo: unit.Int64(), Hi: unit.Int64(), Bounded: true}
-			if !unit.IsInt64() {
-				// Only zeros are left as they are.
-				return bounded(word(0), v.bounds())
-			}
-			return bounded(b.product(v, factor, span(lo, hi)), span(lo, hi))
+			out := interval.Interval{Lo: lo.Int64(), Hi: hi.Int64()}
+			return bounded(b.product(v, factor, out), out)
 		}
 	}
+	unit := power(I128, n)
 	x := b.wide(v)
-	size := v.size() + unit.BitLen()
-	product := Value{Wide: b.Cur.NewMul(x, &constant.Int{Typ: I128, X: unit}), wideBits: min(size, 127)}
+	size := v.size() + unit.X.BitLen()
+	product := Value{Wide: b.Cur.NewMul(x, unit), wideBits: min(size, 127)}
 	if size > 127 {
 		// Comparing with the greatest factor spares a product of 256 bits.
 		limit := new(big.Int).Lsh(big.NewInt(1), 127)
-		least := new(big.Int).Neg(new(big.Int).Quo(limit, unit))
-		most := new(big.Int).Quo(new(big.Int).Sub(limit, big.NewInt(1)), unit)
+		least := new(big.Int).Neg(new(big.Int).Quo(limit, unit.X))
+		most := new(big.Int).Quo(new(big.Int).Sub(limit, big.NewInt(1)), unit.X)
 		product.Present = b.all(
 			b.icmp(enum.IPredSGE, x, &constant.Int{Typ: I128, X: least}),
 			b.icmp(enum.IPredSLE, x, &constant.Int{Typ: I128, X: most}))
