@@ -2,10 +2,13 @@ package native
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	goruntime "runtime"
 	"slices"
+	"sync"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
@@ -161,22 +164,25 @@ func (e *engine) load(c *compiled, ir string) error {
 	if err != nil {
 		return err
 	}
-	machine := c.jit.Target()
-	key := e.cacheKey(machine, library, ir)
-	object, ok := []byte(nil), false
+	key := e.cacheKey(c.jit.Target(), library, ir)
+	var objects [][]byte
 	if e.opts.Cache != nil {
-		object, ok = e.opts.Cache.Get(key)
+		if data, ok := e.opts.Cache.Get(key); ok {
+			objects, _ = split(data)
+		}
 	}
-	if !ok {
-		if object, err = c.object(machine, library, ir); err != nil {
+	if objects == nil {
+		if objects, err = e.objects(c, library, ir); err != nil {
 			return err
 		}
 		if e.opts.Cache != nil {
-			e.opts.Cache.Put(key, object)
+			e.opts.Cache.Put(key, join(objects))
 		}
 	}
-	if err := c.jit.AddObject("kernels", object); err != nil {
-		return err
+	for i, object := range objects {
+		if err := c.jit.AddObject(fmt.Sprint("kernels ", i), object); err != nil {
+			return err
+		}
 	}
 	for _, entry := range c.module.Entries {
 		if c.functions[entry.Symbol], err = c.jit.Lookup(entry.Symbol); err != nil {
@@ -186,8 +192,30 @@ func (e *engine) load(c *compiled, ir string) error {
 	return nil
 }
 
-// object links the primitives to IR, optimises and compiles.
-func (c *compiled) object(machine *llvm.TargetMachine, library []byte, ir string) ([]byte, error) {
+// objects compiles the functions of IR on all cores, each core some of them.
+func (e *engine) objects(c *compiled, library []byte, ir string) ([][]byte, error) {
+	parts := make([][]string, min(goruntime.GOMAXPROCS(0), len(c.module.Entries)))
+	for i, entry := range c.module.Entries {
+		at := i % len(parts)
+		parts[at] = append(parts[at], entry.Symbol)
+	}
+	objects, errs := make([][]byte, len(parts)), make([]error, len(parts))
+	var wg sync.WaitGroup
+	for i, symbols := range parts {
+		wg.Go(func() { objects[i], errs[i] = e.object(library, ir, symbols) })
+	}
+	wg.Wait()
+	return objects, errors.Join(errs...)
+}
+
+// object links the primitives to IR, and optimises and compiles some of its
+// functions.
+func (e *engine) object(library []byte, ir string, symbols []string) ([]byte, error) {
+	machine, err := e.opts.Library.NewTargetMachine(e.opts.Library.HostOptions())
+	if err != nil {
+		return nil, err
+	}
+	defer machine.Close()
 	m, err := machine.ParseIR("kernels", ir)
 	if err != nil {
 		return nil, err
@@ -196,10 +224,6 @@ func (c *compiled) object(machine *llvm.TargetMachine, library []byte, ir string
 	if err := m.LinkBitcode("primitives", library); err != nil {
 		return nil, err
 	}
-	var symbols []string
-	for _, entry := range c.module.Entries {
-		symbols = append(symbols, entry.Symbol)
-	}
 	if err := m.Internalize(symbols...); err != nil {
 		return nil, err
 	}
@@ -207,6 +231,29 @@ func (c *compiled) object(machine *llvm.TargetMachine, library []byte, ir string
 		return nil, err
 	}
 	return machine.EmitObject(m)
+}
+
+// join makes one entry of a cache of several objects, each after its length.
+func join(objects [][]byte) []byte {
+	var data []byte
+	for _, o := range objects {
+		data = binary.AppendUvarint(data, uint64(len(o)))
+		data = append(data, o...)
+	}
+	return data
+}
+
+// split is the inverse of join; not ok if the data are of no join.
+func split(data []byte) (objects [][]byte, ok bool) {
+	for len(data) > 0 {
+		n, size := binary.Uvarint(data)
+		if size <= 0 || n > uint64(len(data)-size) {
+			return nil, false
+		}
+		objects = append(objects, data[size:size+int(n)])
+		data = data[size+int(n):]
+	}
+	return objects, true
 }
 
 // cacheKey tells objects apart: by what they are made of and for which machine.
