@@ -15,7 +15,6 @@ import (
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/primitives"
-	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
@@ -36,7 +35,7 @@ func (p *Program) compileFor(name string) (*compiledCode, error) {
 	if err != nil {
 		return nil, err
 	}
-	graph, err := p.kernelsOf(plan, t)
+	graph, _, err := kernelsOf(plan, t, p.noFuse)
 	if err != nil {
 		return nil, err
 	}
@@ -53,20 +52,6 @@ func (p *Program) compileFor(name string) (*compiledCode, error) {
 	return out, nil
 }
 
-// kernelsOf lowers a plan and fuses its kernels for a target.
-func (p *Program) kernelsOf(plan *queryplan.Plan, t target) (*harmony.Program, error) {
-	// Operators become kernels over managed variables. From here on nothing knows
-	// operators.
-	graph, err := lowerPlan(plan)
-	if err != nil {
-		return nil, err
-	}
-	// Kernels that can pass rows on in registers become one. From here on an operator
-	// may be in several kernels, and a kernel has several operators.
-	graph, _, err = p.fuseKernels(graph, t)
-	return graph, err
-}
-
 // generate makes LLVM IR of kernels, of which nothing is known but the program:
 // facts, and the constants that the program compares them with, are parameters.
 func generate(graph *harmony.Program, t target) (code *emit.Code, err error) {
@@ -78,6 +63,9 @@ func generate(graph *harmony.Program, t target) (code *emit.Code, err error) {
 		Domains: domains,
 		Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
 			bound, exact := bounds.Reg(r)
+			if bound.Empty() { // no row comes here, so that any bound holds
+				return 0, 0, exact
+			}
 			return bound.Lo, bound.Hi, exact
 		},
 	})

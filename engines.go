@@ -1,11 +1,18 @@
 package redfox
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/kernelcache"
+	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/native"
 	"github.com/redfoxdb/redfox/runtime/portable"
+	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
 // EngineInfo says whether this machine can run programs with an engine.
@@ -20,9 +27,26 @@ type EngineInfo struct {
 func Engines() []EngineInfo {
 	return []EngineInfo{
 		{Name: "gpu", Detail: "this version of redfox compiles PTX and does not run it"},
-		{Name: "cpu", Detail: "this version of redfox does not run native code"},
+		cpuInfo(),
 		{Name: "go", Available: true, Detail: "portable, columnar, on all cores; needs nothing"},
 	}
+}
+
+// cpuInfo says whether there is a libLLVM, which the cpu engine compiles with.
+func cpuInfo() EngineInfo {
+	info := EngineInfo{Name: "cpu"}
+	lib, err := openLLVM()
+	var missing *EnvironmentError
+	switch {
+	case errors.As(err, &missing):
+		info.Detail, info.Help = missing.Message, missing.Help
+	case err != nil:
+		info.Detail = err.Error()
+	default:
+		info.Available = true
+		info.Detail = fmt.Sprintf("native code for this machine, compiled by LLVM %v (%s)", lib.Version(), lib.Path())
+	}
+	return info
 }
 
 // autoEngines are those that auto chooses from, best first. The last one is always
@@ -63,16 +87,56 @@ func ChooseEngine(name string) (chosen EngineInfo, passed []EngineInfo, err erro
 	}
 }
 
-// engine returns the engine of that name.
-func engine(name string) (runtime.Engine, error) {
+// engine returns the engine of that name, to run programs whose kernels are fused or
+// not.
+func engine(name string, noFuse bool) (runtime.Engine, error) {
 	chosen, _, err := ChooseEngine(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case chosen.Name == "cpu" && noFuse:
+		return unfusedCPU()
+	case chosen.Name == "cpu":
+		return fusedCPU()
+	}
+	return portable.New(), nil
+}
+
+// There is one cpu engine a process, because it keeps the code of what it has run;
+// kernels that are not fused are other code.
+var (
+	fusedCPU   = sync.OnceValues(func() (runtime.Engine, error) { return newCPU(false) })
+	unfusedCPU = sync.OnceValues(func() (runtime.Engine, error) { return newCPU(true) })
+)
+
+func newCPU(noFuse bool) (runtime.Engine, error) {
+	lib, err := openLLVM()
 	if err != nil {
 		return nil, err
 	}
-	return makeEngine[chosen.Name](), nil
+	t, err := parseTarget(DefaultCPU)
+	if err != nil {
+		return nil, err
+	}
+	return native.New(native.Options{
+		Library: lib,
+		Cache:   kernelcache.Open(),
+		Lower: func(plan *queryplan.Plan) (*harmony.Program, error) {
+			graph, _, err := kernelsOf(plan, t, noFuse)
+			return graph, err
+		},
+		Generator: cpuGenerator{t},
+	}), nil
 }
 
-// makeEngine makes each engine that may be available.
-var makeEngine = map[string]func() runtime.Engine{
-	"go": func() runtime.Engine { return portable.New() },
+// cpuGenerator makes code for what the engine knows of the facts.
+type cpuGenerator struct{ target }
+
+// Generate returns IR for the kernels of a graph.
+func (g cpuGenerator) Generate(graph *harmony.Program, k native.Knowledge) (*native.Code, error) {
+	code, err := emitKernels(graph, emit.Options{Target: g.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
+	if err != nil {
+		return nil, err
+	}
+	return &native.Code{Module: code.Module, IR: code.IR}, nil
 }

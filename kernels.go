@@ -24,15 +24,24 @@ func lowerPlan(plan *queryplan.Plan) (p *harmony.Program, err error) {
 	return p, nil
 }
 
-// fuseKernels makes few kernels of many, as a target allows, and reports what became
-// of them.
-func (p *Program) fuseKernels(kernels *harmony.Program, t target) (fused *harmony.Program, report *fuse.Report, err error) {
-	defer recoverPhase("fusion", &err)
-	fused, report, err = fuse.Fuse(kernels, fuse.Options{Off: p.noFuse, Budget: t.budget})
+// kernelsOf lowers a plan and fuses its kernels for a target, unless noFuse says
+// otherwise. It is the one place where plans become kernels, for all engines and
+// for compiled programs.
+func kernelsOf(plan *queryplan.Plan, t target, noFuse bool) (graph *harmony.Program, report *fuse.Report, err error) {
+	// Operators become kernels over managed variables. From here on nothing knows
+	// operators.
+	graph, err = lowerPlan(plan)
 	if err != nil {
-		return nil, nil, &InternalError{Phase: "fusion", Err: err}
+		return nil, nil, err
 	}
-	return fused, report, nil
+	defer recoverPhase("fusion", &err)
+	// Kernels that can pass rows on in registers become one. From here on an operator
+	// may be in several kernels, and a kernel has several operators.
+	graph, report, err = fuse.Fuse(graph, fuse.Options{Off: noFuse, Budget: t.budget})
+	if err != nil {
+		return nil, nil, &InternalError{Phase: "fusion", Err: err, Dump: plan.String()}
+	}
+	return graph, report, nil
 }
 
 // explainKernels writes the kernels that a plan becomes, in full if that is asked
@@ -42,11 +51,7 @@ func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, opts Explain
 	if err != nil {
 		return err
 	}
-	kernels, err := lowerPlan(plan)
-	if err != nil {
-		return err
-	}
-	_, report, err := p.fuseKernels(kernels, t)
+	_, report, err := kernelsOf(plan, t, p.noFuse)
 	if err != nil {
 		return err
 	}

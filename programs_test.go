@@ -21,16 +21,23 @@ var rewriteErrors = flag.Bool("rewrite", false, "rewrite expected.err of testdat
 type variant struct {
 	name    string
 	disable []string
+	noFuse  bool
 	run     redfox.RunOptions
 }
 
-// variants lists a plain run, runs with other numbers of threads, and a run
-// without each pass that can be left out and without all of them.
+// variants lists a plain run, runs with other numbers of threads, runs of the cpu
+// engine where there is one, and a run without each pass that can be left out and
+// without all of them.
 func variants() []variant {
 	out := []variant{
 		{name: "default"},
 		{name: "one thread", run: redfox.RunOptions{Threads: 1}},
 		{name: "seven threads", run: redfox.RunOptions{Threads: 7}},
+	}
+	if _, _, err := redfox.ChooseEngine("cpu"); err == nil {
+		out = append(out,
+			variant{name: "cpu", run: redfox.RunOptions{Engine: "cpu"}},
+			variant{name: "cpu without fusion", noFuse: true, run: redfox.RunOptions{Engine: "cpu", Threads: 3}})
 	}
 	var all []string
 	for _, p := range redfox.Passes() {
@@ -77,7 +84,7 @@ func runProgram(file, facts string, v variant) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("program.logic", string(text))}, redfox.Options{Disable: v.disable})
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("program.logic", string(text))}, redfox.Options{Disable: v.disable, NoFuse: v.noFuse})
 	if err != nil {
 		return nil, err
 	}

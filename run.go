@@ -16,7 +16,7 @@ type RunProgress = runtime.Progress
 
 // RunOptions says how to run a program.
 type RunOptions struct {
-	Engine  string // "go", or "auto" and "" for the best that the machine has
+	Engine  string // "go", "cpu", or "auto" and "" for the best that the machine has
 	Threads int    // 0 means all cores
 	Memory  int64  // bound in bytes for facts, relations and indexes; 0 means none
 	// Outputs names the predicates that are wanted; the others are computed only
@@ -46,7 +46,7 @@ func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Resu
 		load.Memory = opts.Memory
 	}
 	load.Predicates = append(slices.Clone(load.Predicates), opts.Outputs...)
-	if _, err := engine(opts.Engine); err != nil {
+	if _, err := engine(opts.Engine, p.noFuse); err != nil {
 		return nil, err
 	}
 	db, err := p.Load(ctx, facts, load)
@@ -58,7 +58,7 @@ func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Resu
 
 // RunOn runs the program over loaded facts, as Run does.
 func (p *Program) RunOn(ctx context.Context, db *Database, opts RunOptions) (_ *Result, err error) {
-	eng, err := engine(opts.Engine)
+	eng, err := engine(opts.Engine, p.noFuse)
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,12 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/native"
+	"github.com/redfoxdb/redfox/runtime/portable"
 )
 
 // runError words the failure of an engine: what the data did to the program is
@@ -31,10 +34,31 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 		return context.Cause(ctx)
 	}
 	var internal *InternalError
-	if errors.As(err, &internal) {
+	var environment *EnvironmentError
+	switch {
+	case errors.As(err, &internal):
 		return internal
+	case errors.As(err, &environment):
+		return environment
 	}
-	return &InternalError{Phase: "the " + engine + " engine", Err: err}
+	return engineBug(engine, err)
+}
+
+// engineBug is a bug of an engine, with what it tells of itself.
+func engineBug(engine string, err error) *InternalError {
+	bug := &InternalError{Phase: "the " + engine + " engine", Err: err}
+	var inGo *portable.InternalError
+	var inNative *native.InternalError
+	var refused *llvm.Error
+	switch {
+	case errors.As(err, &inGo):
+		bug.Stack = inGo.Stack
+	case errors.As(err, &inNative):
+		bug.Err, bug.Stack = fmt.Errorf("%v, in %s", inNative.Cause, inNative.Command), inNative.Stack
+	case errors.As(err, &refused):
+		bug.Dump = refused.IR
+	}
+	return bug
 }
 
 // keyDiagnostic points at the clauses that derive the predicate: which of them

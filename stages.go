@@ -59,7 +59,7 @@ func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
-	graph, err := p.kernelsOf(plan, t)
+	graph, _, err := kernelsOf(plan, t, p.noFuse)
 	if err != nil {
 		return err
 	}

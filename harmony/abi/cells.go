@@ -22,7 +22,7 @@ type Cell struct {
 //	count                a number
 //	total of numbers     the low and the high word of a sum of 128 bits
 //	total of floats      FloatSumWords words
-//	min, max             the word that Ordered makes of the value
+//	min, max             the word that scalar.Ordered makes of the value
 //	avg                  as total, and then a count
 func CellOf(fn queryplan.AggFn, in scalar.Type) Cell {
 	sum := 2
@@ -40,17 +40,4 @@ func CellOf(fn queryplan.AggFn, in scalar.Type) Cell {
 		return Cell{Words: 1, Initial: math.MinInt64}
 	}
 	return Cell{Words: 1}
-}
-
-// Ordered maps a word to one that orders as a signed number as the values of the
-// kind do, NaN after all floats; it is its own inverse. Ints, decimals, datetimes,
-// booleans and the codes of sorted dictionaries order so already.
-func Ordered(k scalar.Kind, word int64) int64 {
-	switch k {
-	case scalar.Uint:
-		return word ^ math.MinInt64
-	case scalar.Float:
-		return word ^ int64(uint64(word>>63)>>1)
-	}
-	return word
 }

@@ -2,10 +2,10 @@
 // from cells + words * s on (one word where a function has no parameter words).
 //
 // With shared = 0 one CPU worker alone writes the cells; the threads of a GPU
-// always share them. Slots of items that are not live are unspecified, but of a
-// group's table (rf_tile_group_slots makes them 0). Where all groups are few and
-// their number is known, up to FEW, size says so: then a thread adds up its items
-// of each group, and a warp its threads', before a cell is touched once.
+// always share them. What the slots and values of items that are not live hold is
+// unspecified. Where all groups are few and their number is known, size says so:
+// then a thread adds up its items of each group, and a warp its threads', before a
+// cell is touched once.
 
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace cells {
 
-enum : uint64_t { FEW = 8 };
+// Beyond 4 groups a CPU is faster with an addition for each item.
+enum : uint64_t { FEW = target::WARP == 1 ? 4 : 8 };
 
 RF_HELPER bool together(int32_t shared) { return target::WARP > 1 || shared; }
 
@@ -31,6 +32,18 @@ struct Sum {
     return int128::add(int128::Int128{(uint64_t)high << 32, high >> 32}, int128::Int128{low, 0});
   }
 };
+
+// each calls add with each item that is live and all ones. Where the cells are not
+// shared it calls it with the others too, and 0, by which it masks their slots and
+// values: that is cheaper than a branch nobody can predict.
+template <class A> RF_HELPER void each(const uint8_t *live, bool together, int32_t items, A add) {
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (!together)
+      add(i, 0 - (uint64_t)live[i]);
+    else if (live[i])
+      add(i, ~(uint64_t)0);
+}
 
 // each_few calls add with each item's slot number g and all ones if the item is
 // live and of that group, else 0, and after all items done with g. One group is
@@ -80,10 +93,9 @@ RF_PRIMITIVE void rf_tile_cells_count(int64_t *cells, int32_t words, const int64
         });
     return;
   }
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (live[i])
-      rf_cell_add(cells + words * slots[i], 1, together);
+  cells::each(live, together, items, [=](int32_t i, uint64_t mask) RF_LAMBDA {
+    rf_cell_add(cells + words * (int64_t)(slots[i] & mask), (int64_t)(mask & 1), together);
+  });
 }
 
 // rf_tile_cells_mark sets the words of live items' slots to 1. Any number of
@@ -122,10 +134,11 @@ RF_PRIMITIVE void rf_tile_cells_add(uint64_t *cells, int32_t words, const int64_
         });
     return;
   }
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (live[i])
-      rf_cell_add_i128(cells + words * slots[i], (uint64_t)values[i], is_unsigned ? 0 : values[i] >> 63, together);
+  cells::each(live, together, items, [=](int32_t i, uint64_t mask) RF_LAMBDA {
+    int64_t value = (int64_t)((uint64_t)values[i] & mask);
+    rf_cell_add_i128(cells + words * (int64_t)(slots[i] & mask), (uint64_t)value, is_unsigned ? 0 : value >> 63,
+                     together);
+  });
 }
 
 // rf_tile_cells_add_i128 adds live items' numbers of 128 bits, in two arrays, to
@@ -134,10 +147,11 @@ RF_PRIMITIVE void rf_tile_cells_add(uint64_t *cells, int32_t words, const int64_
 // Cost: one or two atomics a live item, none if not shared
 RF_PRIMITIVE void rf_tile_cells_add_i128(uint64_t *cells, int32_t words, const int64_t *slots, const int64_t *low,
                                          const int64_t *high, const uint8_t *live, int32_t shared, int32_t items) {
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (live[i])
-      rf_cell_add_i128(cells + words * slots[i], (uint64_t)low[i], high[i], cells::together(shared));
+  bool together = cells::together(shared);
+  cells::each(live, together, items, [=](int32_t i, uint64_t mask) RF_LAMBDA {
+    rf_cell_add_i128(cells + words * (int64_t)(slots[i] & mask), (uint64_t)low[i] & mask, (int64_t)(high[i] & mask),
+                     together);
+  });
 }
 
 // rf_tile_cells_min lowers the cells of live items to their values, in the order

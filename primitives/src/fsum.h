@@ -26,8 +26,10 @@ enum { DIGITS = 66, PLUS = 66, MINUS = 67 };
 
 enum : uint64_t { FRACTION = (1ull << 52) - 1, INFINITE = 0x7ffull << 52, NOT_A_NUMBER = INFINITE | 1ull << 51 | 1 };
 
+// add_word spares an atomic that would change nothing; a plain addition is not
+// worth the branch.
 RF_HELPER void add_word(uint64_t *cell, int32_t at, uint64_t word, bool together) {
-  if (word != 0)
+  if (!together || word != 0)
     rf_cell_add((int64_t *)cell + at, (int64_t)word, together);
 }
 

@@ -126,7 +126,7 @@ RF_PRIMITIVE int32_t rf_block_group_flush(const uint64_t *keys, const int64_t *s
 // one CPU worker alone writes the table. It returns 1, or 0 if the table was full,
 // which voids the result.
 //
-// Phases: of HASH for each 16 items: 1 fetch all home slots; 2 insert one after the other
+// Phases: of HASH for each group of items: 1 fetch all home slots; 2 insert those that are not there
 // Cost: about 1.5 random accesses a live item, the first ones in flight together; one atomic for a new key, and one a thread (HASH)
 RF_PRIMITIVE int32_t rf_tile_group_slots(int64_t *slots, const uint8_t *live, const uint64_t *keys, int64_t form,
                                          uint64_t *table, uint64_t size, int64_t *cursor, int32_t shared,
@@ -137,21 +137,14 @@ RF_PRIMITIVE int32_t rf_tile_group_slots(int64_t *slots, const uint8_t *live, co
       slots[i] = form == form::NONE || !live[i] ? 0 : (int64_t)keys[i];
     return 1;
   }
-  bool together = target::WARP > 1 || shared;
-  int32_t room = 1;
+  bool together = target::WARP > 1 || shared, room = true;
   int64_t fresh = 0;
-  tile::in_groups<set64::Seen>(
-      items, [=](int32_t i) RF_LAMBDA { return set64::glance<false>(table, size, keys[i], live[i]); },
-      [=, &room, &fresh](int32_t i, set64::Seen seen) RF_LAMBDA {
-        slots[i] = 0;
-        if (!live[i])
-          return;
-        int32_t is;
-        int64_t slot = set64::insert(table, size, keys[i], set64::look<false>(table, seen), together, &is);
-        room &= slot >= 0;
-        fresh += is == set64::NEW;
-        slots[i] = slot < 0 ? 0 : slot;
-      });
+  set64::insert_tile(live, keys, table, size, together, items,
+                     [=, &room, &fresh](int32_t i, int64_t slot, bool is_new) RF_LAMBDA {
+                       room &= slot >= 0;
+                       fresh += is_new;
+                       slots[i] = slot < 0 ? 0 : slot;
+                     });
   if (fresh > 0)
     rf_cell_add(cursor, fresh, together);
   return room;

@@ -12,52 +12,53 @@
 
 namespace map64 {
 
+// Slot is where a key was looked for, and what was last seen there.
 struct Slot {
-  uint64_t key, row;
+  uint64_t at, key, row;
+
+  RF_MEMBER void load(const uint64_t *slots) {
+    uint32_t w[4];
+    target::load16(slots + 2 * at, w);
+    key = target::wide(w[0], w[1]), row = target::wide(w[2], w[3]);
+  }
 };
 
-RF_HELPER Slot slot(const uint64_t *slots, uint64_t at) {
-  uint32_t w[4];
-  target::load16(slots + 2 * at, w);
-  return Slot{target::wide(w[0], w[1]), target::wide(w[2], w[3])};
-}
-
-// find returns the row of a key whose home slot is at, with what is there, or -1.
-RF_HELPER int64_t find(const uint64_t *slots, uint64_t mask, uint64_t key, uint64_t at, Slot seen) {
-  if (key == 0)
-    return (int64_t)seen.row - 1;
-  for (uint64_t n = 0; seen.key != key; n++) {
+// find returns the row of a key, or -1.
+RF_HELPER int64_t find(const uint64_t *slots, uint64_t mask, uint64_t key, Slot seen) {
+  for (uint64_t n = 0; seen.key != set64::stored(key); n++) {
     if (seen.key == 0 || n == mask)
       return -1;
-    at = (at + 1) & mask;
-    seen = slot(slots, at);
+    seen.at = (seen.at + 1) & mask;
+    seen.load(slots);
   }
   return (int64_t)seen.row - 1;
 }
-
-struct Seen {
-  uint64_t at;
-  Slot slot;
-};
 
 // find_tile finds the rows of live items' keys and leaves live only those that
 // have one; the others' rows are -1.
 RF_HELPER void find_tile(int64_t *rows, uint8_t *live, const uint64_t *keys, const uint64_t *slots, uint64_t mask,
                          int32_t items) {
-  tile::in_groups<Seen>(
+  tile::in_groups<Slot>(
       items,
       [=](int32_t i) RF_LAMBDA {
-        Seen seen = {live[i] ? set64::home(mask, keys[i]) : 0, {0, 0}};
+        Slot seen = {live[i] ? set64::home(mask, keys[i]) : 0, 0, 0};
         if (target::WARP == 1)
           target::prefetch(slots + 2 * seen.at);
         else if (live[i])
-          seen.slot = slot(slots, seen.at);
+          seen.load(slots);
         return seen;
       },
-      [=](int32_t i, Seen seen) RF_LAMBDA {
-        rows[i] = -1;
-        if (live[i])
-          rows[i] = find(slots, mask, keys[i], seen.at, target::WARP == 1 ? slot(slots, seen.at) : seen.slot);
+      [=](int32_t i, Slot &seen) RF_LAMBDA {
+        if (target::WARP == 1)
+          seen.load(slots);
+        bool wanted = live[i], here = wanted & (seen.key == set64::stored(keys[i]));
+        bool settled = !wanted | here | (seen.key == 0);
+        rows[i] = here ? (int64_t)seen.row - 1 : -1;
+        live[i] = here;
+        return settled;
+      },
+      [=](int32_t i, Slot seen) RF_LAMBDA {
+        rows[i] = find(slots, mask, keys[i], seen);
         live[i] = rows[i] >= 0;
       });
 }
@@ -70,8 +71,7 @@ RF_HELPER void find_tile(int64_t *rows, uint8_t *live, const uint64_t *keys, con
 // Cost: about 1.5 random accesses at half load, one atomic
 RF_PRIMITIVE int32_t rf_map64_insert(uint64_t *slots, uint64_t mask, uint64_t key, uint64_t row) {
   uint64_t at = set64::home(mask, key);
-  // In the slot of key 0 the key's word only says that it is taken.
-  uint64_t stored = key == 0 ? 1 : key;
+  uint64_t stored = set64::stored(key);
   for (uint64_t n = 0; n <= mask; n++) {
     uint64_t seen = target::load(slots + 2 * at);
     if (seen == 0)
@@ -91,6 +91,7 @@ RF_PRIMITIVE int32_t rf_map64_insert(uint64_t *slots, uint64_t mask, uint64_t ke
 //
 // Cost: about 1.5 random accesses of 16 bytes at half load
 RF_PRIMITIVE int64_t rf_map64_find(const uint64_t *slots, uint64_t mask, uint64_t key) {
-  uint64_t at = set64::home(mask, key);
-  return map64::find(slots, mask, key, at, map64::slot(slots, at));
+  map64::Slot home = {set64::home(mask, key), 0, 0};
+  home.load(slots);
+  return map64::find(slots, mask, key, home);
 }

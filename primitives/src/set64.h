@@ -17,94 +17,106 @@ namespace set64 {
 
 enum : int32_t { FULL = -1, PRESENT = 0, NEW = 1 };
 
-// Seen is a key's home slot, and the word last seen there.
-struct Seen {
+// Probe is where a key was looked for, and the word last seen there.
+struct Probe {
   uint64_t at, word;
 };
 
 RF_HELPER uint64_t home(uint64_t mask, uint64_t key) { return key == 0 ? mask + 1 : hashing::mix(key) & mask; }
 
-// glance begins the access to a live key's home slot, and look ends it.
-template <bool STABLE> RF_HELPER Seen glance(const uint64_t *slots, uint64_t mask, uint64_t key, bool live) {
-  uint64_t at = live ? home(mask, key) : 0;
-  return Seen{at, tile::early<STABLE>(slots + at, live)};
+// stored is the word that stands for a key in its slot.
+RF_HELPER uint64_t stored(uint64_t key) { return key == 0 ? 1 : key; }
+
+RF_HELPER Probe look(const uint64_t *slots, uint64_t mask, uint64_t key) {
+  uint64_t at = home(mask, key);
+  return Probe{at, target::load(slots + at)};
 }
 
-template <bool STABLE> RF_HELPER Seen look(const uint64_t *slots, Seen seen) {
-  return Seen{seen.at, tile::late<STABLE>(slots + seen.at, seen.word)};
+// begin and look_late are look in two steps, see tile::in_groups.
+template <bool STABLE> RF_HELPER Probe begin(const uint64_t *slots, uint64_t mask, uint64_t key, bool live) {
+  uint64_t at = live ? home(mask, key) : 0;
+  return Probe{at, tile::early<STABLE>(slots + at, live)};
+}
+
+template <bool STABLE> RF_HELPER Probe look_late(const uint64_t *slots, Probe p) {
+  return Probe{p.at, tile::late<STABLE>(slots + p.at, p.word)};
 }
 
 // insert finds or enters a key and returns its slot, -1 if there is none free.
 // With together = 0 nobody else writes the set, and no atomic is needed.
-RF_HELPER int64_t insert(uint64_t *slots, uint64_t mask, uint64_t key, Seen seen, bool together, int32_t *is) {
-  uint64_t stored = key == 0 ? 1 : key;
+RF_HELPER int64_t insert(uint64_t *slots, uint64_t mask, uint64_t key, Probe p, bool together, int32_t *is) {
   for (uint64_t n = 0;;) {
-    if (seen.word == 0) {
+    if (p.word == 0) {
       if (together)
-        seen.word = target::cas(slots + seen.at, (uint64_t)0, stored);
+        p.word = target::cas(slots + p.at, (uint64_t)0, stored(key));
       else
-        slots[seen.at] = stored;
-      if (seen.word == 0) {
+        slots[p.at] = stored(key);
+      if (p.word == 0) {
         *is = NEW;
-        return (int64_t)seen.at;
+        return (int64_t)p.at;
       }
     }
-    if (seen.word == stored) {
+    if (p.word == stored(key)) {
       *is = PRESENT;
-      return (int64_t)seen.at;
+      return (int64_t)p.at;
     }
     if (n++ == mask) {
       *is = FULL;
       return -1;
     }
-    seen.at = (seen.at + 1) & mask;
-    seen.word = target::load(slots + seen.at);
+    p.at = (p.at + 1) & mask;
+    p.word = target::load(slots + p.at);
   }
 }
 
 // find returns the slot of a key in a set that nobody inserts into, or -1.
-RF_HELPER int64_t find(const uint64_t *slots, uint64_t mask, uint64_t key, Seen seen) {
-  uint64_t stored = key == 0 ? 1 : key;
-  for (uint64_t n = 0; seen.word != stored; n++) {
-    if (seen.word == 0 || n == mask)
+RF_HELPER int64_t find(const uint64_t *slots, uint64_t mask, uint64_t key, Probe p) {
+  for (uint64_t n = 0; p.word != stored(key); n++) {
+    if (p.word == 0 || n == mask)
       return -1;
-    seen.at = (seen.at + 1) & mask;
-    seen.word = slots[seen.at];
+    p.at = (p.at + 1) & mask;
+    p.word = slots[p.at];
   }
-  return (int64_t)seen.at;
+  return (int64_t)p.at;
 }
 
-RF_HELPER int64_t insert_one(uint64_t *slots, uint64_t mask, uint64_t key, int32_t *is) {
-  return insert(slots, mask, key, look<false>(slots, glance<false>(slots, mask, key, true)), true, is);
-}
-
-// insert_tile leaves live only the live items whose key was new, and returns 1, or
-// 0 if the set was full. Among equal keys of different threads any one wins.
-RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint64_t *slots, uint64_t mask, int32_t items) {
-  int32_t room = 1;
-  tile::in_groups<Seen>(
-      items, [=](int32_t i) RF_LAMBDA { return glance<false>(slots, mask, keys[i], live[i]); },
-      [=, &room](int32_t i, Seen seen) RF_LAMBDA {
-        if (!live[i])
-          return;
+// insert_tile finds or enters the keys of live items. It calls done with each item,
+// its slot, -1 if there is none free, and whether the key was new; with 0 and
+// false where the item is not live. An item may be done twice, the last time counts.
+template <class F>
+RF_HELPER void insert_tile(const uint8_t *live, const uint64_t *keys, uint64_t *slots, uint64_t mask, bool together,
+                           int32_t items, F done) {
+  tile::in_groups<Probe>(
+      items, [=](int32_t i) RF_LAMBDA { return begin<false>(slots, mask, keys[i], live[i]); },
+      [=](int32_t i, Probe &p) RF_LAMBDA {
+        p = look_late<false>(slots, p);
+        bool settled = !live[i] || p.word == stored(keys[i]);
+        done(i, (int64_t)p.at, false);
+        return settled;
+      },
+      [=](int32_t i, Probe p) RF_LAMBDA {
         int32_t is;
-        insert(slots, mask, keys[i], look<false>(slots, seen), true, &is);
-        room &= is != FULL;
-        live[i] = is == NEW;
+        int64_t slot = insert(slots, mask, keys[i], p, together, &is);
+        done(i, slot, is == NEW);
       });
-  return room;
 }
 
-// find_tile calls found with each item and the slot of its key, -1 if it has none
-// or is not live.
+// find_tile calls found with each item, whether it is live, and the slot of its
+// key, -1 if it has none or is not live. An item may be found twice, the last time
+// counts.
 template <class F>
 RF_HELPER void find_tile(const uint8_t *live, const uint64_t *keys, const uint64_t *slots, uint64_t mask,
                          int32_t items, F found) {
-  tile::in_groups<Seen>(
-      items, [=](int32_t i) RF_LAMBDA { return glance<true>(slots, mask, keys[i], live[i]); },
-      [=](int32_t i, Seen seen) RF_LAMBDA {
-        found(i, live[i] ? find(slots, mask, keys[i], look<true>(slots, seen)) : -1);
-      });
+  tile::in_groups<Probe>(
+      items, [=](int32_t i) RF_LAMBDA { return begin<true>(slots, mask, keys[i], live[i]); },
+      [=](int32_t i, Probe &p) RF_LAMBDA {
+        p = look_late<true>(slots, p);
+        bool wanted = live[i], here = wanted & (p.word == stored(keys[i]));
+        bool settled = !wanted | here | (p.word == 0);
+        found(i, wanted, here ? (int64_t)p.at : -1);
+        return settled;
+      },
+      [=](int32_t i, Probe p) RF_LAMBDA { found(i, true, find(slots, mask, keys[i], p)); });
 }
 
 } // namespace set64
@@ -115,7 +127,7 @@ RF_HELPER void find_tile(const uint8_t *live, const uint64_t *keys, const uint64
 // Cost: about 1.5 random accesses at half load, one atomic for a new key
 RF_PRIMITIVE int32_t rf_set64_insert(uint64_t *slots, uint64_t mask, uint64_t key) {
   int32_t is;
-  set64::insert_one(slots, mask, key, &is);
+  set64::insert(slots, mask, key, set64::look(slots, mask, key), true, &is);
   return is;
 }
 
@@ -123,7 +135,8 @@ RF_PRIMITIVE int32_t rf_set64_insert(uint64_t *slots, uint64_t mask, uint64_t ke
 //
 // Cost: about 1.5 random accesses at half load
 RF_PRIMITIVE int32_t rf_set64_contains(const uint64_t *slots, uint64_t mask, uint64_t key) {
-  return set64::find(slots, mask, key, set64::look<true>(slots, set64::glance<true>(slots, mask, key, true))) >= 0;
+  uint64_t at = set64::home(mask, key);
+  return set64::find(slots, mask, key, set64::Probe{at, slots[at]}) >= 0;
 }
 
 // rf_slot_insert finds or inserts a key and returns its slot, or -1 if the set is
@@ -132,5 +145,5 @@ RF_PRIMITIVE int32_t rf_set64_contains(const uint64_t *slots, uint64_t mask, uin
 // Cost: about 1.5 random accesses at half load, one atomic for a new key
 RF_PRIMITIVE int64_t rf_slot_insert(uint64_t *keys, uint64_t mask, uint64_t key) {
   int32_t is;
-  return set64::insert_one(keys, mask, key, &is);
+  return set64::insert(keys, mask, key, set64::look(keys, mask, key), true, &is);
 }

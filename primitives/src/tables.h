@@ -33,25 +33,23 @@ namespace bits {
 // insert_tile leaves live only the live items whose bit was clear, and returns 1,
 // or 0 if a key is no bit of the set.
 RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint32_t *words, uint64_t size, int32_t items) {
-  int32_t room = 1;
+  if (size == 0)
+    return 0;
+  bool room = true;
   tile::in_groups<uint32_t>(
       items,
       [=](int32_t i) RF_LAMBDA {
         bool in = live[i] && keys[i] < size;
-        if (target::WARP > 1)
-          return in ? target::load(words + keys[i] / 32) : 0;
-        target::prefetch(words + (in ? keys[i] / 32 : 0));
-        return 0u;
+        return tile::early<false>(words + (in ? keys[i] / 32 : 0), in);
       },
-      [=, &room](int32_t i, uint32_t seen) RF_LAMBDA {
-        if (!live[i])
-          return;
-        room &= keys[i] < size;
-        if (keys[i] >= size || (target::WARP > 1 && seen >> (keys[i] % 32) & 1))
-          live[i] = 0;
-        else
-          live[i] = (uint8_t)rf_bitset_insert_seldom(words, keys[i]);
-      });
+      [=, &room](int32_t i, uint32_t word) RF_LAMBDA {
+        bool wanted = live[i], in = wanted & (keys[i] < size);
+        word = tile::late<false>(words + (in ? keys[i] / 32 : 0), word);
+        room &= in == wanted;
+        live[i] = 0;
+        return !in | (word >> (keys[i] % 32) & 1);
+      },
+      [=](int32_t i, uint32_t) RF_LAMBDA { live[i] = (uint8_t)rf_bitset_insert(words, keys[i]); });
   return room;
 }
 
@@ -60,7 +58,7 @@ RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint32_t *wor
 // rf_tile_find_unique finds the rows of live items' keys in a unique index and
 // leaves live only those that have one; the others' rows are -1.
 //
-// Phases: of HASH for each 16 items: 1 fetch all home slots; 2 go on where they are another key's
+// Phases: of HASH for each group of items: 1 fetch all home slots; 2 go on where they are another key's
 // Cost: one random access a live item, of 4 bytes (DIRECT) or about 1.5 of 16 bytes (HASH), the first ones in flight together
 RF_PRIMITIVE void rf_tile_find_unique(int64_t *rows, uint8_t *live, const uint64_t *keys, int64_t form,
                                       const void *table, uint64_t size, int32_t items) {
@@ -82,9 +80,10 @@ RF_PRIMITIVE void rf_tile_find_unique(int64_t *rows, uint8_t *live, const uint64
 RF_PRIMITIVE void rf_tile_find_exists(uint8_t *live, const uint64_t *keys, int64_t form, const void *table,
                                       uint64_t size, int32_t absent, int32_t items) {
   if (form == form::HASH) {
-    set64::find_tile(live, keys, (const uint64_t *)table, size, items, [=](int32_t i, int64_t slot) RF_LAMBDA {
-      live[i] &= (slot >= 0) != (absent != 0);
-    });
+    set64::find_tile(live, keys, (const uint64_t *)table, size, items,
+                     [=](int32_t i, bool wanted, int64_t slot) RF_LAMBDA {
+                       live[i] = wanted & ((slot >= 0) != (absent != 0));
+                     });
     return;
   }
   if (form != form::DIRECT)
@@ -107,7 +106,7 @@ RF_PRIMITIVE void rf_tile_find_multi(int64_t *begins_out, int64_t *counts, const
                                      int64_t form, const void *table, uint64_t size, const uint64_t *begins,
                                      int32_t items) {
   if (form == form::HASH) {
-    set64::find_tile(live, keys, (const uint64_t *)table, size, items, [=](int32_t i, int64_t slot) RF_LAMBDA {
+    set64::find_tile(live, keys, (const uint64_t *)table, size, items, [=](int32_t i, bool, int64_t slot) RF_LAMBDA {
       begins_out[i] = slot;
       target::prefetch(begins + (slot < 0 ? 0 : slot));
     });
@@ -150,12 +149,19 @@ RF_PRIMITIVE void rf_tile_match_rows(int64_t *rows, const uint8_t *live, const i
 // result. The new items are not in the order of rows: among equal keys of
 // different threads any one wins.
 //
-// Phases: for each 16 items: 1 fetch all words or home slots; 2 insert one after the other
+// Phases: for each group of items: 1 fetch all words or home slots; 2 insert those that are not there
 // Cost: one random access (DIRECT) or about 1.5 (HASH) a live item, the first ones in flight together, and one atomic for a new key
 RF_PRIMITIVE int32_t rf_tile_insert(uint8_t *live, const uint64_t *keys, int64_t form, void *table, uint64_t size,
                                     int32_t items) {
-  if (form == form::HASH)
-    return set64::insert_tile(live, keys, (uint64_t *)table, size, items);
+  if (form == form::HASH) {
+    bool room = true;
+    set64::insert_tile(live, keys, (uint64_t *)table, size, true, items,
+                       [=, &room](int32_t i, int64_t slot, bool is_new) RF_LAMBDA {
+                         room &= slot >= 0;
+                         live[i] = is_new;
+                       });
+    return room;
+  }
   if (form == form::DIRECT)
     return bits::insert_tile(live, keys, (uint32_t *)table, size, items);
   return 1;
@@ -174,9 +180,9 @@ RF_PRIMITIVE void rf_tile_build_unique(const uint64_t *keys, const int64_t *rows
           target::prefetch((uint64_t *)table + (live[i] ? 2 * set64::home(size, keys[i]) : 0));
           return live[i] != 0;
         },
-        [=](int32_t i, bool wanted) RF_LAMBDA {
-          if (wanted)
-            rf_map64_insert((uint64_t *)table, size, keys[i], (uint64_t)rows[i]);
+        [=](int32_t, bool wanted) RF_LAMBDA { return !wanted; },
+        [=](int32_t i, bool) RF_LAMBDA {
+          rf_map64_insert((uint64_t *)table, size, keys[i], (uint64_t)rows[i]);
         });
     return;
   }
@@ -192,16 +198,8 @@ RF_PRIMITIVE void rf_tile_build_unique(const uint64_t *keys, const int64_t *rows
 // Cost: as rf_tile_insert
 RF_PRIMITIVE void rf_tile_build_exists(const uint64_t *keys, const uint8_t *live, int64_t form, void *table,
                                        uint64_t size, int32_t items) {
-  if (form == form::HASH) {
-    tile::in_groups<set64::Seen>(
-        items, [=](int32_t i) RF_LAMBDA { return set64::glance<false>((uint64_t *)table, size, keys[i], live[i]); },
-        [=](int32_t i, set64::Seen seen) RF_LAMBDA {
-          int32_t is;
-          if (live[i])
-            set64::insert((uint64_t *)table, size, keys[i], set64::look<false>((uint64_t *)table, seen), true, &is);
-        });
-    return;
-  }
+  if (form == form::HASH)
+    set64::insert_tile(live, keys, (uint64_t *)table, size, true, items, [](int32_t, int64_t, bool) RF_LAMBDA {});
   if (form != form::DIRECT)
     return;
   RF_UNROLL
@@ -218,14 +216,13 @@ RF_PRIMITIVE void rf_tile_build_exists(const uint64_t *keys, const uint8_t *live
 RF_PRIMITIVE void rf_tile_build_count(const uint64_t *keys, const uint8_t *live, int64_t form, void *table,
                                       uint64_t size, uint64_t *begins, int32_t items) {
   if (form == form::HASH) {
-    tile::in_groups<set64::Seen>(
-        items, [=](int32_t i) RF_LAMBDA { return set64::glance<false>((uint64_t *)table, size, keys[i], live[i]); },
-        [=](int32_t i, set64::Seen seen) RF_LAMBDA {
-          if (!live[i])
-            return;
+    uint64_t *slots = (uint64_t *)table;
+    tile::in_groups<set64::Probe>(
+        items, [=](int32_t i) RF_LAMBDA { return set64::begin<false>(slots, size, keys[i], live[i]); },
+        [=](int32_t i, set64::Probe) RF_LAMBDA { return !live[i]; },
+        [=](int32_t i, set64::Probe p) RF_LAMBDA {
           int32_t is;
-          int64_t slot =
-              set64::insert((uint64_t *)table, size, keys[i], set64::look<false>((uint64_t *)table, seen), true, &is);
+          int64_t slot = set64::insert(slots, size, keys[i], set64::look_late<false>(slots, p), true, &is);
           if (slot >= 0)
             target::add(begins + slot + 1, (uint64_t)1);
         });
@@ -250,10 +247,15 @@ RF_PRIMITIVE void rf_tile_build_fill(const uint64_t *keys, const int64_t *rows, 
     index_rows[target::add(begins + k + 1, (uint64_t)1)] = (uint32_t)rows[i];
   };
   if (form == form::HASH) {
-    set64::find_tile(live, keys, (const uint64_t *)table, size, items, [=](int32_t i, int64_t slot) RF_LAMBDA {
-      if (slot >= 0)
-        enter(i, (uint64_t)slot);
-    });
+    const uint64_t *slots = (const uint64_t *)table;
+    tile::in_groups<set64::Probe>(
+        items, [=](int32_t i) RF_LAMBDA { return set64::begin<true>(slots, size, keys[i], live[i]); },
+        [=](int32_t i, set64::Probe) RF_LAMBDA { return !live[i]; },
+        [=](int32_t i, set64::Probe p) RF_LAMBDA {
+          int64_t slot = set64::find(slots, size, keys[i], set64::look_late<true>(slots, p));
+          if (slot >= 0)
+            enter(i, (uint64_t)slot);
+        });
     return;
   }
   RF_UNROLL

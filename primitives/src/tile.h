@@ -174,10 +174,14 @@ RF_HELPER void gather(int64_t *out, const uint8_t *live, const int64_t *rows, co
       out[i] = base + step * (int64_t)(uint64_t)from[rows[i]];
 }
 
+// GROUP items have their accesses begun before the first of them is finished; on
+// a CPU items are whole groups.
+enum { GROUP = target::WARP == 1 ? 32 : 16 };
+
 // early and late read a word of a table in two steps: a GPU loads it early, a CPU
 // only asks for its line and loads it late. STABLE says that nobody writes the
 // table meanwhile.
-template <bool STABLE> RF_HELPER uint64_t early(const uint64_t *p, bool wanted) {
+template <bool STABLE, class T> RF_HELPER T early(const T *p, bool wanted) {
   if (target::WARP == 1) {
     target::prefetch(p);
     return 0;
@@ -185,28 +189,39 @@ template <bool STABLE> RF_HELPER uint64_t early(const uint64_t *p, bool wanted) 
   return !wanted ? 0 : STABLE ? *p : target::load(p);
 }
 
-template <bool STABLE> RF_HELPER uint64_t late(const uint64_t *p, uint64_t seen) {
+template <bool STABLE, class T> RF_HELPER T late(const T *p, T seen) {
   return target::WARP > 1 ? seen : STABLE ? *p : target::load(p);
 }
 
-// GROUP items have their accesses begun before the first of them is finished.
-enum { GROUP = 16 };
-
-// in_groups calls begin for each item of a group, to fetch what the item needs,
-// and then finish with what begin returned.
-template <class S, class B, class F> RF_HELPER void in_groups(int32_t items, B begin, F finish) {
+// in_groups calls begin for each item of a group, to ask for what the item needs.
+// Then settle, with what begin returned, says whether that was enough, and
+// go_on does the rest for the others: few, if the common case settles. A CPU
+// finds them without a branch an item.
+template <class S, class B, class T, class G>
+RF_HELPER void in_groups(int32_t items, B begin, T settle, G go_on) {
   RF_UNROLL
   for (int32_t from = 0; from < items; from += GROUP) {
     S state[GROUP];
-    // On a CPU groups are whole.
+    if (target::WARP == 1) {
+      uint32_t open = 0;
+      for (int32_t j = 0; j < GROUP; j++)
+        state[j] = begin(from + j);
+      for (int32_t j = 0; j < GROUP; j++)
+        open |= (uint32_t)!settle(from + j, state[j]) << j;
+      for (; open != 0; open &= open - 1) {
+        int32_t j = __builtin_ctz(open);
+        go_on(from + j, state[j]);
+      }
+      continue;
+    }
     RF_UNROLL
     for (int32_t j = 0; j < GROUP; j++)
-      if (target::WARP == 1 || from + j < items)
+      if (from + j < items)
         state[j] = begin(from + j);
     RF_UNROLL
     for (int32_t j = 0; j < GROUP; j++)
-      if (target::WARP == 1 || from + j < items)
-        finish(from + j, state[j]);
+      if (from + j < items && !settle(from + j, state[j]))
+        go_on(from + j, state[j]);
   }
 }
 

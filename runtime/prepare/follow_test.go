@@ -2,6 +2,7 @@ package prepare
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -26,7 +27,14 @@ type follower struct {
 	ranges  []*ranges.Ranges
 	homes   map[*harmony.Reg]home
 	seen    map[string]int // how often each kind of thing was checked
+	values  int            // of registers, so far
 }
+
+// maxValues bounds a run: a program with other constants than its own may have no
+// end.
+const maxValues = 100_000
+
+var errTooLong = errors.New("too long")
 
 // home is the column that a register is a value of.
 type home struct {
@@ -65,8 +73,15 @@ func follow(t *testing.T, name string, p *harmony.Program, facts map[string]plan
 }
 
 // run runs the program with all values observed.
-func (f *follower) run(facts map[string]planref.Rows) error {
-	_, err := harmonyref.Run(f.p, facts, harmonyref.Options{Observe: &harmonyref.Observer{Register: f.register, Call: f.call, Tuple: f.tuple}})
+func (f *follower) run(facts map[string]planref.Rows) (err error) {
+	defer func() {
+		if e := recover(); e == errTooLong {
+			err = errTooLong
+		} else if e != nil {
+			panic(e)
+		}
+	}()
+	_, err = harmonyref.Run(f.p, facts, harmonyref.Options{Observe: &harmonyref.Observer{Register: f.register, Call: f.call, Tuple: f.tuple}})
 	return err
 }
 
@@ -99,6 +114,9 @@ func (f *follower) word(v scalar.Value, d *domain.Domain) int64 {
 }
 
 func (f *follower) register(r *harmony.Reg, v scalar.Value) {
+	if f.values++; f.values > maxValues {
+		panic(errTooLong)
+	}
 	word := f.word(v, f.domains.Reg(r))
 	for i, known := range f.ranges {
 		bound, exact := known.Reg(r)

@@ -30,7 +30,7 @@ type function struct {
 	words    value.Value // the words of a CPU's parameters
 	state    *ir.Param   // of the worker, or of all blocks
 	located  value.Value // the worker's or the block's own
-	nowhere  value.Value // a word of no meaning; nil if nothing needs it
+	nowhere  value.Value // two words that are 0; nil if nothing needs them
 
 	globals  []*ir.Global
 	metadata []metadata.Definition

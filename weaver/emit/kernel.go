@@ -199,11 +199,22 @@ func (w *kernel) leave(b *ir.Block, result int64) {
 func (w *kernel) checkGauges() {
 	for _, g := range w.gauges {
 		w.stops = true
-		room := w.call("rf_block_room", w.param(g.Kind, g.Var, g.Index), w.scratchOf("rf_block_room"), i32(w.target.Threads))
+		room := w.call("rf_block_room", w.gauge(g), w.scratchOf("rf_block_room"), i32(w.target.Threads))
 		goOn := w.newBlock("room")
 		w.Cur.NewCondBr(w.Cur.NewICmp(enum.IPredNE, room, i32(0)), goOn, w.stop)
 		w.Cur = goOn
 	}
+}
+
+// gauge returns the address of a gauge. An index that is not wide has none: one that
+// never stops takes its place.
+func (w *kernel) gauge(g abi.Param) value.Value {
+	p := w.param(g.Kind, g.Var, g.Index)
+	if _, known := w.fixed(abi.IndexForm, g.Var, 0); g.Kind != abi.IndexWideGauge || known {
+		return p
+	}
+	isWide := w.Cur.NewICmp(enum.IPredEQ, w.param(abi.IndexForm, g.Var, 0), i64(int64(abi.Wide)))
+	return w.choosePointer(isWide, p)
 }
 
 // scratchOf returns memory for a collective primitive.

@@ -264,11 +264,16 @@ func (f *function) entryOf(c column, row, guard value.Value) value.Value {
 	return f.Cur.NewAdd(p.base, f.Cur.NewMul(p.step, word))
 }
 
-// choosePointer is p where the guard holds, else the address of a word of no
-// meaning.
+// choosePointer is p where the guard holds, else the address of two words that are
+// 0.
 func (f *function) choosePointer(guard, p value.Value) value.Value {
 	if f.nowhere == nil {
-		f.nowhere = f.variable(types.I64, i64(0))
+		f.nowhere = f.alloca(types.I64, 2)
+		f.inFirst(func() value.Value {
+			f.store(i64(0), f.nowhere)
+			f.store(i64(0), f.at(types.I64, f.nowhere, i64(1)))
+			return nil
+		})
 	}
 	s := &ir.InstSelect{Cond: guard, ValueTrue: p, ValueFalse: f.nowhere, Typ: expr.Ptr()}
 	f.Cur.Insts = append(f.Cur.Insts, s)

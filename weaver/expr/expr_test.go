@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -79,8 +80,22 @@ var intervals = [][2]int64{
 // literals are constants of programs.
 var literals = []int64{0, 1, -1, 2, 7, 100, -12345}
 
-// calls returns the calls to test of an overload. Overloads take turns in the bounds
-// and literals, so that a function sees them all.
+var exhaustive = flag.Bool("exhaustive", false, "try all bounds and literals on all overloads")
+
+// turns returns which of n cases an overload is tested with: all of them, or one, so
+// that a function's overloads together see most.
+func turns(turn, n int) []int {
+	if *exhaustive {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		return all
+	}
+	return []int{turn % n}
+}
+
+// calls returns the calls to test of an overload, which is the function's turn-th.
 func calls(o overload, turn int, next func() string) []*call {
 	var out []*call
 	add := func(set func(i int, a *argument)) {
@@ -98,8 +113,7 @@ func calls(o overload, turn int, next func() string) []*call {
 	add(func(_ int, a *argument) { a.absent = true })
 	numeric := func(t scalar.Type) bool { return t.Kind != scalar.Boolean && t.Kind != scalar.Float }
 	if slices.ContainsFunc(o.params, numeric) {
-		for k := range 3 {
-			n := (turn + 4*k) % len(intervals)
+		for _, n := range turns(turn, len(intervals)) {
 			add(func(i int, a *argument) {
 				if !numeric(a.Type) {
 					return
@@ -114,13 +128,13 @@ func calls(o overload, turn int, next func() string) []*call {
 					}
 					a.lo, a.hi = min(w, v), max(w, v)
 				}
-				a.absent = k == 2
+				a.absent = n%4 == 3
 			})
 		}
 	}
 	if len(o.params) == 2 && numeric(o.params[1]) {
-		for k := range 3 {
-			w := literals[(turn+2*k)%len(literals)]
+		for _, n := range turns(turn, len(literals)) {
+			w := literals[n]
 			v := scalar.OfInt(o.params[1], w)
 			if o.params[1].Kind == scalar.Decimal {
 				v = scalar.OfDecimal(o.params[1].Scale, w)
