@@ -43,13 +43,14 @@ template <bool STABLE> RF_HELPER Probe look_late(const uint64_t *slots, Probe p)
 }
 
 // insert finds or enters a key and returns its slot, -1 if there is none free.
-// With together = 0 nobody else writes the set, and no atomic is needed.
+// With together = 0 nobody else writes the set, and no atomic is needed. The word
+// that was seen may be older than the caller's last insertion.
 RF_HELPER int64_t insert(uint64_t *slots, uint64_t mask, uint64_t key, Probe p, bool together, int32_t *is) {
   for (uint64_t n = 0;;) {
     if (p.word == 0) {
       if (together)
         p.word = target::cas(slots + p.at, (uint64_t)0, stored(key));
-      else
+      else if ((p.word = slots[p.at]) == 0)
         slots[p.at] = stored(key);
       if (p.word == 0) {
         *is = NEW;
