@@ -82,6 +82,15 @@ func (c *call) String() string {
 	return fmt.Sprintf("%s[%s] = %s", c.fn.Name, strings.Join(args, ", "), c.result)
 }
 
+// kernel makes the function an entry of a GPU's module.
+func (c *call) kernel(m *ir.Module) {
+	for _, f := range m.Funcs {
+		if f.Name() == c.name {
+			f.CallingConv = enum.CallingConvPTXKernel
+		}
+	}
+}
+
 // newModule makes a module and the function that declares and calls primitives.
 func newModule() (*ir.Module, func(b *Block, name string, args []value.Value) value.Value) {
 	m := ir.NewModule()
