@@ -15,6 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/lower"
+	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/internal/oracle"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -62,7 +63,7 @@ func newEngine(t testing.TB, items int, apart bool) *engine {
 	}
 	target := emit.CPU()
 	target.Items = items
-	return New(Options{Library: lib, Lower: lowerer(apart), Generator: generator{target}}).(*engine)
+	return New(Options{Library: lib, Cache: kernelcache.Open(), Lower: lowerer(apart), Generator: generator{target}}).(*engine)
 }
 
 // planOf compiles a program to an optimised plan.
