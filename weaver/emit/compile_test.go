@@ -94,21 +94,26 @@ var hostMachine struct {
 	machine *llvm.TargetMachine
 }
 
+// quick is a pipeline that leaves out what takes long.
+const quick = "always-inline,function(sroa,early-cse,instcombine,simplifycfg,adce)"
+
 // objectOf compiles code for this machine.
-func objectOf(t testing.TB, c *Code) []byte {
+func objectOf(t testing.TB, c *Code, pipeline string) []byte {
 	t.Helper()
 	kind := hostPrimitives(t)
 	lib := library(t)
 	hostMachine.Lock()
 	defer hostMachine.Unlock()
 	if hostMachine.machine == nil {
-		machine, err := lib.NewTargetMachine(lib.HostOptions())
+		options := lib.HostOptions()
+		options.Level = 1
+		machine, err := lib.NewTargetMachine(options)
 		if err != nil {
 			t.Fatal(err)
 		}
 		hostMachine.machine = machine
 	}
-	object, err := hostMachine.machine.EmitObject(linked(t, hostMachine.machine, kind, c, "default<O1>"))
+	object, err := hostMachine.machine.EmitObject(linked(t, hostMachine.machine, kind, c, pipeline))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c.IR)
 	}

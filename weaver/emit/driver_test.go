@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -28,11 +29,13 @@ type variant struct {
 	tight   bool // gauges stop workers after each tile or round
 	bounds  bool // registers have the bounds of package ranges
 	form    abi.Form
+	// pipeline optimises the code; empty for quick.
+	pipeline string
 }
 
 var variants = []variant{
 	{name: "direct fixed", items: 32, fixed: true, compact: true, bounds: true, form: abi.Direct},
-	{name: "hash fixed", items: 1024, fixed: true, compact: true, bounds: true, form: abi.Hash},
+	{name: "hash fixed", items: 1024, fixed: true, compact: true, bounds: true, form: abi.Hash, pipeline: "default<O3>"},
 	{name: "wide fixed", items: 64, fixed: true, compact: true, tight: true, form: abi.Wide},
 	{name: "direct open", items: 32, compact: true, tight: true, form: abi.Direct},
 	{name: "hash open in place", items: 64, tight: true, bounds: true, form: abi.Hash},
@@ -227,7 +230,7 @@ func newDriver(t testing.TB, p *harmony.Program, facts map[string]planref.Rows, 
 	}
 	d.code = code
 	d.jit = newJIT(t)
-	if err := d.jit.AddObject("kernels", objectOf(t, code)); err != nil {
+	if err := d.jit.AddObject("kernels", objectOf(t, code, cmp.Or(v.pipeline, quick))); err != nil {
 		t.Fatal(err)
 	}
 	return d

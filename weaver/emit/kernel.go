@@ -210,7 +210,10 @@ func (w *kernel) checkGauges() {
 // never stops takes its place.
 func (w *kernel) gauge(g abi.Param) value.Value {
 	p := w.param(g.Kind, g.Var, g.Index)
-	if _, known := w.fixed(abi.IndexForm, g.Var, 0); g.Kind != abi.IndexWideGauge || known {
+	if g.Kind != abi.IndexWideGauge {
+		return p
+	}
+	if _, known := w.fixed(abi.IndexForm, g.Var, 0); known {
 		return p
 	}
 	isWide := w.Cur.NewICmp(enum.IPredEQ, w.param(abi.IndexForm, g.Var, 0), i64(int64(abi.Wide)))

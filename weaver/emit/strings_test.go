@@ -190,7 +190,7 @@ func (c hostCall) call(h abi.Host, items int, frame *unsafe.Pointer) {
 		args, all, strs := make([]scalar.Value, len(h.Args)), true, 0
 		for a, t := range h.Args {
 			at := 3 + 3*a
-			if parts[at+2] != nil && bytes(at+2)[i] == 0 {
+			if parts[at+2] != nil && bytes(at + 2)[i] == 0 {
 				all = false
 			}
 			word := words(at)[i]
