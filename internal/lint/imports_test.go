@@ -49,6 +49,10 @@ var layers = []layer{
 
 	{"weaver/expr", []string{"internal/interval"}},
 	{"weaver/fuse", []string{"frontend/source", "queryplan", "harmony"}},
+	{"weaver/emit", []string{
+		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/domain", "internal/interval", "primitives",
+		"weaver/expr", "weaver/fuse",
+	}},
 
 	{"runtime/order", nil},
 	{"runtime/store", []string{"runtime/order"}},
@@ -143,6 +147,7 @@ var libraries = map[string][]string{
 	"github.com/apache/arrow-go/v18":      {"runtime/store", "."},
 	"github.com/jedib0t/go-pretty/v6":     {"runtime/store", "cmd/redfox", "bench"},
 	"github.com/klauspost/compress":       {"runtime/store"},
+	"github.com/llir/llvm":                {"weaver/expr", "weaver/emit"},
 	"github.com/rivo/uniseg":              {"frontend/diag"},
 	"github.com/schollz/progressbar/v3":   {"cmd/redfox"},
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},
