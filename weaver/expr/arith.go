@@ -9,30 +9,50 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// narrowest applies an instruction to words in 32 bits where the operands and the
-// result fit those, else in 64.
-func (b *Block) narrowest(op func(x, y value.Value) value.Value, x, y Value, result interval.Interval) value.Value {
+// operation adds an instruction on two numbers of one width.
+type operation func(b *Block, x, y value.Value) value.Value
+
+func add(b *Block, x, y value.Value) value.Value { return b.Cur.NewAdd(x, y) }
+func sub(b *Block, x, y value.Value) value.Value { return b.Cur.NewSub(x, y) }
+func mul(b *Block, x, y value.Value) value.Value { return b.Cur.NewMul(x, y) }
+
+// apply applies an operation whose low bits only depend on those of its operands.
+// Its result is within bounds.
+func (b *Block) apply(op operation, x, y Value, result interval.Interval) Value {
+	v := bounded(op(b, x.Word, y.Word), result)
 	if fits32(x.bounds(), y.bounds(), result) {
-		return b.sext(op(b.trunc(x.Word, I32), b.trunc(y.Word, I32)), I64)
+		v = v.withLow(op(b, b.low(x), b.low(y)))
 	}
-	return op(x.Word, y.Word)
+	return v
 }
 
 // product multiplies words. Factors of 32 bits are spelled as extended ones, since
 // vectors have no other product of 64 bits that is fast.
-func (b *Block) product(x, y Value, result interval.Interval) value.Value {
-	if fits32(x.bounds(), y.bounds()) && !fits32(result) {
-		narrow := func(v value.Value) value.Value { return b.sext(b.trunc(v, I32), I64) }
-		return b.Cur.NewMul(narrow(x.Word), narrow(y.Word))
+func (b *Block) product(x, y Value, result interval.Interval) Value {
+	if !fits32(x.bounds(), y.bounds()) {
+		return b.apply(mul, x, y, result)
 	}
-	return b.narrowest(func(x, y value.Value) value.Value { return b.Cur.NewMul(x, y) }, x, y, result)
+	v := bounded(b.Cur.NewMul(b.sext(b.low(x), I64), b.sext(b.low(y), I64)), result)
+	if fits32(result) {
+		v = v.withLow(b.Cur.NewMul(b.low(x), b.low(y)))
+	}
+	return v
+}
+
+// wrapping applies an operation modulo the width of an integer type.
+func (b *Block) wrapping(op operation, t scalar.Type, x, y Value) Value {
+	if t.Bits == 64 {
+		return bounded(op(b, x.Word, y.Word), interval.All)
+	}
+	return b.wrapped(t, op(b, b.low(x), b.low(y)))
 }
 
 // arithmetic is the shape of add, sub and mul.
 type arithmetic struct {
 	name  string
-	float func(b *Block, x, y value.Value) value.Value
-	words func(b *Block, x, y Value, result interval.Interval) value.Value
+	op    operation
+	float operation
+	exact func(b *Block, x, y Value, result interval.Interval) Value
 	wide  func(b *Block, x, y Value) Value
 }
 
@@ -44,35 +64,28 @@ func (a arithmetic) emit(b *Block, result scalar.Type, args []Value) Value {
 	bound, exact := callBounds(a.name, result, args)
 	switch {
 	case exact:
-		return bounded(a.words(b, x, y, bound), bound)
+		return a.exact(b, x, y, bound)
 	case result.Kind == scalar.Decimal:
 		return a.wide(b, x, y)
 	}
-	return bounded(b.wrapped(result, a.words(b, x, y, interval.All)), bound)
+	return b.wrapping(a.op, result, x, y)
 }
 
 var (
 	addition = arithmetic{
-		name:  "add",
+		name: "add", op: add, wide: (*Block).wideAdd,
 		float: func(b *Block, x, y value.Value) value.Value { return b.Cur.NewFAdd(x, y) },
-		words: func(b *Block, x, y Value, result interval.Interval) value.Value {
-			return b.narrowest(func(x, y value.Value) value.Value { return b.Cur.NewAdd(x, y) }, x, y, result)
-		},
-		wide: (*Block).wideAdd,
+		exact: func(b *Block, x, y Value, r interval.Interval) Value { return b.apply(add, x, y, r) },
 	}
 	subtraction = arithmetic{
-		name:  "sub",
+		name: "sub", op: sub, wide: (*Block).wideSub,
 		float: func(b *Block, x, y value.Value) value.Value { return b.Cur.NewFSub(x, y) },
-		words: func(b *Block, x, y Value, result interval.Interval) value.Value {
-			return b.narrowest(func(x, y value.Value) value.Value { return b.Cur.NewSub(x, y) }, x, y, result)
-		},
-		wide: (*Block).wideSub,
+		exact: func(b *Block, x, y Value, r interval.Interval) Value { return b.apply(sub, x, y, r) },
 	}
 	multiplication = arithmetic{
-		name:  "mul",
+		name: "mul", op: mul, wide: (*Block).wideMul,
 		float: func(b *Block, x, y value.Value) value.Value { return b.Cur.NewFMul(x, y) },
-		words: (*Block).product,
-		wide:  (*Block).wideMul,
+		exact: (*Block).product,
 	}
 )
 
@@ -92,7 +105,7 @@ func (b *Block) division(x, y Value, unsigned bool) division {
 	t := I64
 	if d.narrow {
 		t = I32
-		d.dividend, d.divisor = b.trunc(x.Word, t), b.trunc(y.Word, t)
+		d.dividend, d.divisor = b.low(x), b.low(y)
 	}
 	// guard replaces a divisor unless a literal is known to be another one.
 	guard := func(n int64) value.Value {
@@ -110,38 +123,24 @@ func (b *Block) division(x, y Value, unsigned bool) division {
 	return d
 }
 
-// extended brings a result of the division to 64 bits.
-func (b *Block) extended(d division, x value.Value) value.Value {
-	switch {
-	case !d.narrow:
-		return x
-	case d.unsigned:
-		return b.zext(x, I64)
+// result is a value of a quotient or a remainder.
+func (b *Block) result(d division, x value.Value, r interval.Interval) Value {
+	v := bounded(x, r)
+	if d.narrow {
+		v = b.extended32(x, d.unsigned, r)
 	}
-	return b.sext(x, I64)
+	if d.zero != nil {
+		v.Present = b.not(d.zero)
+	}
+	return v
 }
 
-// quotient is truncated.
-func (b *Block) quotient(d division, x Value) value.Value {
-	var q value.Value
-	if d.unsigned {
-		q = b.Cur.NewUDiv(d.dividend, d.divisor)
-	} else {
-		q = b.Cur.NewSDiv(d.dividend, d.divisor)
-	}
-	q = b.extended(d, q)
+// negated replaces a quotient where the divisor is -1.
+func (b *Block) negated(d division, x Value, q Value) Value {
 	if d.minus != nil {
-		q = b.choose(d.minus, b.Cur.NewSub(word(0), x.Word), q)
+		q.Word = b.choose(d.minus, b.Cur.NewSub(word(0), x.Word), q.Word)
 	}
 	return q
-}
-
-// defined says where a division has a value; nil for everywhere.
-func (b *Block) defined(d division) value.Value {
-	if d.zero == nil {
-		return nil
-	}
-	return b.not(d.zero)
 }
 
 func emitDiv(b *Block, result scalar.Type, args []Value) Value {
@@ -156,29 +155,27 @@ func emitDiv(b *Block, result scalar.Type, args []Value) Value {
 	}
 	bound, exact := callBounds("div", result, args)
 	d := b.division(x, y, result.Kind == scalar.Uint)
-	q := b.quotient(d, x)
-	if !exact {
-		q = b.wrapped(result, q)
+	if d.unsigned {
+		return b.result(d, b.Cur.NewUDiv(d.dividend, d.divisor), bound)
 	}
-	v := bounded(q, bound)
-	v.Present = b.defined(d)
-	return v
+	q := b.negated(d, x, b.result(d, b.Cur.NewSDiv(d.dividend, d.divisor), bound))
+	if !exact && result.Bits < 64 {
+		// The least number divided by -1.
+		present := q.Present
+		q = b.wrapped(result, b.low(q))
+		q.Present = present
+	}
+	return q
 }
 
 func emitMod(b *Block, result scalar.Type, args []Value) Value {
-	x, y := args[0], args[1]
 	bound, _ := callBounds("mod", result, args)
-	d := b.division(x, y, result.Kind == scalar.Uint)
-	var r value.Value
+	d := b.division(args[0], args[1], result.Kind == scalar.Uint)
 	if d.unsigned {
-		r = b.Cur.NewURem(d.dividend, d.divisor)
-	} else {
-		// The remainder of -1 is that of the 1 in its place.
-		r = b.Cur.NewSRem(d.dividend, d.divisor)
+		return b.result(d, b.Cur.NewURem(d.dividend, d.divisor), bound)
 	}
-	v := bounded(b.extended(d, r), bound)
-	v.Present = b.defined(d)
-	return v
+	// The remainder of -1 is that of the 1 in its place.
+	return b.result(d, b.Cur.NewSRem(d.dividend, d.divisor), bound)
 }
 
 func emitNeg(b *Block, result scalar.Type, args []Value) Value {
@@ -190,11 +187,11 @@ func emitNeg(b *Block, result scalar.Type, args []Value) Value {
 	bound, exact := callBounds("neg", result, args)
 	switch {
 	case exact:
-		return bounded(subtraction.words(b, zero, x, bound), bound)
+		return b.apply(sub, zero, x, bound)
 	case result.Kind == scalar.Decimal:
 		return b.wideSub(zero, x)
 	}
-	return bounded(b.wrapped(result, b.Cur.NewSub(word(0), x.Word)), bound)
+	return b.wrapping(sub, result, zero, x)
 }
 
 func emitAbs(b *Block, result scalar.Type, args []Value) Value {
@@ -208,11 +205,15 @@ func emitAbs(b *Block, result scalar.Type, args []Value) Value {
 	}
 	bound, _ := callBounds("abs", result, args)
 	if x.Wide == nil && x.bounds().Lo >= 0 {
-		return bounded(x.Word, bound)
+		return x.within(bound)
 	}
 	minus := emitNeg(b, result, args)
 	if minus.Wide == nil {
-		return bounded(b.choose(b.negative(x.Word), minus.Word, x.Word), bound)
+		v := bounded(b.choose(b.negative(x.Word), minus.Word, x.Word), bound)
+		if low := b.low(x); fits32(x.bounds(), bound) {
+			v = v.withLow(b.choose(b.negative(low), b.low(minus), low))
+		}
+		return v
 	}
 	v := b.wide(x)
 	negative := b.negative(v)
@@ -226,24 +227,28 @@ func emitAbs(b *Block, result scalar.Type, args []Value) Value {
 
 // bitwise emits a function of words that leaves their extension beyond the width as
 // it is.
-func bitwise(name string, op func(b *Block, x, y value.Value) value.Value) function {
+func bitwise(name string, op operation) function {
 	return function{emit: func(b *Block, result scalar.Type, args []Value) Value {
 		bound, _ := callBounds(name, result, args)
-		words := func(x, y value.Value) value.Value { return op(b, x, y) }
-		return bounded(b.narrowest(words, args[0], args[1], bound), bound)
+		return b.apply(op, args[0], args[1], bound)
 	}}
 }
 
 func emitBitNot(b *Block, result scalar.Type, args []Value) Value {
-	return Value{Word: b.wrapped(result, b.Cur.NewXor(args[0].Word, word(-1)))}
+	ones := Value{Type: result, Word: word(-1)}
+	return b.wrapping(func(b *Block, x, y value.Value) value.Value { return b.Cur.NewXor(x, y) }, result, args[0], ones)
 }
 
 // emitShl relies on counts of 64 and more being cut, since LLVM's shift knows none.
 func emitShl(b *Block, result scalar.Type, args []Value) Value {
 	x, n := args[0], args[1]
 	moved := b.Cur.NewShl(x.Word, b.Cur.NewAnd(n.Word, word(63)))
-	w := b.choose(b.icmp(enum.IPredULT, n.Word, word(64)), moved, word(0))
-	return Value{Word: b.wrapped(result, w), Present: b.countable(n)}
+	v := Value{Word: b.choose(b.icmp(enum.IPredULT, n.Word, word(64)), moved, word(0))}
+	if result.Bits < 64 {
+		v = b.wrapped(result, b.low(v))
+	}
+	v.Present = b.countable(n)
+	return v
 }
 
 // emitShr relies on words being extended: bits beyond the width move in.

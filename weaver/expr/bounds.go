@@ -42,6 +42,30 @@ func bounded(w value.Value, r interval.Interval) Value {
 	return Value{Word: w, Lo: r.Lo, Hi: r.Hi, Bounded: r != interval.All}
 }
 
+// low returns the low 32 bits of a value's word. Sums and products are computed
+// twice, in 32 bits and in 64, since LLVM drops what nothing uses: chains of either
+// width then need no instructions between them.
+func (b *Block) low(v Value) value.Value {
+	if v.low != nil && v.lowOf == v.Word {
+		return v.low
+	}
+	return b.trunc(v.Word, I32)
+}
+
+// withLow returns a value with the low half of its word.
+func (v Value) withLow(low value.Value) Value {
+	v.low, v.lowOf = low, v.Word
+	return v
+}
+
+// extended32 is the value of a number of 32 bits.
+func (b *Block) extended32(x value.Value, unsigned bool, r interval.Interval) Value {
+	if unsigned {
+		return bounded(b.zext(x, I64), r).withLow(x)
+	}
+	return bounded(b.sext(x, I64), r).withLow(x)
+}
+
 // fits32 reports whether 32 bits hold all words within the bounds.
 func fits32(bounds ...interval.Interval) bool {
 	for _, r := range bounds {

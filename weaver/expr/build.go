@@ -9,6 +9,7 @@ import (
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -92,16 +93,18 @@ func (b *Block) declare(name string, result types.Type, args []value.Value) *ir.
 	return b.Fn.Parent.NewFunc(name, result, params...)
 }
 
-// wrapped brings a word to an integer type by dropping the bits above its width.
-func (b *Block) wrapped(t scalar.Type, x value.Value) value.Value {
-	if t.Bits == 64 || t.Bits == 0 {
-		return x
+// wrapped is the value of an integer type of 32 bits or less that has the low bits of
+// an i32.
+func (b *Block) wrapped(t scalar.Type, x value.Value) Value {
+	r := interval.OfType(t)
+	if t.Bits == 32 {
+		return b.extended32(x, t.Kind == scalar.Uint, r)
 	}
 	narrow := b.trunc(x, types.NewInt(uint64(t.Bits)))
 	if t.Kind == scalar.Uint {
-		return b.zext(narrow, I64)
+		return b.extended32(b.zext(narrow, I32), true, r)
 	}
-	return b.sext(narrow, I64)
+	return b.extended32(b.sext(narrow, I32), false, r)
 }
 
 // canonical makes a float's word of a double: rounded to the type's width, without

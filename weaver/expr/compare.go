@@ -34,7 +34,7 @@ func (b *Block) compare(op string, x, y Value) value.Value {
 	case x.Type.Kind == scalar.Float:
 		return b.compareFloats(op, x, y)
 	case fits32(x.bounds(), y.bounds()):
-		return b.icmp(pred.signed, b.trunc(x.Word, I32), b.trunc(y.Word, I32))
+		return b.icmp(pred.signed, b.low(x), b.low(y))
 	case x.Type.Kind == scalar.Uint:
 		return b.icmp(pred.unsigned, x.Word, y.Word)
 	}
@@ -88,5 +88,9 @@ func (b *Block) extreme(name, op string, result scalar.Type, args []Value) Value
 	if result.Kind != scalar.Float {
 		bound, _ = callBounds(name, result, args)
 	}
-	return bounded(w, bound)
+	v := bounded(w, bound)
+	if result.Kind != scalar.Float && fits32(x.bounds(), y.bounds()) {
+		v = v.withLow(b.choose(second, b.low(y), b.low(x)))
+	}
+	return v
 }

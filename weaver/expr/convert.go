@@ -46,7 +46,7 @@ func (b *Block) wholeToInteger(to scalar.Type, v Value) Value {
 		v = b.scaledDown(v, int(from.Scale))
 		v.Type = scalar.DecimalOf(0)
 	}
-	r := Value{Word: v.Word}
+	r := Value{Word: v.Word, low: v.low, lowOf: v.lowOf}
 	lo, hi := integerRange(to)
 	if v.Wide != nil {
 		r.Word = b.trunc(v.Wide, I64)
@@ -126,7 +126,7 @@ func (b *Block) wholeToFloat(to scalar.Type, v Value) Value {
 	case v.Wide != nil:
 		f = b.wideToFloat(v.Wide)
 	case fits32(v.bounds()):
-		f = b.Cur.NewSIToFP(b.trunc(v.Word, I32), types.Double)
+		f = b.Cur.NewSIToFP(b.low(v), types.Double)
 	case v.Type.Kind == scalar.Uint:
 		f = b.Cur.NewUIToFP(v.Word, types.Double)
 	default:

@@ -148,7 +148,7 @@ func emitDatetimeSubtract(b *Block, _ scalar.Type, args []Value) Value {
 	if m > 1 {
 		n = b.Cur.NewSDiv(n, constant.NewInt(I32, m))
 	}
-	return bounded(b.sext(n, I64), interval.OfType(scalar.IntOf(32)))
+	return b.extended32(n, false, interval.OfType(scalar.IntOf(32)))
 }
 
 // subtractMicros is the difference in lengths, truncated.

@@ -18,16 +18,14 @@ func (b *Block) divideDecimals(result scalar.Type, x, y Value) Value {
 	bound, exact := callBounds("div", result, []Value{x, y})
 	if dividend.Wide == nil && y.Wide == nil && exact {
 		d := b.division(dividend, y, false)
-		v := bounded(b.rounded(d, dividend), bound)
-		v.Present = b.defined(d)
-		return v
+		return b.negated(d, dividend, b.result(d, b.rounded(d), bound))
 	}
 	q, ok := b.wideQuotient(b.wide(dividend), b.wide(y))
 	return Value{Wide: q, Present: b.all(dividend.Present, ok), wideBits: dividend.size()}
 }
 
 // rounded is the quotient rounded half away from zero.
-func (b *Block) rounded(d division, x Value) value.Value {
+func (b *Block) rounded(d division) value.Value {
 	t := I64
 	if d.narrow {
 		t = I32
@@ -40,11 +38,7 @@ func (b *Block) rounded(d division, x Value) value.Value {
 	size, of := magnitude(rest), magnitude(d.divisor)
 	up := b.icmp(enum.IPredUGE, size, b.Cur.NewSub(of, size))
 	away := b.choose(b.negative(b.Cur.NewXor(d.dividend, d.divisor)), constant.NewInt(t, -1), constant.NewInt(t, 1))
-	r := b.extended(d, b.Cur.NewAdd(q, b.choose(up, away, zero)))
-	if d.minus != nil {
-		r = b.choose(d.minus, b.Cur.NewSub(word(0), x.Word), r)
-	}
-	return r
+	return b.Cur.NewAdd(q, b.choose(up, away, zero))
 }
 
 // scaledDown divides by 10^n, n from 1 to 18, rounding half away from zero.
@@ -57,7 +51,7 @@ func (b *Block) scaledDown(v Value, n int) Value {
 	r := v.bounds()
 	t, x := I64, v.Word
 	if fits32(r) && n <= 9 {
-		t, x = I32, b.trunc(x, I32)
+		t, x = I32, b.low(v)
 	}
 	unit := power(t, n)
 	half := new(big.Int).Rsh(unit.X, 1)
@@ -67,7 +61,7 @@ func (b *Block) scaledDown(v Value, n int) Value {
 	down := b.icmp(enum.IPredSLE, rest, &constant.Int{Typ: t, X: new(big.Int).Neg(half)})
 	rounded := b.add2(q, b.zext(up, t), b.sext(down, t))
 	if t == I32 {
-		rounded = b.sext(rounded, I64)
+		return b.extended32(rounded, false, rescaled(r, n))
 	}
 	return bounded(rounded, rescaled(r, n))
 }
@@ -95,7 +89,7 @@ func emitRound(b *Block, result scalar.Type, args []Value) Value {
 // roundDigits rounds the last n digits away, which become zeros.
 func (b *Block) roundDigits(v Value, n int) Value {
 	if n <= 0 {
-		return Value{Word: v.Word, Wide: v.Wide, Lo: v.Lo, Hi: v.Hi, Bounded: v.Bounded, wideBits: v.wideBits}
+		return v
 	}
 	if n >= 39 {
 		return Value{Word: word(0), Bounded: true}

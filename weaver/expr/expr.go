@@ -35,6 +35,8 @@ type Value struct {
 
 	// wideBits is a size of Wide: -2^n <= Wide < 2^n; 0 stands for 127.
 	wideBits int
+	// low holds the low 32 bits of the word lowOf, as an i32; see Block.low.
+	low, lowOf value.Value
 }
 
 // Block is where instructions go.

@@ -92,7 +92,7 @@ func (b *Block) scaledUp(v Value, n int) Value {
 		default:
 			factor := Value{Type: v.Type, Word: power(I64, n), Lo: unit.Int64(), Hi: unit.Int64(), Bounded: true}
 			out := interval.Interval{Lo: lo.Int64(), Hi: hi.Int64()}
-			return bounded(b.product(v, factor, out), out)
+			return b.product(v, factor, out)
 		}
 	}
 	unit := power(I128, n)
