@@ -253,10 +253,7 @@ const minRows = 4096
 // growColumns makes room for at least need rows: twice as many as before if the
 // memory bound allows, else fewer.
 func (r *relation) growColumns(need int) error {
-	size := 0
-	for _, c := range r.cols {
-		size += c.width
-	}
+	size := r.rowBytes()
 	if size == 0 {
 		r.capacity = maxRows
 		return nil

@@ -123,14 +123,3 @@ func (r *run) groupKey(t *groupTable, slot int) []scalar.Value {
 	}
 	return out
 }
-
-// profile reports what the commands of the kernel graph cost.
-func (r *run) profile() {
-	for _, b := range r.prog.graph.Blocks {
-		for _, c := range b.Cmds {
-			if k := r.commands[c]; k != nil {
-				r.answer.Profile = append(r.answer.Profile, k.profile)
-			}
-		}
-	}
-}

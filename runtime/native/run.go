@@ -44,6 +44,9 @@ type run struct {
 type command struct {
 	entries []*boundEntry // of a kernel one; of a build those that it has
 	profile runtime.CommandProfile
+	// Of a kernel, the rows of its source, and the bytes of them that it loaded and
+	// of the tuples that it added.
+	sourceRows, bytes int64
 }
 
 // walk runs the program from its entry to Halt.
@@ -282,7 +285,7 @@ func (r *run) kernel(k *harmony.Kernel, c *command) (rows, kept int64, err error
 	case *harmony.Values:
 		j.until = len(s.Rows)
 	}
-	before := e.filled()
+	before, size := e.filled(), e.filledBytes()
 	if err := r.exec(j); err != nil {
 		return 0, 0, err
 	}
@@ -290,6 +293,9 @@ func (r *run) kernel(k *harmony.Kernel, c *command) (rows, kept int64, err error
 		return 0, 0, r.overflow(k)
 	}
 	kept = e.filled() - before
+	read := int64(j.until - j.from)
+	c.sourceRows += read
+	c.bytes += read*int64(r.loadedBytes(k)) + e.filledBytes() - size
 	return kept, kept, nil
 }
 
