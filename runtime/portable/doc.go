@@ -9,10 +9,10 @@
 //
 // A run has three steps. Prepare looks at the whole plan: strings that can meet
 // get one dictionary (domain.go) and every column of a derived variable gets
-// bounds (ranges.go), which decide how tuples are packed into words (layout.go).
-// Compile turns the tree of each command into push pipelines (pipeline.go): a
-// source, stages over vectors of about two thousand rows, and a sink. Run walks
-// the control-flow graph (run.go).
+// bounds (ranges.go), which decide how tuples are packed into words (package
+// interval). Compile turns the tree of each command into push pipelines
+// (pipeline.go): a source, stages over vectors of about two thousand rows, and a
+// sink. Run walks the control-flow graph (run.go).
 //
 // A multijoin (multijoin.go) is a source: its inputs end in tries (trie.go), which
 // workers walk variable by variable (multijoin_walk.go), each under its share of
