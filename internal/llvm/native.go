@@ -2,14 +2,22 @@
 
 package llvm
 
-import "github.com/ebitengine/purego"
+import (
+	goruntime "runtime"
+
+	"github.com/ebitengine/purego"
+)
 
 // supported says that libraries can be opened on this platform.
 const supported = true
 
 // openLibrary loads a shared library for the rest of the process. ORC looks its
-// own support functions up among the process's symbols, hence RTLD_GLOBAL.
+// own support functions up among the process's symbols, hence RTLD_GLOBAL. What
+// went wrong is kept for the thread, and a goroutine may change threads between
+// the two calls that purego makes.
 func openLibrary(name string) (uintptr, error) {
+	goruntime.LockOSThread()
+	defer goruntime.UnlockOSThread()
 	return purego.Dlopen(name, purego.RTLD_LAZY|purego.RTLD_GLOBAL)
 }
 
