@@ -52,6 +52,10 @@ func (m *memory) room() int64 {
 	return m.bound - m.held.Load()
 }
 
+// spare returns how much of the machine's memory a region may take whose pages may
+// all be touched, but probably are not.
+func (m *memory) spare() int64 { return machineMemory()/2 - m.held.Load() }
+
 // close unmaps all that is left. No region of the run may be touched afterwards.
 func (m *memory) close() {
 	m.mu.Lock()
@@ -69,6 +73,8 @@ type region struct {
 	data  unsafe.Pointer
 	bytes int
 	heap  []uint64 // what keeps data, unless it is mapped
+	// sparse says that few of the pages are touched, so that huge ones are a waste.
+	sparse bool
 }
 
 // alloc makes the empty region one of so many zeroed bytes.
@@ -95,7 +101,7 @@ func (r *region) grow(what string, bytes int) error {
 	var err error
 	if mapped := r.data != nil && r.heap == nil; mapped {
 		data, err = remapMemory(r.data, r.bytes, bytes)
-	} else if data, err = mapMemory(bytes); err == nil && r.data != nil {
+	} else if data, err = mapMemory(bytes, !r.sparse); err == nil && r.data != nil {
 		copy(unsafe.Slice((*byte)(data), bytes), unsafe.Slice((*byte)(r.data), r.bytes))
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package native
 
 import (
 	"os"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -16,8 +17,8 @@ var pageSize = uintptr(os.Getpagesize())
 func pages(bytes int) uintptr { return (uintptr(bytes) + pageSize - 1) &^ (pageSize - 1) }
 
 // mapMemory returns zeroed memory. From the size of a huge page on it starts at the
-// boundary of one.
-func mapMemory(bytes int) (unsafe.Pointer, error) {
+// boundary of one, and asks for huge pages if it is told to.
+func mapMemory(bytes int, huge bool) (unsafe.Pointer, error) {
 	size, extra := pages(bytes), uintptr(0)
 	if bytes >= hugePage {
 		extra = hugePage
@@ -36,8 +37,12 @@ func mapMemory(bytes int) (unsafe.Pointer, error) {
 	if after := hugePage - before; after > 0 {
 		_ = unix.MunmapPtr(unsafe.Add(start, size), after)
 	}
+	advice := unix.MADV_HUGEPAGE
+	if !huge {
+		advice = unix.MADV_NOHUGEPAGE
+	}
 	// Advice only: a kernel without huge pages is slower, not wrong.
-	_ = unix.Madvise(unsafe.Slice((*byte)(start), size), unix.MADV_HUGEPAGE)
+	_ = unix.Madvise(unsafe.Slice((*byte)(start), size), advice)
 	return start, nil
 }
 
@@ -47,7 +52,7 @@ func remapMemory(old unsafe.Pointer, had, bytes int) (unsafe.Pointer, error) {
 	if pages(had) == pages(bytes) {
 		return old, nil
 	}
-	to, err := mapMemory(bytes)
+	to, err := mapMemory(bytes, true)
 	if err != nil {
 		return nil, err
 	}
@@ -57,5 +62,14 @@ func remapMemory(old unsafe.Pointer, had, bytes int) (unsafe.Pointer, error) {
 	}
 	return to, nil
 }
+
+// machineMemory returns how many bytes of memory the machine has.
+var machineMemory = sync.OnceValue(func() int64 {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 1 << 62
+	}
+	return int64(uint64(info.Totalram) * uint64(info.Unit))
+})
 
 func unmapMemory(p unsafe.Pointer, bytes int) { _ = unix.MunmapPtr(p, pages(bytes)) }

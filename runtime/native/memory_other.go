@@ -11,7 +11,7 @@ import (
 var heap sync.Map
 
 // mapMemory returns zeroed memory of Go's heap.
-func mapMemory(bytes int) (unsafe.Pointer, error) {
+func mapMemory(bytes int, _ bool) (unsafe.Pointer, error) {
 	words := make([]uint64, (bytes+7)/8)
 	p := unsafe.Pointer(&words[0])
 	heap.Store(p, words)
@@ -19,7 +19,7 @@ func mapMemory(bytes int) (unsafe.Pointer, error) {
 }
 
 func remapMemory(old unsafe.Pointer, had, bytes int) (unsafe.Pointer, error) {
-	to, err := mapMemory(bytes)
+	to, err := mapMemory(bytes, true)
 	if err == nil {
 		copy(unsafe.Slice((*byte)(to), had), unsafe.Slice((*byte)(old), had))
 		unmapMemory(old, had)
@@ -28,3 +28,6 @@ func remapMemory(old unsafe.Pointer, had, bytes int) (unsafe.Pointer, error) {
 }
 
 func unmapMemory(p unsafe.Pointer, _ int) { heap.Delete(p) }
+
+// machineMemory returns how many bytes of memory the machine has: nobody knows.
+func machineMemory() int64 { return 1 << 62 }

@@ -1,0 +1,179 @@
+package native
+
+import (
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/harmony/abi"
+)
+
+// tupleSet knows the tuples of a derived relation.
+type tupleSet struct {
+	lay  *keyLayout
+	mem  *memory
+	what string
+	form abi.Form
+	keys keyTable // of form Hash
+	bits region   // of form Direct
+	rows rowTable // of form Wide
+}
+
+func newTupleSet(m *memory, what string, lay *keyLayout) *tupleSet {
+	s := &tupleSet{lay: lay, mem: m, what: what, form: lay.form}
+	s.keys.mem, s.bits.mem, s.rows.mem = m, m, m
+	return s
+}
+
+// room returns how many tuples can be in the set as it is.
+func (s *tupleSet) room() int {
+	switch s.form {
+	case abi.Hash:
+		return roomOf(&s.keys.region, s.keys.mask)
+	case abi.Wide:
+		return roomOf(&s.rows.region, s.rows.mask)
+	}
+	return maxRows
+}
+
+// roomOf is two thirds of a table's slots.
+func roomOf(r *region, mask uint64) int {
+	if r.data == nil {
+		return 0
+	}
+	return int((mask + 1) * 2 / 3)
+}
+
+// makeRoom makes room for so many tuples in all.
+func (s *tupleSet) makeRoom(r *relation, need int) error {
+	switch {
+	case s.form == abi.Direct && s.bits.data == nil:
+		return s.bits.alloc(s.mem, s.what, s.lay.bitmapBytes())
+	case need <= s.room():
+		return nil
+	case s.form == abi.Wide:
+		return s.rows.build(s.mem, s.what, slotsFor(need+need/2), r.wideColumns(), r.rows())
+	}
+	slots := slotsFor(need)
+	if s.keys.data == nil {
+		return s.keys.make(s.mem, s.what, slots)
+	}
+	slots = max(slots, 2*int(s.keys.mask+1))
+	if s.lay.open && s.prefersBits(r, 8*slots) {
+		return s.toBits(s.lay.bitmapBytes())
+	}
+	return s.keys.resize(s.what, slots, nil)
+}
+
+// A hash table gives way to a bit set when the pages that the tuples touch take at
+// most touchedFactor times the memory of the table, or clusteredFactor times if
+// tuples that follow each other are near each other: then most inserts find their
+// word in the cache, where each one misses it in the hash table.
+const (
+	touchedFactor   = 2
+	clusteredFactor = 16
+	// clustered is how many new tuples in succession share a page at least.
+	clustered = 8
+	// bitsOfPage is the number of tuples that a page of a bit set tells apart.
+	bitsOfPage = 8 * 4096
+)
+
+// prefersBits reports whether a bit set is better than a hash table of so many
+// bytes.
+func (s *tupleSet) prefersBits(r *relation, table int) bool {
+	bytes := int64(s.lay.bitmapBytes())
+	if bytes == 0 || bytes > min(s.mem.room()/2, s.mem.spare()) {
+		return false
+	}
+	if bytes <= touchedFactor*int64(table) {
+		return true
+	}
+	seen := make([]uint64, (s.lay.size/bitsOfPage+64)/64)
+	touched := 0
+	s.keys.each(func(_ int, key uint64) {
+		page := key / bitsOfPage
+		if seen[page/64]>>(page%64)&1 == 0 {
+			seen[page/64] |= 1 << (page % 64)
+			touched++
+		}
+	})
+	factor := touchedFactor
+	if s.clusters(r) {
+		factor = clusteredFactor
+	}
+	return touched*4096 <= factor*table
+}
+
+// clusters looks at the newest tuples.
+func (s *tupleSet) clusters(r *relation) bool {
+	const sample = 1 << 14
+	until := r.rows()
+	from := max(0, until-sample)
+	keys, block := make([]uint64, until-from), make([]int64, until-from)
+	for i, f := range s.lay.fields {
+		r.cols[i].Read(block, from)
+		for k, w := range block {
+			keys[k] |= uint64(w-f.Base) << (f.Shift & 63)
+		}
+	}
+	pages := map[uint64]bool{}
+	for _, k := range keys {
+		pages[k/bitsOfPage] = true
+	}
+	return len(keys) >= clustered*len(pages)
+}
+
+// toBits turns a hash table into a bit set.
+func (s *tupleSet) toBits(bytes int) error {
+	s.bits.sparse = true
+	if err := s.bits.grow(s.what, bytes); err != nil {
+		return err
+	}
+	set := unsafe.Slice((*uint32)(s.bits.data), bytes/4)
+	s.keys.each(func(_ int, key uint64) { set[key/32] |= 1 << (key % 32) })
+	s.keys.free()
+	s.form = abi.Direct
+	return nil
+}
+
+// clear empties the set. A small one keeps its memory.
+func (s *tupleSet) clear() error {
+	for _, r := range []*region{&s.keys.region, &s.bits, &s.rows.region} {
+		switch {
+		case r.heap != nil:
+			r.zero(r.bytes)
+		default:
+			r.free()
+		}
+	}
+	if s.lay.open && s.keys.data == nil {
+		s.form = s.lay.form
+	}
+	return nil
+}
+
+func (s *tupleSet) free() {
+	s.keys.free()
+	s.bits.free()
+	s.rows.free()
+	s.form = s.lay.form
+}
+
+// table and size are what code gets of the set.
+func (s *tupleSet) table() int64 {
+	switch s.form {
+	case abi.Hash:
+		return s.keys.address()
+	case abi.Wide:
+		return s.rows.address()
+	}
+	return s.bits.address()
+}
+
+func (s *tupleSet) size() int64 {
+	switch s.form {
+	case abi.Hash:
+		return int64(s.keys.mask)
+	case abi.Wide:
+		return int64(s.rows.mask)
+	}
+	return int64(s.lay.size)
+}
