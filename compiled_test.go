@@ -49,7 +49,7 @@ func TestCompiledPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			prog := compile(t, string(text), redfox.Options{})
-			opts := redfox.CompiledOptions{Name: "program", Targets: []string{}}
+			opts := redfox.CompiledOptions{Name: "program", Targets: []string{"cpu"}}
 			c, data := recompiled(t, prog, opts)
 			compiled, err := c.Program(redfox.Options{})
 			if err != nil {
@@ -147,6 +147,79 @@ func TestCompiledOptions(t *testing.T) {
 	}
 	if _, err := c.Program(redfox.Options{Disable: []string{"PushFilter"}}); err == nil {
 		t.Error("an unknown pass is taken")
+	}
+}
+
+// TestCompiledCode checks what a file has for targets of both kinds, where there is
+// a libLLVM.
+func TestCompiledCode(t *testing.T) {
+	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("REDFOX_CACHE", t.TempDir())
+	text, err := os.ReadFile("testdata/quickstart/reach.logic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog := compile(t, string(text), redfox.Options{})
+	targets := []string{"gpu:sm_80", "gpu:sm_90", "cpu"}
+	c, _ := recompiled(t, prog, redfox.CompiledOptions{Name: "reach", Targets: targets})
+	info := c.Info()
+	if info.Program != "reach" || len(info.Targets) != len(targets) {
+		t.Fatalf("got %+v", info)
+	}
+	for i, target := range info.Targets {
+		stage, part := redfox.StagePTX, redfox.PartPTX
+		if target.Name == "cpu" {
+			stage, part = redfox.StageLLVM, redfox.PartLLVM
+		}
+		if target.Name != targets[i] || (target.Compiler == "") != (part == redfox.PartLLVM) {
+			t.Errorf("target %d is %s, by %q", i, target.Name, target.Compiler)
+		}
+		code, err := c.Text(part, target.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var emitted strings.Builder
+		if err := prog.Emit(&emitted, stage, redfox.EmitOptions{Target: target.Name}); err != nil {
+			t.Fatal(err)
+		}
+		if emitted.String() != code {
+			t.Errorf("%s: the file has other code than --emit %s prints", target.Name, stage)
+		}
+		kernels := 0
+		for _, f := range target.Functions {
+			if !strings.Contains(code, f.Symbol) {
+				t.Errorf("%s: the code has no function %s", target.Name, f.Symbol)
+			}
+			if strings.HasPrefix(f.Does, "runs kernel ") {
+				kernels++
+				if !strings.HasPrefix(f.Place, "p.logic:") || len(f.Operators) == 0 {
+					t.Errorf("%s: kernel %s is from %q and does %v", target.Name, f.Symbol, f.Place, f.Operators)
+				}
+			}
+		}
+		graph, err := c.Text(redfox.PartHarmony, target.Name)
+		if err != nil || kernels == 0 || kernels != strings.Count(graph, "  run ") {
+			t.Errorf("%s: functions for %d kernels, and this graph: %v\n%s", target.Name, kernels, err, graph)
+		}
+		// The stage's text is the program, too.
+		k, err := redfox.ParseHarmony(redfox.Text("reach.harmony", graph))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again strings.Builder
+		if err := k.Emit(&again, stage, redfox.EmitOptions{Target: target.Name}); err != nil {
+			t.Fatal(err)
+		}
+		if again.String() != code {
+			t.Errorf("%s: the kernel graph's text gives other code", target.Name)
+		}
+	}
+	for _, want := range []string{".version 7.", ".visible .entry"} {
+		if ptx, _ := c.Text(redfox.PartPTX, ""); !strings.Contains(ptx, want) {
+			t.Errorf("the PTX lacks %q", want)
+		}
 	}
 }
 

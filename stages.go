@@ -69,7 +69,7 @@ func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 // emitSyntax writes a stage before the plan.
 func (p *Program) emitSyntax(w io.Writer, stage Stage) error {
 	if p.core == nil {
-		return &EnvironmentError{Message: fmt.Sprintf("a plan has no %s stage", stage),
+		return &EnvironmentError{Message: fmt.Sprintf("a plan or a compiled program has no %s stage", stage),
 			Help: "the stages before the plan need the LogiQL program"}
 	}
 	if stage == StageCore {

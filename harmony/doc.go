@@ -9,8 +9,6 @@
 // prints it. It knows no GPU and no engine; of redfox it imports queryplan, for
 // the words that both share, queryplan/irtext, source and scalar.
 //
-// No engine runs kernel graphs yet.
-//
 // # Managed variables
 //
 // A Relation is a set or bag of tuples with typed columns: an input or a table

@@ -96,6 +96,10 @@ func writeCompiled(c *cli.Context, con *console) error {
 	if err != nil {
 		return err
 	}
+	if filepath.Ext(c.Args().First()) == harmonyExtension {
+		return &usageError{message: fmt.Sprintf("%s is a kernel graph, and a compiled program needs a plan", c.Args().First()),
+			help: "compile the LogiQL program or its plan, or print a stage with --emit"}
+	}
 	prog, err := compileProgram(c.Context, c, con, nil)
 	if err != nil {
 		return err

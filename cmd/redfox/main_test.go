@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redfoxdb/redfox"
 )
 
 // asCommand, when set, makes the test binary behave as redfox, so that tests see
@@ -32,7 +35,19 @@ func redfoxProcess(t *testing.T, dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(self, args...)
 	cmd.Args[0] = "redfox"
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), asCommand+"=1", "NO_COLOR=1")
+	// What a golden file shows must not depend on what this machine has.
+	cmd.Env = append(os.Environ(), asCommand+"=1", "NO_COLOR=1", "REDFOX_CACHE=", "REDFOX_LLVM=libLLVM-none.so")
+	return cmd
+}
+
+// withLLVM lets a process see the machine's libLLVM, and skips the test where there
+// is none.
+func withLLVM(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
+	t.Helper()
+	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
+		t.Skip(err)
+	}
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return v == "REDFOX_LLVM=libLLVM-none.so" })
 	return cmd
 }
 

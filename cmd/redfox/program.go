@@ -63,7 +63,7 @@ func compileProgram(ctx context.Context, c *cli.Context, con *console, external 
 	case harmonyExtension:
 		return nil, &redfox.EnvironmentError{
 			Message: fmt.Sprintf("%s is a kernel graph; redfox %s takes LogiQL, plans and compiled programs", s.Name, c.Command.Name),
-			Help:    "redfox compile and redfox check take kernel graphs"}
+			Help:    "redfox compile --emit and redfox check take kernel graphs"}
 	}
 	prog, err := redfox.Compile(ctx, sources, opts)
 	if err != nil {
