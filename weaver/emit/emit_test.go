@@ -17,42 +17,47 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// TestRun runs the programs of testdata/run natively, over random facts and in all
+// TestRun runs the programs in testdata/run natively, over random facts and in all
 // variants, and wants harmonyref's answer. It prints the sizes of the outputs.
 func TestRun(t *testing.T) {
 	library(t)
-	datadriven.RunTest(t, "testdata/run", func(t *testing.T, d *datadriven.TestData) string {
-		p, err := harmony.Parse("test.harmony", d.Input)
-		if err == nil {
-			err = harmony.Verify(p)
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", d.Pos, err)
-		}
-		var b strings.Builder
-		for i, n := range []int{0, 1, 40, 700} {
-			facts := randomFacts(rand.New(rand.NewPCG(7, uint64(n))), p, n)
-			want, wantErr := harmonyref.Run(p, facts, harmonyref.Options{})
-			// Few rows go through some variant; compiling takes most of the time.
-			run := variants
-			if n < 700 {
-				run = variants[(i+len(d.Input))%len(variants):][:1]
-			}
-			for _, v := range run {
-				t.Run(fmt.Sprintf("%s, %d rows", v.name, n), func(t *testing.T) { checkRun(t, p, facts, v, want, wantErr) })
-			}
-			fmt.Fprintf(&b, "%d rows:", n)
-			if wantErr != nil {
-				fmt.Fprintf(&b, " %v", wantErr)
-			} else {
-				for _, name := range slices.Sorted(maps.Keys(want.Outputs)) {
-					fmt.Fprintf(&b, " %s %d", name, len(want.Outputs[name]))
-				}
-			}
-			b.WriteByte('\n')
-		}
-		return b.String()
+	datadriven.Walk(t, "testdata/run", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, runAll)
 	})
+}
+
+// runAll runs a program over little and much.
+func runAll(t *testing.T, d *datadriven.TestData) string {
+	p, err := harmony.Parse("test.harmony", d.Input)
+	if err == nil {
+		err = harmony.Verify(p)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", d.Pos, err)
+	}
+	var b strings.Builder
+	for i, n := range []int{0, 1, 40, 700} {
+		facts := randomFacts(rand.New(rand.NewPCG(7, uint64(n))), p, n)
+		want, wantErr := harmonyref.Run(p, facts, harmonyref.Options{})
+		// Few rows go through some variant; compiling takes most of the time.
+		run := variants
+		if n < 700 {
+			run = variants[(i+len(d.Input))%len(variants):][:1]
+		}
+		for _, v := range run {
+			t.Run(fmt.Sprintf("%s, %d rows", v.name, n), func(t *testing.T) { checkRun(t, p, facts, v, want, wantErr) })
+		}
+		fmt.Fprintf(&b, "%d rows:", n)
+		if wantErr != nil {
+			fmt.Fprintf(&b, " %v", wantErr)
+		} else {
+			for _, name := range slices.Sorted(maps.Keys(want.Outputs)) {
+				fmt.Fprintf(&b, " %s %d", name, len(want.Outputs[name]))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // checkRun runs a program in one variant.

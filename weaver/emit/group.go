@@ -15,13 +15,35 @@ import (
 )
 
 // group adds the live rows to groups: it finds a slot for each, and then goes
-// through the accumulators one after the other.
+// through the accumulators one after the other. Sums for few groups are added up
+// together.
 func (w *kernel) group(s *harmony.Group) error {
 	g := s.To
 	slots := w.groupSlots(s)
-	w.call("rf_tile_cells_mark", w.param(abi.GroupOccupied, g.Name, 0), slots.ptr, w.liveFlags().ptr, w.items)
 	size := w.fewSlots(g)
+	bounded := w.summands(s, slots, size)
+	var sums []*summand
+	for i := range g.Accs {
+		if bounded[i] != nil {
+			sums = append(sums, bounded[i])
+		}
+	}
+	many := func() {
+		w.call("rf_tile_cells_mark", w.param(abi.GroupOccupied, g.Name, 0), slots.ptr, w.liveFlags().ptr, w.items)
+		for _, sum := range sums {
+			sum.add()
+		}
+	}
+	if w.target.GPU {
+		many()
+	} else {
+		w.liveFlags()
+		w.addFew(g, sums, slots, size, many)
+	}
 	for i, a := range g.Accs {
+		if bounded[i] != nil {
+			continue
+		}
 		acc := &accumulator{kernel: w, groups: g, index: i, acc: a, slots: slots, size: size}
 		if a.Fn == queryplan.Count {
 			acc.count(0)
@@ -104,7 +126,7 @@ func (a *accumulator) count(word int) {
 
 // add adds the words of the live rows.
 func (a *accumulator) add(words *array, d *domain.Domain) error {
-	live, stride := a.liveFlags().ptr, i32(a.stride())
+	live := a.liveFlags().ptr
 	switch fn := a.acc.Fn; fn {
 	case queryplan.Min, queryplan.Max:
 		if d != nil && d.Grows {
@@ -117,6 +139,13 @@ func (a *accumulator) add(words *array, d *domain.Domain) error {
 		a.call(name, a.cells(0), a.slots.ptr, a.ordered(words).ptr, live, a.shared(), a.items)
 		return nil
 	}
+	a.addWords(words)
+	return nil
+}
+
+// addWords adds words to sums.
+func (a *accumulator) addWords(words *array) {
+	live, stride := a.liveFlags().ptr, i32(a.stride())
 	if a.acc.In.Kind == scalar.Float {
 		a.call("rf_tile_cells_float", a.cells(0), stride, a.slots.ptr, words.ptr, live, a.shared(), a.items)
 	} else {
@@ -129,7 +158,6 @@ func (a *accumulator) add(words *array, d *domain.Domain) error {
 	if a.acc.Fn == queryplan.Avg {
 		a.count(a.stride() - 1)
 	}
-	return nil
 }
 
 // ordered maps words to those that order as their values do.
