@@ -11,16 +11,18 @@ import (
 
 // bounds returns what is known of a value's word.
 func (v Value) bounds() interval.Interval {
+	r := interval.OfType(v.Type)
 	switch {
-	case v.Type == scalar.UintType && v.Bounded && v.Lo < 0:
+	case v.Bounded:
+		r = interval.Interval{Lo: v.Lo, Hi: v.Hi}
+	case v.Literal != nil && v.Wide == nil && v.Type.Kind != scalar.String:
+		r = interval.Of(int64(v.Literal.Bits()))
+	}
+	if v.Type == scalar.UintType && r.Lo < 0 {
 		// As signed numbers, such words do not order as their values do.
 		return interval.All
-	case v.Bounded:
-		return interval.Interval{Lo: v.Lo, Hi: v.Hi}
-	case v.Literal != nil && v.Wide == nil && v.Type.Kind != scalar.String:
-		return interval.Of(int64(v.Literal.Bits()))
 	}
-	return interval.OfType(v.Type)
+	return r
 }
 
 // callBounds returns what is known of a call's result, and whether it is exact: no

@@ -45,6 +45,9 @@ func (b *Block) trunc(x value.Value, to *types.IntType) value.Value { return b.C
 func (b *Block) sext(x value.Value, to *types.IntType) value.Value  { return b.Cur.NewSExt(x, to) }
 func (b *Block) zext(x value.Value, to *types.IntType) value.Value  { return b.Cur.NewZExt(x, to) }
 
+// sum adds three numbers.
+func (b *Block) sum(x, y, z value.Value) value.Value { return b.Cur.NewAdd(x, b.Cur.NewAdd(y, z)) }
+
 // halves splits an i128.
 func (b *Block) halves(x value.Value) (lo, hi value.Value) {
 	return b.trunc(x, I64), b.trunc(b.Cur.NewLShr(x, wide(64)), I64)

@@ -174,7 +174,7 @@ func (b *Block) subtractMicros(x, y Value, length int64) Value {
 	rest := b.Cur.NewSRem(rests, unit)
 	less := b.Cur.NewAnd(b.icmp(enum.IPredSGT, n, word(0)), b.negative(rest))
 	more := b.Cur.NewAnd(b.negative(n), b.icmp(enum.IPredSGT, rest, word(0)))
-	return Value{Word: b.add2(n, b.sext(less, I64), b.zext(more, I64))}
+	return Value{Word: b.sum(n, b.sext(less, I64), b.zext(more, I64))}
 }
 
 // monthsBetween is the greatest count of months, an i32, that DatetimeAdd moves the
@@ -188,7 +188,7 @@ func (b *Block) monthsBetween(x, y value.Value) value.Value {
 		return civil{part("rf_date_year"), part("rf_date_month"), part("rf_date_day"), rest}
 	}
 	p, q := split(x), split(y)
-	n := b.add2(b.Cur.NewMul(b.Cur.NewSub(p.year, q.year), i32(12)), p.month, b.Cur.NewSub(i32(0), q.month))
+	n := b.sum(b.Cur.NewMul(b.Cur.NewSub(p.year, q.year), i32(12)), p.month, b.Cur.NewSub(i32(0), q.month))
 	// The day of y that counts in x's month is the last one at most.
 	last := b.monthLength(p.year, p.month)
 	day := b.choose(b.icmp(enum.IPredSLT, q.day, last), q.day, last)
@@ -197,7 +197,7 @@ func (b *Block) monthsBetween(x, y value.Value) value.Value {
 	past := b.Cur.NewOr(b.icmp(enum.IPredSGT, p.day, day), b.Cur.NewAnd(sameDay, b.icmp(enum.IPredSGT, p.rest, q.rest)))
 	less := b.Cur.NewAnd(b.icmp(enum.IPredSGT, n, i32(0)), short)
 	more := b.Cur.NewAnd(b.negative(n), past)
-	return b.add2(n, b.sext(less, I32), b.zext(more, I32))
+	return b.sum(n, b.sext(less, I32), b.zext(more, I32))
 }
 
 // monthLength returns the days of a month, all as i32.

@@ -59,15 +59,12 @@ func (b *Block) scaledDown(v Value, n int) Value {
 	rest := b.Cur.NewSub(x, b.Cur.NewMul(q, unit))
 	up := b.icmp(enum.IPredSGE, rest, &constant.Int{Typ: t, X: half})
 	down := b.icmp(enum.IPredSLE, rest, &constant.Int{Typ: t, X: new(big.Int).Neg(half)})
-	rounded := b.add2(q, b.zext(up, t), b.sext(down, t))
+	rounded := b.sum(q, b.zext(up, t), b.sext(down, t))
 	if t == I32 {
 		return b.extended32(rounded, false, rescaled(r, n))
 	}
 	return bounded(rounded, rescaled(r, n))
 }
-
-// add2 adds two numbers to a third.
-func (b *Block) add2(x, y, z value.Value) value.Value { return b.Cur.NewAdd(x, b.Cur.NewAdd(y, z)) }
 
 // rescaled bounds the quotients by 10^n.
 func rescaled(r interval.Interval, n int) interval.Interval {

@@ -12,12 +12,17 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// sampleTypes are types of every kind and width, and decimals of some scales.
-var sampleTypes = []scalar.Type{
-	scalar.BooleanType, scalar.IntOf(8), scalar.IntOf(16), scalar.IntOf(32), scalar.IntType,
-	scalar.UintOf(8), scalar.UintOf(16), scalar.UintOf(32), scalar.UintType,
-	{Kind: scalar.Float, Bits: 32}, scalar.FloatType, scalar.DecimalOf(0), scalar.DecimalOf(2), scalar.DecimalOf(5), scalar.DecimalOf(18),
-	scalar.DatetimeType, scalar.StringType,
+// sampleTypes returns types of every kind, of widths and of scales.
+func sampleTypes() []scalar.Type {
+	out := []scalar.Type{
+		scalar.BooleanType, scalar.IntOf(8), scalar.IntOf(32), scalar.IntType, scalar.UintOf(8), scalar.UintOf(32), scalar.UintType,
+		{Kind: scalar.Float, Bits: 32}, scalar.FloatType, scalar.DecimalOf(0), scalar.DecimalOf(2), scalar.DecimalOf(18),
+		scalar.DatetimeType, scalar.StringType,
+	}
+	if *exhaustive {
+		out = append(out, scalar.IntOf(16), scalar.UintOf(16), scalar.DecimalOf(5))
+	}
+	return out
 }
 
 // overload is a function with its types.
@@ -40,8 +45,8 @@ func overloads(f *scalar.Func) []overload {
 		}
 	}
 	if f.Name == "convert" {
-		for _, from := range sampleTypes {
-			for _, to := range sampleTypes {
+		for _, from := range sampleTypes() {
+			for _, to := range sampleTypes() {
 				if scalar.CanConvert(from, to) {
 					add(overload{f, []scalar.Type{from}, to})
 				}
@@ -57,7 +62,7 @@ func overloads(f *scalar.Func) []overload {
 			}
 			return
 		}
-		for _, t := range sampleTypes {
+		for _, t := range sampleTypes() {
 			// Three arguments and more are of one type each, which others widen to.
 			if f.Arity() > 2 && !slices.Contains([]scalar.Type{scalar.IntType, scalar.DatetimeType, scalar.StringType}, t) {
 				continue
@@ -80,7 +85,19 @@ var intervals = [][2]int64{
 // literals are constants of programs.
 var literals = []int64{0, 1, -1, 2, 7, 100, -12345}
 
-var exhaustive = flag.Bool("exhaustive", false, "try all bounds and literals on all overloads")
+// bound bounds an argument, as far as its type has such words.
+func (a *argument) bound(b [2]int64) {
+	a.lo, a.hi, a.bounded = b[0], b[1], true
+	if t := a.Type; t.Kind == scalar.Uint || t.Kind == scalar.Int && t.Bits < 64 {
+		lo, hi := scalar.OfInt(t, b[0]).Int(), scalar.OfInt(t, b[1]).Int()
+		if t.Kind == scalar.Uint {
+			lo = 0
+		}
+		a.lo, a.hi = min(lo, hi), max(lo, hi)
+	}
+}
+
+var exhaustive = flag.Bool("exhaustive", false, "try all types, bounds and literals")
 
 // turns returns which of n cases an overload is tested with: all of them, or one, so
 // that a function's overloads together see most.
@@ -119,15 +136,7 @@ func calls(o overload, turn int, next func() string) []*call {
 					return
 				}
 				// Arguments have different bounds, those of a type's words.
-				b := intervals[(n+2*i)%len(intervals)]
-				a.lo, a.hi, a.bounded = b[0], b[1], true
-				if t := a.Type; t.Kind == scalar.Uint || t.Kind == scalar.Int && t.Bits < 64 {
-					w, v := scalar.OfInt(t, b[0]).Int(), scalar.OfInt(t, b[1]).Int()
-					if t.Kind == scalar.Uint {
-						w = 0
-					}
-					a.lo, a.hi = min(w, v), max(w, v)
-				}
+				a.bound(intervals[(n+2*i)%len(intervals)])
 				a.absent = n%4 == 3
 			})
 		}
@@ -140,8 +149,11 @@ func calls(o overload, turn int, next func() string) []*call {
 				v = scalar.OfDecimal(o.params[1].Scale, w)
 			}
 			add(func(i int, a *argument) {
-				if i == 1 {
+				switch {
+				case i == 1:
 					a.literal = &v
+				case n%2 == 0 && numeric(a.Type):
+					a.bound(intervals[(turn+n)%len(intervals)])
 				}
 			})
 		}
