@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/harmony/ranges"
+	"github.com/redfoxdb/redfox/internal/hostcode"
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/internal/planref"
@@ -239,6 +240,13 @@ func newDriver(t testing.TB, p *harmony.Program, facts map[string]planref.Rows, 
 func newJIT(t testing.TB) *llvm.JIT {
 	t.Helper()
 	jit, err := library(t).NewJIT()
+	if err != nil {
+		t.Fatal(err)
+	}
+	symbols, err := hostcode.Symbols(library(t), nil)
+	if err == nil {
+		err = jit.Define(symbols)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -195,6 +195,28 @@ func (f *function) unroll() *metadata.Attachment {
 	return &metadata.Attachment{Name: "llvm.loop", Node: loop}
 }
 
+// while emits a loop that goes on as long as a condition holds.
+func (f *function) while(cond func() value.Value, body func()) {
+	head, inside, after := f.newBlock("while"), f.newBlock("do"), f.newBlock("after")
+	f.Cur.NewBr(head)
+	f.Cur = head
+	f.Cur.NewCondBr(cond(), inside, after)
+	f.Cur = inside
+	body()
+	f.Cur.NewBr(head)
+	f.Cur = after
+}
+
+// repeat emits a loop that goes on as long as its body says so.
+func (f *function) repeat(body func() value.Value) {
+	inside, after := f.newBlock("repeat"), f.newBlock("after")
+	f.Cur.NewBr(inside)
+	f.Cur = inside
+	again := body()
+	f.Cur.NewCondBr(again, inside, after)
+	f.Cur = after
+}
+
 // when emits body for the case that a condition holds, which is the same in all
 // threads if body has collective primitives.
 func (f *function) when(cond value.Value, body func()) { f.choose(cond, body, func() {}) }

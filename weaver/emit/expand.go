@@ -1,0 +1,297 @@
+package emit
+
+import (
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/harmony/domain"
+)
+
+// expansion is a probe of a multi index: the rows of a tile become the rows of
+// several, its rounds.
+type expansion struct {
+	*kernel
+	probe *harmony.Probe
+	stage int // of the probe
+	// ends has, for each row of the tile, the number of outputs of the rows before
+	// it, and one word more; total is the number of all.
+	ends  value.Value
+	total value.Value
+	// begins has where the matches of each row begin in the index, and regs what else
+	// is needed behind the probe.
+	begins value.Value
+	source value.Value // the source's rows; nil if they are the tile's, or nothing loads any more
+	regs   []shared
+	// row is a CPU's variable: the row of the tile that the round begins in, or one
+	// before it.
+	row value.Value
+}
+
+// expand emits a probe of a multi index, and the rest of the kernel as a loop over
+// rounds.
+func (w *kernel) expand(p *harmony.Probe, stage int) error {
+	live := w.liveCopy()
+	k := w.keysOf(indexKey, p.Index.Name, p.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Stage(p, i) })
+	begins, counts := w.matches(k, p.Index.Name, k.find(live), live)
+	x := &expansion{kernel: w, probe: p, stage: stage}
+	x.begin(begins, counts)
+
+	position := w.positions[w.depth]
+	w.depth++
+	head, body, after := w.newBlock("rounds"), w.newBlock("round"), ir.NewBlock(w.fresh("rounds.done"))
+	last := ir.NewBlock(w.fresh("round.next"))
+	outer := w.next
+	w.Cur.NewBr(head)
+	w.Cur = head
+	first := w.load(types.I64, position)
+	w.Cur.NewCondBr(w.Cur.NewICmp(enum.IPredSLT, first, x.total), body, after)
+	w.Cur = body
+	if w.depth == len(w.positions) {
+		w.checkGauges()
+		w.countDropped()
+	}
+	x.round(first)
+	w.next = last
+	if err := w.rest(stage + 1); err != nil {
+		return err
+	}
+	w.Cur.NewBr(last)
+
+	w.place(last)
+	w.countDropped()
+	w.store(w.Cur.NewAdd(first, i64(int64(w.target.Threads*w.target.Items))), position)
+	w.Cur.NewBr(head)
+	w.place(after)
+	w.store(i64(0), position)
+	w.next = outer
+	w.depth--
+	return nil
+}
+
+// begin sums up the matches of the tile's rows, and makes what is needed behind the
+// probe readable by row.
+func (x *expansion) begin(begins, counts *array) {
+	rows := x.target.Threads * x.target.Items
+	if x.target.GPU {
+		x.ends = x.shared.more(8 * (rows + 1))
+	} else {
+		x.ends = x.alloca(types.I64, rows+1)
+		x.row = x.variable(types.I64, i64(0))
+		x.store(i64(0), x.row)
+	}
+	x.total = x.call("rf_expand_begin", x.ends, counts.ptr, x.scratchOf("rf_expand_begin"), i32(x.target.Threads), x.items)
+	x.begins = x.share(begins)
+	if x.tile.source != nil && x.lastLoad > x.stage {
+		x.source = x.share(x.tile.source)
+	}
+	for _, reg := range x.liveRegs(x.stage + 1) {
+		from := x.tile.regs[reg]
+		s := shared{reg: reg, from: from, words: x.share(from.words)}
+		if from.high != nil {
+			s.high = x.share(from.high)
+		}
+		if from.present != nil {
+			s.present = x.shareFlags(from.present)
+		}
+		x.regs = append(x.regs, s)
+	}
+}
+
+// round makes the tile that of the outputs from first on.
+func (x *expansion) round(first value.Value) {
+	w := x.kernel
+	w.drops = true
+	places := w.array(types.I64) // in the index
+	var row *array
+	if w.target.GPU {
+		var nth *array
+		row, nth, w.flags = w.array(types.I32), w.array(types.I64), w.array(types.I8)
+		w.call("rf_expand_round", row.ptr, nth.ptr, w.flags.ptr, x.ends, first, x.total, i32(w.target.Threads), w.items)
+		w.loop(w.tile.count, func(i value.Value) {
+			w.set(places, i, w.Cur.NewAdd(x.item(types.I64, x.begins, row, i), w.get(nth, i)))
+		})
+	} else {
+		left, full := w.Cur.NewSub(x.total, first), i64(int64(w.target.Items))
+		w.setCount(w.function, w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, left, full), left, full))
+		w.flags, w.dense = nil, true
+		row, places = x.fill(first)
+	}
+	x.carry(row)
+	if w.last[x.probe.Out] > x.stage {
+		w.tile.regs[x.probe.Out] = &stored{words: x.matched(places)}
+	}
+}
+
+// chunk is how many outputs fill writes at once.
+const chunk = 8
+
+// fill gives a CPU's items the rows that they come from, and their places in the
+// index. Each row of the tile with matches writes chunks, the last of which the next
+// row overwrites as far as it is too long: there is no branch for a row of up to
+// eight matches.
+func (x *expansion) fill(first value.Value) (row, places *array) {
+	w := x.kernel
+	n := w.target.Items + chunk
+	row, places = &array{w.alloca(types.I32, n), types.I32}, &array{w.alloca(types.I64, n), types.I64}
+	// The row that the round begins in: behind that of the last round, or anywhere if
+	// the function goes on after a stop.
+	w.while(func() value.Value {
+		next := w.Cur.NewAdd(w.load(types.I64, x.row), i64(1))
+		return w.Cur.NewICmp(enum.IPredSLE, x.end(next), first)
+	}, func() { w.store(w.Cur.NewAdd(w.load(types.I64, x.row), i64(1)), x.row) })
+
+	at := w.variable(types.I64, i64(0))
+	from := w.variable(types.I64, i64(0))
+	w.store(i64(0), from)
+	w.while(func() value.Value {
+		return w.Cur.NewICmp(enum.IPredSLT, w.load(types.I64, from), w.tile.count)
+	}, func() {
+		r := w.load(types.I64, x.row)
+		begin := w.load(types.I64, w.at(types.I64, x.begins, r))
+		next := w.Cur.NewAdd(r, i64(1))
+		base := w.Cur.NewAdd(w.Cur.NewSub(begin, x.end(r)), first)
+		until := w.Cur.NewSub(x.end(next), first)
+		end := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, until, w.tile.count), until, w.tile.count)
+		w.store(w.load(types.I64, from), at)
+		w.repeat(func() value.Value {
+			i := w.load(types.I64, at)
+			w.setChunk(row, i, w.Cur.NewTrunc(r, types.I32), 0)
+			w.setChunk(places, i, w.Cur.NewAdd(base, i), 1)
+			following := w.Cur.NewAdd(i, i64(chunk))
+			w.store(following, at)
+			return w.Cur.NewICmp(enum.IPredSLT, following, end)
+		})
+		w.store(end, from)
+		done := w.Cur.NewICmp(enum.IPredSLE, until, w.tile.count)
+		w.store(w.Cur.NewSelect(done, next, r), x.row)
+	})
+	return row, places
+}
+
+// end returns an element of ends.
+func (x *expansion) end(i value.Value) value.Value {
+	return x.load(types.I64, x.at(types.I64, x.ends, i))
+}
+
+// setChunk stores first, first + step and so on to a chunk of elements.
+func (w *kernel) setChunk(a *array, i, first value.Value, step int64) {
+	t := types.NewVector(chunk, a.elem)
+	zero := constant.NewUndef(t)
+	one := w.Cur.NewInsertElement(zero, first, i32(0))
+	v := value.Value(w.Cur.NewShuffleVector(one, zero, constant.NewZeroInitializer(types.NewVector(chunk, types.I32))))
+	if step != 0 {
+		var offsets []constant.Constant
+		for k := range int64(chunk) {
+			offsets = append(offsets, constant.NewInt(a.elem, k*step))
+		}
+		v = w.Cur.NewAdd(v, constant.NewVector(t, offsets...))
+	}
+	store := &ir.InstStore{Src: v, Dst: w.at(a.elem, a.ptr, i), Align: ir.Align(a.elem.BitSize / 8)}
+	w.Cur.Insts = append(w.Cur.Insts, store)
+}
+
+// matched returns the rows that stand at places of the index. Without an array of
+// rows, places are rows.
+func (x *expansion) matched(places *array) *array {
+	w, rows := x.kernel, x.array(types.I64)
+	from := w.param(abi.IndexRows, x.probe.Index.Name, 0)
+	if w.target.GPU {
+		w.call("rf_tile_match_rows", rows.ptr, w.liveFlags().ptr, places.ptr, from, w.items)
+		return rows
+	}
+	word := &ir.InstPtrToInt{From: from, To: types.I64}
+	w.Cur.Insts = append(w.Cur.Insts, word)
+	w.choose(w.Cur.NewICmp(enum.IPredEQ, word, i64(0)), func() {
+		w.loop(w.tile.count, func(i value.Value) { w.set(rows, i, w.get(places, i)) })
+	}, func() {
+		w.loop(w.tile.count, func(i value.Value) {
+			w.set(rows, i, w.Cur.NewZExt(w.load(types.I32, w.at(types.I32, from, w.get(places, i))), types.I64))
+		})
+	})
+	return rows
+}
+
+// shared is a register whose items all threads can read, in the order of rows.
+type shared struct {
+	reg     *harmony.Reg // nil: the begins of matches, or the source's rows
+	from    *stored
+	words   value.Value
+	high    value.Value // null if there is none
+	present value.Value
+}
+
+// share returns the address of an array's items in the order of the tile's rows. A
+// CPU's are in that order.
+func (w *kernel) share(a *array) value.Value {
+	if !w.target.GPU {
+		return a.ptr
+	}
+	to := w.shared.more(8 * w.target.Threads * w.target.Items)
+	w.call("rf_tile_share", to, a.ptr, i32(w.target.Threads), i32(w.target.Items))
+	return to
+}
+
+// shareFlags is share for bytes, which then are words.
+func (w *kernel) shareFlags(a *array) value.Value {
+	if !w.target.GPU {
+		return a.ptr
+	}
+	words := w.array(types.I64)
+	w.eachItem(func(i value.Value) { w.set(words, i, w.Cur.NewZExt(w.get(a, i), types.I64)) })
+	return w.share(words)
+}
+
+// item reads what the row that an item comes from has at p.
+func (x *expansion) item(t *types.IntType, p value.Value, row *array, i value.Value) value.Value {
+	return x.load(t, x.at(t, p, x.Cur.NewZExt(x.get(row, i), types.I64)))
+}
+
+// carry gives the items of a round the registers of the rows that they come from.
+func (x *expansion) carry(row *array) {
+	w := x.kernel
+	regs := map[*harmony.Reg]*stored{}
+	for _, s := range x.regs {
+		to := &stored{typ: s.from.typ, words: w.array(types.I64), lo: s.from.lo, hi: s.from.hi, bounded: s.from.bounded}
+		if s.high != nil {
+			to.high = w.array(types.I64)
+		}
+		if s.present != nil {
+			to.present = w.array(types.I8)
+		}
+		regs[s.reg] = to
+	}
+	var source *array
+	if w.lastLoad > x.stage {
+		source = w.array(types.I64)
+	}
+	w.loop(w.tile.count, func(i value.Value) {
+		word := func(p value.Value) value.Value { return x.item(types.I64, p, row, i) }
+		switch {
+		case source == nil:
+		case x.source != nil:
+			w.set(source, i, word(x.source))
+		default:
+			w.set(source, i, w.Cur.NewAdd(w.start, w.Cur.NewZExt(w.get(row, i), types.I64)))
+		}
+		for _, s := range x.regs {
+			to := regs[s.reg]
+			w.set(to.words, i, word(s.words))
+			if s.high != nil {
+				w.set(to.high, i, word(s.high))
+			}
+			switch {
+			case s.present == nil:
+			case w.target.GPU:
+				w.set(to.present, i, w.Cur.NewTrunc(word(s.present), types.I8))
+			default:
+				w.set(to.present, i, x.item(types.I8, s.present, row, i))
+			}
+		}
+	})
+	w.source, w.tile.regs = source, regs
+}
