@@ -36,20 +36,22 @@
 // a CPU. The runtime makes room, moves the limit, and calls again with the same
 // state: nothing is done twice. When a worker is through, its word 0 is not below
 // word 1 and it returns 0. A limit leaves room for one tile of rows for every
-// worker that may run, so that what has been begun always fits; a limit of the
-// least int64 stops all workers soon.
+// worker that may run and every sink of the entry that fills the variable, so that
+// what has been begun always fits; a limit of the least int64 stops all workers
+// soon.
 //
 // # Variables
 //
 // Relations are columns as package store has them: word = base + step * offset,
-// offsets of 0, 1, 2, 4 or 8 bytes. The columns of a relation whose set is wide
+// offsets of 0, 1, 2, 4 or 8 bytes; step is 1 where a kernel writes. The columns of a relation whose set is wide
 // are of 8 bytes with base 0 and step 1. A tuple is appended at the row that its
 // gauge's cursor had; rows of derived relations never move.
 //
 // Tuples that serve as keys are packed into one word where the columns' bounds
 // allow it: column i contributes (word - base) << shift, of bits bits. Where they
 // do not, a row set (primitives/src/rowset.h) over columns of 8 bytes numbers the
-// tuples: that is the form Wide, and the number is the packed key of form Direct.
+// tuples: that is the form Wide, and the number is the packed key of form Direct. A
+// key of one column is never wide. Words about row sets may be 0 for other forms.
 //
 //	a set of tuples       None     all tuples are new
 //	                      Direct   a bit set over packed keys below Size
