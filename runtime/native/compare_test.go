@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/randprog"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
@@ -54,7 +56,8 @@ func lowerer(off bool) func(*queryplan.Plan) (*harmony.Program, error) {
 
 var library = sync.OnceValues(llvm.Open)
 
-// newEngine makes an engine for tiles of so many rows.
+// newEngine makes an engine for tiles of so many rows. One for small tiles grows
+// its tables from the smallest sizes.
 func newEngine(t testing.TB, items int, apart bool) *engine {
 	t.Helper()
 	lib, err := library()
@@ -63,7 +66,11 @@ func newEngine(t testing.TB, items int, apart bool) *engine {
 	}
 	target := emit.CPU()
 	target.Items = items
-	return New(Options{Library: lib, Cache: kernelcache.Open(), Lower: lowerer(apart), Generator: generator{target}}).(*engine)
+	e := New(Options{Library: lib, Cache: kernelcache.Open(), Lower: lowerer(apart), Generator: generator{target}}).(*engine)
+	if items < 1024 {
+		e.sizes = sizes{rows: 8, tiles: 1, groups: 4, bitmap: 16, convert: 0}
+	}
+	return e
 }
 
 // planOf compiles a program to an optimised plan.
@@ -218,6 +225,39 @@ func TestPrograms(t *testing.T) {
 			for _, e := range engines {
 				compare(t, e.name, e.engine, runtime.Request{Plan: plan, Facts: db, Threads: e.threads})
 			}
+		})
+	}
+}
+
+var (
+	firstSeed = flag.Uint64("seed", 1, "first seed of the random programs")
+	seedCount = flag.Uint64("seeds", 24, "number of random programs")
+)
+
+// TestRandomPrograms runs random programs on both engines.
+func TestRandomPrograms(t *testing.T) {
+	whole, small := newEngine(t, 1024, false), newEngine(t, 32, true)
+	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := randprog.New(seed)
+			dir := t.TempDir()
+			if err := random.Write(dir); err != nil {
+				t.Fatal(err)
+			}
+			prog, plan := planOf(t, random.Text())
+			facts, err := oracle.ReadFacts(filepath.Join(dir, "facts"), prog)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db, err := database(prog, facts)
+			if err != nil {
+				return // no engine gets them
+			}
+			if seed%4 == 0 {
+				compare(t, random.Text(), whole, runtime.Request{Plan: plan, Facts: db, Threads: 1})
+				return
+			}
+			compare(t, random.Text(), small, runtime.Request{Plan: plan, Facts: db, Threads: 3})
 		})
 	}
 }

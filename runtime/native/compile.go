@@ -8,13 +8,14 @@ import (
 	"fmt"
 	goruntime "runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/ranges"
+	"github.com/redfoxdb/redfox/internal/hostcode"
 	"github.com/redfoxdb/redfox/internal/llvm"
-	"github.com/redfoxdb/redfox/primitives"
 )
 
 // compiled is code in memory, and all that it takes for granted.
@@ -160,7 +161,14 @@ func (e *engine) load(c *compiled, ir string) error {
 	if len(c.module.Entries) == 0 {
 		return nil
 	}
-	library, err := hostPrimitives()
+	library, err := hostcode.Bitcode()
+	if err != nil {
+		return err
+	}
+	symbols, err := hostcode.Symbols(e.opts.Library, e.opts.Cache)
+	if err == nil {
+		err = c.jit.Define(symbols)
+	}
 	if err != nil {
 		return err
 	}
@@ -221,8 +229,11 @@ func (e *engine) object(library []byte, ir string, symbols []string) ([]byte, er
 		return nil, err
 	}
 	defer m.Close()
-	if err := m.LinkBitcode("primitives", library); err != nil {
-		return nil, err
+	// Code that only calls primitives needs none of their bitcode.
+	if strings.Contains(ir, "@rf_") {
+		if err := m.LinkBitcode("primitives", library); err != nil {
+			return nil, err
+		}
 	}
 	if err := m.Internalize(symbols...); err != nil {
 		return nil, err
@@ -262,12 +273,4 @@ func (e *engine) cacheKey(machine *llvm.TargetMachine, library []byte, ir string
 	o := machine.Options()
 	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%x\n%s", e.opts.Library.Version(), o.Triple, o.CPU, o.Features, sha256.Sum256(library), ir)
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// hostPrimitives returns the primitives for this machine.
-func hostPrimitives() ([]byte, error) {
-	if goruntime.GOARCH == "arm64" {
-		return primitives.Bitcode(primitives.AArch64)
-	}
-	return primitives.Bitcode(primitives.X86_64)
 }

@@ -57,12 +57,24 @@ type Options struct {
 
 type engine struct {
 	opts     Options
+	sizes    sizes
 	programs programCache
 }
 
+// sizes are those that tests make small to reach every path with little data.
+type sizes struct {
+	rows    int   // that a relation has room for at least
+	tiles   int   // at least, for each worker
+	groups  int   // that have cells from the start if there could be no more
+	bitmap  int   // bytes of a bit set that is one from the start
+	convert int64 // bytes of a hash table up to which it stays one
+}
+
+var defaults = sizes{rows: 4096, tiles: 8, groups: 1 << 14, bitmap: 4 << 20, convert: 1 << 20}
+
 // New returns the cpu engine. It keeps the code of the plans that it has run, so
 // make one and use it for all runs.
-func New(o Options) runtime.Engine { return &engine{opts: o} }
+func New(o Options) runtime.Engine { return &engine{opts: o, sizes: defaults} }
 
 // Name returns "cpu".
 func (e *engine) Name() string { return "cpu" }
@@ -85,7 +97,7 @@ func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 		return nil, err
 	}
 	r := &run{req: req, mem: newMemory(req.Memory), threads: req.Threads, running: "preparation",
-		answer: &runtime.Answer{}}
+		answer: &runtime.Answer{}, sizes: e.sizes}
 	if r.threads <= 0 {
 		r.threads = goruntime.GOMAXPROCS(0)
 	}
@@ -135,6 +147,7 @@ func (r *run) prepare(ctx context.Context, prog *program) (err error) {
 		rows:     r.loadedRows,
 		loaded:   r.loadedColumn,
 		needsSet: prog.needsSet,
+		sizes:    r.sizes,
 	})
 	return nil
 }

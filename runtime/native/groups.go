@@ -6,21 +6,25 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/store"
 )
 
 // groups is the contents of a group-by table: a table for each worker, of which
 // the first has all groups once a kernel has run.
 type groups struct {
-	decl    *harmony.Groups
-	lay     *keyLayout
-	what    string
-	mem     *memory
-	cells   []abi.Cell
+	decl  *harmony.Groups
+	lay   *keyLayout
+	what  string
+	mem   *memory
+	cells []abi.Cell
+	// strings has the dictionary of each accumulator that compares strings whose
+	// codes are in no order, else nil.
+	strings []*store.Dict
 	workers []*groupTable
 }
 
 func newGroups(m *memory, decl *harmony.Groups, lay *keyLayout, what string, workers int) *groups {
-	g := &groups{decl: decl, lay: lay, what: what, mem: m}
+	g := &groups{decl: decl, lay: lay, what: what, mem: m, strings: make([]*store.Dict, len(decl.Accs))}
 	for _, a := range decl.Accs {
 		g.cells = append(g.cells, abi.CellOf(a.Fn, a.In))
 	}
@@ -241,7 +245,7 @@ func (t *groupTable) merge(from *groupTable) error {
 	add := func(b, a int) {
 		words(&t.occupied)[b] = 1
 		for i, c := range t.groups.cells {
-			combine(&t.decl.Accs[i], words(&t.cells[i])[c.Words*b:][:c.Words], words(&from.cells[i])[c.Words*a:][:c.Words])
+			t.combine(i, words(&t.cells[i])[c.Words*b:][:c.Words], words(&from.cells[i])[c.Words*a:][:c.Words])
 		}
 	}
 	switch t.lay.form {
@@ -279,8 +283,16 @@ func (t *groupTable) merge(from *groupTable) error {
 	return nil
 }
 
-// combine adds one accumulator to another.
-func combine(a *harmony.Acc, into, from []uint64) {
+// combine adds a cell of accumulator i to another.
+func (g *groups) combine(i int, into, from []uint64) {
+	a := &g.decl.Accs[i]
+	if d := g.strings[i]; d != nil {
+		none := uint64(g.cells[i].Initial)
+		if from[0] != none && (into[0] == none || d.Compare(uint32(from[0]), uint32(into[0])) < 0 == (a.Fn == queryplan.Min)) {
+			into[0] = from[0]
+		}
+		return
+	}
 	switch a.Fn {
 	case queryplan.Min:
 		into[0] = uint64(min(int64(into[0]), int64(from[0])))

@@ -27,19 +27,13 @@ func (l *keyLayout) bitmapBytes() int {
 }
 
 const (
-	// maxBitmap is the largest bit set considered, in bytes, and eagerBitmap that
-	// up to which a relation has one from the start: memory that is not touched
-	// costs nothing.
-	maxBitmap   = 1 << 33
-	eagerBitmap = 4 << 20
+	// maxBitmap is the largest bit set considered, in bytes.
+	maxBitmap = 1 << 33
 	// smallDirect is the number of keys up to which tables are directly addressed
 	// however few rows there are.
 	smallDirect = 1 << 12
 	// maxDirect is the number of keys beyond which they never are.
 	maxDirect = 1 << 32
-	// maxDirectGroups is the number of groups up to which each worker has cells for
-	// all that there could be.
-	maxDirectGroups = 1 << 14
 )
 
 // pack lays out keys of columns with the given bounds; the form of keys that do
@@ -77,6 +71,7 @@ type bounds struct {
 	rows     func(r *harmony.Relation) (n int, ok bool) // of a loaded relation
 	loaded   func(r *harmony.Relation, col int) columnLayout
 	needsSet func(r *harmony.Relation) bool
+	sizes    sizes
 }
 
 // newLayouts chooses the layouts of a program.
@@ -111,7 +106,7 @@ func newLayouts(p *harmony.Program, b bounds) *layouts {
 		switch {
 		case len(g.Keys) == 0:
 			k.form = abi.None
-		case k.form == abi.Hash && k.size > 0 && k.size <= maxDirectGroups:
+		case k.form == abi.Hash && k.size > 0 && k.size <= uint64(b.sizes.groups):
 			k.form = abi.Direct
 		}
 		l.groups[g] = k
@@ -147,7 +142,7 @@ func (l *layouts) relation(r *harmony.Relation, b bounds) {
 		for i := range cols {
 			cols[i] = columnLayout{0, 1, 8}
 		}
-	case bytes > 0 && bytes <= eagerBitmap:
+	case bytes > 0 && bytes <= b.sizes.bitmap:
 		k.form = abi.Direct
 	case bytes > 0:
 		k.open = true

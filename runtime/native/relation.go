@@ -168,6 +168,7 @@ type relation struct {
 	old   int
 	// capacity is how many rows the columns have room for.
 	capacity int
+	minRows  int // the least capacity
 	// generation changes whenever rows that can be read change, other than by new
 	// ones after them.
 	generation int
@@ -246,9 +247,6 @@ func (r *relation) makeRoom(slack int) error {
 	return nil
 }
 
-// minRows is the least number of rows that columns have room for.
-const minRows = 4096
-
 // growColumns makes room for at least need rows: twice as many as before if the
 // memory bound allows, else fewer.
 func (r *relation) growColumns(need int) error {
@@ -257,7 +255,7 @@ func (r *relation) growColumns(need int) error {
 		r.capacity = maxRows
 		return nil
 	}
-	rows := max(need, min(2*r.capacity, maxRows), minRows)
+	rows := max(need, min(2*r.capacity, maxRows), r.minRows)
 	for rows > need && int64(rows-r.capacity)*int64(size) > r.mem.room() {
 		rows = max(need, r.capacity+(rows-r.capacity)/2)
 	}

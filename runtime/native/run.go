@@ -24,6 +24,7 @@ type run struct {
 	ranges  *ranges.Ranges
 	layouts *layouts
 	threads int
+	sizes   sizes
 	mem     *memory
 	cancel  canceller
 	answer  *runtime.Answer
@@ -102,7 +103,7 @@ func (r *run) allocate() {
 		return v.ManagedName()
 	}
 	for _, decl := range g.Relations {
-		rel := &relation{decl: decl, what: decl.Name, mem: r.mem, gauge: &gauge{}}
+		rel := &relation{decl: decl, what: decl.Name, mem: r.mem, gauge: &gauge{}, minRows: r.sizes.rows}
 		if decl.Kind == queryplan.Temp || !r.isPlanVar(decl.Name) {
 			rel.what = name(decl, decl.Span)
 		}
@@ -119,7 +120,7 @@ func (r *run) allocate() {
 			rel.full = rel.rows()
 		}
 		if lay := r.layouts.sets[decl]; lay != nil {
-			rel.set = newTupleSet(r.mem, rel.what, lay)
+			rel.set = newTupleSet(r.mem, rel.what, lay, r.sizes.convert)
 		}
 		r.relations[decl] = rel
 	}
@@ -127,7 +128,14 @@ func (r *run) allocate() {
 		r.indexes[decl] = newIndex(r.mem, decl, r.layouts.indexes[decl], r.relations[decl.Of])
 	}
 	for _, decl := range g.Groups {
-		r.groups[decl] = newGroups(r.mem, decl, r.layouts.groups[decl], name(decl, decl.Span), r.threads)
+		g := newGroups(r.mem, decl, r.layouts.groups[decl], name(decl, decl.Span), r.threads)
+		for i, a := range decl.Accs {
+			d := r.prog.domains.Column(decl, len(decl.Keys)+i)
+			if d != nil && d.Grows && (a.Fn == queryplan.Min || a.Fn == queryplan.Max) {
+				g.strings[i] = r.data.Dict(d.ID)
+			}
+		}
+		r.groups[decl] = g
 	}
 }
 

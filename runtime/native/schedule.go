@@ -28,12 +28,8 @@ type worker struct {
 	_ [64]byte // the next worker's words lie elsewhere
 }
 
-const (
-	// morselTiles is how many tiles a worker takes at a time at most.
-	morselTiles = 16
-	// workerTiles is how many tiles there are at least for each worker.
-	workerTiles = 8
-)
+// morselTiles is how many tiles a worker takes at a time at most.
+const morselTiles = 16
 
 // canceller moves the limits of the gauges in use when the context is done, which
 // brings all workers back.
@@ -81,7 +77,7 @@ func (r *run) exec(j *job) error {
 	}
 	tile := e.entry.Threads * e.entry.Items
 	tiles := (n + tile - 1) / tile
-	count := min(max(tiles/workerTiles, 1), r.threads)
+	count := min(max(tiles/r.sizes.tiles, 1), r.threads)
 	morsel := min(max(tiles/(4*count), 1), morselTiles)
 	// A limit leaves room for what all workers may have begun.
 	slack := count * tile

@@ -15,10 +15,12 @@ type tupleSet struct {
 	keys keyTable // of form Hash
 	bits region   // of form Direct
 	rows rowTable // of form Wide
+	// convert is the size in bytes from which a hash table may give way to bits.
+	convert int64
 }
 
-func newTupleSet(m *memory, what string, lay *keyLayout) *tupleSet {
-	s := &tupleSet{lay: lay, mem: m, what: what, form: lay.form}
+func newTupleSet(m *memory, what string, lay *keyLayout, convert int64) *tupleSet {
+	s := &tupleSet{lay: lay, mem: m, what: what, form: lay.form, convert: convert}
 	s.keys.mem, s.bits.mem, s.rows.mem = m, m, m
 	return s
 }
@@ -80,7 +82,7 @@ const (
 // bytes.
 func (s *tupleSet) prefersBits(r *relation, table int) bool {
 	bytes := int64(s.lay.bitmapBytes())
-	if bytes == 0 || bytes > min(s.mem.room()/2, s.mem.spare()) {
+	if bytes == 0 || int64(table) < s.convert || bytes > min(s.mem.room()/2, s.mem.spare()) {
 		return false
 	}
 	if bytes <= touchedFactor*int64(table) {
