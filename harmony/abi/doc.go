@@ -43,9 +43,10 @@
 // # Variables
 //
 // Relations are columns as package store has them: word = base + step * offset,
-// offsets of 0, 1, 2, 4 or 8 bytes; step is 1 where a kernel writes. The columns of a relation whose set is wide
-// are of 8 bytes with base 0 and step 1. A tuple is appended at the row that its
-// gauge's cursor had; rows of derived relations never move.
+// offsets of 0, 1, 2, 4 or 8 bytes; step is 1 where a kernel writes. The columns of
+// a relation whose set is wide are of 8 bytes with base 0 and step 1. A tuple is
+// appended at the row that its gauge's cursor had; rows of derived relations never
+// move.
 //
 // Tuples that serve as keys are packed into one word where the columns' bounds
 // allow it: column i contributes (word - base) << shift, of bits bits. Where they

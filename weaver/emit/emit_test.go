@@ -38,16 +38,20 @@ func runAll(t *testing.T, d *datadriven.TestData) string {
 	var b strings.Builder
 	for i, n := range []int{0, 1, 40, 700} {
 		facts := randomFacts(rand.New(rand.NewPCG(7, uint64(n))), p, n)
-		want, wantErr := harmonyref.Run(p, facts, harmonyref.Options{})
+		drops := countDrops(p)
+		want, wantErr := harmonyref.Run(p, facts, harmonyref.Options{Observe: drops.observer()})
 		// Few rows go through some variant; compiling takes most of the time.
 		run := variants
 		if n < 700 {
 			run = variants[(i+len(d.Input))%len(variants):][:1]
 		}
 		for _, v := range run {
-			t.Run(fmt.Sprintf("%s, %d rows", v.name, n), func(t *testing.T) { checkRun(t, p, facts, v, want, wantErr) })
+			t.Run(fmt.Sprintf("%s, %d rows", v.name, n), func(t *testing.T) { checkRun(t, p, facts, v, want, wantErr, drops) })
 		}
 		fmt.Fprintf(&b, "%d rows:", n)
+		if drops.known && drops.rows > 0 {
+			fmt.Fprintf(&b, " %d dropped;", drops.rows)
+		}
 		if wantErr != nil {
 			fmt.Fprintf(&b, " %v", wantErr)
 		} else {
@@ -61,7 +65,7 @@ func runAll(t *testing.T, d *datadriven.TestData) string {
 }
 
 // checkRun runs a program in one variant.
-func checkRun(t *testing.T, p *harmony.Program, facts map[string]planref.Rows, v variant, want *planref.Answer, wantErr error) {
+func checkRun(t *testing.T, p *harmony.Program, facts map[string]planref.Rows, v variant, want *planref.Answer, wantErr error, drops *drops) {
 	t.Helper()
 	d := newDriver(t, p, facts, v)
 	got, err := d.run()
@@ -71,12 +75,48 @@ func checkRun(t *testing.T, p *harmony.Program, facts map[string]planref.Rows, v
 	if err != nil {
 		return
 	}
+	if drops.known && d.dropped[0] != drops.rows {
+		t.Errorf("%d rows are dropped for decimals that do not fit, not %d", d.dropped[0], drops.rows)
+	}
 	for name, rows := range want.Outputs {
 		rows = slices.Clone(rows)
 		planref.SortRows(rows)
 		if a, b := show(got[name]), show(rows); a != b {
 			t.Fatalf("%s is\n%s\nnot\n%s\nwith\n%s\n%s", name, a, b, d.code.Module, d.code.IR)
 		}
+	}
+}
+
+// drops counts the rows that are dropped for a decimal that does not fit, in a
+// program whose needs stand behind what defines their registers.
+type drops struct {
+	needed map[*harmony.Reg]bool
+	known  bool // whether the program is such a one
+	rows   int64
+}
+
+func countDrops(p *harmony.Program) *drops {
+	d := &drops{needed: map[*harmony.Reg]bool{}, known: true}
+	for _, k := range p.Kernels() {
+		for i, s := range k.Stages {
+			if n, ok := s.(*harmony.Need); ok {
+				d.known = d.known && harmony.Def(k.Stages[i-1]) == n.Reg
+				d.needed[n.Reg] = true
+			}
+		}
+	}
+	return d
+}
+
+func (d *drops) observer() *harmonyref.Observer {
+	return &harmonyref.Observer{
+		Register: func(r *harmony.Reg, v scalar.Value) {
+			if d.needed[r] && !v.Fits() {
+				d.rows++
+			}
+		},
+		Call:  func(*harmony.Map, []scalar.Value, scalar.Value, bool) {},
+		Tuple: func(*harmony.Relation, []scalar.Value) {},
 	}
 }
 
