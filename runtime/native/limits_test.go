@@ -1,0 +1,199 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+const closure = `
+edge(x, y) -> int(x), int(y).
+tc(x, y) <- edge(x, y).
+tc(x, z) <- tc(x, y), edge(y, z).
+`
+
+// line is a path of n edges.
+func line(n int64) oracle.Facts {
+	var edges []oracle.Tuple
+	for i := range n {
+		edges = append(edges, oracle.Tuple{scalar.OfInt(scalar.IntType, i), scalar.OfInt(scalar.IntType, i+1)})
+	}
+	return oracle.Facts{"edge": edges}
+}
+
+func stored(t *testing.T, text string, facts oracle.Facts) (*queryplan.Plan, *store.Database) {
+	t.Helper()
+	prog, plan := planOf(t, text)
+	db, err := database(prog, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan, db
+}
+
+func TestMemoryBound(t *testing.T) {
+	plan, db := stored(t, closure, line(2000))
+	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
+		for _, threads := range []int{1, 2} {
+			_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: threads, Memory: 4 << 20})
+			var out *runtime.MemoryError
+			if !errors.As(err, &out) || out.What != "tc" || out.Held > out.Bound {
+				t.Errorf("with %d threads got %v", threads, err)
+			}
+			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: threads, Memory: 64 << 20})
+			if err != nil || answer.Outputs["tc"].Rows() != 2000*2001/2 {
+				t.Fatalf("with %d threads got %v", threads, err)
+			}
+			if answer.Peak > 64<<20 || answer.Peak < 4*2000*2001/2 {
+				t.Errorf("peak %d", answer.Peak)
+			}
+		}
+	}
+}
+
+// TestMemoryIsReturned looks for regions that are still accounted for when a run
+// ends, failed or not.
+func TestMemoryIsReturned(t *testing.T) {
+	plan, db := stored(t, closure, line(1500))
+	e := newEngine(t, 1024, false)
+	for _, bound := range []int64{0, 3 << 20} {
+		r := &run{req: &runtime.Request{Plan: plan, Facts: db}, mem: newMemory(bound), threads: 2, sizes: e.sizes, answer: &runtime.Answer{}}
+		r.cancel.ctx = context.Background()
+		prog, err := e.programs.find(plan, e.opts.Lower)
+		if err == nil {
+			err = r.prepare(context.Background(), prog)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.code, err = prog.code(e, r.layouts, r.ranges); err != nil {
+			t.Fatal(err)
+		}
+		err = r.walk()
+		if (err != nil) != (bound > 0) {
+			t.Fatalf("bound %d: %v", bound, err)
+		}
+		if held := r.mem.held.Load(); err == nil && held > mapBytes {
+			t.Errorf("%d bytes are held after a run", held)
+		}
+		r.mem.close()
+		if len(r.mem.regions) != 0 {
+			t.Errorf("bound %d: %d regions are still mapped", bound, len(r.mem.regions))
+		}
+		prog.release(r.code)
+	}
+}
+
+const product = `
+edge(x, y) -> int(x), int(y).
+n[] = v <- agg<<v = count()>> edge(a, _), edge(b, _), edge(c, _), a + b + c > 0.
+`
+
+func TestCancel(t *testing.T) {
+	plan, db := stored(t, product, line(4000))
+	e := newEngine(t, 1024, false)
+	why := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(why)
+	if _, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db}); err != why {
+		t.Errorf("a run that was cancelled before it began returns %v", err)
+	}
+	for _, threads := range []int{1, 2} {
+		// The second run of a plan finds its code.
+		ctx, cancel := context.WithTimeoutCause(context.Background(), 100*time.Millisecond, why)
+		_, _ = e.Run(ctx, &runtime.Request{Plan: plan, Facts: db, Threads: threads})
+		cancel()
+		ctx2, cancel2 := context.WithCancelCause(context.Background())
+		var stopped time.Time
+		time.AfterFunc(50*time.Millisecond, func() { stopped = time.Now(); cancel2(why) })
+		if _, err := e.Run(ctx2, &runtime.Request{Plan: plan, Facts: db, Threads: threads}); err != why {
+			t.Fatalf("got %v", err)
+		}
+		// The goal is 100 ms; a busy test machine takes longer to wake up.
+		if late := time.Since(stopped); late > 2*time.Second {
+			t.Errorf("with %d threads the run went on for %v", threads, late)
+		}
+	}
+}
+
+// TestConcurrentRuns shares code between runs at the same time, over facts of
+// different layouts.
+func TestConcurrentRuns(t *testing.T) {
+	e := newEngine(t, 1024, false)
+	prog, plan := planOf(t, closure)
+	var wg sync.WaitGroup
+	for i := range 12 {
+		n := int64(10) << (2 * (i % 6))
+		if n > 2000 {
+			n = 2000
+		}
+		db, err := database(prog, line(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: 2})
+			if err != nil || int64(answer.Outputs["tc"].Rows()) != n*(n+1)/2 {
+				t.Errorf("%d edges: %v", n, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(e.programs.list[0].prog.compiled); n > keptCode {
+		t.Errorf("%d layouts have code", n)
+	}
+}
+
+// TestOverflowNamesTheFirstGroup has groups of every form.
+func TestOverflowNamesTheFirstGroup(t *testing.T) {
+	const text = `
+in(g, n, v) -> string(g), int(n), int(v).
+out[g] = t <- agg<<t = total(v)>> in(g, _, v).
+`
+	var rows []oracle.Tuple
+	for i, g := range []string{"d", "b", "c", "a", "b", "c", "d", "e"} {
+		v := int64(1 << 62)
+		if g == "a" || g == "e" {
+			v = 1
+		}
+		rows = append(rows, oracle.Tuple{scalar.OfString(g), scalar.OfInt(scalar.IntType, int64(i)), scalar.OfInt(scalar.IntType, v)})
+	}
+	plan, db := stored(t, text, oracle.Facts{"in": rows})
+	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, true)} {
+		_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: 2})
+		if err == nil || err.Error() != `total for (b) does not fit int` {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestGeneratorFails passes the generator's and LLVM's errors on.
+func TestGeneratorFails(t *testing.T) {
+	plan, db := stored(t, closure, line(3))
+	e := newEngine(t, 1024, false)
+	e.opts.Cache = nil
+	e.opts.Generator = brokenGenerator{e.opts.Generator}
+	_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+	if err == nil {
+		t.Error("code that LLVM refuses runs")
+	}
+}
+
+type brokenGenerator struct{ Generator }
+
+func (g brokenGenerator) Generate(p *harmony.Program, k Knowledge) (*Code, error) {
+	code, err := g.Generator.Generate(p, k)
+	if err == nil {
+		code.IR += "define void @broken("
+	}
+	return code, err
+}
