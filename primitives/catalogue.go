@@ -31,6 +31,48 @@ type Primitive struct {
 	ScratchFormula string
 }
 
+// Prototype returns the signature in LLVM's names of types: the result, void for
+// none, and the parameters.
+func (p *Primitive) Prototype() (result string, params []string) {
+	head, list, _ := strings.Cut(strings.TrimSuffix(p.Signature, ")"), "(")
+	result = llvmType(strings.TrimSuffix(head, p.Name))
+	for param := range strings.SplitSeq(list, ",") {
+		if t := llvmType(param); t != "void" {
+			params = append(params, t)
+		}
+	}
+	return result, params
+}
+
+// llvmType reads a C type, with or without the name of what has it.
+func llvmType(c string) string {
+	if strings.Contains(c, "*") {
+		return "ptr"
+	}
+	for _, word := range strings.Fields(c) {
+		switch word {
+		case "int64_t", "uint64_t":
+			return "i64"
+		case "int32_t", "uint32_t":
+			return "i32"
+		case "uint8_t":
+			return "i8"
+		}
+	}
+	return "void"
+}
+
+// CallPrefix stands before the name of a primitive of whole tiles that code for a CPU
+// calls instead of inlining it: a call costs nothing beside a tile of rows, and code
+// is compiled in a fraction of the time. Package internal/hostcode has what is
+// called.
+const CallPrefix = "call_"
+
+// WholeTile says that one call works on all items of a tile, or of the block.
+func (p *Primitive) WholeTile() bool {
+	return p.Collective || strings.HasSuffix(p.Signature, "int32_t items)") || strings.Contains(p.Name, "_tile_")
+}
+
 // Scratch returns the bytes of shared memory that a call needs.
 func (p *Primitive) Scratch(threads, items int) int {
 	size := scratch[p.Name]

@@ -74,44 +74,30 @@ func (m *module) add(f *function) {
 	named.Nodes = append(named.Nodes, note)
 }
 
-// primitive returns a primitive's declaration, with the types of the catalogue.
+// primitive returns a primitive's declaration, with the types of the catalogue. On a
+// CPU those of whole tiles are called and not inlined.
 func (m *module) primitive(name string) *ir.Func {
-	if f := m.declared[name]; f != nil {
-		return f
-	}
 	p, ok := primitives.Lookup(name)
 	if !ok {
 		panic("emit: there is no primitive " + name)
 	}
-	head, list, _ := strings.Cut(strings.TrimSuffix(p.Signature, ")"), "(")
-	result, _ := typeOf(strings.TrimSuffix(head, name))
-	var params []types.Type
-	for param := range strings.SplitSeq(list, ",") {
-		if t, ok := typeOf(param); ok {
-			params = append(params, t)
-		}
+	symbol := name
+	if !m.opts.Target.GPU && p.WholeTile() {
+		symbol = primitives.CallPrefix + name
 	}
-	return m.declare(name, result, params...)
+	if f := m.declared[symbol]; f != nil {
+		return f
+	}
+	result, list := p.Prototype()
+	var params []types.Type
+	for _, t := range list {
+		params = append(params, irTypes[t])
+	}
+	return m.declare(symbol, irTypes[result], params...)
 }
 
-// typeOf reads a C type, with or without the name of what has it. It is not ok
-// for void.
-func typeOf(c string) (t types.Type, ok bool) {
-	if strings.Contains(c, "*") {
-		return expr.Ptr(), true
-	}
-	for _, word := range strings.Fields(c) {
-		switch word {
-		case "int64_t", "uint64_t":
-			return types.I64, true
-		case "int32_t", "uint32_t":
-			return types.I32, true
-		case "uint8_t":
-			return types.I8, true
-		}
-	}
-	return types.Void, false
-}
+// irTypes are the types of primitives by name.
+var irTypes = map[string]types.Type{"void": types.Void, "i8": types.I8, "i32": types.I32, "i64": types.I64, "ptr": expr.Ptr()}
 
 // declare declares a function of another module, or an intrinsic.
 func (m *module) declare(name string, result types.Type, params ...types.Type) *ir.Func {
@@ -121,6 +107,10 @@ func (m *module) declare(name string, result types.Type, params ...types.Type) *
 	list := make([]*ir.Param, len(params))
 	for i, t := range params {
 		list[i] = ir.NewParam("", t)
+		if t.Equal(expr.Ptr()) {
+			// Nothing keeps an address: arrays of a tile stay apart from all else in memory.
+			list[i].Attrs = append(list[i].Attrs, enum.ParamAttrNoCapture)
+		}
 	}
 	f := m.ir.NewFunc(name, result, list...)
 	f.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
