@@ -14,7 +14,6 @@ import (
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/harmony/ranges"
 	"github.com/redfoxdb/redfox/internal/hostcode"
-	"github.com/redfoxdb/redfox/internal/hostcode"
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/internal/planref"
@@ -232,13 +231,6 @@ func newDriver(t testing.TB, p *harmony.Program, facts map[string]planref.Rows, 
 	}
 	d.code = code
 	d.jit = newJIT(t)
-	symbols, err := hostcode.Symbols(library(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.jit.Define(symbols); err != nil {
-		t.Fatal(err)
-	}
 	if err := d.jit.AddObject("kernels", objectOf(t, code, cmp.Or(v.pipeline, quick))); err != nil {
 		t.Fatal(err)
 	}
