@@ -59,12 +59,17 @@ var layers = []layer{
 	{"runtime", []string{"frontend/source", "queryplan", "runtime/store"}},
 	{"runtime/prepare", []string{"queryplan", "harmony", "harmony/domain", "harmony/ranges", "internal/interval", "runtime/store"}},
 	{"runtime/portable", []string{"frontend/source", "queryplan", "internal/interval", "runtime", "runtime/order", "runtime/prepare", "runtime/store"}},
+	{"runtime/native", []string{
+		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges",
+		"internal/hostcode", "internal/interval", "internal/llvm",
+		"runtime", "runtime/order", "runtime/prepare", "runtime/store",
+	}},
 
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/lower",
 		"harmony/abi", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/emit",
-		"runtime", "runtime/portable", "runtime/store", "internal/kernelcache", "internal/llvm",
+		"runtime", "runtime/native", "runtime/portable", "runtime/store", "internal/kernelcache", "internal/llvm",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
 }
@@ -151,7 +156,7 @@ var libraries = map[string][]string{
 	"github.com/rivo/uniseg":              {"frontend/diag"},
 	"github.com/schollz/progressbar/v3":   {"cmd/redfox"},
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},
-	"golang.org/x/sys":                    {"runtime/portable", "runtime/store", "cmd/redfox"},
+	"golang.org/x/sys":                    {"runtime/native", "runtime/portable", "runtime/store", "cmd/redfox"},
 	"golang.org/x/term":                   {"cmd/redfox"},
 	"github.com/ebitengine/purego":        {"internal/llvm"},
 	"github.com/cockroachdb/datadriven":   nil,
