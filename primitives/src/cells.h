@@ -3,43 +3,49 @@
 //
 // With shared = 0 one CPU worker alone writes the cells; the threads of a GPU
 // always share them. What the slots and values of items that are not live hold is
-// unspecified. Where all groups are few and their number is known, size says so:
-// then a thread adds up its items of each group, and a warp its threads', before a
-// cell is touched once.
+// unspecified.
+//
+// A GPU's lanes whose items fall into the same cell add up among themselves first,
+// so that few groups, or one that most rows fall into, are no slower than
+// many. Where the number of slots is known, size says it, else it is 0: few
+// enough of them are added up in registers.
 
 #pragma once
 
 #include "group.h"
+#include "peers.h"
 
 namespace cells {
 
-// Beyond 4 groups a CPU is faster with an addition for each item.
-enum : uint64_t { FEW = target::WARP == 1 ? 4 : 8 };
+// FEW is the most groups that are added up one after the other.
+enum : uint64_t { FEW = target::WARP == 1 ? 4 : 32 };
 
 RF_HELPER bool together(int32_t shared) { return target::WARP > 1 || shared; }
+
+// total is the number whose 32-bit digits add up to low and high, of which high
+// may be negative.
+RF_HELPER int128::Int128 total(uint64_t low, uint64_t high) {
+  return int128::add(int128::Int128{high << 32, (int64_t)high >> 32}, int128::Int128{low, 0});
+}
 
 // Sum adds up at most 2^31 words of 64 bits exactly: their halves apart, so that
 // nothing carries and loops vectorise.
 struct Sum {
-  uint64_t low;
-  int64_t high;
+  uint64_t halves[2];
 
   RF_MEMBER void add(uint64_t word, bool is_unsigned) {
-    low += word & 0xffffffffu;
-    high += is_unsigned ? (int64_t)(word >> 32) : (int64_t)word >> 32;
+    halves[0] += word & 0xffffffffu;
+    halves[1] += is_unsigned ? word >> 32 : (uint64_t)((int64_t)word >> 32);
   }
-  RF_MEMBER int128::Int128 total() const {
-    return int128::add(int128::Int128{(uint64_t)high << 32, high >> 32}, int128::Int128{low, 0});
-  }
+  RF_MEMBER int128::Int128 total() const { return cells::total(halves[0], halves[1]); }
 };
 
-// each calls add with each item that is live and all ones. Where the cells are not
-// shared it calls it with the others too, and 0, by which it masks their slots and
-// values: that is cheaper than a branch nobody can predict.
-template <class A> RF_HELPER void each(const uint8_t *live, bool together, int32_t items, A add) {
-  RF_UNROLL
+// each calls add with each item and all ones if it is live, else 0, by which
+// add masks its slot and values: that is cheaper than a branch nobody can predict.
+// Items that share their cells with other workers are called only if live.
+template <class A> RF_HELPER void each(const uint8_t *live, int32_t shared, int32_t items, A add) {
   for (int32_t i = 0; i < items; i++)
-    if (!together)
+    if (!shared)
       add(i, 0 - (uint64_t)live[i]);
     else if (live[i])
       add(i, ~(uint64_t)0);
@@ -69,15 +75,13 @@ RF_HELPER uint64_t warp_sum(uint64_t v) {
   return reduce::warp(v, [](uint64_t a, uint64_t b) RF_LAMBDA { return a + b; });
 }
 
-RF_HELPER bool first_lane() { return target::WARP == 1 || target::thread() % target::WARP == 0; }
-
 } // namespace cells
 
 // rf_tile_cells_count adds one to the cell of each live item.
 //
-// Phases: of few groups: 1 count in threads; 2 in warps; 3 add to the cells
+// Phases: 1 count in threads, of few groups, or in warps; 2 add to the cells
 // Barriers: 0, but every warp calls it whole
-// Cost: one atomic a live item; of few groups one a warp and group, none if not shared
+// Cost: 1 match an item and one atomic a warp and slot; of few groups 10 shuffles and one atomic a warp and group; no atomic if not shared
 RF_PRIMITIVE void rf_tile_cells_count(int64_t *cells, int32_t words, const int64_t *slots, const uint8_t *live,
                                       uint64_t size, int32_t shared, int32_t items) {
   bool together = cells::together(shared);
@@ -87,15 +91,22 @@ RF_PRIMITIVE void rf_tile_cells_count(int64_t *cells, int32_t words, const int64
         slots, live, size, items, [&count](int32_t, uint64_t mask) RF_LAMBDA { count += mask & 1; },
         [=, &count](uint64_t g) RF_LAMBDA {
           uint64_t all = cells::warp_sum(count);
-          if (cells::first_lane() && all != 0)
+          if (peers::lane() == 0 && all != 0)
             rf_cell_add(cells + (uint64_t)words * g, (int64_t)all, together);
           count = 0;
         });
     return;
   }
-  cells::each(live, together, items, [=](int32_t i, uint64_t mask) RF_LAMBDA {
-    rf_cell_add(cells + words * (int64_t)(slots[i] & mask), (int64_t)(mask & 1), together);
-  });
+  if (target::WARP == 1)
+    return cells::each(live, shared, items, [=](int32_t i, uint64_t mask) RF_LAMBDA {
+      rf_cell_add(cells + words * (int64_t)(slots[i] & mask), (int64_t)(mask & 1), together);
+    });
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    uint32_t lanes = peers::of((uint64_t)slots[i], live[i]);
+    if (peers::leads(lanes))
+      rf_cell_add(cells + words * slots[i], __builtin_popcount(lanes), 1);
+  }
 }
 
 // rf_tile_cells_mark sets the words of live items' slots to 1. Any number of
@@ -110,48 +121,70 @@ RF_PRIMITIVE void rf_tile_cells_mark(int64_t *occupied, const int64_t *slots, co
 }
 
 // rf_tile_cells_add adds live items' words, signed or unsigned, to sums of 128
-// bits, low half first. size is the number of slots if it is small and known, else 0.
+// bits, low half first.
 //
-// Phases: of few groups: 1 add in threads; 2 in warps; 3 add to the cells
+// Phases: 1 add in threads, of few groups, or in warps; 2 add to the cells
 // Barriers: 0, but every warp calls it whole
-// Cost: one or two atomics a live item; of few groups 20 shuffles and one or two atomics a warp and group, none if not shared
+// Cost: 1 match an item, 4 shuffles for each doubling of the peers, one or two atomics a warp and slot; of few groups 20 shuffles and one or two atomics a warp and group; no atomic if not shared
 RF_PRIMITIVE void rf_tile_cells_add(uint64_t *cells, int32_t words, const int64_t *slots, const int64_t *values,
                                     const uint8_t *live, int32_t is_unsigned, uint64_t size, int32_t shared,
                                     int32_t items) {
   bool together = cells::together(shared);
   if (size - 1 < cells::FEW) {
-    cells::Sum sum = {0, 0};
+    cells::Sum sum = {{0, 0}};
     cells::each_few(
         slots, live, size, items,
         [=, &sum](int32_t i, uint64_t mask) RF_LAMBDA { sum.add((uint64_t)values[i] & mask, is_unsigned != 0); },
         [=, &sum](uint64_t g) RF_LAMBDA {
-          sum.low = cells::warp_sum(sum.low);
-          sum.high = (int64_t)cells::warp_sum((uint64_t)sum.high);
+          sum.halves[0] = cells::warp_sum(sum.halves[0]);
+          sum.halves[1] = cells::warp_sum(sum.halves[1]);
           int128::Int128 total = sum.total();
-          if (cells::first_lane() && (total.lo | (uint64_t)total.hi) != 0)
+          if (peers::lane() == 0 && (total.lo | (uint64_t)total.hi) != 0)
             rf_cell_add_i128(cells + (uint64_t)words * g, total.lo, total.hi, together);
-          sum = cells::Sum{0, 0};
+          sum = cells::Sum{{0, 0}};
         });
     return;
   }
-  cells::each(live, together, items, [=](int32_t i, uint64_t mask) RF_LAMBDA {
-    int64_t value = (int64_t)((uint64_t)values[i] & mask);
-    rf_cell_add_i128(cells + words * (int64_t)(slots[i] & mask), (uint64_t)value, is_unsigned ? 0 : value >> 63,
-                     together);
-  });
+  if (target::WARP == 1)
+    return cells::each(live, shared, items, [=](int32_t i, uint64_t mask) RF_LAMBDA {
+      int64_t value = (int64_t)((uint64_t)values[i] & mask);
+      rf_cell_add_i128(cells + words * (int64_t)(slots[i] & mask), (uint64_t)value, is_unsigned ? 0 : value >> 63,
+                       together);
+    });
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    uint32_t lanes = peers::of((uint64_t)slots[i], live[i]);
+    cells::Sum sum = {{0, 0}};
+    sum.add((uint64_t)values[i], is_unsigned != 0);
+    peers::sum(lanes, sum.halves);
+    int128::Int128 total = sum.total();
+    if (peers::leads(lanes))
+      rf_cell_add_i128(cells + words * slots[i], total.lo, total.hi, 1);
+  }
 }
 
 // rf_tile_cells_add_i128 adds live items' numbers of 128 bits, in two arrays, to
 // sums of 128 bits, low half first.
 //
-// Cost: one or two atomics a live item, none if not shared
+// Phases: 1 add in warps; 2 add to the cells
+// Barriers: 0, but every warp calls it whole
+// Cost: 1 match an item, 6 shuffles for each doubling of the peers, one or two atomics a warp and slot; no atomic if not shared
 RF_PRIMITIVE void rf_tile_cells_add_i128(uint64_t *cells, int32_t words, const int64_t *slots, const int64_t *low,
                                          const int64_t *high, const uint8_t *live, int32_t shared, int32_t items) {
-  bool together = cells::together(shared);
-  cells::each(live, together, items, [=](int32_t i, uint64_t mask) RF_LAMBDA {
-    rf_cell_add_i128(cells + words * (int64_t)(slots[i] & mask), (uint64_t)low[i] & mask, (int64_t)(high[i] & mask),
-                     together);
-  });
+  if (target::WARP == 1)
+    return cells::each(live, shared, items, [=](int32_t i, uint64_t mask) RF_LAMBDA {
+      rf_cell_add_i128(cells + words * (int64_t)(slots[i] & mask), (uint64_t)low[i] & mask, (int64_t)(high[i] & mask),
+                       shared);
+    });
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    uint32_t lanes = peers::of((uint64_t)slots[i], live[i]);
+    uint64_t digits[3] = {(uint64_t)low[i] & 0xffffffffu, (uint64_t)low[i] >> 32, (uint64_t)high[i]};
+    peers::sum(lanes, digits);
+    int128::Int128 total = cells::total(digits[0], digits[1]);
+    if (peers::leads(lanes))
+      rf_cell_add_i128(cells + words * slots[i], total.lo, (int64_t)((uint64_t)total.hi + digits[2]), 1);
+  }
 }
 
 // rf_tile_cells_min lowers the cells of live items to their values, in the order

@@ -26,33 +26,42 @@ enum { DIGITS = 66, PLUS = 66, MINUS = 67 };
 
 enum : uint64_t { FRACTION = (1ull << 52) - 1, INFINITE = 0x7ffull << 52, NOT_A_NUMBER = INFINITE | 1ull << 51 | 1 };
 
-// add_word spares an atomic that would change nothing; a plain addition is not
-// worth the branch.
-RF_HELPER void add_word(uint64_t *cell, int32_t at, uint64_t word, bool together) {
-  if (!together || word != 0)
-    rf_cell_add((int64_t *)cell + at, (int64_t)word, together);
-}
+// Term is what a finite double adds to a sum: words to three digits from at on.
+struct Term {
+  int32_t at;
+  uint64_t words[3];
+};
 
-// add adds the double of the given bits.
-RF_HELPER void add(uint64_t *cell, uint64_t bits, bool together) {
+RF_HELPER bool is_finite(uint64_t bits) { return (bits & INFINITE) != INFINITE; }
+
+RF_HELPER Term term(uint64_t bits) {
   uint64_t sign = 0 - (bits >> 63);
   uint64_t exponent = bits >> 52 & 0x7ff, fraction = bits & FRACTION;
-  if (exponent == 0x7ff) {
-    if (fraction != 0 || sign == 0)
-      rf_cell_add((int64_t *)cell + PLUS, 1, together);
-    if (fraction != 0 || sign != 0)
-      rf_cell_add((int64_t *)cell + MINUS, 1, together);
-    return;
-  }
   // Subnormals have the exponent of the least normal numbers, and no hidden bit.
   uint64_t mantissa = exponent == 0 ? fraction : fraction | 1ull << 52;
   uint64_t place = exponent == 0 ? 0 : exponent - 1;
-  int32_t at = (int32_t)(place / 32), shift = (int32_t)(place % 32);
-  uint64_t low = mantissa << shift;
-  uint64_t upper = mantissa >> 32 >> (32 - shift);
-  add_word(cell, at, ((low & 0xffffffffu) ^ sign) - sign, together);
-  add_word(cell, at + 1, ((low >> 32) ^ sign) - sign, together);
-  add_word(cell, at + 2, (upper ^ sign) - sign, together);
+  int32_t shift = (int32_t)(place % 32);
+  uint64_t low = mantissa << shift, upper = mantissa >> 32 >> (32 - shift);
+  return Term{(int32_t)(place / 32),
+              {((low & 0xffffffffu) ^ sign) - sign, ((low >> 32) ^ sign) - sign, (upper ^ sign) - sign}};
+}
+
+RF_HELPER void add_term(uint64_t *cell, Term t, bool together) {
+  RF_UNROLL
+  for (int32_t k = 0; k < 3; k++)
+    // Spares an atomic that would change nothing; a plain addition is not worth
+    // the branch.
+    if (!together || t.words[k] != 0)
+      rf_cell_add((int64_t *)cell + t.at + k, (int64_t)t.words[k], together);
+}
+
+// add_special adds an infinity or NaN.
+RF_HELPER void add_special(uint64_t *cell, uint64_t bits, bool together) {
+  bool nan = (bits & FRACTION) != 0, negative = bits >> 63;
+  if (nan || !negative)
+    rf_cell_add((int64_t *)cell + PLUS, 1, together);
+  if (nan || negative)
+    rf_cell_add((int64_t *)cell + MINUS, 1, together);
 }
 
 // Leading is the leading 96 bits of a sum's absolute value: the first digit that
@@ -90,13 +99,29 @@ RF_HELPER Leading leading(const uint64_t *cell, int64_t sign) {
 // rf_tile_cells_float adds live items' doubles, given as their bits, to exact
 // sums of 68 words each.
 //
-// Cost: two or three atomics a live item, none if not shared
+// Phases: 1 add those of the same digits in warps; 2 add to the cells
+// Barriers: 0, but every warp calls it whole
+// Cost: 1 match an item, 6 shuffles for each doubling of the peers, two or three atomics a warp, slot and range of 2^32; no atomic if not shared
 RF_PRIMITIVE void rf_tile_cells_float(uint64_t *cells, int32_t words, const int64_t *slots, const int64_t *values,
                                       const uint8_t *live, int32_t shared, int32_t items) {
   RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (live[i])
-      fsum::add(cells + words * slots[i], (uint64_t)values[i], cells::together(shared));
+  for (int32_t i = 0; i < items; i++) {
+    uint64_t bits = (uint64_t)values[i];
+    uint64_t *cell = cells + words * slots[i];
+    bool finite = live[i] && fsum::is_finite(bits);
+    if (live[i] && !finite)
+      fsum::add_special(cell, bits, cells::together(shared));
+    fsum::Term t = fsum::term(bits);
+    if (target::WARP == 1) {
+      if (finite)
+        fsum::add_term(cell, t, shared);
+      continue;
+    }
+    uint32_t lanes = peers::of((uint64_t)slots[i] * 64 + (uint64_t)t.at, finite);
+    peers::sum(lanes, t.words);
+    if (peers::leads(lanes))
+      fsum::add_term(cell, t, true);
+  }
 }
 
 // rf_fsum_round returns the bits of the double nearest to an exact sum, of two

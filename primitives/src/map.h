@@ -41,7 +41,7 @@ RF_HELPER void find_tile(int64_t *rows, uint8_t *live, const uint64_t *keys, con
   tile::in_groups<Slot>(
       items,
       [=](int32_t i) RF_LAMBDA {
-        Slot seen = {live[i] ? set64::home(mask, keys[i]) : 0, 0, 0};
+        Slot seen = {set64::home_if(mask, keys[i], live[i]), 0, 0};
         if (target::WARP == 1)
           target::prefetch(slots + 2 * seen.at);
         else if (live[i])

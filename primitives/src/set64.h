@@ -32,9 +32,12 @@ RF_HELPER Probe look(const uint64_t *slots, uint64_t mask, uint64_t key) {
   return Probe{at, target::load(slots + at)};
 }
 
+// home_if is home for a live item, else 0; a CPU does without a branch.
+RF_HELPER uint64_t home_if(uint64_t mask, uint64_t key, bool live) { return home(mask, key) & (0 - (uint64_t)live); }
+
 // begin and look_late are look in two steps, see tile::in_groups.
 template <bool STABLE> RF_HELPER Probe begin(const uint64_t *slots, uint64_t mask, uint64_t key, bool live) {
-  uint64_t at = live ? home(mask, key) : 0;
+  uint64_t at = home_if(mask, key, live);
   return Probe{at, tile::early<STABLE>(slots + at, live)};
 }
 
@@ -91,7 +94,7 @@ RF_HELPER void insert_tile(const uint8_t *live, const uint64_t *keys, uint64_t *
       items, [=](int32_t i) RF_LAMBDA { return begin<false>(slots, mask, keys[i], live[i]); },
       [=](int32_t i, Probe &p) RF_LAMBDA {
         p = look_late<false>(slots, p);
-        bool settled = !live[i] || p.word == stored(keys[i]);
+        bool settled = !live[i] | (p.word == stored(keys[i]));
         done(i, (int64_t)p.at, false);
         return settled;
       },

@@ -27,6 +27,7 @@
 #include "direct.h"
 #include "keys.h"
 #include "map.h"
+#include "peers.h"
 
 namespace bits {
 
@@ -54,6 +55,18 @@ RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint32_t *wor
 }
 
 } // namespace bits
+
+namespace multi {
+
+// each_number calls with with each item and what number says of it, after begin
+// has asked for what that takes; all lanes of a warp together.
+template <class B, class N, class W> RF_HELPER void each_number(int32_t items, B begin, N number, W with) {
+  tile::in_groups<set64::Probe>(
+      items, begin, [](int32_t, set64::Probe) RF_LAMBDA { return false; },
+      [=](int32_t i, set64::Probe p) RF_LAMBDA { with(i, number(i, p)); });
+}
+
+} // namespace multi
 
 // rf_tile_find_unique finds the rows of live items' keys in a unique index and
 // leaves live only those that have one; the others' rows are -1.
@@ -177,7 +190,7 @@ RF_PRIMITIVE void rf_tile_build_unique(const uint64_t *keys, const int64_t *rows
     tile::in_groups<bool>(
         items,
         [=](int32_t i) RF_LAMBDA {
-          target::prefetch((uint64_t *)table + (live[i] ? 2 * set64::home(size, keys[i]) : 0));
+          target::prefetch((uint64_t *)table + 2 * set64::home_if(size, keys[i], live[i]));
           return live[i] != 0;
         },
         [=](int32_t, bool wanted) RF_LAMBDA { return !wanted; },
@@ -211,55 +224,62 @@ RF_PRIMITIVE void rf_tile_build_exists(const uint64_t *keys, const uint8_t *live
 // rf_tile_build_count counts live items under their keys in a multi index, one
 // word after the key's own: begins[k + 1].
 //
-// Phases: of HASH as rf_tile_insert
-// Cost: one atomic a live item, and before it about 1.5 random accesses (HASH)
+// Phases: 1 of HASH as rf_tile_insert; 2 count in warps; 3 add to begins
+// Barriers: 0, but every warp calls it whole
+// Cost: 1 match an item, one atomic a warp and key (a CPU one an item), and before it about 1.5 random accesses (HASH)
 RF_PRIMITIVE void rf_tile_build_count(const uint64_t *keys, const uint8_t *live, int64_t form, void *table,
                                       uint64_t size, uint64_t *begins, int32_t items) {
+  auto count = [=](int32_t, int64_t k) RF_LAMBDA {
+    uint32_t lanes = peers::of((uint64_t)k, k >= 0);
+    if (peers::leads(lanes))
+      target::add(begins + k + 1, (uint64_t)__builtin_popcount(lanes));
+  };
   if (form == form::HASH) {
     uint64_t *slots = (uint64_t *)table;
-    tile::in_groups<set64::Probe>(
+    multi::each_number(
         items, [=](int32_t i) RF_LAMBDA { return set64::begin<false>(slots, size, keys[i], live[i]); },
-        [=](int32_t i, set64::Probe) RF_LAMBDA { return !live[i]; },
         [=](int32_t i, set64::Probe p) RF_LAMBDA {
           int32_t is;
-          int64_t slot = set64::insert(slots, size, keys[i], set64::look_late<false>(slots, p), true, &is);
-          if (slot >= 0)
-            target::add(begins + slot + 1, (uint64_t)1);
-        });
+          return live[i] ? set64::insert(slots, size, keys[i], set64::look_late<false>(slots, p), true, &is) : -1;
+        },
+        count);
     return;
   }
   RF_UNROLL
   for (int32_t i = 0; i < items; i++)
-    if (live[i] && keys[i] < size)
-      target::add(begins + keys[i] + 1, (uint64_t)1);
+    count(i, live[i] && keys[i] < size ? (int64_t)keys[i] : -1);
 }
 
 // rf_tile_build_fill enters the rows of live items, which were counted, into
 // their keys' runs: each takes the place begins[k + 1] and moves that on, so that in
 // the end it is where the next key's run begins.
 //
-// Phases: of HASH as rf_tile_find_unique
-// Cost: one atomic and one random write of 4 bytes a live item, and before them about 1.5 random accesses (HASH)
+// Phases: 1 of HASH as rf_tile_find_unique; 2 the first of a warp's equal keys takes places for all; 3 write
+// Barriers: 0, but every warp calls it whole
+// Cost: 1 match and 2 shuffles an item, one atomic a warp and key (a CPU one an item), one random write of 4 bytes, and before them about 1.5 random accesses (HASH)
 RF_PRIMITIVE void rf_tile_build_fill(const uint64_t *keys, const int64_t *rows, const uint8_t *live, int64_t form,
                                      const void *table, uint64_t size, uint64_t *begins, uint32_t *index_rows,
                                      int32_t items) {
-  auto enter = [=](int32_t i, uint64_t k) RF_LAMBDA {
-    index_rows[target::add(begins + k + 1, (uint64_t)1)] = (uint32_t)rows[i];
+  auto enter = [=](int32_t i, int64_t k) RF_LAMBDA {
+    uint32_t lanes = peers::of((uint64_t)k, k >= 0);
+    uint64_t place = 0;
+    if (peers::leads(lanes))
+      place = target::add(begins + k + 1, (uint64_t)__builtin_popcount(lanes));
+    place = target::from_lane(place, lanes != 0 ? __builtin_ctz(lanes) : 0);
+    if (k >= 0)
+      index_rows[place + (uint64_t)peers::rank(lanes)] = (uint32_t)rows[i];
   };
   if (form == form::HASH) {
     const uint64_t *slots = (const uint64_t *)table;
-    tile::in_groups<set64::Probe>(
+    multi::each_number(
         items, [=](int32_t i) RF_LAMBDA { return set64::begin<true>(slots, size, keys[i], live[i]); },
-        [=](int32_t i, set64::Probe) RF_LAMBDA { return !live[i]; },
         [=](int32_t i, set64::Probe p) RF_LAMBDA {
-          int64_t slot = set64::find(slots, size, keys[i], set64::look_late<true>(slots, p));
-          if (slot >= 0)
-            enter(i, (uint64_t)slot);
-        });
+          return live[i] ? set64::find(slots, size, keys[i], set64::look_late<true>(slots, p)) : -1;
+        },
+        enter);
     return;
   }
   RF_UNROLL
   for (int32_t i = 0; i < items; i++)
-    if (live[i] && keys[i] < size)
-      enter(i, keys[i]);
+    enter(i, live[i] && keys[i] < size ? (int64_t)keys[i] : -1);
 }

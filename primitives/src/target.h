@@ -9,7 +9,8 @@
 //   thread()                  index of the thread in its block
 //   barrier(), warp_barrier() order memory among a block's or a warp's threads
 //   shuffle, shuffle_up, shuffle_xor   of 32-bit values, over a full warp
-//   match_any(v), ballot(p)   lanes with an equal value, with a true predicate
+//   match_any(v), match_any64(v), ballot(p)   lanes with an equal value of 32 or 64
+//                             bits, with a true predicate
 //   active()                  lanes that execute this together
 //   cas, add, either, smallest, largest   relaxed atomics, returning the old value
 //   load, store               relaxed atomic accesses

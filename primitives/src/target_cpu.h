@@ -20,6 +20,7 @@ RF_HELPER uint32_t shuffle(uint32_t v, int32_t) { return v; }
 RF_HELPER uint32_t shuffle_up(uint32_t v, int32_t) { return v; }
 RF_HELPER uint32_t shuffle_xor(uint32_t v, int32_t) { return v; }
 RF_HELPER uint32_t match_any(uint32_t) { return 1; }
+RF_HELPER uint32_t match_any64(uint64_t) { return 1; }
 RF_HELPER uint32_t ballot(bool p) { return p; }
 RF_HELPER uint32_t active() { return 1; }
 RF_HELPER uint64_t from_active(uint32_t, uint64_t v, int32_t) { return v; }

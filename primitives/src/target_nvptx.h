@@ -25,6 +25,7 @@ RF_HELPER uint32_t shuffle(uint32_t v, int32_t lane) { return __nvvm_shfl_sync_i
 RF_HELPER uint32_t shuffle_up(uint32_t v, int32_t delta) { return __nvvm_shfl_sync_up_i32(~0u, v, delta, 0); }
 RF_HELPER uint32_t shuffle_xor(uint32_t v, int32_t mask) { return __nvvm_shfl_sync_bfly_i32(~0u, v, mask, 31); }
 RF_HELPER uint32_t match_any(uint32_t v) { return __nvvm_match_any_sync_i32(~0u, v); }
+RF_HELPER uint32_t match_any64(uint64_t v) { return __nvvm_match_any_sync_i64(~0u, v); }
 RF_HELPER uint32_t ballot(bool p) { return __nvvm_vote_ballot_sync(~0u, p); }
 RF_HELPER uint32_t active() {
   uint32_t mask;

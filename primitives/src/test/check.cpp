@@ -328,11 +328,8 @@ bool check_bitset(const Case &c) {
 }
 
 bool check_map(const Case &c) {
-  for (int kind : {0, 1, 2}) {
-    Words keys = c.words;
-    if (kind == 2)
-      keys = clipped(keys, 4);
-    keys = distinct(keys);
+  for (int kind : {0, 1}) {
+    Words keys = distinct(c.words);
     if (kind == 0 && !keys.empty() && keys.back() > 1 << 20)
       continue;
     int64_t n = (int64_t)keys.size(), size = keys.empty() ? 1 : keys.back() + 1;
@@ -350,40 +347,182 @@ bool check_map(const Case &c) {
     }
     auto found = c.device->zeros<int64_t>(probes.size());
     c.run("map_find", {c.device->copy(probes), (int64_t)probes.size(), table, capacity - 1, 0, size, kind, found});
-    if (!same(kind == 0 ? "direct" : kind == 1 ? "map64" : "map32", found.get(), rows))
+    if (!same(kind == 0 ? "direct" : "map64", found.get(), rows))
       return false;
   }
   return true;
 }
 
-bool check_multimap(const Case &c) {
-  uint64_t capacity = capacity_for(c.n());
-  auto in = c.device->copy(c.words);
-  auto keys = c.device->zeros<uint64_t>(capacity + 1), begins = c.device->zeros<uint64_t>(capacity + 2);
-  auto rows = c.device->zeros<uint64_t>(c.n());
-  c.run("multimap_build", {in, c.n(), keys, capacity - 1, begins, rows, 0});
-  std::vector<uint64_t> sums = begins.get();
-  std::partial_sum(sums.begin(), sums.end(), sums.begin());
-  begins.set(sums);
-  c.run("multimap_build", {in, c.n(), keys, capacity - 1, begins, rows, 1});
-  auto counts = c.device->zeros<int64_t>(c.n()), starts = c.device->zeros<int64_t>(c.n());
-  c.run("multimap_find", {in, c.n(), keys, capacity - 1, begins, counts, starts});
-  std::map<int64_t, std::vector<uint64_t>> want;
-  for (int64_t i = 0; i < c.n(); i++)
-    want[c.words[i]].push_back((uint64_t)i);
-  Words count = counts.get(), start = starts.get();
-  std::vector<uint64_t> run = rows.get();
-  std::set<int64_t> checked;
-  for (int64_t i = 0; i < c.n(); i++) {
-    if (!checked.insert(c.words[i]).second)
-      continue;
-    if (start[i] < 0 || start[i] + count[i] > c.n())
-      return same("begin", Words{start[i]}, Words{0});
-    std::vector<uint64_t> got(run.begin() + start[i], run.begin() + start[i] + count[i]);
-    if (!same("rows of a key", sorted(got), want[c.words[i]]))
+// The forms of tables, as package harmony/abi numbers them.
+enum { NONE, DIRECT, HASH };
+
+// Form is a case's keys for tables of a form, and their size.
+struct Form {
+  int form;
+  Words keys;
+  int64_t size, length; // as kernels take it; in words
+
+  Form(const Case &c, int form) : form(form), keys(c.words), size(c.n() + 10), length(size + 1) {
+    if (form == HASH) {
+      size = (int64_t)capacity_for(c.n()) - 1;
+      length = size + 2;
+      return;
+    }
+    for (int64_t &k : keys)
+      k %= size;
+  }
+};
+
+bool check_sets(const Case &c) {
+  for (int form : {DIRECT, HASH}) {
+    Form f(c, form);
+    auto table = c.device->zeros<uint64_t>(f.length);
+    auto fresh = c.device->zeros<int64_t>(c.n()), in = c.device->zeros<int64_t>(c.n());
+    auto keys = c.device->copy(f.keys);
+    c.run("set_insert", {keys, c.n(), form, table, f.size, fresh});
+    c.run("set_contains", {keys, c.n(), form, table, f.size, in});
+    std::map<int64_t, int64_t> times;
+    Words flags = fresh.get();
+    for (int64_t i = 0; i < c.n(); i++)
+      times[f.keys[i]] += flags[i];
+    for (auto &t : times)
+      if (t.second != 1)
+        return same("times new", Words{t.second}, Words{1});
+    if (!same("set_contains", in.get(), Words(c.n(), 3)))
       return false;
   }
   return true;
+}
+
+bool check_index(const Case &c) {
+  for (int form : {DIRECT, HASH}) {
+    Form f(c, form);
+    auto in = c.device->copy(f.keys);
+    auto table = c.device->zeros<uint64_t>(2 * f.length), begins = c.device->zeros<uint64_t>(f.length + 1);
+    auto rows = c.device->zeros<uint32_t>(c.n());
+    auto found = c.device->zeros<int64_t>(c.n());
+    c.run("index_build", {in, c.n(), form, table, f.size, 0, 0, 0});
+    c.run("unique_find", {in, c.n(), form, table, f.size, found});
+    Words unique = found.get();
+    for (int64_t i = 0; i < c.n(); i++)
+      if (unique[i] < 0 || unique[i] >= c.n() || f.keys[unique[i]] != f.keys[i])
+        return same("a key's row", Words{unique[i]}, Words{i});
+
+    table.memory->clear();
+    c.run("index_build", {in, c.n(), form, table, f.size, begins, rows, 2});
+    std::vector<uint64_t> sums = begins.get();
+    uint64_t sum = 0;
+    for (size_t i = 1; i < sums.size(); i++)
+      std::swap(sums[i], sum), sum += sums[i];
+    begins.set(sums);
+    c.run("index_build", {in, c.n(), form, table, f.size, begins, rows, 3});
+    auto counts = c.device->zeros<int64_t>(c.n()), starts = c.device->zeros<int64_t>(c.n());
+    c.run("multi_find", {in, c.n(), form, table, f.size, begins, rows, counts, starts, found});
+    std::map<int64_t, std::vector<uint32_t>> want;
+    for (int64_t i = 0; i < c.n(); i++)
+      want[f.keys[i]].push_back((uint32_t)i);
+    Words count = counts.get(), start = starts.get(), last = found.get();
+    std::vector<uint32_t> run = rows.get();
+    std::set<int64_t> checked;
+    for (int64_t i = 0; i < c.n(); i++) {
+      if (!checked.insert(f.keys[i]).second)
+        continue;
+      if (start[i] < 0 || count[i] < 1 || start[i] + count[i] > c.n())
+        return same("begin", Words{start[i]}, Words{0});
+      std::vector<uint32_t> got(run.begin() + start[i], run.begin() + start[i] + count[i]);
+      if (last[i] != (int64_t)got.back())
+        return same("last row", Words{last[i]}, Words{(int64_t)got.back()});
+      if (!same("rows of a key", sorted(got), want[f.keys[i]]))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool check_cells(const Case &c) {
+  enum { RECORD = 8 };
+  struct Totals {
+    int64_t count = 0, least = INT64_MAX, most = INT64_MIN;
+    __int128 sum = 0, unsigned_sum = 0, product = 0;
+  };
+  for (int form : {DIRECT, HASH})
+    for (int64_t few : {1, 3, 8, 0}) {
+      Form f(c, form);
+      int64_t slots = f.length;
+      if (few) {
+        for (int64_t &k : f.keys)
+          k %= few;
+        if (form == DIRECT)
+          f.size = slots = few;
+      } else if (form == DIRECT) {
+        slots = f.size;
+      }
+      Words values;
+      std::map<int64_t, Totals> want;
+      for (int64_t i = 0; i < c.n(); i++) {
+        int64_t v = (i % 3 ? 1 : -1) * (INT64_MAX - c.words[i]);
+        values.push_back(v);
+        Totals &t = want[f.keys[i]];
+        t.count++, t.sum += v, t.unsigned_sum += (uint64_t)v, t.product += (__int128)v * -3;
+        t.least = std::min(t.least, v), t.most = std::max(t.most, v);
+      }
+      Words extremes(3 * slots, 0);
+      std::fill(extremes.begin() + slots, extremes.begin() + 2 * slots, INT64_MAX);
+      std::fill(extremes.begin() + 2 * slots, extremes.end(), INT64_MIN);
+      auto table = c.device->zeros<uint64_t>(slots);
+      auto cursor = c.device->copy(Words{0, 1}), records = c.device->zeros<int64_t>(RECORD * slots);
+      auto bounds = c.device->copy(extremes);
+      c.run("group_cells", {c.device->copy(f.keys), c.device->copy(values), c.n(), form, table, f.size, cursor, records,
+                            bounds, form == DIRECT ? few : 0, 1});
+      std::vector<uint64_t> k = table.get();
+      Words r = records.get(), e = bounds.get();
+      int64_t groups = 0;
+      for (int64_t s = 0; s < slots; s++) {
+        if (e[s] == 0)
+          continue;
+        groups++;
+        const Totals &t = want[form == DIRECT ? s : s == slots - 1 ? 0 : (int64_t)k[s]];
+        Words record = {t.count, (int64_t)t.sum, (int64_t)(t.sum >> 64), (int64_t)t.unsigned_sum,
+                        (int64_t)(t.unsigned_sum >> 64), (int64_t)t.product, (int64_t)(t.product >> 64), t.count};
+        if (!same("record", Words(r.begin() + RECORD * s, r.begin() + RECORD * (s + 1)), record) ||
+            !same("extremes", Words{e[slots + s], e[2 * slots + s]}, Words{t.least, t.most}))
+          return false;
+      }
+      if (!same("groups", Words{groups}, Words{(int64_t)want.size()}))
+        return false;
+      if (form == HASH && !same("cursor", cursor.get(), Words{(int64_t)want.size(), 1}))
+        return false;
+    }
+  return true;
+}
+
+// Multiples of 2^-20 add up exactly in 128 bits, whose sum is rounded once.
+bool check_floats(const Case &c) {
+  enum { CELL = 70, GROUPS = 3 };
+  Words slots, doubles;
+  __int128 exact[GROUPS] = {};
+  for (int64_t i = 0; i < c.n(); i++) {
+    slots.push_back(c.words[i] % (GROUPS + 1) - 1);
+    int64_t mantissa = (int64_t)((uint64_t)c.words[i] * 0x9e3779b97f4a7c15 >> 12) * (i % 2 ? -1 : 1) >> (i % 50);
+    double value = (double)mantissa / 1048576;
+    int64_t word;
+    memcpy(&word, &value, 8);
+    doubles.push_back(word);
+    if (slots[i] >= 0)
+      exact[slots[i]] += mantissa;
+  }
+  auto cells = c.device->zeros<uint64_t>(CELL * GROUPS);
+  auto out = c.device->zeros<int64_t>(GROUPS);
+  c.run("float_sum", {c.device->copy(slots), c.device->copy(doubles), c.n(), cells, 1});
+  c.run("float_round", {cells, GROUPS, out});
+  Words want;
+  for (__int128 sum : exact) {
+    double value = (double)sum / 1048576;
+    int64_t word;
+    memcpy(&word, &value, 8);
+    want.push_back(word);
+  }
+  return same("float_round", out.get(), want);
 }
 
 bool check_group(const Case &c) {
@@ -634,8 +773,11 @@ const Check checks[] = {
     {"set of rows", check_rowset},
     {"bit set", check_bitset},
     {"unique maps", check_map},
-    {"multimap", check_multimap},
+    {"sets in all forms", check_sets},
+    {"indexes in all forms", check_index},
     {"group-by", check_group},
+    {"accumulators in all forms", check_cells},
+    {"exact sums of floats", check_floats},
     {"sorted search", check_search},
     {"merge", check_merge},
     {"segments", check_segment},

@@ -587,10 +587,8 @@ RF_KERNEL group_cells(const Arguments &a) {
       rf_i128_multiply((uint64_t *)low + i, high + i, words[i], -3);
     }
     if (!rf_tile_group_slots(slots, live, (const uint64_t *)keys, form, pointer<uint64_t>(a, 4), size,
-                             pointer<int64_t>(a, 6), shared, ITEMS)) {
+                             pointer<int64_t>(a, 6), shared, ITEMS))
       pointer<int64_t>(a, 6)[1] = 0;
-      continue;
-    }
     rf_tile_cells_count(records, RECORD, slots, live, few, shared, ITEMS);
     rf_tile_cells_add((uint64_t *)records + 1, RECORD, slots, words, live, 0, few, shared, ITEMS);
     rf_tile_cells_add((uint64_t *)records + 3, RECORD, slots, words, live, 1, few, shared, ITEMS);
