@@ -12,7 +12,7 @@ func enginesCommand(con *console) *cli.Command {
 	return &cli.Command{
 		Name:        "engines",
 		Usage:       "say which engines this machine can run, and why not the rest",
-		Description: "The first engine that is available is the one that --engine auto takes.",
+		Description: "Fastest first. The last line names the engine that runs take unless --engine says otherwise.",
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return &usageError{command: "engines", message: "engines takes no arguments"}
@@ -24,6 +24,11 @@ func enginesCommand(con *console) *cli.Command {
 				}
 				fmt.Fprintf(con.out, "%-4s  %s  %s\n", e.Name, state, e.Detail)
 			}
+			auto, _, err := redfox.ChooseEngine("auto")
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(con.out, "auto  %s\n", auto.Name)
 			return nil
 		},
 	}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestNative goes through what needs libLLVM, as a user does.
+func TestNative(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile("../../testdata/quickstart/reach.logic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "reach.logic", string(text))
+	facts, err := filepath.Abs("../../testdata/quickstart/facts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := func(args ...string) string {
+		t.Helper()
+		cmd := withLLVM(t, redfoxProcess(t, dir, args...))
+		cmd.Env = append(cmd.Env, "REDFOX_CACHE="+filepath.Join(dir, "cache"))
+		o := finish(t, cmd)
+		if o.code != 0 || o.stderr != "" {
+			t.Fatalf("redfox %s: exit code %d, %s", strings.Join(args, " "), o.code, o.stderr)
+		}
+		return o.stdout
+	}
+	ran("compile", "reach.logic", "-o", "reach.rfx")
+	if info := ran("inspect", "reach.rfx"); !strings.Contains(info, "gpu:sm_80, by LLVM ") || !strings.Contains(info, "cpu, LLVM IR, ") {
+		t.Errorf("inspect shows\n%s", info)
+	}
+	if only := ran("inspect", "reach.rfx", "--target", "cpu"); strings.Contains(only, "gpu:sm_80, by") || !strings.Contains(only, "cpu, LLVM IR, ") {
+		t.Errorf("inspect --target cpu shows\n%s", only)
+	}
+	if ptx := ran("inspect", "reach.rfx", "--ptx"); ptx != ran("compile", "reach.logic", "--emit", "ptx") || !strings.Contains(ptx, ".target sm_80") {
+		t.Error("inspect --ptx and compile --emit ptx differ, or are not for sm_80")
+	}
+	if ir := ran("compile", "reach.logic", "--emit", "llvm"); ir != ran("inspect", "reach.rfx", "--llvm") || !strings.Contains(ir, "define i64 @k0(") {
+		t.Error("inspect --llvm and compile --emit llvm differ, or lack a function")
+	}
+	if asm := ran("compile", "reach.rfx", "--emit", "asm"); !strings.Contains(asm, "k0:") {
+		t.Error("compile --emit asm lacks a function")
+	}
+	want := ran("run", "reach.logic", "--facts", facts, "--engine", "go")
+	for _, args := range [][]string{
+		{"reach.logic"}, {"reach.rfx"}, {"reach.logic", "--no-fuse"}, {"reach.rfx", "--threads", "1"},
+	} {
+		if got := ran(append([]string{"run", "--engine", "cpu", "--facts", facts}, args...)...); got != want {
+			t.Errorf("run %s on the cpu engine gives\n%s\nwant\n%s", strings.Join(args, " "), got, want)
+		}
+	}
+	if entries, err := filepath.Glob(filepath.Join(dir, "cache", "*")); err != nil || len(entries) < 3 {
+		t.Errorf("the cache has %d entries: %v", len(entries), err)
+	}
+}
