@@ -18,6 +18,11 @@ import (
 // mostShared is the shared memory that PTX lets a block declare.
 const mostShared = 48 << 10
 
+// openItems is the most rows a thread where nothing is known of the facts. Code
+// for every width of every column and every form of every table is long, and
+// unrolling makes it so many times longer.
+const openItems = 4
+
 // kernel is a kernel's function in the making.
 type kernel struct {
 	*function
@@ -70,6 +75,9 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 	target := m.opts.Target
 	if target.GPU {
 		target.Items = min(target.Items, fuse.SM80.Estimate(k).Items)
+		if m.opts.Fix == nil {
+			target.Items = min(target.Items, openItems)
+		}
 	}
 	for {
 		e := entry
