@@ -25,8 +25,12 @@
 //     returns.
 //   - A primitive with a Barriers line is collective: all threads of the block call
 //     it together. Words that must be equal in all of them say so.
+//   - A primitive whose Barriers line says 0 passes none, but works by shuffles:
+//     all threads of each warp call it together.
 //   - Tables must be cleared, and their builds be complete, before a kernel that
 //     reads them starts; within a kernel only the inserting primitives may meet.
+//   - A table's form (src/keys.h, and abi.Form) is a parameter. As a constant it
+//     folds; else it is one branch a tile, which all threads take alike.
 //
 // # Sources
 //
@@ -37,6 +41,8 @@
 // src/test has a kernel for each primitive, which the tests run on this machine's
 // CPU and as emulated GPU blocks; src/test/check.sh runs them on a GPU.
 //
-// Not done: sums of floats in binned accumulators, bit-packed columns, and a sort
-// within one block.
+// Not done: bit-packed columns, a sort within one block, and tables of groups in a
+// block's shared memory for tiles: between 33 and some 1,000 groups, or where the
+// number of up to 32 is not known, a GPU's atomics wait for each other still, up to
+// 15 times longer than over more groups.
 package primitives

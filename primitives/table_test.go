@@ -23,7 +23,7 @@ func TestSet64(t *testing.T) {
 		n, capacity := len(words), capacityFor(len(words))
 		slots := make([]uint64, capacity+1)
 		fresh, cursor, room := make([]int64, n), make([]int64, 1), []int64{1}
-		d.run(t, "set64_insert", words, n, slots, capacity-1, fresh, cursor, n, room)
+		d.run(t, "set64_insert", words, n, slots, capacity-1, fresh, cursor, room)
 		want := distinct(words)
 		got := fresh[:min(int(cursor[0]), n)]
 		slices.Sort(got)
@@ -32,7 +32,7 @@ func TestSet64(t *testing.T) {
 
 		// A second time nothing is new; other keys are, one at a time.
 		cursor[0] = 0
-		d.run(t, "set64_insert", words, n, slots, capacity-1, fresh, cursor, n, room)
+		d.run(t, "set64_insert", words, n, slots, capacity-1, fresh, cursor, room)
 		equal(t, "new keys again", cursor, []int64{0})
 
 		probes := make([]int64, 2*n)
@@ -73,7 +73,7 @@ func TestFullTables(t *testing.T) {
 			t.Errorf("inserting 9 keys and 0 into 8 slots: %v", answers)
 		}
 		room := []int64{1}
-		d.run(t, "set64_insert", keys, len(keys), make([]uint64, 9), 7, make([]int64, 16), make([]int64, 1), 16, room)
+		d.run(t, "set64_insert", keys, len(keys), make([]uint64, 9), 7, make([]int64, 16), make([]int64, 1), room)
 		equal(t, "room", room, []int64{0})
 		table := make([]uint64, 18)
 		d.run(t, "map_insert", keys[:9], 9, table, 7, 0, 0, 1, answers)

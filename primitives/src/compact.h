@@ -160,18 +160,6 @@ RF_PRIMITIVE int32_t rf_block_room(const int64_t *gauge, void *scratch, int32_t 
   return room;
 }
 
-// rf_tile_scatter writes each live item to entry first + rank of a column of
-// words, unless that is at or beyond capacity.
-//
-// Cost: one access of 8 bytes a live item, to nearby places
-RF_PRIMITIVE void rf_tile_scatter(int64_t *column, int64_t first, int64_t capacity, const int64_t *words,
-                                  const int32_t *rank, const uint8_t *live, int32_t items) {
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (live[i] && first + rank[i] < capacity)
-      column[first + rank[i]] = words[i];
-}
-
 // rf_tile_append writes each live item to entry first + rank of a column of
 // width 0, 1, 2, 4 or 8 bytes, as an offset from base, which must fit the width;
 // width 0 writes nothing. The entries up to that of the last live item are the

@@ -196,7 +196,7 @@ bool check_compact(const Case &c) {
       return false;
     auto cursor = c.device->zeros<int64_t>(1);
     auto scattered = c.device->zeros<int64_t>(c.n());
-    c.run("compact_scatter", {in, c.n(), limit, scattered, c.n(), cursor});
+    c.run("compact_scatter", {in, c.n(), limit, scattered, cursor});
     got = scattered.get();
     got.resize(cursor.get()[0]);
     if (!same("compact_scatter", sorted(got), sorted(want)))
@@ -236,7 +236,7 @@ bool check_set64(const Case &c) {
   auto slots = c.device->zeros<uint64_t>(capacity + 1);
   auto fresh = c.device->zeros<int64_t>(c.n());
   auto cursor = c.device->zeros<int64_t>(1), room = c.device->copy(Words{1});
-  c.run("set64_insert", {keys, c.n(), slots, capacity - 1, fresh, cursor, c.n(), room});
+  c.run("set64_insert", {keys, c.n(), slots, capacity - 1, fresh, cursor, room});
   Words got = fresh.get(), want = distinct(c.words);
   got.resize(std::min(cursor.get()[0], c.n()));
   if (!same("new keys", sorted(got), want) || !same("room", room.get(), Words{1}))
@@ -865,7 +865,7 @@ void run_bench(Device *device) {
     rate(device, (what + ", ordered").c_str(), (double)m, "G words/s", "compact_ordered", threads, 4 * sms,
          {in, m, limit, out, status, ticket, total}, {status, ticket});
     rate(device, (what + ", any order").c_str(), (double)m, "G words/s", "compact_scatter", threads, 4 * sms,
-         {in, m, limit, out, m, cursor}, {cursor});
+         {in, m, limit, out, cursor}, {cursor});
   }
   {
     Words counts(m / 16);
@@ -891,7 +891,7 @@ void run_bench(Device *device) {
     uint64_t mask = 2 * (uint64_t)distinct_keys - 1;
     std::string size = std::to_string(distinct_keys * 16 >> 20) + " MB";
     rate(device, ("set insert, tiles, " + size).c_str(), (double)tries, "G tries/s", "set64_insert", threads, 4 * sms,
-         {copied, tries, slots, mask, out, cursor, m, room}, {slots, cursor});
+         {copied, tries, slots, mask, out, cursor, room}, {slots, cursor});
     rate(device, ("set insert, one by one, " + size).c_str(), (double)tries, "G tries/s", "set64_insert_each", threads,
          8 * sms, {copied, tries, slots, mask, out}, {slots});
     for (int64_t &k : keys)

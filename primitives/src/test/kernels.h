@@ -208,7 +208,7 @@ RF_KERNEL compact_ordered(const Arguments &a) {
   }
 }
 
-// in, n, limit, out, capacity, cursor: the words below limit, tiles in any order
+// in, n, limit, out, cursor: the words below limit, tiles in any order
 RF_KERNEL compact_scatter(const Arguments &a) {
   RF_SHARED(scratch, 8 * 32);
   RF_TILES(number(a, 1)) {
@@ -221,8 +221,8 @@ RF_KERNEL compact_scatter(const Arguments &a) {
     for (int32_t i = 0; i < ITEMS; i++)
       live[i] = live[i] && words[i] < number(a, 2);
     int32_t total = rf_block_rank(rank, live, scratch, THREADS, ITEMS);
-    int64_t first = rf_block_reserve(pointer<int64_t>(a, 5), total, scratch, THREADS);
-    rf_tile_scatter(pointer<int64_t>(a, 3), first, number(a, 4), words, rank, live, ITEMS);
+    int64_t first = rf_block_reserve(pointer<int64_t>(a, 4), total, scratch, THREADS);
+    rf_tile_append(pointer<void>(a, 3), 8, 0, first, words, rank, live, ITEMS);
   }
 }
 
@@ -251,7 +251,7 @@ RF_KERNEL expand_tile(const Arguments &a) {
   }
 }
 
-// keys, n, slots, mask, new keys, cursor, capacity, room (set to 0 if full)
+// keys, n, slots, mask, new keys, cursor, room (set to 0 if full)
 RF_KERNEL set64_insert(const Arguments &a) {
   RF_SHARED(scratch, 8 * 32);
   RF_TILES(number(a, 1)) {
@@ -261,10 +261,10 @@ RF_KERNEL set64_insert(const Arguments &a) {
     rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
     rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     if (!rf_tile_insert(live, (const uint64_t *)keys, HASH, pointer<uint64_t>(a, 2), (uint64_t)number(a, 3), ITEMS))
-      *pointer<int64_t>(a, 7) = 0;
+      *pointer<int64_t>(a, 6) = 0;
     int32_t total = rf_block_rank(rank, live, scratch, THREADS, ITEMS);
     int64_t first = rf_block_reserve(pointer<int64_t>(a, 5), total, scratch, THREADS);
-    rf_tile_scatter(pointer<int64_t>(a, 4), first, number(a, 6), keys, rank, live, ITEMS);
+    rf_tile_append(pointer<void>(a, 4), 8, 0, first, keys, rank, live, ITEMS);
   }
 }
 
