@@ -14,7 +14,6 @@ import (
 	"github.com/redfoxdb/redfox/harmony/rfx"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
-	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
@@ -108,13 +107,9 @@ func assemble(code *emit.Code, t target) (text, compiler string, err error) {
 			return "", "", &EnvironmentError{Message: err.Error(), Help: "install another libLLVM", Err: err}
 		}
 	}
-	kind, err := t.primitives()
+	bitcode, err := t.bitcode()
 	if err != nil {
 		return "", "", err
-	}
-	bitcode, err := primitives.Bitcode(kind)
-	if err != nil {
-		return "", "", &InternalError{Phase: "LLVM", Err: err}
 	}
 	compiler = "LLVM " + lib.Version().String()
 	sum := sha256.Sum256(bitcode)

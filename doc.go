@@ -14,6 +14,11 @@
 // *EnvironmentError says what the machine lacks, *InternalError is a bug of
 // redfox itself.
 //
+// A program can be kept compiled: WriteCompiled writes a file with its plan and the
+// code of its kernels for CPUs and GPUs, and ParseCompiled reads it. The cpu engine
+// compiles with libLLVM, which is opened when an engine is chosen; Engines says
+// what the machine can run.
+//
 // This package is the driver: the only place where the front end, the query
-// plan and the engines meet. It must not be imported by any of them.
+// plan, the kernels and the engines meet. It must not be imported by any of them.
 package redfox

@@ -2,10 +2,10 @@ package redfox
 
 import (
 	"fmt"
-	goruntime "runtime"
 	"strconv"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/hostcode"
 	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/weaver/emit"
 	"github.com/redfoxdb/redfox/weaver/fuse"
@@ -56,17 +56,14 @@ func CheckTarget(name string) error {
 	return err
 }
 
-// primitives returns for what the target's primitives are compiled.
-func (t target) primitives() (primitives.Target, error) {
+// bitcode returns the primitives that code for the target calls.
+func (t target) bitcode() ([]byte, error) {
 	if t.GPU {
-		return primitives.NVPTX64, nil
+		return primitives.Bitcode(primitives.NVPTX64)
 	}
-	switch goruntime.GOARCH {
-	case "amd64":
-		return primitives.X86_64, nil
-	case "arm64":
-		return primitives.AArch64, nil
+	code, err := hostcode.Bitcode()
+	if err != nil {
+		return nil, &EnvironmentError{Message: "no native code can be generated: " + err.Error(), Help: "use --engine go", Err: err}
 	}
-	return "", &EnvironmentError{Message: fmt.Sprintf("no native code can be generated for %s processors", goruntime.GOARCH),
-		Help: "use --engine go"}
+	return code, nil
 }

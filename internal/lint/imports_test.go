@@ -69,7 +69,7 @@ var layers = []layer{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/lower",
 		"harmony/abi", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/emit",
-		"runtime", "runtime/native", "runtime/portable", "runtime/store", "internal/kernelcache", "internal/llvm",
+		"runtime", "runtime/native", "runtime/portable", "runtime/store", "internal/hostcode", "internal/kernelcache", "internal/llvm",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
 }
