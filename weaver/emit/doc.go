@@ -12,7 +12,7 @@
 // # A tile
 //
 // A kernel's source is cut into tiles of threads × items rows. On a GPU a thread has
-// 4 to 16 items; what one thread holds of a register is an array that LLVM unrolls
+// 4 or 8 items; what one thread holds of a register is an array that LLVM unrolls
 // into registers. On a CPU the one thread has 1,024 items; arrays stand in the
 // first-level cache and loops over them are vectorised. An array of bytes flags the
 // items whose rows are still in the race.

@@ -22,9 +22,11 @@ type Target struct {
 // CPU is the target of a host's processor: its tiles are 1,024 rows.
 func CPU() Target { return Target{Name: "cpu", Threads: 1, Items: 1024} }
 
-// GPU is the target of an NVIDIA GPU of compute capability sm.
+// GPU is the target of an NVIDIA GPU of compute capability sm. A thread has 8 rows at
+// most: 16 take twice the registers and leave room for one block of 256 threads where
+// 8 leave room for two or more.
 func GPU(sm int) Target {
-	return Target{Name: fmt.Sprintf("gpu:sm_%d", sm), GPU: true, Threads: 256, Items: 16}
+	return Target{Name: fmt.Sprintf("gpu:sm_%d", sm), GPU: true, Threads: 256, Items: 8}
 }
 
 // Options says what is known beyond the program.
