@@ -85,13 +85,3 @@ type Section struct {
 	Size int64
 	Sum  string // its SHA-256, in hexadecimal digits
 }
-
-// FindCode returns the code for a target, or nil.
-func (f *File) FindCode(target string) *Code {
-	for i := range f.Code {
-		if f.Code[i].Target == target {
-			return &f.Code[i]
-		}
-	}
-	return nil
-}
