@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"os/exec"
 	goruntime "runtime"
 	"strings"
 	"sync"
@@ -261,13 +262,11 @@ func TestCardModule(t *testing.T) {
 	if _, err := f.module.Function("narrow"); err == nil && f.Device().driver.Version() >= 12040 {
 		t.Error("a kernel with a parameter of 32 bits is taken")
 	}
-	began := time.Now()
 	linked, err := f.Link(ModuleOptions{Verbose: true}, Image{"kernels", kernels})
 	ok(t, err)
-	t.Logf("linked %d bytes in %v, %v by the compiler's account; log:\n%s", len(linked.Code), time.Since(began), linked.Took, linked.Log)
-	began = time.Now()
+	t.Logf("linked %d bytes in %v; log:\n%s", len(linked.Code), linked.Took, linked.Log)
 	m := must(f.LoadModule(Image{"linked", linked.Code}, ModuleOptions{}))(t)
-	t.Logf("loaded machine code in %v; PTX took %v by the compiler's account", time.Since(began), f.module.CompileTime())
+	t.Logf("loaded machine code in %v, PTX in %v", m.LoadTime(), f.module.LoadTime())
 	defer m.Close()
 	ok(t, f.stream.Launch(must(m.Function("empty"))(t), Shape{Grid: Dim{X: 1}, Block: Dim{X: 32}}, nil))
 	f.sync(t)
@@ -447,41 +446,43 @@ func TestCardCaptureFails(t *testing.T) {
 	}
 }
 
-// TestCardLost has a kernel fault, and works on in a new context, whatever was left
-// open in the old one.
+// TestCardLost has a kernel fault. It takes a process of its own, because a driver may
+// refuse to work in this one from then on.
 func TestCardLost(t *testing.T) {
-	for _, closeFirst := range []bool{true, false} {
-		f := newFixture(t)
-		_ = must(f.Alloc(1 << 20))(t)
-		ok(t, f.stream.Launch(f.kernel(t, "fault"), Shape{Grid: Dim{X: 1}, Block: Dim{X: 1}}, nil))
-		err := f.stream.Synchronize(t.Context())
-		t.Log(err)
-		if !errors.Is(err, ErrLost) || f.Lost() == nil {
-			t.Fatalf("a fault: %v", err)
-		}
-		if _, err := f.Alloc(8); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "lost since") {
-			t.Errorf("after a fault: %v", err)
-		}
-		if closeFirst {
-			ok(t, f.Close())
-		}
-		next, err := f.Device().OpenContext()
+	const inner = "REDFOX_TEST_FAULT"
+	if os.Getenv(inner) == "" {
+		card(t) // or skip
+		cmd := exec.Command(os.Args[0], "-test.run=^TestCardLost$", "-test.v")
+		cmd.Env = append(os.Environ(), inner+"=1")
+		out, err := cmd.CombinedOutput()
+		t.Logf("%s", out)
 		if err != nil {
-			t.Fatalf("no context after a fault (closed first: %v): %v", closeFirst, err)
+			t.Error(err)
 		}
-		if !closeFirst {
-			ok(t, f.Close())
-		}
-		p, err := next.Alloc(8)
-		if err != nil {
-			t.Fatalf("the new context (closed first: %v): %v", closeFirst, err)
-		}
-		ok(t, next.Fill8(p, 1, 8))
-		ok(t, next.Synchronize())
-		ok(t, next.Free(p))
-		ok(t, next.Close())
+		return
 	}
-	TestCardLaunch(t)
+	f := newFixture(t)
+	_ = must(f.Alloc(1 << 20))(t)
+	ok(t, f.stream.Launch(f.kernel(t, "fault"), Shape{Grid: Dim{X: 1}, Block: Dim{X: 1}}, nil))
+	err := f.stream.Synchronize(t.Context())
+	t.Log(err)
+	if !errors.Is(err, ErrLost) || f.Lost() == nil {
+		t.Fatalf("a fault: %v", err)
+	}
+	if _, err := f.Alloc(8); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "lost since") {
+		t.Errorf("after a fault: %v", err)
+	}
+	ok(t, f.Close())
+	next, err := f.Device().OpenContext()
+	if errors.Is(err, ErrLost) && strings.Contains(err.Error(), "start the program again") {
+		t.Logf("the driver does not recover: %v", err)
+		return
+	}
+	ok(t, err)
+	p := must(next.Alloc(8))(t)
+	ok(t, next.Fill8(p, 1, 8))
+	ok(t, next.Synchronize())
+	ok(t, next.Close())
 }
 
 // BenchmarkCard measures what work costs that does nothing, and how fast bytes move.
@@ -534,6 +535,15 @@ func BenchmarkCard(b *testing.B) {
 			return f.stream.Synchronize(ctx)
 		})
 	}
+	busy := f.kernel(b, "wait")
+	for _, d := range []time.Duration{50 * time.Microsecond, time.Millisecond, 20 * time.Millisecond} {
+		each("wait/"+d.String(), func() error {
+			if err := f.stream.Launch(busy, one, []int64{d.Nanoseconds()}); err != nil {
+				return err
+			}
+			return f.stream.Synchronize(ctx)
+		})
+	}
 	pool := must(f.NewPool(PoolOptions{ReleaseThreshold: math.MaxUint64}))(b)
 	defer pool.Close()
 	each("alloc/pool-64MB", func() error {
@@ -563,30 +573,25 @@ func BenchmarkCard(b *testing.B) {
 	defer f.Free(p)
 	pinned := must(f.AllocHost(size, HostOptions{}))(b)
 	defer pinned.Close()
-	for name, host := range map[string][]byte{"pinned": pinned.Bytes(), "pageable": make([]byte, size)} {
-		for i := range host {
-			host[i] = byte(i)
-		}
-		for direction, work := range map[string]func() error{
-			"to-device": func() error { return f.stream.CopyToDevice(p, host) },
-			"to-host":   func() error { return f.stream.CopyToHost(host, p) },
-		} {
-			b.Run("copy/"+direction+"-"+name, func(b *testing.B) {
-				b.SetBytes(size)
-				for b.Loop() {
-					ok(b, work())
-					f.sync(b)
-				}
-			})
-		}
+	move := func(name string, bytes int64, work func() error) {
+		b.Run("copy/"+name, func(b *testing.B) {
+			b.SetBytes(bytes)
+			for b.Loop() {
+				ok(b, work())
+				f.sync(b)
+			}
+		})
 	}
-	b.Run("copy/on-device", func(b *testing.B) {
-		b.SetBytes(2 * size) // read and written
-		for b.Loop() {
-			ok(b, f.stream.Copy(p, p+size, size))
-			f.sync(b)
-		}
-	})
+	pageable := make([]byte, size)
+	for i := range pageable {
+		pageable[i] = byte(i)
+	}
+	copy(pinned.Bytes(), pageable)
+	move("pinned-to-device", size, func() error { return f.stream.CopyToDevice(p, pinned.Bytes()) })
+	move("device-to-pinned", size, func() error { return f.stream.CopyToHost(pinned.Bytes(), p) })
+	move("pageable-to-device", size, func() error { return f.stream.CopyToDevice(p, pageable) })
+	move("device-to-pageable", size, func() error { return f.stream.CopyToHost(pageable, p) })
+	move("on-device", 2*size, func() error { return f.stream.Copy(p, p+size, size) }) // read and written
 	b.Run("alloc/host-64MB", func(b *testing.B) {
 		for b.Loop() {
 			m := must(f.AllocHost(64<<20, HostOptions{}))(b)

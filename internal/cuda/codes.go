@@ -58,7 +58,6 @@ func (c Code) losesContext() bool {
 // Flags and enumerators of the driver API.
 const (
 	jitMaxRegisters      = 0 // CU_JIT_...
-	jitWallTime          = 2
 	jitInfoLog           = 3
 	jitInfoLogSize       = 4
 	jitErrorLog          = 5
@@ -84,8 +83,7 @@ const (
 
 	streamNonBlocking = 1 // CU_STREAM_NON_BLOCKING
 
-	eventBlockingSync  = 1 // CU_EVENT_...
-	eventDisableTiming = 2
+	eventDisableTiming = 2 // CU_EVENT_DISABLE_TIMING
 
 	hostPortable      = 1 // CU_MEMHOSTALLOC_...
 	hostDeviceMap     = 2

@@ -29,10 +29,14 @@ func (d *Device) OpenContext() (*Context, error) {
 		return c, err
 	}
 	fn := &d.driver.fn
-	if err := fn.failure("cuDevicePrimaryCtxReset", fn.DevicePrimaryCtxReset(d.handle)); err != nil {
-		return nil, err
+	err = fn.failure("cuDevicePrimaryCtxReset", fn.DevicePrimaryCtxReset(d.handle))
+	if err == nil {
+		c, err = d.retain()
 	}
-	return d.retain()
+	if errors.Is(err, ErrLost) {
+		describe(err, "after a fault on the device; start the program again")
+	}
+	return c, err
 }
 
 // retain takes a share of the primary context and sees whether it is alive.

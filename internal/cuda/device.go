@@ -55,7 +55,7 @@ type Attributes struct {
 	KernelTimeout     bool // a watchdog ends kernels that take long
 }
 
-// A attributeField says where an attribute goes: a number or a flag.
+// attributeField says where an attribute goes: a number or a flag.
 type attributeField struct {
 	attribute int32
 	number    *int

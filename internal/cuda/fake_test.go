@@ -277,7 +277,8 @@ func (k *fake) keepRegions() {
 		return k.enter("cuMemGetAllocationGranularity")
 	}
 	fn.MemAddressReserve = func(p *Pointer, n, _ uint64, _ Pointer, _ uint64) Code {
-		*p = 1 << 40
+		k.last++
+		*p = Pointer(k.last) << 40
 		k.reserved[*p] = n
 		return k.enter("cuMemAddressReserve")
 	}

@@ -71,6 +71,7 @@ type functions struct {
 	StreamCreate            func(s *streamHandle, flags uint32) Code
 	StreamDestroy           func(streamHandle) Code `symbol:"cuStreamDestroy_v2"`
 	StreamQuery             func(streamHandle) Code
+	StreamSynchronize       func(streamHandle) Code
 	StreamWaitEvent         func(s streamHandle, e eventHandle, flags uint32) Code
 	EventCreate             func(e *eventHandle, flags uint32) Code
 	EventDestroy            func(eventHandle) Code `symbol:"cuEventDestroy_v2"`

@@ -2,7 +2,6 @@ package cuda
 
 import (
 	"bytes"
-	"math"
 	goruntime "runtime"
 	"strings"
 	"time"
@@ -58,7 +57,6 @@ func newCompilation(o ModuleOptions) *compilation {
 	add := func(name int32, value uintptr) {
 		c.names, c.values = append(c.names, name), append(c.values, value)
 	}
-	add(jitWallTime, 0)
 	add(jitInfoLog, uintptr(unsafe.Pointer(&c.info[0])))
 	add(jitInfoLogSize, logSize)
 	add(jitErrorLog, uintptr(unsafe.Pointer(&c.errors[0])))
@@ -76,13 +74,6 @@ func newCompilation(o ModuleOptions) *compilation {
 		add(jitLogVerbose, 1)
 	}
 	return c
-}
-
-// took returns the time that the compiler says it took: the driver writes a float
-// of milliseconds into the option's word.
-func (c *compilation) took() time.Duration {
-	milliseconds := math.Float32frombits(uint32(c.values[0]))
-	return time.Duration(float64(milliseconds) * float64(time.Millisecond))
 }
 
 // log returns what the compiler said.
@@ -120,6 +111,7 @@ func (c *Context) LoadModule(image Image, o ModuleOptions) (*Module, error) {
 	job := newCompilation(o)
 	m := &Module{object: object[moduleHandle]{ctx: c}, name: image.Name}
 	code := image.terminated()
+	began := time.Now()
 	err := c.call("cuModuleLoadDataEx", func() Code {
 		return c.fn.ModuleLoadDataEx(&m.handle, unsafe.SliceData(code), uint32(len(job.names)), &job.names[0], &job.values[0])
 	})
@@ -127,10 +119,7 @@ func (c *Context) LoadModule(image Image, o ModuleOptions) (*Module, error) {
 	if err != nil {
 		return nil, job.explain(describe(err, "module %s", image.Name))
 	}
-	m.log = job.log()
-	if image.isPTX() {
-		m.took = job.took()
-	}
+	m.log, m.took = job.log(), time.Since(began)
 	return m, nil
 }
 
@@ -140,8 +129,9 @@ func (m *Module) Name() string { return m.name }
 // Log returns what the compiler said, "" if nothing.
 func (m *Module) Log() string { return m.log }
 
-// CompileTime returns how long the driver's compiler took, by its own account.
-func (m *Module) CompileTime() time.Duration { return m.took }
+// LoadTime returns how long LoadModule took, the compilation of PTX included. The
+// driver keeps what it compiles in a cache of its own, on disk.
+func (m *Module) LoadTime() time.Duration { return m.took }
 
 // Close unloads the code. Work that uses it must be done.
 func (m *Module) Close() error {
@@ -158,9 +148,9 @@ func (m *Module) Variable(name string) (p Pointer, size uint64, err error) {
 
 // Linked is machine code for one kind of device.
 type Linked struct {
-	Code []byte        // an ELF file, for LoadModule
-	Log  string        // what the compiler said, "" if nothing
-	Took time.Duration // by the compiler's own account
+	Code []byte // an ELF file, for LoadModule
+	Log  string // what the compiler said, "" if nothing
+	Took time.Duration
 }
 
 // Link compiles PTX for the context's device, links it with further images, and
@@ -169,6 +159,7 @@ type Linked struct {
 func (c *Context) Link(o ModuleOptions, images ...Image) (Linked, error) {
 	job := newCompilation(o)
 	defer goruntime.KeepAlive(job)
+	began := time.Now()
 	var link linkHandle
 	err := c.call("cuLinkCreate", func() Code {
 		return c.fn.LinkCreate(uint32(len(job.names)), &job.names[0], &job.values[0], &link)
@@ -196,5 +187,5 @@ func (c *Context) Link(o ModuleOptions, images ...Image) (Linked, error) {
 	if err != nil {
 		return Linked{}, job.explain(err)
 	}
-	return Linked{Code: bytes.Clone(unsafe.Slice(cubin, size)), Log: job.log(), Took: job.took()}, nil
+	return Linked{Code: bytes.Clone(unsafe.Slice(cubin, size)), Log: job.log(), Took: time.Since(began)}, nil
 }

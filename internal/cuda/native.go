@@ -3,6 +3,8 @@
 package cuda
 
 import (
+	"syscall"
+	"time"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -37,9 +39,17 @@ func setVariable(name, value string) {
 	setenv(name, value, 1)
 }
 
+// nap has the thread sleep. Go's own sleep wakes up a millisecond late when nothing
+// else goes on in the process.
+func nap(d time.Duration) {
+	t := syscall.NsecToTimespec(d.Nanoseconds())
+	syscall.Nanosleep(&t, nil) // a signal may cut it short
+}
+
 // bind makes *function, a pointer to a variable of function type, call address.
 // Calls that are made for each launch or each step of a loop go straight to the
-// address; purego's reflection costs the others a microsecond.
+// address; purego's reflection would add a quarter of a microsecond to the short ones
+// and two to a launch.
 func bind(function any, address uintptr) {
 	switch f := function.(type) {
 	case *func(contextHandle) Code:

@@ -5,6 +5,7 @@ package cuda
 import (
 	"errors"
 	goruntime "runtime"
+	"time"
 )
 
 // supported says that there is no CUDA driver for this platform. Open fails, so the
@@ -18,5 +19,7 @@ func openLibrary(string) (uintptr, error) {
 func symbol(uintptr, string) uintptr { return 0 }
 
 func setVariable(string, string) {}
+
+func nap(d time.Duration) { time.Sleep(d) }
 
 func bind(any, uintptr) {}

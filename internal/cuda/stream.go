@@ -8,34 +8,20 @@ import (
 
 // Stream is a queue of work for the device. Work of one stream is done in order;
 // streams run beside each other.
-type Stream struct {
-	object[streamHandle]
-	done *Event // what a long wait waits for
-}
+type Stream struct{ object[streamHandle] }
 
 // NewStream makes a stream that does not wait for the driver's default one.
 func (c *Context) NewStream() (*Stream, error) {
-	done, err := c.newEvent(eventBlockingSync | eventDisableTiming)
+	s := &Stream{object[streamHandle]{ctx: c}}
+	err := c.call("cuStreamCreate", func() Code { return c.fn.StreamCreate(&s.handle, streamNonBlocking) })
 	if err != nil {
-		return nil, err
-	}
-	s := &Stream{object: object[streamHandle]{ctx: c}, done: done}
-	err = c.call("cuStreamCreate", func() Code { return c.fn.StreamCreate(&s.handle, streamNonBlocking) })
-	if err != nil {
-		done.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
 // Close gives the stream back. Work in it is still done.
-func (s *Stream) Close() error {
-	err := s.close("cuStreamDestroy", s.ctx.fn.StreamDestroy)
-	if e := s.done.Close(); err == nil {
-		err = e
-	}
-	return err
-}
+func (s *Stream) Close() error { return s.close("cuStreamDestroy", s.ctx.fn.StreamDestroy) }
 
 // IsDone reports whether all work of the stream is done. An error may be of work
 // that was started long before.
@@ -56,27 +42,51 @@ func query[H ~uintptr](o *object[H], name string, ask func(H) Code) (done bool, 
 	return done, err
 }
 
-// pollFor is how long Synchronize asks again and again. A loop's check of its
-// counters ends within it; what takes longer can afford to be woken up.
-const pollFor = 200 * time.Microsecond
+// How wait asks: all the time at first, because a loop's check of its counters ends
+// within that time; then with naps of a fixed share of the time waited so far. The
+// driver's own sleep until an interrupt is late by a quarter of a millisecond, and
+// can not be interrupted.
+const (
+	pollFor   = 200 * time.Microsecond
+	napShare  = 16
+	napAtMost = time.Millisecond
+)
 
-// Synchronize waits until the work that is in the stream now is done, or until ctx
-// is, whose error it then returns. The device works on in that case: memory that
-// the work uses must stay until the stream is done. For a fifth of a millisecond it
-// asks the driver again and again; from then on the thread sleeps.
-func (s *Stream) Synchronize(ctx context.Context) error {
-	for began := time.Now(); time.Since(began) < pollFor; {
-		if done, err := s.IsDone(); done || err != nil {
+// wait asks until something is over or ctx is, and then has finish make of it what
+// the driver makes of a wait of its own.
+func wait[H ~uintptr](ctx context.Context, o *object[H], name string, ask, finish func(H) Code) error {
+	began := time.Now()
+	for {
+		done := false
+		err := o.call(name, func(h H) Code {
+			for {
+				switch code := ask(h); {
+				case code == success:
+					done = true
+					return finish(h)
+				case code != notReady:
+					return code
+				case time.Since(began) > pollFor || ctx.Err() != nil:
+					return success
+				}
+			}
+		})
+		if done || err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		nap(min(time.Since(began)/napShare, napAtMost))
 	}
-	if err := s.Record(s.done); err != nil {
-		return err
-	}
-	return s.done.Synchronize(ctx)
+}
+
+// Synchronize waits until all work of the stream is done, or until ctx is, whose
+// error it then returns. The device works on in that case: memory that the work
+// uses must stay until the stream is done.
+func (s *Stream) Synchronize(ctx context.Context) error {
+	// Pools learn what is free from a wait, and not from a question.
+	return wait(ctx, &s.object, "cuStreamSynchronize", s.ctx.fn.StreamQuery, s.ctx.fn.StreamSynchronize)
 }
 
 // Record has the event happen when the work that is in the stream now is done.
@@ -107,12 +117,10 @@ func (s *Stream) withEvent(name string, e *Event, f func(streamHandle, eventHand
 type Event struct{ object[eventHandle] }
 
 // NewEvent makes an event that streams and callers can wait for.
-func (c *Context) NewEvent() (*Event, error) {
-	return c.newEvent(eventBlockingSync | eventDisableTiming)
-}
+func (c *Context) NewEvent() (*Event, error) { return c.newEvent(eventDisableTiming) }
 
 // NewTimer makes an event that also knows when it happened.
-func (c *Context) NewTimer() (*Event, error) { return c.newEvent(eventBlockingSync) }
+func (c *Context) NewTimer() (*Event, error) { return c.newEvent(0) }
 
 func (c *Context) newEvent(flags uint32) (*Event, error) {
 	e := &Event{object[eventHandle]{ctx: c}}
@@ -132,24 +140,10 @@ func (e *Event) IsDone() (bool, error) {
 	return query(&e.object, "cuEventQuery", e.ctx.fn.EventQuery)
 }
 
-// Synchronize waits until the event has happened, with the thread asleep, or until
-// ctx is done, whose error it then returns.
+// Synchronize waits until the event has happened, or until ctx is done, whose error
+// it then returns.
 func (e *Event) Synchronize(ctx context.Context) error {
-	wait := func() error { return e.call("cuEventSynchronize", e.ctx.fn.EventSynchronize) }
-	if ctx.Done() == nil {
-		return wait()
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	done := make(chan error, 1)
-	go func() { done <- wait() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return wait(ctx, &e.object, "cuEventSynchronize", e.ctx.fn.EventQuery, e.ctx.fn.EventSynchronize)
 }
 
 // Elapsed returns the time on the device from one timer to another. Both must have
