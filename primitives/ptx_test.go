@@ -104,11 +104,15 @@ func TestPTXAssembles(t *testing.T) {
 		}
 		for _, k := range append(report.Kernels, report.Functions...) {
 			// Where a register less makes room for one block more, ptxas may
-			// spill one; 1,024 threads leave 64 registers each, which whole
-			// kernels, above all of wide tuples, may pass.
+			// spill one, and a few where a kernel holds a primitive in all its
+			// forms. 1,024 threads leave 64 registers each, which whole kernels,
+			// above all of wide tuples, may pass.
 			limit := 8
-			if strings.HasSuffix(k.Name, "_1024") {
-				limit = 48
+			switch {
+			case strings.HasSuffix(k.Name, "_1024"):
+				limit = 64
+			case strings.HasPrefix(k.Name, "index_build_"):
+				limit = 32
 			}
 			if k.Stack > limit {
 				t.Errorf("%s: %s", arch, k)
