@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redfoxdb/redfox/internal/hostcode"
 	"github.com/redfoxdb/redfox/primitives"
+	"github.com/redfoxdb/redfox/runtime/hostcode"
 	"github.com/redfoxdb/redfox/weaver/emit"
 	"github.com/redfoxdb/redfox/weaver/fuse"
 )

@@ -21,6 +21,7 @@ var layers = []layer{
 	{"internal/scalar", nil},
 	{"internal/interval", nil},
 	{"internal/llvm", nil},
+	{"internal/cuda", nil},
 	{"internal/kernelcache", nil},
 	{"primitives", nil},
 
@@ -59,9 +60,10 @@ var layers = []layer{
 	{"runtime", []string{"frontend/source", "queryplan", "runtime/store"}},
 	{"runtime/prepare", []string{"queryplan", "harmony", "harmony/domain", "harmony/ranges", "internal/interval", "runtime/store"}},
 	{"runtime/portable", []string{"frontend/source", "queryplan", "internal/interval", "runtime", "runtime/order", "runtime/prepare", "runtime/store"}},
+	{"runtime/hostcode", []string{"internal/llvm", "primitives"}},
 	{"runtime/native", []string{
 		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges",
-		"internal/hostcode", "internal/interval", "internal/llvm",
+		"runtime/hostcode", "internal/interval", "internal/llvm",
 		"runtime", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
 
@@ -69,7 +71,7 @@ var layers = []layer{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/lower",
 		"harmony/abi", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/emit",
-		"runtime", "runtime/native", "runtime/portable", "runtime/store", "internal/hostcode", "internal/kernelcache", "internal/llvm",
+		"runtime", "runtime/native", "runtime/portable", "runtime/store", "runtime/hostcode", "internal/kernelcache", "internal/llvm",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
 }
@@ -158,7 +160,7 @@ var libraries = map[string][]string{
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},
 	"golang.org/x/sys":                    {"runtime/native", "runtime/portable", "runtime/store", "cmd/redfox"},
 	"golang.org/x/term":                   {"cmd/redfox"},
-	"github.com/ebitengine/purego":        {"internal/llvm"},
+	"github.com/ebitengine/purego":        {"internal/llvm", "internal/cuda"},
 	"github.com/cockroachdb/datadriven":   nil,
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/ranges"
-	"github.com/redfoxdb/redfox/internal/hostcode"
 	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/runtime/hostcode"
 )
 
 // compiled is code in memory, and all that it takes for granted.

@@ -13,12 +13,12 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/harmony/ranges"
-	"github.com/redfoxdb/redfox/internal/hostcode"
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/hostcode"
 )
 
 // variant is one way to generate code for a program and to run it.
