@@ -4,6 +4,7 @@
 # make fuzz    every fuzz target for FUZZTIME
 # make bench   the benchmarks, against peers where they are installed
 # make docs    rewrite the outputs in README.md and all golden files
+# make ptx     what every kernel of the test programs takes of a GPU; needs ptxas
 # make primitives   compile primitives/src to bitcode; needs clang-15 and llvm-15
 
 GO       ?= go
@@ -12,7 +13,7 @@ PYTHON   ?= bench/data/venv/bin/python
 
 export CGO_ENABLED = 0
 
-.PHONY: build test check fuzz bench docs primitives
+.PHONY: build test check fuzz bench docs ptx primitives
 
 build:
 	$(GO) build -trimpath -o redfox ./cmd/redfox
@@ -48,6 +49,10 @@ docs:
 	  dirname $$file; \
 	done | sort -u | while read -r dir; do $(GO) test $$dir -rewrite; done
 	$(GO) test ./cmd/redfox -run TestReadme -rewrite
+
+# The tests take one kernel of each kind.
+ptx:
+	$(GO) test ./weaver/emit -run TestPTXRegisters -every -v -timeout 2h
 
 primitives:
 	sh primitives/src/build.sh
