@@ -22,7 +22,8 @@ type Context struct {
 // OpenContext makes the device ready for work. The first context of a device takes
 // some tenths of a second and some hundred megabytes of the device's memory. If
 // the device's primary context has been lost to a fault, it is reset first; an
-// ErrLost then means that the driver does not recover within this process.
+// ErrLost then means that the driver does not recover within this process, and its
+// text says to start the program again. Driver 580 does not recover.
 func (d *Device) OpenContext() (*Context, error) {
 	c, err := d.retain()
 	if err == nil || !errors.Is(err, ErrLost) {

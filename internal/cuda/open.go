@@ -89,17 +89,20 @@ func (e *NotFoundError) Problem() Problem {
 }
 
 // Error names what is needed, what was found of another kind, and what to do. A
-// name that leads nowhere is worth a word only if the user gave it.
+// name that leads nowhere is worth a word only if the user gave it, and one library
+// under several names gets one.
 func (e *NotFoundError) Error() string {
 	var b strings.Builder
 	b.WriteString("there is no NVIDIA GPU to use")
+	said := map[string]bool{notThere: true}
 	for _, a := range e.Tried {
 		switch {
 		case e.Named:
 			fmt.Fprintf(&b, "; %s is %s: %s", PathVariable, a.Name, a.Reason)
-		case a.Reason != notThere:
+		case !said[a.Reason]:
 			fmt.Fprintf(&b, "; %s: %s", a.Name, a.Reason)
 		}
+		said[a.Reason] = true
 	}
 	b.WriteString("; ")
 	b.WriteString(e.Advice())
@@ -206,8 +209,13 @@ func load(name string, fn *functions) error {
 // start initialises the driver and lists its devices.
 func (d *Driver) start() (Problem, error) {
 	var version, n int32
-	if err := d.fn.failure("cuDriverGetVersion", d.fn.DriverGetVersion(&version)); err != nil {
-		return NoDriver, err
+	stub := errors.New("the toolkit's stand-in for linking, not the driver")
+	switch code := d.fn.DriverGetVersion(&version); code {
+	case success:
+	case stubLibrary:
+		return NoDriver, stub
+	default:
+		return NoDriver, d.fn.failure("cuDriverGetVersion", code)
 	}
 	if d.version = Version(version); d.version < oldest {
 		return DriverTooOld, fmt.Errorf("a driver for CUDA %v", d.version)
@@ -218,7 +226,7 @@ func (d *Driver) start() (Problem, error) {
 	switch code := d.fn.Init(0); code {
 	case success:
 	case stubLibrary:
-		return NoDriver, errors.New("the toolkit's stand-in for linking, not the driver")
+		return NoDriver, stub
 	case noDevice:
 		return NoDevice, errors.New("the driver finds no GPU")
 	default:

@@ -65,6 +65,7 @@ func TestOpen(t *testing.T) {
 		{"no device", func(k *fake) { k.initCode = noDevice }, NoDevice, "there is no NVIDIA GPU to use; fake: the driver finds no GPU; see whether nvidia-smi lists one, and whether CUDA_VISIBLE_DEVICES hides it"},
 		{"devices hidden", func(k *fake) { k.devices = 0 }, NoDevice, "there is no NVIDIA GPU to use; fake: the driver finds no GPU; see whether nvidia-smi lists one, and whether CUDA_VISIBLE_DEVICES hides it"},
 		{"stub", func(k *fake) { k.initCode = stubLibrary }, NoDriver, "there is no NVIDIA GPU to use; fake: the toolkit's stand-in for linking, not the driver; install NVIDIA's driver, whose library is libcuda.so.1, or set REDFOX_CUDA to its path"},
+		{"stub that has no version", func(k *fake) { k.answers["cuDriverGetVersion"] = stubLibrary }, NoDriver, "there is no NVIDIA GPU to use; fake: the toolkit's stand-in for linking, not the driver; install NVIDIA's driver, whose library is libcuda.so.1, or set REDFOX_CUDA to its path"},
 		{"kernel module of another version", func(k *fake) { k.initCode = 803 }, DriverRefuses, "there is no NVIDIA GPU to use; fake: CUDA: cuInit: error 803; see what nvidia-smi says; after an update of the driver its kernel module must be loaded anew"},
 	} {
 		k := newFake()
@@ -115,7 +116,7 @@ func TestNotFound(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	err := &NotFoundError{Tried: []Attempt{{"a", NoDriver, notThere}, {"b", NoDriver, "wrong ELF class"}}}
+	err := &NotFoundError{Tried: []Attempt{{"a", NoDriver, notThere}, {"b", NoDriver, "wrong ELF class"}, {"c", NoDriver, "wrong ELF class"}}}
 	if want := "there is no NVIDIA GPU to use; b: wrong ELF class; install NVIDIA's driver, whose library is libcuda.so.1, or set REDFOX_CUDA to its path"; err.Error() != want {
 		t.Error(err)
 	}

@@ -43,9 +43,8 @@ func query[H ~uintptr](o *object[H], name string, ask func(H) Code) (done bool, 
 }
 
 // How wait asks: all the time at first, because a loop's check of its counters ends
-// within that time; then with naps of a fixed share of the time waited so far. The
-// driver's own sleep until an interrupt is late by a quarter of a millisecond, and
-// can not be interrupted.
+// within that time; then with naps of a fixed share of the time waited so far.
+// RATIONALE.md says why the driver's own waits do not serve.
 const (
 	pollFor   = 200 * time.Microsecond
 	napShare  = 16
