@@ -23,14 +23,15 @@ type compiledCode struct {
 	graph *harmony.Program
 }
 
-// compileFor compiles the kernels of the program for a target, as far as that can
-// be done without the facts: PTX for a GPU, IR for the cpu.
-func (p *Program) compileFor(name string) (*compiledCode, error) {
+// compileFor compiles the kernels of the program for a target and for databases like
+// db, which may be nil, as far as that can be done without the facts themselves:
+// PTX for a GPU, IR for the cpu.
+func (p *Program) compileFor(name string, db *Database) (*compiledCode, error) {
 	t, err := parseTarget(name)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := p.optimise(p.wantedByDefault(), nil)
+	plan, err := p.optimise(p.wantedByDefault(), db)
 	if err != nil {
 		return nil, err
 	}

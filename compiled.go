@@ -22,6 +22,9 @@ type CompiledOptions struct {
 	// Targets are what there is code for: "cpu", "gpu:sm_90". Nil stands for
 	// DefaultGPU and DefaultCPU, either of which is left out if it can not be.
 	Targets []string
+	// Facts are what the kernels are made for: the tables that they stand in and their
+	// statistics. With nil the kernels are for all facts.
+	Facts *Database
 }
 
 // LeftOut is a target that a compiled program has no code for, and why not.
@@ -32,11 +35,11 @@ type LeftOut struct {
 
 // WriteCompiled writes the program as a file: its plan, which every engine can run,
 // and the code of its kernels. Kernels compute what a run prints that is told
-// nothing else: the queries or, without any, what the program exports. They are
-// made without looking at facts, so that they run over all. The same program is
-// the same bytes.
+// nothing else: the queries or, without any, what the program exports. The same
+// program is the same bytes.
 func (p *Program) WriteCompiled(w io.Writer, opts CompiledOptions) (left []LeftOut, err error) {
-	f := &rfx.File{Redfox: Version(), Name: opts.Name, Disable: p.disable, NoFuse: p.noFuse, Plan: p.plan.String()}
+	f := &rfx.File{Redfox: Version(), Name: opts.Name, Disable: p.disable, NoFuse: p.noFuse, Plan: p.plan.String(),
+		Facts: opts.Facts.fingerprint()}
 	files := spanFiles{p.sources}
 	for _, s := range p.sources {
 		f.Sources = append(f.Sources, rfx.Source{Name: s.Name, Text: s.Text})
@@ -54,7 +57,7 @@ func (p *Program) WriteCompiled(w io.Writer, opts CompiledOptions) (left []LeftO
 		targets = []string{DefaultGPU, DefaultCPU}
 	}
 	for _, name := range targets {
-		code, err := p.compileFor(name)
+		code, err := p.compileFor(name, opts.Facts)
 		var missing *EnvironmentError
 		switch {
 		case errors.As(err, &missing) && opts.Targets == nil:

@@ -13,6 +13,9 @@ type CompiledInfo struct {
 	Redfox   string // the version that compiled it
 	Size     int64  // of the file, in bytes
 	Checksum string // of the file, in hexadecimal digits
+	// Facts is the fingerprint of what the kernels take for granted of the facts; ""
+	// if that is nothing.
+	Facts    string
 	Sections []CompiledSection
 	Targets  []CompiledTarget
 }
@@ -45,7 +48,7 @@ type CompiledFunction struct {
 
 // Info returns what the file consists of.
 func (c *Compiled) Info() CompiledInfo {
-	info := CompiledInfo{Program: c.file.Name, Redfox: c.file.Redfox, Size: c.size, Checksum: c.file.Sum}
+	info := CompiledInfo{Program: c.file.Name, Redfox: c.file.Redfox, Size: c.size, Checksum: c.file.Sum, Facts: c.file.Facts}
 	for _, s := range c.file.Sections {
 		info.Sections = append(info.Sections, CompiledSection{s.Name, s.Size, s.Sum})
 	}

@@ -22,13 +22,15 @@ func compileCommand(con *console) *cli.Command {
 			"the optimised query plan; harmony, the kernel graph, fused for the target; llvm, LLVM IR before it is " +
 			"optimised; ptx, for a GPU target; asm, for this machine's processor. The last two need libLLVM. Plans " +
 			"and kernel graphs are taken as programs, too, from files whose names end in .plan and .harmony.\n\n" +
+			"With --facts, plan and kernels are made for those facts: for the tables that their files are and for " +
+			"how many tuples there are. Without, they are made for all.\n\n" +
 			examplesMark +
 			"redfox compile reach.logic -o reach.rfx\n" +
 			"redfox compile reach.logic -o reach.rfx --target gpu:sm_90\n" +
 			"redfox compile --emit core reach.logic\n" +
 			"redfox compile reach.logic -o reach.plan\n" +
 			"redfox compile --emit ptx --target gpu:sm_90 reach.logic",
-		Flags: flags("emit", "target", "no-fuse", "output", "disable", "json"),
+		Flags: flags(append([]string{"emit", "target", "no-fuse", "output", "disable", "json"}, factNames...)...),
 		Action: func(c *cli.Context) error {
 			if filepath.Ext(c.String("output")) == redfox.CompiledExtension {
 				return writeCompiled(c, con)
@@ -60,30 +62,42 @@ func emitStage(c *cli.Context, con *console) error {
 	if len(targets) == 1 {
 		opts.Target = targets[0]
 	}
-	prog, err := stageProgram(c, con)
+	if c.NArg() == 1 && filepath.Ext(c.Args().First()) == harmonyExtension {
+		sources, err := readProgram(c)
+		if err != nil {
+			return err
+		}
+		graph, err := redfox.ParseHarmony(sources[0])
+		if err != nil {
+			return err
+		}
+		return con.output(c.Context, c.String("output"), func(w writer) error {
+			return graph.Emit(w, redfox.Stage(stage), opts)
+		})
+	}
+	prog, facts, err := programForFacts(c, con)
 	if err != nil {
 		return err
 	}
+	opts.Facts = facts
 	return con.output(c.Context, c.String("output"), func(w writer) error {
 		return prog.Emit(w, redfox.Stage(stage), opts)
 	})
 }
 
-// emitter is what has stages to print.
-type emitter interface {
-	Emit(w writer, stage redfox.Stage, opts redfox.EmitOptions) error
-}
-
-// stageProgram reads the program that the arguments name, in any of its forms.
-func stageProgram(c *cli.Context, con *console) (emitter, error) {
-	if c.NArg() == 1 && filepath.Ext(c.Args().First()) == harmonyExtension {
-		sources, err := readProgram(c)
-		if err != nil {
-			return nil, err
-		}
-		return redfox.ParseHarmony(sources[0])
+// programForFacts compiles the program that the arguments name, and loads the facts
+// that the flags name, if they do.
+func programForFacts(c *cli.Context, con *console) (*redfox.Program, *redfox.Database, error) {
+	facts, err := newFactFlags(c)
+	if err != nil {
+		return nil, nil, err
 	}
-	return compileProgram(c.Context, c, con, nil)
+	prog, err := compileProgram(c.Context, c, con, facts.external)
+	if err != nil || !facts.given {
+		return prog, nil, err
+	}
+	db, err := prog.Load(c.Context, facts.facts, facts.load)
+	return prog, db, err
 }
 
 // writeCompiled writes the file of a compiled program.
@@ -100,12 +114,12 @@ func writeCompiled(c *cli.Context, con *console) error {
 		return &usageError{message: fmt.Sprintf("%s is a kernel graph, and a compiled program needs a plan", c.Args().First()),
 			help: "compile the LogiQL program or its plan, or print a stage with --emit"}
 	}
-	prog, err := compileProgram(c.Context, c, con, nil)
+	prog, facts, err := programForFacts(c, con)
 	if err != nil {
 		return err
 	}
 	name := filepath.Base(c.Args().First())
-	opts := redfox.CompiledOptions{Name: strings.TrimSuffix(name, filepath.Ext(name)), Targets: targets}
+	opts := redfox.CompiledOptions{Name: strings.TrimSuffix(name, filepath.Ext(name)), Targets: targets, Facts: facts}
 	var left []redfox.LeftOut
 	err = con.output(c.Context, c.String("output"), func(w writer) error {
 		left, err = prog.WriteCompiled(w, opts)

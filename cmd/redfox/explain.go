@@ -65,7 +65,7 @@ func (r *run) explain(ctx context.Context, c *cli.Context) error {
 	opts := redfox.ExplainOptions{Target: strings.Join(targets, ""), Steps: c.Bool("steps"), Run: c.Bool("run"),
 		Kernels: c.Bool("kernels"), WhyNotFused: c.Bool("why-not-fused"), RunOptions: r.options}
 	var db *redfox.Database
-	if c.IsSet("facts") || c.IsSet("fact") || opts.Run {
+	if r.given || opts.Run {
 		if db, err = r.read(ctx, prog); err != nil {
 			return err
 		}

@@ -92,7 +92,12 @@ const shortSum = 16
 // printInfo writes the tables of inspect.
 func printInfo(w writer, info redfox.CompiledInfo, targets []string) {
 	fmt.Fprintf(w, "program   %s, compiled by redfox %s\n", info.Program, info.Redfox)
-	fmt.Fprintf(w, "checksum  %s\n\n", info.Checksum)
+	fmt.Fprintf(w, "checksum  %s\n", info.Checksum)
+	kernels := "for all facts"
+	if info.Facts != "" {
+		kernels = "for the facts they were compiled with, whose statistics have the fingerprint " + info.Facts
+	}
+	fmt.Fprintf(w, "kernels   %s\n\n", kernels)
 	sections := newTable("section", "bytes", "sha256")
 	sections.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight, AlignHeader: text.AlignRight}})
 	for _, s := range info.Sections {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -63,10 +62,8 @@ func limitHeap(memory int64) {
 
 // run is one execution of the run or explain --run command.
 type run struct {
-	con      *console
-	facts    *redfox.Facts
-	external []string // predicates that --fact names
-	load     redfox.LoadOptions
+	con *console
+	factFlags
 	options  redfox.RunOptions
 	results  results
 	stats    bool
@@ -78,7 +75,6 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 	con.json = c.Bool("json")
 	r := &run{
 		con:      con,
-		facts:    redfox.NewFacts().Dir(c.String("facts")),
 		stats:    c.Bool("stats"),
 		progress: newProgress(con),
 	}
@@ -99,30 +95,10 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 			return nil, err
 		}
 	}
-	onError, err := choice("on-error", c.String("on-error"), "stop", "skip")
-	if err != nil {
+	if r.factFlags, err = newFactFlags(c); err != nil {
 		return nil, err
 	}
-	if dir := c.String("facts"); dir != "" {
-		if _, err := os.ReadDir(dir); err != nil {
-			return nil, cannot("read the folder of facts", dir, err)
-		}
-	}
-	for _, text := range c.StringSlice("fact") {
-		f, err := redfox.ParseFact(text)
-		if err != nil {
-			return nil, &usageError{command: c.Command.Name, message: "--fact " + err.Error()}
-		}
-		r.facts.Add(f)
-		r.external = append(r.external, f.Pred)
-	}
-	r.load = redfox.LoadOptions{
-		Threads:       threads,
-		Memory:        memory,
-		Header:        headerOf(c) == headerBoth || headerOf(c) == headerFacts,
-		SkipMalformed: onError == "skip",
-		Progress:      r.showLoad,
-	}
+	r.load.Threads, r.load.Memory, r.load.Progress = threads, memory, r.showLoad
 	r.options = redfox.RunOptions{
 		Engine:   chosen.Name,
 		Threads:  threads,

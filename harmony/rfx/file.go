@@ -8,8 +8,11 @@ type File struct {
 	Name   string // of the program
 	// Disable are the passes of the optimiser that the program was compiled
 	// without; NoFuse says that kernels were left as they were lowered.
-	Disable    []string
-	NoFuse     bool
+	Disable []string
+	NoFuse  bool
+	// Facts is the fingerprint of the facts' tables and statistics that kernel graphs
+	// and code are made for; "" if they are for all facts.
+	Facts      string
 	Sources    []Source
 	Predicates []Predicate
 	Plan       string
