@@ -23,10 +23,8 @@ type Image struct {
 	Code []byte
 }
 
-// isPTX tells text from ELF and from nvcc's fat binaries.
-func (m Image) isPTX() bool {
-	return !bytes.HasPrefix(m.Code, []byte("\x7fELF")) && !bytes.HasPrefix(m.Code, []byte{0x50, 0xed, 0x55, 0xba})
-}
+// isPTX tells text from machine code, which is ELF.
+func (m Image) isPTX() bool { return !bytes.HasPrefix(m.Code, []byte("\x7fELF")) }
 
 // terminated returns the code with the NUL that the driver wants after a text.
 func (m Image) terminated() []byte {

@@ -30,8 +30,8 @@ func TestWait(t *testing.T) {
 		// It ends while it naps, and while it still asks.
 		for _, after := range []time.Duration{pollFor / 4, 20 * pollFor} {
 			k.set(waiter.query, notReady)
-			timer := time.AfterFunc(after, func() { k.set(waiter.query, success) })
 			began := time.Now()
+			timer := time.AfterFunc(after, func() { k.set(waiter.query, success) })
 			ok(t, waiter.wait(t.Context()))
 			if waited := time.Since(began); waited < after {
 				t.Errorf("%s: waited %v of %v", name, waited, after)
