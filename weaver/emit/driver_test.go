@@ -560,7 +560,8 @@ func (d *driver) call(e *abi.Entry, from, until int, gauges [][]int64, special f
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	params := make([]int64, len(e.Params)+1)
+	// Not on the stack, which a call back into Go may move.
+	params := alloc[int64](&d.mem, len(e.Params)+1)
 	for i, p := range e.Params {
 		word, ok := special(p)
 		switch {
@@ -587,7 +588,7 @@ func (d *driver) call(e *abi.Entry, from, until int, gauges [][]int64, special f
 	}
 	makeRoom()
 	for w := range workers {
-		state := make([]int64, e.StateWords())
+		state := alloc[int64](&d.mem, e.StateWords())
 		state[0], state[1], state[2] = int64(w), int64(tiles), workers
 		for {
 			d.calls++

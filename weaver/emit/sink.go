@@ -44,33 +44,46 @@ func (w *kernel) storeRows(s *harmony.Store) {
 		w.appendLive(s.To, vals, w.liveFlags())
 		return
 	}
-	count := w.Cur.NewTrunc(w.count, types.I32)
 	first := w.call("rf_block_reserve", gauge, w.count, null, i32(1))
 	for i, words := range vals {
 		c := relationColumn(s.To, i)
-		if !w.byRow(c) {
-			p := w.columnWords(c)
-			w.call("rf_tile_store", p.data, p.width, p.base, words.ptr, first, count, i32(1), w.items)
+		if w.byRow(c) {
+			w.appendColumn(c, first, w.count, func(i value.Value) value.Value { return w.get(words, i) })
 			continue
 		}
-		width, _ := w.fixed(c.width, c.name, c.index)
-		if width == 0 {
-			continue
-		}
-		p, t := w.columnWords(c), types.NewInt(uint64(8*width))
-		to := w.at(t, p.data, first)
-		w.loop(w.count, func(i value.Value) {
-			offset := value.Value(w.Cur.NewSub(w.get(words, i), p.base))
-			if width < 8 {
-				offset = w.Cur.NewTrunc(offset, t)
-			}
-			w.store(offset, w.at(t, to, i))
-		})
+		p := w.columnWords(c)
+		count := w.Cur.NewTrunc(w.count, types.I32)
+		w.call("rf_tile_store", p.data, p.width, p.base, words.ptr, first, count, i32(1), w.items)
 	}
+}
+
+// appendColumn writes words to a CPU's column of known width, from row first on.
+func (w *kernel) appendColumn(c column, first, count value.Value, word func(i value.Value) value.Value) {
+	width, _ := w.fixed(c.width, c.name, c.index)
+	if width == 0 {
+		return
+	}
+	p, t := w.columnWords(c), types.NewInt(uint64(8*width))
+	to := w.at(t, p.data, first)
+	w.loop(count, func(i value.Value) {
+		offset := value.Value(w.Cur.NewSub(word(i), p.base))
+		if width < 8 {
+			offset = w.Cur.NewTrunc(offset, t)
+		}
+		w.store(offset, w.at(t, to, i))
+	})
 }
 
 // appendLive appends the rows that flags say to a relation.
 func (w *kernel) appendLive(to *harmony.Relation, vals []*array, flags *array) {
+	known := true
+	for i := range vals {
+		known = known && w.byRow(relationColumn(to, i))
+	}
+	if known {
+		w.appendSelected(to, vals, flags)
+		return
+	}
 	rank, total := w.rank(flags)
 	w.when(w.Cur.NewICmp(enum.IPredNE, total, i32(0)), func() {
 		first := w.call("rf_block_reserve", w.param(abi.Gauge, to.Name, 0), w.Cur.NewZExt(total, types.I64),
@@ -82,6 +95,19 @@ func (w *kernel) appendLive(to *harmony.Relation, vals []*array, flags *array) {
 			}
 			p := w.columnWords(c)
 			w.call("rf_tile_append", p.data, w.param(c.width, c.name, c.index), p.base, first, words.ptr, rank.ptr, flags.ptr, w.items)
+		}
+	})
+}
+
+// appendSelected is appendLive for a CPU's columns of known widths.
+func (w *kernel) appendSelected(to *harmony.Relation, vals []*array, flags *array) {
+	items, total := w.selectLive(flags)
+	w.when(w.Cur.NewICmp(enum.IPredNE, total, i64(0)), func() {
+		first := w.call("rf_block_reserve", w.param(abi.Gauge, to.Name, 0), total, null, i32(1))
+		for i, words := range vals {
+			w.appendColumn(relationColumn(to, i), first, total, func(i value.Value) value.Value {
+				return w.get(words, w.Cur.NewZExt(w.get(items, i), types.I64))
+			})
 		}
 	})
 }
