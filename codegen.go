@@ -1,6 +1,7 @@
 package redfox
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,6 +15,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony/rfx"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/native"
 	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
@@ -39,7 +42,7 @@ func (p *Program) compileFor(name string, db *Database) (*compiledCode, error) {
 	if err != nil {
 		return nil, err
 	}
-	code, err := generate(graph, t)
+	code, err := generate(plan, graph, t, db)
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +55,19 @@ func (p *Program) compileFor(name string, db *Database) (*compiledCode, error) {
 	return out, nil
 }
 
-// generate makes LLVM IR of kernels, of which nothing is known but the program:
-// facts, and the constants that the program compares them with, are parameters.
-func generate(graph *harmony.Program, t target) (code *emit.Code, err error) {
+// generate makes LLVM IR of kernels, which the plan became. Without a database (nil)
+// nothing is known but the program: facts, and the constants that the program
+// compares them with, are parameters. With one the code is for its columns' widths and
+// for the forms of tables that they ask for.
+func generate(plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) (code *emit.Code, err error) {
 	defer recoverPhase("code generation", &err)
+	if db != nil {
+		k, err := native.Know(context.Background(), plan, graph, db.store, t.GPU)
+		if err != nil {
+			return nil, err
+		}
+		return emitKernels(graph, emit.Options{Target: t.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
+	}
 	domains := domain.Find(graph)
 	bounds := ranges.Find(graph, domains, ranges.Options{UnknownLiterals: true})
 	return emitKernels(graph, emit.Options{

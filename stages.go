@@ -7,6 +7,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/queryplan"
 )
 
 // Stage is a form of a program that can be printed.
@@ -63,7 +64,7 @@ func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
-	return emitGraph(w, stage, graph, t)
+	return emitGraph(w, stage, plan, graph, t, opts.Facts)
 }
 
 // emitSyntax writes a stage before the plan.
@@ -113,13 +114,14 @@ func stageTarget(stage Stage, name string) (target, error) {
 	return t, nil
 }
 
-// emitGraph writes a stage of a kernel graph.
-func emitGraph(w io.Writer, stage Stage, graph *harmony.Program, t target) error {
+// emitGraph writes a stage of a kernel graph. Of one that was read from a file there
+// is no plan and no database.
+func emitGraph(w io.Writer, stage Stage, plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) error {
 	text := ""
 	if stage == StageHarmony {
 		text = graph.String()
 	} else {
-		code, err := generate(graph, t)
+		code, err := generate(plan, graph, t, db)
 		if err != nil {
 			return err
 		}
@@ -162,5 +164,5 @@ func (k *KernelGraph) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
-	return emitGraph(w, stage, k.graph, t)
+	return emitGraph(w, stage, nil, k.graph, t, nil)
 }
