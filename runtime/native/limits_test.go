@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -196,4 +197,33 @@ func (g brokenGenerator) Generate(p *harmony.Program, k Knowledge) (*Code, error
 		code.IR += "define void @broken("
 	}
 	return code, err
+}
+
+// TestProfile has the commands of the plan, whose rows do not depend on the engine.
+func TestProfile(t *testing.T) {
+	plan, db := stored(t, closure, line(200))
+	answer, err := newEngine(t, 1024, false).Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Profile: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := portable.New().Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Profile: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(answer.Profile) != len(want.Profile) {
+		t.Fatalf("%d commands, not %d", len(answer.Profile), len(want.Profile))
+	}
+	for i, w := range want.Profile {
+		g := answer.Profile[i]
+		if g.Block != w.Block || g.Command != w.Command || g.Calls != w.Calls || g.Kept != w.Kept {
+			t.Errorf("got %+v, want %+v", g, w)
+		}
+	}
+	kept := int64(0)
+	for _, k := range answer.Kernels {
+		kept += k.Kept
+	}
+	if kept != 200*201/2 {
+		t.Errorf("the kernels keep %d tuples", kept)
+	}
 }
