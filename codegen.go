@@ -38,7 +38,7 @@ func (p *Program) compileFor(name string, db *Database) (*compiledCode, error) {
 	if err != nil {
 		return nil, err
 	}
-	graph, _, err := kernelsOf(plan, t, p.noFuse)
+	graph, _, err := kernelsOf(plan, t, p.fusing)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,9 @@ type Options struct {
 	Disable []string
 	// NoFuse leaves kernels as the plan is lowered, one an operator.
 	NoFuse bool
+	// KeepApart names pairs of kernels that stay apart, "k1+k2", by the names that
+	// they have before fusion: Explain and the harmony stage with NoFuse show them.
+	KeepApart []string
 	// External names predicates that will get facts from outside, so that the
 	// program need not declare them.
 	External []string
@@ -46,7 +49,7 @@ type Program struct {
 	plan     *queryplan.Plan
 	warnings []*Diagnostic
 	disable  []string
-	noFuse   bool
+	fusing   fusing
 
 	mu        sync.Mutex
 	optimised map[string]*queryplan.Plan // by wanted predicates and statistics
@@ -102,7 +105,7 @@ func check(ctx context.Context, sources []Source, opts Options) (_ *checked, err
 // Diagnostics that are errors come back as a *ProgramError; warnings stay with
 // the program.
 func Compile(ctx context.Context, sources []Source, opts Options) (*Program, error) {
-	if err := checkPasses(opts.Disable); err != nil {
+	if err := opts.check(); err != nil {
 		return nil, err
 	}
 	// Text becomes a checked program. From here on every predicate has types,
@@ -128,7 +131,7 @@ func Compile(ctx context.Context, sources []Source, opts Options) (*Program, err
 		plan:     plan,
 		warnings: res.found,
 		disable:  opts.Disable,
-		noFuse:   opts.NoFuse,
+		fusing:   opts.fusing(),
 	}, nil
 }
 
@@ -147,7 +150,7 @@ func buildPlan(p *core.Program) (plan *queryplan.Plan, err error) {
 // ParsePlan reads a program from the text of a query plan, as Emit writes it.
 func ParsePlan(src Source, opts Options) (p *Program, err error) {
 	defer recoverPhase("the plan parser", &err)
-	if err := checkPasses(opts.Disable); err != nil {
+	if err := opts.check(); err != nil {
 		return nil, err
 	}
 	plan, err := queryplan.Parse(src.Name, src.Text)
@@ -157,7 +160,17 @@ func ParsePlan(src Source, opts Options) (p *Program, err error) {
 	if err != nil {
 		return nil, &EnvironmentError{Message: err.Error(), Help: "write plans with redfox compile --emit plan", Err: err}
 	}
-	return &Program{plan: plan, preds: plannedPredicates(plan), disable: opts.Disable, noFuse: opts.NoFuse}, nil
+	return &Program{plan: plan, preds: plannedPredicates(plan), disable: opts.Disable, fusing: opts.fusing()}, nil
+}
+
+// check says whether options can be kept.
+func (o Options) check() error {
+	for _, pair := range o.KeepApart {
+		if _, err := parsePair(pair); err != nil {
+			return err
+		}
+	}
+	return checkPasses(o.Disable)
 }
 
 func checkPasses(names []string) error {

@@ -38,7 +38,7 @@ type LeftOut struct {
 // nothing else: the queries or, without any, what the program exports. The same
 // program is the same bytes.
 func (p *Program) WriteCompiled(w io.Writer, opts CompiledOptions) (left []LeftOut, err error) {
-	f := &rfx.File{Redfox: Version(), Name: opts.Name, Disable: p.disable, NoFuse: p.noFuse, Plan: p.plan.String(),
+	f := &rfx.File{Redfox: Version(), Name: opts.Name, Disable: p.disable, NoFuse: p.fusing.off, KeepApart: p.fusing.apart, Plan: p.plan.String(),
 		Facts: opts.Facts.fingerprint()}
 	files := spanFiles{p.sources}
 	for _, s := range p.sources {
@@ -252,7 +252,7 @@ func readGraph(code rfx.Code) (*harmony.Program, error) {
 // over. Files that the program names are looked for beside the file of the
 // compiled program.
 func (c *Compiled) Program(opts Options) (*Program, error) {
-	if err := checkPasses(opts.Disable); err != nil {
+	if err := opts.check(); err != nil {
 		return nil, err
 	}
 	return &Program{
@@ -260,6 +260,9 @@ func (c *Compiled) Program(opts Options) (*Program, error) {
 		preds:   c.preds,
 		plan:    c.plan,
 		disable: slices.Concat(c.file.Disable, opts.Disable),
-		noFuse:  c.file.NoFuse || opts.NoFuse,
+		fusing: fusing{
+			off:   c.file.NoFuse || opts.NoFuse,
+			apart: slices.Concat(c.file.KeepApart, opts.KeepApart),
+		},
 	}, nil
 }

@@ -87,29 +87,45 @@ func ChooseEngine(name string) (chosen EngineInfo, passed []EngineInfo, err erro
 	}
 }
 
-// engine returns the engine of that name, to run programs whose kernels are fused or
-// not.
-func engine(name string, noFuse bool) (runtime.Engine, error) {
+// engine returns the engine of that name, to run programs whose kernels are fused in
+// a way.
+func engine(name string, how fusing) (runtime.Engine, error) {
 	chosen, _, err := ChooseEngine(name)
 	switch {
 	case err != nil:
 		return nil, err
-	case chosen.Name == "cpu" && noFuse:
-		return unfusedCPU()
 	case chosen.Name == "cpu":
-		return fusedCPU()
+		return cpuEngine(how)
 	}
 	return portable.New(), nil
 }
 
-// There is one cpu engine a process, because it keeps the code of what it has run;
-// kernels that are not fused are other code.
-var (
-	fusedCPU   = sync.OnceValues(func() (runtime.Engine, error) { return newCPU(false) })
-	unfusedCPU = sync.OnceValues(func() (runtime.Engine, error) { return newCPU(true) })
-)
+// cpuEngines has one engine a process for each way to fuse, because an engine keeps
+// the code of what it has run, and kernels that are fused otherwise are other code.
+var cpuEngines struct {
+	sync.Mutex
+	made map[string]runtime.Engine
+}
 
-func newCPU(noFuse bool) (runtime.Engine, error) {
+func cpuEngine(how fusing) (runtime.Engine, error) {
+	cpuEngines.Lock()
+	defer cpuEngines.Unlock()
+	key := fmt.Sprintf("%t %q", how.off, how.apart)
+	if e := cpuEngines.made[key]; e != nil {
+		return e, nil
+	}
+	e, err := newCPU(how)
+	if err != nil {
+		return nil, err
+	}
+	if cpuEngines.made == nil {
+		cpuEngines.made = map[string]runtime.Engine{}
+	}
+	cpuEngines.made[key] = e
+	return e, nil
+}
+
+func newCPU(how fusing) (runtime.Engine, error) {
 	lib, err := openLLVM()
 	if err != nil {
 		return nil, err
@@ -122,7 +138,7 @@ func newCPU(noFuse bool) (runtime.Engine, error) {
 		Library: lib,
 		Cache:   kernelcache.Open(),
 		Lower: func(plan *queryplan.Plan) (*harmony.Program, error) {
-			graph, _, err := kernelsOf(plan, t, noFuse)
+			graph, _, err := kernelsOf(plan, t, how)
 			return graph, err
 		},
 		Generator: cpuGenerator{t},

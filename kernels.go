@@ -3,6 +3,7 @@ package redfox
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/harmony"
@@ -24,20 +25,61 @@ func lowerPlan(plan *queryplan.Plan) (p *harmony.Program, err error) {
 	return p, nil
 }
 
-// kernelsOf lowers a plan and fuses its kernels for a target, unless noFuse says
-// otherwise. It is the one place where plans become kernels, for all engines and
+// fusing says which kernels are not fused: none (off), or pairs of them.
+type fusing struct {
+	off   bool
+	apart []string
+}
+
+func (o Options) fusing() fusing { return fusing{o.NoFuse, o.KeepApart} }
+
+// pairs returns the pairs that stay apart, if the kernels have these names.
+func (f fusing) pairs(graph *harmony.Program) ([]fuse.Pair, error) {
+	var pairs []fuse.Pair
+	for _, text := range f.apart {
+		pair, err := parsePair(text)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range []string{pair.Producer, pair.Consumer} {
+			if !slices.ContainsFunc(graph.Kernels(), func(k *harmony.Kernel) bool { return k.Name == name }) {
+				return nil, &EnvironmentError{Message: fmt.Sprintf("no kernel is called %q", name),
+					Help: "redfox compile --emit harmony --no-fuse names the kernels; they depend on the facts"}
+			}
+		}
+		pairs = append(pairs, pair)
+	}
+	return pairs, nil
+}
+
+// parsePair reads the names of two kernels.
+func parsePair(text string) (fuse.Pair, error) {
+	producer, consumer, ok := strings.Cut(text, "+")
+	if !ok || producer == "" || consumer == "" {
+		return fuse.Pair{}, &EnvironmentError{Message: fmt.Sprintf("%q is no pair of kernels", text),
+			Help: "write two names with a plus between them, such as k1+k2"}
+	}
+	return fuse.Pair{Producer: producer, Consumer: consumer}, nil
+}
+
+// kernelsOf lowers a plan and fuses its kernels for a target, as far as they are to
+// be. It is the one place where plans become kernels, for all engines and
 // for compiled programs.
-func kernelsOf(plan *queryplan.Plan, t target, noFuse bool) (graph *harmony.Program, report *fuse.Report, err error) {
+func kernelsOf(plan *queryplan.Plan, t target, how fusing) (graph *harmony.Program, report *fuse.Report, err error) {
 	// Operators become kernels over managed variables. From here on nothing knows
 	// operators.
 	graph, err = lowerPlan(plan)
 	if err != nil {
 		return nil, nil, err
 	}
+	pairs, err := how.pairs(graph)
+	if err != nil {
+		return nil, nil, err
+	}
 	defer recoverPhase("fusion", &err)
 	// Kernels that can pass rows on in registers become one. From here on an operator
 	// may be in several kernels, and a kernel has several operators.
-	graph, report, err = fuse.Fuse(graph, fuse.Options{Off: noFuse, Budget: t.budget})
+	graph, report, err = fuse.Fuse(graph, fuse.Options{Off: how.off, Keep: pairs, Budget: t.budget})
 	if err != nil {
 		return nil, nil, &InternalError{Phase: "fusion", Err: err, Dump: plan.String()}
 	}
@@ -51,7 +93,7 @@ func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, opts Explain
 	if err != nil {
 		return err
 	}
-	_, report, err := kernelsOf(plan, t, p.noFuse)
+	_, report, err := kernelsOf(plan, t, p.fusing)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Resu
 		load.Memory = opts.Memory
 	}
 	load.Predicates = append(slices.Clone(load.Predicates), opts.Outputs...)
-	if _, err := engine(opts.Engine, p.noFuse); err != nil {
+	if _, err := engine(opts.Engine, p.fusing); err != nil {
 		return nil, err
 	}
 	db, err := p.Load(ctx, facts, load)
@@ -58,7 +58,7 @@ func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Resu
 
 // RunOn runs the program over loaded facts, as Run does.
 func (p *Program) RunOn(ctx context.Context, db *Database, opts RunOptions) (_ *Result, err error) {
-	eng, err := engine(opts.Engine, p.noFuse)
+	eng, err := engine(opts.Engine, p.fusing)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
-	graph, _, err := kernelsOf(plan, t, p.noFuse)
+	graph, _, err := kernelsOf(plan, t, p.fusing)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func compileCommand(con *console) *cli.Command {
 			"redfox compile --emit core reach.logic\n" +
 			"redfox compile reach.logic -o reach.plan\n" +
 			"redfox compile --emit ptx --target gpu:sm_90 reach.logic",
-		Flags: flags(append([]string{"emit", "target", "no-fuse", "output", "disable", "json"}, factNames...)...),
+		Flags: flags(append([]string{"emit", "target", "no-fuse", "keep-apart", "output", "disable", "json"}, factNames...)...),
 		Action: func(c *cli.Context) error {
 			if filepath.Ext(c.String("output")) == redfox.CompiledExtension {
 				return writeCompiled(c, con)

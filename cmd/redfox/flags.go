@@ -91,6 +91,10 @@ var flagTable = []func() cli.Flag{
 			Usage: "leave kernels as they are lowered, one an operator"}
 	},
 	func() cli.Flag {
+		return &cli.StringSliceFlag{Name: "keep-apart", Category: groupCompiler,
+			Usage: "do not fuse two kernels, a `PAIR` such as k1+k2 by the names that --no-fuse shows"}
+	},
+	func() cli.Flag {
 		return &cli.BoolFlag{Name: "kernels", Category: groupCompiler,
 			Usage: "say of the kernels what they are expected to take"}
 	},

@@ -50,7 +50,8 @@ func compileProgram(ctx context.Context, c *cli.Context, con *console, external 
 	if err != nil {
 		return nil, err
 	}
-	opts := redfox.Options{Disable: splitList(c.StringSlice("disable")), External: external, NoFuse: c.Bool("no-fuse")}
+	opts := redfox.Options{Disable: splitList(c.StringSlice("disable")), External: external, NoFuse: c.Bool("no-fuse"),
+		KeepApart: splitList(c.StringSlice("keep-apart"))}
 	switch s := sources[0]; filepath.Ext(s.Name) {
 	case planExtension:
 		return redfox.ParsePlan(s, opts)

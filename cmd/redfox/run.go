@@ -27,7 +27,7 @@ func runCommand(con *console) *cli.Command {
 			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
 			"redfox run schema.logic rules.logic --facts data --out results --format parquet",
 		Flags: flags("facts", "fact", "header", "on-error", "print", "out", "format", "limit", "stats",
-			"engine", "threads", "memory", "timeout", "disable", "no-fuse", "json"),
+			"engine", "threads", "memory", "timeout", "disable", "no-fuse", "keep-apart", "json"),
 		Action: func(c *cli.Context) error {
 			r, err := newRun(c, con)
 			if err != nil {

@@ -72,7 +72,7 @@ func (p *parts) file(f *File, sections []section) error {
 	if _, err := decoder.Token(); err != io.EOF {
 		return &DamageError{manifestSection, "goes on after its end"}
 	}
-	f.Redfox, f.Name, f.Disable, f.NoFuse, f.Facts = m.Redfox, m.Name, m.Disable, m.NoFuse, m.Facts
+	f.Redfox, f.Name, f.Disable, f.NoFuse, f.KeepApart, f.Facts = m.Redfox, m.Name, m.Disable, m.NoFuse, m.KeepApart, m.Facts
 	f.Predicates, f.Places = m.Predicates, m.Places
 	for _, s := range sections {
 		prefix := sourceSection(len(f.Sources), "")

@@ -27,7 +27,7 @@ func example() *File {
 		}}}
 	}
 	return &File{
-		Redfox: "v1.2.3", Name: "reach", Disable: []string{"Inline"}, NoFuse: true, Facts: "0123abcd",
+		Redfox: "v1.2.3", Name: "reach", Disable: []string{"Inline"}, NoFuse: true, KeepApart: []string{"k1+k2"}, Facts: "0123abcd",
 		Sources: []Source{{"reach.logic", "reach(x, y) <- edge(x, y).\n"}, {"2:more.logic", ""}, {"reach.logic", "// grün\n"}},
 		Plan:    "var edge(x: int, y: int) input \"edge\"\n",
 		Places:  []Span{{1, 0, 5}, {}, {3, 3, 8}},

@@ -25,6 +25,7 @@ type manifest struct {
 	Name       string           `json:"program"`
 	Disable    []string         `json:"disable,omitempty"`
 	NoFuse     bool             `json:"no_fuse,omitempty"`
+	KeepApart  []string         `json:"keep_apart,omitempty"`
 	Facts      string           `json:"facts,omitempty"`
 	Sources    int              `json:"sources"`
 	Targets    []manifestTarget `json:"targets"`
@@ -53,7 +54,7 @@ type manifestEntry struct {
 
 // Write writes a compiled program. The same program is the same bytes.
 func Write(w io.Writer, f *File) error {
-	m := manifest{Redfox: f.Redfox, Name: f.Name, Disable: f.Disable, NoFuse: f.NoFuse, Facts: f.Facts, Sources: len(f.Sources),
+	m := manifest{Redfox: f.Redfox, Name: f.Name, Disable: f.Disable, NoFuse: f.NoFuse, KeepApart: f.KeepApart, Facts: f.Facts, Sources: len(f.Sources),
 		Predicates: f.Predicates, Places: f.Places}
 	sections := []section{{name: manifestSection}}
 	for i, s := range f.Sources {

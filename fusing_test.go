@@ -1,0 +1,76 @@
+package redfox_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox"
+)
+
+// TestKeepApart runs a program once for each pair of kernels that would be fused,
+// with that pair apart: the answers stay the same.
+func TestKeepApart(t *testing.T) {
+	ctx := context.Background()
+	folder := filepath.Join("testdata", "quickstart")
+	sources, err := redfox.ReadSources(filepath.Join(folder, "reach.logic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := "cpu"
+	if _, _, err := redfox.ChooseEngine(engine); err != nil {
+		engine = "go"
+	}
+	run := func(opts redfox.Options) (kernels, answer string) {
+		t.Helper()
+		prog, err := redfox.Compile(ctx, sources, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text, out bytes.Buffer
+		if err := prog.Emit(&text, redfox.StageHarmony, redfox.EmitOptions{Target: "cpu"}); err != nil {
+			t.Fatal(err)
+		}
+		res, err := prog.Run(ctx, redfox.NewFacts().Dir(filepath.Join(folder, "facts")), redfox.RunOptions{Engine: engine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := res.Write(&out, "_", redfox.TSV, redfox.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return text.String(), out.String()
+	}
+	fused, want := run(redfox.Options{})
+	pairs := 0
+	for _, m := range regexp.MustCompile(`run (\w+_\w+)\n`).FindAllStringSubmatch(fused, -1) {
+		parts := strings.Split(m[1], "_")
+		for i := range parts[1:] {
+			pairs++
+			apart, got := run(redfox.Options{KeepApart: []string{parts[i] + "+" + parts[i+1]}})
+			if strings.Contains(apart, "run "+m[1]+"\n") {
+				t.Errorf("%s and %s are fused all the same", parts[i], parts[i+1])
+			}
+			if got != want {
+				t.Errorf("with %s and %s apart the answer is\n%s\nnot\n%s", parts[i], parts[i+1], got, want)
+			}
+		}
+	}
+	if pairs == 0 {
+		t.Errorf("nothing is fused in\n%s", fused)
+	}
+	var wrong *redfox.EnvironmentError
+	if _, err := redfox.Compile(ctx, sources, redfox.Options{KeepApart: []string{"k0"}}); !errors.As(err, &wrong) {
+		t.Errorf("a pair of one name gives %v", err)
+	}
+	prog, err := redfox.Compile(ctx, sources, redfox.Options{KeepApart: []string{"k0+nothing"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := prog.Emit(&bytes.Buffer{}, redfox.StageHarmony, redfox.EmitOptions{}); !errors.As(err, &wrong) || !strings.Contains(err.Error(), `"nothing"`) {
+		t.Errorf("a pair with an unknown kernel gives %v", err)
+	}
+}
