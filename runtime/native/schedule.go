@@ -31,6 +31,10 @@ type worker struct {
 // morselTiles is how many tiles a worker takes at a time at most.
 const morselTiles = 16
 
+// expandingTiles is the least number of tiles for each worker if a row can have
+// several matches.
+const expandingTiles = 2
+
 // canceller moves the limits of the gauges in use when the context is done, which
 // brings all workers back.
 type canceller struct {
@@ -77,7 +81,12 @@ func (r *run) exec(j *job) error {
 	}
 	tile := e.entry.Threads * e.entry.Items
 	tiles := (n + tile - 1) / tile
-	count := min(max(tiles/r.sizes.tiles, 1), r.threads)
+	least := r.sizes.tiles
+	if e.entry.Expansions > 0 {
+		// A tile may become many.
+		least = min(least, expandingTiles)
+	}
+	count := min(max(tiles/least, 1), r.threads)
 	morsel := min(max(tiles/(4*count), 1), morselTiles)
 	// A limit leaves room for what all workers may have begun.
 	slack := count * tile
