@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -30,8 +29,11 @@ type variant struct {
 	tight   bool // gauges stop workers after each tile or round
 	bounds  bool // registers have the bounds of package ranges
 	form    abi.Form
-	// pipeline optimises the code; empty for quick.
+	// pipeline optimises a CPU's code; empty for quick.
 	pipeline string
+	// sm is the compute capability that a GPU's code is for, and threads what a block
+	// has; 0 on a CPU.
+	sm, threads int
 }
 
 var variants = []variant{
@@ -47,14 +49,22 @@ var variants = []variant{
 // Sizes of tables, which hold all that the tests' programs derive.
 const (
 	mostRows   = 1 << 16
-	mostGroups = 1 << 10
+	mostGroups = 1 << 12
 	mostBits   = 18 // of keys of form Direct
 )
 
 // memory keeps what code has addresses of.
-type memory struct{ kept []any }
+type memory struct {
+	kept  []any
+	arena *arena // nil: Go's heap
+}
 
+// alloc returns n zeroes, of a type without pointers.
 func alloc[T any](m *memory, n int) []T {
+	if m.arena != nil {
+		var zero T
+		return unsafe.Slice((*T)(m.arena.take(n*int(unsafe.Sizeof(zero)))), n)
+	}
 	s := make([]T, n)
 	m.kept = append(m.kept, s)
 	return s
@@ -186,7 +196,7 @@ type driver struct {
 	v       variant
 	mem     memory
 	code    *Code
-	jit     *llvm.JIT
+	on      machine
 	rels    map[*harmony.Relation]*relationData
 	indexes map[*harmony.Index]*indexData
 	groups  map[*harmony.Groups]*groupsData
@@ -194,14 +204,14 @@ type driver struct {
 	tables  []*tableData
 	dropped []int64
 	fault   []int64
-	calls   int // of functions, stopped ones included
+	passes  int // of workers over what is left of their tiles
 }
 
 // newDriver lays out a program's data over facts, and compiles the program.
-func newDriver(t testing.TB, p *harmony.Program, facts map[string]planref.Rows, v variant) *driver {
+func newDriver(t testing.TB, p *harmony.Program, facts map[string]planref.Rows, v variant, on machine) *driver {
 	t.Helper()
 	d := &driver{
-		t: t, program: p, v: v, domains: domain.Find(p),
+		t: t, program: p, v: v, domains: domain.Find(p), on: on, mem: memory{arena: on.memory()},
 		rels: map[*harmony.Relation]*relationData{}, indexes: map[*harmony.Index]*indexData{},
 		groups: map[*harmony.Groups]*groupsData{}, values: map[*harmony.Kernel][]*columnData{},
 	}
@@ -220,7 +230,7 @@ func newDriver(t testing.TB, p *harmony.Program, facts map[string]planref.Rows, 
 	})
 	d.layOut(facts)
 	code, err := Program(p, Options{
-		Target:    Target{Name: "cpu", Threads: 1, Items: v.items},
+		Target:    on.target(v),
 		Fix:       d.fix,
 		Range:     d.registerRange,
 		Domains:   d.domains,
@@ -230,10 +240,7 @@ func newDriver(t testing.TB, p *harmony.Program, facts map[string]planref.Rows, 
 		t.Fatal(err)
 	}
 	d.code = code
-	d.jit = newJIT(t)
-	if err := d.jit.AddObject("kernels", objectOf(t, code, cmp.Or(v.pipeline, quick))); err != nil {
-		t.Fatal(err)
-	}
+	on.load(t, code, v)
 	return d
 }
 
@@ -297,6 +304,7 @@ func (d *driver) layOut(facts map[string]planref.Rows) {
 		r := &relationData{decl: rel, gauge: alloc[int64](&d.mem, 2)}
 		d.rels[rel] = r
 		all := bounds(rel, upTo(len(rel.Cols)))
+		r.pointers = alloc[int64](&d.mem, len(rel.Cols))
 		if rel.Kind == queryplan.Derived {
 			r.keys = chooseKeys(all, d.v.form)
 			r.table, r.size = d.tableFor(r.keys)
@@ -313,13 +321,12 @@ func (d *driver) layOut(facts map[string]planref.Rows) {
 			}
 			c := newColumn(&d.mem, in, 1, n)
 			r.cols = append(r.cols, c)
-			r.pointers = append(r.pointers, address(c.data))
+			r.pointers[i] = address(c.data)
 			for j, row := range rows {
 				c.set(j, d.word(row[i], d.domains.Column(rel, i)))
 			}
 		}
 		r.gauge[0], r.full = int64(len(rows)), len(rows)
-		d.mem.kept = append(d.mem.kept, r.pointers)
 	}
 	for _, x := range d.program.Indexes {
 		d.indexes[x] = &indexData{keys: chooseKeys(bounds(x.Of, x.Key), d.v.form)}
@@ -521,6 +528,9 @@ func (d *driver) param(p abi.Param, e *abi.Entry) int64 {
 		case abi.GroupOccupied:
 			return address(g.occupied)
 		case abi.GroupShared:
+			if d.v.sm != 0 {
+				return 1
+			}
 			return 0
 		}
 	}
@@ -553,13 +563,8 @@ func (d *driver) entry(role abi.Role, of string) *abi.Entry {
 	return nil
 }
 
-// call runs an entry over rows, by two workers, one after the other, and makes room
-// whenever a gauge stops it.
+// call runs an entry over rows, and makes room whenever a gauge stops workers.
 func (d *driver) call(e *abi.Entry, from, until int, gauges [][]int64, special func(p abi.Param) (int64, bool)) {
-	address_, err := d.jit.Lookup(e.Symbol)
-	if err != nil {
-		d.t.Fatal(err)
-	}
 	// Not on the stack, which a call back into Go may move.
 	params := alloc[int64](&d.mem, len(e.Params)+1)
 	for i, p := range e.Params {
@@ -577,32 +582,25 @@ func (d *driver) call(e *abi.Entry, from, until int, gauges [][]int64, special f
 	}
 	tile := e.Threads * e.Items
 	tiles := (until - from + tile - 1) / tile
-	const workers = 2
-	makeRoom := func() {
+	workers, words := d.on.workers(), e.StateWords()
+	states := alloc[int64](&d.mem, workers*words)
+	for w := range workers {
+		copy(states[w*words:], []int64{int64(w), int64(tiles), int64(workers)})
+	}
+	for more := true; more; {
 		for _, g := range gauges {
 			g[1] = math.MaxInt64
 			if d.v.tight {
 				g[1] = g[0]
 			}
 		}
-	}
-	makeRoom()
-	for w := range workers {
-		state := alloc[int64](&d.mem, e.StateWords())
-		state[0], state[1], state[2] = int64(w), int64(tiles), workers
-		for {
-			d.calls++
-			more := llvm.Call(address_, uintptr(address(params)), uintptr(address(state)))
-			if d.calls > 1<<20 {
-				d.t.Fatalf("%s does not end", e.Symbol)
-			}
-			if more == 0 {
-				if state[0] < state[1] {
-					d.t.Fatalf("%s is through at tile %d of %d", e.Symbol, state[0], state[1])
-				}
-				break
-			}
-			makeRoom()
+		if d.passes++; d.passes > 1<<20 {
+			d.t.Fatalf("%s does not end", e.Symbol)
+		}
+		d.on.pass(d.t, e, params[:len(e.Params)], states)
+		more = false
+		for w := range workers {
+			more = more || states[w*words] < states[w*words+1]
 		}
 	}
 }

@@ -46,7 +46,9 @@ func runAll(t *testing.T, d *datadriven.TestData) string {
 			run = variants[(i+len(d.Input))%len(variants):][:1]
 		}
 		for _, v := range run {
-			t.Run(fmt.Sprintf("%s, %d rows", v.name, n), func(t *testing.T) { checkRun(t, p, facts, v, want, wantErr, drops) })
+			t.Run(fmt.Sprintf("%s, %d rows", v.name, n), func(t *testing.T) {
+				checkRun(t, p, facts, v, &processor{}, want, wantErr, drops)
+			})
 		}
 		fmt.Fprintf(&b, "%d rows:", n)
 		if drops.known && drops.rows > 0 {
@@ -65,9 +67,9 @@ func runAll(t *testing.T, d *datadriven.TestData) string {
 }
 
 // checkRun runs a program in one variant.
-func checkRun(t *testing.T, p *harmony.Program, facts map[string]planref.Rows, v variant, want *planref.Answer, wantErr error, drops *drops) {
+func checkRun(t *testing.T, p *harmony.Program, facts map[string]planref.Rows, v variant, on machine, want *planref.Answer, wantErr error, drops *drops) {
 	t.Helper()
-	d := newDriver(t, p, facts, v)
+	d := newDriver(t, p, facts, v, on)
 	got, err := d.run()
 	if (err == nil) != (wantErr == nil) {
 		t.Fatalf("the run ends with %v, not %v\n%s", err, wantErr, d.code.IR)
