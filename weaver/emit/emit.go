@@ -33,8 +33,8 @@ func GPU(sm int) Target {
 type Options struct {
 	Target Target
 	// Fix gives the value of a parameter of an entry that is a constant, which is
-	// then no parameter of the code; nil if none is. Literals, pointers, bounds of
-	// rows and gauges are never asked for.
+	// then no parameter of the code; nil if none is. Literals, bounds of rows, gauges
+	// and pointers are never asked for, but for TablePresent, which may be known as 0.
 	Fix func(entry string, p abi.Param) (int64, bool)
 	// Range bounds the words of a register. Where it is nil, or not ok, the bounds
 	// are those of the type, and a decimal may exceed 64 bits.

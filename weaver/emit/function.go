@@ -34,6 +34,7 @@ type function struct {
 
 	globals  []*ir.Global
 	metadata []metadata.Definition
+	stack    int // bytes of arrays
 	// scratch is the shared memory that collective primitives use, one after the
 	// other, and shared what holds values between them; both grow.
 	scratch, shared sharedMemory
@@ -163,6 +164,9 @@ func (f *function) alloca(t types.Type, n int) value.Value {
 		a.Align = 16
 	}
 	f.first.Insts = append(f.first.Insts, a)
+	if of, ok := t.(*types.IntType); ok {
+		f.stack += n * int(of.BitSize) / 8
+	}
 	return expr.AsPtr(a)
 }
 

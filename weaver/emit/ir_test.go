@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -74,4 +76,37 @@ func definitions(ir string) string {
 		}
 	}
 	return b.String()
+}
+
+// TestLargeKernel wants smaller tiles of a kernel with too many registers for the
+// stack or for a block's shared memory.
+func TestLargeKernel(t *testing.T) {
+	const registers = 400
+	var cols, sums, vals []string
+	for i := range registers {
+		cols = append(cols, fmt.Sprintf("c%d: int", i))
+		vals = append(vals, fmt.Sprintf("v%d", i))
+		if i > 0 {
+			sums = append(sums, fmt.Sprintf("    v%d: int = map add(v%d, %d)\n", i, i-1, i))
+		}
+	}
+	text := "relation a(x: int) input \"a\"\nrelation t(" + strings.Join(cols, ", ") + ") temp\nindex m multi a(x)\nblock b0:\n  build m\n  run k0\n    rows a\n" +
+		"    v0: int = load x\n" + strings.Join(sums, "") + "    probe exists m(v7)\n    r: row = probe multi m(v9)\n    store t(" + strings.Join(vals, ", ") + ")\n  halt\n"
+	p, err := harmony.Parse("test.harmony", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := Program(p, Options{Target: CPU()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range code.Module.Entries {
+		if small := e.Items < 1024; small != (e.Role == abi.Kernel) {
+			t.Errorf("%s has tiles of %d rows", e.Symbol, e.Items)
+		}
+	}
+	var unsupported *UnsupportedError
+	if _, err := Program(p, Options{Target: GPU(80)}); !errors.As(err, &unsupported) {
+		t.Errorf("400 values across an expansion on a GPU: %v", err)
+	}
 }

@@ -18,6 +18,10 @@ import (
 // mostShared is the shared memory that PTX lets a block declare.
 const mostShared = 48 << 10
 
+// mostStack bounds the arrays of a CPU's function, which stand on the stack of
+// whichever thread calls it.
+const mostStack = 2 << 20
+
 // openItems is the most rows a thread where nothing is known of the facts. Code
 // for every width of every column and every form of every table is long, and
 // unrolling makes it so many times longer.
@@ -70,7 +74,8 @@ func (m *module) kernel(k *harmony.Kernel) error {
 }
 
 // emitEntry emits a function over the rows of a kernel's source, which go through
-// its stages. The setup says what happens to them then.
+// its stages. The setup says what happens to them then. A tile that needs more memory
+// than there is gets smaller.
 func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *kernel)) error {
 	target := m.opts.Target
 	if target.GPU {
@@ -89,6 +94,8 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 		}
 		w.finish()
 		switch {
+		case !target.GPU && w.stack > mostStack && target.Items > 32:
+			target.Items /= 2
 		case e.Scratch <= mostShared || !target.GPU:
 			m.add(w.function)
 			return nil
