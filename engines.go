@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/native"
 	"github.com/redfoxdb/redfox/runtime/portable"
+	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
@@ -51,10 +52,35 @@ func cpuInfo() EngineInfo {
 
 // autoEngines are those that auto chooses from, best first. The last one is always
 // available.
-var autoEngines = []string{"go"}
+var autoEngines = []string{"cpu", "go"}
+
+// fewFacts is the number of rows below which auto takes the go engine although there
+// is a faster one: compiling kernels takes longer than such runs mostly do.
+const fewFacts = 1 << 15
+
+// ChooseEngine is the function ChooseEngine for runs over these facts.
+func (db *Database) ChooseEngine(name string) (chosen EngineInfo, passed []EngineInfo, err error) {
+	if (name == "auto" || name == "") && db.rows() < fewFacts {
+		name = "go"
+	}
+	return ChooseEngine(name)
+}
+
+// rows returns the number of rows that were loaded.
+func (db *Database) rows() int {
+	seen := map[*store.Table]bool{}
+	n := 0
+	for _, rel := range db.store.Relations() {
+		if !seen[rel.Table] {
+			seen[rel.Table] = true
+			n += rel.Table.Rows
+		}
+	}
+	return n
+}
 
 // ChooseEngine resolves the name of an engine, of which "auto" and "" stand for the
-// best that the machine has. It returns the engine, and those that auto would have
+// best that the machine has; over few facts auto takes the go engine all the same. It returns the engine, and those that auto would have
 // taken had they been available. The error is that with which a run would fail.
 func ChooseEngine(name string) (chosen EngineInfo, passed []EngineInfo, err error) {
 	engines := Engines()
@@ -87,14 +113,10 @@ func ChooseEngine(name string) (chosen EngineInfo, passed []EngineInfo, err erro
 	}
 }
 
-// engine returns the engine of that name, to run programs whose kernels are fused in
+// engine returns an engine that is available, to run programs whose kernels are fused in
 // a way.
-func engine(name string, how fusing) (runtime.Engine, error) {
-	chosen, _, err := ChooseEngine(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case chosen.Name == "cpu":
+func engine(chosen EngineInfo, how fusing) (runtime.Engine, error) {
+	if chosen.Name == "cpu" {
 		return cpuEngine(how)
 	}
 	return portable.New(), nil

@@ -46,7 +46,7 @@ func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Resu
 		load.Memory = opts.Memory
 	}
 	load.Predicates = append(slices.Clone(load.Predicates), opts.Outputs...)
-	if _, err := engine(opts.Engine, p.fusing); err != nil {
+	if _, _, err := ChooseEngine(opts.Engine); err != nil {
 		return nil, err
 	}
 	db, err := p.Load(ctx, facts, load)
@@ -58,7 +58,11 @@ func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Resu
 
 // RunOn runs the program over loaded facts, as Run does.
 func (p *Program) RunOn(ctx context.Context, db *Database, opts RunOptions) (_ *Result, err error) {
-	eng, err := engine(opts.Engine, p.fusing)
+	chosen, _, err := db.ChooseEngine(opts.Engine)
+	if err != nil {
+		return nil, err
+	}
+	eng, err := engine(chosen, p.fusing)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,11 @@ func enginesCommand(con *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(con.out, "auto  %s\n", auto.Name)
+			fmt.Fprintf(con.out, "auto  %s", auto.Name)
+			if auto.Name != "go" {
+				fmt.Fprint(con.out, "; go over few facts, as compiling takes longer than the run")
+			}
+			fmt.Fprintln(con.out)
 			return nil
 		},
 	}

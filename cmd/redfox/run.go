@@ -78,12 +78,9 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 		stats:    c.Bool("stats"),
 		progress: newProgress(con),
 	}
-	chosen, passed, err := redfox.ChooseEngine(c.String("engine"))
+	_, _, err := redfox.ChooseEngine(c.String("engine"))
 	if err != nil {
 		return nil, err
-	}
-	for _, e := range passed {
-		fmt.Fprintf(con.err, "redfox: note: running on engine %s, because %s is not available: %s\n", chosen.Name, e.Name, e.Detail)
 	}
 	threads := c.Int("threads")
 	if err := notNegative("threads", threads); err != nil {
@@ -100,7 +97,7 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 	}
 	r.load.Threads, r.load.Memory, r.load.Progress = threads, memory, r.showLoad
 	r.options = redfox.RunOptions{
-		Engine:   chosen.Name,
+		Engine:   c.String("engine"),
 		Threads:  threads,
 		Memory:   memory,
 		Progress: r.showRun,
@@ -140,6 +137,13 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 	}
 	r.progress.done()
 	r.notes(db)
+	chosen, passed, err := db.ChooseEngine(r.options.Engine)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range passed {
+		fmt.Fprintf(r.con.err, "redfox: note: running on engine %s, because %s is not available: %s\n", chosen.Name, e.Name, e.Detail)
+	}
 	return db, nil
 }
 

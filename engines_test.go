@@ -74,3 +74,49 @@ func TestKeepApart(t *testing.T) {
 		t.Errorf("a pair with an unknown kernel gives %v", err)
 	}
 }
+
+// TestAuto holds what auto takes: over few facts the go engine, over many the best
+// that there is.
+func TestAuto(t *testing.T) {
+	ctx := context.Background()
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("p.logic", "n(x) -> int(x).\n_[] = t <- agg<<t = total(x)>> n(x).\n")}, redfox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := "cpu"
+	if _, _, err := redfox.ChooseEngine(best); err != nil {
+		best = "go"
+	}
+	for _, tt := range []struct {
+		rows int
+		want string
+	}{{10, "go"}, {40_000, best}} {
+		var rows [][]any
+		for i := range tt.rows {
+			rows = append(rows, []any{i})
+		}
+		db, err := prog.Load(ctx, redfox.NewFacts().Rows("n", rows...), redfox.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chosen, passed, err := db.ChooseEngine("auto")
+		if err != nil || chosen.Name != tt.want {
+			t.Errorf("%d facts: auto is %s, not %s (%v)", tt.rows, chosen.Name, tt.want, err)
+		}
+		if said := len(passed) > 0; said != (tt.rows > 1000 && best == "go") {
+			t.Errorf("%d facts: %d engines are passed over", tt.rows, len(passed))
+		}
+		res, err := prog.RunOn(ctx, db, redfox.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Stats.Engine != tt.want {
+			t.Errorf("%d facts ran on %s, not %s", tt.rows, res.Stats.Engine, tt.want)
+		}
+		for row := range res.Rows("_") {
+			if want := int64(tt.rows*(tt.rows-1)) / 2; row[0] != want {
+				t.Errorf("%d facts: the total is %v, not %d", tt.rows, row[0], want)
+			}
+		}
+	}
+}
