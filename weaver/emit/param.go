@@ -1,8 +1,6 @@
 package emit
 
 import (
-	"fmt"
-
 	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
@@ -153,9 +151,6 @@ func valuesColumn(index int) column {
 func tableColumn(index int) column {
 	return column{abi.TableData, abi.TableBase, abi.TableStep, abi.TableWidth, "", index}
 }
-
-// String names the column in messages.
-func (c column) String() string { return fmt.Sprintf("%s %s %d", c.data, c.name, c.index) }
 
 // columnWords are the parameters of a column.
 type columnWords struct{ data, base, step, width value.Value }
