@@ -171,6 +171,22 @@ func (b *boundEntry) bind(w *worker) error {
 	return nil
 }
 
+// bindGroups sets those of a worker's parameters that are about its own groups. The
+// other workers may be at work.
+func (b *boundEntry) bindGroups(w *worker) error {
+	for i := range b.params {
+		if !b.params[i].filled {
+			continue
+		}
+		word, err := b.word(&b.params[i], w)
+		if err != nil {
+			return err
+		}
+		w.params[i] = word
+	}
+	return nil
+}
+
 func (b *boundEntry) word(p *param, w *worker) (int64, error) {
 	switch p.Kind {
 	case abi.RowsFrom:

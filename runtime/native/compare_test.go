@@ -68,7 +68,7 @@ func newEngine(t testing.TB, items int, apart bool) *engine {
 	target.Items = items
 	e := New(Options{Library: lib, Cache: kernelcache.Open(), Lower: lowerer(apart), Generator: generator{target}}).(*engine)
 	if items < 1024 {
-		e.sizes = sizes{rows: 8, tiles: 1, groups: 4, bitmap: 16, convert: 0}
+		e.sizes = sizes{rows: 8, tiles: 1, groups: 4, bitmap: 16, convert: 0, output: 8}
 	}
 	return e
 }

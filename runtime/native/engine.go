@@ -68,9 +68,10 @@ type sizes struct {
 	groups  int   // that have cells from the start if there could be no more
 	bitmap  int   // bytes of a bit set that is one from the start
 	convert int64 // bytes of a hash table up to which it stays one
+	output  int   // rows from which an output keeps the bounds that are known
 }
 
-var defaults = sizes{rows: 4096, tiles: 8, groups: 1 << 14, bitmap: 4 << 20, convert: 1 << 20}
+var defaults = sizes{rows: 4096, tiles: 8, groups: 1 << 14, bitmap: 4 << 20, convert: 1 << 20, output: 1 << 20}
 
 // New returns the cpu engine. It keeps the code of the plans that it has run, so
 // make one and use it for all runs.

@@ -28,6 +28,11 @@ walk(a, b) <- r(a, b, _), int:mod[a, 2] = 0.
 walk(b, c) <- walk(a, b), r(b, c, _), !absent(b, c).
 pair(a, c) <- walk(a, b), walk(b, c).
 pair(a, c) <- pair(a, b), pair(b, c).
+first[b] = t <- agg<<t = min(u)>> r(a, b, _), u = int:string:convert[a].
+last[b] = t <- agg<<t = max(u)>> r(a, b, _), u = int:string:convert[a].
+floats[b] = t <- agg<<t = total(u)>> r(a, b, _), u = int:float:convert[a] / 3f.
+back(a, b) <- r(a, b, _), int:mod[b, 3] = 0.
+back(a, c) <- back(a, b), r(b, c, _), back(c, _).
 `
 
 // TestForms runs it over numbers of few and of many bits, so that tables are

@@ -51,20 +51,17 @@ func (r *run) dict(decl *harmony.Relation, i int) *store.Dict {
 	return nil
 }
 
-// packedOutput is the number of rows from which a column keeps the range's bounds
-// instead of looking for narrower ones.
-const packedOutput = 1 << 20
-
 // outputBlock is how many rows a thread copies at a time.
 const outputBlock = 1 << 16
 
-// columns copies the columns of a derived relation.
+// columns copies the columns of a derived relation. Large ones keep the bounds that
+// are known of them, instead of being searched for narrower ones.
 func (r *run) columns(rel *relation) ([]*store.Column, error) {
 	cols := make([]*store.Column, len(rel.cols))
 	var tasks []func()
 	for i, c := range rel.cols {
 		bound := r.ranges.Column(rel.decl, i)
-		if rel.full >= packedOutput && bound.Bits() <= 32 && bound.Bits() > 0 && ordered(c.typ, bound) {
+		if rel.full >= r.sizes.output && bound.Bits() <= 32 && bound.Bits() > 0 && ordered(c.typ, bound) {
 			cols[i] = store.NewPacked(c.typ, r.dict(rel.decl, i), rel.full, bound.Lo, bound.Hi)
 			for from := 0; from < rel.full; from += outputBlock {
 				tasks = append(tasks, func() { fill(cols[i], c, from, min(from+outputBlock, rel.full)) })

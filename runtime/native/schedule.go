@@ -126,6 +126,11 @@ func (r *run) exec(j *job) error {
 		r.cancel.watch(gauges)
 		left, err := r.round(workers, &next, int64(tiles), int64(morsel), tile)
 		r.cancel.watch(nil)
+		if h := e.hosts; h != nil {
+			if p := h.failure.Load(); p != nil {
+				panic(*p)
+			}
+		}
 		if err == nil {
 			err = r.cancel.err()
 		}
@@ -215,7 +220,7 @@ func (r *run) work(w *worker, next *atomic.Int64, tiles, morsel int64, tile int)
 		if !grown || r.cancel.stopped.Load() {
 			return true, nil
 		}
-		if err := w.job.entry.bind(w); err != nil {
+		if err := w.job.entry.bindGroups(w); err != nil {
 			return true, err
 		}
 	}
