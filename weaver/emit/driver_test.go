@@ -202,9 +202,11 @@ type driver struct {
 	groups  map[*harmony.Groups]*groupsData
 	values  map[*harmony.Kernel][]*columnData
 	tables  []*tableData
-	dropped []int64
-	fault   []int64
-	passes  int // of workers over what is left of their tiles
+	// violations has the tuples by the text of the constraint.
+	violations map[string]planref.Rows
+	dropped    []int64
+	fault      []int64
+	passes     int // of workers over what is left of their tiles
 }
 
 // newDriver lays out a program's data over facts, and compiles the program.
@@ -214,6 +216,7 @@ func newDriver(t testing.TB, p *harmony.Program, facts map[string]planref.Rows, 
 		t: t, program: p, v: v, domains: domain.Find(p), on: on, mem: memory{arena: on.memory()},
 		rels: map[*harmony.Relation]*relationData{}, indexes: map[*harmony.Index]*indexData{},
 		groups: map[*harmony.Groups]*groupsData{}, values: map[*harmony.Kernel][]*columnData{},
+		violations: map[string]planref.Rows{},
 	}
 	d.dropped, d.fault = alloc[int64](&d.mem, 1), alloc[int64](&d.mem, 1)
 	d.settle(facts)
@@ -730,6 +733,18 @@ func (d *driver) run() (map[string]planref.Rows, error) {
 				r.old, r.full = r.full, int(r.gauge[0])
 			case *harmony.Clear:
 				d.clear(c.Var)
+			case *harmony.Number:
+				d.number(c)
+			case *harmony.TopK:
+				d.append(c.To, planref.TopK(d.rows(d.rels[c.From]), c.Group, c.From.Cols, c.By, c.Limit))
+			case *harmony.CheckKey:
+				if err := d.checkKey(c.Rel); err != nil {
+					return nil, err
+				}
+			case *harmony.Check:
+				if rows := d.rows(d.rels[c.Rel]); len(rows) > 0 {
+					d.violations[c.Text] = append(d.violations[c.Text], rows...)
+				}
 			default:
 				return nil, fmt.Errorf("the driver has no %T", c)
 			}

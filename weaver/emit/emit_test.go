@@ -80,6 +80,16 @@ func checkRun(t *testing.T, p *harmony.Program, facts map[string]planref.Rows, v
 	if drops.known && d.dropped[0] != drops.rows {
 		t.Errorf("%d rows are dropped for decimals that do not fit, not %d", d.dropped[0], drops.rows)
 	}
+	for text, rows := range d.violations {
+		rows = planref.Dedup(rows)
+		planref.SortRows(rows)
+		if a, b := show(rows), show(want.Violations[text]); a != b {
+			t.Fatalf("the violations of %s are\n%s\nnot\n%s\n%s", text, a, b, d.code.IR)
+		}
+	}
+	if a, b := len(d.violations), len(want.Violations); a != b {
+		t.Fatalf("%d constraints are violated, not %d\n%s", a, b, d.code.IR)
+	}
 	for name, rows := range want.Outputs {
 		rows = slices.Clone(rows)
 		planref.SortRows(rows)

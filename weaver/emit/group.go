@@ -61,19 +61,19 @@ func (w *kernel) group(s *harmony.Group) error {
 func (w *kernel) groupSlots(s *harmony.Group) *array {
 	g := s.To
 	k := w.keysOf(groupKey, g.Name, s.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Sink(s, i) })
-	key := w.array(types.I64)
+	key, live := w.array(types.I64), w.liveFlags()
 	k.byForm(func() {
 		isNew := w.liveCopy()
 		w.call("rf_tile_wide_insert", key.ptr, isNew.ptr, k.tuples(), i32(w.target.Items), i32(len(k.words)),
 			w.param(abi.GroupTable, g.Name, 0), w.param(abi.GroupSize, g.Name, 0), w.param(abi.GroupColumns, g.Name, 0),
 			w.param(abi.Gauge, g.Name, 0), i64(math.MaxInt64), i32(w.target.Threads), w.items)
-	}, func() { k.pack(key, w.liveFlags()) })
+	}, func() { k.pack(key, live) })
 	form, known := w.fixed(abi.GroupForm, g.Name, 0)
 	if len(s.Key) == 0 || known && abi.Form(form) != abi.Hash && abi.Form(form) != abi.Direct {
 		return key
 	}
 	slots := w.array(types.I64)
-	w.call("rf_tile_group_slots", slots.ptr, w.liveFlags().ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
+	w.call("rf_tile_group_slots", slots.ptr, live.ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
 		w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), w.param32(abi.GroupShared, g.Name, 0), w.items)
 	return slots
 }

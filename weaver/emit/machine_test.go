@@ -35,7 +35,7 @@ func (*processor) workers() int { return 2 }
 func (p *processor) load(t testing.TB, c *Code, v variant) {
 	t.Helper()
 	p.jit = newJIT(t)
-	if err := p.jit.AddObject("kernels", objectOf(t, c, cmp.Or(v.pipeline, quick))); err != nil {
+	if err := p.jit.AddObject("kernels", objectOf(t, c, cmp.Or(v.pipeline, quick(library(t))))); err != nil {
 		t.Fatal(err)
 	}
 }
