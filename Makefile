@@ -50,7 +50,7 @@ docs:
 	done | sort -u | while read -r dir; do $(GO) test $$dir -rewrite; done
 	$(GO) test ./cmd/redfox -run TestReadme -rewrite
 
-# The tests take one kernel of each kind.
+# A plain go test takes one kernel of each kind.
 ptx:
 	$(GO) test ./weaver/emit -run TestPTXRegisters -every -v -timeout 2h
 
