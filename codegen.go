@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"strings"
+	"sync"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
@@ -126,33 +128,82 @@ func assemble(code *emit.Code, t target) (text, compiler string, err error) {
 	}
 	compiler = "LLVM " + lib.Version().String()
 	sum := sha256.Sum256(bitcode)
-	key := strings.Join([]string{"assembly", compiler, fmt.Sprintf("%+v", options), pipeline, hex.EncodeToString(sum[:]), code.IR}, "\x00")
+	key := strings.Join([]string{"assembly", compiler, fmt.Sprintf("%+v", options), passes(t, lib.Version()), hex.EncodeToString(sum[:]), code.IR}, "\x00")
 	cache := kernelcache.Open()
 	if object, ok := cache.Get(key); ok {
 		return string(object), compiler, nil
 	}
-	machine, err := lib.NewTargetMachine(options)
+	text, err = compileIR(lib, options, t, code, bitcode)
 	if err != nil {
 		return "", "", llvmError(err)
 	}
-	defer machine.Close()
-	assembly, err := compileIR(machine, code, bitcode)
-	if err != nil {
-		return "", "", llvmError(err)
-	}
-	cache.Put(key, assembly)
-	return string(assembly), compiler, nil
+	cache.Put(key, []byte(text))
+	return text, compiler, nil
 }
 
 // maxPTX bounds the version of PTX by 7.8, the first one with sm_90: drivers of CUDA
 // 11.8 and later read it. That of the newest LLVM would need the newest driver.
 const maxPTX = 78
 
-// pipeline names LLVM's passes.
-const pipeline = "default<O3>"
+// passes names LLVM's passes for a target. A CPU's loops are to be vectorised, and
+// its kernels call what is long; all of a GPU's is inlined, unrolled once, and
+// scheduled by the driver or ptxas, so that the passes that find what is equal,
+// constant or dead are enough, in a third of the time.
+func passes(t target, version llvm.Version) string {
+	if !t.GPU {
+		return "default<O3>"
+	}
+	combine := "instcombine"
+	if version.Major >= 18 { // where it insists on a fixpoint unless told otherwise
+		combine += "<no-verify-fixpoint>"
+	}
+	return "globaldce,always-inline,globaldce,function(sroa,early-cse<memssa>,simplifycfg," +
+		"loop-mssa(loop-rotate,licm),loop(indvars,loop-deletion,loop-unroll-full)," +
+		"sroa,early-cse<memssa>," + combine + ",simplifycfg,loop-mssa(licm),gvn,adce,simplifycfg)"
+}
 
-// compileIR links the primitives into IR and compiles it.
-func compileIR(machine *llvm.TargetMachine, code *emit.Code, bitcode []byte) ([]byte, error) {
+// compileIR compiles IR. Of a GPU's each function is compiled by itself, on all cores,
+// so that the text does not depend on how many there are.
+func compileIR(lib *llvm.Library, options llvm.TargetOptions, t target, code *emit.Code, bitcode []byte) (string, error) {
+	entries := code.Module.Entries
+	if !t.GPU || len(entries) == 0 {
+		var symbols []string
+		for _, e := range entries {
+			symbols = append(symbols, e.Symbol)
+		}
+		text, err := compileEntries(lib, options, t, code, bitcode, symbols...)
+		return string(text), err
+	}
+	parts, errs := make([]string, len(entries)), make([]error, len(entries))
+	work := make(chan int)
+	var wg sync.WaitGroup
+	for range min(goruntime.GOMAXPROCS(0), len(entries)) {
+		wg.Go(func() {
+			for i := range work {
+				var text []byte
+				text, errs[i] = compileEntries(lib, options, t, code, bitcode, entries[i].Symbol)
+				parts[i] = string(text)
+			}
+		})
+	}
+	for i := range entries {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return "", err
+	}
+	return joinPTX(parts), nil
+}
+
+// compileEntries links the primitives to some functions of IR and compiles them.
+func compileEntries(lib *llvm.Library, options llvm.TargetOptions, t target, code *emit.Code, bitcode []byte, symbols ...string) ([]byte, error) {
+	machine, err := lib.NewTargetMachine(options)
+	if err != nil {
+		return nil, err
+	}
+	defer machine.Close()
 	m, err := machine.ParseIR(code.Module.Target, code.IR)
 	if err != nil {
 		return nil, err
@@ -161,17 +212,27 @@ func compileIR(machine *llvm.TargetMachine, code *emit.Code, bitcode []byte) ([]
 	if err := m.LinkBitcode("the primitives", bitcode); err != nil {
 		return nil, err
 	}
-	var keep []string
-	for _, e := range code.Module.Entries {
-		keep = append(keep, e.Symbol)
-	}
-	if err := m.Internalize(keep...); err != nil {
+	if err := m.Internalize(symbols...); err != nil {
 		return nil, err
 	}
-	if err := m.Optimize(machine, pipeline, llvm.OptimizeOptions{}); err != nil {
+	if err := m.Optimize(machine, passes(t, lib.Version()), llvm.OptimizeOptions{}); err != nil {
 		return nil, err
 	}
 	return machine.EmitAssembly(m)
+}
+
+// joinPTX makes one module of several, whose heads are the same: what comes before
+// the line with the size of addresses, and that line.
+func joinPTX(parts []string) string {
+	var b strings.Builder
+	const end = ".address_size 64\n"
+	for i, p := range parts {
+		if at := strings.Index(p, end); i > 0 && at >= 0 {
+			p = p[at+len(end):]
+		}
+		b.WriteString(p)
+	}
+	return b.String()
 }
 
 // llvmError is a refusal of LLVM, with the IR that it refused.

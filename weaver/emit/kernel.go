@@ -22,10 +22,12 @@ const mostShared = 48 << 10
 // whichever thread calls it.
 const mostStack = 2 << 20
 
-// openItems is the most rows a thread where nothing is known of the facts. Code
-// for every width of every column and every form of every table is long, and
-// unrolling makes it so many times longer.
-const openItems = 4
+// fewItems is the most rows a thread where more would cost more time to compile than
+// they save: where nothing is known of the facts, as code for every width of every
+// column and every form of every table is long, and unrolling makes it so many times
+// longer; in the builds of indexes, which wait for atomics; and over groups, whose
+// results take long code and which are seldom many.
+const fewItems = 4
 
 // kernel is a kernel's function in the making.
 type kernel struct {
@@ -80,8 +82,9 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 	target := m.opts.Target
 	if target.GPU {
 		target.Items = min(target.Items, fuse.SM80.Estimate(k).Items)
-		if m.opts.Fix == nil {
-			target.Items = min(target.Items, openItems)
+		_, ofGroups := k.Source.(*harmony.GroupRows)
+		if m.opts.Fix == nil || ofGroups || entry.Role != abi.Kernel {
+			target.Items = min(target.Items, fewItems)
 		}
 	}
 	for {
