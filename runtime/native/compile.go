@@ -52,7 +52,7 @@ func (k *knowledge) reg(r *harmony.Reg) answer {
 	bound, exact := k.ranges.Reg(r)
 	if bound.Empty() {
 		// No row comes here, so any bound holds.
-		return answer{0, 0, exact}
+		return answer{0, 0, true}
 	}
 	return answer{bound.Lo, bound.Hi, exact}
 }

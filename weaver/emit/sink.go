@@ -15,7 +15,7 @@ func (w *kernel) sinks() error {
 	for _, s := range w.k.Sinks {
 		switch s := s.(type) {
 		case *harmony.Store:
-			w.storeRows(s)
+			w.appendRows(s.To, w.columnsOf(s, s.Vals))
 		case *harmony.Insert:
 			w.insert(s)
 		case *harmony.Group:
@@ -36,17 +36,16 @@ func (w *kernel) columnsOf(s harmony.Sink, vals []harmony.Operand) []*array {
 	return out
 }
 
-// storeRows appends the live rows to a temp. A dense tile needs no ranks.
-func (w *kernel) storeRows(s *harmony.Store) {
-	vals := w.columnsOf(s, s.Vals)
-	gauge := w.param(abi.Gauge, s.To.Name, 0)
+// appendRows appends the live rows to a relation. A dense tile needs no ranks.
+func (w *kernel) appendRows(to *harmony.Relation, vals []*array) {
+	gauge := w.param(abi.Gauge, to.Name, 0)
 	if !w.dense {
-		w.appendLive(s.To, vals, w.liveFlags())
+		w.appendLive(to, vals, w.liveFlags())
 		return
 	}
 	first := w.call("rf_block_reserve", gauge, w.count, null, i32(1))
 	for i, words := range vals {
-		c := relationColumn(s.To, i)
+		c := relationColumn(to, i)
 		if w.byRow(c) {
 			w.appendColumn(c, first, w.count, func(i value.Value) value.Value { return w.get(words, i) })
 			continue
@@ -117,7 +116,7 @@ func (w *kernel) insert(s *harmony.Insert) {
 	name := s.To.Name
 	vals := w.columnsOf(s, s.Vals)
 	if form, known := w.fixed(abi.SetForm, name, 0); known && abi.Form(form) == abi.None && w.dense {
-		w.storeRows(&harmony.Store{To: s.To, Vals: s.Vals})
+		w.appendRows(s.To, vals)
 		return
 	}
 	isNew := w.liveCopy()
