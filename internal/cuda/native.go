@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	goruntime "runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -13,8 +14,12 @@ import (
 // supported says that there can be a CUDA driver on this platform.
 const supported = true
 
-// openLibrary loads a shared library for the rest of the process.
+// openLibrary loads a shared library for the rest of the process. What went wrong is
+// kept for the thread, and a goroutine may change threads between the two calls that
+// purego makes.
 func openLibrary(name string) (uintptr, error) {
+	goruntime.LockOSThread()
+	defer goruntime.UnlockOSThread()
 	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
