@@ -26,17 +26,17 @@ RF_HELPER void append(T *to, int64_t base, const int64_t *words, const int32_t *
       last--;
     if (last >= 0 && rank[last] == last) {
       for (int32_t i = 0; i <= last; i++)
-        to[i] = (T)(words[i] - base);
+        to[i] = (T)tile::offset_of(words[i], base);
       return;
     }
     for (int32_t i = 0; i <= last; i++)
-      to[rank[i]] = (T)(words[i] - base);
+      to[rank[i]] = (T)tile::offset_of(words[i], base);
     return;
   }
   RF_UNROLL
   for (int32_t i = 0; i < items; i++)
     if (live[i])
-      to[rank[i]] = (T)(words[i] - base);
+      to[rank[i]] = (T)tile::offset_of(words[i], base);
 }
 
 } // namespace compact

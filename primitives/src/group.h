@@ -178,5 +178,5 @@ RF_PRIMITIVE void rf_tile_group_keys(int64_t *words, int64_t start, int64_t form
   }
   RF_UNROLL
   for (int32_t i = 0; i < items; i++)
-    words[i] = base + (int64_t)((uint64_t)words[i] >> by & most);
+    words[i] = tile::word_of(base, 1, (uint64_t)words[i] >> by & most);
 }

@@ -65,6 +65,14 @@ template <class T> RF_HELPER void store4(T *p, const uint64_t *v) {
   }
 }
 
+// word_of and offset_of compute modulo 2^64: signed arithmetic would promise the
+// compiler that nothing wraps.
+RF_HELPER int64_t word_of(int64_t base, int64_t step, uint64_t offset) {
+  return (int64_t)((uint64_t)base + (uint64_t)step * offset);
+}
+
+RF_HELPER uint64_t offset_of(int64_t word, int64_t base) { return (uint64_t)word - (uint64_t)base; }
+
 // load reads the rows of a tile for which wanted(i) holds; whole chunks of four
 // where one of them is wanted and all are there.
 template <class T, class F>
@@ -73,7 +81,7 @@ RF_HELPER void load(int64_t *out, const T *from, int64_t base, int64_t step, int
   if (threads == 1) {
     for (int32_t i = 0; i < rows; i++)
       if (wanted(i))
-        out[i] = base + step * (int64_t)(uint64_t)from[i];
+        out[i] = word_of(base, step, from[i]);
     for (int32_t i = rows; i < items; i++)
       out[i] = base;
     return;
@@ -86,7 +94,7 @@ RF_HELPER void load(int64_t *out, const T *from, int64_t base, int64_t step, int
         load4(from + row(i, threads), v);
       RF_UNROLL
       for (int32_t j = 0; j < 4; j++)
-        out[i + j] = base + step * (int64_t)v[j];
+        out[i + j] = word_of(base, step, v[j]);
     }
     return;
   }
@@ -96,7 +104,7 @@ RF_HELPER void load(int64_t *out, const T *from, int64_t base, int64_t step, int
     uint64_t v = 0;
     if (r < rows && wanted(i))
       v = from[r];
-    out[i] = base + step * (int64_t)v;
+    out[i] = word_of(base, step, v);
   }
 }
 
@@ -122,7 +130,7 @@ template <class T>
 RF_HELPER void store(T *to, int64_t base, const int64_t *words, int32_t rows, int32_t threads, int32_t items) {
   if (threads == 1) {
     for (int32_t i = 0; i < rows; i++)
-      to[i] = (T)(words[i] - base);
+      to[i] = (T)offset_of(words[i], base);
     return;
   }
   if (rows == threads * items && aligned(to, sizeof(T))) {
@@ -131,7 +139,7 @@ RF_HELPER void store(T *to, int64_t base, const int64_t *words, int32_t rows, in
       uint64_t v[4];
       RF_UNROLL
       for (int32_t j = 0; j < 4; j++)
-        v[j] = (uint64_t)(words[i + j] - base);
+        v[j] = offset_of(words[i + j], base);
       store4(to + row(i, threads), v);
     }
     return;
@@ -140,7 +148,7 @@ RF_HELPER void store(T *to, int64_t base, const int64_t *words, int32_t rows, in
   for (int32_t i = 0; i < items; i++) {
     int32_t r = row(i, threads);
     if (r < rows)
-      to[r] = (T)(words[i] - base);
+      to[r] = (T)offset_of(words[i], base);
   }
 }
 
@@ -165,13 +173,13 @@ RF_HELPER void gather(int64_t *out, const uint8_t *live, const int64_t *rows, co
       return;
     int64_t safe = rows[first];
     for (int32_t i = first; i < items; i++)
-      out[i] = base + step * (int64_t)(uint64_t)from[live[i] ? rows[i] : safe];
+      out[i] = word_of(base, step, from[live[i] ? rows[i] : safe]);
     return;
   }
   RF_UNROLL
   for (int32_t i = 0; i < items; i++)
     if (live[i])
-      out[i] = base + step * (int64_t)(uint64_t)from[rows[i]];
+      out[i] = word_of(base, step, from[rows[i]]);
 }
 
 // GROUP items have their accesses begun before the first of them is finished; on
@@ -302,7 +310,7 @@ RF_PRIMITIVE int64_t rf_column_word(const void *column, int32_t width, int64_t b
     offset = ((const uint64_t *)column)[row];
     break;
   }
-  return base + step * (int64_t)offset;
+  return tile::word_of(base, step, offset);
 }
 
 // rf_tile_gather reads the entries of a column at the given rows, for live

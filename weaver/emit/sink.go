@@ -75,7 +75,7 @@ func (w *kernel) appendColumn(c column, first, count value.Value, word func(i va
 
 // appendLive appends the rows that flags say to a relation.
 func (w *kernel) appendLive(to *harmony.Relation, vals []*array, flags *array) {
-	known := true
+	known := !w.target.GPU // also of a relation without columns
 	for i := range vals {
 		known = known && w.byRow(relationColumn(to, i))
 	}
