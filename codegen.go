@@ -128,7 +128,7 @@ func assemble(code *emit.Code, t target) (text, compiler string, err error) {
 	}
 	compiler = "LLVM " + lib.Version().String()
 	sum := sha256.Sum256(bitcode)
-	key := strings.Join([]string{"assembly", compiler, fmt.Sprintf("%+v", options), passes(t, lib.Version()), hex.EncodeToString(sum[:]), code.IR}, "\x00")
+	key := strings.Join([]string{"assembly", compiler, fmt.Sprintf("%+v", options), t.Passes(lib.Version().Major), hex.EncodeToString(sum[:]), code.IR}, "\x00")
 	cache := kernelcache.Open()
 	if object, ok := cache.Get(key); ok {
 		return string(object), compiler, nil
@@ -144,23 +144,6 @@ func assemble(code *emit.Code, t target) (text, compiler string, err error) {
 // maxPTX bounds the version of PTX by 7.8, the first one with sm_90: drivers of CUDA
 // 11.8 and later read it. That of the newest LLVM would need the newest driver.
 const maxPTX = 78
-
-// passes names LLVM's passes for a target. A CPU's loops are to be vectorised, and
-// its kernels call what is long; all of a GPU's is inlined, unrolled once, and
-// scheduled by the driver or ptxas, so that the passes that find what is equal,
-// constant or dead are enough, in a third of the time.
-func passes(t target, version llvm.Version) string {
-	if !t.GPU {
-		return "default<O3>"
-	}
-	combine := "instcombine"
-	if version.Major >= 18 { // where it insists on a fixpoint unless told otherwise
-		combine += "<no-verify-fixpoint>"
-	}
-	return "globaldce,always-inline,globaldce,function(sroa,early-cse<memssa>,simplifycfg," +
-		"loop-mssa(loop-rotate,licm),loop(indvars,loop-deletion,loop-unroll-full)," +
-		"sroa,early-cse<memssa>," + combine + ",simplifycfg,loop-mssa(licm),gvn,adce,simplifycfg)"
-}
 
 // compileIR compiles IR. Of a GPU's each function is compiled by itself, on all cores,
 // so that the text does not depend on how many there are.
@@ -215,7 +198,7 @@ func compileEntries(lib *llvm.Library, options llvm.TargetOptions, t target, cod
 	if err := m.Internalize(symbols...); err != nil {
 		return nil, err
 	}
-	if err := m.Optimize(machine, passes(t, lib.Version()), llvm.OptimizeOptions{}); err != nil {
+	if err := m.Optimize(machine, t.Passes(lib.Version().Major), llvm.OptimizeOptions{}); err != nil {
 		return nil, err
 	}
 	return machine.EmitAssembly(m)

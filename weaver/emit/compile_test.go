@@ -68,7 +68,7 @@ func ptxOf(t testing.TB, c *Code, sm int) []byte {
 		t.Fatal(err)
 	}
 	defer machine.Close()
-	ptx, err := machine.EmitAssembly(linked(t, machine, primitives.NVPTX64, c, "default<O3>"))
+	ptx, err := machine.EmitAssembly(linked(t, machine, primitives.NVPTX64, c, GPU(sm).Passes(lib.Version().Major)))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c.IR)
 	}
