@@ -3,8 +3,11 @@ package hostcode
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"maps"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -29,68 +32,117 @@ func Bitcode() ([]byte, error) {
 	return nil, fmt.Errorf("there are no primitives for %s processors", goruntime.GOARCH)
 }
 
-// loaded is the code of one library, which stays for the life of the process.
-type loaded struct {
-	once      sync.Once
+// Calls returns the symbols of primitives that IR calls, sorted.
+func Calls(ir string) []string {
+	found := map[string]bool{}
+	const mark = "@" + primitives.CallPrefix
+	for {
+		at := strings.Index(ir, mark)
+		if at < 0 {
+			return slices.Sorted(maps.Keys(found))
+		}
+		ir = ir[at+1:]
+		if end := strings.IndexByte(ir, '('); end > 0 {
+			found[ir[:end]] = true
+		}
+	}
+}
+
+// library is the code that one libLLVM has compiled, which stays for the life of the
+// process.
+type library struct {
+	mu        sync.Mutex
+	jit       *llvm.JIT
 	addresses map[string]uintptr
-	err       error
 }
 
-var all sync.Map // *llvm.Library to *loaded
+var libraries sync.Map // *llvm.Library to *library
 
-// Symbols returns the addresses of the primitives of whole tiles by the symbols
-// that code calls them by. The first call compiles them, unless the cache has them;
-// cache may be nil.
-func Symbols(lib *llvm.Library, cache Cache) (map[string]uintptr, error) {
-	found, _ := all.LoadOrStore(lib, &loaded{})
-	l := found.(*loaded)
-	l.once.Do(func() { l.addresses, l.err = load(lib, cache) })
-	return l.addresses, l.err
+// Symbols returns the addresses of primitives of whole tiles, by the symbols that code
+// calls them by. What this process has not had before comes out of the cache or is
+// compiled; cache may be nil.
+func Symbols(lib *llvm.Library, cache Cache, symbols []string) (map[string]uintptr, error) {
+	found, _ := libraries.LoadOrStore(lib, &library{addresses: map[string]uintptr{}})
+	return found.(*library).symbols(lib, cache, symbols)
 }
 
-// load compiles the primitives into a JIT that is never closed.
-func load(lib *llvm.Library, cache Cache) (map[string]uintptr, error) {
+func (l *library) symbols(lib *llvm.Library, cache Cache, symbols []string) (map[string]uintptr, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var missing []string
+	for _, s := range symbols {
+		if l.addresses[s] == 0 {
+			missing = append(missing, s)
+		}
+	}
+	if err := l.load(lib, cache, missing); err != nil {
+		return nil, err
+	}
+	out := map[string]uintptr{}
+	for _, s := range symbols {
+		out[s] = l.addresses[s]
+	}
+	return out, nil
+}
+
+// load compiles primitives on all cores and links them.
+func (l *library) load(lib *llvm.Library, cache Cache, symbols []string) error {
 	bitcode, err := Bitcode()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	jit, err := lib.NewJIT()
-	if err != nil {
-		return nil, err
-	}
-	object, err := compiled(lib, jit.Target(), bitcode, cache)
-	if err != nil {
-		_ = jit.Close() // err says what went wrong
-		return nil, err
-	}
-	if err := jit.AddObject("primitives", object); err != nil {
-		return nil, err
-	}
-	addresses := map[string]uintptr{}
-	for _, p := range primitives.Catalogue() {
-		if !p.WholeTile() {
-			continue
-		}
-		symbol := primitives.CallPrefix + p.Name
-		if addresses[symbol], err = jit.Lookup(symbol); err != nil {
-			return nil, err
+	if l.jit == nil {
+		if l.jit, err = lib.NewJIT(); err != nil {
+			return err
 		}
 	}
-	return addresses, nil
+	objects, errs := make([][]byte, len(symbols)), make([]error, len(symbols))
+	cores := make(chan bool, goruntime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i, s := range symbols {
+		wg.Go(func() {
+			cores <- true
+			defer func() { <-cores }()
+			objects[i], errs[i] = object(lib, bitcode, cache, s)
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for i, s := range symbols {
+		if err := l.jit.AddObject(s, objects[i]); err != nil {
+			return err
+		}
+	}
+	for _, s := range symbols {
+		if l.addresses[s], err = l.jit.Lookup(s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// compiled returns the primitives' object file.
-func compiled(lib *llvm.Library, machine *llvm.TargetMachine, bitcode []byte, cache Cache) ([]byte, error) {
+// object returns a primitive's object file.
+func object(lib *llvm.Library, bitcode []byte, cache Cache, symbol string) ([]byte, error) {
+	p, ok := primitives.Lookup(strings.TrimPrefix(symbol, primitives.CallPrefix))
+	if !ok || !p.WholeTile() {
+		return nil, fmt.Errorf("there is no primitive for %s", symbol)
+	}
+	machine, err := lib.NewTargetMachine(lib.HostOptions())
+	if err != nil {
+		return nil, err
+	}
+	defer machine.Close()
 	o := machine.Options()
-	sum := sha256.Sum256(fmt.Appendf(nil, "primitives\n%s\n%s\n%s\n%s\n%x", lib.Version(), o.Triple, o.CPU, o.Features, sha256.Sum256(bitcode)))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s\n%x", symbol, lib.Version(), o.Triple, o.CPU, o.Features, sha256.Sum256(bitcode)))
 	key := hex.EncodeToString(sum[:])
 	if cache != nil {
 		if object, ok := cache.Get(key); ok {
 			return object, nil
 		}
 	}
-	ir, symbols := callers()
-	m, err := machine.ParseIR("primitives", ir)
+	m, err := machine.ParseIR(symbol, caller(p))
 	if err != nil {
 		return nil, err
 	}
@@ -98,10 +150,10 @@ func compiled(lib *llvm.Library, machine *llvm.TargetMachine, bitcode []byte, ca
 	if err := m.LinkBitcode("primitives", bitcode); err != nil {
 		return nil, err
 	}
-	if err := m.Internalize(symbols...); err != nil {
+	if err := m.Internalize(symbol); err != nil {
 		return nil, err
 	}
-	if err := m.Optimize(machine, "default<O3>", llvm.OptimizeOptions{}); err != nil {
+	if err := m.Optimize(machine, "globaldce,default<O3>", llvm.OptimizeOptions{}); err != nil {
 		return nil, err
 	}
 	object, err := machine.EmitObject(m)
@@ -111,28 +163,18 @@ func compiled(lib *llvm.Library, machine *llvm.TargetMachine, bitcode []byte, ca
 	return object, err
 }
 
-// callers returns IR with a function for each primitive of whole tiles, into which
-// it is inlined, and their names.
-func callers() (ir string, symbols []string) {
-	var b strings.Builder
-	for _, p := range primitives.Catalogue() {
-		if !p.WholeTile() {
-			continue
-		}
-		result, params := p.Prototype()
-		args := make([]string, len(params))
-		for i, t := range params {
-			args[i] = fmt.Sprintf("%s %%%d", t, i)
-		}
-		symbol := primitives.CallPrefix + p.Name
-		symbols = append(symbols, symbol)
-		fmt.Fprintf(&b, "declare %s @%s(%s)\n", result, p.Name, strings.Join(params, ", "))
-		fmt.Fprintf(&b, "define %s @%s(%s) nounwind {\n", result, symbol, strings.Join(args, ", "))
-		if result == "void" {
-			fmt.Fprintf(&b, "  call void @%s(%s)\n  ret void\n}\n", p.Name, strings.Join(args, ", "))
-		} else {
-			fmt.Fprintf(&b, "  %%r = call %s @%s(%s)\n  ret %s %%r\n}\n", result, p.Name, strings.Join(args, ", "), result)
-		}
+// caller returns IR with a function that calls a primitive, which is inlined into it.
+func caller(p primitives.Primitive) string {
+	result, params := p.Prototype()
+	args := make([]string, len(params))
+	for i, t := range params {
+		args[i] = fmt.Sprintf("%s %%%d", t, i)
 	}
-	return b.String(), symbols
+	list := strings.Join(args, ", ")
+	ir := fmt.Sprintf("declare %s @%s(%s)\n", result, p.Name, strings.Join(params, ", "))
+	ir += fmt.Sprintf("define %s @%s%s(%s) nounwind {\n", result, primitives.CallPrefix, p.Name, list)
+	if result == "void" {
+		return ir + fmt.Sprintf("  call void @%s(%s)\n  ret void\n}\n", p.Name, list)
+	}
+	return ir + fmt.Sprintf("  %%r = call %s @%s(%s)\n  ret %s %%r\n}\n", result, p.Name, list, result)
 }

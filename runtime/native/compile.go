@@ -165,7 +165,7 @@ func (e *engine) load(c *compiled, ir string) error {
 	if err != nil {
 		return err
 	}
-	symbols, err := hostcode.Symbols(e.opts.Library, e.opts.Cache)
+	symbols, err := hostcode.Symbols(e.opts.Library, e.opts.Cache, hostcode.Calls(ir))
 	if err == nil {
 		err = c.jit.Define(symbols)
 	}

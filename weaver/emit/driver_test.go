@@ -247,13 +247,14 @@ func newDriver(t testing.TB, p *harmony.Program, facts map[string]planref.Rows, 
 	return d
 }
 
-func newJIT(t testing.TB) *llvm.JIT {
+// newJIT makes a JIT that has the primitives which code calls.
+func newJIT(t testing.TB, c *Code) *llvm.JIT {
 	t.Helper()
 	jit, err := library(t).NewJIT()
 	if err != nil {
 		t.Fatal(err)
 	}
-	symbols, err := hostcode.Symbols(library(t), nil)
+	symbols, err := hostcode.Symbols(library(t), nil, hostcode.Calls(c.IR))
 	if err == nil {
 		err = jit.Define(symbols)
 	}

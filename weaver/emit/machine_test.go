@@ -34,7 +34,7 @@ func (*processor) workers() int { return 2 }
 
 func (p *processor) load(t testing.TB, c *Code, v variant) {
 	t.Helper()
-	p.jit = newJIT(t)
+	p.jit = newJIT(t, c)
 	if err := p.jit.AddObject("kernels", objectOf(t, c, cmp.Or(v.pipeline, quick(library(t))))); err != nil {
 		t.Fatal(err)
 	}
