@@ -55,7 +55,7 @@ func (p *parser) program() *Program {
 		var v Managed
 		switch {
 		case t.IsWord("relation"):
-			r := p.relation()
+			r := (*Relation)(queryplan.ParseDecl(&p.Cursor, "the name of a relation"))
 			r.Span = p.Span(ln)
 			prog.Relations, v = append(prog.Relations, r), r
 		case t.IsWord("index"):
@@ -92,56 +92,6 @@ func (p *parser) leaf(ln *irtext.Line) {
 	}
 }
 
-func (p *parser) column() Column {
-	c := Column{Name: p.Name("a column")}
-	p.Expect(":")
-	c.Type = p.Type()
-	return c
-}
-
-// relation reads `edge(x: int; y: int) input "edge"`.
-func (p *parser) relation() *Relation {
-	r := &Relation{Name: p.Name("the name of a relation"), Limit: -1, Keys: -1}
-	p.Expect("(")
-	for !p.Accept(")") {
-		switch {
-		case r.Keys < 0 && p.Accept(";"):
-			r.Keys = len(r.Cols)
-		case len(r.Cols) > 0:
-			p.Expect(",")
-		}
-		r.Cols = append(r.Cols, p.column())
-	}
-	if r.Keys < 0 {
-		r.Keys = len(r.Cols)
-	}
-	switch t := p.Next(); t.Text {
-	case "input":
-		r.Kind, r.Source = queryplan.Input, p.Str()
-	case "table":
-		r.Kind, r.Source = queryplan.Table, p.Str()
-		p.ExpectWord("stored")
-		p.List(func() { r.Stored = append(r.Stored, int(p.Integer())) })
-	case "derived":
-		r.Kind = queryplan.Derived
-	case "temp":
-		r.Kind = queryplan.Temp
-	default:
-		p.Unexpected(t, `"input", "table", "derived" or "temp"`)
-	}
-	r.Unique = p.AcceptWord("unique")
-	r.Checked = p.AcceptWord("checked")
-	if r.Output = p.AcceptWord("output"); r.Output {
-		if p.AcceptWord("order") {
-			r.OrderBy = p.orderKeys()
-		}
-		if p.AcceptWord("limit") {
-			r.Limit = p.Integer()
-		}
-	}
-	return r
-}
-
 // index reads `edge_x multi delta edge(x)`.
 func (p *parser) index() *Index {
 	x := &Index{Name: p.Name("the name of an index")}
@@ -164,13 +114,13 @@ func (p *parser) groups() *Groups {
 		if len(g.Keys) > 0 {
 			p.Expect(",")
 		}
-		g.Keys = append(g.Keys, p.column())
+		g.Keys = append(g.Keys, queryplan.ParseColumn(&p.Cursor))
 	}
 	for !p.Accept(")") {
 		if len(g.Accs) > 0 {
 			p.Expect(",")
 		}
-		a := Acc{Out: p.column()}
+		a := Acc{Out: queryplan.ParseColumn(&p.Cursor)}
 		p.Expect("=")
 		a.Fn = p.aggFn()
 		p.Expect("(")
@@ -237,16 +187,6 @@ func (p *parser) columnOf(cols []Column) int {
 		p.Fail(t.Start, t.End, "there is no column %s; there are %s", irtext.QuoteColumn(name), irtext.ListColumns(names))
 	}
 	return at
-}
-
-func (p *parser) orderKeys() []OrderKey {
-	var out []OrderKey
-	p.List(func() {
-		k := OrderKey{Col: p.Name("a column")}
-		k.Desc = p.AcceptWord("desc")
-		out = append(out, k)
-	})
-	return out
 }
 
 func (p *parser) block(b *Block, ln *irtext.Line) {
@@ -326,7 +266,7 @@ func (p *parser) command(ln *irtext.Line) Command {
 		n.Limit = p.Integer()
 		n.Group = p.group(n.From.Cols)
 		p.ExpectWord("order")
-		n.By = p.orderKeys()
+		n.By = queryplan.ParseOrder(&p.Cursor)
 		c = n
 	case "merge":
 		c = &Merge{p.relationRef()}

@@ -51,7 +51,7 @@ func (p *parser) kernelSource(ln *irtext.Line) Source {
 
 func (p *parser) values(ln *irtext.Line) *Values {
 	s := &Values{}
-	p.Tuple(func() { s.Cols = append(s.Cols, p.column()) })
+	p.Tuple(func() { s.Cols = append(s.Cols, queryplan.ParseColumn(&p.Cursor)) })
 	p.End()
 	for _, kid := range ln.Kids {
 		p.Tokens = kid.Tokens

@@ -35,7 +35,7 @@ func (p *Program) Format(opts FormatOptions) string {
 		w.lifetimes = Lifetimes(p)
 	}
 	for _, r := range p.Relations {
-		w.line(0, relationText(r))
+		w.line(0, "relation "+queryplan.DeclText((*queryplan.Var)(r)))
 	}
 	for _, x := range p.Indexes {
 		w.line(0, "index "+irtext.QuoteName(x.Name)+" "+x.Kind.String()+" "+versionText(x.Of, x.Version)+
@@ -149,7 +149,7 @@ func CommandString(c Command) string {
 			groupText(c.From.Cols, c.Group) + " order [" + columnsAt(c.From.Cols, c.Order) + "]"
 	case *TopK:
 		return "topk " + irtext.QuoteName(c.To.Name) + " = " + irtext.QuoteName(c.From.Name) + " limit " +
-			strconv.FormatInt(c.Limit, 10) + groupText(c.From.Cols, c.Group) + " order " + orderText(c.By)
+			strconv.FormatInt(c.Limit, 10) + groupText(c.From.Cols, c.Group) + " order " + queryplan.OrderText(c.By)
 	case *Merge:
 		return "merge " + irtext.QuoteName(c.Rel.Name)
 	case *Clear:
@@ -178,60 +178,9 @@ func terminatorText(t Terminator) string {
 	return fmt.Sprintf("%T", t)
 }
 
-func relationText(r *Relation) string {
-	var b strings.Builder
-	b.WriteString("relation " + irtext.QuoteName(r.Name) + "(" + keyedText(r.Cols, r.Keys) + ") " + r.Kind.String())
-	if r.Kind == queryplan.Input || r.Kind == queryplan.Table {
-		b.WriteString(" " + scalar.Quote(r.Source))
-	}
-	if r.Kind == queryplan.Table {
-		b.WriteString(" stored [")
-		for i, s := range r.Stored {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(strconv.Itoa(s))
-		}
-		b.WriteString("]")
-	}
-	if r.Unique {
-		b.WriteString(" unique")
-	}
-	if r.Checked {
-		b.WriteString(" checked")
-	}
-	if r.Output {
-		b.WriteString(" output")
-		if len(r.OrderBy) > 0 {
-			b.WriteString(" order " + orderText(r.OrderBy))
-		}
-		if r.Limit >= 0 {
-			b.WriteString(" limit " + strconv.FormatInt(r.Limit, 10))
-		}
-	}
-	return b.String()
-}
-
-// keyedText writes columns, with a semicolon after the first keys ones.
-func keyedText(cols []Column, keys int) string {
-	var b strings.Builder
-	for i, c := range cols {
-		switch {
-		case i == keys:
-			b.WriteString("; ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString(columnText(c))
-	}
-	return b.String()
-}
-
-func columnText(c Column) string { return irtext.QuoteColumn(c.Name) + ": " + c.Type.String() }
-
 func groupsText(g *Groups) string {
 	var b strings.Builder
-	b.WriteString("groups " + irtext.QuoteName(g.Name) + "(" + keyedText(g.Keys, len(g.Keys)) + ";")
+	b.WriteString("groups " + irtext.QuoteName(g.Name) + "(" + queryplan.KeyedText(g.Keys, len(g.Keys)) + ";")
 	for i, a := range g.Accs {
 		if i > 0 {
 			b.WriteByte(',')
@@ -240,7 +189,7 @@ func groupsText(g *Groups) string {
 		if a.Fn != queryplan.Count {
 			in = a.In.String()
 		}
-		b.WriteString(" " + columnText(a.Out) + " = " + a.Fn.String() + "(" + in + ")")
+		b.WriteString(" " + queryplan.ColumnText(a.Out) + " = " + a.Fn.String() + "(" + in + ")")
 	}
 	b.WriteByte(')')
 	return b.String()
@@ -275,14 +224,4 @@ func groupText(cols []Column, group []int) string {
 		return ""
 	}
 	return " group [" + columnsAt(cols, group) + "]"
-}
-
-func orderText(keys []OrderKey) string {
-	out := make([]string, len(keys))
-	for i, k := range keys {
-		if out[i] = irtext.QuoteColumn(k.Col); k.Desc {
-			out[i] += " desc"
-		}
-	}
-	return "[" + strings.Join(out, ", ") + "]"
 }

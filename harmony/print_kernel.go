@@ -38,7 +38,7 @@ func SourceString(s Source) string {
 	case *GroupRows:
 		return "groups " + irtext.QuoteName(s.Groups.Name)
 	case *Values:
-		return "values (" + keyedText(s.Cols, len(s.Cols)) + ")"
+		return "values (" + queryplan.KeyedText(s.Cols, len(s.Cols)) + ")"
 	}
 	return fmt.Sprintf("%T", s)
 }

@@ -86,7 +86,7 @@ func (v *verifier) variables(p *Program) error {
 }
 
 func verifyRelation(r *Relation) error {
-	if err := distinctColumns(r.Cols); err != nil {
+	if err := queryplan.DistinctColumns(r.Cols); err != nil {
 		return err
 	}
 	stored := r.Kind == queryplan.Input || r.Kind == queryplan.Table
@@ -125,7 +125,7 @@ func (v *verifier) index(x *Index) error {
 }
 
 func verifyGroups(g *Groups) error {
-	if err := distinctColumns(g.Columns()); err != nil {
+	if err := queryplan.DistinctColumns(g.Columns()); err != nil {
 		return err
 	}
 	for _, a := range g.Accs {
@@ -142,22 +142,6 @@ func verifyGroups(g *Groups) error {
 func versionExists(r *Relation, version Version) error {
 	if version > Old || version != Full && r.Kind != queryplan.Derived {
 		return fmt.Errorf("%s is %s and has no version %s", r.Name, r.Kind, version)
-	}
-	return nil
-}
-
-func distinctColumns(cols []Column) error {
-	seen := map[string]bool{}
-	for _, c := range cols {
-		switch {
-		case c.Name == "":
-			return fmt.Errorf("a column has no name")
-		case seen[c.Name]:
-			return fmt.Errorf("two columns are named %s", c.Name)
-		case c.Type.Kind == scalar.Invalid:
-			return fmt.Errorf("column %s has no type", c.Name)
-		}
-		seen[c.Name] = true
 	}
 	return nil
 }

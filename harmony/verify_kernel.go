@@ -102,7 +102,7 @@ func (v *verifier) source(s Source) error {
 	case *GroupRows:
 		return nil
 	case *Values:
-		if err := distinctColumns(s.Cols); err != nil {
+		if err := queryplan.DistinctColumns(s.Cols); err != nil {
 			return err
 		}
 		for _, row := range s.Rows {

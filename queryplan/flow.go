@@ -32,6 +32,11 @@ func Reach[B comparable](blocks []B, successors func(B) []B) map[B]map[B]bool {
 	return reach
 }
 
+// OnCycle reports whether control can come back to a block.
+func OnCycle[B comparable](b B, successors func(B) []B) bool {
+	return Reach([]B{b}, successors)[b][b]
+}
+
 // InLoop reports whether a block can run again.
 func (f *Flow) InLoop(b *Block) bool { return f.reach[b][b] }
 

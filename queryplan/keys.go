@@ -47,7 +47,7 @@ func KeepsKey(p *Plan, v *Var) bool {
 			if ins, ok := c.(*Insert); ok && ins.Var == v {
 				// Tuples of two rounds of a loop may disagree, and what two blocks
 				// read may differ.
-				if block != nil && block != b || onCycle(b) {
+				if block != nil && block != b || OnCycle(b, (*Block).Successors) {
 					return false
 				}
 				nodes, block = append(nodes, ins.Node), b
@@ -80,23 +80,6 @@ func readsSettled(b *Block, v *Var) bool {
 		_, assigns := c.(*Assign)
 		return (merges || assigns) && read[CommandVar(c)]
 	})
-}
-
-// onCycle reports whether control can come back to b.
-func onCycle(b *Block) bool {
-	seen := map[*Block]bool{}
-	for work := b.Successors(); len(work) > 0; {
-		next := work[0]
-		work = work[1:]
-		if next == b {
-			return true
-		}
-		if !seen[next] {
-			seen[next] = true
-			work = append(work, next.Successors()...)
-		}
-	}
-	return false
 }
 
 // The limits keep inference linear in practice; what exceeds them is forgotten,

@@ -58,7 +58,8 @@ func (p *parser) plan() *Plan {
 		p.Tokens = ln.Tokens
 		switch t := p.Next(); {
 		case t.IsWord("var"):
-			v := p.variable()
+			v := ParseDecl(&p.Cursor, "the name of a variable")
+			p.End()
 			v.Span = p.Span(ln)
 			if p.vars[v.Name] != nil {
 				p.Fail(ln.Start, ln.End, "a variable %s is there already", v.Name)
@@ -89,58 +90,6 @@ func (p *parser) plan() *Plan {
 		}
 	}
 	return plan
-}
-
-// variable reads `edge(x: int, y: int) input "edge"` after the word var.
-func (p *parser) variable() *Var {
-	v := &Var{Name: p.Name("the name of a variable"), Limit: -1, Keys: -1}
-	p.Expect("(")
-	for !p.Accept(")") {
-		switch {
-		case v.Keys < 0 && p.Accept(";"):
-			v.Keys = len(v.Cols)
-		case len(v.Cols) > 0:
-			p.Expect(",")
-		}
-		v.Cols = append(v.Cols, p.column())
-	}
-	if v.Keys < 0 {
-		v.Keys = len(v.Cols)
-	}
-	switch t := p.Next(); t.Text {
-	case "input":
-		v.Kind, v.Source = Input, p.Str()
-	case "table":
-		v.Kind, v.Source = Table, p.Str()
-		p.ExpectWord("stored")
-		p.List(func() { v.Stored = append(v.Stored, int(p.Integer())) })
-	case "derived":
-		v.Kind = Derived
-	case "temp":
-		v.Kind = Temp
-	default:
-		p.Unexpected(t, `"input", "table", "derived" or "temp"`)
-	}
-	v.Unique = p.AcceptWord("unique")
-	v.Checked = p.AcceptWord("checked")
-	if p.AcceptWord("output") {
-		v.Output = true
-		if p.AcceptWord("order") {
-			v.OrderBy = p.orderKeys()
-		}
-		if p.AcceptWord("limit") {
-			v.Limit = p.Integer()
-		}
-	}
-	p.End()
-	return v
-}
-
-func (p *parser) column() Column {
-	c := Column{Name: p.Name("a column")}
-	p.Expect(":")
-	c.Type = p.Type()
-	return c
 }
 
 func (p *parser) block(b *Block, ln *irtext.Line) {
@@ -242,16 +191,6 @@ func (p *parser) blockRef() *Block {
 		p.Fail(t.Start, t.End, "there is no block %s", name)
 	}
 	return b
-}
-
-func (p *parser) orderKeys() []OrderKey {
-	var out []OrderKey
-	p.List(func() {
-		k := OrderKey{Col: p.Name("a column")}
-		k.Desc = p.AcceptWord("desc")
-		out = append(out, k)
-	})
-	return out
 }
 
 func columnNames(cols []Column) []string {

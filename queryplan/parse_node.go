@@ -117,7 +117,7 @@ func (p *parser) node(ln *irtext.Line) Node {
 			n.Group = p.Names()
 		}
 		p.ExpectWord("order")
-		n.By = p.orderKeys()
+		n.By = ParseOrder(&p.Cursor)
 		p.End()
 		return n
 	default:
@@ -170,7 +170,7 @@ func (p *parser) values(ln *irtext.Line) Node {
 		if len(n.Cols) > 0 {
 			p.Expect(",")
 		}
-		n.Cols = append(n.Cols, p.column())
+		n.Cols = append(n.Cols, ParseColumn(&p.Cursor))
 	}
 	p.End()
 	for _, kid := range ln.Kids {
@@ -235,7 +235,7 @@ func (p *parser) multiJoin(ln *irtext.Line) Node {
 }
 
 func (p *parser) agg() Agg {
-	a := Agg{Out: p.column()}
+	a := Agg{Out: ParseColumn(&p.Cursor)}
 	p.Expect("=")
 	t := p.Next()
 	at := slices.Index(aggNames[:], t.Text)

@@ -25,7 +25,7 @@ func (p *Plan) String() string { return p.Format(FormatOptions{}) }
 func (p *Plan) Format(opts FormatOptions) string {
 	w := printer{opts: opts}
 	for _, v := range p.Vars {
-		w.line(0, varText(v))
+		w.line(0, "var "+DeclText(v))
 	}
 	for _, b := range p.Blocks {
 		w.line(0, "block "+QuoteName(b.Name)+":")
@@ -139,56 +139,10 @@ var kindNames = [...]string{Input: "input", Table: "table", Derived: "derived", 
 // String returns "input", "table", "derived" or "temp".
 func (k VarKind) String() string { return kindNames[k] }
 
-func varText(v *Var) string {
-	var b strings.Builder
-	b.WriteString("var " + QuoteName(v.Name) + "(")
-	for i, c := range v.Cols {
-		switch {
-		case i == v.Keys:
-			b.WriteString("; ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString(columnText(c))
-	}
-	b.WriteString(") " + v.Kind.String())
-	if v.Kind == Input || v.Kind == Table {
-		b.WriteString(" " + scalar.Quote(v.Source))
-	}
-	if v.Kind == Table {
-		b.WriteString(" stored [")
-		for i, s := range v.Stored {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(strconv.Itoa(s))
-		}
-		b.WriteString("]")
-	}
-	if v.Unique {
-		b.WriteString(" unique")
-	}
-	if v.Checked {
-		b.WriteString(" checked")
-	}
-	if v.Output {
-		b.WriteString(" output")
-		if len(v.OrderBy) > 0 {
-			b.WriteString(" order " + orderText(v.OrderBy))
-		}
-		if v.Limit >= 0 {
-			b.WriteString(" limit " + strconv.FormatInt(v.Limit, 10))
-		}
-	}
-	return b.String()
-}
-
-func columnText(c Column) string { return irtext.QuoteColumn(c.Name) + ": " + c.Type.String() }
-
 func columnsText(cols []Column) string {
 	out := make([]string, len(cols))
 	for i, c := range cols {
-		out[i] = columnText(c)
+		out[i] = ColumnText(c)
 	}
 	return "(" + strings.Join(out, ", ") + ")"
 }
@@ -199,17 +153,6 @@ func namesText(names []string) string {
 		out[i] = irtext.QuoteColumn(n)
 	}
 	return strings.Join(out, ", ")
-}
-
-func orderText(keys []OrderKey) string {
-	out := make([]string, len(keys))
-	for i, k := range keys {
-		out[i] = irtext.QuoteColumn(k.Col)
-		if k.Desc {
-			out[i] += " desc"
-		}
-	}
-	return "[" + strings.Join(out, ", ") + "]"
 }
 
 func (w *printer) node(indent int, n Node) {
@@ -283,7 +226,7 @@ func NodeHead(n Node) string {
 			if a.Fn != Count {
 				in = irtext.QuoteColumn(a.In)
 			}
-			out[i] = columnText(a.Out) + " = " + a.Fn.String() + "(" + in + ")"
+			out[i] = ColumnText(a.Out) + " = " + a.Fn.String() + "(" + in + ")"
 		}
 		return strings.TrimSuffix("aggregate ["+namesText(n.By)+"] "+strings.Join(out, ", "), " ")
 	case *Union:
@@ -293,7 +236,7 @@ func NodeHead(n Node) string {
 	case *Seq:
 		return "seq " + irtext.QuoteColumn(n.Index) + groupText(n.Group) + " order [" + namesText(n.Order) + "]"
 	case *TopK:
-		return "topk " + strconv.FormatInt(n.Limit, 10) + groupText(n.Group) + " order " + orderText(n.By)
+		return "topk " + strconv.FormatInt(n.Limit, 10) + groupText(n.Group) + " order " + OrderText(n.By)
 	}
 	return fmt.Sprintf("%T", n)
 }

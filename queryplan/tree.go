@@ -17,7 +17,7 @@ func (p *Plan) Tree(note Annotate) string {
 	var b strings.Builder
 	t := treePrinter{w: &b, note: note}
 	for _, v := range p.Vars {
-		t.line("", varText(v), v)
+		t.line("", "var "+DeclText(v), v)
 	}
 	for _, blk := range p.Blocks {
 		t.line("", "block "+QuoteName(blk.Name)+":", blk)
@@ -95,7 +95,7 @@ func treeHead(n Node) string {
 	case *Map:
 		out := make([]string, len(n.Exprs))
 		for i, e := range n.Exprs {
-			out[i] = columnText(Column{e.Name, e.Expr.Type()}) + " = " + ExprString(e.Expr)
+			out[i] = ColumnText(Column{e.Name, e.Expr.Type()}) + " = " + ExprString(e.Expr)
 		}
 		return "map " + strings.Join(out, ", ")
 	case *Project:
@@ -131,7 +131,7 @@ func treeHead(n Node) string {
 func treeColumns(cols []Column) string {
 	out := make([]string, len(cols))
 	for i, c := range cols {
-		out[i] = columnText(c)
+		out[i] = ColumnText(c)
 	}
 	return "[" + strings.Join(out, ", ") + "]"
 }

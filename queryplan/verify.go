@@ -57,7 +57,7 @@ func (v *verifier) variables(vars []*Var) error {
 }
 
 func verifyVar(x *Var) error {
-	if err := distinctColumns(x.Cols); err != nil {
+	if err := DistinctColumns(x.Cols); err != nil {
 		return err
 	}
 	if x.Keys < 0 || x.Keys > len(x.Cols) {

@@ -34,7 +34,7 @@ func (v *verifier) node(n Node) ([]Column, error) {
 	}
 	cols, err := v.operator(n, inputs)
 	if err == nil {
-		err = distinctColumns(cols)
+		err = DistinctColumns(cols)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", operatorName(n), err)
@@ -289,22 +289,6 @@ func verifyCall(e *Call) error {
 	}
 	if sig.Result != e.Result {
 		return fmt.Errorf("%s: the result is %s, not %s", ExprString(e), sig.Result, e.Result)
-	}
-	return nil
-}
-
-func distinctColumns(cols []Column) error {
-	seen := make(map[string]bool, len(cols))
-	for _, c := range cols {
-		switch {
-		case c.Name == "":
-			return fmt.Errorf("a column has no name")
-		case seen[c.Name]:
-			return fmt.Errorf("two columns are named %s", c.Name)
-		case c.Type.Kind == scalar.Invalid:
-			return fmt.Errorf("column %s has no type", c.Name)
-		}
-		seen[c.Name] = true
 	}
 	return nil
 }

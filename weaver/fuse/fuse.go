@@ -228,20 +228,3 @@ func (f *fuser) named(k *harmony.Kernel, of ...*harmony.Kernel) *harmony.Kernel 
 	}
 	return k
 }
-
-// onCycle reports whether control can come back to a block.
-func onCycle(b *harmony.Block) bool {
-	seen := map[*harmony.Block]bool{}
-	for work := b.Successors(); len(work) > 0; {
-		next := work[0]
-		work = work[1:]
-		if next == b {
-			return true
-		}
-		if !seen[next] {
-			seen[next] = true
-			work = append(work, next.Successors()...)
-		}
-	}
-	return false
-}
