@@ -1,6 +1,10 @@
 package cuda
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox/internal/dynlib"
+)
 
 // Device is one GPU.
 type Device struct {
@@ -119,7 +123,7 @@ func (d *Driver) newDevice(index int32) (*Device, error) {
 	if err := fn.failure("cuDeviceGetName", fn.DeviceGetName(&name[0], int32(len(name))-1, v.handle)); err != nil {
 		return nil, err
 	}
-	v.Name = text(&name[0])
+	v.Name = dynlib.Text(&name[0])
 	if err := fn.failure("cuDeviceTotalMem", fn.DeviceTotalMem(&v.Memory, v.handle)); err != nil {
 		return nil, err
 	}
@@ -127,7 +131,7 @@ func (d *Driver) newDevice(index int32) (*Device, error) {
 	if err := fn.failure("cuDeviceGetPCIBusId", fn.DeviceGetPCIBusId(&pci[0], int32(len(pci))-1, v.handle)); err != nil {
 		return nil, err
 	}
-	v.PCI = text(&pci[0])
+	v.PCI = dynlib.Text(&pci[0])
 	var u [16]byte
 	if err := fn.failure("cuDeviceGetUuid", fn.DeviceGetUuid(&u, v.handle)); err != nil {
 		return nil, err

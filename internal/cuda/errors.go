@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/redfoxdb/redfox/internal/dynlib"
 )
 
 // Kinds of failure, for errors.Is. What driver or device do not have is
@@ -107,12 +109,12 @@ func (f *functions) failure(call string, code Code) error {
 	e := &Error{Call: call, Code: code}
 	var p *byte
 	if f.GetErrorName(code, &p) == success {
-		e.Name = text(p)
+		e.Name = dynlib.Text(p)
 	} else {
 		e.Name = fmt.Sprintf("error %d", code)
 	}
 	if f.GetErrorString(code, &p) == success {
-		e.Text = text(p)
+		e.Text = dynlib.Text(p)
 	}
 	return e
 }

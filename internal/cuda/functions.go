@@ -189,15 +189,3 @@ func sinceOf(call string) string {
 	field, _ := reflect.TypeFor[functions]().FieldByName(strings.TrimPrefix(call, "cu"))
 	return field.Tag.Get("since")
 }
-
-// text copies a NUL-terminated string.
-func text(p *byte) string {
-	if p == nil {
-		return ""
-	}
-	n := 0
-	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
-		n++
-	}
-	return string(unsafe.Slice(p, n))
-}

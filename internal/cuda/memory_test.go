@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/dynlib"
 )
 
 // TestCopies moves bytes through the fake's memory, both ways of each method.
@@ -123,7 +125,7 @@ func TestModule(t *testing.T) {
 	var image []byte
 	options := map[int32]uintptr{}
 	k.fn.ModuleLoadDataEx = func(m *moduleHandle, code *byte, n uint32, names *int32, values *uintptr) Code {
-		image = append([]byte(text(code)), 0)
+		image = append([]byte(dynlib.Text(code)), 0)
 		for i, name := range unsafe.Slice(names, n) {
 			value := unsafe.Slice(values, n)[i]
 			options[name] = value

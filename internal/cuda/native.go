@@ -3,34 +3,20 @@
 package cuda
 
 import (
-	goruntime "runtime"
 	"syscall"
 	"time"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/redfoxdb/redfox/internal/dynlib"
 )
 
 // supported says that there can be a CUDA driver on this platform.
 const supported = true
 
-// openLibrary loads a shared library for the rest of the process. What went wrong is
-// kept for the thread, and a goroutine may change threads between the two calls that
-// purego makes.
-func openLibrary(name string) (uintptr, error) {
-	goruntime.LockOSThread()
-	defer goruntime.UnlockOSThread()
-	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
-}
-
-// symbol returns the address of a function of a library, or 0.
-func symbol(library uintptr, name string) uintptr {
-	address, err := purego.Dlsym(library, name)
-	if err != nil {
-		return 0
-	}
-	return address
-}
+// openLibrary loads a shared library for the rest of the process.
+func openLibrary(name string) (uintptr, error) { return dynlib.Open(name, false) }
 
 // setVariable sets a variable of the C library's environment, which Go and the
 // processes that it starts do not see.

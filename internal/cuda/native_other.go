@@ -16,8 +16,6 @@ func openLibrary(string) (uintptr, error) {
 	return 0, errors.New("not supported on " + goruntime.GOOS + "/" + goruntime.GOARCH)
 }
 
-func symbol(uintptr, string) uintptr { return 0 }
-
 func setVariable(string, string) {}
 
 func nap(d time.Duration) { time.Sleep(d) }

@@ -8,6 +8,8 @@ import (
 	goruntime "runtime"
 	"strings"
 	"sync"
+
+	"github.com/redfoxdb/redfox/internal/dynlib"
 )
 
 // PathVariable is the environment variable that names the library to open, as a
@@ -191,7 +193,7 @@ func load(name string, fn *functions) error {
 		}
 		return err
 	}
-	address := func(name string) uintptr { return symbol(library, name) }
+	address := func(name string) uintptr { return dynlib.Symbol(library, name) }
 	if address("cuInit") == 0 {
 		return errors.New("not the CUDA driver")
 	}

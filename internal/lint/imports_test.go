@@ -20,8 +20,9 @@ type layer struct {
 var layers = []layer{
 	{"internal/scalar", nil},
 	{"internal/interval", nil},
-	{"internal/llvm", nil},
-	{"internal/cuda", nil},
+	{"internal/dynlib", nil},
+	{"internal/llvm", []string{"internal/dynlib"}},
+	{"internal/cuda", []string{"internal/dynlib"}},
 	{"internal/kernelcache", nil},
 	{"primitives", nil},
 
@@ -160,7 +161,7 @@ var libraries = map[string][]string{
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},
 	"golang.org/x/sys":                    {"runtime/native", "runtime/portable", "runtime/store", "cmd/redfox"},
 	"golang.org/x/term":                   {"cmd/redfox"},
-	"github.com/ebitengine/purego":        {"internal/llvm", "internal/cuda"},
+	"github.com/ebitengine/purego":        {"internal/dynlib", "internal/llvm", "internal/cuda"},
 	"github.com/cockroachdb/datadriven":   nil,
 }
 

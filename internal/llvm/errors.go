@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/redfoxdb/redfox/internal/dynlib"
 )
 
 // Error is a failure of LLVM, or a wrong use of this package.
@@ -35,7 +37,7 @@ func (l *Library) installHandlers() {
 	l.onDiagnostic = NewCallback(l.diagnose)
 	l.onReport = NewCallback(l.report)
 	l.fn.InstallFatalErrorHandler(NewCallback(func(reason *byte) {
-		panic(fatal{text(reason)})
+		panic(fatal{dynlib.Text(reason)})
 	}))
 }
 
@@ -65,7 +67,7 @@ func (l *Library) failed(e errorRef) error {
 		return nil
 	}
 	p := l.fn.GetErrorMessage(e)
-	s := text(p)
+	s := dynlib.Text(p)
 	l.fn.DisposeErrorMessage(p)
 	return message(s)
 }

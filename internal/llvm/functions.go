@@ -4,6 +4,8 @@ import (
 	"reflect"
 	goruntime "runtime"
 	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/dynlib"
 )
 
 // Handles of LLVM's objects, as the C API names them. Zero is none.
@@ -140,7 +142,7 @@ func (f *functions) bindAll(library uintptr) (missing []string) {
 	table := reflect.ValueOf(f).Elem()
 	for i := range table.NumField() {
 		name := "LLVM" + table.Type().Field(i).Name
-		address := symbol(library, name)
+		address := dynlib.Symbol(library, name)
 		if address == 0 {
 			missing = append(missing, name)
 			continue
@@ -153,14 +155,14 @@ func (f *functions) bindAll(library uintptr) (missing []string) {
 // versionOf asks a library for its version. LLVMGetVersion came with version 16;
 // LLVMPointerTypeInContext, which makes opaque pointers, came with 15.
 func versionOf(library uintptr) Version {
-	if address := symbol(library, "LLVMGetVersion"); address != 0 {
+	if address := dynlib.Symbol(library, "LLVMGetVersion"); address != 0 {
 		var get func(major, minor, patch *uint32)
 		bind(&get, address)
 		var major, minor, patch uint32
 		get(&major, &minor, &patch)
 		return Version{int(major), int(minor), int(patch)}
 	}
-	if symbol(library, "LLVMPointerTypeInContext") != 0 {
+	if dynlib.Symbol(library, "LLVMPointerTypeInContext") != 0 {
 		return Version{Major: 15}
 	}
 	return Version{}
@@ -177,29 +179,17 @@ func hostBackend() string {
 // initializeBackend registers a target and reports whether the library has it.
 func initializeBackend(library uintptr, name string) bool {
 	for _, part := range []string{"TargetInfo", "Target", "TargetMC", "AsmPrinter"} {
-		address := symbol(library, "LLVMInitialize"+name+part)
+		address := dynlib.Symbol(library, "LLVMInitialize"+name+part)
 		if address == 0 {
 			return false
 		}
 		Call(address)
 	}
 	// PTX has no assembler in LLVM; the host's reads inline assembly.
-	if address := symbol(library, "LLVMInitialize"+name+"AsmParser"); address != 0 {
+	if address := dynlib.Symbol(library, "LLVMInitialize"+name+"AsmParser"); address != 0 {
 		Call(address)
 	}
 	return true
-}
-
-// text copies a NUL-terminated string.
-func text(p *byte) string {
-	if p == nil {
-		return ""
-	}
-	n := 0
-	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
-		n++
-	}
-	return string(unsafe.Slice(p, n))
 }
 
 // takeMessage copies a message of LLVM's and frees it.
@@ -207,7 +197,7 @@ func (f *functions) takeMessage(p *byte) string {
 	if p == nil {
 		return ""
 	}
-	s := text(p)
+	s := dynlib.Text(p)
 	f.DisposeMessage(p)
 	return s
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/dynlib"
 )
 
 // Module is a module of LLVM IR in a context of its own.
@@ -275,7 +277,7 @@ func (m *Module) describe(get func(moduleRef) *byte) string {
 	if m.ref == 0 {
 		return ""
 	}
-	return text(get(m.ref))
+	return dynlib.Text(get(m.ref))
 }
 
 // SetTarget makes the module one for a target machine: it sets the triple and the

@@ -2,33 +2,7 @@
 
 package llvm
 
-import (
-	goruntime "runtime"
-
-	"github.com/ebitengine/purego"
-)
-
-// supported says that libraries can be opened on this platform.
-const supported = true
-
-// openLibrary loads a shared library for the rest of the process. ORC looks its
-// own support functions up among the process's symbols, hence RTLD_GLOBAL. What
-// went wrong is kept for the thread, and a goroutine may change threads between
-// the two calls that purego makes.
-func openLibrary(name string) (uintptr, error) {
-	goruntime.LockOSThread()
-	defer goruntime.UnlockOSThread()
-	return purego.Dlopen(name, purego.RTLD_LAZY|purego.RTLD_GLOBAL)
-}
-
-// symbol returns the address of a function of a library, or 0.
-func symbol(library uintptr, name string) uintptr {
-	address, err := purego.Dlsym(library, name)
-	if err != nil {
-		return 0
-	}
-	return address
-}
+import "github.com/ebitengine/purego"
 
 // bind makes *function, a pointer to a variable of function type, call address.
 func bind(function any, address uintptr) { purego.RegisterFunc(function, address) }

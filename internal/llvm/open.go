@@ -8,6 +8,8 @@ import (
 	goruntime "runtime"
 	"strings"
 	"sync"
+
+	"github.com/redfoxdb/redfox/internal/dynlib"
 )
 
 // PathVariable is the environment variable that names the library to open, as a
@@ -87,7 +89,7 @@ func (e *NotFoundError) Error() string {
 func (e *NotFoundError) Advice() string {
 	install := "apt-get install libllvm15 (Debian, Ubuntu) or dnf install llvm-libs (Fedora)"
 	switch {
-	case !supported:
+	case !dynlib.Supported:
 		return "native code and PTX can be compiled on Linux and macOS, on amd64 and arm64"
 	case goruntime.GOOS == "darwin":
 		install = "brew install llvm@19"
@@ -153,7 +155,7 @@ func candidates() []string {
 
 // open opens one library, checks its version and binds its functions.
 func open(name string) (*Library, error) {
-	handle, err := openLibrary(name)
+	handle, err := dynlib.Open(name, true)
 	if err != nil {
 		// The message starts with the name of the file that is missing, which may be a
 		// library that libLLVM needs.
