@@ -2,8 +2,6 @@ package redfox
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	goruntime "runtime"
@@ -17,6 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/rfx"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/native"
 	"github.com/redfoxdb/redfox/weaver/emit"
@@ -122,16 +121,23 @@ func assemble(code *emit.Code, t target) (text, compiler string, err error) {
 			return "", "", &EnvironmentError{Message: err.Error(), Help: "install another libLLVM", Err: err}
 		}
 	}
-	bitcode, err := t.bitcode()
+	kind, err := t.primitives()
 	if err != nil {
 		return "", "", err
 	}
+	digest, err := primitives.Digest(kind)
+	if err != nil {
+		return "", "", &InternalError{Phase: "LLVM", Err: err}
+	}
 	compiler = "LLVM " + lib.Version().String()
-	sum := sha256.Sum256(bitcode)
-	key := strings.Join([]string{"assembly", compiler, fmt.Sprintf("%+v", options), t.Passes(lib.Version().Major), hex.EncodeToString(sum[:]), code.IR}, "\x00")
+	key := strings.Join([]string{"assembly", compiler, fmt.Sprintf("%+v", options), t.Passes(lib.Version().Major), digest, code.IR}, "\x00")
 	cache := kernelcache.Open()
 	if object, ok := cache.Get(key); ok {
 		return string(object), compiler, nil
+	}
+	bitcode, err := primitives.Bitcode(kind)
+	if err != nil {
+		return "", "", &InternalError{Phase: "LLVM", Err: err}
 	}
 	text, err = compileIR(lib, options, t, code, bitcode)
 	if err != nil {

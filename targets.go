@@ -56,14 +56,14 @@ func CheckTarget(name string) error {
 	return err
 }
 
-// bitcode returns the primitives that code for the target calls.
-func (t target) bitcode() ([]byte, error) {
+// primitives returns for what the target's primitives are compiled.
+func (t target) primitives() (primitives.Target, error) {
 	if t.GPU {
-		return primitives.Bitcode(primitives.NVPTX64)
+		return primitives.NVPTX64, nil
 	}
-	code, err := hostcode.Bitcode()
+	host, err := hostcode.Target()
 	if err != nil {
-		return nil, &EnvironmentError{Message: "no native code can be generated: " + err.Error(), Help: "use --engine go", Err: err}
+		return "", &EnvironmentError{Message: "no native code can be generated: " + err.Error(), Help: "use --engine go", Err: err}
 	}
-	return code, nil
+	return host, nil
 }

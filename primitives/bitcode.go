@@ -1,8 +1,11 @@
 package primitives
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"fmt"
+	"sync"
 )
 
 // Target is an architecture that the primitives are compiled for.
@@ -38,3 +41,21 @@ func Bitcode(t Target) ([]byte, error) {
 	}
 	return code, nil
 }
+
+// Digest returns a checksum of Bitcode in hexadecimal, for the keys of what is compiled
+// from it.
+func Digest(t Target) (string, error) {
+	if known, ok := digests.Load(t); ok {
+		return known.(string), nil
+	}
+	code, err := Bitcode(t)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(code)
+	digest := hex.EncodeToString(sum[:])
+	digests.Store(t, digest)
+	return digest, nil
+}
+
+var digests sync.Map // Target to string

@@ -21,15 +21,41 @@ type Cache interface {
 	Put(key string, object []byte)
 }
 
-// Bitcode returns the primitives for this machine's processor.
-func Bitcode() ([]byte, error) {
+// Target returns what the primitives are compiled for on this machine.
+func Target() (primitives.Target, error) {
 	switch goruntime.GOARCH {
 	case "amd64":
-		return primitives.Bitcode(primitives.X86_64)
+		return primitives.X86_64, nil
 	case "arm64":
-		return primitives.Bitcode(primitives.AArch64)
+		return primitives.AArch64, nil
 	}
-	return nil, fmt.Errorf("there are no primitives for %s processors", goruntime.GOARCH)
+	return "", fmt.Errorf("there are no primitives for %s processors", goruntime.GOARCH)
+}
+
+// Bitcode returns the primitives for this machine's processor.
+func Bitcode() ([]byte, error) {
+	target, err := Target()
+	if err != nil {
+		return nil, err
+	}
+	return primitives.Bitcode(target)
+}
+
+// Key tells objects for this machine apart: by what they are made of, as text and as
+// primitives, by the version of LLVM and by the processor.
+func Key(lib *llvm.Library, text string) (string, error) {
+	target, err := Target()
+	if err != nil {
+		return "", err
+	}
+	digest, err := primitives.Digest(target)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	o := lib.HostOptions()
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s\n%s", lib.Version(), o.Triple, o.CPU, o.Features, digest, text)
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // Calls returns the symbols of primitives that IR calls, sorted.
@@ -87,10 +113,10 @@ func (l *library) symbols(lib *llvm.Library, cache Cache, symbols []string) (map
 
 // load compiles primitives on all cores and links them.
 func (l *library) load(lib *llvm.Library, cache Cache, symbols []string) error {
-	bitcode, err := Bitcode()
-	if err != nil {
-		return err
+	if len(symbols) == 0 {
+		return nil
 	}
+	var err error
 	if l.jit == nil {
 		if l.jit, err = lib.NewJIT(); err != nil {
 			return err
@@ -103,7 +129,7 @@ func (l *library) load(lib *llvm.Library, cache Cache, symbols []string) error {
 		wg.Go(func() {
 			cores <- true
 			defer func() { <-cores }()
-			objects[i], errs[i] = object(lib, bitcode, cache, s)
+			objects[i], errs[i] = object(lib, cache, s)
 		})
 	}
 	wg.Wait()
@@ -124,24 +150,29 @@ func (l *library) load(lib *llvm.Library, cache Cache, symbols []string) error {
 }
 
 // object returns a primitive's object file.
-func object(lib *llvm.Library, bitcode []byte, cache Cache, symbol string) ([]byte, error) {
+func object(lib *llvm.Library, cache Cache, symbol string) ([]byte, error) {
 	p, ok := primitives.Lookup(strings.TrimPrefix(symbol, primitives.CallPrefix))
 	if !ok || !p.WholeTile() {
 		return nil, fmt.Errorf("there is no primitive for %s", symbol)
+	}
+	key, err := Key(lib, symbol)
+	if err != nil {
+		return nil, err
+	}
+	if cache != nil {
+		if object, ok := cache.Get(key); ok {
+			return object, nil
+		}
+	}
+	bitcode, err := Bitcode()
+	if err != nil {
+		return nil, err
 	}
 	machine, err := lib.NewTargetMachine(lib.HostOptions())
 	if err != nil {
 		return nil, err
 	}
 	defer machine.Close()
-	o := machine.Options()
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s\n%x", symbol, lib.Version(), o.Triple, o.CPU, o.Features, sha256.Sum256(bitcode)))
-	key := hex.EncodeToString(sum[:])
-	if cache != nil {
-		if object, ok := cache.Get(key); ok {
-			return object, nil
-		}
-	}
 	m, err := machine.ParseIR(symbol, caller(p))
 	if err != nil {
 		return nil, err

@@ -1,9 +1,7 @@
 package native
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	goruntime "runtime"
@@ -161,10 +159,6 @@ func (e *engine) load(c *compiled, ir string) error {
 	if len(c.module.Entries) == 0 {
 		return nil
 	}
-	library, err := hostcode.Bitcode()
-	if err != nil {
-		return err
-	}
 	symbols, err := hostcode.Symbols(e.opts.Library, e.opts.Cache, hostcode.Calls(ir))
 	if err == nil {
 		err = c.jit.Define(symbols)
@@ -172,7 +166,10 @@ func (e *engine) load(c *compiled, ir string) error {
 	if err != nil {
 		return err
 	}
-	key := e.cacheKey(c.jit.Target(), library, ir)
+	key, err := hostcode.Key(e.opts.Library, ir)
+	if err != nil {
+		return err
+	}
 	var objects [][]byte
 	if e.opts.Cache != nil {
 		if data, ok := e.opts.Cache.Get(key); ok {
@@ -180,7 +177,7 @@ func (e *engine) load(c *compiled, ir string) error {
 		}
 	}
 	if objects == nil {
-		if objects, err = e.objects(c, library, ir); err != nil {
+		if objects, err = e.objects(c, ir); err != nil {
 			return err
 		}
 		if e.opts.Cache != nil {
@@ -201,7 +198,7 @@ func (e *engine) load(c *compiled, ir string) error {
 }
 
 // objects compiles the functions of IR on all cores, each core some of them.
-func (e *engine) objects(c *compiled, library []byte, ir string) ([][]byte, error) {
+func (e *engine) objects(c *compiled, ir string) ([][]byte, error) {
 	parts := make([][]string, min(goruntime.GOMAXPROCS(0), len(c.module.Entries)))
 	for i, entry := range c.module.Entries {
 		at := i % len(parts)
@@ -210,7 +207,7 @@ func (e *engine) objects(c *compiled, library []byte, ir string) ([][]byte, erro
 	objects, errs := make([][]byte, len(parts)), make([]error, len(parts))
 	var wg sync.WaitGroup
 	for i, symbols := range parts {
-		wg.Go(func() { objects[i], errs[i] = e.object(library, ir, symbols) })
+		wg.Go(func() { objects[i], errs[i] = e.object(ir, symbols) })
 	}
 	wg.Wait()
 	return objects, errors.Join(errs...)
@@ -218,7 +215,7 @@ func (e *engine) objects(c *compiled, library []byte, ir string) ([][]byte, erro
 
 // object links the primitives to IR, and optimises and compiles some of its
 // functions.
-func (e *engine) object(library []byte, ir string, symbols []string) ([]byte, error) {
+func (e *engine) object(ir string, symbols []string) ([]byte, error) {
 	machine, err := e.opts.Library.NewTargetMachine(e.opts.Library.HostOptions())
 	if err != nil {
 		return nil, err
@@ -231,6 +228,10 @@ func (e *engine) object(library []byte, ir string, symbols []string) ([]byte, er
 	defer m.Close()
 	// Code that only calls primitives needs none of their bitcode.
 	if strings.Contains(ir, "@rf_") {
+		library, err := hostcode.Bitcode()
+		if err != nil {
+			return nil, err
+		}
 		if err := m.LinkBitcode("primitives", library); err != nil {
 			return nil, err
 		}
@@ -265,12 +266,4 @@ func split(data []byte) (objects [][]byte, ok bool) {
 		data = data[size+int(n):]
 	}
 	return objects, true
-}
-
-// cacheKey tells objects apart: by what they are made of and for which machine.
-func (e *engine) cacheKey(machine *llvm.TargetMachine, library []byte, ir string) string {
-	h := sha256.New()
-	o := machine.Options()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%x\n%s", e.opts.Library.Version(), o.Triple, o.CPU, o.Features, sha256.Sum256(library), ir)
-	return hex.EncodeToString(h.Sum(nil))
 }
