@@ -49,10 +49,6 @@ func Clone(p *Program) *Program {
 	return out
 }
 
-// CloneKernel returns a copy of a kernel with registers of its own, over the same
-// variables.
-func CloneKernel(k *Kernel) *Kernel { return cloner{}.kernel(k) }
-
 // cloner has the copies of what is shared; a variable without one stays.
 type cloner struct {
 	vars   map[Managed]Managed

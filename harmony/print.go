@@ -54,13 +54,6 @@ func (p *Program) Format(opts FormatOptions) string {
 	return w.b.String()
 }
 
-// KernelString returns the text of one kernel.
-func KernelString(k *Kernel) string {
-	var w printer
-	w.command(&Run{k})
-	return strings.ReplaceAll(strings.TrimPrefix(w.b.String(), "  "), "\n  ", "\n")
-}
-
 type printer struct {
 	b         strings.Builder
 	opts      FormatOptions

@@ -25,15 +25,6 @@ func VarNames(p *Plan) *Names {
 	return n
 }
 
-// BlockNames returns a generator that avoids the names of a plan's blocks.
-func BlockNames(p *Plan) *Names {
-	n := NewNames()
-	for _, b := range p.Blocks {
-		n.Take(b.Name)
-	}
-	return n
-}
-
 // ColumnNames returns a generator that avoids every column name in a tree, those
 // of inner operators too.
 func ColumnNames(nodes ...Node) *Names {

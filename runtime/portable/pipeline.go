@@ -3,8 +3,6 @@ package portable
 import (
 	"sync"
 	"sync/atomic"
-
-	"github.com/redfoxdb/redfox/queryplan"
 )
 
 // pipeline moves rows from a source through stages into a sink, a vector at a
@@ -81,15 +79,6 @@ func (p *pipeline) find(name string) *binding {
 		}
 	}
 	panic("no column " + name)
-}
-
-// places returns the slots of the named columns.
-func (p *pipeline) places(cols []queryplan.Column) []int {
-	out := make([]int, len(cols))
-	for i, c := range cols {
-		out[i] = p.find(c.Name).slot
-	}
-	return out
 }
 
 // Sizes of morsels, in rows. A serial run also goes by morsels, to notice that

@@ -207,14 +207,6 @@ type part struct {
 	n    int
 }
 
-func (b *bag) rows() int {
-	n := 0
-	for _, p := range b.parts {
-		n += p.n
-	}
-	return n
-}
-
 // release frees a bag whose columns were allocated from mem.
 func (b *bag) release(mem *memory) {
 	for _, p := range b.parts {

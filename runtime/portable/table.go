@@ -97,9 +97,6 @@ func (t *table) rows(v queryplan.Version) int {
 	return t.old.rows + t.delta.rows
 }
 
-// total returns the number of tuples, those of the running round included.
-func (t *table) total() int { return t.old.rows + t.delta.rows + t.fresh.rows }
-
 // version appends the spans of a version to dst.
 func (t *table) version(dst []span, v queryplan.Version) []span {
 	if v != queryplan.Delta {

@@ -32,9 +32,6 @@ func NewBuilder(t scalar.Type, dict *Dict) *Builder {
 	return b
 }
 
-// Len returns the number of entries so far.
-func (b *Builder) Len() int { return b.n + len(b.buf) }
-
 // Append adds a word.
 func (b *Builder) Append(word int64) {
 	if len(b.buf) == chunkRows {

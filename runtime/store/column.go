@@ -168,18 +168,6 @@ func gather[T unsigned](dst []int64, src []T, rows []uint32, base, step int64) {
 	}
 }
 
-// orderKey maps a word to an unsigned number that orders as the type does.
-// Strings are ordered by code.
-func orderKey(k scalar.Kind, w int64) uint64 {
-	switch k {
-	case scalar.Int, scalar.Decimal, scalar.Datetime:
-		return uint64(w) ^ 1<<63
-	case scalar.Float:
-		return floatKey(w)
-	}
-	return uint64(w)
-}
-
 // orderWord is the inverse of orderKey.
 func orderWord(k scalar.Kind, key uint64) int64 {
 	switch k {
