@@ -17,7 +17,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/runtime/native"
+	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/woven"
 	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
@@ -63,10 +64,15 @@ func (p *Program) compileFor(name string, db *Database) (*compiledCode, error) {
 func generate(plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) (code *emit.Code, err error) {
 	defer recoverPhase("code generation", &err)
 	if db != nil {
-		k, err := native.Know(context.Background(), plan, graph, db.store, t.GPU)
+		policy := layout.CPU
+		if t.GPU {
+			policy = layout.GPU
+		}
+		bound, err := woven.Bind(context.Background(), woven.NewProgram(plan, graph), db.store, policy, 1)
 		if err != nil {
 			return nil, err
 		}
+		k := bound.Knowledge()
 		return emitKernels(graph, emit.Options{Target: t.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
 	}
 	domains := domain.Find(graph)

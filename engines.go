@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/native"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven"
 	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
@@ -171,7 +172,7 @@ func newCPU(how fusing) (runtime.Engine, error) {
 type cpuGenerator struct{ target }
 
 // Generate returns IR for the kernels of a graph.
-func (g cpuGenerator) Generate(graph *harmony.Program, k native.Knowledge) (*native.Code, error) {
+func (g cpuGenerator) Generate(graph *harmony.Program, k woven.Knowledge) (*native.Code, error) {
 	code, err := emitKernels(graph, emit.Options{Target: g.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
 	if err != nil {
 		return nil, err

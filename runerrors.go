@@ -12,8 +12,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/native"
 	"github.com/redfoxdb/redfox/runtime/portable"
+	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
 // runError words the failure of an engine: what the data did to the program is
@@ -48,13 +48,13 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 func engineBug(engine string, err error) *InternalError {
 	bug := &InternalError{Phase: "the " + engine + " engine", Err: err}
 	var inGo *portable.InternalError
-	var inNative *native.InternalError
+	var inWoven *woven.InternalError
 	var refused *llvm.Error
 	switch {
 	case errors.As(err, &inGo):
 		bug.Stack = inGo.Stack
-	case errors.As(err, &inNative):
-		bug.Err, bug.Stack = fmt.Errorf("%v, in %s", inNative.Cause, inNative.Command), inNative.Stack
+	case errors.As(err, &inWoven):
+		bug.Err, bug.Stack = fmt.Errorf("%v, in %s", inWoven.Cause, inWoven.Command), inWoven.Stack
 	case errors.As(err, &refused):
 		bug.Dump = refused.IR
 	}

@@ -60,11 +60,16 @@ var layers = []layer{
 	{"runtime/store", []string{"runtime/order"}},
 	{"runtime", []string{"frontend/source", "queryplan", "runtime/store"}},
 	{"runtime/prepare", []string{"queryplan", "harmony", "harmony/domain", "harmony/ranges", "internal/interval", "runtime/store"}},
+	{"runtime/layout", []string{"queryplan", "harmony", "harmony/abi", "internal/interval"}},
+	{"runtime/woven", []string{
+		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges", "internal/interval",
+		"runtime", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store",
+	}},
 	{"runtime/portable", []string{"frontend/source", "queryplan", "internal/interval", "runtime", "runtime/order", "runtime/prepare", "runtime/store"}},
 	{"runtime/hostcode", []string{"internal/llvm", "primitives"}},
 	{"runtime/native", []string{
 		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges",
-		"runtime/hostcode", "internal/interval", "internal/llvm",
+		"runtime/hostcode", "runtime/layout", "runtime/woven", "internal/interval", "internal/llvm",
 		"runtime", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
 
@@ -72,7 +77,7 @@ var layers = []layer{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/lower",
 		"harmony/abi", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/emit",
-		"runtime", "runtime/native", "runtime/portable", "runtime/store", "runtime/hostcode", "internal/kernelcache", "internal/llvm",
+		"runtime", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/kernelcache", "internal/llvm",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
 }

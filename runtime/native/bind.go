@@ -5,7 +5,6 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // boundEntry is a function together with what its parameters stand for in a run.
@@ -90,7 +89,7 @@ func (r *run) bindEntry(e *abi.Entry) (*boundEntry, error) {
 	for _, p := range e.Params {
 		q := param{Param: p}
 		if p.Var != "" {
-			switch v := r.prog.named[p.Var].(type) {
+			switch v := r.Named[p.Var].(type) {
 			case *harmony.Relation:
 				q.rel = r.relations[v]
 			case *harmony.Index:
@@ -112,22 +111,18 @@ func (r *run) bindEntry(e *abi.Entry) (*boundEntry, error) {
 // constant finds the words that are the same for all of a run.
 func (b *boundEntry) constant(p *param) error {
 	r := b.run
+	var ok bool
+	if p.word, ok = r.Literal(b.entry, p.Param); ok {
+		return nil
+	}
 	switch p.Kind {
-	case abi.LiteralWord, abi.LiteralHigh, abi.PlaceLow, abi.PlaceHigh:
-		l := b.entry.Literals[p.Index]
-		if l.Value.Type.Kind == scalar.String {
-			code, low, high := r.data.Code(l.Domain, l.Value.Str())
-			p.word = map[abi.Kind]int64{abi.LiteralWord: code, abi.PlaceLow: low, abi.PlaceHigh: high}[p.Kind]
-			break
-		}
-		p.word = literalWord(l.Value, p.Kind == abi.LiteralHigh)
 	case abi.TableData, abi.TableBase, abi.TableStep, abi.TableWidth:
-		c := r.data.Tables[p.Index].Column
+		c := r.Data.Tables[p.Index].Column
 		p.word = map[abi.Kind]int64{
 			abi.TableData: int64(uintptr(loadedData(c))), abi.TableBase: c.Base, abi.TableStep: c.Step, abi.TableWidth: int64(c.Width),
 		}[p.Kind]
 	case abi.TablePresent:
-		p.word = addressOf(r.data.Tables[p.Index].Present)
+		p.word = addressOf(r.Data.Tables[p.Index].Present)
 	case abi.Fault:
 		p.word = addressOf(r.fault[:])
 	case abi.HostCall:
@@ -140,23 +135,6 @@ func (b *boundEntry) constant(p *param) error {
 		p.word = map[abi.Kind]int64{abi.ValuesStep: 1, abi.ValuesWidth: 8}[p.Kind]
 	}
 	return nil
-}
-
-// literalWord returns the word of a value, or the upper half of a decimal's 128
-// bits.
-func literalWord(v scalar.Value, high bool) int64 {
-	word := int64(v.Bits())
-	if v.Type.Kind == scalar.Decimal {
-		n := v.Int128()
-		if high {
-			return n.Hi
-		}
-		return int64(n.Lo)
-	}
-	if high {
-		return word >> 63
-	}
-	return word
 }
 
 // bind sets a worker's parameters to what they are now.
@@ -223,11 +201,11 @@ func (r *relation) word(p *param) (int64, error) {
 	case abi.ColumnData:
 		return r.cols[p.Index].data(), nil
 	case abi.ColumnBase:
-		return r.cols[p.Index].base, nil
+		return r.cols[p.Index].Base, nil
 	case abi.ColumnStep:
-		return r.cols[p.Index].step, nil
+		return r.cols[p.Index].Step, nil
 	case abi.ColumnWidth:
-		return int64(r.cols[p.Index].width), nil
+		return int64(r.cols[p.Index].Width), nil
 	case abi.Gauge:
 		return r.gauge.address(), nil
 	}
@@ -243,11 +221,11 @@ func (r *relation) word(p *param) (int64, error) {
 	case abi.SetSize:
 		return s.size(), nil
 	case abi.SetShift:
-		return int64(s.lay.fields[p.Index].Shift), nil
+		return int64(s.lay.Fields[p.Index].Shift), nil
 	case abi.SetBase:
-		return s.lay.fields[p.Index].Base, nil
+		return s.lay.Fields[p.Index].Base, nil
 	case abi.SetBits:
-		return int64(s.lay.fields[p.Index].Bits), nil
+		return int64(s.lay.Fields[p.Index].Bits), nil
 	case abi.SetColumns:
 		return r.columnPointers(), nil
 	}
@@ -263,11 +241,11 @@ func (x *index) word(p *param) (int64, error) {
 	case abi.IndexSize:
 		return x.size(), nil
 	case abi.IndexShift:
-		return int64(x.lay.fields[p.Index].Shift), nil
+		return int64(x.lay.Fields[p.Index].Shift), nil
 	case abi.IndexBase:
-		return x.lay.fields[p.Index].Base, nil
+		return x.lay.Fields[p.Index].Base, nil
 	case abi.IndexBits:
-		return int64(x.lay.fields[p.Index].Bits), nil
+		return int64(x.lay.Fields[p.Index].Bits), nil
 	case abi.IndexBegins:
 		return x.begins.address(), nil
 	case abi.IndexRows:
@@ -289,17 +267,17 @@ func (t *groupTable) word(p *param) (int64, error) {
 	case abi.Gauge:
 		return t.gauge.address(), nil
 	case abi.GroupForm:
-		return int64(t.lay.form), nil
+		return int64(t.lay.Form), nil
 	case abi.GroupTable:
 		return t.tableAddress(), nil
 	case abi.GroupSize:
 		return t.size(), nil
 	case abi.GroupShift:
-		return int64(t.lay.fields[p.Index].Shift), nil
+		return int64(t.lay.Fields[p.Index].Shift), nil
 	case abi.GroupBase:
-		return t.lay.fields[p.Index].Base, nil
+		return t.lay.Fields[p.Index].Base, nil
 	case abi.GroupBits:
-		return int64(t.lay.fields[p.Index].Bits), nil
+		return int64(t.lay.Fields[p.Index].Bits), nil
 	case abi.GroupColumns:
 		return t.columnPointers(), nil
 	case abi.GroupCells:
@@ -310,57 +288,4 @@ func (t *groupTable) word(p *param) (int64, error) {
 		return 0, nil
 	}
 	return 0, errParam(p)
-}
-
-// fix returns the parameters that code is made for: widths, bases, steps, shifts,
-// bits and forms, as far as these do not depend on how many rows there will be.
-func (l *layouts) fix(named map[string]harmony.Managed, p abi.Param) (int64, bool) {
-	switch v := named[p.Var].(type) {
-	case *harmony.Relation:
-		switch p.Kind {
-		case abi.ColumnBase:
-			return l.columns[v][p.Index].base, true
-		case abi.ColumnStep:
-			return l.columns[v][p.Index].step, true
-		case abi.ColumnWidth:
-			return int64(l.columns[v][p.Index].width), true
-		case abi.SetForm, abi.SetShift, abi.SetBase, abi.SetBits:
-			return l.sets[v].fix(p)
-		}
-	case *harmony.Index:
-		return l.indexes[v].fix(p)
-	case *harmony.Groups:
-		if p.Kind == abi.GroupShared {
-			return 0, true
-		}
-		return l.groups[v].fix(p)
-	}
-	switch p.Kind {
-	case abi.ValuesBase:
-		return 0, true
-	case abi.ValuesStep:
-		return 1, true
-	case abi.ValuesWidth:
-		return 8, true
-	}
-	return 0, false
-}
-
-func (k *keyLayout) fix(p abi.Param) (int64, bool) {
-	if k == nil {
-		return 0, false
-	}
-	switch p.Kind {
-	case abi.SetForm, abi.IndexForm, abi.GroupForm:
-		return int64(k.form), !k.open
-	case abi.GroupSize:
-		return int64(k.size), k.form == abi.Direct && !k.open
-	case abi.SetShift, abi.IndexShift, abi.GroupShift:
-		return int64(k.fields[p.Index].Shift), true
-	case abi.SetBase, abi.IndexBase, abi.GroupBase:
-		return k.fields[p.Index].Base, true
-	case abi.SetBits, abi.IndexBits, abi.GroupBits:
-		return int64(k.fields[p.Index].Bits), true
-	}
-	return 0, false
 }

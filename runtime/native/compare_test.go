@@ -25,8 +25,10 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven"
 	"github.com/redfoxdb/redfox/weaver/emit"
 	"github.com/redfoxdb/redfox/weaver/fuse"
 )
@@ -34,7 +36,7 @@ import (
 // generator makes code as the root package does.
 type generator struct{ target emit.Target }
 
-func (g generator) Generate(p *harmony.Program, k Knowledge) (*Code, error) {
+func (g generator) Generate(p *harmony.Program, k woven.Knowledge) (*Code, error) {
 	code, err := emit.Program(p, emit.Options{Target: g.target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
 	if err != nil {
 		return nil, err
@@ -68,7 +70,7 @@ func newEngine(t testing.TB, items int, apart bool) *engine {
 	target.Items = items
 	e := New(Options{Library: lib, Cache: kernelcache.Open(), Lower: lowerer(apart), Generator: generator{target}}).(*engine)
 	if items < 1024 {
-		e.sizes = sizes{rows: 8, tiles: 1, groups: 4, bitmap: 16, convert: 0, output: 8}
+		e.sizes = sizes{policy: layout.Policy{Groups: 4, Bitmap: 16}, rows: 8, tiles: 1, convert: 0, output: 8}
 	}
 	return e
 }

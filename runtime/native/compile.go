@@ -5,150 +5,40 @@ import (
 	"errors"
 	"fmt"
 	goruntime "runtime"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/harmony/ranges"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/runtime/hostcode"
+	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// compiled is code in memory, and all that it takes for granted.
+// compiled is code in memory.
 type compiled struct {
 	module    *abi.Module
 	functions map[string]uintptr // by symbol
 	jit       *llvm.JIT
-	fixed     map[abi.Param]answer
-	ranges    map[*harmony.Reg]answer
-
-	users  int  // runs at work
-	doomed bool // is to be closed by the last of them
 }
 
-// answer is one piece of Knowledge that code generation asked for.
-type answer struct {
-	lo, hi int64
-	ok     bool
-}
-
-// knowledge answers the questions of code generation for a run.
-type knowledge struct {
-	layouts *layouts
-	ranges  *ranges.Ranges
-	named   map[string]harmony.Managed
-}
-
-func (k *knowledge) fix(p abi.Param) answer {
-	v, ok := k.layouts.fix(k.named, p)
-	return answer{v, v, ok}
-}
-
-func (k *knowledge) reg(r *harmony.Reg) answer {
-	bound, exact := k.ranges.Reg(r)
-	if bound.Empty() {
-		// No row comes here, so any bound holds.
-		return answer{0, 0, true}
-	}
-	return answer{bound.Lo, bound.Hi, exact}
-}
-
-// holds reports whether code that was made for other facts serves for these.
-func (c *compiled) holds(k *knowledge) bool {
-	for p, a := range c.fixed {
-		if k.fix(p) != a {
-			return false
-		}
-	}
-	for r, a := range c.ranges {
-		if k.reg(r) != a {
-			return false
-		}
-	}
-	return true
-}
-
-// code returns the program's code for layouts and ranges, making it if there is
-// none. It is the caller's to release.
-func (p *program) code(e *engine, l *layouts, found *ranges.Ranges) (*compiled, error) {
-	k := &knowledge{layouts: l, ranges: found, named: p.named}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	at := slices.IndexFunc(p.compiled, func(c *compiled) bool { return c.holds(k) })
-	if at < 0 {
-		c, err := e.compile(p, k)
-		if err != nil {
-			return nil, err
-		}
-		at = len(p.compiled)
-		p.compiled = append(p.compiled, c)
-	}
-	c := p.compiled[at]
-	copy(p.compiled[1:at+1], p.compiled[:at])
-	p.compiled[0] = c
-	c.users++
-	if last := len(p.compiled) - 1; last == keptCode {
-		p.compiled[last].doom()
-		p.compiled = p.compiled[:last]
-	}
-	return c, nil
-}
-
-// release ends a run's use of code.
-func (p *program) release(c *compiled) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	c.users--
-	if c.doomed && c.users == 0 {
-		_ = c.jit.Close() // the code is gone either way
-	}
-}
-
-// forget gives all code back.
-func (p *program) forget() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.compiled {
-		c.doom()
-	}
-	p.compiled = nil
-}
-
-// doom frees code as soon as no run uses it.
-func (c *compiled) doom() {
-	c.doomed = true
-	if c.users == 0 {
-		_ = c.jit.Close() // the code is gone either way
-	}
+// close frees the code.
+func (c *compiled) close() {
+	_ = c.jit.Close() // the code is gone either way
 }
 
 // compile generates code and makes it ready to be called.
-func (e *engine) compile(p *program, k *knowledge) (*compiled, error) {
-	c := &compiled{functions: map[string]uintptr{}, fixed: map[abi.Param]answer{}, ranges: map[*harmony.Reg]answer{}}
-	code, err := e.opts.Generator.Generate(p.graph, Knowledge{
-		Fix: func(_ string, p abi.Param) (int64, bool) {
-			a := k.fix(p)
-			c.fixed[p] = a
-			return a.lo, a.ok
-		},
-		Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
-			a := k.reg(r)
-			c.ranges[r] = a
-			return a.lo, a.hi, a.ok
-		},
-		Domains: p.domains,
-	})
+func (e *engine) compile(graph *harmony.Program, k woven.Knowledge) (*compiled, error) {
+	code, err := e.opts.Generator.Generate(graph, k)
 	if err != nil {
 		return nil, err
 	}
-	c.module = code.Module
+	c := &compiled{module: code.Module, functions: map[string]uintptr{}}
 	if c.jit, err = e.opts.Library.NewJIT(); err != nil {
 		return nil, err
 	}
 	if err := e.load(c, code.IR); err != nil {
-		_ = c.jit.Close() // err says what went wrong
+		c.close()
 		return nil, err
 	}
 	return c, nil

@@ -2,35 +2,24 @@ package native
 
 import (
 	"context"
-	"fmt"
 	goruntime "runtime"
 	"runtime/debug"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/harmony/domain"
-	"github.com/redfoxdb/redfox/harmony/ranges"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/prepare"
+	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/order"
+	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
 // Generator makes code of kernel graphs.
 type Generator interface {
 	// Generate returns IR for all kernels and index builds of a program, for tiles
 	// of a CPU.
-	Generate(p *harmony.Program, k Knowledge) (*Code, error)
-}
-
-// Knowledge is what code may take for granted.
-type Knowledge struct {
-	// Fix gives the word of a parameter that is always the same.
-	Fix func(entry string, p abi.Param) (int64, bool)
-	// Range bounds the words of a register; without a bound a decimal may exceed 64
-	// bits.
-	Range   func(r *harmony.Reg) (lo, hi int64, ok bool)
-	Domains *domain.Domains
+	Generate(p *harmony.Program, k woven.Knowledge) (*Code, error)
 }
 
 // Code is generated code.
@@ -58,50 +47,42 @@ type Options struct {
 type engine struct {
 	opts     Options
 	sizes    sizes
-	programs programCache
+	programs woven.Programs[*woven.Codes[*compiled]]
 }
 
 // sizes are those that tests make small to reach every path with little data.
 type sizes struct {
+	policy  layout.Policy
 	rows    int   // that a relation has room for at least
 	tiles   int   // at least, for each worker
-	groups  int   // that have cells from the start if there could be no more
-	bitmap  int   // bytes of a bit set that is one from the start
 	convert int64 // bytes of a hash table up to which it stays one
 	output  int   // rows from which an output keeps the bounds that are known
 }
 
-var defaults = sizes{rows: 4096, tiles: 8, groups: 1 << 14, bitmap: 4 << 20, convert: 1 << 20, output: 1 << 20}
+var defaults = sizes{policy: layout.CPU, rows: 4096, tiles: 8, convert: 1 << 20, output: 1 << 20}
 
 // New returns the cpu engine. It keeps the code of the plans that it has run, so
 // make one and use it for all runs.
-func New(o Options) runtime.Engine { return &engine{opts: o, sizes: defaults} }
+func New(o Options) runtime.Engine {
+	return &engine{opts: o, sizes: defaults, programs: woven.Programs[*woven.Codes[*compiled]]{
+		Make: func(*woven.Program) *woven.Codes[*compiled] { return &woven.Codes[*compiled]{Drop: (*compiled).close} },
+		Drop: (*woven.Codes[*compiled]).Close,
+	}}
+}
 
 // Name returns "cpu".
 func (e *engine) Name() string { return "cpu" }
-
-// InternalError is a bug of the engine or of the code that it runs.
-type InternalError struct {
-	Command string // what was running
-	Cause   any
-	Stack   string
-}
-
-// Error says that this is a bug and where it struck.
-func (e *InternalError) Error() string {
-	return fmt.Sprintf("internal error in the cpu engine: %v, in %s", e.Cause, e.Command)
-}
 
 // Run evaluates the plan.
 func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime.Answer, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	r := &run{req: req, mem: newMemory(req.Memory), threads: req.Threads, running: "preparation",
-		answer: &runtime.Answer{}, sizes: e.sizes}
+	r := &run{mem: newMemory(req.Memory), threads: req.Threads, sizes: e.sizes}
 	if r.threads <= 0 {
 		r.threads = goruntime.GOMAXPROCS(0)
 	}
+	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: r.threads, Memory: r.mem}, Running: "preparation"}
 	r.cancel.ctx = ctx
 	defer r.mem.close()
 	defer r.freeHosts()
@@ -109,58 +90,46 @@ func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 	defer stop()
 	defer func() {
 		if p := recover(); p != nil {
-			answer, err = nil, &InternalError{Command: r.running, Cause: p, Stack: string(debug.Stack())}
+			answer, err = nil, &woven.InternalError{Engine: "cpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
 		}
 	}()
-	prog, err := e.programs.find(req.Plan, e.opts.Lower)
+	prog, codes, err := e.programs.Find(req.Plan, e.opts.Lower)
 	if err != nil {
 		return nil, err
 	}
 	if err := r.prepare(ctx, prog); err != nil {
 		return nil, err
 	}
-	r.code, err = prog.code(e, r.layouts, r.ranges)
+	code, err := codes.Use(r.Bound, func(k woven.Knowledge) (*compiled, error) { return e.compile(prog.Graph, k) })
 	if err != nil {
 		return nil, err
 	}
-	defer prog.release(r.code)
-	if err := r.walk(); err != nil {
-		return nil, err
-	}
-	return r.answer, nil
+	defer codes.Release(code)
+	r.code = code.Made
+	return r.evaluate(ctx)
 }
 
 // prepare binds the facts, and chooses layouts for what they say.
-func (r *run) prepare(ctx context.Context, prog *program) (err error) {
-	r.prog = prog
-	r.data, err = prepare.Bind(ctx, prog.graph, prog.domains, r.req.Facts, r.threads)
-	if err != nil {
+func (r *run) prepare(ctx context.Context, prog *woven.Program) (err error) {
+	if r.Bound, err = woven.Bind(ctx, prog, r.walk.Request.Facts, r.sizes.policy, r.threads); err != nil {
 		return err
 	}
-	for _, c := range r.data.Copies {
+	r.walk.Bound = r.Bound
+	for _, c := range r.Data.Copies {
 		if err := r.mem.reserve(c.Name, c.Bytes); err != nil {
 			return err
 		}
 	}
-	r.ranges = ranges.Find(prog.graph, prog.domains, r.data.Known())
-	r.layouts = newLayouts(prog.graph, bounds{
-		column:   r.ranges.Column,
-		rows:     r.loadedRows,
-		loaded:   r.loadedColumn,
-		needsSet: prog.needsSet,
-		sizes:    r.sizes,
-	})
 	return nil
 }
 
-func (r *run) loadedRows(rel *harmony.Relation) (int, bool) {
-	if r.data.Columns(rel) == nil {
-		return 0, false
+// evaluate runs the program.
+func (r *run) evaluate(ctx context.Context) (*runtime.Answer, error) {
+	r.allocate()
+	answer, err := r.walk.Run(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return r.data.Rows(rel), true
-}
-
-func (r *run) loadedColumn(rel *harmony.Relation, i int) columnLayout {
-	c := r.data.Columns(rel)[i]
-	return columnLayout{c.Base, c.Step, int(c.Width)}
+	answer.Dropped, answer.Peak = r.dropped, r.mem.peak.Load()
+	return answer, nil
 }

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"github.com/redfoxdb/redfox/runtime/layout"
 	"math/bits"
 
 	"github.com/redfoxdb/redfox/harmony"
@@ -13,7 +14,7 @@ import (
 // the first has all groups once a kernel has run.
 type groups struct {
 	decl  *harmony.Groups
-	lay   *keyLayout
+	lay   *layout.Key
 	what  string
 	mem   *memory
 	cells []abi.Cell
@@ -23,7 +24,7 @@ type groups struct {
 	workers []*groupTable
 }
 
-func newGroups(m *memory, decl *harmony.Groups, lay *keyLayout, what string, workers int) *groups {
+func newGroups(m *memory, decl *harmony.Groups, lay *layout.Key, what string, workers int) *groups {
 	g := &groups{decl: decl, lay: lay, what: what, mem: m, strings: make([]*store.Dict, len(decl.Accs))}
 	for _, a := range decl.Accs {
 		g.cells = append(g.cells, abi.CellOf(a.Fn, a.In))
@@ -33,9 +34,9 @@ func newGroups(m *memory, decl *harmony.Groups, lay *keyLayout, what string, wor
 		for _, r := range append([]*region{&t.keys.region, &t.wide.region, &t.occupied}, t.accumulators()...) {
 			r.mem = m
 		}
-		if lay.form == abi.Wide {
+		if lay.Form == abi.Wide {
 			for _, c := range decl.Keys {
-				t.tuples = append(t.tuples, &column{columnLayout: columnLayout{0, 1, 8}, typ: c.Type, region: region{mem: m}})
+				t.tuples = append(t.tuples, &column{Column: layout.Words, typ: c.Type, region: region{mem: m}})
 			}
 		}
 		g.workers = append(g.workers, t)
@@ -99,13 +100,13 @@ func (t *groupTable) accumulators() []*region {
 // makeRoom makes room for so many groups more.
 func (t *groupTable) makeRoom(slack int) error {
 	need := int(t.gauge.cursor) + slack
-	switch t.lay.form {
+	switch t.lay.Form {
 	case abi.None, abi.Direct:
 		t.gauge.limit = unlimited
 		if t.slots > 0 {
 			return nil
 		}
-		return t.addSlots(int(t.lay.size))
+		return t.addSlots(int(t.lay.Size))
 	case abi.Hash:
 		if err := t.growKeys(need); err != nil {
 			return err
@@ -248,7 +249,7 @@ func (t *groupTable) merge(from *groupTable) error {
 			t.combine(i, words(&t.cells[i])[c.Words*b:][:c.Words], words(&from.cells[i])[c.Words*a:][:c.Words])
 		}
 	}
-	switch t.lay.form {
+	switch t.lay.Form {
 	case abi.Hash:
 		slots := words(&t.keys.region)
 		from.keys.each(func(slot int, key uint64) {
@@ -323,25 +324,25 @@ func (g *groups) combine(i int, into, from []uint64) {
 // The words that code gets of the table.
 
 func (t *groupTable) tableAddress() int64 {
-	if t.lay.form == abi.Wide {
+	if t.lay.Form == abi.Wide {
 		return t.wide.address()
 	}
 	return t.keys.address()
 }
 
 func (t *groupTable) size() int64 {
-	switch t.lay.form {
+	switch t.lay.Form {
 	case abi.Hash:
 		return int64(t.keys.mask)
 	case abi.Wide:
 		return int64(t.wide.mask)
 	}
-	return int64(t.lay.size)
+	return int64(t.lay.Size)
 }
 
 // numbers returns how many slots a kernel over the groups looks at.
 func (t *groupTable) numbers() int {
-	if t.lay.form == abi.Wide {
+	if t.lay.Form == abi.Wide {
 		return int(t.gauge.cursor)
 	}
 	return t.slots

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
-
-	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/internal/interval"
 )
 
 // TestKeyTable grows a table and looks for every key in the place where a probe
@@ -125,30 +122,5 @@ func TestRegion(t *testing.T) {
 	s.free()
 	if m.held.Load() != 0 || len(m.regions) != 0 {
 		t.Errorf("%d bytes and %d regions are held", m.held.Load(), len(m.regions))
-	}
-}
-
-// TestPack has layouts at the edges of a word.
-func TestPack(t *testing.T) {
-	all := interval.All
-	for _, c := range []struct {
-		bounds []interval.Interval
-		size   uint64
-		form   abi.Form
-	}{
-		{nil, 1, abi.Hash},
-		{[]interval.Interval{interval.None, {Lo: 5, Hi: 5}}, 1, abi.Hash},
-		{[]interval.Interval{{Lo: 1, Hi: 3}}, 3, abi.Hash},
-		{[]interval.Interval{{Lo: 0, Hi: 4}, {Lo: -1, Hi: 1}}, 5 << 2, abi.Hash},
-		{[]interval.Interval{{Lo: 9, Hi: 9}, {Lo: 0, Hi: 4}}, 5, abi.Hash},
-		{[]interval.Interval{all}, 0, abi.Hash},
-		{[]interval.Interval{all, {Lo: 2, Hi: 2}}, 0, abi.Hash},
-		{[]interval.Interval{{Lo: 0, Hi: 1 << 40}, {Lo: 0, Hi: 1 << 22}}, 1<<63 + 1<<23, abi.Hash},
-		{[]interval.Interval{all, {Lo: 0, Hi: 1}}, 0, abi.Wide},
-	} {
-		k := pack(c.bounds)
-		if k.size != c.size || k.form != c.form || len(k.fields) != len(c.bounds) {
-			t.Errorf("%v: %+v", c.bounds, k)
-		}
 	}
 }

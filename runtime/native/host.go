@@ -120,7 +120,7 @@ rows:
 		}
 		present[i] = 1
 		if host.Result.Kind == scalar.String {
-			result[i] = h.run.data.Intern(host.Domain, v.Str())
+			result[i] = h.run.Data.Intern(host.Domain, v.Str())
 		} else {
 			result[i] = int64(v.Bits())
 		}
@@ -131,7 +131,7 @@ rows:
 func (h *hostCalls) value(t scalar.Type, domain int, a *hostArg, i int) scalar.Value {
 	switch {
 	case t.Kind == scalar.String:
-		return scalar.OfString(h.run.data.String(domain, a.words[i]))
+		return scalar.OfString(h.run.Data.String(domain, a.words[i]))
 	case a.high != nil:
 		return scalar.OfInt128(t.Scale, scalar.Int128{Hi: a.high[i], Lo: uint64(a.words[i])})
 	}

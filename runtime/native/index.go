@@ -4,13 +4,14 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
 // index is what a build made of rows from to until of a relation.
 type index struct {
 	decl *harmony.Index
-	lay  *keyLayout
+	lay  *layout.Key
 	rel  *relation
 	what string
 	mem  *memory
@@ -36,14 +37,14 @@ type index struct {
 	pointers []int64
 }
 
-func newIndex(m *memory, decl *harmony.Index, lay *keyLayout, rel *relation) *index {
-	x := &index{decl: decl, lay: lay, rel: rel, what: "an index of " + rel.what, mem: m, form: lay.form}
+func newIndex(m *memory, decl *harmony.Index, lay *layout.Key, rel *relation) *index {
+	x := &index{decl: decl, lay: lay, rel: rel, what: "an index of " + rel.what, mem: m, form: lay.Form}
 	for _, r := range []*region{&x.table, &x.keys.region, &x.begins, &x.rows, &x.wide.region} {
 		r.mem = m
 	}
-	if lay.form == abi.Wide {
+	if lay.Form == abi.Wide {
 		for _, c := range decl.Key {
-			x.tuples = append(x.tuples, &column{columnLayout: columnLayout{0, 1, 8}, typ: rel.decl.Cols[c].Type, region: region{mem: m}})
+			x.tuples = append(x.tuples, &column{Column: layout.Words, typ: rel.decl.Cols[c].Type, region: region{mem: m}})
 		}
 	}
 	return x
@@ -82,9 +83,9 @@ func (x *index) prepare() ([]phase, error) {
 	}
 	n := until - from
 	x.built, x.generation, x.from, x.until = true, x.rel.generation, from, until
-	x.form = x.lay.form
-	if x.lay.open {
-		x.form = x.lay.formFor(x.decl.Kind, n)
+	x.form = x.lay.Form
+	if x.lay.Open {
+		x.form = x.lay.FormFor(x.decl.Kind, n)
 	}
 	x.identity = x.ascends()
 	return x.passes(n)
@@ -97,7 +98,7 @@ func (x *index) extends(until int) bool {
 	if x.decl.Kind == harmony.Multi || x.form == abi.Wide {
 		return false
 	}
-	if x.lay.open && x.form == abi.Hash && x.lay.formFor(x.decl.Kind, n) == abi.Direct {
+	if x.lay.Open && x.form == abi.Hash && x.lay.FormFor(x.decl.Kind, n) == abi.Direct {
 		return false
 	}
 	switch {
@@ -126,8 +127,8 @@ func wordsAscend(c *store.Column) bool {
 // passes makes the tables for n rows.
 func (x *index) passes(n int) ([]phase, error) {
 	keys := n
-	if x.lay.size > 0 && x.form != abi.Wide && uint64(n) > x.lay.size {
-		keys = int(x.lay.size)
+	if x.lay.Size > 0 && x.form != abi.Wide && uint64(n) > x.lay.Size {
+		keys = int(x.lay.Size)
 	}
 	if x.form == abi.Wide {
 		if err := x.wideTable(n); err != nil {
@@ -142,7 +143,7 @@ func (x *index) passes(n int) ([]phase, error) {
 		case abi.Hash:
 			return insert, x.hashKeys(keys)
 		case abi.Direct:
-			return insert, renew(&x.table, x.mem, x.what, x.lay.bitmapBytes())
+			return insert, renew(&x.table, x.mem, x.what, x.lay.BitmapBytes())
 		}
 		return insert, nil
 	case harmony.Unique:
@@ -152,7 +153,7 @@ func (x *index) passes(n int) ([]phase, error) {
 			x.mask = uint64(slots - 1)
 			return insert, renew(&x.table, x.mem, x.what, 16*(slots+1))
 		case abi.Direct:
-			return insert, renew(&x.table, x.mem, x.what, 4*int(x.lay.size))
+			return insert, renew(&x.table, x.mem, x.what, 4*int(x.lay.Size))
 		}
 		return insert, renew(&x.table, x.mem, x.what, 4*max(n, 1))
 	}
@@ -165,7 +166,7 @@ func (x *index) passes(n int) ([]phase, error) {
 		}
 		numbers = x.keys.slotCount()
 	case abi.Direct:
-		numbers = int(x.lay.size)
+		numbers = int(x.lay.Size)
 	}
 	if err := renew(&x.begins, x.mem, x.what, 8*(numbers+2)); err != nil {
 		return nil, err
@@ -273,7 +274,7 @@ func (x *index) size() int64 {
 	case x.form == abi.Wide:
 		return int64(max(x.until-x.from, 1))
 	}
-	return int64(x.lay.size)
+	return int64(x.lay.Size)
 }
 
 func (x *index) rowsAddress() int64 {

@@ -12,8 +12,10 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
 const closure = `
@@ -67,19 +69,22 @@ func TestMemoryIsReturned(t *testing.T) {
 	plan, db := stored(t, closure, line(1500))
 	e := newEngine(t, 1024, false)
 	for _, bound := range []int64{0, 3 << 20} {
-		r := &run{req: &runtime.Request{Plan: plan, Facts: db}, mem: newMemory(bound), threads: 2, sizes: e.sizes, answer: &runtime.Answer{}}
+		r := &run{mem: newMemory(bound), threads: 2, sizes: e.sizes}
+		r.walk = woven.Walk{Request: &runtime.Request{Plan: plan, Facts: db}, Machine: r, Order: &order.Sorter{Memory: r.mem}}
 		r.cancel.ctx = context.Background()
-		prog, err := e.programs.find(plan, e.opts.Lower)
+		prog, codes, err := e.programs.Find(plan, e.opts.Lower)
 		if err == nil {
 			err = r.prepare(context.Background(), prog)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.code, err = prog.code(e, r.layouts, r.ranges); err != nil {
+		code, err := codes.Use(r.Bound, func(k woven.Knowledge) (*compiled, error) { return e.compile(prog.Graph, k) })
+		if err != nil {
 			t.Fatal(err)
 		}
-		err = r.walk()
+		r.code = code.Made
+		_, err = r.evaluate(context.Background())
 		if (err != nil) != (bound > 0) {
 			t.Fatalf("bound %d: %v", bound, err)
 		}
@@ -90,7 +95,7 @@ func TestMemoryIsReturned(t *testing.T) {
 		if len(r.mem.regions) != 0 {
 			t.Errorf("bound %d: %d regions are still mapped", bound, len(r.mem.regions))
 		}
-		prog.release(r.code)
+		codes.Release(code)
 	}
 }
 
@@ -149,7 +154,11 @@ func TestConcurrentRuns(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := len(e.programs.list[0].prog.compiled); n > keptCode {
+	_, codes, err := e.programs.Find(plan, e.opts.Lower)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := codes.Len(); n == 0 || n > 4 {
 		t.Errorf("%d layouts have code", n)
 	}
 }
@@ -191,7 +200,7 @@ func TestGeneratorFails(t *testing.T) {
 
 type brokenGenerator struct{ Generator }
 
-func (g brokenGenerator) Generate(p *harmony.Program, k Knowledge) (*Code, error) {
+func (g brokenGenerator) Generate(p *harmony.Program, k woven.Knowledge) (*Code, error) {
 	code, err := g.Generator.Generate(p, k)
 	if err == nil {
 		code.IR += "define void @broken("

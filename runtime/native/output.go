@@ -6,49 +6,20 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
-	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// output makes stored relations of the program's outputs.
-func (r *run) output() error {
+// Output returns the columns of a relation.
+func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 	for _, x := range r.indexes {
 		x.free()
 	}
-	for _, decl := range r.prog.graph.Relations {
-		if !decl.Output {
-			continue
-		}
-		rel := r.relations[decl]
-		rel.dropSet()
-		table := &store.Table{Name: decl.Name, Rows: rel.full}
-		out := &store.Relation{Name: decl.Name, Table: table, Keys: decl.Keys}
-		cols := r.data.Columns(decl)
-		if cols == nil {
-			var err error
-			if cols, err = r.columns(rel); err != nil {
-				return err
-			}
-		}
-		for i, c := range decl.Cols {
-			table.Names = append(table.Names, c.Name)
-			table.Columns = append(table.Columns, cols[i])
-			out.Cols = append(out.Cols, i)
-		}
-		r.answer.Outputs[decl.Name] = out
-		if decl.Kind == queryplan.Derived {
-			rel.release()
-		}
-	}
-	return nil
-}
-
-// dict returns the dictionary of a column of strings, else nil.
-func (r *run) dict(decl *harmony.Relation, i int) *store.Dict {
-	if d := r.prog.domains.Column(decl, i); d != nil {
-		return r.data.Dict(d.ID)
-	}
-	return nil
+	rel := r.relations[decl]
+	rel.dropSet()
+	cols, err := r.columns(rel)
+	rel.release()
+	return cols, err
 }
 
 // outputBlock is how many rows a thread copies at a time.
@@ -60,9 +31,9 @@ func (r *run) columns(rel *relation) ([]*store.Column, error) {
 	cols := make([]*store.Column, len(rel.cols))
 	var tasks []func()
 	for i, c := range rel.cols {
-		bound := r.ranges.Column(rel.decl, i)
+		bound := r.Ranges.Column(rel.decl, i)
 		if rel.full >= r.sizes.output && bound.Bits() <= 32 && bound.Bits() > 0 && ordered(c.typ, bound) {
-			cols[i] = store.NewPacked(c.typ, r.dict(rel.decl, i), rel.full, bound.Lo, bound.Hi)
+			cols[i] = store.NewPacked(c.typ, r.Dict(rel.decl, i), rel.full, bound.Lo, bound.Hi)
 			for from := 0; from < rel.full; from += outputBlock {
 				tasks = append(tasks, func() { fill(cols[i], c, from, min(from+outputBlock, rel.full)) })
 			}
@@ -92,7 +63,7 @@ func fill(to *store.Column, c *column, from, until int) {
 }
 
 func fillOffsets[T uint8 | uint16 | uint32](dst []T, c *column, from int, base int64) {
-	if c.columnLayout == columnOf(interval.Interval{Lo: base, Hi: base + int64(^T(0))}) {
+	if c.Column == layout.ColumnOf(interval.Interval{Lo: base, Hi: base + int64(^T(0))}) {
 		copy(dst, entries[T](c, from))
 		return
 	}
@@ -108,7 +79,7 @@ func fillOffsets[T uint8 | uint16 | uint32](dst []T, c *column, from int, base i
 // rebuilt copies a column into the narrowest one.
 func (r *run) rebuilt(rel *relation, i int) *store.Column {
 	c := rel.cols[i]
-	b := store.NewBuilder(c.typ, r.dict(rel.decl, i))
+	b := store.NewBuilder(c.typ, r.Dict(rel.decl, i))
 	words := make([]int64, copyBlock)
 	for from := 0; from < rel.full; from += copyBlock {
 		part := words[:min(copyBlock, rel.full-from)]

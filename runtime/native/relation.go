@@ -2,6 +2,7 @@ package native
 
 import (
 	"fmt"
+	"github.com/redfoxdb/redfox/runtime/layout"
 	"math"
 	"unsafe"
 
@@ -22,15 +23,9 @@ func (g *gauge) address() int64 { return int64(uintptr(unsafe.Pointer(g))) }
 // unlimited is the limit of what needs no room.
 const unlimited = math.MaxInt64
 
-// columnLayout is how the words of a column are stored.
-type columnLayout struct {
-	base, step int64
-	width      int
-}
-
 // column is the data of a column: a loaded one, or a region that the run fills.
 type column struct {
-	columnLayout
+	layout.Column
 	typ    scalar.Type
 	loaded *store.Column
 	region
@@ -66,18 +61,18 @@ func (c *column) Read(dst []int64, from int) {
 		c.loaded.Read(dst, from)
 		return
 	}
-	switch c.width {
+	switch c.Width {
 	case 1:
-		widen(dst, entries[uint8](c, from), c.base)
+		widen(dst, entries[uint8](c, from), c.Base)
 	case 2:
-		widen(dst, entries[uint16](c, from), c.base)
+		widen(dst, entries[uint16](c, from), c.Base)
 	case 4:
-		widen(dst, entries[uint32](c, from), c.base)
+		widen(dst, entries[uint32](c, from), c.Base)
 	case 8:
-		widen(dst, entries[uint64](c, from), c.base)
+		widen(dst, entries[uint64](c, from), c.Base)
 	default:
 		for i := range dst {
-			dst[i] = c.base
+			dst[i] = c.Base
 		}
 	}
 }
@@ -88,33 +83,33 @@ func (c *column) Gather(dst []int64, rows []uint32) {
 		c.loaded.Gather(dst, rows)
 		return
 	}
-	switch c.width {
+	switch c.Width {
 	case 1:
-		gather(dst, entries[uint8](c, 0), rows, c.base)
+		gather(dst, entries[uint8](c, 0), rows, c.Base)
 	case 2:
-		gather(dst, entries[uint16](c, 0), rows, c.base)
+		gather(dst, entries[uint16](c, 0), rows, c.Base)
 	case 4:
-		gather(dst, entries[uint32](c, 0), rows, c.base)
+		gather(dst, entries[uint32](c, 0), rows, c.Base)
 	case 8:
-		gather(dst, entries[uint64](c, 0), rows, c.base)
+		gather(dst, entries[uint64](c, 0), rows, c.Base)
 	default:
 		for i := range rows {
-			dst[i] = c.base
+			dst[i] = c.Base
 		}
 	}
 }
 
 // write narrows words into rows from, from+1, ...
 func (c *column) write(src []int64, from int) {
-	switch c.width {
+	switch c.Width {
 	case 1:
-		narrow(entries[uint8](c, from), src, c.base)
+		narrow(entries[uint8](c, from), src, c.Base)
 	case 2:
-		narrow(entries[uint16](c, from), src, c.base)
+		narrow(entries[uint16](c, from), src, c.Base)
 	case 4:
-		narrow(entries[uint32](c, from), src, c.base)
+		narrow(entries[uint32](c, from), src, c.Base)
 	case 8:
-		narrow(entries[uint64](c, from), src, c.base)
+		narrow(entries[uint64](c, from), src, c.Base)
 	}
 }
 
@@ -260,13 +255,13 @@ func (r *relation) growColumns(need int) error {
 		rows = max(need, r.capacity+(rows-r.capacity)/2)
 	}
 	for _, c := range r.cols {
-		if c.width == 0 {
+		if c.Width == 0 {
 			continue
 		}
 		if c.mem == nil {
 			c.mem = r.mem
 		}
-		if err := c.grow(r.what, rows*c.width); err != nil {
+		if err := c.grow(r.what, rows*c.Width); err != nil {
 			return err
 		}
 	}
@@ -300,4 +295,13 @@ func addressOf[T any](s []T) int64 {
 		return 0
 	}
 	return int64(uintptr(unsafe.Pointer(&s[0])))
+}
+
+// rowBytes is the size of a tuple.
+func (r *relation) rowBytes() int {
+	n := 0
+	for _, c := range r.cols {
+		n += c.Width
+	}
+	return n
 }

@@ -1,202 +1,98 @@
 package native
 
 import (
-	"slices"
-	"time"
-
-	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/harmony/ranges"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/order"
-	"github.com/redfoxdb/redfox/runtime/prepare"
-	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// run is one evaluation of a program.
+// run is one evaluation of a program: the cpu engine's machine.
 type run struct {
-	req     *runtime.Request
-	prog    *program
+	*woven.Bound
+	walk    woven.Walk
 	code    *compiled
-	data    *prepare.Data
-	ranges  *ranges.Ranges
-	layouts *layouts
 	threads int
 	sizes   sizes
 	mem     *memory
 	cancel  canceller
-	answer  *runtime.Answer
-	running string // the command, for internal errors
 
 	relations map[*harmony.Relation]*relation
 	indexes   map[*harmony.Index]*index
 	groups    map[*harmony.Groups]*groups
-	commands  map[harmony.Command]*command
-	keys      map[*harmony.CheckKey]*order.KeySet
+	entries   map[string][]*boundEntry // of a kernel one; of an index those that build it
 	hosts     []*hostCalls
 	dropped   int64
 	fault     [1]int64
-	shown     time.Time // when progress was last reported
-}
-
-// command is what is kept of a command from one execution to the next.
-type command struct {
-	entries []*boundEntry // of a kernel one; of a build those that it has
-	profile runtime.CommandProfile
-	// Of a kernel, the rows of its source, and the bytes of them that it loaded and
-	// of the tuples that it added.
-	sourceRows, bytes int64
-}
-
-// walk runs the program from its entry to Halt.
-func (r *run) walk() error {
-	r.allocate()
-	r.answer.Outputs = map[string]*store.Relation{}
-	visits := map[*harmony.Block]int{}
-	var last *harmony.Block
-	r.shown = time.Now()
-	for b := r.prog.graph.Blocks[0]; b != nil; {
-		for _, v := range r.prog.lives.Entry[b] {
-			if err := r.free(v, b, -1); err != nil {
-				return err
-			}
-		}
-		if last != nil && !(r.prog.reach[last][b] && r.prog.reach[b][last]) {
-			visits[b] = 0
-		}
-		visits[b]++
-		for i, c := range b.Cmds {
-			if err := r.step(b, i, c); err != nil {
-				return err
-			}
-		}
-		r.progress(b, visits[b])
-		b, last = r.next(b), b
-	}
-	r.running = "output"
-	if err := r.output(); err != nil {
-		return err
-	}
-	r.answer.Dropped = r.dropped
-	r.answer.Peak = r.mem.peak.Load()
-	if r.req.Profile {
-		r.profile()
-	}
-	return nil
 }
 
 // allocate makes the variables, which hold nothing yet.
 func (r *run) allocate() {
-	g := r.prog.graph
+	g := r.Graph
 	r.relations = make(map[*harmony.Relation]*relation, len(g.Relations))
 	r.indexes = make(map[*harmony.Index]*index, len(g.Indexes))
 	r.groups = make(map[*harmony.Groups]*groups, len(g.Groups))
-	r.commands = map[harmony.Command]*command{}
-	r.keys = map[*harmony.CheckKey]*order.KeySet{}
-	users := r.userNames()
-	name := func(v harmony.Managed, span source.Span) string {
-		if user, ok := users[span]; ok {
-			return user
-		}
-		return v.ManagedName()
-	}
+	r.entries = map[string][]*boundEntry{}
+	name := r.Names(r.walk.Request.Plan)
 	for _, decl := range g.Relations {
-		rel := &relation{decl: decl, what: decl.Name, mem: r.mem, gauge: &gauge{}, minRows: r.sizes.rows}
-		if decl.Kind == queryplan.Temp || !r.isPlanVar(decl.Name) {
-			rel.what = name(decl, decl.Span)
-		}
-		loaded := r.data.Columns(decl)
+		rel := &relation{decl: decl, what: name(decl), mem: r.mem, gauge: &gauge{}, minRows: r.sizes.rows}
+		loaded := r.Data.Columns(decl)
 		for i, c := range decl.Cols {
-			col := &column{columnLayout: r.layouts.columns[decl][i], typ: c.Type, region: region{mem: r.mem}}
+			col := &column{Column: r.Layouts.Columns[decl][i], typ: c.Type, region: region{mem: r.mem}}
 			if loaded != nil {
 				col.loaded = loaded[i]
 			}
 			rel.cols = append(rel.cols, col)
 		}
 		if loaded != nil {
-			rel.gauge.cursor = int64(r.data.Rows(decl))
+			rel.gauge.cursor = int64(r.Data.Rows(decl))
 			rel.full = rel.rows()
 		}
-		if lay := r.layouts.sets[decl]; lay != nil {
+		if lay := r.Layouts.Sets[decl]; lay != nil {
 			rel.set = newTupleSet(r.mem, rel.what, lay, r.sizes.convert)
 		}
 		r.relations[decl] = rel
 	}
 	for _, decl := range g.Indexes {
-		r.indexes[decl] = newIndex(r.mem, decl, r.layouts.indexes[decl], r.relations[decl.Of])
+		r.indexes[decl] = newIndex(r.mem, decl, r.Layouts.Indexes[decl], r.relations[decl.Of])
 	}
 	for _, decl := range g.Groups {
-		g := newGroups(r.mem, decl, r.layouts.groups[decl], name(decl, decl.Span), r.threads)
+		g := newGroups(r.mem, decl, r.Layouts.Groups[decl], name(decl), r.threads)
 		for i, a := range decl.Accs {
-			d := r.prog.domains.Column(decl, len(decl.Keys)+i)
+			d := r.Domains.Column(decl, len(decl.Keys)+i)
 			if d != nil && d.Grows && (a.Fn == queryplan.Min || a.Fn == queryplan.Max) {
-				g.strings[i] = r.data.Dict(d.ID)
+				g.strings[i] = r.Data.Dict(d.ID)
 			}
 		}
 		r.groups[decl] = g
 	}
 }
 
-func (r *run) isPlanVar(name string) bool {
-	return slices.ContainsFunc(r.req.Plan.Vars, func(v *queryplan.Var) bool { return v.Name == name })
-}
-
-// userNames says which predicate the rule at a place fills, so that a message
-// about what the rule needs can name it.
-func (r *run) userNames() map[source.Span]string {
-	names := map[source.Span]string{}
-	for _, b := range r.req.Plan.Blocks {
-		for _, c := range b.Cmds {
-			if c, ok := c.(*queryplan.Insert); ok {
-				names[c.Span] = c.Var.Name
-			}
-		}
-	}
-	delete(names, source.Span{})
-	return names
-}
-
-// step executes a command and frees what nothing needs after it.
-func (r *run) step(b *harmony.Block, i int, c harmony.Command) error {
-	if err := r.cancel.err(); err != nil {
-		return err
-	}
-	r.running = harmony.CommandString(c)
-	k := r.commands[c]
-	if k == nil {
-		k = &command{profile: runtime.CommandProfile{Block: b.Name, Command: i}}
-		r.commands[c] = k
-	}
-	var begin time.Time
-	if r.req.Profile {
-		begin = time.Now()
-	}
-	rows, kept, err := r.execute(b, i, c, k)
-	if err != nil {
-		return err
-	}
-	if r.req.Profile {
-		k.profile.Calls++
-		k.profile.Rows += rows
-		k.profile.Kept += kept
-		k.profile.Time += time.Since(begin)
-	}
-	if life := r.prog.lives.Commands[c]; life != nil {
-		for _, v := range life.Free {
-			if err := r.free(v, b, i); err != nil {
-				return err
-			}
-		}
+// Merge makes what was inserted the delta of a relation.
+func (r *run) Merge(decl *harmony.Relation, last bool) error {
+	rel := r.relations[decl]
+	rel.merge()
+	if last {
+		rel.dropSet()
 	}
 	return nil
 }
 
-// free gives back what a variable holds after a command of a block. One that is
-// filled again keeps its memory.
-func (r *run) free(v harmony.Managed, b *harmony.Block, i int) error {
-	again := r.prog.writtenAgain(v, b, i)
+// Clear empties a variable, which keeps its memory.
+func (r *run) Clear(v harmony.Managed) error {
+	switch v := v.(type) {
+	case *harmony.Relation:
+		return r.relations[v].clear()
+	case *harmony.Groups:
+		r.groups[v].clear()
+	}
+	return nil
+}
+
+// Free gives back what a variable holds. One that is filled again keeps its memory.
+func (r *run) Free(v harmony.Managed, again bool) error {
 	switch v := v.(type) {
 	case *harmony.Relation:
 		if again {
@@ -217,73 +113,64 @@ func (r *run) free(v harmony.Managed, b *harmony.Block, i int) error {
 	return nil
 }
 
-// next returns the block that a terminator goes to; nil for Halt.
-func (r *run) next(b *harmony.Block) *harmony.Block {
-	switch t := b.Term.(type) {
-	case *harmony.Jump:
-		return t.To
-	case *harmony.Branch:
-		for _, rel := range t.Rels {
-			if v := r.relations[rel]; v.full > v.old {
-				return t.Then
-			}
+// Size counts the tuples of a relation.
+func (r *run) Size(decl *harmony.Relation) (woven.Size, error) {
+	rel := r.relations[decl]
+	_, full := rel.version(harmony.Full)
+	return woven.Size{Full: int64(full), Delta: int64(rel.full - rel.old)}, nil
+}
+
+// Rows presents the full part of a relation.
+func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
+	rel := r.relations[decl]
+	_, n := rel.version(harmony.Full)
+	rows := &order.Rows{Name: rel.what, N: n}
+	for i, c := range rel.cols {
+		col := order.Column{Type: c.typ, Words: c}
+		if c.typ.Kind == scalar.String {
+			col.Dict = r.Dict(decl, i)
 		}
-		return t.Else
+		rows.Cols = append(rows.Cols, col)
 	}
+	return rows, nil
+}
+
+// copyBlock is how many rows are widened at a time.
+const copyBlock = 1 << 12
+
+// Append adds tuples that the host computed.
+func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int64, from int)) error {
+	to := r.relations[decl]
+	if err := to.makeRoom(n); err != nil {
+		return err
+	}
+	at := to.rows()
+	block := make([]int64, min(copyBlock, n))
+	for from := 0; from < n; from += copyBlock {
+		part := block[:min(copyBlock, n-from)]
+		for i, c := range to.cols {
+			read(i, part, from)
+			c.write(part, at+from)
+		}
+	}
+	to.gauge.cursor += int64(n)
 	return nil
 }
 
-// execute carries out a command, and says how many tuples it produced and how many
-// of them were new.
-func (r *run) execute(b *harmony.Block, i int, c harmony.Command, k *command) (rows, kept int64, err error) {
-	switch c := c.(type) {
-	case *harmony.Run:
-		return r.kernel(c.Kernel, k)
-	case *harmony.Build:
-		return 0, 0, r.build(c.Index, k)
-	case *harmony.Merge:
-		rel := r.relations[c.Rel]
-		rel.merge()
-		if !r.prog.insertsAfter(c.Rel, b, i) {
-			rel.dropSet()
-		}
-		return 0, 0, nil
-	case *harmony.Clear:
-		switch v := c.Var.(type) {
-		case *harmony.Relation:
-			return 0, 0, r.relations[v].clear()
-		case *harmony.Groups:
-			r.groups[v].clear()
-		}
-		return 0, 0, nil
-	case *harmony.Number:
-		err = r.number(c)
-		return int64(r.relations[c.To].rows()), 0, err
-	case *harmony.TopK:
-		err = r.topK(c)
-		return int64(r.relations[c.To].rows()), 0, err
-	case *harmony.Check:
-		return 0, 0, r.check(c)
-	case *harmony.CheckKey:
-		return 0, 0, r.checkKey(c, r.prog.insertsAfter(c.Rel, b, i))
-	}
-	panic("no command " + r.running)
-}
-
-// kernel runs a kernel over all rows of its source.
-func (r *run) kernel(k *harmony.Kernel, c *command) (rows, kept int64, err error) {
-	if c.entries == nil {
+// Kernel runs a kernel over all rows of its source.
+func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
+	if r.entries[k.Name] == nil {
 		for _, e := range r.code.module.Entries {
 			if e.Of == k.Name && e.Role == abi.Kernel {
 				b, err := r.bindKernel(k, e)
 				if err != nil {
-					return 0, 0, err
+					return woven.Work{}, err
 				}
-				c.entries = []*boundEntry{b}
+				r.entries[k.Name] = []*boundEntry{b}
 			}
 		}
 	}
-	e := c.entries[0]
+	e := r.entries[k.Name][0]
 	j := &job{entry: e}
 	switch s := k.Source.(type) {
 	case *harmony.Rows:
@@ -295,16 +182,17 @@ func (r *run) kernel(k *harmony.Kernel, c *command) (rows, kept int64, err error
 	}
 	before, size := e.filled(), e.filledBytes()
 	if err := r.exec(j); err != nil {
-		return 0, 0, err
+		return woven.Work{}, err
 	}
 	if r.fault[0] != 0 {
-		return 0, 0, r.overflow(k)
+		return woven.Work{}, r.overflow(k)
 	}
-	kept = e.filled() - before
-	read := int64(j.until - j.from)
-	c.sourceRows += read
-	c.bytes += read*int64(r.loadedBytes(k)) + e.filledBytes() - size
-	return kept, kept, nil
+	source := int64(j.until - j.from)
+	return woven.Work{
+		Source: source,
+		Kept:   e.filled() - before,
+		Bytes:  source*int64(r.LoadedBytes(k)) + e.filledBytes() - size,
+	}, nil
 }
 
 // filled counts the tuples of the relations that an entry fills.
@@ -316,16 +204,25 @@ func (b *boundEntry) filled() int64 {
 	return n
 }
 
-// build makes an index.
-func (r *run) build(decl *harmony.Index, c *command) error {
-	if c.entries == nil {
+// filledBytes is the size of the tuples of the relations that an entry fills.
+func (b *boundEntry) filledBytes() int64 {
+	n := int64(0)
+	for _, t := range b.targets {
+		n += t.rel.gauge.cursor * int64(t.rel.rowBytes())
+	}
+	return n
+}
+
+// Build makes an index.
+func (r *run) Build(decl *harmony.Index) error {
+	if r.entries[decl.Name] == nil {
 		for _, e := range r.code.module.Entries {
 			if e.Of == decl.Name && e.Role != abi.Kernel {
 				b, err := r.bindEntry(e)
 				if err != nil {
 					return err
 				}
-				c.entries = append(c.entries, b)
+				r.entries[decl.Name] = append(r.entries[decl.Name], b)
 			}
 		}
 	}
@@ -334,7 +231,7 @@ func (r *run) build(decl *harmony.Index, c *command) error {
 		return err
 	}
 	for _, p := range passes {
-		for _, e := range c.entries {
+		for _, e := range r.entries[decl.Name] {
 			if e.entry.Role == p.role {
 				if err := r.exec(&job{entry: e, from: p.from, until: p.until}); err != nil {
 					return err
@@ -348,28 +245,4 @@ func (r *run) build(decl *harmony.Index, c *command) error {
 		}
 	}
 	return nil
-}
-
-// progressEvery bounds how often progress is reported.
-const progressEvery = 100 * time.Millisecond
-
-func (r *run) progress(b *harmony.Block, visits int) {
-	if r.req.Progress == nil || !r.prog.reach[b][b] {
-		return
-	}
-	now := time.Now()
-	if now.Sub(r.shown) < progressEvery {
-		return
-	}
-	r.shown = now
-	p := runtime.Progress{Block: b.Name, Iteration: visits}
-	for _, c := range b.Cmds {
-		if m, ok := c.(*harmony.Merge); ok && !slices.Contains(p.Vars, m.Rel.Name) {
-			rel := r.relations[m.Rel]
-			p.Vars = append(p.Vars, m.Rel.Name)
-			p.New += int64(rel.full - rel.old)
-			p.Total += int64(rel.full)
-		}
-	}
-	r.req.Progress(p)
 }

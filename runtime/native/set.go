@@ -1,6 +1,7 @@
 package native
 
 import (
+	"github.com/redfoxdb/redfox/runtime/layout"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/harmony/abi"
@@ -8,7 +9,7 @@ import (
 
 // tupleSet knows the tuples of a derived relation.
 type tupleSet struct {
-	lay  *keyLayout
+	lay  *layout.Key
 	mem  *memory
 	what string
 	form abi.Form
@@ -19,8 +20,8 @@ type tupleSet struct {
 	convert int64
 }
 
-func newTupleSet(m *memory, what string, lay *keyLayout, convert int64) *tupleSet {
-	s := &tupleSet{lay: lay, mem: m, what: what, form: lay.form, convert: convert}
+func newTupleSet(m *memory, what string, lay *layout.Key, convert int64) *tupleSet {
+	s := &tupleSet{lay: lay, mem: m, what: what, form: lay.Form, convert: convert}
 	s.keys.mem, s.bits.mem, s.rows.mem = m, m, m
 	return s
 }
@@ -48,7 +49,7 @@ func roomOf(r *region, mask uint64) int {
 func (s *tupleSet) makeRoom(r *relation, need int) error {
 	switch {
 	case s.form == abi.Direct && s.bits.data == nil:
-		return s.bits.alloc(s.mem, s.what, s.lay.bitmapBytes())
+		return s.bits.alloc(s.mem, s.what, s.lay.BitmapBytes())
 	case need <= s.room():
 		return nil
 	case s.form == abi.Wide:
@@ -59,8 +60,8 @@ func (s *tupleSet) makeRoom(r *relation, need int) error {
 		return s.keys.make(s.mem, s.what, slots)
 	}
 	slots = max(slots, 2*int(s.keys.mask+1))
-	if s.lay.open && s.prefersBits(r, 8*slots) {
-		return s.toBits(s.lay.bitmapBytes())
+	if s.lay.Open && s.prefersBits(r, 8*slots) {
+		return s.toBits(s.lay.BitmapBytes())
 	}
 	return s.keys.resize(s.what, slots, nil)
 }
@@ -81,14 +82,14 @@ const (
 // prefersBits reports whether a bit set is better than a hash table of so many
 // bytes.
 func (s *tupleSet) prefersBits(r *relation, table int) bool {
-	bytes := int64(s.lay.bitmapBytes())
+	bytes := int64(s.lay.BitmapBytes())
 	if bytes == 0 || int64(table) < s.convert || bytes > min(s.mem.room()/2, s.mem.spare()) {
 		return false
 	}
 	if bytes <= touchedFactor*int64(table) {
 		return true
 	}
-	seen := make([]uint64, (s.lay.size/bitsOfPage+64)/64)
+	seen := make([]uint64, (s.lay.Size/bitsOfPage+64)/64)
 	touched := 0
 	s.keys.each(func(_ int, key uint64) {
 		page := key / bitsOfPage
@@ -110,7 +111,7 @@ func (s *tupleSet) clusters(r *relation) bool {
 	until := r.rows()
 	from := max(0, until-sample)
 	keys, block := make([]uint64, until-from), make([]int64, until-from)
-	for i, f := range s.lay.fields {
+	for i, f := range s.lay.Fields {
 		r.cols[i].Read(block, from)
 		for k, w := range block {
 			keys[k] |= uint64(w-f.Base) << (f.Shift & 63)
@@ -146,8 +147,8 @@ func (s *tupleSet) clear() error {
 			r.free()
 		}
 	}
-	if s.lay.open && s.keys.data == nil {
-		s.form = s.lay.form
+	if s.lay.Open && s.keys.data == nil {
+		s.form = s.lay.Form
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (s *tupleSet) free() {
 	s.keys.free()
 	s.bits.free()
 	s.rows.free()
-	s.form = s.lay.form
+	s.form = s.lay.Form
 }
 
 // table and size are what code gets of the set.
@@ -177,5 +178,5 @@ func (s *tupleSet) size() int64 {
 	case abi.Wide:
 		return int64(s.rows.mask)
 	}
-	return int64(s.lay.size)
+	return int64(s.lay.Size)
 }

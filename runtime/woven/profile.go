@@ -1,4 +1,4 @@
-package native
+package woven
 
 import (
 	"slices"
@@ -10,52 +10,52 @@ import (
 
 // profile reports what the commands of the plan cost, and the kernels that they
 // became.
-func (r *run) profile() {
-	for _, b := range r.prog.graph.Blocks {
-		at := slices.IndexFunc(r.req.Plan.Blocks, func(p *queryplan.Block) bool { return p.Name == b.Name })
-		plan := r.req.Plan.Blocks[at]
+func (w *Walk) profile() {
+	for _, b := range w.Graph.Blocks {
+		at := slices.IndexFunc(w.Request.Plan.Blocks, func(p *queryplan.Block) bool { return p.Name == b.Name })
+		plan := w.Request.Plan.Blocks[at]
 		costs := make([]runtime.CommandProfile, len(plan.Cmds))
 		for at := range costs {
 			costs[at] = runtime.CommandProfile{Block: plan.Name, Command: at}
 		}
-		serves := r.serves(b, plan)
+		serves := w.serves(b, plan)
 		for at, c := range b.Cmds {
-			k := r.commands[c]
+			k := w.costs[c]
 			if k == nil {
 				continue
 			}
 			if s := serves[at]; s >= 0 {
 				to := &costs[s]
-				to.Calls = max(to.Calls, k.profile.Calls)
-				to.Time += k.profile.Time
+				to.Calls = max(to.Calls, k.calls)
+				to.Time += k.time
 				if fillsVar(c, plan.Cmds[s]) {
-					to.Rows += k.profile.Rows
-					to.Kept += k.profile.Kept
+					to.Rows += k.work.Kept
+					to.Kept += k.work.Kept
 				}
 			}
 			if c, ok := c.(*harmony.Run); ok {
-				r.answer.Kernels = append(r.answer.Kernels, runtime.KernelProfile{
+				w.answer.Kernels = append(w.answer.Kernels, runtime.KernelProfile{
 					Kernel: c.Kernel.Name,
-					Calls:  k.profile.Calls,
-					Rows:   k.sourceRows,
-					Kept:   k.profile.Kept,
-					Bytes:  k.bytes,
-					Time:   k.profile.Time,
+					Calls:  k.calls,
+					Rows:   k.work.Source,
+					Kept:   k.work.Kept,
+					Bytes:  k.work.Bytes,
+					Time:   k.time,
 				})
 			}
 		}
-		r.answer.Profile = append(r.answer.Profile, costs...)
+		w.answer.Profile = append(w.answer.Profile, costs...)
 	}
 }
 
 // serves says for each command of a block which of the plan's commands it is for,
 // -1 for none: the one that it finishes, or the one that the next such command
 // finishes, as lowering puts before it what it needs.
-func (r *run) serves(b *harmony.Block, plan *queryplan.Block) []int {
+func (w *Walk) serves(b *harmony.Block, plan *queryplan.Block) []int {
 	out := make([]int, len(b.Cmds))
 	next := -1
 	for at := len(b.Cmds) - 1; at >= 0; at-- {
-		if s := r.finishes(b.Cmds[at], plan); s >= 0 {
+		if s := w.finishes(b.Cmds[at], plan); s >= 0 {
 			next = s
 		}
 		out[at] = next
@@ -71,7 +71,7 @@ func (r *run) serves(b *harmony.Block, plan *queryplan.Block) []int {
 
 // finishes returns the command of the plan that a command of its block completes,
 // -1 for none.
-func (r *run) finishes(c harmony.Command, plan *queryplan.Block) int {
+func (w *Walk) finishes(c harmony.Command, plan *queryplan.Block) int {
 	found := -1
 	for at, p := range plan.Cmds {
 		switch p := p.(type) {
@@ -89,7 +89,7 @@ func (r *run) finishes(c harmony.Command, plan *queryplan.Block) int {
 				found = at
 			}
 		case *queryplan.Check:
-			if c, ok := c.(*harmony.Check); ok && r.planCheck(r.prog.checks[c]) == p {
+			if c, ok := c.(*harmony.Check); ok && w.planCheck(w.checks[c]) == p {
 				found = at
 			}
 		case *queryplan.CheckKey:
@@ -123,9 +123,9 @@ func fillsVar(c harmony.Command, p queryplan.Command) bool {
 	return false
 }
 
-// loadedBytes is how many bytes of a row of its source a kernel loads. The keys and
+// LoadedBytes is how many bytes of a row of its source a kernel loads. The keys and
 // results of groups are words.
-func (r *run) loadedBytes(k *harmony.Kernel) int {
+func (b *Bound) LoadedBytes(k *harmony.Kernel) int {
 	n := 0
 	for _, s := range k.Stages {
 		load, ok := s.(*harmony.Load)
@@ -134,28 +134,10 @@ func (r *run) loadedBytes(k *harmony.Kernel) int {
 		}
 		switch s := k.Source.(type) {
 		case *harmony.Rows:
-			n += r.relations[s.Rel].cols[load.Col].width
+			n += b.Layouts.Columns[s.Rel][load.Col].Width
 		case *harmony.GroupRows:
 			n += 8
 		}
-	}
-	return n
-}
-
-// filledBytes is the size of the tuples of the relations that an entry fills.
-func (b *boundEntry) filledBytes() int64 {
-	n := int64(0)
-	for _, t := range b.targets {
-		n += t.rel.gauge.cursor * int64(t.rel.rowBytes())
-	}
-	return n
-}
-
-// rowBytes is the size of a tuple.
-func (r *relation) rowBytes() int {
-	n := 0
-	for _, c := range r.cols {
-		n += c.width
 	}
 	return n
 }

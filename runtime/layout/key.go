@@ -1,0 +1,105 @@
+package layout
+
+import (
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/interval"
+)
+
+// Key is how the keys of a set, an index or groups are packed and kept.
+type Key struct {
+	Fields []interval.Field
+	Size   uint64 // packed keys are below it; 0: it would be 2^64
+	Form   abi.Form
+	// Open says that the run chooses between Direct and Hash by the number of rows,
+	// Form being the one to begin with, so that code has to serve both.
+	Open bool
+}
+
+// BitmapBytes returns the size of a bit set over the keys, 0 if it is too large
+// to consider.
+func (k *Key) BitmapBytes() int {
+	if k.Size == 0 || k.Size > 8*maxBitmap {
+		return 0
+	}
+	return int((k.Size + 63) / 64 * 8)
+}
+
+const (
+	// maxBitmap is the largest bit set considered, in bytes.
+	maxBitmap = 1 << 33
+	// smallDirect is the number of keys up to which tables are directly addressed
+	// however few rows there are.
+	smallDirect = 1 << 12
+	// maxDirect is the number of keys beyond which they never are.
+	maxDirect = 1 << 32
+)
+
+// Pack lays out keys of columns with the given bounds; the form of keys that do
+// not fit a word is Wide, else Hash.
+func Pack(bounds []interval.Interval) *Key {
+	l := interval.NewLayout(bounds)
+	if l.Words > 1 {
+		return &Key{Fields: make([]interval.Field, len(bounds)), Form: abi.Wide}
+	}
+	k := &Key{Fields: l.Fields, Form: abi.Hash, Size: 1}
+	// The first field with bits is the highest: the greatest key has its bound and
+	// all lower bits set.
+	for i, f := range l.Fields {
+		if f.Bits > 0 {
+			k.Size = (uint64(bounds[i].Hi) - uint64(bounds[i].Lo) + 1) << f.Shift
+			break
+		}
+	}
+	return k
+}
+
+// choose fixes the form of an index, or leaves it open. The rows of a loaded
+// relation are known.
+func (k *Key) choose(kind harmony.IndexKind, rows int, loaded bool) {
+	switch {
+	case k.Size == 0 || k.Size > maxDirect:
+	case k.Size <= smallDirect:
+		k.Form = abi.Direct
+	case loaded:
+		k.Form = k.FormFor(kind, rows)
+	default:
+		k.Open = true
+	}
+}
+
+// FormFor returns the form of an index of so many rows: a directly addressed table
+// unless it would be larger than a hash table.
+func (k *Key) FormFor(kind harmony.IndexKind, rows int) abi.Form {
+	// Bytes of a direct table for 8 keys, and of a hash table, half full, for a row.
+	direct, hash := uint64(32), uint64(32)
+	switch kind {
+	case harmony.Exists:
+		direct, hash = 1, 16
+	case harmony.Multi:
+		direct = 64
+	}
+	if k.Size > 0 && k.Size <= maxDirect && k.Size/8*direct <= max(uint64(rows)*hash, 8*smallDirect) {
+		return abi.Direct
+	}
+	return abi.Hash
+}
+
+func (k *Key) fix(p abi.Param) (int64, bool) {
+	if k == nil {
+		return 0, false
+	}
+	switch p.Kind {
+	case abi.SetForm, abi.IndexForm, abi.GroupForm:
+		return int64(k.Form), !k.Open
+	case abi.GroupSize:
+		return int64(k.Size), k.Form == abi.Direct && !k.Open
+	case abi.SetShift, abi.IndexShift, abi.GroupShift:
+		return int64(k.Fields[p.Index].Shift), true
+	case abi.SetBase, abi.IndexBase, abi.GroupBase:
+		return k.Fields[p.Index].Base, true
+	case abi.SetBits, abi.IndexBits, abi.GroupBits:
+		return int64(k.Fields[p.Index].Bits), true
+	}
+	return 0, false
+}

@@ -1,0 +1,191 @@
+package layout
+
+import (
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Column is how the words of a column are stored: word = Base + Step * offset, in
+// offsets of Width bytes, which is 0, 1, 2, 4 or 8.
+type Column struct {
+	Base, Step int64
+	Width      int
+}
+
+// Words is the layout of a column of whole words.
+var Words = Column{0, 1, 8}
+
+// ColumnOf returns the narrowest layout of words within bounds.
+func ColumnOf(r interval.Interval) Column {
+	switch bits := r.Bits(); {
+	case r.Empty():
+		return Column{0, 1, 0}
+	case bits == 0:
+		return Column{r.Lo, 1, 0}
+	case bits <= 8:
+		return Column{r.Lo, 1, 1}
+	case bits <= 16:
+		return Column{r.Lo, 1, 2}
+	case bits <= 32:
+		return Column{r.Lo, 1, 4}
+	}
+	return Words
+}
+
+// Policy is what an engine prefers.
+type Policy struct {
+	// Groups is the number of groups that have cells from the start if there could be
+	// no more.
+	Groups int
+	// Bitmap is the size in bytes of a bit set that is one from the start.
+	Bitmap int
+	// FixedSets says that a set keeps the form it begins with.
+	FixedSets bool
+	// Shared says that the threads of a run write the same groups and sets.
+	Shared bool
+}
+
+// CPU is the policy of an engine whose threads have groups of their own.
+var CPU = Policy{Groups: 1 << 14, Bitmap: 4 << 20}
+
+// GPU is the policy of an engine whose blocks share all that they write. A bit set
+// is faster than a hash table as long as it stays in the second-level cache.
+var GPU = Policy{Groups: 1 << 22, Bitmap: 32 << 20, FixedSets: true, Shared: true}
+
+// Facts tells what layouts are chosen for.
+type Facts struct {
+	// Column bounds the words of a variable's column.
+	Column func(v harmony.Managed, col int) interval.Interval
+	// Rows returns the number of rows of a loaded relation.
+	Rows func(r *harmony.Relation) (n int, loaded bool)
+	// Loaded returns the layout of a loaded relation's column.
+	Loaded func(r *harmony.Relation, col int) Column
+	// NeedsSet reports whether a tuple may be inserted twice.
+	NeedsSet func(r *harmony.Relation) bool
+}
+
+// Layouts are the choices that code depends on.
+type Layouts struct {
+	Columns map[*harmony.Relation][]Column
+	Sets    map[*harmony.Relation]*Key // of derived relations
+	Indexes map[*harmony.Index]*Key
+	Groups  map[*harmony.Groups]*Key
+
+	policy Policy
+}
+
+// New chooses the layouts of a program.
+func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
+	l := &Layouts{
+		Columns: map[*harmony.Relation][]Column{},
+		Sets:    map[*harmony.Relation]*Key{},
+		Indexes: map[*harmony.Index]*Key{},
+		Groups:  map[*harmony.Groups]*Key{},
+		policy:  policy,
+	}
+	for _, r := range p.Relations {
+		l.relation(r, f)
+	}
+	for _, x := range p.Indexes {
+		key := make([]interval.Interval, len(x.Key))
+		for i, c := range x.Key {
+			key[i] = f.Column(x.Of, c)
+		}
+		k := Pack(key)
+		if k.Form == abi.Hash {
+			n, loaded := f.Rows(x.Of)
+			k.choose(x.Kind, n, loaded)
+		}
+		l.Indexes[x] = k
+	}
+	for _, g := range p.Groups {
+		key := make([]interval.Interval, len(g.Keys))
+		for i := range g.Keys {
+			key[i] = f.Column(g, i)
+		}
+		k := Pack(key)
+		switch {
+		case len(g.Keys) == 0:
+			k.Form = abi.None
+		case k.Form == abi.Hash && k.Size > 0 && k.Size <= uint64(policy.Groups):
+			k.Form = abi.Direct
+		}
+		l.Groups[g] = k
+	}
+	return l
+}
+
+func (l *Layouts) relation(r *harmony.Relation, f Facts) {
+	cols := make([]Column, len(r.Cols))
+	l.Columns[r] = cols
+	if r.Kind == queryplan.Input || r.Kind == queryplan.Table {
+		for i := range cols {
+			cols[i] = f.Loaded(r, i)
+		}
+		return
+	}
+	ranges := make([]interval.Interval, len(cols))
+	for i := range cols {
+		ranges[i] = f.Column(r, i)
+		cols[i] = ColumnOf(ranges[i])
+	}
+	if r.Kind != queryplan.Derived {
+		return
+	}
+	if !f.NeedsSet(r) {
+		l.Sets[r] = &Key{Fields: make([]interval.Field, len(cols)), Form: abi.None}
+		return
+	}
+	k := Pack(ranges)
+	l.Sets[r] = k
+	switch bytes := k.BitmapBytes(); {
+	case k.Form == abi.Wide:
+		for i := range cols {
+			cols[i] = Words
+		}
+	case bytes > 0 && bytes <= l.policy.Bitmap:
+		k.Form = abi.Direct
+	case bytes > 0 && !l.policy.FixedSets:
+		k.Open = true
+	}
+}
+
+// Fix returns the word of a parameter that code can be made for: widths, bases,
+// steps, shifts, bits and forms, as far as these do not depend on how many rows
+// there will be. The variables are found by name.
+func (l *Layouts) Fix(named map[string]harmony.Managed, p abi.Param) (int64, bool) {
+	switch v := named[p.Var].(type) {
+	case *harmony.Relation:
+		switch p.Kind {
+		case abi.ColumnBase:
+			return l.Columns[v][p.Index].Base, true
+		case abi.ColumnStep:
+			return l.Columns[v][p.Index].Step, true
+		case abi.ColumnWidth:
+			return int64(l.Columns[v][p.Index].Width), true
+		case abi.SetForm, abi.SetShift, abi.SetBase, abi.SetBits:
+			return l.Sets[v].fix(p)
+		}
+	case *harmony.Index:
+		return l.Indexes[v].fix(p)
+	case *harmony.Groups:
+		if p.Kind == abi.GroupShared {
+			if l.policy.Shared {
+				return 1, true
+			}
+			return 0, true
+		}
+		return l.Groups[v].fix(p)
+	}
+	switch p.Kind {
+	case abi.ValuesBase:
+		return 0, true
+	case abi.ValuesStep:
+		return 1, true
+	case abi.ValuesWidth:
+		return 8, true
+	}
+	return 0, false
+}

@@ -1,0 +1,90 @@
+package woven
+
+import (
+	"context"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/harmony/ranges"
+	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/prepare"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Bound is a program with the facts of a run.
+type Bound struct {
+	*Program
+	Data    *prepare.Data
+	Ranges  *ranges.Ranges
+	Layouts *layout.Layouts
+}
+
+// Bind finds the facts of a program, and chooses layouts for what they say, on so
+// many threads. The errors are those of prepare.Bind.
+func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.Policy, threads int) (*Bound, error) {
+	data, err := prepare.Bind(ctx, p.Graph, p.Domains, facts, threads)
+	if err != nil {
+		return nil, err
+	}
+	found := ranges.Find(p.Graph, p.Domains, data.Known())
+	return &Bound{Program: p, Data: data, Ranges: found, Layouts: layout.New(p.Graph, layout.Facts{
+		Column:   found.Column,
+		NeedsSet: p.NeedsSet,
+		Rows: func(r *harmony.Relation) (int, bool) {
+			if data.Columns(r) == nil {
+				return 0, false
+			}
+			return data.Rows(r), true
+		},
+		Loaded: func(r *harmony.Relation, i int) layout.Column {
+			c := data.Columns(r)[i]
+			return layout.Column{Base: c.Base, Step: c.Step, Width: int(c.Width)}
+		},
+	}, policy)}, nil
+}
+
+// Knowledge is what code may take for granted.
+type Knowledge struct {
+	// Fix gives the word of a parameter that is always the same.
+	Fix func(entry string, p abi.Param) (int64, bool)
+	// Range bounds the words of a register; without a bound a decimal may exceed 64
+	// bits.
+	Range   func(r *harmony.Reg) (lo, hi int64, ok bool)
+	Domains *domain.Domains
+}
+
+// Knowledge returns what code for these facts may take for granted.
+func (b *Bound) Knowledge() Knowledge {
+	return Knowledge{
+		Fix: func(_ string, p abi.Param) (int64, bool) {
+			a := b.fix(p)
+			return a.lo, a.ok
+		},
+		Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
+			a := b.reg(r)
+			return a.lo, a.hi, a.ok
+		},
+		Domains: b.Domains,
+	}
+}
+
+// answer is one piece of Knowledge that code generation asked for.
+type answer struct {
+	lo, hi int64
+	ok     bool
+}
+
+func (b *Bound) fix(p abi.Param) answer {
+	v, ok := b.Layouts.Fix(b.Named, p)
+	return answer{v, v, ok}
+}
+
+func (b *Bound) reg(r *harmony.Reg) answer {
+	bound, exact := b.Ranges.Reg(r)
+	if bound.Empty() {
+		// No row comes here, so any bound holds.
+		return answer{0, 0, true}
+	}
+	return answer{bound.Lo, bound.Hi, exact}
+}

@@ -1,0 +1,130 @@
+package woven
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+)
+
+// keptCode is of how many layouts of facts Codes keeps the code.
+const keptCode = 4
+
+// Codes keeps the code of a program for the facts that were seen last. It is safe for
+// concurrent use.
+type Codes[C any] struct {
+	// Drop gives back code that no run uses.
+	Drop func(C)
+
+	mu   sync.Mutex
+	list []*Code[C] // most recently used first
+}
+
+// Code is code in memory, and all that it takes for granted.
+type Code[C any] struct {
+	Made C
+
+	fixed  map[abi.Param]answer
+	ranges map[*harmony.Reg]answer
+	users  int  // runs at work
+	doomed bool // is to be dropped by the last of them
+}
+
+// holds reports whether code that was made for other facts serves for these.
+func (c *Code[C]) holds(b *Bound) bool {
+	for p, a := range c.fixed {
+		if b.fix(p) != a {
+			return false
+		}
+	}
+	for r, a := range c.ranges {
+		if b.reg(r) != a {
+			return false
+		}
+	}
+	return true
+}
+
+// Use returns code for facts, making it if there is none. It is the caller's to
+// release.
+func (l *Codes[C]) Use(b *Bound, generate func(Knowledge) (C, error)) (*Code[C], error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.IndexFunc(l.list, func(c *Code[C]) bool { return c.holds(b) })
+	if at < 0 {
+		c := &Code[C]{fixed: map[abi.Param]answer{}, ranges: map[*harmony.Reg]answer{}}
+		var err error
+		if c.Made, err = generate(c.listening(b)); err != nil {
+			return nil, err
+		}
+		at = len(l.list)
+		l.list = append(l.list, c)
+	}
+	c := l.list[at]
+	copy(l.list[1:at+1], l.list[:at])
+	l.list[0] = c
+	c.users++
+	if last := len(l.list) - 1; last == keptCode {
+		l.doom(l.list[last])
+		l.list = l.list[:last]
+	}
+	return c, nil
+}
+
+// listening is the knowledge of facts, of which c keeps what is asked for. Several
+// goroutines may ask.
+func (c *Code[C]) listening(b *Bound) Knowledge {
+	var mu sync.Mutex
+	k := b.Knowledge()
+	fix, reg := k.Fix, k.Range
+	k.Fix = func(entry string, p abi.Param) (int64, bool) {
+		v, ok := fix(entry, p)
+		mu.Lock()
+		defer mu.Unlock()
+		c.fixed[p] = answer{v, v, ok}
+		return v, ok
+	}
+	k.Range = func(r *harmony.Reg) (lo, hi int64, ok bool) {
+		lo, hi, ok = reg(r)
+		mu.Lock()
+		defer mu.Unlock()
+		c.ranges[r] = answer{lo, hi, ok}
+		return lo, hi, ok
+	}
+	return k
+}
+
+// Release ends a run's use of code.
+func (l *Codes[C]) Release(c *Code[C]) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.users--
+	if c.doomed && c.users == 0 {
+		l.Drop(c.Made)
+	}
+}
+
+// Close gives all code back, that which is in use as soon as it is not.
+func (l *Codes[C]) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.list {
+		l.doom(c)
+	}
+	l.list = nil
+}
+
+// Len returns for how many layouts of facts there is code.
+func (l *Codes[C]) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.list)
+}
+
+func (l *Codes[C]) doom(c *Code[C]) {
+	c.doomed = true
+	if c.users == 0 {
+		l.Drop(c.Made)
+	}
+}

@@ -1,0 +1,143 @@
+package woven
+
+import (
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/order"
+)
+
+// number appends the tuples of a relation with their numbers, and returns how many
+// there are.
+func (w *Walk) number(c *harmony.Number) (int64, error) {
+	rows, err := w.Machine.Rows(c.From)
+	if err != nil || rows.N == 0 {
+		return 0, err
+	}
+	words, err := w.Order.Memory.Alloc(c.To.Name, rows.N)
+	if err != nil {
+		return 0, err
+	}
+	defer w.Order.Memory.Free(words)
+	numbers := unsafe.Slice((*int64)(unsafe.Pointer(&words[0])), rows.N)
+	if err := w.Order.Number(w.ctx, rows, c.Group, c.Order, numbers); err != nil {
+		return 0, err
+	}
+	return int64(rows.N), w.Machine.Append(c.To, rows.N, func(col int, dst []int64, from int) {
+		if col == len(rows.Cols) {
+			copy(dst, numbers[from:])
+			return
+		}
+		rows.Cols[col].Words.Read(dst, from)
+	})
+}
+
+// topK appends the first tuples of a relation, and returns how many they are.
+func (w *Walk) topK(c *harmony.TopK) (int64, error) {
+	rows, err := w.Machine.Rows(c.From)
+	if err != nil {
+		return 0, err
+	}
+	var by []order.Key
+	for _, k := range c.By {
+		by = append(by, order.Key{Col: columnIndex(c.From.Cols, k.Col), Desc: k.Desc})
+	}
+	sel, err := w.Order.TopK(w.ctx, rows, c.Group, by, c.Limit)
+	if err != nil {
+		return 0, err
+	}
+	defer sel.Free()
+	return int64(len(sel.Rows)), w.Machine.Append(c.To, len(sel.Rows), func(col int, dst []int64, from int) {
+		rows.Cols[col].Words.Gather(dst, sel.Rows[from:from+len(dst)])
+	})
+}
+
+func columnIndex(cols []harmony.Column, name string) int {
+	for i, c := range cols {
+		if c.Name == name {
+			return i
+		}
+	}
+	panic("no column " + name)
+}
+
+// check reports the tuples of a relation as violations of a constraint.
+func (w *Walk) check(c *harmony.Check) error {
+	if size, err := w.Machine.Size(c.Rel); err != nil || size.Full == 0 {
+		return err
+	}
+	rows, err := w.Machine.Rows(c.Rel)
+	if err != nil {
+		return err
+	}
+	sel, err := w.Order.First(w.ctx, rows, int64(w.Request.MaxViolations))
+	if err != nil {
+		return err
+	}
+	defer sel.Free()
+	check := w.planCheck(w.checks[c])
+	v := runtime.Violation{Check: check, Count: int64(rows.N), Cols: check.Node.Columns()}
+	for _, row := range sel.Rows {
+		v.Tuples = append(v.Tuples, rows.Tuple(row))
+	}
+	w.answer.Violations = append(w.answer.Violations, v)
+	return nil
+}
+
+// planCheck returns the n-th constraint of the plan, which lowering keeps in
+// order.
+func (w *Walk) planCheck(n int) *queryplan.Check {
+	for _, b := range w.Request.Plan.Blocks {
+		for _, c := range b.Cmds {
+			if c, ok := c.(*queryplan.Check); ok {
+				if n == 0 {
+					return c
+				}
+				n--
+			}
+		}
+	}
+	panic("a constraint that the plan does not have")
+}
+
+// checkKey tests that the key of a relation determines the rest of its tuples. If
+// the relation grows afterwards, the keys seen stay, so that a round looks at its
+// own tuples only.
+func (w *Walk) checkKey(c *harmony.CheckKey, again bool) error {
+	if c.Rel.Keys == len(c.Rel.Cols) {
+		return nil
+	}
+	if size, err := w.Machine.Size(c.Rel); err != nil || size.Full <= 1 {
+		return err
+	}
+	rows, err := w.Machine.Rows(c.Rel)
+	if err != nil {
+		return err
+	}
+	set := w.keys[c]
+	if set == nil {
+		set = order.NewKeySet(w.Order, c.Rel.Keys)
+	}
+	w.keys[c] = nil
+	differ, err := set.Add(w.ctx, rows)
+	if differ && again {
+		w.keys[c] = set
+	} else {
+		set.Free()
+	}
+	if err != nil || differ {
+		return err
+	}
+	first, second, _, err := w.Order.KeyConflict(w.ctx, rows, c.Rel.Keys)
+	if err != nil {
+		return err
+	}
+	for _, v := range w.Request.Plan.Vars {
+		if v.Name == c.Rel.Name {
+			return &runtime.KeyError{Var: v, Span: c.Span, First: rows.Tuple(first), Second: rows.Tuple(second)}
+		}
+	}
+	panic("a key of a relation that the plan does not have")
+}

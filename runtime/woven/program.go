@@ -1,0 +1,213 @@
+package woven
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// Program is a kernel graph with what is known of it whatever the facts.
+type Program struct {
+	Graph   *harmony.Program
+	Domains *domain.Domains
+	Lives   *harmony.Lives
+	Named   map[string]harmony.Managed // all variables
+	// Reach says which blocks can run after a block, itself among them if it is in a
+	// loop.
+	Reach map[*harmony.Block]map[*harmony.Block]bool
+
+	sets   map[string]bool // plan variables whose tuples may come twice
+	checks map[*harmony.Check]int
+}
+
+// NewProgram looks at a graph, which the plan became.
+func NewProgram(plan *queryplan.Plan, graph *harmony.Program) *Program {
+	p := &Program{
+		Graph:   graph,
+		Domains: domain.Find(graph),
+		Lives:   harmony.Lifetimes(graph),
+		Named:   map[string]harmony.Managed{},
+		Reach:   queryplan.Reach(graph.Blocks, (*harmony.Block).Successors),
+		sets:    map[string]bool{},
+		checks:  map[*harmony.Check]int{},
+	}
+	for _, r := range graph.Relations {
+		p.Named[r.Name] = r
+	}
+	for _, x := range graph.Indexes {
+		p.Named[x.Name] = x
+	}
+	for _, g := range graph.Groups {
+		p.Named[g.Name] = g
+	}
+	flow := queryplan.NewFlow(plan)
+	for _, v := range plan.Vars {
+		p.sets[v.Name] = flow.NeedsSet(v)
+	}
+	for _, b := range graph.Blocks {
+		for _, c := range b.Cmds {
+			if c, ok := c.(*harmony.Check); ok {
+				p.checks[c] = len(p.checks)
+			}
+		}
+	}
+	return p
+}
+
+// NeedsSet reports whether a tuple may be inserted twice. Relations that lowering
+// adds are there to remove duplicates.
+func (p *Program) NeedsSet(r *harmony.Relation) bool {
+	needs, ok := p.sets[r.Name]
+	return needs || !ok
+}
+
+// WrittenAgain reports whether a command that can run after a place writes a
+// variable.
+func (p *Program) WrittenAgain(v harmony.Managed, b *harmony.Block, i int) bool {
+	return p.later(b, i, func(c harmony.Command) bool {
+		for _, w := range harmony.Writes(c) {
+			if w == v {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// InsertsAfter reports whether a tuple can be inserted after a place.
+func (p *Program) InsertsAfter(r *harmony.Relation, b *harmony.Block, i int) bool {
+	return p.later(b, i, func(c harmony.Command) bool {
+		run, ok := c.(*harmony.Run)
+		if !ok {
+			return false
+		}
+		for _, s := range run.Kernel.Sinks {
+			if harmony.SinkTarget(s) == harmony.Managed(r) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// later reports whether a command that can run after command i of a block is one
+// that is looked for.
+func (p *Program) later(b *harmony.Block, i int, is func(harmony.Command) bool) bool {
+	for _, c := range b.Cmds[i+1:] {
+		if is(c) {
+			return true
+		}
+	}
+	for _, other := range p.Graph.Blocks {
+		if p.Reach[b][other] {
+			for _, c := range other.Cmds {
+				if is(c) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// keptPrograms is how many plans an engine keeps the kernel graphs and the code
+// of.
+const keptPrograms = 64
+
+// Programs finds the program of a plan, with what an engine keeps beside it, such as
+// its code. Rewriting makes a new plan for every run, so that plans are the same if
+// their texts are, and the places of the source that they refer to. The zero value is
+// empty.
+type Programs[K any] struct {
+	// Make makes what is kept of a program, and Drop, if set, gives it back.
+	Make func(*Program) K
+	Drop func(K)
+
+	mu   sync.Mutex
+	list []*keptProgram[K] // most recently used first
+}
+
+type keptProgram[K any] struct {
+	key  string
+	once sync.Once
+	prog *Program
+	kept K
+	err  error
+}
+
+// Find returns the program that a plan becomes by lowering, and what is kept of it.
+func (c *Programs[K]) Find(plan *queryplan.Plan, lower func(*queryplan.Plan) (*harmony.Program, error)) (*Program, K, error) {
+	key := planKey(plan)
+	c.mu.Lock()
+	var dropped *keptProgram[K]
+	at := slices.IndexFunc(c.list, func(p *keptProgram[K]) bool { return p.key == key })
+	if at < 0 {
+		if last := len(c.list) - 1; last+1 == keptPrograms {
+			dropped, c.list = c.list[last], c.list[:last]
+		}
+		at = len(c.list)
+		c.list = append(c.list, &keptProgram[K]{key: key})
+	}
+	p := c.list[at]
+	copy(c.list[1:at+1], c.list[:at])
+	c.list[0] = p
+	c.mu.Unlock()
+	if dropped != nil {
+		dropped.drop(c.Drop)
+	}
+	p.once.Do(func() {
+		var graph *harmony.Program
+		if graph, p.err = lower(plan); p.err == nil {
+			p.prog = NewProgram(plan, graph)
+			p.kept = c.Make(p.prog)
+		}
+	})
+	return p.prog, p.kept, p.err
+}
+
+// Close gives back what is kept of all programs, of which none may be running.
+func (c *Programs[K]) Close() {
+	c.mu.Lock()
+	list := c.list
+	c.list = nil
+	c.mu.Unlock()
+	for _, p := range list {
+		p.drop(c.Drop)
+	}
+}
+
+func (p *keptProgram[K]) drop(give func(K)) {
+	p.once.Do(func() {})
+	if p.prog != nil && give != nil {
+		give(p.kept)
+	}
+}
+
+// planKey tells plans apart.
+func planKey(plan *queryplan.Plan) string {
+	var b strings.Builder
+	b.WriteString(plan.String())
+	span := func(s source.Span) { fmt.Fprintf(&b, "%p %d %d\n", s.File, s.Start, s.End) }
+	for _, v := range plan.Vars {
+		span(v.Span)
+	}
+	for _, block := range plan.Blocks {
+		for _, c := range block.Cmds {
+			switch c := c.(type) {
+			case *queryplan.Insert:
+				span(c.Span)
+			case *queryplan.Check:
+				span(c.Span)
+			case *queryplan.CheckKey:
+				span(c.Span)
+			}
+		}
+	}
+	return b.String()
+}

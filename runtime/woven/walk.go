@@ -1,0 +1,385 @@
+package woven
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/order"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Machine has the variables of one run, and runs its kernels. Its methods are called
+// from one goroutine.
+type Machine interface {
+	// Kernel runs a kernel over all rows of its source.
+	Kernel(k *harmony.Kernel) (Work, error)
+	// Build makes an index of the relation as it is.
+	Build(x *harmony.Index) error
+	// Merge ends a round of a relation: what was inserted becomes its delta. After the
+	// last one nothing is inserted any more.
+	Merge(r *harmony.Relation, last bool) error
+	// Clear empties a relation or groups.
+	Clear(v harmony.Managed) error
+	// Free gives back what a variable holds. One that is filled again may keep memory.
+	Free(v harmony.Managed, again bool) error
+	// Size returns the tuples of a relation.
+	Size(r *harmony.Relation) (Size, error)
+	// Rows presents the merged tuples of a relation. They stay until the relation
+	// changes.
+	Rows(r *harmony.Relation) (*order.Rows, error)
+	// Append adds n tuples to a relation, of which read reads the words of a column
+	// from a row on.
+	Append(to *harmony.Relation, n int, read func(col int, dst []int64, from int)) error
+	// Output returns the contents of a relation, which the run does not need again.
+	Output(r *harmony.Relation) ([]*store.Column, error)
+}
+
+// Looper is a Machine that can run some loops by itself.
+type Looper interface {
+	// Loop runs a block that branches back to itself until it does not. It is not done
+	// if the machine would rather be led through it, and then nothing has happened.
+	Loop(b *harmony.Block) (done bool, err error)
+}
+
+// Work is what one run of a kernel did.
+type Work struct {
+	Source int64 // rows of its source
+	Kept   int64 // tuples that are new
+	Bytes  int64 // of the columns that it loads from its source, and of the tuples
+}
+
+// Size is the number of a relation's tuples.
+type Size struct{ Full, Delta int64 }
+
+// Walk is one run of a program.
+type Walk struct {
+	*Bound
+	Request *runtime.Request
+	Machine Machine
+	// Order has the threads and the memory for what is sorted on the host.
+	Order *order.Sorter
+	// Running is the command that is at work, for internal errors.
+	Running string
+
+	ctx    context.Context
+	answer *runtime.Answer
+	costs  map[harmony.Command]*cost
+	keys   map[*harmony.CheckKey]*order.KeySet
+	again  map[place]bool
+	shown  time.Time // when progress was last reported
+}
+
+// cost is what the runs of a command have cost.
+type cost struct {
+	calls int64
+	work  Work
+	time  time.Duration
+}
+
+// place is a variable after a command.
+type place struct {
+	v harmony.Managed
+	b *harmony.Block
+	i int
+}
+
+// Run goes through the program from its entry to Halt. It fails with ctx's cause soon
+// after ctx is done.
+func (w *Walk) Run(ctx context.Context) (*runtime.Answer, error) {
+	w.ctx = ctx
+	w.answer = &runtime.Answer{Outputs: map[string]*store.Relation{}}
+	w.costs = map[harmony.Command]*cost{}
+	w.keys = map[*harmony.CheckKey]*order.KeySet{}
+	w.again = map[place]bool{}
+	w.shown = time.Now()
+	visits := map[*harmony.Block]int{}
+	var last *harmony.Block
+	for b := w.Graph.Blocks[0]; b != nil; {
+		for _, v := range w.Lives.Entry[b] {
+			if err := w.free(v, b, -1); err != nil {
+				return nil, err
+			}
+		}
+		if last != nil && !(w.Reach[last][b] && w.Reach[b][last]) {
+			visits[b] = 0
+		}
+		visits[b]++
+		next, err := w.block(b, visits[b])
+		if err != nil {
+			return nil, err
+		}
+		b, last = next, b
+	}
+	w.Running = "output"
+	if err := w.outputs(); err != nil {
+		return nil, err
+	}
+	if w.Request.Profile {
+		w.profile()
+	}
+	return w.answer, nil
+}
+
+// block runs a block and returns the one to go on with, nil at the end.
+func (w *Walk) block(b *harmony.Block, visit int) (*harmony.Block, error) {
+	if visit == 1 {
+		done, err := w.loop(b)
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			return b.Term.(*harmony.Branch).Else, nil
+		}
+	}
+	for i, c := range b.Cmds {
+		if err := w.step(b, i, c); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.progress(b, visit); err != nil {
+		return nil, err
+	}
+	return w.next(b)
+}
+
+// loop lets the machine run a block until it does not branch back.
+func (w *Walk) loop(b *harmony.Block) (done bool, err error) {
+	branch, ok := b.Term.(*harmony.Branch)
+	l, able := w.Machine.(Looper)
+	if !ok || branch.Then != b || !able {
+		return false, nil
+	}
+	w.Running = "the loop of " + b.Name
+	if done, err = l.Loop(b); !done || err != nil {
+		return false, err
+	}
+	for i, c := range b.Cmds {
+		if err := w.freeAfter(b, i, c); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// step executes a command and frees what nothing needs after it.
+func (w *Walk) step(b *harmony.Block, i int, c harmony.Command) error {
+	if err := context.Cause(w.ctx); err != nil {
+		return err
+	}
+	w.Running = harmony.CommandString(c)
+	var begin time.Time
+	if w.Request.Profile {
+		begin = time.Now()
+	}
+	work, err := w.execute(b, i, c)
+	if err != nil {
+		return err
+	}
+	if w.Request.Profile {
+		w.Charge(c, 1, work, time.Since(begin))
+	}
+	return w.freeAfter(b, i, c)
+}
+
+// Charge adds to the costs of a command. A machine that runs a loop by itself tells
+// what the loop's commands cost.
+func (w *Walk) Charge(c harmony.Command, calls int64, work Work, time time.Duration) {
+	k := w.costs[c]
+	if k == nil {
+		k = &cost{}
+		w.costs[c] = k
+	}
+	k.calls += calls
+	k.work.Source += work.Source
+	k.work.Kept += work.Kept
+	k.work.Bytes += work.Bytes
+	k.time += time
+}
+
+func (w *Walk) freeAfter(b *harmony.Block, i int, c harmony.Command) error {
+	life := w.Lives.Commands[c]
+	if life == nil {
+		return nil
+	}
+	for _, v := range life.Free {
+		if err := w.free(v, b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// free gives back what a variable holds after a command of a block.
+func (w *Walk) free(v harmony.Managed, b *harmony.Block, i int) error {
+	at := place{v, b, i}
+	again, known := w.again[at]
+	if !known {
+		again = w.WrittenAgain(v, b, i)
+		w.again[at] = again
+	}
+	return w.Machine.Free(v, again)
+}
+
+// next returns the block that a terminator goes to; nil for Halt.
+func (w *Walk) next(b *harmony.Block) (*harmony.Block, error) {
+	switch t := b.Term.(type) {
+	case *harmony.Jump:
+		return t.To, nil
+	case *harmony.Branch:
+		for _, rel := range t.Rels {
+			size, err := w.Machine.Size(rel)
+			if err != nil {
+				return nil, err
+			}
+			if size.Delta > 0 {
+				return t.Then, nil
+			}
+		}
+		return t.Else, nil
+	}
+	return nil, nil
+}
+
+// execute carries out a command.
+func (w *Walk) execute(b *harmony.Block, i int, c harmony.Command) (Work, error) {
+	switch c := c.(type) {
+	case *harmony.Run:
+		return w.Machine.Kernel(c.Kernel)
+	case *harmony.Build:
+		return Work{}, w.Machine.Build(c.Index)
+	case *harmony.Merge:
+		return Work{}, w.Machine.Merge(c.Rel, !w.InsertsAfter(c.Rel, b, i))
+	case *harmony.Clear:
+		return Work{}, w.Machine.Clear(c.Var)
+	case *harmony.Number:
+		n, err := w.number(c)
+		return Work{Kept: n}, err
+	case *harmony.TopK:
+		n, err := w.topK(c)
+		return Work{Kept: n}, err
+	case *harmony.Check:
+		return Work{}, w.check(c)
+	case *harmony.CheckKey:
+		return Work{}, w.checkKey(c, w.InsertsAfter(c.Rel, b, i))
+	}
+	panic("no command " + w.Running)
+}
+
+// progressEvery bounds how often progress is reported.
+const progressEvery = 100 * time.Millisecond
+
+func (w *Walk) progress(b *harmony.Block, visits int) error {
+	if w.Request.Progress == nil || !w.Reach[b][b] {
+		return nil
+	}
+	now := time.Now()
+	if now.Sub(w.shown) < progressEvery {
+		return nil
+	}
+	w.shown = now
+	p := runtime.Progress{Block: b.Name, Iteration: visits}
+	for _, c := range b.Cmds {
+		if m, ok := c.(*harmony.Merge); ok && !slices.Contains(p.Vars, m.Rel.Name) {
+			size, err := w.Machine.Size(m.Rel)
+			if err != nil {
+				return err
+			}
+			p.Vars = append(p.Vars, m.Rel.Name)
+			p.New += size.Delta
+			p.Total += size.Full
+		}
+	}
+	w.Request.Progress(p)
+	return nil
+}
+
+// outputs makes stored relations of the program's outputs.
+func (w *Walk) outputs() error {
+	for _, decl := range w.Graph.Relations {
+		if !decl.Output {
+			continue
+		}
+		size, err := w.Machine.Size(decl)
+		if err != nil {
+			return err
+		}
+		cols := w.Data.Columns(decl)
+		if cols == nil {
+			if cols, err = w.Machine.Output(decl); err != nil {
+				return err
+			}
+		}
+		table := &store.Table{Name: decl.Name, Rows: int(size.Full)}
+		out := &store.Relation{Name: decl.Name, Table: table, Keys: decl.Keys}
+		for i, c := range decl.Cols {
+			table.Names = append(table.Names, c.Name)
+			table.Columns = append(table.Columns, cols[i])
+			out.Cols = append(out.Cols, i)
+		}
+		w.answer.Outputs[decl.Name] = out
+	}
+	return nil
+}
+
+// Names returns what users call the variables of a run. A variable that lowering adds
+// has the name of the predicate whose rule needs it.
+func (b *Bound) Names(plan *queryplan.Plan) func(harmony.Managed) string {
+	users := map[source.Span]string{}
+	for _, block := range plan.Blocks {
+		for _, c := range block.Cmds {
+			if c, ok := c.(*queryplan.Insert); ok {
+				users[c.Span] = c.Var.Name
+			}
+		}
+	}
+	delete(users, source.Span{})
+	vars := map[string]bool{}
+	for _, v := range plan.Vars {
+		vars[v.Name] = true
+	}
+	return func(v harmony.Managed) string {
+		span := source.Span{}
+		switch v := v.(type) {
+		case *harmony.Relation:
+			if v.Kind != queryplan.Temp && vars[v.Name] {
+				return v.Name
+			}
+			span = v.Span
+		case *harmony.Groups:
+			span = v.Span
+		case *harmony.Index:
+			return "an index of " + b.Names(plan)(v.Of)
+		}
+		if user, ok := users[span]; ok {
+			return user
+		}
+		return v.ManagedName()
+	}
+}
+
+// Dict returns the dictionary of a relation's column of strings, else nil.
+func (b *Bound) Dict(r *harmony.Relation, col int) *store.Dict {
+	if d := b.Domains.Column(r, col); d != nil {
+		return b.Data.Dict(d.ID)
+	}
+	return nil
+}
+
+// InternalError is a bug of an engine or of the code that it runs.
+type InternalError struct {
+	Engine  string
+	Command string // what was running
+	Cause   any
+	Stack   string
+}
+
+// Error says that this is a bug and where it struck.
+func (e *InternalError) Error() string {
+	return fmt.Sprintf("internal error in the %s engine: %v, in %s", e.Engine, e.Cause, e.Command)
+}
