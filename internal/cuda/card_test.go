@@ -2,7 +2,6 @@ package cuda
 
 import (
 	"context"
-	_ "embed"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -13,12 +12,9 @@ import (
 	"sync"
 	"testing"
 	"time"
-)
 
-// kernels are what the tests run on a card.
-//
-//go:embed testdata/kernels.ptx
-var kernels []byte
+	"github.com/redfoxdb/redfox/internal/cuda/cudatest"
+)
 
 // loading is the user's choice, from before Open.
 var loading = os.Getenv(loadingVariable)
@@ -57,7 +53,7 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	c := card(t)
 	f := &fixture{Context: c, stream: must(c.NewStream())(t)}
-	f.module = must(c.LoadModule(Image{"kernels", kernels}, ModuleOptions{}))(t)
+	f.module = must(c.LoadModule(Image{"kernels", cudatest.Kernels}, ModuleOptions{}))(t)
 	t.Cleanup(func() {
 		for _, close := range []func() error{f.module.Close, f.stream.Close} {
 			if err := close(); err != nil && !errors.Is(err, ErrLost) {
@@ -265,7 +261,7 @@ func TestCardModule(t *testing.T) {
 	if _, err := f.module.Function("narrow"); err == nil && f.Device().driver.Version() >= 12040 {
 		t.Error("a kernel with a parameter of 32 bits is taken")
 	}
-	linked, err := f.Link(ModuleOptions{Verbose: true}, Image{"kernels", kernels})
+	linked, err := f.Link(ModuleOptions{Verbose: true}, Image{"kernels", cudatest.Kernels})
 	ok(t, err)
 	t.Logf("linked %d bytes in %v; log:\n%s", len(linked.Code), linked.Took, linked.Log)
 	m := must(f.LoadModule(Image{"linked", linked.Code}, ModuleOptions{}))(t)

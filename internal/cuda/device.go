@@ -11,6 +11,11 @@ type Device struct {
 	driver *Driver
 	handle deviceHandle
 
+	DeviceInfo
+}
+
+// DeviceInfo describes a GPU.
+type DeviceInfo struct {
 	// Index is the device's place in Driver.Devices.
 	Index int
 	// Name is the vendor's: "NVIDIA H200".
@@ -101,21 +106,38 @@ func (a *Attributes) fields() []attributeField {
 	}
 }
 
+// Read fills the attributes by asking for each by its number in CUdevice_attribute.
+// A driver that does not know a number answers with 0 and no error.
+func (a *Attributes) Read(ask func(attribute int32) (value int32, err error)) error {
+	for _, f := range a.fields() {
+		value, err := ask(f.attribute)
+		if err != nil {
+			return err
+		}
+		if f.flag != nil {
+			*f.flag = value != 0
+		} else {
+			*f.number = int(value)
+		}
+	}
+	return nil
+}
+
 // Architecture returns the name that compilers know the device's kind by: "sm_90".
-func (d *Device) Architecture() string {
+func (d *DeviceInfo) Architecture() string {
 	return fmt.Sprintf("sm_%d%d", d.Attributes.Major, d.Attributes.Minor)
 }
 
 // PeakBandwidth returns the rate of the device's memory in bytes a second, by its
 // clock and the width of its bus, which move two bits a cycle and line.
-func (d *Device) PeakBandwidth() float64 {
+func (d *DeviceInfo) PeakBandwidth() float64 {
 	return 2 * 1000 * float64(d.Attributes.MemoryClockRate) * float64(d.Attributes.MemoryBusWidth) / 8
 }
 
 // newDevice reads what the driver says of a device.
 func (d *Driver) newDevice(index int32) (*Device, error) {
 	fn := &d.fn
-	v := &Device{driver: d, Index: int(index)}
+	v := &Device{driver: d, DeviceInfo: DeviceInfo{Index: int(index)}}
 	if err := fn.failure("cuDeviceGet", fn.DeviceGet(&v.handle, index)); err != nil {
 		return nil, err
 	}
@@ -137,19 +159,16 @@ func (d *Driver) newDevice(index int32) (*Device, error) {
 		return nil, err
 	}
 	v.UUID = fmt.Sprintf("GPU-%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
-	for _, f := range v.Attributes.fields() {
+	err := v.Attributes.Read(func(attribute int32) (int32, error) {
 		var value int32
-		switch code := fn.DeviceGetAttribute(&value, f.attribute, v.handle); {
-		case code == invalidValue:
-			// The driver is older than the attribute: what it says is not there.
-		case code != success:
-			return nil, describe(fn.failure("cuDeviceGetAttribute", code), "attribute %d", f.attribute)
+		code := fn.DeviceGetAttribute(&value, attribute, v.handle)
+		if code == invalidValue {
+			return 0, nil // the driver is older than the attribute: what it says is not there
 		}
-		if f.flag != nil {
-			*f.flag = value != 0
-		} else {
-			*f.number = int(value)
-		}
+		return value, describe(fn.failure("cuDeviceGetAttribute", code), "attribute %d", attribute)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return v, nil
 }

@@ -20,6 +20,26 @@ type FunctionAttributes struct {
 	BinaryVersion int // the architecture of the machine code
 }
 
+// Read fills the attributes by asking for each by its number in
+// CUfunction_attribute.
+func (a *FunctionAttributes) Read(ask func(attribute int32) (value int32, err error)) error {
+	for _, field := range []struct {
+		attribute int32
+		to        *int
+	}{
+		{functionRegisters, &a.Registers}, {functionLocal, &a.Local}, {functionShared, &a.Shared},
+		{functionConst, &a.Const}, {functionMaxThreads, &a.MaxThreads},
+		{functionPTXVersion, &a.PTXVersion}, {functionBinaryVersion, &a.BinaryVersion},
+	} {
+		value, err := ask(field.attribute)
+		if err != nil {
+			return err
+		}
+		*field.to = int(value)
+	}
+	return nil
+}
+
 // Function finds a kernel, loads it if the module was loaded lazily, and reads what
 // it takes.
 func (m *Module) Function(name string) (*Function, error) {
@@ -40,18 +60,8 @@ func (m *Module) Function(name string) (*Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &f.attributes
-	for _, field := range []struct {
-		attribute int32
-		to        *int
-	}{
-		{functionRegisters, &a.Registers}, {functionLocal, &a.Local}, {functionShared, &a.Shared},
-		{functionConst, &a.Const}, {functionMaxThreads, &a.MaxThreads},
-		{functionPTXVersion, &a.PTXVersion}, {functionBinaryVersion, &a.BinaryVersion},
-	} {
-		if *field.to, err = f.attribute(field.attribute); err != nil {
-			return nil, err
-		}
+	if err := f.attributes.Read(f.attribute); err != nil {
+		return nil, err
 	}
 	if err := f.countParameters(); err != nil {
 		return nil, err
@@ -95,12 +105,11 @@ func (f *Function) call(name string, g func(functionHandle) Code) error {
 	return err
 }
 
-func (f *Function) attribute(attribute int32) (int, error) {
-	var value int32
-	err := f.call("cuFuncGetAttribute", func(h functionHandle) Code {
+func (f *Function) attribute(attribute int32) (value int32, err error) {
+	err = f.call("cuFuncGetAttribute", func(h functionHandle) Code {
 		return f.module.ctx.fn.FuncGetAttribute(&value, attribute, h)
 	})
-	return int(value), err
+	return value, err
 }
 
 func (f *Function) setAttribute(attribute int32, value int) error {

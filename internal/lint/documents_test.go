@@ -59,7 +59,7 @@ func TestDependencies(t *testing.T) {
 // imports.
 func TestDirectMeansImported(t *testing.T) {
 	for _, r := range requirements(t) {
-		imported := slices.ContainsFunc(goFiles(t), func(f *goFile) bool {
+		imported := slices.ContainsFunc(ownFiles(t), func(f *goFile) bool {
 			return slices.ContainsFunc(f.Imports(), func(p string) bool {
 				return p == r.Module || strings.HasPrefix(p, r.Module+"/")
 			})

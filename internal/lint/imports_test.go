@@ -23,6 +23,7 @@ var layers = []layer{
 	{"internal/dynlib", nil},
 	{"internal/llvm", []string{"internal/dynlib"}},
 	{"internal/cuda", []string{"internal/dynlib"}},
+	{"internal/cuda/driver", []string{"internal/cuda"}},
 	{"internal/kernelcache", nil},
 	{"primitives", nil},
 
@@ -83,7 +84,7 @@ var layers = []layer{
 }
 
 // testOnly lists packages that only test files may import, and each other.
-var testOnly = []string{"internal/oracle", "internal/planref", "internal/harmonyref", "internal/randprog", "internal/ptxas", "internal/lint"}
+var testOnly = []string{"internal/oracle", "internal/planref", "internal/harmonyref", "internal/randprog", "internal/ptxas", "internal/cuda/cudatest", "internal/cuda/driver/conformance", "internal/lint"}
 
 // commands lists further main packages; they use redfox as any program does.
 var commands = []string{"bench", "internal/runtests"}
@@ -94,7 +95,7 @@ func TestImports(t *testing.T) {
 	for _, l := range layers {
 		allowed[l.Package] = append([]string{"internal/scalar"}, l.Imports...)
 	}
-	for _, f := range goFiles(t) {
+	for _, f := range ownFiles(t) {
 		pkg := f.Package()
 		inTests := f.Test() || slices.Contains(testOnly, pkg)
 		list, listed := allowed[pkg]
@@ -175,7 +176,7 @@ var testLibraries = []string{"github.com/cockroachdb/datadriven"}
 
 // TestLibraries holds every import from outside against the library table.
 func TestLibraries(t *testing.T) {
-	for _, f := range goFiles(t) {
+	for _, f := range ownFiles(t) {
 		for _, imported := range f.Imports() {
 			if _, own := ownPackage(imported); own || isStandard(imported) {
 				continue
@@ -209,6 +210,20 @@ func TestRuntimeName(t *testing.T) {
 			}
 			if spec.Path.Value == `"C"` {
 				t.Errorf("%s: uses cgo", f.Path)
+			}
+		}
+	}
+}
+
+// TestNestedModules wants no file of this module to import a nested one, which has
+// what this one is kept free of.
+func TestNestedModules(t *testing.T) {
+	nested := nestedModules(t)
+	for _, f := range ownFiles(t) {
+		for _, imported := range f.Imports() {
+			own, ok := ownPackage(imported)
+			if ok && slices.ContainsFunc(nested, func(m string) bool { return own == m || strings.HasPrefix(own, m+"/") }) {
+				t.Errorf("%s: imports %s, which is of another module", f.Path, own)
 			}
 		}
 	}

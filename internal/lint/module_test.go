@@ -130,6 +130,28 @@ func goFiles(t *testing.T) []*goFile {
 	return out
 }
 
+// nestedModules returns the folders of further modules in the tree. The rules of
+// text and documentation hold for them; what they import is their own affair.
+func nestedModules(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, name := range files(t) {
+		if path.Base(name) == "go.mod" && name != "go.mod" {
+			out = append(out, path.Dir(name))
+		}
+	}
+	return out
+}
+
+// ownFiles returns goFiles without those of nested modules.
+func ownFiles(t *testing.T) []*goFile {
+	t.Helper()
+	nested := nestedModules(t)
+	return slices.DeleteFunc(slices.Clone(goFiles(t)), func(f *goFile) bool {
+		return slices.ContainsFunc(nested, func(m string) bool { return strings.HasPrefix(f.Path, m+"/") })
+	})
+}
+
 // packages returns the folders that hold Go files, sorted.
 func packages(t *testing.T) []string {
 	t.Helper()
