@@ -108,65 +108,72 @@ func TestAppend(t *testing.T) {
 
 func TestSetForms(t *testing.T) {
 	onEachInput(t, func(t *testing.T, d *device, words []int64) {
-		n := len(words)
-		for _, form := range []int{formNone, formDirect, formHash, formWide} {
-			keys, size, length := inForm(form, words)
-			table, fresh := make([]uint64, length), make([]int64, n)
-			d.run(t, "set_insert", keys, n, form, table, size, fresh)
-			times, in := map[int64]int64{}, map[int64]bool{}
-			for i, k := range keys {
-				times[k] += fresh[i]
-				in[k] = true
-			}
-			if form == formNone || form == formWide {
-				// All tuples are new, and there is no table to be found in.
-				for i := range fresh {
-					if fresh[i] != 1 {
-						t.Fatalf("%s: item %d is %d", formNames[form], i, fresh[i])
-					}
-				}
-				equal(t, "table", table, make([]uint64, length))
-			} else {
-				for k, count := range times {
-					if count != 1 {
-						t.Fatalf("%s: key %d was new %d times", formNames[form], k, count)
-					}
-				}
-			}
-			check := func(what string) {
-				probes := append(slices.Clone(keys), 0, 1, 5, -1, int64(size)-1, int64(size), 1<<40)
-				for _, k := range keys {
-					probes = append(probes, k+1)
-				}
-				got, want := make([]int64, len(probes)), make([]int64, len(probes))
-				for i, p := range probes {
-					// Of these forms everything stays live, absent or not.
-					if want[i] = 1; form == formDirect || form == formHash {
-						if want[i] = 0; in[p] {
-							want[i] = 3
-						}
-					}
-				}
-				d.run(t, "set_contains", probes, len(probes), form, table, size, got)
-				equal(t, formNames[form]+what, got, want)
-			}
-			check(" contains")
-
-			// An exists index is the same table.
-			clear(table)
-			clear(in)
-			built := slices.Clone(keys)
-			for i := range built {
-				if i%5 == 3 {
-					built[i] = -1
-				} else {
-					in[built[i]] = true
-				}
-			}
-			d.run(t, "index_build", built, n, form, table, size, nil, nil, 1)
-			check(" index contains")
+		testSetForms(t, d, words, 1)
+		if d.workers == 1 {
+			testSetForms(t, d, words, 0)
 		}
 	})
+}
+
+func testSetForms(t *testing.T, d *device, words []int64, shared int) {
+	n := len(words)
+	for _, form := range []int{formNone, formDirect, formHash, formWide} {
+		keys, size, length := inForm(form, words)
+		table, fresh := make([]uint64, length), make([]int64, n)
+		d.run(t, "set_insert", keys, n, form, table, size, fresh, shared)
+		times, in := map[int64]int64{}, map[int64]bool{}
+		for i, k := range keys {
+			times[k] += fresh[i]
+			in[k] = true
+		}
+		if form == formNone || form == formWide {
+			// All tuples are new, and there is no table to be found in.
+			for i := range fresh {
+				if fresh[i] != 1 {
+					t.Fatalf("%s: item %d is %d", formNames[form], i, fresh[i])
+				}
+			}
+			equal(t, "table", table, make([]uint64, length))
+		} else {
+			for k, count := range times {
+				if count != 1 {
+					t.Fatalf("%s: key %d was new %d times", formNames[form], k, count)
+				}
+			}
+		}
+		check := func(what string) {
+			probes := append(slices.Clone(keys), 0, 1, 5, -1, int64(size)-1, int64(size), 1<<40)
+			for _, k := range keys {
+				probes = append(probes, k+1)
+			}
+			got, want := make([]int64, len(probes)), make([]int64, len(probes))
+			for i, p := range probes {
+				// Of these forms everything stays live, absent or not.
+				if want[i] = 1; form == formDirect || form == formHash {
+					if want[i] = 0; in[p] {
+						want[i] = 3
+					}
+				}
+			}
+			d.run(t, "set_contains", probes, len(probes), form, table, size, got)
+			equal(t, formNames[form]+what, got, want)
+		}
+		check(" contains")
+
+		// An exists index is the same table.
+		clear(table)
+		clear(in)
+		built := slices.Clone(keys)
+		for i := range built {
+			if i%5 == 3 {
+				built[i] = -1
+			} else {
+				in[built[i]] = true
+			}
+		}
+		d.run(t, "index_build", built, n, form, table, size, nil, nil, 1)
+		check(" index contains")
+	}
 }
 
 // TestSetFull wants an answer where a set is too small.
@@ -177,10 +184,12 @@ func TestSetFull(t *testing.T) {
 			keys[i] = int64(i)
 		}
 		for _, form := range []int{formDirect, formHash} {
-			got := make([]int64, len(keys))
-			d.run(t, "set_insert", keys, len(keys), form, make([]uint64, 9), 7, got)
-			if !slices.Contains(got, -1) {
-				t.Errorf("%s: 20 keys go into a set of 8: %v", formNames[form], got)
+			for shared := range 2 {
+				got := make([]int64, len(keys))
+				d.run(t, "set_insert", keys, len(keys), form, make([]uint64, 9), 7, got, shared)
+				if !slices.Contains(got, -1) {
+					t.Errorf("%s, shared %d: 20 keys go into a set of 8: %v", formNames[form], shared, got)
+				}
 			}
 		}
 	})

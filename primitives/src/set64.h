@@ -87,6 +87,8 @@ RF_HELPER int64_t find(const uint64_t *slots, uint64_t mask, uint64_t key, Probe
 // insert_tile finds or enters the keys of live items. It calls done with each item,
 // its slot, -1 if there is none free, and whether the key was new; with 0 and
 // false where the item is not live. An item may be done twice, the last time counts.
+// Without others that write, together = 0, the home slot is written whether it was
+// free or not: a key that finds it free costs no branch.
 template <class F>
 RF_HELPER void insert_tile(const uint8_t *live, const uint64_t *keys, uint64_t *slots, uint64_t mask, bool together,
                            int32_t items, F done) {
@@ -95,8 +97,11 @@ RF_HELPER void insert_tile(const uint8_t *live, const uint64_t *keys, uint64_t *
       [=](int32_t i, Probe &p) RF_LAMBDA {
         p = look_late<false>(slots, p);
         bool settled = !live[i] | (p.word == stored(keys[i]));
-        done(i, (int64_t)p.at, false);
-        return settled;
+        bool is_new = !together & !settled & (p.word == 0);
+        if (!together)
+          slots[p.at] = is_new ? stored(keys[i]) : p.word;
+        done(i, (int64_t)p.at, is_new);
+        return settled | is_new;
       },
       [=](int32_t i, Probe p) RF_LAMBDA {
         int32_t is;

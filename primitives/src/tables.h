@@ -32,8 +32,10 @@
 namespace bits {
 
 // insert_tile leaves live only the live items whose bit was clear, and returns 1,
-// or 0 if a key is no bit of the set.
-RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint32_t *words, uint64_t size, int32_t items) {
+// or 0 if a key is no bit of the set. Without others that write, together = 0, a
+// word is written whether its bit was clear or not: new keys cost no branch.
+RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint32_t *words, uint64_t size, bool together,
+                              int32_t items) {
   if (size == 0)
     return 0;
   bool room = true;
@@ -45,10 +47,14 @@ RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint32_t *wor
       },
       [=, &room](int32_t i, uint32_t word) RF_LAMBDA {
         bool wanted = live[i], in = wanted & (keys[i] < size);
-        word = tile::late<false>(words + (in ? keys[i] / 32 : 0), word);
+        uint32_t *at = words + (in ? keys[i] / 32 : 0);
+        word = tile::late<false>(at, word);
         room &= in == wanted;
-        live[i] = 0;
-        return !in | (word >> (keys[i] % 32) & 1);
+        bool clear = in & !(word >> (keys[i] % 32) & 1);
+        if (!together)
+          *at = word | (uint32_t)clear << (keys[i] % 32);
+        live[i] = clear & !together;
+        return !clear | !together;
       },
       [=](int32_t i, uint32_t) RF_LAMBDA { live[i] = (uint8_t)rf_bitset_insert(words, keys[i]); });
   return room;
@@ -160,15 +166,17 @@ RF_PRIMITIVE void rf_tile_match_rows(int64_t *rows, const uint8_t *live, const i
 // rf_tile_insert inserts the keys of live items into a set and leaves live only
 // those that were new. It returns 1, or 0 if the set was full, which voids the
 // result. The new items are not in the order of rows: among equal keys of
-// different threads any one wins.
+// different threads any one wins. With shared = 0 a CPU's worker is the only one to
+// write the set, and needs no atomics; a GPU's threads always share it.
 //
 // Phases: for each group of items: 1 fetch all words or home slots; 2 insert those that are not there
-// Cost: one random access (DIRECT) or about 1.5 (HASH) a live item, the first ones in flight together, and one atomic for a new key
+// Cost: one random access (DIRECT) or about 1.5 (HASH) a live item, the first ones in flight together, and one atomic for a new key where the set is shared
 RF_PRIMITIVE int32_t rf_tile_insert(uint8_t *live, const uint64_t *keys, int64_t form, void *table, uint64_t size,
-                                    int32_t items) {
+                                    int32_t shared, int32_t items) {
+  bool together = target::WARP > 1 || shared;
   if (form == form::HASH) {
     bool room = true;
-    set64::insert_tile(live, keys, (uint64_t *)table, size, true, items,
+    set64::insert_tile(live, keys, (uint64_t *)table, size, together, items,
                        [=, &room](int32_t i, int64_t slot, bool is_new) RF_LAMBDA {
                          room &= slot >= 0;
                          live[i] = is_new;
@@ -176,7 +184,7 @@ RF_PRIMITIVE int32_t rf_tile_insert(uint8_t *live, const uint64_t *keys, int64_t
     return room;
   }
   if (form == form::DIRECT)
-    return bits::insert_tile(live, keys, (uint32_t *)table, size, items);
+    return bits::insert_tile(live, keys, (uint32_t *)table, size, together, items);
   return 1;
 }
 

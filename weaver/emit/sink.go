@@ -130,7 +130,7 @@ func (w *kernel) insert(s *harmony.Insert) {
 		if form, known := w.fixed(abi.SetForm, name, 0); !known || abi.Form(form) != abi.None {
 			packed := w.array(types.I64)
 			k.pack(packed, isNew)
-			w.call("rf_tile_insert", isNew.ptr, packed.ptr, k.form(), table(), size(), w.items)
+			w.call("rf_tile_insert", isNew.ptr, packed.ptr, k.form(), table(), size(), i32(1), w.items)
 		}
 		w.appendLive(s.To, vals, isNew)
 	})

@@ -379,7 +379,7 @@ bool check_sets(const Case &c) {
     auto table = c.device->zeros<uint64_t>(f.length);
     auto fresh = c.device->zeros<int64_t>(c.n()), in = c.device->zeros<int64_t>(c.n());
     auto keys = c.device->copy(f.keys);
-    c.run("set_insert", {keys, c.n(), form, table, f.size, fresh});
+    c.run("set_insert", {keys, c.n(), form, table, f.size, fresh, 1});
     c.run("set_contains", {keys, c.n(), form, table, f.size, in});
     std::map<int64_t, int64_t> times;
     Words flags = fresh.get();

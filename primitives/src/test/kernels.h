@@ -260,7 +260,7 @@ RF_KERNEL set64_insert(const Arguments &a) {
     uint8_t live[ITEMS];
     rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
     rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
-    if (!rf_tile_insert(live, (const uint64_t *)keys, HASH, pointer<uint64_t>(a, 2), (uint64_t)number(a, 3), ITEMS))
+    if (!rf_tile_insert(live, (const uint64_t *)keys, HASH, pointer<uint64_t>(a, 2), (uint64_t)number(a, 3), 1, ITEMS))
       *pointer<int64_t>(a, 6) = 0;
     int32_t total = rf_block_rank(rank, live, scratch, THREADS, ITEMS);
     int64_t first = rf_block_reserve(pointer<int64_t>(a, 5), total, scratch, THREADS);
@@ -452,7 +452,7 @@ RF_KERNEL tile_append(const Arguments &a) {
   }
 }
 
-// keys, n, form, table, size, out: 1 new, or -1 where a full set voids all
+// keys, n, form, table, size, out: 1 new, or -1 where a full set voids all; shared
 RF_KERNEL set_insert(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t keys[ITEMS], out[ITEMS];
@@ -460,7 +460,7 @@ RF_KERNEL set_insert(const Arguments &a) {
     rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
     rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     int32_t room = rf_tile_insert(live, (const uint64_t *)keys, number(a, 2), pointer<void>(a, 3),
-                                  (uint64_t)number(a, 4), ITEMS);
+                                  (uint64_t)number(a, 4), (int32_t)number(a, 6), ITEMS);
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++)
       out[i] = room ? live[i] : -1;
