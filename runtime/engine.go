@@ -36,6 +36,17 @@ type Request struct {
 	Progress func(Progress)
 	// Profile asks for the times and rows of each command.
 	Profile bool
+	// Trace, if set, is told what took how long, from one goroutine at a time.
+	Trace func(Span)
+}
+
+// Span is something that took time.
+type Span struct {
+	Track    string // where it happened: "host", "transfers", "kernels"
+	Name     string
+	Start    time.Time
+	Duration time.Duration
+	Args     map[string]any // what more there is to say, as JSON has it
 }
 
 // Progress is where a run is.
@@ -93,6 +104,8 @@ type KernelProfile struct {
 	// depends on caches.
 	Bytes int64
 	Time  time.Duration
+	// Device is the time by the device's events; 0 if there is no device.
+	Device time.Duration
 }
 
 // KeyError is a functional predicate that got two values for one key.
@@ -130,13 +143,41 @@ func (e *OverflowError) Error() string {
 type MemoryError struct {
 	What              string // the relation or index that wanted to grow, in the user's names
 	Want, Held, Bound int64  // bytes
+	Device            bool   // it is the memory of a GPU
 }
 
 // Error says what wanted how much and what to try.
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("out of memory: %s needs %d MB more, %d MB of %d MB are in use; raise --memory or derive fewer tuples",
-		e.What, e.Want>>20, e.Held>>20, e.Bound>>20)
+	where, option := "", "--memory"
+	if e.Device {
+		where, option = " of the GPU", "--device-memory, use --engine cpu,"
+	}
+	return fmt.Sprintf("out of memory%s: %s needs %d MB more, %d MB of %d MB are in use; raise %s or derive fewer tuples",
+		where, e.What, e.Want>>20, e.Held>>20, e.Bound>>20, option)
 }
+
+// DeviceError is a device that can not do what a run asks of it.
+type DeviceError struct {
+	Message       string // what failed
+	Needed, Found string // may be empty
+	Try           string // what to do
+	Err           error
+}
+
+// Error says what was needed, what was found and what to try.
+func (e *DeviceError) Error() string {
+	s := e.Message
+	if e.Needed != "" {
+		s += fmt.Sprintf(" (needs %s, found %s)", e.Needed, e.Found)
+	}
+	if e.Try != "" {
+		s += "; " + e.Try
+	}
+	return s
+}
+
+// Unwrap returns the driver's error.
+func (e *DeviceError) Unwrap() error { return e.Err }
 
 func tuple(values []scalar.Value) string {
 	s := "("

@@ -73,12 +73,16 @@ var layers = []layer{
 		"runtime/hostcode", "runtime/layout", "runtime/woven", "internal/interval", "internal/llvm",
 		"runtime", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
+	{"runtime/gpu", []string{
+		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval", "internal/cuda",
+		"runtime", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven",
+	}},
 
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/lower",
 		"harmony/abi", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/emit",
-		"runtime", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/kernelcache", "internal/llvm",
+		"runtime", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/kernelcache", "internal/llvm",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
 }

@@ -41,6 +41,7 @@ func (w *Walk) profile() {
 					Kept:   k.work.Kept,
 					Bytes:  k.work.Bytes,
 					Time:   k.time,
+					Device: k.work.Device,
 				})
 			}
 		}

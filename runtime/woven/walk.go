@@ -49,9 +49,10 @@ type Looper interface {
 
 // Work is what one run of a kernel did.
 type Work struct {
-	Source int64 // rows of its source
-	Kept   int64 // tuples that are new
-	Bytes  int64 // of the columns that it loads from its source, and of the tuples
+	Source int64         // rows of its source
+	Kept   int64         // tuples that are new
+	Bytes  int64         // of the columns that it loads from its source, and of the tuples
+	Device time.Duration // by the device's events
 }
 
 // Size is the number of a relation's tuples.
@@ -199,6 +200,7 @@ func (w *Walk) Charge(c harmony.Command, calls int64, work Work, time time.Durat
 	k.work.Source += work.Source
 	k.work.Kept += work.Kept
 	k.work.Bytes += work.Bytes
+	k.work.Device += work.Device
 	k.time += time
 }
 

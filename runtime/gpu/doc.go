@@ -1,0 +1,23 @@
+// Package gpu is the gpu engine: it runs kernel graphs on an NVIDIA GPU.
+//
+// In: plans, facts, and PTX that a generator makes of kernel graphs. Out: the go
+// engine's answers. It knows the driver (internal/cuda), the calling convention
+// (harmony/abi) and the service kernels (primitives/service); it must not know how
+// code is made.
+//
+// # A run
+//
+// Each run has a stream. All that it enqueues happens in the stream's order, so that
+// memory that one command gives back the next one takes, and the host waits only where
+// it has to know a number: how many tuples a relation has, whether a table is full. For
+// that, all numbers of a run lie together in one block of the device's memory, which is
+// copied to pinned memory of the host.
+//
+// # Memory
+//
+// What a run needs comes from the engine's pool, which keeps what is freed. Relations,
+// sets, indexes and groups have room for what a launch may add, so that kernels never
+// run out of it in the middle of a tile: a kernel that finds a gauge past its limit
+// leaves its position in its state, and goes on after the table was made larger. Columns
+// of facts are kept on the device from run to run as long as there is room.
+package gpu
