@@ -38,6 +38,18 @@ type Request struct {
 	Profile bool
 	// Trace, if set, is told what took how long, from one goroutine at a time.
 	Trace func(Span)
+	// Resident lets an engine leave outputs where it has computed them; the answer has
+	// them in Pending.
+	Resident bool
+}
+
+// Preparer is an engine that can make ready what a run needs beside the memory of what
+// it derives.
+type Preparer interface {
+	Engine
+	// Prepare makes the code for a request and, on a device, copies its facts there.
+	// Later runs of the same plan over the same facts, by their pointers, find both.
+	Prepare(ctx context.Context, req *Request) error
 }
 
 // Span is something that took time.
@@ -62,6 +74,10 @@ type Progress struct {
 type Answer struct {
 	// Outputs has the contents of the plan's output variables by name, in no order.
 	Outputs map[string]*store.Relation
+	// Pending has those outputs that a resident run has left on the device, by name; they
+	// are not in Outputs. Whoever gets the answer fetches or releases each. An answer with
+	// violations has none.
+	Pending map[string]Pending
 	// Violations are the integrity constraints that do not hold.
 	Violations []Violation
 	// Dropped counts the decimals that did not fit their type, so that their atom
@@ -73,6 +89,46 @@ type Answer struct {
 	// Kernels is the profile of an engine that runs kernels, in the order of the
 	// kernel graph.
 	Kernels []KernelProfile
+	// Compile is what making the code took, up to what the machine executes; 0 when it
+	// was at hand.
+	Compile time.Duration
+	// Device is what the run did on a device; nil if there is none. What takes
+	// measuring is there if a profile was asked for.
+	Device *DeviceProfile
+}
+
+// Pending is an output that lies on the device of the engine. It is safe for concurrent
+// use.
+type Pending interface {
+	// Rows is the number of its tuples.
+	Rows() int64
+	// Fetch copies the tuples to the host, in no order, and gives the device's memory
+	// back, unless it fails. It is not called again after it has succeeded.
+	Fetch(ctx context.Context) (*store.Relation, error)
+	// Release gives the device's memory back without copying. Calling it again, or after
+	// Fetch, does nothing.
+	Release()
+}
+
+// DeviceProfile says what a run cost on a device, beside its kernels.
+type DeviceProfile struct {
+	Name      string  // of the device
+	Bandwidth float64 // of its memory, at most, in bytes a second
+	Peak      int64   // most bytes of its memory that the run held, its facts among them
+	// Load is the part of Answer.Compile that the driver took, to make machine code and
+	// load it.
+	Load       time.Duration
+	ToDevice   Transfer
+	FromDevice Transfer
+	Resident   int64 // bytes of columns of facts that the run found on the device
+	Launches   int64 // of kernels
+	Waits      int64 // of the host for the device
+}
+
+// Transfer is what was copied between host and device.
+type Transfer struct {
+	Bytes int64
+	Time  time.Duration // by the device's events
 }
 
 // Violation is a constraint that does not hold.
@@ -91,11 +147,14 @@ type CommandProfile struct {
 	Rows    int64 // tuples it produced, before duplicates were removed
 	Kept    int64 // tuples that were new
 	Time    time.Duration
+	// Device is the time of its kernels by the device's events; 0 if there is no device.
+	Device time.Duration
 }
 
 // KernelProfile says what one kernel of the kernel graph cost.
 type KernelProfile struct {
 	Kernel string // its name in the graph
+	Block  string // of the graph and the plan, where it runs
 	Calls  int64
 	Rows   int64 // of its source
 	Kept   int64 // tuples that it stored, or inserted and that were new

@@ -28,6 +28,7 @@ func (w *Walk) profile() {
 				to := &costs[s]
 				to.Calls = max(to.Calls, k.calls)
 				to.Time += k.time
+				to.Device += k.work.Device
 				if fillsVar(c, plan.Cmds[s]) {
 					to.Rows += k.work.Kept
 					to.Kept += k.work.Kept
@@ -36,6 +37,7 @@ func (w *Walk) profile() {
 			if c, ok := c.(*harmony.Run); ok {
 				w.answer.Kernels = append(w.answer.Kernels, runtime.KernelProfile{
 					Kernel: c.Kernel.Name,
+					Block:  b.Name,
 					Calls:  k.calls,
 					Rows:   k.work.Source,
 					Kept:   k.work.Kept,
