@@ -93,7 +93,7 @@ func (c cloner) command(cmd Command) Command {
 }
 
 func (c cloner) kernel(k *Kernel) *Kernel {
-	out := &Kernel{Name: k.Name, Ops: k.Ops, Span: k.Span}
+	out := &Kernel{Name: k.Name, Host: k.Host, Ops: k.Ops, Span: k.Span}
 	switch s := k.Source.(type) {
 	case *Rows:
 		out.Source = &Rows{rename(c, s.Rel), s.Version}

@@ -77,6 +77,10 @@
 //	insert r(v1, v2)                    adds to the new part of a derived relation
 //	group g [v1] count(), total(v2)     accumulates
 //
+// `run k0 on host` is a kernel that the runtime evaluates itself: for functions that
+// a target has no code for, see weaver/partition. It has the merged rows of a
+// relation as its source, no probes, and stores only.
+//
 // Commands, beside run, are
 //
 //	build i                                         makes an index of what its relation holds now

@@ -12,6 +12,10 @@ type Kernel struct {
 	Source Source
 	Stages []Stage
 	Sinks  []Sink // at least one; all get the same rows
+	// Host says that the runtime evaluates the kernel itself, with the functions of
+	// package scalar, so that there is no code of it. It takes the merged rows of a
+	// relation, loads, maps, filters and needs, and stores to temps.
+	Host bool
 	// Ops are the plan operators that the kernel carries out, as plans write them,
 	// for people; Span is the rule or constraint that it serves. Neither is part of
 	// what the program means.

@@ -244,6 +244,10 @@ func (p *parser) command(ln *irtext.Line) Command {
 	t := p.Next()
 	if t.IsWord("run") {
 		k := &Kernel{Name: p.Name("the name of a kernel"), Span: p.Span(ln)}
+		if p.AcceptWord("on") {
+			p.ExpectWord("host")
+			k.Host = true
+		}
 		p.End()
 		p.kernel(k, ln)
 		return &Run{k}

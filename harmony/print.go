@@ -134,6 +134,9 @@ func (w *printer) command(c Command) {
 func CommandString(c Command) string {
 	switch c := c.(type) {
 	case *Run:
+		if c.Kernel.Host {
+			return "run " + irtext.QuoteName(c.Kernel.Name) + " on host"
+		}
 		return "run " + irtext.QuoteName(c.Kernel.Name)
 	case *Build:
 		return "build " + irtext.QuoteName(c.Index.Name)

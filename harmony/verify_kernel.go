@@ -71,12 +71,37 @@ func (v *verifier) kernel(k *Kernel) error {
 	if len(k.Sinks) == 0 {
 		return fmt.Errorf("the kernel has no sink")
 	}
+	if k.Host {
+		if err := verifyHost(k, kv.names); err != nil {
+			return err
+		}
+	}
 	for _, s := range k.Sinks {
 		if err := kv.sink(s); err != nil {
 			return fmt.Errorf("%s: %w", kv.names.sink(s), err)
 		}
 	}
 	return verifyApart(k)
+}
+
+// verifyHost checks that a kernel has nothing that the host does not do.
+func verifyHost(k *Kernel, names regNames) error {
+	if rows, ok := k.Source.(*Rows); !ok || rows.Version != Full {
+		return fmt.Errorf("a kernel on the host takes the merged rows of a relation, not %s", SourceString(k.Source))
+	}
+	for _, s := range k.Stages {
+		switch s.(type) {
+		case *Load, *Map, *Filter, *Need:
+		default:
+			return fmt.Errorf("%s: a kernel on the host has no probes", names.stage(k, s))
+		}
+	}
+	for _, s := range k.Sinks {
+		if _, ok := s.(*Store); !ok {
+			return fmt.Errorf("%s: a kernel on the host only stores", names.sink(s))
+		}
+	}
+	return nil
 }
 
 // verifyApart checks that a kernel has no side effect on itself: what it reads

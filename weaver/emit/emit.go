@@ -62,8 +62,8 @@ type UnsupportedError struct {
 // Error returns what is missing.
 func (e *UnsupportedError) Error() string { return e.What }
 
-// Program emits all kernels of a verified program and the builds of all its indexes,
-// in the order in which the text has them. The same program, options and version of
+// Program emits all kernels of a verified program, but for the host's, and the builds
+// of all its indexes, in the order in which the text has them. The same program, options and version of
 // redfox give the same bytes. The error is an *UnsupportedError, or says which
 // entry is wrong.
 func Program(p *harmony.Program, o Options) (*Code, error) {
@@ -76,7 +76,9 @@ func Program(p *harmony.Program, o Options) (*Code, error) {
 			var err error
 			switch c := c.(type) {
 			case *harmony.Run:
-				err = m.kernel(c.Kernel)
+				if !c.Kernel.Host {
+					err = m.kernel(c.Kernel)
+				}
 			case *harmony.Build:
 				err = m.build(c.Index)
 			}

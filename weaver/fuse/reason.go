@@ -38,6 +38,8 @@ var (
 	Grouping = &Reason{"grouping", "a group has its result only after the last row"}
 	// Round is a consumer of a derived relation.
 	Round = &Reason{"round", "a derived relation shows new tuples only after a merge has ended the round"}
+	// Host is a kernel that has no code for the target.
+	Host = &Reason{"host", "the host evaluates one of the two, and takes and gives whole relations"}
 	// Check is a constraint's check.
 	Check = &Reason{"check", "the tuples that violate a constraint are reported, so they have to be stored"}
 	// OtherBlock is a producer and a consumer that do not run one after the other.
@@ -72,6 +74,6 @@ var (
 
 // Reasons lists all reasons.
 func Reasons() []*Reason {
-	return []*Reason{Index, Order, Grouping, Round, Check, OtherBlock, Accumulates, Between,
+	return []*Reason{Index, Order, Grouping, Round, Host, Check, OtherBlock, Accumulates, Between,
 		SwitchedOff, Budgeted, Recompute, StaysStored, OtherSink, Itself, OtherProducer, DifferentRows, NothingShared}
 }

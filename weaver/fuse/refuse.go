@@ -50,10 +50,14 @@ func (f *fuser) refuseTemp(t *harmony.Relation, w, c site, why *Reason, detail s
 	f.refuse(Refusal{Pair: pair, Var: t.Name, Dependence: dependence(w, why), Reason: why, Detail: detail, Span: spanOf(c.command())})
 }
 
-// kernelDependence returns the reason if one of two commands is no kernel.
+// kernelDependence returns the reason if one of two commands is no kernel, or one of
+// the host's.
 func kernelDependence(w, c site) *Reason {
-	switch c.command().(type) {
+	switch cmd := c.command().(type) {
 	case *harmony.Run:
+		if cmd.Kernel.Host {
+			return Host
+		}
 	case *harmony.Build:
 		return Index
 	case *harmony.Check:
@@ -61,8 +65,11 @@ func kernelDependence(w, c site) *Reason {
 	default:
 		return Order
 	}
-	if w.kernel() == nil {
+	switch k := w.kernel(); {
+	case k == nil:
 		return Order
+	case k.Host:
+		return Host
 	}
 	return nil
 }
@@ -70,7 +77,7 @@ func kernelDependence(w, c site) *Reason {
 // dependence classifies what a consumer needs of a producer.
 func dependence(w site, why *Reason) Dependence {
 	switch why {
-	case Index, Order, Grouping, Round, Check, OtherBlock, Accumulates:
+	case Index, Order, Grouping, Round, Host, Check, OtherBlock, Accumulates:
 		return Kernel
 	}
 	if expands(w.kernel()) {

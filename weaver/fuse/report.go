@@ -22,6 +22,7 @@ type KernelReport struct {
 	Name     string
 	Parts    []string // the kernels of the program before, in order
 	Ops      []string // the plan operators that it carries out
+	Host     bool     // evaluated by the host, so that there is no estimate
 	Estimate Estimate
 	Span     source.Span
 }
@@ -53,7 +54,10 @@ func (r *Report) fuse(x Fusion) {
 // describe fills in the kernels.
 func (f *fuser) describe() {
 	for _, k := range f.Program.Kernels() {
-		d := KernelReport{Name: k.Name, Ops: k.Ops, Estimate: f.opts.Budget.Estimate(k), Span: k.Span}
+		d := KernelReport{Name: k.Name, Ops: k.Ops, Host: k.Host, Span: k.Span}
+		if !k.Host {
+			d.Estimate = f.opts.Budget.Estimate(k)
+		}
 		for _, part := range f.parts[k] {
 			d.Parts = append(d.Parts, part.Name)
 		}
@@ -73,7 +77,11 @@ func (r *Report) KernelsString() string {
 		for _, op := range k.Ops {
 			b.WriteString("  " + op + "\n")
 		}
-		fmt.Fprintf(&b, "  on %s: %v\n", r.Budget.Name, k.Estimate)
+		if k.Host {
+			b.WriteString("  on the host\n")
+		} else {
+			fmt.Fprintf(&b, "  on %s: %v\n", r.Budget.Name, k.Estimate)
+		}
 	}
 	return b.String()
 }
