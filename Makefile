@@ -5,7 +5,8 @@
 # make bench   the benchmarks, against peers where they are installed
 # make docs    rewrite the outputs in README.md and all golden files
 # make ptx     what every kernel of the test programs takes of a GPU; needs ptxas
-# make primitives   compile primitives/src to bitcode; needs clang-15 and llvm-15
+# make primitives   compile primitives/src to bitcode, and the service kernels to PTX;
+#                   needs clang-15 and llvm-15
 
 GO       ?= go
 FUZZTIME ?= 10s
@@ -56,3 +57,4 @@ ptx:
 
 primitives:
 	sh primitives/src/build.sh
+	sh primitives/service/src/build.sh

@@ -41,12 +41,13 @@ var layers = []layer{
 	{"queryplan/build", []string{"frontend/source", "frontend/core", "queryplan"}},
 	{"queryplan/rewrite", []string{"frontend/source", "queryplan", "queryplan/stats"}},
 
-	{"primitives", nil},
+	{"primitives/service", nil},
 
 	{"harmony", []string{"frontend/source", "queryplan", "queryplan/irtext"}},
 	{"harmony/abi", []string{"queryplan", "queryplan/irtext"}},
 	{"harmony/domain", []string{"queryplan", "harmony", "harmony/abi"}},
 	{"harmony/ranges", []string{"queryplan", "harmony", "harmony/domain", "internal/interval"}},
+	{"harmony/decompose", []string{"queryplan", "queryplan/irtext", "harmony"}},
 	{"harmony/rfx", []string{"harmony/abi"}},
 	{"harmony/lower", []string{"frontend/source", "queryplan", "harmony"}},
 

@@ -1,0 +1,72 @@
+package service
+
+// Kernel describes a kernel. Each has a function that makes a Launch of it and says
+// what it does to the word.
+type Kernel struct {
+	Name   string   // of its entry in the PTX
+	Params []string // 64-bit words, in order
+	Does   string
+	Tile   int    // rows, words or slots that a block takes at a time
+	Cost   string // of which memory is nearly all
+}
+
+// threads is how many threads a block of each kernel has.
+const threads = 256
+
+var (
+	statesKernel = Kernel{
+		Name: "rf_states", Params: []string{"states", "blocks", "words", "tiles"},
+		Does: "sets up the states of a launch's blocks",
+		Tile: threads,
+		Cost: "one write of 8 bytes a word",
+	}
+	fillKernel = Kernel{
+		Name: "rf_fill", Params: []string{"to", "n", "value"},
+		Does: "sets words to a value",
+		Tile: threads * 8,
+		Cost: "8 bytes a word, by writes of 16",
+	}
+	scanKernel = Kernel{
+		Name: "rf_scan", Params: []string{"counts", "n", "inclusive", "scratch"},
+		Does: "replaces words by their running sums",
+		Tile: threads * 16,
+		Cost: "one read and one write of 8 bytes a word, by accesses of 16; 3 writes and about 32 reads of 8 bytes a tile",
+	}
+	rehashKernel = Kernel{
+		Name: "rf_rehash", Params: []string{"from", "from_mask", "to", "to_mask", "moved"},
+		Does: "enters the keys of a set into a larger one",
+		Tile: threads * 8,
+		Cost: "8 bytes read and, if moved is wanted, 8 written a slot; about 1.5 atomics a key, those of neighbours near each other",
+	}
+	moveKernel = Kernel{
+		Name: "rf_move", Params: []string{"moved", "slots", "words", "from", "to"},
+		Does: "copies cells to where their slots went",
+		Tile: 1024,
+		Cost: "8 bytes read a word; 8 read and 8 written a word of a slot that is not free",
+	}
+	rowSetKernel = Kernel{
+		Name: "rf_rowset", Params: []string{"slots", "mask", "columns", "width", "rows"},
+		Does: "enters rows into an empty row set",
+		Tile: threads * 4,
+		Cost: "8 bytes read and 3 multiplications a word; about 1.5 random atomics a row",
+	}
+	bitsKernel = Kernel{
+		Name: "rf_bits", Params: []string{"bits", "size", "fields", "count", "from", "until"},
+		Does: "sets the bits of the packed keys of rows",
+		Tile: threads * 8,
+		Cost: "the columns read; one atomic a row",
+	}
+	keysKernel = Kernel{
+		Name: "rf_keys", Params: []string{"slots", "mask", "fields", "count", "from", "until"},
+		Does: "inserts the packed keys of rows into a set",
+		Tile: threads * 8,
+		Cost: "the columns read; about 1.5 random accesses and one atomic a row",
+	}
+)
+
+// Kernels returns all kernels, in the order of the PTX.
+func Kernels() []*Kernel {
+	return []*Kernel{
+		&statesKernel, &fillKernel, &scanKernel, &rehashKernel, &moveKernel, &rowSetKernel, &bitsKernel, &keysKernel,
+	}
+}

@@ -1,0 +1,103 @@
+package service
+
+// Launch is a kernel with its grid and parameters.
+type Launch struct {
+	Kernel  string
+	Blocks  uint32
+	Threads uint32 // of a block
+	Params  []int64
+}
+
+// maxBlocks bounds grids of kernels whose blocks share out what there is to do.
+const maxBlocks = 1 << 20
+
+// over launches a kernel over n rows, words or slots, whichever its tiles are of.
+func over(k *Kernel, n int64, params ...int64) Launch {
+	return Launch{k.Name, uint32(min(blocksFor(n, k.Tile), maxBlocks)), threads, params}
+}
+
+// blocksFor returns the number of tiles that n rows fill, at least 1.
+func blocksFor(n int64, tile int) int64 { return max(1, (n+int64(tile)-1)/int64(tile)) }
+
+// States sets up states of words words each for a launch of so many blocks over
+// tiles: word 0 of block b's is b, word 1 tiles, word 2 blocks, and all others 0.
+func States(states, blocks, words, tiles int64) Launch {
+	return over(&statesKernel, blocks*words, states, blocks, words, tiles)
+}
+
+// Fill sets n words from address to to value.
+func Fill(to, n, value int64) Launch { return over(&fillKernel, n+1, to, n, value) }
+
+// Scan replaces n words by their running sums, in place: by the sums of the words
+// before each, or if it is inclusive, up to each. Words are at least 0 and their sum
+// is below 1<<62.
+//
+// Scratch has ScanScratch(n) bytes, all zero at the start, and is all zero again at
+// the end. One that is large enough serves any number of scans that follow each
+// other.
+func Scan(counts, n int64, inclusive bool, scratch int64) Launch {
+	kind := int64(0)
+	if inclusive {
+		kind = 1
+	}
+	// Each block takes one tile. An array that does not start at a multiple of 16 bytes
+	// is a word longer, see skew in src/kernels.h.
+	return Launch{scanKernel.Name, uint32(blocksFor(n+1, scanKernel.Tile)), threads, []int64{counts, n, kind, scratch}}
+}
+
+// ScanScratch returns the bytes of scratch for a scan of n words.
+func ScanScratch(n int64) int64 { return 8 * (2 + blocksFor(n+1, scanKernel.Tile)) }
+
+// Rehash enters the keys of a set (set64.h) of fromMask + 1 slots into a zeroed one
+// of toMask + 1, at least as many, both with the word for key 0 behind them. If moved
+// is not 0, it gets a word for each of the fromMask + 2 slots: the key's slot in the
+// new set, or -1 for a free one.
+func Rehash(from, fromMask, to, toMask, moved int64) Launch {
+	return over(&rehashKernel, fromMask+1, from, fromMask, to, toMask, moved)
+}
+
+// Move copies cells of so many words each, below 1<<21, from their old slots to the
+// new ones that Rehash has found.
+func Move(moved, slots, words, from, to int64) Launch {
+	return over(&moveKernel, slots, moved, slots, words, from, to)
+}
+
+// RowSet enters rows 0 to rows - 1, no two of them equal, into a zeroed row set
+// (rowset.h) of mask + 1 slots, more than rows. Columns is the address of the addresses
+// of width columns of words.
+func RowSet(slots, mask, columns, width, rows int64) Launch {
+	return over(&rowSetKernel, rows, slots, mask, columns, width, rows)
+}
+
+// Field is a column of packed keys, in terms of abi.Param: ColumnData, -Base, -Step
+// and -Width, then SetShift, -Base and -Bits.
+type Field struct {
+	Data, Base, Step, Width int64
+	Shift, Least, Bits      int64
+}
+
+// FieldWords is the length of a field in memory.
+const FieldWords = 7
+
+// AppendFields appends what Bits and Keys want to find at the address fields.
+func AppendFields(words []int64, fields []Field) []int64 {
+	for _, f := range fields {
+		words = append(words, f.Data, f.Base, f.Step, f.Width, f.Shift, f.Least, f.Bits)
+	}
+	return words
+}
+
+// Bits sets the bits of the packed keys of rows from to until - 1. Keys at or above
+// size are left out.
+func Bits(bits, size, fields, count, from, until int64) Launch {
+	return over(&bitsKernel, span(from, until), bits, size, fields, count, from, until)
+}
+
+// Keys inserts the packed keys of rows from to until - 1 into a set (set64.h) that has
+// room for them. It may have keys already.
+func Keys(slots, mask, fields, count, from, until int64) Launch {
+	return over(&keysKernel, span(from, until), slots, mask, fields, count, from, until)
+}
+
+// span is the number of rows that tiles cover which begin at a multiple of 16.
+func span(from, until int64) int64 { return max(0, until-from&^15) }

@@ -1,0 +1,363 @@
+package service
+
+import (
+	"math/bits"
+	"testing"
+)
+
+func TestStates(t *testing.T) { onEach(t, &statesKernel, checkStates) }
+func TestFill(t *testing.T)   { onEach(t, &fillKernel, checkFill) }
+func TestScan(t *testing.T)   { onEach(t, &scanKernel, checkScan) }
+func TestRehash(t *testing.T) { onEach(t, &rehashKernel, checkRehash) }
+func TestMove(t *testing.T)   { onEach(t, &moveKernel, checkMove) }
+func TestRowSet(t *testing.T) { onEach(t, &rowSetKernel, checkRowSet) }
+func TestBits(t *testing.T)   { onEach(t, &bitsKernel, checkBits) }
+func TestKeys(t *testing.T)   { onEach(t, &keysKernel, checkKeys) }
+
+func checkStates(t *testing.T, m machine, n int) {
+	for _, words := range []int{3, 4, 7} {
+		blocks := n / words
+		at := m.put(t, random(n+1))
+		m.run(t, States(at, int64(blocks), int64(words), 1<<40+7))
+		want := random(n + 1)
+		for b := range blocks {
+			clear(want[b*words:][:words])
+			copy(want[b*words:], []uint64{uint64(b), 1<<40 + 7, uint64(blocks)})
+		}
+		same(t, "states", m.get(t, at, n+1), want)
+	}
+}
+
+// Arrays of the following two checks lie between words that must stay as they are.
+
+func checkFill(t *testing.T, m machine, n int) {
+	for _, skew := range []int{0, 1} {
+		want := random(n + 4)
+		at := m.put(t, want)
+		m.run(t, Fill(at+8*int64(skew+2), int64(n), -81985529216486896))
+		for i := range n {
+			want[skew+2+i] = 0xfedcba9876543210
+		}
+		same(t, "words", m.get(t, at, n+4), want)
+	}
+}
+
+func checkScan(t *testing.T, m machine, n int) {
+	bytes := ScanScratch(int64(n))
+	for c := range 6 {
+		skew, inclusive := c%2, c/2%2 == 1
+		want := random(n + 4)
+		words := want[skew+2:][:n]
+		for i := range words {
+			words[i] >>= 36
+			if c >= 4 && words[i]%7 != 0 {
+				words[i] = 0
+			}
+		}
+		at, scratch := m.put(t, want), m.put(t, make([]uint64, bytes/8))
+		// A second scan finds scratch as the first one left it.
+		for range 2 {
+			m.run(t, Scan(at+8*int64(skew+2), int64(n), inclusive, scratch))
+			sum := uint64(0)
+			for i, w := range words {
+				if words[i] = sum; inclusive {
+					words[i] += w
+				}
+				sum = sum + w
+				// The second sums of many words would be too large.
+			}
+			if n > 1<<12 {
+				break
+			}
+		}
+		same(t, "sums", m.get(t, at, n+4), want)
+		same(t, "scratch", m.get(t, scratch, int(bytes/8)), make([]uint64, bytes/8))
+	}
+}
+
+// The set and the row set as primitives/src has them.
+
+func mix(v uint64) uint64 {
+	v ^= v >> 33
+	v *= 0xff51afd7ed558ccd
+	v ^= v >> 33
+	v *= 0xc4ceb9fe1a85ec53
+	return v ^ v>>33
+}
+
+// enter puts a key into a set and returns its slot.
+func enter(slots []uint64, key uint64) int {
+	mask := uint64(len(slots) - 2)
+	if key == 0 {
+		slots[mask+1] = 1
+		return int(mask) + 1
+	}
+	at := mix(key) & mask
+	for slots[at] != 0 && slots[at] != key {
+		at = (at + 1) & mask
+	}
+	slots[at] = key
+	return int(at)
+}
+
+// isSetOf wants a set to hold keys, all different, and each to be found.
+func isSetOf(t testing.TB, slots, keys []uint64) {
+	t.Helper()
+	n := 0
+	for _, s := range slots {
+		if s != 0 {
+			n++
+		}
+	}
+	if n != len(keys) {
+		t.Fatalf("the set has %d keys, want %d", n, len(keys))
+	}
+	// A key that is not found would be entered and be one more.
+	for _, k := range keys {
+		enter(slots, k)
+	}
+	for _, s := range slots {
+		if s != 0 {
+			n--
+		}
+	}
+	if n != 0 {
+		t.Fatalf("%d keys are not where they are looked for", -n)
+	}
+}
+
+// slotsFor returns the number of slots of a set for n keys.
+func slotsFor(n int) int { return 1 << bits.Len(uint(max(3*n/2, 2))) }
+
+func checkRehash(t *testing.T, m machine, n int) {
+	for c := range 6 {
+		// n is the number of slots, made a power of two.
+		from := make([]uint64, 1<<bits.Len(uint(max(n-1, 0)))+1)
+		keys := random((len(from) - 1) * 2 / 3)
+		for i := range keys {
+			switch {
+			case i < 2 && c%2 == 0:
+				keys[i] = uint64(i)
+			case c >= 4:
+				keys[i] = uint64(i) + 5
+			}
+			enter(from, keys[i])
+		}
+		to := make([]uint64, (len(from)-1)<<(c%3)+1)
+		fromAt, toAt, movedAt := m.put(t, from), m.put(t, to), int64(0)
+		if c < 5 {
+			movedAt = m.put(t, random(len(from)+1))
+		}
+		m.run(t, Rehash(fromAt, int64(len(from)-2), toAt, int64(len(to)-2), movedAt))
+		to = m.get(t, toAt, len(to))
+		if c < 5 {
+			moved := m.get(t, movedAt, len(from)+1)
+			same(t, "word after moved", moved[len(from):], random(len(from) + 1)[len(from):])
+			for slot, key := range from {
+				switch to64 := int64(moved[slot]); {
+				case key == 0 && to64 != -1:
+					t.Fatalf("slot %d is free and moved to %d", slot, to64)
+				case key == 0:
+				case to64 < 0 || to64 >= int64(len(to)) || to[to64] != key || slot == len(from)-1 != (to64 == int64(len(to)-1)):
+					t.Fatalf("slot %d of %d, key %#x, moved to %d", slot, len(from), key, to64)
+				}
+			}
+		}
+		isSetOf(t, to, keys)
+		m.get(t, fromAt, len(from))
+	}
+}
+
+func checkMove(t *testing.T, m machine, n int) {
+	for _, words := range []int{1, 2, 3, 40} {
+		if n*words > 1<<26 {
+			continue
+		}
+		// Slots are turned round and spread, every third one is free.
+		moved, from, want := make([]uint64, n), random(n*words), random(2*n*words+1)
+		toAt := m.put(t, want)
+		for s := range n {
+			if s%3 == 1 {
+				moved[s] = 1<<64 - 1
+				continue
+			}
+			to := 2 * (n - 1 - s)
+			moved[s] = uint64(to)
+			copy(want[to*words:][:words], from[s*words:])
+		}
+		movedAt, fromAt := m.put(t, moved), m.put(t, from)
+		m.run(t, Move(movedAt, int64(n), int64(words), fromAt, toAt))
+		same(t, "cells", m.get(t, toAt, len(want)), want)
+		m.get(t, movedAt, n)
+		m.get(t, fromAt, len(from))
+	}
+}
+
+func checkRowSet(t *testing.T, m machine, n int) {
+	for width := range 4 {
+		rows := n
+		if width == 0 {
+			rows = min(n, 1)
+		}
+		columns, at, hash := make([][]uint64, width), make([]uint64, width), make([]uint64, rows)
+		for c := range columns {
+			columns[c] = random(rows + c)[c:]
+			if c+1 < width {
+				for r := range columns[c] {
+					columns[c][r] %= 5
+				}
+			} else {
+				for r := range columns[c] {
+					columns[c][r] = uint64(r * 3)
+				}
+			}
+			for r, w := range columns[c] {
+				if c == 0 {
+					hash[r] = mix(w)
+				} else {
+					hash[r] = mix(hash[r]*0x9e3779b97f4a7c15 + w)
+				}
+			}
+			at[c] = uint64(m.put(t, columns[c]))
+		}
+		slots := make([]uint64, slotsFor(rows))
+		mask := uint64(len(slots) - 1)
+		slotsAt, columnsAt := m.put(t, slots), m.put(t, at)
+		m.run(t, RowSet(slotsAt, int64(mask), columnsAt, int64(width), int64(rows)))
+		slots = m.get(t, slotsAt, len(slots))
+		entered := 0
+		for _, s := range slots {
+			if s != 0 {
+				entered++
+			}
+		}
+		if entered != rows {
+			t.Fatalf("%d rows are entered, of %d", entered, rows)
+		}
+		for r, h := range hash {
+			word := h>>40<<40 | uint64(r+2)
+			for i := h & mask; slots[i] != word; i = (i + 1) & mask {
+				if slots[i] == 0 {
+					t.Fatalf("row %d of %d is not where it is looked for", r, rows)
+				}
+			}
+		}
+		m.get(t, columnsAt, width)
+		for _, a := range at {
+			m.get(t, int64(a), rows)
+		}
+	}
+}
+
+// keyed is a relation of n rows with packed keys: columns of all widths, or of one.
+type keyed struct {
+	memory []int64
+	fields []Field
+	keys   []uint64
+	size   uint64
+}
+
+func newKeyed(t testing.TB, m machine, n int, widths ...int) *keyed {
+	k := &keyed{keys: make([]uint64, n), size: 1}
+	shift := 0
+	for c, width := range widths {
+		// So many values as keys differ in, and that fit.
+		field := max(1, min(8*width, 20))
+		if width == 0 {
+			field = 0
+		}
+		offsets := random(n + c)[c:]
+		bytes := make([]uint64, (n*width+7)/8+1)
+		base, step := int64(-1000*c), int64(1+c%2*2)
+		least := base - 7
+		for r := range offsets {
+			// Step and least use up some of the field.
+			offsets[r] %= max(1, (uint64(1)<<field-7)/uint64(step))
+			if width == 0 {
+				offsets[r] = 0
+			}
+			for b := range width {
+				i := r*width + b
+				bytes[i/8] |= offsets[r] >> (8 * b) & 0xff << (i % 8 * 8)
+			}
+			k.keys[r] |= uint64(base+step*int64(offsets[r])-least) << shift
+		}
+		bits := int64(max(field, 3))
+		at := m.put(t, bytes)
+		k.memory = append(k.memory, at)
+		k.fields = append(k.fields, Field{Data: at, Base: base, Step: step, Width: int64(width), Shift: int64(shift), Least: least, Bits: bits})
+		shift += int(bits)
+		k.size = 1 << shift
+	}
+	return k
+}
+
+func (k *keyed) free(t testing.TB, m machine) {
+	for _, at := range k.memory {
+		m.get(t, at, 0)
+	}
+}
+
+// ranges are the rows to take of n.
+func ranges(n int) [][2]int { return [][2]int{{0, n}, {n / 2, n}, {min(n, 17), n - n/3}} }
+
+func checkBits(t *testing.T, m machine, n int) {
+	for _, widths := range [][]int{{2}, {1, 0, 1}, {4}, {8}} {
+		k := newKeyed(t, m, n, widths...)
+		fields := words(AppendFields(nil, k.fields))
+		fieldsAt := m.put(t, fields)
+		for _, r := range ranges(n) {
+			r[1] = max(r[0], r[1])
+			// Keys at and above size are left out.
+			size := k.size - k.size/4
+			want := make([]uint64, (k.size+63)/64)
+			want[0] = 1
+			at := m.put(t, want)
+			m.run(t, Bits(at, int64(size), fieldsAt, int64(len(widths)), int64(r[0]), int64(r[1])))
+			for _, key := range k.keys[r[0]:r[1]] {
+				if key < size {
+					want[key/64] |= 1 << (key % 64)
+				}
+			}
+			same(t, "bits", m.get(t, at, len(want)), want)
+		}
+		m.get(t, fieldsAt, len(fields))
+		k.free(t, m)
+	}
+}
+
+func checkKeys(t *testing.T, m machine, n int) {
+	for _, widths := range [][]int{{4}, {1, 2, 0, 4}, {8, 8}} {
+		k := newKeyed(t, m, n, widths...)
+		fields := words(AppendFields(nil, k.fields))
+		fieldsAt := m.put(t, fields)
+		for _, r := range ranges(n) {
+			r[1] = max(r[0], r[1])
+			different := map[uint64]bool{0: true, 77: true}
+			for _, key := range k.keys[r[0]:r[1]] {
+				different[key] = true
+			}
+			var keys []uint64
+			for key := range different {
+				keys = append(keys, key)
+			}
+			set := make([]uint64, slotsFor(n+2)+1)
+			enter(set, 0)
+			enter(set, 77)
+			at := m.put(t, set)
+			m.run(t, Keys(at, int64(len(set)-2), fieldsAt, int64(len(widths)), int64(r[0]), int64(r[1])))
+			isSetOf(t, m.get(t, at, len(set)), keys)
+		}
+		m.get(t, fieldsAt, len(fields))
+		k.free(t, m)
+	}
+}
+
+// words turns words into unsigned ones.
+func words(w []int64) []uint64 {
+	out := make([]uint64, len(w))
+	for i := range w {
+		out[i] = uint64(w[i])
+	}
+	return out
+}

@@ -1,0 +1,330 @@
+// The service kernels: what a GPU runtime needs beside woven kernels, to make
+// tables, to make larger ones of them, and to sum up.
+//
+// A kernel's parameters are 64-bit words, pointers to global memory or numbers,
+// and a block has THREADS threads. Rows, slots and words are cut into tiles of
+// THREADS times some items; except for rf_scan and the sort, which have a block
+// for each tile, any number of blocks shares the tiles out. Item k of thread t is row
+// k * THREADS + t of the tile, unless it is said otherwise. service.cu makes GPU
+// kernels of the functions here, host.cpp runs them on a CPU as emulated blocks.
+
+#pragma once
+
+#include "grid.h"
+
+#include "../../src/lookback.h"
+#include "../../src/radix.h"
+#include "../../src/rowset.h"
+#include "../../src/tables.h"
+
+enum { THREADS = 256 };
+
+namespace service {
+
+// skew is the number of words, 0 or 1, from the last 16-byte boundary to p. An
+// array is taken as starting at that boundary, so that whole tiles of it are moved
+// by accesses of 16 bytes; its first tile, like its last one, may be partial.
+RF_HELPER int64_t skew(const uint64_t *p) { return (int64_t)((uintptr_t)p / 8 & 1); }
+
+RF_HELPER int64_t tiles(int64_t rows, int64_t tile) { return (rows + tile - 1) / tile; }
+
+RF_HELPER int32_t rows(int64_t n, int64_t start, int32_t tile) {
+  return n - start < tile ? (int32_t)(n - start) : tile;
+}
+
+} // namespace service
+
+// rf_states gives block b of a launch the state {b, tiles, blocks, 0, ...} of
+// words words.
+RF_KERNEL(rf_states)(uint64_t *states, int64_t blocks, int64_t words, int64_t tiles) {
+  for (int64_t i = grid::block() * THREADS + target::thread(); i < blocks * words; i += grid::blocks() * THREADS) {
+    int64_t block = i / words, word = i - block * words;
+    states[i] = (uint64_t)(word == 0 ? block : word == 1 ? tiles : word == 2 ? blocks : 0);
+  }
+}
+
+enum { FILL_ITEMS = 8 };
+
+// rf_fill sets n words to value.
+RF_KERNEL(rf_fill)(uint64_t *to, int64_t n, uint64_t value) {
+  enum { TILE = THREADS * FILL_ITEMS };
+  int64_t first = service::skew(to), until = n + first;
+  uint64_t *words = to - first;
+  uint32_t twice[4] = {(uint32_t)value, (uint32_t)(value >> 32), (uint32_t)value, (uint32_t)(value >> 32)};
+  for (int64_t start = grid::block() * TILE; start < until; start += grid::blocks() * TILE) {
+    int32_t t = target::thread();
+    if (start >= first && start + TILE <= until) {
+      RF_UNROLL
+      for (int32_t k = 0; k < FILL_ITEMS / 2; k++)
+        target::store16(words + start + 2 * (k * THREADS + t), twice);
+      continue;
+    }
+    for (int64_t w = start + t; w < start + TILE && w < until; w += THREADS)
+      if (w >= first)
+        words[w] = value;
+  }
+}
+
+// A warp scans SCAN_ITEMS / 4 chunks of 128 words, each lane having 4 that follow
+// each other.
+enum { SCAN_ITEMS = 16, SCAN_CHUNK = 4 * target::WARP };
+
+// rf_scan replaces n words by their running sums, which with inclusive = 0 leave
+// a word's own value out. Words are at least 0, their sum is below 2^62.
+//
+// It is one pass with decoupled look-back (Merrill and Garland, 2016). Scratch is
+// a ticket counter, a counter of blocks that have looked back, and a status for each
+// tile; it is zero at first, and the last block to look back leaves it so.
+RF_KERNEL(rf_scan)(uint64_t *counts, int64_t n, int64_t inclusive, uint64_t *scratch) {
+  enum { WARPS = THREADS / target::WARP, CHUNKS = SCAN_ITEMS / 4, TILE = THREADS * SCAN_ITEMS };
+  RF_SHARED(sums, 8 * WARPS);
+  RF_SHARED(shared, 8);
+  int32_t t = target::thread(), lane = target::lane(THREADS), warp = target::warp(THREADS);
+  int64_t first = service::skew(counts), until = n + first, tiles = service::tiles(until, TILE);
+  uint64_t *words = counts - first;
+  int64_t tile = rf_block_ticket((int64_t *)scratch, shared, THREADS);
+  int64_t start = tile * TILE + warp * (TILE / WARPS) + lane * 4;
+  bool whole = tile * TILE >= first && (tile + 1) * TILE <= until;
+
+  // sum[4 * c + j] becomes the sum of words 0 to j of the thread's in chunk c,
+  // before[c] that of the warp's before those.
+  uint64_t sum[SCAN_ITEMS], before[CHUNKS];
+  if (whole) {
+    RF_UNROLL
+    for (int32_t c = 0; c < CHUNKS; c++)
+      tile::load4(words + start + c * SCAN_CHUNK, sum + 4 * c);
+  } else {
+    RF_UNROLL
+    for (int32_t i = 0; i < SCAN_ITEMS; i++) {
+      int64_t w = start + i / 4 * SCAN_CHUNK + i % 4;
+      sum[i] = w >= first && w < until ? words[w] : 0;
+    }
+  }
+  uint64_t of_warp = 0;
+  RF_UNROLL
+  for (int32_t c = 0; c < CHUNKS; c++) {
+    RF_UNROLL
+    for (int32_t j = 1; j < 4; j++)
+      sum[4 * c + j] += sum[4 * c + j - 1];
+    uint64_t upto = scan::warp_inclusive<scan::Sum>(sum[4 * c + 3], lane);
+    before[c] = of_warp + upto - sum[4 * c + 3];
+    of_warp += target::from_lane(upto, target::WARP - 1);
+  }
+  if (lane == 0)
+    ((uint64_t *)sums)[warp] = of_warp;
+  target::barrier();
+  uint64_t of_tile = 0, earlier = 0;
+  RF_UNROLL
+  for (int32_t w = 0; w < WARPS; w++) {
+    earlier += w < warp ? ((const uint64_t *)sums)[w] : 0;
+    of_tile += ((const uint64_t *)sums)[w];
+  }
+  if (tile < tiles)
+    earlier += (uint64_t)rf_block_lookback(scratch + 2, tile, (int64_t)of_tile, shared, THREADS);
+
+  // The barrier that ends the look-back has all its reads come before this.
+  if (t == 0) {
+    target::fence();
+    uint64_t ready = target::add(scratch + 1, (uint64_t)1) + 1;
+    target::fence();
+    *(uint64_t *)shared = ready;
+  }
+  RF_UNROLL
+  for (int32_t c = 0; c < CHUNKS; c++) {
+    uint64_t base = before[c] + earlier, out[4];
+    RF_UNROLL
+    for (int32_t j = 0; j < 4; j++)
+      out[j] = base + (inclusive ? sum[4 * c + j] : j > 0 ? sum[4 * c + j - 1] : 0);
+    if (whole) {
+      tile::store4(words + start + c * SCAN_CHUNK, out);
+      continue;
+    }
+    RF_UNROLL
+    for (int32_t j = 0; j < 4; j++) {
+      int64_t w = start + c * SCAN_CHUNK + j;
+      if (w >= first && w < until)
+        words[w] = out[j];
+    }
+  }
+  target::barrier();
+  if (*(uint64_t *)shared == (uint64_t)grid::blocks())
+    for (int64_t w = t; w < tiles + 2; w += THREADS)
+      scratch[w] = 0;
+}
+
+namespace service {
+
+// seat puts the words of a thread's items, 0 for none, into free slots of a table
+// without a look at what is there, because no two of them are equal. at has the
+// items' home slots and gets the slots that they found.
+template <int32_t ITEMS>
+RF_HELPER void seat(uint64_t *slots, uint64_t mask, const uint64_t *words, uint64_t *at) {
+  uint64_t seen[ITEMS];
+  RF_UNROLL
+  for (int32_t k = 0; k < ITEMS; k++)
+    seen[k] = words[k] != 0 ? target::cas(slots + at[k], (uint64_t)0, words[k]) : 0;
+  RF_UNROLL
+  for (int32_t k = 0; k < ITEMS; k++)
+    while (seen[k] != 0) {
+      at[k] = (at[k] + 1) & mask;
+      seen[k] = target::cas(slots + at[k], (uint64_t)0, words[k]);
+    }
+}
+
+} // namespace service
+
+enum { REHASH_ITEMS = 8 };
+
+// rf_rehash enters the keys of an rf_set64 into a zeroed one that has at least as
+// many slots. Where moved is not 0, it gets for each of the from_mask + 2 slots the
+// key's slot in the new set, or -1 for a free slot.
+//
+// The low bits of a key's home do not change, so that keys which follow each other
+// go to as many runs of neighbours as the new set is larger.
+RF_KERNEL(rf_rehash)(const uint64_t *from, uint64_t from_mask, uint64_t *to, uint64_t to_mask, int64_t *moved) {
+  enum { TILE = THREADS * REHASH_ITEMS };
+  int32_t t = target::thread();
+  int64_t slots = (int64_t)from_mask + 1;
+  for (int64_t start = grid::block() * TILE; start < slots; start += grid::blocks() * TILE) {
+    uint64_t key[REHASH_ITEMS], at[REHASH_ITEMS];
+    RF_UNROLL
+    for (int32_t k = 0; k < REHASH_ITEMS; k++) {
+      int64_t slot = start + k * THREADS + t;
+      key[k] = slot < slots ? from[slot] : 0;
+    }
+    RF_UNROLL
+    for (int32_t k = 0; k < REHASH_ITEMS; k++)
+      at[k] = rf_hash64(key[k]) & to_mask;
+    service::seat<REHASH_ITEMS>(to, to_mask, key, at);
+    if (!moved)
+      continue;
+    RF_UNROLL
+    for (int32_t k = 0; k < REHASH_ITEMS; k++) {
+      int64_t slot = start + k * THREADS + t;
+      if (slot < slots)
+        moved[slot] = key[k] != 0 ? (int64_t)at[k] : -1;
+    }
+  }
+  if (grid::block() == 0 && t == 0) {
+    uint64_t zero = from[slots];
+    to[to_mask + 1] = zero;
+    if (moved)
+      moved[slots] = zero != 0 ? (int64_t)to_mask + 1 : -1;
+  }
+}
+
+enum { MOVE_ITEMS = 4, MOVE_SLOTS = 1024 };
+
+// rf_move copies the cells, of words words each, of slots slots to where moved
+// has the slots go; -1 is nowhere.
+RF_KERNEL(rf_move)(const int64_t *moved, int64_t slots, int64_t words, const uint64_t *from, uint64_t *to) {
+  for (int64_t start = grid::block() * MOVE_SLOTS; start < slots; start += grid::blocks() * MOVE_SLOTS) {
+    // A tile's words are numbered with 32 bits, whose division costs little.
+    uint32_t each = (uint32_t)words, count = (uint32_t)service::rows(slots, start, MOVE_SLOTS) * each;
+    for (uint32_t first = (uint32_t)target::thread(); first < count; first += THREADS * MOVE_ITEMS) {
+      int64_t place[MOVE_ITEMS];
+      uint64_t word[MOVE_ITEMS];
+      RF_UNROLL
+      for (int32_t k = 0; k < MOVE_ITEMS; k++) {
+        uint32_t i = first + k * THREADS, slot = each == 1 ? i : i / each;
+        int64_t target = i < count ? moved[start + slot] : -1;
+        place[k] = target < 0 ? -1 : target * words + (i - slot * each);
+        word[k] = target < 0 ? 0 : from[start * words + i];
+      }
+      RF_UNROLL
+      for (int32_t k = 0; k < MOVE_ITEMS; k++)
+        if (place[k] >= 0)
+          to[place[k]] = word[k];
+    }
+  }
+}
+
+enum { ROWSET_ITEMS = 4 };
+
+// rf_rowset enters rows 0 to rows - 1 of width columns of words, no two rows equal,
+// into a zeroed row set.
+RF_KERNEL(rf_rowset)(uint64_t *slots, uint64_t mask, const int64_t *columns, int64_t width, int64_t rows) {
+  enum { TILE = THREADS * ROWSET_ITEMS };
+  int32_t t = target::thread();
+  for (int64_t start = grid::block() * TILE; start < rows; start += grid::blocks() * TILE) {
+    uint64_t hash[ROWSET_ITEMS], word[ROWSET_ITEMS];
+    RF_UNROLL
+    for (int32_t k = 0; k < ROWSET_ITEMS; k++)
+      hash[k] = 0;
+    for (int64_t c = 0; c < width; c++) {
+      const uint64_t *column = grid::global<uint64_t>(columns[c]);
+      RF_UNROLL
+      for (int32_t k = 0; k < ROWSET_ITEMS; k++) {
+        int64_t row = start + k * THREADS + t;
+        word[k] = row < rows ? column[row] : 0;
+      }
+      RF_UNROLL
+      for (int32_t k = 0; k < ROWSET_ITEMS; k++)
+        hash[k] = c == 0 ? rf_hash64(word[k]) : rf_hash_combine(hash[k], word[k]);
+    }
+    RF_UNROLL
+    for (int32_t k = 0; k < ROWSET_ITEMS; k++) {
+      int64_t row = start + k * THREADS + t;
+      uint64_t tag = hash[k] & ~(uint64_t)rowset::ROW_MASK;
+      word[k] = row < rows ? tag | (uint64_t)row + rowset::FIRST_ROW : 0;
+      hash[k] &= mask;
+    }
+    service::seat<ROWSET_ITEMS>(slots, mask, word, hash);
+  }
+}
+
+enum { KEY_ITEMS = 8, KEY_TILE = THREADS * KEY_ITEMS };
+
+// Field is a column of a key: where its offsets are, how they become words, and
+// the word's place in the packed key.
+struct Field {
+  int64_t data, base, step, width;
+  int64_t shift, least, bits;
+};
+
+namespace service {
+
+// each_key calls with with the live flags and packed keys of each tile of rows from
+// to until - 1. Tiles start at a multiple of 16 rows, where columns are aligned.
+template <class F>
+RF_HELPER void each_key(const Field *fields, int64_t count, int64_t from, int64_t until, F with) {
+  int64_t aligned = from & ~(int64_t)15;
+  for (int64_t start = aligned + grid::block() * KEY_TILE; start < until; start += grid::blocks() * KEY_TILE) {
+    int32_t rows = service::rows(until, start, KEY_TILE);
+    uint64_t keys[KEY_ITEMS];
+    uint8_t live[KEY_ITEMS];
+    RF_UNROLL
+    for (int32_t i = 0; i < KEY_ITEMS; i++) {
+      int32_t row = rf_tile_row(i, THREADS);
+      keys[i] = 0;
+      live[i] = row < rows && start + row >= from;
+    }
+    for (int64_t f = 0; f < count; f++) {
+      Field field = fields[f];
+      int64_t words[KEY_ITEMS];
+      rf_tile_load(words, grid::global<uint8_t>(field.data), (int32_t)field.width, field.base, field.step, start, rows,
+                   THREADS, KEY_ITEMS);
+      rf_tile_pack(keys, live, words, field.shift, field.least, field.bits, 0, KEY_ITEMS);
+    }
+    with(live, keys);
+  }
+}
+
+} // namespace service
+
+// rf_bits sets the bits, out of size, of the packed keys of rows from to until - 1.
+RF_KERNEL(rf_bits)(uint32_t *bits, uint64_t size, const Field *fields, int64_t count, int64_t from, int64_t until) {
+  service::each_key(fields, count, from, until, [=](const uint8_t *live, const uint64_t *keys) RF_LAMBDA {
+    RF_UNROLL
+    for (int32_t i = 0; i < KEY_ITEMS; i++)
+      if (live[i] && keys[i] < size)
+        target::either(bits + keys[i] / 32, 1u << (keys[i] % 32));
+  });
+}
+
+// rf_keys inserts the packed keys of rows from to until - 1 into an rf_set64.
+RF_KERNEL(rf_keys)(uint64_t *slots, uint64_t mask, const Field *fields, int64_t count, int64_t from, int64_t until) {
+  service::each_key(fields, count, from, until, [=](const uint8_t *live, const uint64_t *keys) RF_LAMBDA {
+    rf_tile_build_exists(keys, live, form::HASH, slots, mask, KEY_ITEMS);
+  });
+}

@@ -1,0 +1,2 @@
+// The translation unit of service.ptx.
+#include "kernels.h"
