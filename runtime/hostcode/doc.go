@@ -1,6 +1,7 @@
-// Package hostcode has the primitives of whole tiles as machine code of this
-// process, for code that calls them under primitives.CallPrefix.
+// Package hostcode makes IR machine code of this process: functions that are made for
+// a program, and the primitives of whole tiles, which these call under
+// primitives.CallPrefix and which are compiled once.
 //
-// In: libLLVM, and a cache of objects. Out: addresses by symbol. It imports
+// In: libLLVM, IR, and a cache of objects. Out: addresses by symbol. It imports
 // internal/llvm and primitives, and no other package of redfox.
 package hostcode

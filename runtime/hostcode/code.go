@@ -1,0 +1,178 @@
+package hostcode
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	goruntime "runtime"
+	"strings"
+	"sync"
+
+	"github.com/redfoxdb/redfox/internal/llvm"
+)
+
+// Code is compiled functions in this process.
+type Code struct {
+	// Functions are their addresses by symbol, for llvm.Call, which are good until
+	// Close.
+	Functions map[string]uintptr
+
+	jit *llvm.JIT
+}
+
+// Options say how code is compiled.
+type Options struct {
+	Library *llvm.Library
+	Cache   Cache // of objects; nil for none
+	// Passes are LLVM's, in its language for pipelines; "" stands for default<O3>.
+	Passes string
+}
+
+func (o Options) passes() string { return cmp.Or(o.Passes, "default<O3>") }
+
+// Load compiles functions of IR that calls primitives, or finds them compiled, and
+// makes them ready to be called.
+func Load(o Options, ir string, symbols []string) (*Code, error) {
+	objects, err := Objects(o, ir, symbols)
+	if err != nil {
+		return nil, err
+	}
+	return Link(o, objects, Calls(ir), symbols)
+}
+
+// Objects compiles functions of IR that calls primitives, on all cores, or finds them
+// compiled. The objects call the whole-tile primitives of Calls.
+func Objects(o Options, ir string, symbols []string) ([][]byte, error) {
+	if len(symbols) == 0 {
+		return nil, nil
+	}
+	key, err := Key(o.Library, o.Passes+"\n"+ir)
+	if err != nil {
+		return nil, err
+	}
+	if o.Cache != nil {
+		if data, ok := o.Cache.Get(key); ok {
+			if objects, ok := Split(data); ok {
+				return objects, nil
+			}
+		}
+	}
+	parts := make([][]string, min(goruntime.GOMAXPROCS(0), len(symbols)))
+	for i, s := range symbols {
+		at := i % len(parts)
+		parts[at] = append(parts[at], s)
+	}
+	objects, errs := make([][]byte, len(parts)), make([]error, len(parts))
+	var wg sync.WaitGroup
+	for i, part := range parts {
+		wg.Go(func() { objects[i], errs[i] = o.compile(ir, part) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if o.Cache != nil {
+		o.Cache.Put(key, Join(objects))
+	}
+	return objects, nil
+}
+
+// compile links the primitives to IR, and optimises and compiles some of its
+// functions.
+func (o Options) compile(ir string, symbols []string) ([]byte, error) {
+	machine, err := o.Library.NewTargetMachine(o.Library.HostOptions())
+	if err != nil {
+		return nil, err
+	}
+	defer machine.Close()
+	m, err := machine.ParseIR("kernels", ir)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	// Code that only calls primitives needs none of their bitcode.
+	if strings.Contains(ir, "@rf_") {
+		library, err := Bitcode()
+		if err != nil {
+			return nil, err
+		}
+		if err := m.LinkBitcode("primitives", library); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.Internalize(symbols...); err != nil {
+		return nil, err
+	}
+	if err := m.Optimize(machine, o.passes(), llvm.OptimizeOptions{}); err != nil {
+		return nil, err
+	}
+	return machine.EmitObject(m)
+}
+
+// Link makes the functions of objects ready to be called, which call the primitives
+// calls.
+func Link(o Options, objects [][]byte, calls, symbols []string) (*Code, error) {
+	jit, err := o.Library.NewJIT()
+	if err != nil {
+		return nil, err
+	}
+	c := &Code{Functions: map[string]uintptr{}, jit: jit}
+	if err := c.link(o, objects, calls, symbols); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Code) link(o Options, objects [][]byte, calls, symbols []string) error {
+	if len(symbols) == 0 {
+		return nil
+	}
+	primitives, err := Symbols(o.Library, o.Cache, calls)
+	if err != nil {
+		return err
+	}
+	if err := c.jit.Define(primitives); err != nil {
+		return err
+	}
+	for i, object := range objects {
+		if err := c.jit.AddObject(fmt.Sprint("kernels ", i), object); err != nil {
+			return err
+		}
+	}
+	for _, s := range symbols {
+		if c.Functions[s], err = c.jit.Lookup(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close frees the code, which must not be running.
+func (c *Code) Close() {
+	_ = c.jit.Close() // the code is gone either way
+}
+
+// Join makes one entry of a cache of several objects, each after its length.
+func Join(objects [][]byte) []byte {
+	var data []byte
+	for _, o := range objects {
+		data = binary.AppendUvarint(data, uint64(len(o)))
+		data = append(data, o...)
+	}
+	return data
+}
+
+// Split is the inverse of Join; not ok if the data are of no Join.
+func Split(data []byte) (objects [][]byte, ok bool) {
+	for len(data) > 0 {
+		n, size := binary.Uvarint(data)
+		if size <= 0 || n > uint64(len(data)-size) {
+			return nil, false
+		}
+		objects = append(objects, data[size:size+int(n)])
+		data = data[size+int(n):]
+	}
+	return objects, true
+}
