@@ -137,6 +137,7 @@ const (
 	SetBase
 	SetBits
 	SetColumns // pointers to the relation's columns, for Wide
+	SetShared  // of a CPU: whether several workers write it
 
 	// The index Var, and key column Index of it.
 	IndexForm

@@ -77,7 +77,12 @@
 //
 // Begins are 64-bit words, Rows 32-bit row numbers. The groups of a CPU have
 // tables per worker, so that the words about them differ from worker to worker;
-// GroupShared says whether several threads write one table.
+// GroupShared says whether several threads write one table. So does SetShared of a
+// CPU's set, which one worker writes without atomics; a GPU's threads always share it.
+//
+// A worker may also have a relation of its own in place of the program's: columns,
+// gauge and set, of some of the tuples, as the loops that package decompose finds
+// allow. SetBase then tells from where the keys of its set count.
 //
 // # Accumulators
 //

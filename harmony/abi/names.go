@@ -70,6 +70,7 @@ var kindNames = [...]string{
 	SetBase:    "set_base",
 	SetBits:    "set_bits",
 	SetColumns: "set_columns",
+	SetShared:  "set_shared",
 
 	IndexForm:        "index_form",
 	IndexTable:       "index_table",

@@ -173,6 +173,11 @@ func (b *boundEntry) word(p *param, w *worker) (int64, error) {
 		return int64(w.job.until), nil
 	case abi.Dropped:
 		return addressOf(w.dropped[:]), nil
+	case abi.SetShared:
+		if w.job.workers > 1 {
+			return 1, nil
+		}
+		return 0, nil
 	case abi.ValuesData:
 		return b.values[p.Index].address(), nil
 	}

@@ -14,6 +14,7 @@ import (
 type job struct {
 	entry       *boundEntry
 	from, until int
+	workers     int
 }
 
 // worker is one caller of a job's function.
@@ -87,6 +88,7 @@ func (r *run) exec(j *job) error {
 		least = min(least, expandingTiles)
 	}
 	count := min(max(tiles/least, 1), r.threads)
+	j.workers = count
 	morsel := min(max(tiles/(4*count), 1), morselTiles)
 	// A limit leaves room for what all workers may have begun.
 	slack := count * tile

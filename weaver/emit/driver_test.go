@@ -438,7 +438,7 @@ func (d *driver) fix(entry string, p abi.Param) (int64, bool) {
 	case abi.ColumnBase, abi.ColumnStep, abi.ColumnWidth,
 		abi.SetForm, abi.SetShift, abi.SetBase, abi.SetBits,
 		abi.IndexForm, abi.IndexShift, abi.IndexBase, abi.IndexBits,
-		abi.GroupForm, abi.GroupShift, abi.GroupBase, abi.GroupBits, abi.GroupShared:
+		abi.GroupForm, abi.GroupShift, abi.GroupBase, abi.GroupBits, abi.GroupShared, abi.SetShared:
 		return d.param(p, nil), true
 	case abi.ValuesWidth:
 		return 8, true
@@ -476,6 +476,12 @@ func (d *driver) param(p abi.Param, e *abi.Entry) int64 {
 			return int64(r.keys.fields[p.Index].Bits)
 		case abi.SetColumns:
 			return address(r.pointers)
+		case abi.SetShared:
+			// A pass calls a CPU's workers one after the other.
+			if d.v.tight {
+				return 1
+			}
+			return 0
 		}
 	case *harmony.Index:
 		x := d.indexes[v]

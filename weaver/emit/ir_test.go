@@ -53,7 +53,7 @@ func fixAll(_ string, p abi.Param) (int64, bool) {
 	switch p.Kind {
 	case abi.ColumnWidth, abi.ValuesWidth:
 		return 4, true
-	case abi.ColumnBase, abi.SetBase, abi.IndexBase, abi.GroupBase, abi.GroupShared:
+	case abi.ColumnBase, abi.SetBase, abi.IndexBase, abi.GroupBase, abi.GroupShared, abi.SetShared:
 		return 0, true
 	case abi.ColumnStep:
 		return 1, true

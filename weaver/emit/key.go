@@ -104,8 +104,8 @@ func (k *keys) tuples() value.Value {
 	return to
 }
 
-// pack packs keys by shifts. Where those are known on a CPU, that is one loop for
-// all columns.
+// pack packs keys by shifts. Where those and the bits are known on a CPU, that is one
+// loop for all columns.
 func (k *keys) pack(packed, flags *array) {
 	if len(k.words) == 0 {
 		k.eachItem(func(i value.Value) { k.set(packed, i, i64(0)) })
@@ -114,7 +114,7 @@ func (k *keys) pack(packed, flags *array) {
 	if !k.target.GPU {
 		known := true
 		for c := range k.words {
-			for _, kind := range []abi.Kind{k.kinds.shift, k.kinds.base, k.kinds.bits} {
+			for _, kind := range []abi.Kind{k.kinds.shift, k.kinds.bits} {
 				_, ok := k.fixed(kind, k.name, c)
 				known = known && ok
 			}

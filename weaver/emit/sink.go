@@ -130,8 +130,16 @@ func (w *kernel) insert(s *harmony.Insert) {
 		if form, known := w.fixed(abi.SetForm, name, 0); !known || abi.Form(form) != abi.None {
 			packed := w.array(types.I64)
 			k.pack(packed, isNew)
-			w.call("rf_tile_insert", isNew.ptr, packed.ptr, k.form(), table(), size(), i32(1), w.items)
+			w.call("rf_tile_insert", isNew.ptr, packed.ptr, k.form(), table(), size(), w.setShared(name), w.items)
 		}
 		w.appendLive(s.To, vals, isNew)
 	})
+}
+
+// setShared says whether others write a set at the same time.
+func (w *kernel) setShared(name string) value.Value {
+	if w.target.GPU {
+		return i32(1)
+	}
+	return w.param32(abi.SetShared, name, 0)
 }
