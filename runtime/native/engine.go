@@ -130,6 +130,7 @@ func (r *run) evaluate(ctx context.Context) (*runtime.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer.Dropped, answer.Peak = r.dropped, r.mem.peak.Load()
+	answer.Dropped += r.dropped
+	answer.Peak = r.mem.peak.Load()
 	return answer, nil
 }

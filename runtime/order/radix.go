@@ -49,7 +49,7 @@ func (s *Sorter) sortWords(ctx context.Context, words, spare []uint64, from, to 
 	share := (len(words) + threads - 1) / threads
 	counts := make([][1 << radixSplit]int, threads)
 	part := func(i int) []uint64 { return words[min(i*share, len(words)):min((i+1)*share, len(words))] }
-	err := s.tasks(ctx, threads, func(i int) {
+	err := s.Tasks(ctx, threads, func(i int) {
 		for _, w := range part(i) {
 			counts[i][w>>shift&(1<<radixSplit-1)]++
 		}
@@ -66,7 +66,7 @@ func (s *Sorter) sortWords(ctx context.Context, words, spare []uint64, from, to 
 		}
 	}
 	starts[1<<radixSplit] = at
-	err = s.tasks(ctx, threads, func(i int) {
+	err = s.Tasks(ctx, threads, func(i int) {
 		next := &counts[i]
 		for _, w := range part(i) {
 			d := w >> shift & (1<<radixSplit - 1)
@@ -77,7 +77,7 @@ func (s *Sorter) sortWords(ctx context.Context, words, spare []uint64, from, to 
 	if err != nil {
 		return err
 	}
-	return s.tasks(ctx, 1<<radixSplit, func(d int) {
+	return s.Tasks(ctx, 1<<radixSplit, func(d int) {
 		group := spare[starts[d]:starts[d+1]]
 		sorted := words[starts[d]:starts[d+1]]
 		// An error is the context's, which tasks returns.

@@ -73,7 +73,7 @@ func (s *Sorter) refine(ctx context.Context, p *packing, words, spare []uint64, 
 	}
 	starts = append(starts, len(words))
 	long := make([]int, len(starts)-1) // 1 + where the share's only long run starts
-	err := s.tasks(ctx, len(long), func(i int) {
+	err := s.Tasks(ctx, len(long), func(i int) {
 		var b block
 		from, to := starts[i], starts[i+1]
 		if to-from >= parallelSort/2 && s.threads() > 1 {

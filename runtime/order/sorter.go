@@ -84,9 +84,9 @@ func (s *Sorter) threads() int {
 	return goruntime.GOMAXPROCS(0)
 }
 
-// tasks runs f(0), ..., f(n-1), spread over the threads, until the context is
+// Tasks runs f(0), ..., f(n-1), spread over the threads, until the context is
 // done.
-func (s *Sorter) tasks(ctx context.Context, n int, f func(i int)) error {
+func (s *Sorter) Tasks(ctx context.Context, n int, f func(i int)) error {
 	threads := min(s.threads(), n)
 	if threads <= 1 {
 		for i := range n {
@@ -127,5 +127,5 @@ func (s *Sorter) tasks(ctx context.Context, n int, f func(i int)) error {
 // blocks runs f on consecutive ranges of n rows that are worth a task each.
 func (s *Sorter) blocks(ctx context.Context, n int, f func(from, to int)) error {
 	const size = 1 << 16
-	return s.tasks(ctx, (n+size-1)/size, func(i int) { f(i*size, min((i+1)*size, n)) })
+	return s.Tasks(ctx, (n+size-1)/size, func(i int) { f(i*size, min((i+1)*size, n)) })
 }

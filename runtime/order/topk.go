@@ -78,7 +78,7 @@ func (s *Sorter) first(ctx context.Context, x *Rows, by []Key, limit int) (*Sele
 	share := (x.N + threads - 1) / threads
 	kept := make([]int, threads)
 	many := Sorter{Threads: threads}
-	err = many.tasks(ctx, threads, func(t int) {
+	err = many.Tasks(ctx, threads, func(t int) {
 		b := &best{p: p, limit: limit, words: words[t*room:][:0:room], spare: spare[t*room:][:room], bound: math.MaxUint64}
 		b.take(ctx, min(t*share, x.N), min((t+1)*share, x.N))
 		kept[t] = len(b.words)

@@ -17,7 +17,7 @@ import (
 // Machine has the variables of one run, and runs its kernels. Its methods are called
 // from one goroutine.
 type Machine interface {
-	// Kernel runs a kernel over all rows of its source.
+	// Kernel runs a kernel, which is not one of the host's, over all rows of its source.
 	Kernel(k *harmony.Kernel) (Work, error)
 	// Build makes an index of the relation as it is.
 	Build(x *harmony.Index) error
@@ -252,6 +252,9 @@ func (w *Walk) next(b *harmony.Block) (*harmony.Block, error) {
 func (w *Walk) execute(b *harmony.Block, i int, c harmony.Command) (Work, error) {
 	switch c := c.(type) {
 	case *harmony.Run:
+		if c.Kernel.Host {
+			return w.host(c.Kernel)
+		}
 		return w.Machine.Kernel(c.Kernel)
 	case *harmony.Build:
 		return Work{}, w.Machine.Build(c.Index)
