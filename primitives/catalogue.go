@@ -101,7 +101,6 @@ var scratch = map[string]func(shape) int{
 	"rf_block_sum_i128":     wordPerWarp,
 	"rf_block_rank":         wordPerWarp,
 	"rf_block_compact":      wordPerRow,
-	"rf_block_room":         oneWord,
 	"rf_block_reserve":      oneWord,
 	"rf_block_ticket":       oneWord,
 	"rf_block_lookback":     oneWord,

@@ -38,7 +38,7 @@ func TestGroupCells(t *testing.T) {
 			// Both signs, and sums that leave 64 bits.
 			values[i] = (math.MaxInt64 - w*3) * int64(1-2*(i&1&^(i>>3)))
 		}
-		for _, c := range []struct {
+		for i, c := range []struct {
 			form   int
 			groups int // that keys are brought into; 0: as many as there are
 			few    int
@@ -78,54 +78,60 @@ func TestGroupCells(t *testing.T) {
 				g.product.Add(g.product, new(big.Int).Mul(big.NewInt(v), big.NewInt(-3)))
 				g.min, g.max = min(g.min, v), max(g.max, v)
 			}
-			table, cursor := make([]uint64, groups), []int64{10, 1}
-			records, extremes := make([]int64, record*groups), make([]int64, 3*groups)
-			for s := range groups {
-				extremes[groups+s], extremes[2*groups+s] = math.MaxInt64, math.MinInt64
-			}
-			shared := 1
-			if d.workers == 1 && d.threads == 1 {
-				shared = 0
-			}
-			d.run(t, "group_cells", keys, values, n, c.form, table, size, cursor, records, extremes, c.few, shared)
-			if cursor[1] != 1 {
-				t.Fatalf("%s: the table was full", name)
-			}
-			if c.form == formHash && cursor[0] != int64(10+len(want)) {
-				t.Fatalf("%s: %d groups were new, want %d", name, cursor[0]-10, len(want))
-			}
-			occupied := 0
-			for s := range groups {
-				key := int64(s)
-				if c.form == formHash {
-					if key = int64(table[s]); s == groups-1 {
-						key = 0
-					}
+			for _, k := range []struct {
+				name string
+				few  int
+			}{{"group_cells", c.few}, {"own_cells", 6 - i%2*4}} {
+				name := fmt.Sprintf("%s %d, %s", k.name, k.few, name)
+				table, cursor := make([]uint64, groups), []int64{10, 1}
+				records, extremes := make([]int64, record*groups), make([]int64, 3*groups)
+				for s := range groups {
+					extremes[groups+s], extremes[2*groups+s] = math.MaxInt64, math.MinInt64
 				}
-				if c.form == formHash && table[s] == 0 || want[key] == nil {
-					for i, w := range records[record*s : record*(s+1)] {
-						if w != 0 {
-							t.Fatalf("%s: slot %d has no rows, but word %d of it is %d", name, s, i, w)
+				shared := 1
+				if d.workers == 1 && d.threads == 1 {
+					shared = 0
+				}
+				d.run(t, k.name, keys, values, n, c.form, table, size, cursor, records, extremes, k.few, shared)
+				if cursor[1] != 1 {
+					t.Fatalf("%s: the table was full", name)
+				}
+				if c.form == formHash && cursor[0] != int64(10+len(want)) {
+					t.Fatalf("%s: %d groups were new, want %d", name, cursor[0]-10, len(want))
+				}
+				occupied := 0
+				for s := range groups {
+					key := int64(s)
+					if c.form == formHash {
+						if key = int64(table[s]); s == groups-1 {
+							key = 0
 						}
 					}
-					if extremes[s] != 0 {
-						t.Fatalf("%s: slot %d has no rows, but is marked", name, s)
+					if c.form == formHash && table[s] == 0 || want[key] == nil {
+						for i, w := range records[record*s : record*(s+1)] {
+							if w != 0 {
+								t.Fatalf("%s: slot %d has no rows, but word %d of it is %d", name, s, i, w)
+							}
+						}
+						if extremes[s] != 0 {
+							t.Fatalf("%s: slot %d has no rows, but is marked", name, s)
+						}
+						continue
 					}
-					continue
+					occupied++
+					r, g := records[record*s:], want[key]
+					got := totals{r[0], wide(r[1], r[2]), wide(r[3], r[4]), wide(r[5], r[6]), extremes[groups+s], extremes[2*groups+s]}
+					if got.count != g.count || got.sum.Cmp(g.sum) != 0 || got.unsigned.Cmp(modular(g.unsigned)) != 0 ||
+						got.product.Cmp(modular(g.product)) != 0 || got.min != g.min || got.max != g.max {
+						t.Fatalf("%s: group %d is %v, want %v", name, key, got, *g)
+					}
+					if r[7] != g.count || extremes[s] != 1 {
+						t.Fatalf("%s: group %d has %d rows, want %d; marked %d", name, key, r[7], g.count, extremes[s])
+					}
 				}
-				occupied++
-				r, g := records[record*s:], want[key]
-				got := totals{r[0], wide(r[1], r[2]), wide(r[3], r[4]), wide(r[5], r[6]), extremes[groups+s], extremes[2*groups+s]}
-				if got.count != g.count || got.sum.Cmp(g.sum) != 0 || got.unsigned.Cmp(modular(g.unsigned)) != 0 ||
-					got.product.Cmp(modular(g.product)) != 0 || got.min != g.min || got.max != g.max {
-					t.Fatalf("%s: group %d is %v, want %v", name, key, got, *g)
+				if occupied != len(want) {
+					t.Fatalf("%s: %d groups, want %d", name, occupied, len(want))
 				}
-				if r[7] != g.count || extremes[s] != 1 {
-					t.Fatalf("%s: group %d has %d rows, want %d; marked %d", name, key, r[7], g.count, extremes[s])
-				}
-			}
-			if occupied != len(want) {
-				t.Fatalf("%s: %d groups, want %d", name, occupied, len(want))
 			}
 		}
 	})

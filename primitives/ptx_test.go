@@ -58,7 +58,7 @@ func TestPTXPatterns(t *testing.T) {
 	if len(kernels) == 0 {
 		t.Fatal("no kernels")
 	}
-	generic := regexp.MustCompile(`\b(ld|st|atom|red)(\.volatile|\.relaxed|\.acquire)?\.(v[24]|add|cas|or|min|max|[busf]\d+)\b`)
+	generic := regexp.MustCompile(`(?m)(?:^|\s)(ld|st|atom|red)(\.volatile|\.relaxed|\.acquire)?\.(v[24]|add|cas|or|min|max|[busf]\d+)\b`)
 	for name, body := range kernels {
 		if strings.Contains(body, ".local") {
 			t.Errorf("%s uses local memory", name)

@@ -38,7 +38,51 @@ type Entry struct {
 }
 
 // StateWords is the length of a worker's state.
-func (e *Entry) StateWords() int { return 3 + e.Expansions }
+func (e *Entry) StateWords() int {
+	if e.Expansions == 0 {
+		return 3
+	}
+	return 5 + e.Expansions
+}
+
+// FirstRow returns the row that the tiles of rows from from on begin with: on a GPU a
+// multiple of 4.
+func (e *Entry) FirstRow(from int64) int64 {
+	if e.Threads == 1 {
+		return from
+	}
+	return from &^ 3
+}
+
+// Tiles returns the number of tiles of rows from to until.
+func (e *Entry) Tiles(from, until int64) int64 {
+	if until <= from {
+		return 0
+	}
+	tile := int64(e.Threads * e.Items)
+	return (until - e.FirstRow(from) + tile - 1) / tile
+}
+
+// Start fills the states of workers, one after the other, for the rows from to until.
+// Every sharing of them work on the same tiles, which takes an entry with expansions,
+// else it is 1; those that are left over when workers is no multiple have nothing to
+// do.
+func (e *Entry) Start(states []int64, workers int, from, until int64, sharing int) {
+	words, tiles, teams := e.StateWords(), e.Tiles(from, until), int64(workers/sharing)
+	clear(states[:workers*words])
+	for w := range int64(workers) {
+		s := states[w*int64(words):][:words]
+		team, member := w/int64(sharing), w%int64(sharing)
+		s[0], s[1], s[2] = team, tiles, teams
+		if team >= teams {
+			s[0] = tiles
+		}
+		if e.Expansions > 0 {
+			tile := int64(e.Threads * e.Items)
+			s[3], s[words-2], s[words-1] = member*tile, member*tile, int64(sharing)*tile
+		}
+	}
+}
 
 // Literal is a constant of the program. It is a parameter, so that another
 // constant is no other code.

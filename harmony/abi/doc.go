@@ -21,15 +21,24 @@
 // # Tiles and states
 //
 // Rows from RowsFrom to RowsUntil are cut into tiles of Threads * Items; the last
-// one may be partial. A state says which a worker (a block, on a GPU) works on:
+// one may be partial. On a GPU the first tile begins at RowsFrom rounded down to a
+// multiple of 4, so that four rows of a thread are one access; what lies before
+// RowsFrom is not looked at. Entry.Tiles counts them. A state says which a worker (a
+// block, on a GPU) works on; Entry.Start writes it:
 //
 //	word 0       the next tile
 //	word 1       the tile at which to stop
 //	word 2       the step from tile to tile
 //	word 3 + k   the first output of the k-th expansion in the tile, from 0, a
 //	             multiple of the tile's rows
+//	last but one the first output of the first expansion in a new tile
+//	last         the step from output to output of the first expansion, a multiple of
+//	             the tile's rows; 0 stands for the tile's rows
 //
-// Expansions are the probes of multi indexes, in order. Before a function does
+// Expansions are the probes of multi indexes, in order; without any the state ends
+// with word 2. Workers that have the same tiles, other first outputs and the step of
+// all of them together share the outputs of each tile: they make few rows with many
+// matches work for many. Before a function does
 // anything with a tile, or with a round of the innermost expansion, it looks at
 // the gauge of every sink that has one: two words, a cursor and a limit. If one
 // cursor exceeds its limit, it leaves its position in the state and returns, 1 on
@@ -39,6 +48,9 @@
 // worker that may run and every sink of the entry that fills the variable, so that
 // what has been begun always fits; a limit of the least int64 stops all workers
 // soon.
+//
+// A GPU's block keeps what it has added to groups for itself and adds it to the
+// cells when it leaves. The groups themselves it enters at once.
 //
 // # Variables
 //

@@ -20,6 +20,7 @@
 #include "group.h"
 #include "cells.h"
 #include "fsum.h"
+#include "own.h"
 #include "search.h"
 #include "merge.h"
 #include "segment.h"

@@ -5,10 +5,9 @@
 // always share them. What the slots and values of items that are not live hold is
 // unspecified.
 //
-// A GPU's lanes whose items fall into the same cell add up among themselves first,
-// so that few groups, or one that most rows fall into, are no slower than
-// many. Where the number of slots is known, size says it, else it is 0: few
-// enough of them are added up in registers.
+// A GPU's lanes whose items fall into the same cell add up among themselves first;
+// own.h keeps what most rows fall into away from here. Where a CPU knows the number
+// of slots, size says it, else it is 0: few enough of them are added up in registers.
 
 #pragma once
 
@@ -18,7 +17,7 @@
 namespace cells {
 
 // FEW is the most groups that are added up one after the other.
-enum : uint64_t { FEW = target::WARP == 1 ? 4 : 32 };
+enum : uint64_t { FEW = target::WARP == 1 ? 4 : 0 };
 
 RF_HELPER bool together(int32_t shared) { return target::WARP > 1 || shared; }
 

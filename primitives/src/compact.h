@@ -144,20 +144,12 @@ RF_PRIMITIVE int64_t rf_block_reserve(int64_t *cursor, int64_t count, void *scra
 // above its second, the limit; all threads get the same answer, while others move
 // both.
 //
-// Phases: 1 one thread looks; 2 all read its answer from scratch
-// Barriers: 2
-// Scratch: 8
-// Cost: two reads a block
-RF_PRIMITIVE int32_t rf_block_room(const int64_t *gauge, void *scratch, int32_t threads) {
-  if (threads == 1)
-    return target::load(gauge) <= target::load(gauge + 1);
-  int32_t *answer = (int32_t *)scratch;
-  if (target::thread() == 0)
-    *answer = target::load(gauge) <= target::load(gauge + 1);
-  target::barrier();
-  int32_t room = *answer;
-  target::barrier();
-  return room;
+// Phases: 1 all threads look; 2 one that saw no room is enough
+// Barriers: 1
+// Cost: two reads a warp
+RF_PRIMITIVE int32_t rf_block_room(const int64_t *gauge, int32_t threads) {
+  bool full = target::load(gauge) > target::load(gauge + 1);
+  return threads == 1 ? !full : !target::barrier_any(full);
 }
 
 // rf_tile_append writes each live item to entry first + rank of a column of

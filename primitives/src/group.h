@@ -97,6 +97,19 @@ RF_PRIMITIVE void rf_block_clear(int64_t *words, int64_t count, int64_t value, i
   target::barrier();
 }
 
+// rf_block_add_words adds a block's words to those of all blocks.
+//
+// Phases: 1 all have added to the block's words; 2 one word a thread
+// Barriers: 1, at the start
+// Cost: one atomic a word that is not 0
+RF_PRIMITIVE void rf_block_add_words(int64_t *to, const int64_t *words, int32_t count, int32_t threads) {
+  if (threads != 1)
+    target::barrier();
+  for (int32_t i = threads == 1 ? 0 : target::thread(); i < count; i += threads)
+    if (words[i] != 0)
+      rf_cell_add(to + i, words[i], 1);
+}
+
 // rf_block_group_flush adds a block's table of 64-bit sums to a global table of
 // 128-bit sums: keys and sums of capacity + 1 slots, and twice as many words in
 // to_sums. It returns 0 to each thread that found the global table full.

@@ -8,6 +8,7 @@
 //   WARP                      lanes of a warp: 32 or 1
 //   thread()                  index of the thread in its block
 //   barrier(), warp_barrier() order memory among a block's or a warp's threads
+//   barrier_any(p)            barrier, and whether the predicate of any thread is true
 //   shuffle, shuffle_up, shuffle_xor   of 32-bit values, over a full warp
 //   match_any(v), match_any64(v), ballot(p)   lanes with an equal value of 32 or 64
 //                             bits, with a true predicate

@@ -14,6 +14,7 @@ enum { WARP = 1 };
 
 RF_HELPER int32_t thread() { return 0; }
 RF_HELPER void barrier() {}
+RF_HELPER bool barrier_any(bool p) { return p; }
 RF_HELPER void warp_barrier() {}
 
 RF_HELPER uint32_t shuffle(uint32_t v, int32_t) { return v; }

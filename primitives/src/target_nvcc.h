@@ -19,6 +19,7 @@ enum { WARP = 32 };
 
 RF_HELPER int32_t thread() { return threadIdx.x; }
 RF_HELPER void barrier() { __syncthreads(); }
+RF_HELPER bool barrier_any(bool p) { return __syncthreads_or(p) != 0; }
 RF_HELPER void warp_barrier() { __syncwarp(); }
 
 RF_HELPER uint32_t shuffle(uint32_t v, int32_t lane) { return __shfl_sync(~0u, v, lane); }

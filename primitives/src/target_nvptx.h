@@ -19,6 +19,7 @@ enum { WARP = 32 };
 
 RF_HELPER int32_t thread() { return __nvvm_read_ptx_sreg_tid_x(); }
 RF_HELPER void barrier() { __syncthreads(); }
+RF_HELPER bool barrier_any(bool p) { return __nvvm_bar0_or(p) != 0; }
 RF_HELPER void warp_barrier() { __nvvm_bar_warp_sync(~0u); }
 
 RF_HELPER uint32_t shuffle(uint32_t v, int32_t lane) { return __nvvm_shfl_sync_idx_i32(~0u, v, lane, 31); }

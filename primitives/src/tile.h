@@ -22,7 +22,7 @@ RF_HELPER int32_t row(int32_t item, int32_t threads) {
   return threads == 1 ? item : (item / 4) * threads * 4 + target::thread() * 4 + item % 4;
 }
 
-// aligned says that four entries at p can be moved by accesses of 16 bytes, or
+// aligned says that four entries at p can be stored by accesses of 16 bytes, or
 // of 4 * size where that is less.
 RF_HELPER bool aligned(const void *p, int32_t size) {
   return ((uintptr_t)p & (uintptr_t)((size >= 4 ? 16 : 4 * size) - 1)) == 0;
@@ -73,44 +73,48 @@ RF_HELPER int64_t word_of(int64_t base, int64_t step, uint64_t offset) {
 
 RF_HELPER uint64_t offset_of(int64_t word, int64_t base) { return (uint64_t)word - (uint64_t)base; }
 
-// load reads the rows of a tile for which wanted(i) holds; whole chunks of four
-// where one of them is wanted and all are there.
-template <class T, class F>
+// All are the rows of a tile, Live those that flags say.
+struct All {
+  RF_MEMBER bool chunk(int32_t) const { return true; }
+  RF_MEMBER bool item(int32_t) const { return true; }
+};
+
+struct Live {
+  const uint8_t *flags;
+
+  RF_MEMBER bool chunk(int32_t i) const { return flags[i] | flags[i + 1] | flags[i + 2] | flags[i + 3]; }
+  RF_MEMBER bool item(int32_t i) const { return flags[i]; }
+};
+
+// load reads the wanted rows of a tile. A GPU reads whole chunks of four, without a
+// branch where all are wanted, so that the accesses of all columns are begun before
+// the first is waited for: a chunk beyond the last row reads the tile's first.
+template <class T, class W>
 RF_HELPER void load(int64_t *out, const T *from, int64_t base, int64_t step, int32_t rows, int32_t threads,
-                    int32_t items, F wanted) {
+                    int32_t items, W wanted) {
   if (threads == 1) {
     for (int32_t i = 0; i < rows; i++)
-      if (wanted(i))
+      if (wanted.item(i))
         out[i] = word_of(base, step, from[i]);
     for (int32_t i = rows; i < items; i++)
       out[i] = base;
     return;
   }
-  if (rows == threads * items && aligned(from, sizeof(T))) {
-    RF_UNROLL
-    for (int32_t i = 0; i < items; i += 4) {
-      uint64_t v[4] = {0, 0, 0, 0};
-      if (wanted(i) || wanted(i + 1) || wanted(i + 2) || wanted(i + 3))
-        load4(from + row(i, threads), v);
-      RF_UNROLL
-      for (int32_t j = 0; j < 4; j++)
-        out[i + j] = word_of(base, step, v[j]);
-    }
-    return;
-  }
   RF_UNROLL
-  for (int32_t i = 0; i < items; i++) {
+  for (int32_t i = 0; i < items; i += 4) {
+    uint64_t v[4] = {0, 0, 0, 0};
     int32_t r = row(i, threads);
-    uint64_t v = 0;
-    if (r < rows && wanted(i))
-      v = from[r];
-    out[i] = word_of(base, step, v);
+    if (wanted.chunk(i))
+      load4(from + (r < rows ? r : 0), v);
+    RF_UNROLL
+    for (int32_t j = 0; j < 4; j++)
+      out[i + j] = word_of(base, step, v[j]);
   }
 }
 
-template <class F>
+template <class W>
 RF_HELPER void load_width(int64_t *out, const void *column, int32_t width, int64_t base, int64_t step, int64_t start,
-                          int32_t rows, int32_t threads, int32_t items, F wanted) {
+                          int32_t rows, int32_t threads, int32_t items, W wanted) {
   switch (width) {
   case 1:
     return load(out, (const uint8_t *)column + start, base, step, rows, threads, items, wanted);
@@ -240,25 +244,27 @@ RF_HELPER void in_groups(int32_t items, B begin, T settle, G go_on) {
 // Cost: 2 integer operations
 RF_PRIMITIVE int32_t rf_tile_row(int32_t item, int32_t threads) { return tile::row(item, threads); }
 
-// rf_tile_live marks the items whose row is among the first rows of the tile.
+// rf_tile_live marks the items whose row is one of the tile's rows from the given
+// first one to the one before the last, rows.
 //
-// Cost: one comparison an item
-RF_PRIMITIVE void rf_tile_live(uint8_t *live, int32_t rows, int32_t threads, int32_t items) {
+// Cost: two comparisons an item
+RF_PRIMITIVE void rf_tile_live(uint8_t *live, int32_t first, int32_t rows, int32_t threads, int32_t items) {
   RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    live[i] = tile::row(i, threads) < rows;
+  for (int32_t i = 0; i < items; i++) {
+    int32_t r = tile::row(i, threads);
+    live[i] = r >= first && r < rows;
+  }
 }
 
-// rf_tile_load reads rows start to start + rows of a column into items; those of
-// later rows become base. A whole tile at an address aligned to 16 bytes (4
-// entries, where those are smaller) is read by vector accesses, any other row by
-// row.
+// rf_tile_load reads rows start to start + rows of a column into items, rows at
+// least 1; those of later rows are unspecified. On a GPU start is a multiple of 4, the
+// column one of 16 bytes, and up to three rows behind the last are read.
 //
 // Cost: items / 4 accesses of 4, 8 or 16 bytes (twice as many for width 8)
 RF_PRIMITIVE void rf_tile_load(int64_t *out, const void *column, int32_t width, int64_t base, int64_t step,
                                int64_t start, int32_t rows, int32_t threads, int32_t items) {
   tile::load_width(out, column, width, base, step, start, rows, threads, items,
-                   [](int32_t) RF_LAMBDA { return true; });
+                   tile::All{});
 }
 
 // rf_tile_load_live is rf_tile_load for the live items alone; the others' words
@@ -269,7 +275,7 @@ RF_PRIMITIVE void rf_tile_load_live(int64_t *out, const uint8_t *live, const voi
                                     int64_t base, int64_t step, int64_t start, int32_t rows, int32_t threads,
                                     int32_t items) {
   tile::load_width(out, column, width, base, step, start, rows, threads, items,
-                   [live](int32_t i) RF_LAMBDA { return live[i] != 0; });
+                   tile::Live{live});
 }
 
 // rf_tile_store writes items to rows start to start + rows of a column, as

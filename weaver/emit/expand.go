@@ -64,12 +64,16 @@ func (w *kernel) expand(p *harmony.Probe, stage int) error {
 
 	w.place(last)
 	w.countDropped()
-	w.store(w.Cur.NewAdd(first, i64(int64(w.target.Threads*w.target.Items))), position)
+	w.depth--
+	start, step := value.Value(i64(0)), value.Value(i64(int64(w.target.Threads*w.target.Items)))
+	if w.depth == 0 {
+		start, step = w.firstOutput, w.outputStep
+	}
+	w.store(w.Cur.NewAdd(first, step), position)
 	w.Cur.NewBr(head)
 	w.place(after)
-	w.store(i64(0), position)
+	w.store(start, position)
 	w.next = outer
-	w.depth--
 	return nil
 }
 

@@ -26,14 +26,11 @@ type summand struct {
 // summands returns the accumulators of a sink that addFew takes, by their places.
 func (w *kernel) summands(s *harmony.Group, slots *array, size value.Value) map[int]*summand {
 	out := map[int]*summand{}
-	if w.target.GPU {
-		return out
-	}
 	for i, a := range s.To.Accs {
-		sum := &summand{accumulator: &accumulator{kernel: w, groups: s.To, index: i, acc: a, slots: slots, size: size}}
+		sum := &summand{accumulator: &accumulator{kernel: w, groups: s.To, index: i, acc: a, slots: slots, live: w.liveFlags(), size: size}}
 		switch {
 		case a.Fn == queryplan.Count:
-		case a.Fn != queryplan.Total && a.Fn != queryplan.Avg || a.In.Kind == scalar.Float || !w.sumFits(s.Vals[i]):
+		case a.Fn != queryplan.Total && a.Fn != queryplan.Avg || a.In.Kind == scalar.Float || !w.sumFits(s.Vals[i], w.target.Items):
 			continue
 		default:
 			sum.words = w.regs[s.Vals[i].Reg].words
@@ -52,13 +49,13 @@ func (s *summand) add() {
 	s.addWords(s.words)
 }
 
-// sumFits reports whether the bounds of an operand keep its sum over a tile within
+// sumFits reports whether the bounds of an operand keep its sum over some rows within
 // 64 bits.
-func (w *kernel) sumFits(o harmony.Operand) bool {
+func (w *kernel) sumFits(o harmony.Operand, rows int) bool {
 	if o.Reg == nil {
 		return false
 	}
-	most := int64(1<<62) / int64(w.target.Items)
+	most := int64(1<<62) / int64(rows)
 	s := w.regs[o.Reg]
 	lo, hi, ok := s.lo, s.hi, s.bounded
 	if !ok && w.module.opts.Range != nil {

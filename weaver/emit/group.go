@@ -18,6 +18,9 @@ import (
 // through the accumulators one after the other. Sums for few groups are added up
 // together.
 func (w *kernel) group(s *harmony.Group) error {
+	if w.target.GPU {
+		return w.groupOnGPU(s)
+	}
 	g := s.To
 	slots := w.groupSlots(s)
 	size := w.fewSlots(g)
@@ -34,31 +37,34 @@ func (w *kernel) group(s *harmony.Group) error {
 			sum.add()
 		}
 	}
-	if w.target.GPU {
-		many()
-	} else {
-		w.liveFlags()
-		w.addFew(g, sums, slots, size, many)
-	}
+	w.liveFlags()
+	w.addFew(g, sums, slots, size, many)
 	for i, a := range g.Accs {
 		if bounded[i] != nil {
 			continue
 		}
-		acc := &accumulator{kernel: w, groups: g, index: i, acc: a, slots: slots, size: size}
+		acc := &accumulator{kernel: w, groups: g, index: i, acc: a, slots: slots, live: w.liveFlags(), size: size}
 		if a.Fn == queryplan.Count {
-			acc.count(0)
+			acc.add(nil)
 			continue
 		}
 		d := w.module.opts.Domains.Sink(s, len(s.Key)+i)
-		if err := acc.add(w.operandArrays(s.Vals[i], d).words, d); err != nil {
-			return err
+		words := w.operandArrays(s.Vals[i], d).words
+		if extreme := a.Fn == queryplan.Min || a.Fn == queryplan.Max; extreme && d != nil && d.Grows {
+			if err := acc.extremeOfStrings(words, d); err != nil {
+				return err
+			}
+			continue
+		} else if extreme {
+			words = acc.ordered(words)
 		}
+		acc.add(words)
 	}
 	return nil
 }
 
-// groupSlots returns the slots of the live rows' groups.
-func (w *kernel) groupSlots(s *harmony.Group) *array {
+// groupKey packs the keys of the live rows' groups.
+func (w *kernel) groupKey(s *harmony.Group) (*keys, *array) {
 	g := s.To
 	k := w.keysOf(groupKey, g.Name, s.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Sink(s, i) })
 	key, live := w.array(types.I64), w.liveFlags()
@@ -68,12 +74,19 @@ func (w *kernel) groupSlots(s *harmony.Group) *array {
 			w.param(abi.GroupTable, g.Name, 0), w.param(abi.GroupSize, g.Name, 0), w.param(abi.GroupColumns, g.Name, 0),
 			w.param(abi.Gauge, g.Name, 0), i64(math.MaxInt64), i32(w.target.Threads), w.items)
 	}, func() { k.pack(key, live) })
+	return k, key
+}
+
+// groupSlots returns the slots of the live rows' groups.
+func (w *kernel) groupSlots(s *harmony.Group) *array {
+	g := s.To
+	k, key := w.groupKey(s)
 	form, known := w.fixed(abi.GroupForm, g.Name, 0)
 	if len(s.Key) == 0 || known && abi.Form(form) != abi.Hash && abi.Form(form) != abi.Direct {
 		return key
 	}
 	slots := w.array(types.I64)
-	w.call("rf_tile_group_slots", slots.ptr, live.ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
+	w.call("rf_tile_group_slots", slots.ptr, w.liveFlags().ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
 		w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), w.param32(abi.GroupShared, g.Name, 0), w.items)
 	return slots
 }
@@ -102,7 +115,8 @@ type accumulator struct {
 	index  int
 	acc    harmony.Acc
 	slots  *array
-	size   value.Value
+	live   *array      // flags of the rows to add
+	size   value.Value // how many slots there are, 0 if many
 }
 
 // stride returns the words of a slot.
@@ -121,39 +135,33 @@ func (a *accumulator) shared() value.Value { return a.param32(abi.GroupShared, a
 
 // count counts the live rows in a word of their slots.
 func (a *accumulator) count(word int) {
-	a.call("rf_tile_cells_count", a.cells(word), i32(a.stride()), a.slots.ptr, a.liveFlags().ptr, a.size, a.shared(), a.items)
+	a.call("rf_tile_cells_count", a.cells(word), i32(a.stride()), a.slots.ptr, a.live.ptr, a.size, a.shared(), a.items)
 }
 
-// add adds the words of the live rows.
-func (a *accumulator) add(words *array, d *domain.Domain) error {
-	live := a.liveFlags().ptr
-	switch fn := a.acc.Fn; fn {
-	case queryplan.Min, queryplan.Max:
-		if d != nil && d.Grows {
-			return a.extremeOfStrings(words, d)
-		}
-		name := "rf_tile_cells_min"
-		if fn == queryplan.Max {
-			name = "rf_tile_cells_max"
-		}
-		a.call(name, a.cells(0), a.slots.ptr, a.ordered(words).ptr, live, a.shared(), a.items)
-		return nil
+// add adds the live rows: their words, of extremes ordered, of counts none.
+func (a *accumulator) add(words *array) {
+	name := "rf_tile_cells_min"
+	switch a.acc.Fn {
+	case queryplan.Count:
+		a.count(0)
+		return
+	case queryplan.Max:
+		name = "rf_tile_cells_max"
+	case queryplan.Min:
+	default:
+		a.addWords(words)
+		return
 	}
-	a.addWords(words)
-	return nil
+	a.call(name, a.cells(0), a.slots.ptr, words.ptr, a.live.ptr, a.shared(), a.items)
 }
 
 // addWords adds words to sums.
 func (a *accumulator) addWords(words *array) {
-	live, stride := a.liveFlags().ptr, i32(a.stride())
+	live, stride := a.live.ptr, i32(a.stride())
 	if a.acc.In.Kind == scalar.Float {
 		a.call("rf_tile_cells_float", a.cells(0), stride, a.slots.ptr, words.ptr, live, a.shared(), a.items)
 	} else {
-		unsigned := 0
-		if a.acc.In.Kind == scalar.Uint {
-			unsigned = 1
-		}
-		a.call("rf_tile_cells_add", a.cells(0), stride, a.slots.ptr, words.ptr, live, i32(unsigned), a.size, a.shared(), a.items)
+		a.call("rf_tile_cells_add", a.cells(0), stride, a.slots.ptr, words.ptr, live, a.unsigned(), a.size, a.shared(), a.items)
 	}
 	if a.acc.Fn == queryplan.Avg {
 		a.count(a.stride() - 1)
@@ -193,7 +201,7 @@ func (a *accumulator) extremeOfStrings(words *array, d *domain.Domain) error {
 	}
 	have, best := a.alloca(types.I64, 1), a.alloca(types.I64, 1)
 	one, present := a.alloca(types.I8, 1), a.alloca(types.I8, 1)
-	live := a.liveFlags()
+	live := a.live
 	a.loop(a.tile.count, func(i value.Value) {
 		a.when(a.flag(live, i), func() {
 			cell := a.at(types.I64, a.cells(0), a.get(a.slots, i))

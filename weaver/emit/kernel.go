@@ -41,14 +41,21 @@ type kernel struct {
 
 	number    value.Value   // of the tile at hand
 	positions []value.Value // variables, one for each expansion: the first output of its round
-	depth     int           // of expansions around the place at hand
-	next      *ir.Block     // where a tile or round goes on when no row is left
-	stop      *ir.Block     // leaves the function, to be called again
-	stops     bool          // whether something goes there
+	// firstOutput and outputStep are where the first expansion begins in a tile, and
+	// how far it is from round to round.
+	firstOutput, outputStep value.Value
+	depth                   int       // of expansions around the place at hand
+	next                    *ir.Block // where a tile or round goes on when no row is left
+	stop                    *ir.Block // leaves the function, to be called again
+	stops                   bool      // whether something goes there
 	// end emits what becomes of the rows that are left, and gauges has the gauges
 	// that make room for it.
 	end    func() error
 	gauges []abi.Param
+	// prologue ends before the first tile, and flushes are what a GPU's block does when
+	// it leaves.
+	prologue *ir.Block
+	flushes  []func()
 	// dropped is a variable with the decimals that the thread has dropped and that
 	// are not counted yet, nil if there are none.
 	dropped value.Value
@@ -64,6 +71,9 @@ func (m *module) kernel(k *harmony.Kernel) error {
 				w.keep(o.Reg)
 			}
 			gauge := abi.Param{Kind: abi.Gauge, Var: harmony.SinkTarget(s).ManagedName()}
+			if g, ok := s.(*harmony.Group); ok && w.neverGrow(g.To) {
+				continue
+			}
 			if !slices.Contains(w.gauges, gauge) {
 				w.gauges = append(w.gauges, gauge)
 			}
@@ -126,15 +136,19 @@ func (w *kernel) emit() error {
 	from, end := w.param(abi.RowsFrom, "", 0), w.param(abi.RowsUntil, "", 0)
 
 	head, body, done := w.newBlock("tiles"), w.newBlock("tile"), ir.NewBlock(w.fresh("done"))
-	w.next, w.stop = ir.NewBlock(w.fresh("next")), ir.NewBlock(w.fresh("stop"))
+	w.next, w.stop = ir.NewBlock(w.fresh("next")), done
+	if !w.target.GPU {
+		w.stop = ir.NewBlock(w.fresh("stop"))
+	}
+	w.prologue = w.Cur
 	at := head.NewPhi(ir.NewIncoming(w.number, w.Cur))
 	w.Cur.NewBr(head)
 	head.NewCondBr(head.NewICmp(enum.IPredSLT, at, until), body, done)
 	w.number, w.Cur = at, body
-	if w.entry.Expansions == 0 {
+	w.begin(from, end)
+	if w.entry.Expansions == 0 && !w.canFetch() {
 		w.checkGauges()
 	}
-	w.begin(from, end)
 	latch := w.next
 	if err := w.rest(0); err != nil {
 		return err
@@ -147,7 +161,7 @@ func (w *kernel) emit() error {
 	w.Cur.NewBr(head)
 
 	w.leave(done, 0)
-	if w.stops {
+	if w.stops && w.stop != done {
 		w.leave(w.stop, 1)
 	}
 	return nil
@@ -178,6 +192,12 @@ func (w *kernel) readState() (until, step value.Value) {
 		w.store(word(3+i), p)
 		w.positions = append(w.positions, p)
 	}
+	if n := w.entry.StateWords(); w.entry.Expansions > 0 {
+		tile := i64(int64(w.target.Threads * w.target.Items))
+		stride := word(n - 1)
+		w.firstOutput = word(n - 2)
+		w.outputStep = w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredEQ, stride, i64(0)), tile, stride)
+	}
 	w.barrier()
 	return until, step
 }
@@ -197,6 +217,9 @@ func (f *function) locateState() value.Value {
 // word.
 func (w *kernel) leave(b *ir.Block, result int64) {
 	w.place(b)
+	for _, flush := range w.flushes {
+		flush()
+	}
 	write := func() {
 		w.store(w.number, w.located)
 		for i, p := range w.positions {
@@ -217,11 +240,18 @@ func (w *kernel) leave(b *ir.Block, result int64) {
 func (w *kernel) checkGauges() {
 	for _, g := range w.gauges {
 		w.stops = true
-		room := w.call("rf_block_room", w.gauge(g), w.scratchOf("rf_block_room"), i32(w.target.Threads))
+		room := w.call("rf_block_room", w.gauge(g), i32(w.target.Threads))
 		goOn := w.newBlock("room")
 		w.Cur.NewCondBr(w.Cur.NewICmp(enum.IPredNE, room, i32(0)), goOn, w.stop)
 		w.Cur = goOn
 	}
+}
+
+// canFetch reports whether a GPU's tile begins with loads. These are begun before
+// the gauges are looked at, so that a block waits once for both.
+func (w *kernel) canFetch() bool {
+	_, ofGroups := w.k.Source.(*harmony.GroupRows)
+	return w.target.GPU && !ofGroups && len(w.stages) > 0 && w.inRun(w.stages[0])
 }
 
 // gauge returns the address of a gauge. An index that is not wide has none: one that
@@ -247,10 +277,23 @@ func (f *function) scratchOf(name string) value.Value {
 	return null
 }
 
+// inPrologue emits something without a branch that is done once, before the first
+// tile.
+func (w *kernel) inPrologue(emit func()) {
+	here := w.Cur
+	w.Cur = w.prologue
+	emit()
+	w.Cur = here
+}
+
 // begin sets up the tile.
 func (w *kernel) begin(from, end value.Value) {
 	size := i64(int64(w.target.Threads * w.target.Items))
-	w.start = w.Cur.NewAdd(from, w.Cur.NewMul(w.number, size))
+	first := from
+	if w.target.GPU {
+		first = w.Cur.NewAnd(from, i64(^3))
+	}
+	w.start = w.Cur.NewAdd(first, w.Cur.NewMul(w.number, size))
 	left := w.Cur.NewSub(end, w.start)
 	rows := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, left, size), left, size)
 	w.rows = w.Cur.NewTrunc(rows, types.I32)
@@ -260,7 +303,9 @@ func (w *kernel) begin(from, end value.Value) {
 	} else {
 		w.setCount(w.function, i64(int64(w.target.Items)))
 		w.flags = w.array(types.I8)
-		w.call("rf_tile_live", w.flags.ptr, w.rows, i32(w.target.Threads), w.items)
+		before := w.Cur.NewSub(from, w.start)
+		skip := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSGT, before, i64(0)), before, i64(0))
+		w.call("rf_tile_live", w.flags.ptr, w.Cur.NewTrunc(skip, types.I32), w.rows, i32(w.target.Threads), w.items)
 	}
 	if s, ok := w.k.Source.(*harmony.GroupRows); ok {
 		w.beginGroups(s.Groups)

@@ -375,7 +375,7 @@ func TestPTXPatterns(t *testing.T) {
 				`\.local\b`, // arrays of items are registers
 				`\bcall`,    // primitives are inlined
 				`\.func\b`,  //
-				`\b(ld|st|atom|red)(\.volatile|\.relaxed|\.acquire)?\.(v[24]|add|cas|or|min|max|[busf]\d+)\b`, // a generic address
+				`(?m)(?:^|\s)(ld|st|atom|red)(\.volatile|\.relaxed|\.acquire)?\.(v[24]|add|cas|or|min|max|[busf]\d+)\b`, // a generic address
 			} {
 				if found := regexp.MustCompile(never).FindString(ptx); found != "" {
 					t.Errorf("there is %q", found)

@@ -34,6 +34,9 @@ func (w *kernel) run(stages []harmony.Stage, end int) {
 		w.fetch(s)
 		drops = drops || isDrop(s)
 	}
+	if end == len(stages) && w.entry.Expansions == 0 && w.canFetch() {
+		w.checkGauges()
+	}
 	var before, after *array
 	if !w.dense {
 		before = w.liveFlags()

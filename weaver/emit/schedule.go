@@ -110,25 +110,27 @@ func (w *kernel) inRun(s harmony.Stage) bool {
 }
 
 // endOfRun returns the stage at which the run that begins with stage i ends: behind
-// a filter where rows are then moved together, or where a GPU fetches columns for
-// those that are left.
+// a filter where rows are then moved together, or where a GPU gathers for those
+// that are left.
 func (w *kernel) endOfRun(i int) int {
 	for ; i < len(w.stages) && w.inRun(w.stages[i]); i++ {
 		if i == len(w.stages)-1 || !isDrop(w.stages[i]) || isDrop(w.stages[i+1]) {
 			continue
 		}
-		if w.target.GPU && w.fetches(i+1) || w.wantsCompaction(i+1) {
+		if w.target.GPU && w.gathers(i+1) || w.wantsCompaction(i+1) {
 			return i + 1
 		}
 	}
 	return i
 }
 
-// fetches reports whether the run from stage i on reads a column.
-func (w *kernel) fetches(i int) bool {
+// gathers reports whether the run from stage i on reads a column at random. Loads
+// behind a filter are begun before it, with those that the filter waits for: one in
+// two rows may be left of each sector of memory, but a block that waits twice is half
+// as fast.
+func (w *kernel) gathers(i int) bool {
 	for ; i < len(w.stages) && w.inRun(w.stages[i]); i++ {
-		switch w.stages[i].(type) {
-		case *harmony.Load, *harmony.Gather:
+		if _, ok := w.stages[i].(*harmony.Gather); ok {
 			return true
 		}
 	}

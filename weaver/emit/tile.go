@@ -88,7 +88,7 @@ func (t *tile) setCount(f *function, count value.Value) {
 func (w *kernel) liveFlags() *array {
 	if w.flags == nil {
 		w.flags = w.array(types.I8)
-		w.call("rf_tile_live", w.flags.ptr, w.Cur.NewTrunc(w.count, types.I32), i32(w.target.Threads), w.items)
+		w.call("rf_tile_live", w.flags.ptr, i32(0), w.Cur.NewTrunc(w.count, types.I32), i32(w.target.Threads), w.items)
 	}
 	return w.flags
 }

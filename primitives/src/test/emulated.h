@@ -59,6 +59,16 @@ static void wait(Gate *gate, int32_t all) {
 void barrier() { wait(&block_gate, threads_of_block); }
 void warp_barrier() { wait(&warp_gates[current / 32], 32); }
 
+bool barrier_any(bool p) {
+  static bool any;
+  barrier();
+  any = false;
+  barrier();
+  any |= p;
+  barrier();
+  return any;
+}
+
 const uint32_t *exchange(uint32_t value) {
   warp_barrier();
   slots[current] = value;

@@ -69,6 +69,15 @@ RF_HELPER int64_t number(const Arguments &a, int32_t i) { return (int64_t)a.word
   for (int64_t start = launch::block() * TILE, rows = 0;                                                               \
        start < (n) && (rows = launch::rows(n, start, TILE), true); start += launch::blocks() * TILE)
 
+// load_tile is rf_tile_load, but later rows become base.
+RF_HELPER void load_tile(int64_t *out, const void *column, int32_t width, int64_t base, int64_t step, int64_t start,
+                         int32_t rows, int32_t threads, int32_t items) {
+  rf_tile_load(out, column, width, base, step, start, rows, threads, items);
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    out[i] = rf_tile_row(i, threads) < rows ? out[i] : base;
+}
+
 #define RF_KERNEL template <int THREADS, int ITEMS> RF_HELPER void
 using launch::number;
 using launch::pointer;
@@ -77,7 +86,7 @@ using launch::pointer;
 RF_KERNEL tile_load(const Arguments &a) {
   RF_TILES(number(a, 4)) {
     int64_t words[ITEMS];
-    rf_tile_load(words, pointer<void>(a, 0), (int32_t)number(a, 1), number(a, 2), number(a, 3), start, (int32_t)rows,
+    load_tile(words, pointer<void>(a, 0), (int32_t)number(a, 1), number(a, 2), number(a, 3), start, (int32_t)rows,
                  THREADS, ITEMS);
     rf_tile_store(pointer<void>(a, 5), 8, 0, words, start, (int32_t)rows, THREADS, ITEMS);
   }
@@ -87,7 +96,7 @@ RF_KERNEL tile_load(const Arguments &a) {
 RF_KERNEL tile_store(const Arguments &a) {
   RF_TILES(number(a, 3)) {
     int64_t words[ITEMS];
-    rf_tile_load(words, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     rf_tile_store(pointer<void>(a, 4), (int32_t)number(a, 1), number(a, 2), words, start, (int32_t)rows, THREADS,
                   ITEMS);
   }
@@ -99,7 +108,7 @@ RF_KERNEL tile_gather(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t at[ITEMS], words[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
     rf_tile_load_live(at, live, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++)
@@ -118,7 +127,7 @@ template <int WIDTH, int THREADS, int ITEMS> RF_HELPER void sum_of(const Argumen
   int64_t sum = 0;
   RF_TILES(number(a, 1)) {
     int64_t words[ITEMS];
-    rf_tile_load(words, pointer<void>(a, 0), WIDTH, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 0), WIDTH, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++)
       sum += words[i];
@@ -194,8 +203,8 @@ RF_KERNEL compact_ordered(const Arguments &a) {
     int64_t words[ITEMS];
     int32_t rank[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, rows, THREADS, ITEMS);
-    rf_tile_load(words, pointer<void>(a, 0), 8, 0, 1, tile * TILE, rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 0), 8, 0, 1, tile * TILE, rows, THREADS, ITEMS);
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++)
       live[i] = live[i] && words[i] < number(a, 2);
@@ -215,8 +224,8 @@ RF_KERNEL compact_scatter(const Arguments &a) {
     int64_t words[ITEMS];
     int32_t rank[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(words, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++)
       live[i] = live[i] && words[i] < number(a, 2);
@@ -234,7 +243,7 @@ RF_KERNEL expand_tile(const Arguments &a) {
     int64_t counts[ITEMS], nth[ITEMS];
     int32_t row[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_load(counts, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    load_tile(counts, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     int64_t total = rf_expand_begin((int64_t *)ends, counts, scratch, THREADS, ITEMS);
     int64_t base = rf_block_reserve(pointer<int64_t>(a, 4), total, scratch, THREADS);
     for (int64_t first = 0; first < total; first += TILE) {
@@ -258,8 +267,8 @@ RF_KERNEL set64_insert(const Arguments &a) {
     int64_t keys[ITEMS];
     int32_t rank[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     if (!rf_tile_insert(live, (const uint64_t *)keys, HASH, pointer<uint64_t>(a, 2), (uint64_t)number(a, 3), 1, ITEMS))
       *pointer<int64_t>(a, 6) = 0;
     int32_t total = rf_block_rank(rank, live, scratch, THREADS, ITEMS);
@@ -275,9 +284,9 @@ RF_KERNEL set64_contains(const Arguments &a) {
     uint8_t in[ITEMS], absent[ITEMS];
     const uint64_t *slots = pointer<uint64_t>(a, 2);
     uint64_t mask = (uint64_t)number(a, 3);
-    rf_tile_live(in, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_live(absent, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(in, 0, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(absent, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     rf_tile_find_exists(in, (const uint64_t *)keys, HASH, slots, mask, 0, ITEMS);
     rf_tile_find_exists(absent, (const uint64_t *)keys, HASH, slots, mask, 1, ITEMS);
     RF_UNROLL
@@ -299,7 +308,7 @@ RF_KERNEL set64_insert_each(const Arguments &a) {
   int64_t tuples[3 * ITEMS];                                                                                           \
   RF_UNROLL                                                                                                            \
   for (int32_t c = 0; c < 3; c++)                                                                                      \
-    rf_tile_load(tuples + c * ITEMS, pointer<void>(a, c), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS)
+    load_tile(tuples + c * ITEMS, pointer<void>(a, c), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS)
 
 // three columns in, n, slots, mask, three columns out, cursor, capacity, row of
 // each tuple, twice that plus 1 where it was new
@@ -310,7 +319,7 @@ RF_KERNEL rowset_insert(const Arguments &a) {
     uint64_t keys[ITEMS];
     uint8_t live[ITEMS];
     RF_TUPLES();
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
     rf_tile_wide_insert(keys, live, tuples, ITEMS, 3, pointer<uint64_t>(a, 4), (uint64_t)number(a, 5), columns,
                         pointer<int64_t>(a, 9), number(a, 10), THREADS, ITEMS);
     RF_UNROLL
@@ -328,8 +337,8 @@ RF_KERNEL rowset_find(const Arguments &a) {
     uint64_t keys[ITEMS];
     uint8_t live[ITEMS], absent[ITEMS];
     RF_TUPLES();
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_live(absent, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(absent, 0, (int32_t)rows, THREADS, ITEMS);
     rf_tile_wide_find(keys, absent, tuples, ITEMS, 3, pointer<uint64_t>(a, 4), (uint64_t)number(a, 5), columns, 1,
                       ITEMS);
     rf_tile_wide_find(keys, live, tuples, ITEMS, 3, pointer<uint64_t>(a, 4), (uint64_t)number(a, 5), columns, 0,
@@ -355,8 +364,8 @@ RF_KERNEL bitset_contains(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t keys[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     uint64_t packed[ITEMS];
     rf_tile_pack(packed, live, keys, 0, number(a, 3), 64, 1, ITEMS);
     rf_tile_find_exists(live, packed, DIRECT, pointer<uint32_t>(a, 2), (uint64_t)number(a, 4), (int32_t)number(a, 5),
@@ -384,8 +393,8 @@ RF_KERNEL map_find(const Arguments &a) {
     int64_t keys[ITEMS], found[ITEMS];
     uint64_t packed[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     uint64_t mask = (uint64_t)number(a, 3);
     if (number(a, 6) == 0) {
       rf_tile_pack(packed, live, keys, 0, number(a, 4), 64, 1, ITEMS);
@@ -414,9 +423,9 @@ RF_KERNEL tile_pack(const Arguments &a) {
     int64_t first[ITEMS], second[ITEMS], flags[ITEMS];
     uint64_t keys[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(first, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(second, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(first, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    load_tile(second, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     rf_tile_pack(keys, live, first, 0, 100, 20, 1, ITEMS);
     rf_tile_pack(keys, live, second, number(a, 3), number(a, 4), number(a, 5), 0, ITEMS);
     RF_UNROLL
@@ -429,8 +438,7 @@ RF_KERNEL tile_pack(const Arguments &a) {
 
 // gauge, out: what each thread of a block learns of it
 RF_KERNEL block_room(const Arguments &a) {
-  RF_SHARED(scratch, 8);
-  int32_t room = rf_block_room(pointer<int64_t>(a, 0), scratch, THREADS);
+  int32_t room = rf_block_room(pointer<int64_t>(a, 0), THREADS);
   pointer<int64_t>(a, 1)[launch::block() * THREADS + target::thread()] = room;
 }
 
@@ -441,8 +449,8 @@ RF_KERNEL tile_append(const Arguments &a) {
     int64_t words[ITEMS];
     int32_t rank[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(words, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++)
       live[i] = live[i] && words[i] < number(a, 2);
@@ -457,8 +465,8 @@ RF_KERNEL set_insert(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t keys[ITEMS], out[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     int32_t room = rf_tile_insert(live, (const uint64_t *)keys, number(a, 2), pointer<void>(a, 3),
                                   (uint64_t)number(a, 4), (int32_t)number(a, 6), ITEMS);
     RF_UNROLL
@@ -473,9 +481,9 @@ RF_KERNEL set_contains(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t keys[ITEMS], out[ITEMS];
     uint8_t in[ITEMS], absent[ITEMS];
-    rf_tile_live(in, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_live(absent, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(in, 0, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(absent, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     rf_tile_find_exists(in, (const uint64_t *)keys, number(a, 2), pointer<void>(a, 3), (uint64_t)number(a, 4), 0,
                         ITEMS);
     rf_tile_find_exists(absent, (const uint64_t *)keys, number(a, 2), pointer<void>(a, 3), (uint64_t)number(a, 4), 1,
@@ -493,8 +501,8 @@ RF_KERNEL index_build(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t keys[ITEMS], row[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++) {
       row[i] = start + rf_tile_row(i, THREADS);
@@ -526,8 +534,8 @@ RF_KERNEL unique_find(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t keys[ITEMS], found[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     rf_tile_find_unique(found, live, (const uint64_t *)keys, number(a, 2), pointer<void>(a, 3), (uint64_t)number(a, 4),
                         ITEMS);
     RF_UNROLL
@@ -544,8 +552,8 @@ RF_KERNEL multi_find(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t keys[ITEMS], counts[ITEMS], first[ITEMS], last[ITEMS], found[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     rf_tile_find_multi(first, counts, live, (const uint64_t *)keys, number(a, 2), pointer<void>(a, 3),
                        (uint64_t)number(a, 4), pointer<uint64_t>(a, 5), ITEMS);
     RF_UNROLL
@@ -578,9 +586,9 @@ RF_KERNEL group_cells(const Arguments &a) {
   RF_TILES(number(a, 2)) {
     int64_t keys[ITEMS], words[ITEMS], low[ITEMS], high[ITEMS], slots[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++) {
       live[i] = live[i] && keys[i] != -1;
@@ -600,6 +608,67 @@ RF_KERNEL group_cells(const Arguments &a) {
   }
 }
 
+// as group_cells, but in tables of the blocks' own, of 2^(argument 9) places
+RF_KERNEL own_cells(const Arguments &a) {
+  enum { RECORD = 8, MOST = 64 };
+  RF_SHARED(memory, 8 * (2 + 8 * MOST));
+  int64_t form = number(a, 3);
+  uint64_t *table = pointer<uint64_t>(a, 4), size = (uint64_t)number(a, 5);
+  int64_t groups = form == HASH ? (int64_t)size + 2 : (int64_t)size;
+  int64_t *records = pointer<int64_t>(a, 7), *occupied = pointer<int64_t>(a, 8), *cursor = pointer<int64_t>(a, 6);
+  int32_t bits = (int32_t)number(a, 9), misses = 0;
+  uint64_t *kept = (uint64_t *)memory, *count = kept + MOST + 2, *sum = count + MOST, *unsigned_sum = sum + 2 * MOST;
+  uint64_t *least = unsigned_sum + MOST + MOST / 2, *most = least + MOST;
+  rf_block_clear((int64_t *)memory, 2 + 8 * MOST, 0, THREADS);
+  int32_t copies = rf_own_copies(form, size, bits);
+  RF_TILES(number(a, 2)) {
+    int64_t keys[ITEMS], words[ITEMS], low[ITEMS], high[ITEMS], slots[ITEMS];
+    uint8_t live[ITEMS], rest[ITEMS];
+    int32_t places[ITEMS];
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++) {
+      live[i] = live[i] && keys[i] != -1;
+      rest[i] = 0;
+    }
+    int32_t some = 0;
+    if (copies >= 0)
+      rf_own_numbered(places, live, (const uint64_t *)keys, kept, copies, ITEMS);
+    else
+      some = rf_own_places(places, rest, live, (const uint64_t *)keys, form, table, size, cursor, kept, bits, &misses,
+                           ITEMS);
+    rf_own_count((uint32_t *)count, bits, places, ITEMS);
+    rf_own_add((uint32_t *)sum, bits, 4, places, words, 0, ITEMS);
+    rf_own_add((uint32_t *)unsigned_sum, bits, 3, places, words, 1, ITEMS);
+    rf_own_extreme(least, places, words, 1, ITEMS);
+    rf_own_extreme(most, places, words, 0, ITEMS);
+    if (some) {
+      rf_tile_group_slots(slots, rest, (const uint64_t *)keys, form, table, size, cursor, 1, ITEMS);
+      rf_tile_cells_mark(occupied, slots, rest, ITEMS);
+      rf_tile_cells_count(records, RECORD, slots, rest, 0, 1, ITEMS);
+      rf_tile_cells_add((uint64_t *)records + 1, RECORD, slots, words, rest, 0, 0, 1, ITEMS);
+      rf_tile_cells_add((uint64_t *)records + 3, RECORD, slots, words, rest, 1, 0, 1, ITEMS);
+      rf_tile_cells_min(occupied + groups, slots, words, rest, 1, ITEMS);
+      rf_tile_cells_max(occupied + 2 * groups, slots, words, rest, 1, ITEMS);
+    }
+    // Products and the second count go the way of all blocks.
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      rf_i128_multiply((uint64_t *)low + i, high + i, words[i], -3);
+    rf_tile_group_slots(slots, live, (const uint64_t *)keys, form, table, size, cursor, 1, ITEMS);
+    rf_tile_cells_add_i128((uint64_t *)records + 5, RECORD, slots, low, high, live, 1, ITEMS);
+    rf_tile_cells_count(records + 7, RECORD, slots, live, 0, 1, ITEMS);
+  }
+  rf_own_settle(kept, bits, copies, form, table, size, occupied, THREADS);
+  rf_own_pass_sums((uint64_t *)records, RECORD, (uint32_t *)count, bits, 2, 1, 1, kept, copies, THREADS);
+  rf_own_pass_sums((uint64_t *)records + 1, RECORD, (uint32_t *)sum, bits, 4, 0, 0, kept, copies, THREADS);
+  rf_own_pass_sums((uint64_t *)records + 3, RECORD, (uint32_t *)unsigned_sum, bits, 3, 1, 0, kept, copies, THREADS);
+  rf_own_pass_extremes(occupied + groups, least, bits, 1, kept, copies, THREADS);
+  rf_own_pass_extremes(occupied + 2 * groups, most, bits, 0, kept, copies, THREADS);
+}
+
 // first slot, n, form, table, size, shift, base, bits, column, out
 RF_KERNEL group_keys(const Arguments &a) {
   RF_TILES(number(a, 1)) {
@@ -617,9 +686,9 @@ RF_KERNEL float_sum(const Arguments &a) {
   RF_TILES(number(a, 2)) {
     int64_t slots[ITEMS], words[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(slots, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(slots, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++)
       live[i] = live[i] && slots[i] >= 0;
@@ -640,9 +709,9 @@ RF_KERNEL group_registers(const Arguments &a) {
   RF_TILES(number(a, 2)) {
     int64_t group[ITEMS], words[ITEMS];
     uint8_t live[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(group, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(group, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     rf_group_registers_add(sums, 4, group, words, live, ITEMS);
   }
   RF_UNROLL
@@ -727,9 +796,9 @@ RF_KERNEL segment_block(const Arguments &a) {
   RF_TILES(number(a, 2)) {
     int64_t keys[ITEMS], words[ITEMS], flags[ITEMS];
     uint8_t live[ITEMS], heads[ITEMS];
-    rf_tile_live(live, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     int64_t previous = start > 0 ? pointer<int64_t>(a, 0)[start - 1] : 0;
     rf_block_heads(heads, keys, live, previous, start > 0, scratch, THREADS, ITEMS);
     rf_block_segment_sums(words, heads, scratch, THREADS, ITEMS);
@@ -833,6 +902,6 @@ RF_KERNEL string_match(const Arguments &a) {
   F(compact_ordered) F(compact_scatter) F(expand_tile) F(set64_insert) F(set64_contains) F(set64_insert_each)          \
   F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(map_insert) F(map_find) F(tile_pack)           \
   F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find) F(multi_find)               \
-  F(group_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers) F(group_global) F(group_block)           \
+  F(group_cells) F(own_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers) F(group_global) F(group_block)           \
   F(search_sorted) F(merge_block) F(segment_block) F(radix_histogram) F(radix_scatter) F(date_parts) F(int128_parts)   \
   F(string_match)

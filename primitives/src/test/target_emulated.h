@@ -21,6 +21,8 @@ void yield();
 // barrier waits for all fibers of the block, warp_barrier for those of the warp.
 void barrier();
 void warp_barrier();
+// barrier_any is barrier, and says whether a fiber called it with true.
+bool barrier_any(bool p);
 // exchange returns the values that all lanes of the warp gave.
 const uint32_t *exchange(uint32_t value);
 
@@ -32,6 +34,7 @@ enum { WARP = 32 };
 
 RF_HELPER int32_t thread() { return emulated::thread(); }
 RF_HELPER void barrier() { emulated::barrier(); }
+RF_HELPER bool barrier_any(bool p) { return emulated::barrier_any(p); }
 RF_HELPER void warp_barrier() { emulated::warp_barrier(); }
 
 // The values are read before the next exchange can overwrite them: that begins

@@ -1,0 +1,429 @@
+package emit
+
+import (
+	"math"
+
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// A GPU's block keeps groups of its own: without a key in registers, else in a table
+// in shared memory (primitives/src/own.h). What finds no place there goes to the
+// table of all blocks. Each block adds what it has kept when it leaves.
+
+const (
+	// ownMemory is what the tables of a block's own groups may take of its shared
+	// memory: five such blocks are enough to keep the memory busy.
+	ownMemory = 43 << 10
+	// mostOwnBits says how many places are enough: a few thousand groups are many
+	// enough for atomics of all blocks on their cells not to wait for each other.
+	mostOwnBits = 11
+	// leastOwnBits are the fewest places that are worth a look.
+	leastOwnBits = 5
+	// copyBits are spare places of groups with numbers, for the lanes of a warp.
+	copyBits = 5
+	// ownReserve is shared memory for what collective primitives need.
+	ownReserve = 1 << 10
+)
+
+// neverGrow reports whether the groups are there from the start, so that no gauge
+// speaks of them.
+func (w *kernel) neverGrow(g *harmony.Groups) bool {
+	if len(g.Keys) == 0 {
+		return true
+	}
+	form, known := w.fixed(abi.GroupForm, g.Name, 0)
+	return known && abi.Form(form) == abi.Direct
+}
+
+// groupOnGPU adds the live rows to groups.
+func (w *kernel) groupOnGPU(s *harmony.Group) error {
+	accs := make([]*accumulator, len(s.To.Accs))
+	words := make([]*array, len(accs))
+	for i, a := range s.To.Accs {
+		accs[i] = &accumulator{kernel: w, groups: s.To, index: i, acc: a, size: i64(0)}
+		if a.Fn == queryplan.Count {
+			continue
+		}
+		d := w.module.opts.Domains.Sink(s, len(s.Key)+i)
+		words[i] = w.operandArrays(s.Vals[i], d).words
+		switch {
+		case a.Fn != queryplan.Min && a.Fn != queryplan.Max:
+		case d != nil && d.Grows:
+			return accs[i].extremeOfStrings(words[i], d)
+		default:
+			words[i] = accs[i].ordered(words[i])
+		}
+	}
+	if len(s.Key) == 0 {
+		w.groupAll(s, accs, words)
+		return nil
+	}
+	w.groupByKey(s, accs, words)
+	return nil
+}
+
+// groupByKey adds the live rows to a block's own groups, and those that find no place
+// to the groups of all blocks.
+func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*array) {
+	g := s.To
+	k, key := w.groupKey(s)
+	live := w.liveFlags()
+	toAll := func(rest *array) {
+		slots := key
+		if form, ok := k.tableForm().(*constant.Int); !ok || abi.Form(form.X.Int64()) == abi.Hash {
+			slots = w.array(types.I64)
+			w.call("rf_tile_group_slots", slots.ptr, rest.ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
+				w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), i32(1), w.items)
+		}
+		w.call("rf_tile_cells_mark", w.param(abi.GroupOccupied, g.Name, 0), slots.ptr, rest.ptr, w.items)
+		for i, a := range accs {
+			a.slots, a.live = slots, rest
+			a.add(words[i])
+		}
+	}
+	o := w.newOwn(g, k, accs)
+	if o == nil {
+		toAll(live)
+		return
+	}
+	places := w.array(types.I32)
+	numbered := func() {
+		w.call("rf_own_numbered", places.ptr, live.ptr, key.ptr, o.words, o.copies, w.items)
+	}
+	if o.fits {
+		numbered()
+		o.add(places, words)
+		return
+	}
+	rest, misses := w.array(types.I8), w.variable(types.I32, constant.NewInt(types.I32, 0))
+	some := w.variable(types.I32, constant.NewInt(types.I32, 0))
+	w.store(i32(0), some)
+	searched := func() {
+		w.store(w.call("rf_own_places", places.ptr, rest.ptr, live.ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
+			w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), o.words, i32(o.bits), misses, w.items), some)
+	}
+	if form, ok := k.tableForm().(*constant.Int); ok && abi.Form(form.X.Int64()) == abi.Hash {
+		searched()
+	} else {
+		w.choose(w.Cur.NewICmp(enum.IPredSGE, o.copies, i32(0)), numbered, searched)
+	}
+	o.add(places, words)
+	w.when(w.Cur.NewICmp(enum.IPredNE, w.load(types.I32, some), i32(0)), func() { toAll(rest) })
+}
+
+// own is a block's own table of groups.
+type own struct {
+	*kernel
+	accs []*accumulator
+	bits int
+	// words has a word a place and one more, and copies what rf_own_copies says.
+	words, copies value.Value
+	fits          bool // whether every group has a place
+	cells         []ownCells
+	size          int // bytes
+}
+
+// ownCells are where the cells of an accumulator are in the table: digits of 32 bits
+// of a sum, words of an extreme or of a sum of floats; and digits of a number of rows.
+type ownCells struct {
+	digits     int // of a sum, else 0
+	sum, count int // bytes from the table's start
+}
+
+// ownDigits is how many digits a sum has that a block keeps for itself. Blocks add
+// less than 2^32 rows, unless expansions make them.
+func (w *kernel) ownDigits() int {
+	if w.entry.Expansions > 0 {
+		return 4
+	}
+	return 3
+}
+
+// newOwn makes room for a table, and says what the block does with it before and
+// after all tiles. It returns nil if there is no room for a useful one.
+func (w *kernel) newOwn(g *harmony.Groups, k *keys, accs []*accumulator) *own {
+	tables := 0
+	for _, s := range w.k.Sinks {
+		if s, ok := s.(*harmony.Group); ok && len(s.Key) > 0 {
+			tables++
+		}
+	}
+	room := min(ownMemory/tables, mostShared-w.shared.size-ownReserve)
+	o := &own{kernel: w, accs: accs, bits: mostOwnBits}
+	if most, ok := k.numbers(); ok && most <= mostOwnBits {
+		o.bits = min(o.bits, most+copyBits)
+	}
+	for o.layOut(); o.size > room; o.layOut() {
+		if o.bits--; o.bits < leastOwnBits {
+			return nil
+		}
+	}
+	most, ok := k.numbers()
+	o.fits = ok && most <= o.bits
+	w.inPrologue(func() {
+		o.words = w.shared.more(o.size)
+		w.call("rf_block_clear", o.words, i64(int64(o.size/8)), i64(0), i32(w.target.Threads))
+		o.copies = w.call("rf_own_copies", k.tableForm(), w.param(abi.GroupSize, g.Name, 0), i32(o.bits))
+	})
+	w.flushes = append(w.flushes, func() { o.flush(g, k) })
+	return o
+}
+
+// layOut places the parts of a table one behind the other.
+func (o *own) layOut() {
+	places := 1 << o.bits
+	o.size, o.cells = 0, make([]ownCells, len(o.accs))
+	take := func(bytes int) int {
+		at := o.size
+		o.size += (bytes + 15) / 16 * 16
+		return at
+	}
+	take(8 * (places + 1))
+	for i, a := range o.accs {
+		c := &o.cells[i]
+		switch {
+		case a.acc.Fn == queryplan.Count:
+		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
+			c.sum = take(8 * places)
+		case a.acc.In.Kind == scalar.Float:
+			c.sum = take(8 * abi.FloatSumWords * places)
+		default:
+			c.digits = o.ownDigits()
+			c.sum = take(4 * c.digits * places)
+		}
+		if a.counts() {
+			c.count = take(8 * places)
+		}
+	}
+}
+
+// part returns the address of a part of the table.
+func (o *own) part(at int) value.Value { return o.at(types.I8, o.words, i64(int64(at))) }
+
+// add adds the rows that have places. Words are those of the accumulators.
+func (o *own) add(places *array, words []*array) {
+	bits := i32(o.bits)
+	var slots, placed *array // places as what all blocks have, where floats ask for it
+	for i, a := range o.accs {
+		c := o.cells[i]
+		switch {
+		case a.acc.Fn == queryplan.Count:
+		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
+			o.call("rf_own_extreme", o.part(c.sum), places.ptr, words[i].ptr, a.least(), o.items)
+		case a.acc.In.Kind == scalar.Float:
+			if slots == nil {
+				slots, placed = o.array(types.I64), o.array(types.I8)
+				o.eachItem(func(i value.Value) {
+					place := o.get(places, i)
+					o.set(slots, i, o.Cur.NewSExt(place, types.I64))
+					o.setFlag(placed, i, o.Cur.NewICmp(enum.IPredSGE, place, i32(0)))
+				})
+			}
+			o.call("rf_tile_cells_float", o.part(c.sum), i32(abi.FloatSumWords), slots.ptr, words[i].ptr, placed.ptr, i32(1), o.items)
+		default:
+			o.call("rf_own_add", o.part(c.sum), bits, i32(c.digits), places.ptr, words[i].ptr, a.unsigned(), o.items)
+		}
+		if a.counts() {
+			o.call("rf_own_count", o.part(c.count), bits, places.ptr, o.items)
+		}
+	}
+}
+
+// flush adds what the table has to the cells of all blocks.
+func (o *own) flush(g *harmony.Groups, k *keys) {
+	bits, threads := i32(o.bits), i32(o.target.Threads)
+	o.call("rf_own_settle", o.words, bits, o.copies, k.tableForm(), o.param(abi.GroupTable, g.Name, 0),
+		o.param(abi.GroupSize, g.Name, 0), o.param(abi.GroupOccupied, g.Name, 0), threads)
+	sums := func(a *accumulator, word, at, digits int, unsigned value.Value, countOnly int) {
+		o.call("rf_own_pass_sums", a.cells(word), i32(a.stride()), o.part(at), bits, i32(digits), unsigned, i32(countOnly),
+			o.words, o.copies, threads)
+	}
+	for i, a := range o.accs {
+		c := o.cells[i]
+		switch {
+		case a.acc.Fn == queryplan.Count:
+		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
+			o.call("rf_own_pass_extremes", a.cells(0), o.part(c.sum), bits, a.least(), o.words, o.copies, threads)
+		case a.acc.In.Kind == scalar.Float:
+			o.call("rf_own_pass_words", a.cells(0), i32(a.stride()), o.part(c.sum), i32(abi.FloatSumWords), bits, o.words, o.copies, threads)
+		default:
+			sums(a, 0, c.sum, c.digits, a.unsigned(), 0)
+		}
+		if a.counts() {
+			sums(a, a.stride()-1, c.count, 2, i32(1), 1)
+		}
+	}
+}
+
+// groupAll adds the live rows to the one group there is: in registers, but sums of
+// floats in shared memory.
+func (w *kernel) groupAll(s *harmony.Group, accs []*accumulator, words []*array) {
+	live := w.liveFlags()
+	rows := w.variable(types.I64, i64(0))
+	parts := make([][]value.Value, len(accs)) // variables
+	kept := make([]value.Value, len(accs))    // sums of floats
+	for i, a := range accs {
+		switch {
+		case a.acc.Fn == queryplan.Count:
+		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
+			parts[i] = []value.Value{w.variable(types.I64, i64(abi.CellOf(a.acc.Fn, a.acc.In).Initial))}
+		case a.acc.In.Kind == scalar.Float:
+			const size = 8 * abi.FloatSumWords
+			w.inPrologue(func() {
+				kept[i] = w.shared.more(size)
+				w.call("rf_block_clear", kept[i], i64(abi.FloatSumWords), i64(0), i32(w.target.Threads))
+			})
+		default:
+			parts[i] = []value.Value{w.variable(types.I64, i64(0))}
+			if !w.sumFits(s.Vals[i], mostThreadRows) {
+				parts[i] = append(parts[i], w.variable(types.I64, i64(0)))
+			}
+		}
+	}
+	grow := func(p, v value.Value) { w.store(w.Cur.NewAdd(w.load(types.I64, p), v), p) }
+	w.eachItem(func(i value.Value) {
+		in := w.flag(live, i)
+		grow(rows, w.Cur.NewZExt(in, types.I64))
+		for k, a := range accs {
+			p := parts[k]
+			if p == nil {
+				continue
+			}
+			word := w.get(words[k], i)
+			switch {
+			case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
+				before := w.load(types.I64, p[0])
+				better := w.Cur.NewAnd(in, w.Cur.NewICmp(a.beats(), word, before))
+				w.store(w.Cur.NewSelect(better, word, before), p[0])
+			case len(p) == 1:
+				grow(p[0], w.Cur.NewSelect(in, word, i64(0)))
+			default:
+				// The halves apart: no carry has to be kept.
+				term := w.Cur.NewSelect(in, word, i64(0))
+				grow(p[0], w.Cur.NewAnd(term, i64(math.MaxUint32)))
+				if a.acc.In.Kind == scalar.Uint {
+					grow(p[1], w.Cur.NewLShr(term, i64(32)))
+				} else {
+					grow(p[1], w.Cur.NewAShr(term, i64(32)))
+				}
+			}
+		}
+	})
+	for i := range accs {
+		if kept[i] != nil {
+			slots := w.array(types.I64)
+			w.eachItem(func(i value.Value) { w.set(slots, i, i64(0)) })
+			w.call("rf_tile_cells_float", kept[i], i32(abi.FloatSumWords), slots.ptr, words[i].ptr, live.ptr, i32(1), w.items)
+		}
+	}
+	w.flushes = append(w.flushes, func() { w.flushAll(s, accs, rows, parts, kept) })
+}
+
+// mostThreadRows bounds the rows that one thread adds up.
+const mostThreadRows = 1 << 31
+
+// flushAll adds up what the threads have, and adds it to the cells.
+func (w *kernel) flushAll(s *harmony.Group, accs []*accumulator, rows value.Value, parts [][]value.Value, kept []value.Value) {
+	threads := i32(w.target.Threads)
+	reduce := func(name string, p value.Value) value.Value {
+		return w.call(name, w.load(types.I64, p), w.scratchOf(name), threads)
+	}
+	thread := w.intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", types.I32)
+	first := w.Cur.NewICmp(enum.IPredEQ, thread, i32(0))
+	count := reduce("rf_block_sum_i64", rows)
+	some := w.Cur.NewICmp(enum.IPredNE, count, i64(0))
+	for i, a := range accs {
+		p := parts[i]
+		var total, high value.Value
+		switch {
+		case a.acc.Fn == queryplan.Count, kept[i] != nil:
+		case a.acc.Fn == queryplan.Min:
+			total = reduce("rf_block_min_i64", p[0])
+		case a.acc.Fn == queryplan.Max:
+			total = reduce("rf_block_max_i64", p[0])
+		case len(p) == 1:
+			total = reduce("rf_block_sum_i64", p[0])
+			high = w.Cur.NewAShr(total, i64(63))
+		default:
+			sum := w.Cur.NewAdd(w.Cur.NewZExt(w.load(types.I64, p[0]), types.I128),
+				w.Cur.NewShl(w.Cur.NewSExt(w.load(types.I64, p[1]), types.I128), intOf(types.I128, 32)))
+			lo, hi := w.variable(types.I64, i64(0)), w.variable(types.I64, i64(0))
+			w.store(w.Cur.NewTrunc(sum, types.I64), lo)
+			w.store(w.Cur.NewTrunc(w.Cur.NewLShr(sum, intOf(types.I128, 64)), types.I64), hi)
+			w.call("rf_block_sum_i128", lo, hi, w.scratchOf("rf_block_sum_i128"), threads)
+			total, high = w.load(types.I64, lo), w.load(types.I64, hi)
+		}
+		w.when(w.Cur.NewAnd(first, some), func() {
+			switch {
+			case total == nil:
+			case a.acc.Fn == queryplan.Min:
+				w.call("rf_cell_min", a.cells(0), total, i32(1))
+			case a.acc.Fn == queryplan.Max:
+				w.call("rf_cell_max", a.cells(0), total, i32(1))
+			default:
+				w.call("rf_cell_add_i128", a.cells(0), total, high, i32(1))
+			}
+			if a.counts() {
+				w.call("rf_cell_add", a.cells(a.stride()-1), count, i32(1))
+			}
+			if i == 0 {
+				w.store(i64(1), w.param(abi.GroupOccupied, s.To.Name, 0))
+			}
+		})
+		if kept[i] != nil {
+			w.call("rf_block_add_words", a.cells(0), kept[i], i32(abi.FloatSumWords), threads)
+		}
+	}
+}
+
+// counts reports whether the accumulator has a number of rows, as its last word.
+func (a *accumulator) counts() bool { return a.acc.Fn == queryplan.Count || a.acc.Fn == queryplan.Avg }
+
+// least says as a number whether the accumulator is a least value.
+func (a *accumulator) least() value.Value {
+	if a.acc.Fn == queryplan.Min {
+		return i32(1)
+	}
+	return i32(0)
+}
+
+// beats is how a word compares that takes the place of an extreme.
+func (a *accumulator) beats() enum.IPred {
+	if a.acc.Fn == queryplan.Min {
+		return enum.IPredSLT
+	}
+	return enum.IPredSGT
+}
+
+// unsigned says as a number whether the words are unsigned.
+func (a *accumulator) unsigned() value.Value {
+	if a.acc.In.Kind == scalar.Uint {
+		return i32(1)
+	}
+	return i32(0)
+}
+
+// numbers returns of how many bits packed keys of form Direct are, if that is known.
+func (k *keys) numbers() (int, bool) {
+	if form, known := k.fixed(k.kinds.form, k.name, 0); !known || abi.Form(form) != abi.Direct {
+		return 0, false
+	}
+	most := 0
+	for c := range k.words {
+		shift, known := k.fixed(k.kinds.shift, k.name, c)
+		bits, also := k.fixed(k.kinds.bits, k.name, c)
+		if !known || !also {
+			return 0, false
+		}
+		most = max(most, int(shift+bits))
+	}
+	return most, true
+}
