@@ -47,6 +47,18 @@ type Looper interface {
 	Loop(b *harmony.Block) (done bool, err error)
 }
 
+// Keeper is a Machine that can leave outputs where they are.
+type Keeper interface {
+	// Keep makes a relation, which the run does not need again, outlive the run.
+	Keep(r *harmony.Relation) (runtime.Pending, error)
+}
+
+// Finisher is a Machine that has something to do when all outputs are there, before the
+// costs are reported.
+type Finisher interface {
+	Finish(a *runtime.Answer) error
+}
+
 // Work is what one run of a kernel did.
 type Work struct {
 	Source int64         // rows of its source
@@ -120,6 +132,11 @@ func (w *Walk) Run(ctx context.Context) (*runtime.Answer, error) {
 	w.Running = "output"
 	if err := w.outputs(); err != nil {
 		return nil, err
+	}
+	if f, ok := w.Machine.(Finisher); ok {
+		if err := f.Finish(w.answer); err != nil {
+			return nil, err
+		}
 	}
 	if w.Request.Profile {
 		w.profile()
@@ -306,8 +323,21 @@ func (w *Walk) progress(b *harmony.Block, visits int) error {
 
 // outputs makes stored relations of the program's outputs.
 func (w *Walk) outputs() error {
+	keeper, keeps := w.Machine.(Keeper)
+	keeps = keeps && w.Request.Resident && len(w.answer.Violations) == 0
 	for _, decl := range w.Graph.Relations {
 		if !decl.Output {
+			continue
+		}
+		if keeps && w.Data.Columns(decl) == nil {
+			p, err := keeper.Keep(decl)
+			if err != nil {
+				return err
+			}
+			if w.answer.Pending == nil {
+				w.answer.Pending = map[string]runtime.Pending{}
+			}
+			w.answer.Pending[decl.Name] = p
 			continue
 		}
 		size, err := w.Machine.Size(decl)
@@ -320,16 +350,20 @@ func (w *Walk) outputs() error {
 				return err
 			}
 		}
-		table := &store.Table{Name: decl.Name, Rows: int(size.Full)}
-		out := &store.Relation{Name: decl.Name, Table: table, Keys: decl.Keys}
-		for i, c := range decl.Cols {
-			table.Names = append(table.Names, c.Name)
-			table.Columns = append(table.Columns, cols[i])
-			out.Cols = append(out.Cols, i)
-		}
-		w.answer.Outputs[decl.Name] = out
+		w.answer.Outputs[decl.Name] = Stored(decl, cols, int(size.Full))
 	}
 	return nil
+}
+
+// Stored makes a stored relation of columns of so many rows.
+func Stored(decl *harmony.Relation, cols []*store.Column, rows int) *store.Relation {
+	table := &store.Table{Name: decl.Name, Columns: cols, Rows: rows}
+	out := &store.Relation{Name: decl.Name, Table: table, Keys: decl.Keys}
+	for i, c := range decl.Cols {
+		table.Names = append(table.Names, c.Name)
+		out.Cols = append(out.Cols, i)
+	}
+	return out
 }
 
 // Names returns what users call the variables of a run. A variable that lowering adds
