@@ -108,28 +108,28 @@ func sameSource(a, b harmony.Source) bool {
 // keep the same rows: each filter, need and probe of one must be the other's too,
 // by value numbering over the stages.
 func merge(a, b *harmony.Kernel) (*harmony.Kernel, *Reason) {
-	ren := renaming{}
+	ren := harmony.Renaming{}
 	k := &harmony.Kernel{
 		Name:   a.Name + "_" + b.Name,
 		Source: a.Source,
-		Stages: ren.stages(a.Stages),
+		Stages: ren.Stages(a.Stages),
 		Ops:    slices.Clone(a.Ops),
 		Span:   a.Span,
 	}
 	for _, s := range a.Sinks {
-		k.Sinks = append(k.Sinks, ren.sink(s))
+		k.Sinks = append(k.Sinks, ren.Sink(s))
 	}
 	for _, op := range b.Ops {
 		if !slices.Contains(k.Ops, op) {
 			k.Ops = append(k.Ops, op)
 		}
 	}
-	other := renaming{}
+	other := harmony.Renaming{}
 	matched := map[harmony.Stage]bool{}
 	for _, s := range b.Stages {
-		n := other.stage(s)
+		n := other.Stage(s)
 		same := slices.IndexFunc(k.Stages, func(have harmony.Stage) bool {
-			return !(changesRows(n) && matched[have]) && sameStage(have, n)
+			return !(harmony.ChangesRows(n) && matched[have]) && sameStage(have, n)
 		})
 		switch {
 		case same >= 0:
@@ -137,14 +137,14 @@ func merge(a, b *harmony.Kernel) (*harmony.Kernel, *Reason) {
 			if r := harmony.Def(s); r != nil {
 				other[r] = harmony.Operand{Reg: harmony.Def(k.Stages[same])}
 			}
-		case changesRows(n):
+		case harmony.ChangesRows(n):
 			return nil, DifferentRows
 		default:
 			k.Stages = append(k.Stages, n)
 		}
 	}
 	for _, s := range k.Stages[:len(a.Stages)] {
-		if changesRows(s) && !matched[s] {
+		if harmony.ChangesRows(s) && !matched[s] {
 			return nil, DifferentRows
 		}
 	}
@@ -152,7 +152,7 @@ func merge(a, b *harmony.Kernel) (*harmony.Kernel, *Reason) {
 		return nil, NothingShared
 	}
 	for _, s := range b.Sinks {
-		k.Sinks = append(k.Sinks, other.sink(s))
+		k.Sinks = append(k.Sinks, other.Sink(s))
 	}
 	return k, nil
 }
