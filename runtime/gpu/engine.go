@@ -3,12 +3,21 @@ package gpu
 import (
 	"context"
 	"errors"
+	goruntime "runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+	"weak"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -28,9 +37,11 @@ type Code struct {
 
 // Options is what the engine is made of.
 type Options struct {
-	Device *cuda.Device
+	Device driver.Device
+	// Version is the newest version of CUDA that the driver knows.
+	Version cuda.Version
 	// Limit bounds, in bytes, what runs and resident columns take of the device's
-	// memory; 0 is what the device has.
+	// memory; 0 is what is free of it.
 	Limit int64
 	Cache ObjectCache // of machine code; nil for none
 	// Lower turns a plan into a verified kernel graph, and fuses its kernels.
@@ -40,7 +51,53 @@ type Options struct {
 }
 
 // Engine runs plans on one GPU. It is safe for concurrent use.
-type Engine struct{ opts Options }
+type Engine struct {
+	opts         Options
+	sizes        sizes
+	gpu          driver.Context
+	info         *cuda.DeviceInfo
+	architecture string // "sm_90"
+	version      string // of CUDA, that the driver knows
+	bandwidth    float64
+
+	mem      *memory
+	resident *residency
+	lanes    lanes
+	base     driver.Module // the service kernels
+	services map[string]driver.Function
+	programs woven.Programs[*program]
+
+	mu    sync.Mutex
+	users int // runs at work
+	done  bool
+	keeps map[*kept]bool
+}
+
+// sizes are those that tests make small to reach every path with little data.
+type sizes struct {
+	policy layout.Policy
+	rows   int64 // that a relation has room for at least
+}
+
+var defaults = sizes{policy: layout.GPU, rows: 4096}
+
+// program is what is kept of a plan.
+type program struct {
+	codes woven.Codes[*code]
+	hints *hints
+
+	mu     sync.Mutex
+	bounds []*boundFacts // most recently used first
+}
+
+// boundFacts is a program bound to facts, for the next run over the same.
+type boundFacts struct {
+	facts weak.Pointer[store.Database]
+	bound *woven.Bound
+}
+
+// keptBounds is for how many databases a program keeps what it was bound to.
+const keptBounds = 2
 
 // Use is what an engine holds of the device's memory, in bytes.
 type Use struct {
@@ -50,22 +107,326 @@ type Use struct {
 	Limit    int64
 }
 
-// New opens the device's context.
-func New(o Options) (*Engine, error) { return &Engine{opts: o}, nil }
+var (
+	errReleased = errors.New("the result was released")
+	errClosed   = errors.New("the gpu engine is closed")
+)
+
+// New opens the device's context. The error is a *runtime.DeviceError, or the
+// driver's.
+func New(o Options) (e *Engine, err error) {
+	e = &Engine{opts: o, sizes: defaults, info: o.Device.Info(), keeps: map[*kept]bool{}}
+	e.architecture = e.info.Architecture()
+	e.version = o.Version.String()
+	e.bandwidth = e.info.PeakBandwidth()
+	defer func() {
+		if err != nil {
+			err = e.failure(err)
+			_ = e.Close() // err says what is wrong
+		}
+	}()
+	if e.gpu, err = o.Device.OpenContext(); err != nil {
+		return e, err
+	}
+	e.lanes.gpu = e.gpu
+	if e.mem, err = newMemory(e.gpu, o.Limit); err != nil {
+		return e, err
+	}
+	e.resident = &residency{mem: e.mem, stage: &staging{gpu: e.gpu}, cols: map[columnKey]*resident{}}
+	e.mem.evict = e.resident.evict
+	if e.resident.stream, err = e.gpu.NewStream(); err != nil {
+		return e, err
+	}
+	if e.base, err = e.load("service kernels", service.PTX()); err != nil {
+		return e, err
+	}
+	e.services = map[string]driver.Function{}
+	for _, k := range service.Kernels() {
+		if e.services[k.Name], err = e.base.Function(k.Name); err != nil {
+			return e, err
+		}
+	}
+	e.programs = woven.Programs[*program]{
+		Make: func(*woven.Program) *program {
+			return &program{codes: woven.Codes[*code]{Drop: (*code).close}, hints: newHints()}
+		},
+		Drop: func(p *program) { p.codes.Close() },
+	}
+	return e, nil
+}
 
 // Name returns "gpu".
 func (e *Engine) Name() string { return "gpu" }
 
 // Run evaluates the plan.
-func (e *Engine) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer, error) {
-	return nil, errors.ErrUnsupported
+func (e *Engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime.Answer, err error) {
+	err = e.with(ctx, req, func(r *run, compiled time.Duration) error {
+		if err := r.allocate(); err != nil {
+			return err
+		}
+		if err := r.startMeter(); err != nil {
+			return err
+		}
+		if answer, err = r.walk.Run(ctx); err != nil {
+			return err
+		}
+		answer.Compile = compiled
+		if compiled > 0 && answer.Device != nil {
+			answer.Device.Load = r.code.loaded
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
 }
 
+// Prepare makes the code of a request and copies its facts to the device.
+func (e *Engine) Prepare(ctx context.Context, req *runtime.Request) error {
+	return e.with(ctx, req, func(r *run, _ time.Duration) error {
+		if err := r.allocate(); err != nil {
+			return err
+		}
+		for _, decl := range r.Graph.Relations {
+			for _, c := range r.Data.Columns(decl) {
+				if _, err := r.residentColumn(ctx, decl.Name, c); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// with sets up a run, which evaluate carries out.
+func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r *run, compiled time.Duration) error) (err error) {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
+	threads := req.Threads
+	if threads <= 0 {
+		threads = goruntime.GOMAXPROCS(0)
+	}
+	r := &run{ctx: ctx, engine: e, sizes: e.sizes}
+	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: threads}, Running: "preparation"}
+	defer func() {
+		if p := recover(); p != nil {
+			err = &woven.InternalError{Engine: "gpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
+		}
+	}()
+	prog, kept, err := e.programs.Find(req.Plan, e.opts.Lower)
+	if err != nil {
+		return err
+	}
+	if r.Bound, err = kept.bind(ctx, prog, req.Facts, e.sizes.policy, threads); err != nil {
+		return err
+	}
+	r.walk.Bound = r.Bound
+	r.hints = kept.hints
+	compiled := time.Duration(0)
+	code, err := kept.codes.Use(r.Bound, func(k woven.Knowledge) (*code, error) {
+		c, err := e.compile(prog.Graph, k)
+		if err == nil {
+			compiled = c.made
+		}
+		return c, err
+	})
+	if err != nil {
+		return e.failure(err)
+	}
+	defer kept.codes.Release(code)
+	r.code = code.Made
+	if r.lane, err = e.lanes.take(); err != nil {
+		return e.failure(err)
+	}
+	defer func() { err = r.finish(err) }()
+	return evaluate(r, compiled)
+}
+
+// finish gives back what a run has taken, and explains its error.
+func (r *run) finish(err error) error {
+	if err != nil && r.ctx.Err() != nil && r.control.block.at != 0 {
+		if stop := r.control.stop(); stop != nil && r.engine.gpu.Lost() != nil {
+			err = stop
+		} else {
+			err = context.Cause(r.ctx)
+		}
+	} else if wait := r.lane.wait(context.Background()); err == nil {
+		err = wait
+	}
+	if e := r.end(); err == nil {
+		err = e
+	}
+	if r.control.block.at != 0 {
+		if e := r.engine.mem.free(r.lane.stream, r.control.block); err == nil {
+			err = e
+		}
+	}
+	if r.engine.gpu.Lost() == nil {
+		r.engine.lanes.give(r.lane)
+	} else {
+		_ = r.lane.close() // the device is lost
+	}
+	if err != nil {
+		err = r.engine.failure(err)
+	}
+	return err
+}
+
+// bind finds facts, or what it found before.
+func (p *program) bind(ctx context.Context, prog *woven.Program, facts *store.Database, policy layout.Policy, threads int) (*woven.Bound, error) {
+	key := weak.Make(facts)
+	p.mu.Lock()
+	for i, b := range p.bounds {
+		if b.facts == key {
+			copy(p.bounds[1:i+1], p.bounds[:i])
+			p.bounds[0] = b
+			p.mu.Unlock()
+			return b.bound, nil
+		}
+	}
+	p.mu.Unlock()
+	bound, err := woven.Bind(ctx, prog, facts, policy, threads)
+	if err != nil || !bound.Data.Constant() || facts == nil {
+		return bound, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bounds = append([]*boundFacts{{key, bound}}, p.bounds...)
+	if len(p.bounds) > keptBounds {
+		p.bounds = p.bounds[:keptBounds]
+	}
+	goruntime.AddCleanup(facts, func(p *program) { p.forget(key) }, p)
+	return bound, nil
+}
+
+func (p *program) forget(key weak.Pointer[store.Database]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, b := range p.bounds {
+		if b.facts == key {
+			p.bounds = append(p.bounds[:i:i], p.bounds[i+1:]...)
+			return
+		}
+	}
+}
+
+func (e *Engine) enter() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.done {
+		return errClosed
+	}
+	e.users++
+	return nil
+}
+
+func (e *Engine) leave() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.users--
+}
+
+// pending notes that an output stays on the device, or no more.
+func (e *Engine) pending(k *kept, stays bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if stays {
+		e.keeps[k] = true
+	} else {
+		delete(e.keeps, k)
+	}
+}
+
+// failure explains the driver's errors.
+func (e *Engine) failure(err error) error {
+	var device *runtime.DeviceError
+	var memory *runtime.MemoryError
+	if errors.As(err, &device) || errors.As(err, &memory) {
+		return err
+	}
+	switch {
+	case errors.Is(err, cuda.ErrLost):
+		return &runtime.DeviceError{Message: "the GPU is lost: " + err.Error(), Err: err,
+			Try: "run again; if it comes back, use --engine cpu and report it"}
+	case errors.Is(err, cuda.ErrOutOfMemory):
+		return &runtime.DeviceError{Message: "the GPU is out of memory: " + err.Error(), Err: err,
+			Try: "end other programs that use it, or use --engine cpu"}
+	case errors.Is(err, errors.ErrUnsupported):
+		return &runtime.DeviceError{Message: err.Error(), Err: err, Try: "update the NVIDIA driver, or use --engine cpu"}
+	}
+	return err
+}
+
+// Lost reports whether a fault has made the device useless for this engine. Close it
+// and make another.
+func (e *Engine) Lost() bool { return e.gpu.Lost() != nil }
+
 // Use returns what the engine holds.
-func (e *Engine) Use() Use { return Use{} }
+func (e *Engine) Use() Use {
+	e.mem.mu.Lock()
+	defer e.mem.mu.Unlock()
+	return Use{Resident: e.mem.resident, Held: e.mem.held, Peak: e.mem.peak, Limit: e.mem.limit}
+}
 
-// Forget gives the memory of facts' columns back that no run uses.
-func (e *Engine) Forget(facts *store.Database) {}
+// Forget gives back the memory of facts' columns that no run uses, and of others when
+// their runs end.
+func (e *Engine) Forget(facts *store.Database) {
+	for _, rel := range facts.Relations() {
+		for _, c := range rel.Columns() {
+			e.resident.drop(weak.Make(c))
+		}
+	}
+}
 
-// Close gives all memory back. No run may be at work.
-func (e *Engine) Close() error { return nil }
+// Close gives all memory back, that of results that were not fetched, too. No run may
+// be at work.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	if e.done || e.users > 0 {
+		defer e.mu.Unlock()
+		if e.users > 0 {
+			return errors.New("the gpu engine is running")
+		}
+		return nil
+	}
+	e.done = true
+	var left []*kept
+	for k := range e.keeps {
+		left = append(left, k)
+	}
+	e.mu.Unlock()
+	if e.gpu == nil {
+		return nil
+	}
+	for _, k := range left {
+		k.Release()
+	}
+	var errs []error
+	e.programs.Close()
+	if e.resident != nil {
+		for e.resident.evict(1 << 62) {
+		}
+		if e.resident.stream != nil {
+			errs = append(errs, e.resident.stream.Synchronize(context.Background()), e.resident.stream.Close())
+		}
+		errs = append(errs, e.resident.stage.close())
+	}
+	errs = append(errs, e.lanes.close())
+	if e.base != nil {
+		errs = append(errs, e.base.Close())
+	}
+	if e.mem != nil {
+		errs = append(errs, e.mem.close())
+	}
+	err := errors.Join(append(errs, e.gpu.Close())...)
+	if errors.Is(err, cuda.ErrLost) {
+		return nil // the memory is gone with the context
+	}
+	return err
+}

@@ -1,0 +1,125 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/woven"
+)
+
+// code is a program's code on the device.
+type code struct {
+	module    driver.Module
+	functions []*function
+	made      time.Duration // to generate and compile it
+	loaded    time.Duration // of that, by the driver
+}
+
+// function is a kernel on the device.
+type function struct {
+	entry  *abi.Entry
+	f      driver.Function
+	blocks int64 // that run at a time
+}
+
+func (c *code) close() {
+	if c.module != nil {
+		_ = c.module.Close() // the code is gone either way
+	}
+}
+
+// compile generates code and loads it.
+func (e *Engine) compile(graph *harmony.Program, k woven.Knowledge) (*code, error) {
+	began := time.Now()
+	made, err := e.opts.Compile(graph, k)
+	if err != nil {
+		return nil, err
+	}
+	c := &code{}
+	if len(made.Module.Entries) == 0 {
+		return c, nil
+	}
+	loading := time.Now()
+	if c.module, err = e.load("kernels", made.PTX); err != nil {
+		return nil, err
+	}
+	for _, entry := range made.Module.Entries {
+		f := &function{entry: entry}
+		if f.f, err = c.module.Function(entry.Symbol); err == nil {
+			f.blocks, err = e.fill(f.f, entry.Threads)
+		}
+		if err != nil {
+			c.close()
+			return nil, err
+		}
+		c.functions = append(c.functions, f)
+	}
+	c.loaded, c.made = time.Since(loading), time.Since(began)
+	return c, nil
+}
+
+// fill returns how many blocks of a kernel the device runs at a time.
+func (e *Engine) fill(f driver.Function, threads int) (int64, error) {
+	n, err := f.BlocksPerMultiprocessor(threads, 0)
+	if err != nil {
+		return 0, err
+	}
+	if n == 0 {
+		return 0, fmt.Errorf("kernel %s takes more than %s has: %+v", f.Name(), e.info.Name, f.Attributes())
+	}
+	return int64(n * e.info.Attributes.Multiprocessors), nil
+}
+
+// load puts PTX on the device. The machine code that the driver makes of it is kept
+// on disk.
+func (e *Engine) load(name, ptx string) (driver.Module, error) {
+	key := strings.Join([]string{"cubin", e.architecture, e.version, ptx}, "\x00")
+	if e.opts.Cache != nil {
+		if object, ok := e.opts.Cache.Get(key); ok {
+			if m, err := e.gpu.LoadModule(cuda.Image{Name: name, Code: object}, cuda.ModuleOptions{}); err == nil {
+				return m, nil
+			}
+			// What is kept is of no use: make it again.
+		}
+	}
+	image := cuda.Image{Name: name, Code: []byte(ptx)}
+	linked, err := e.gpu.Link(cuda.ModuleOptions{}, image)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+	case err != nil:
+		return nil, e.refused(err)
+	default:
+		image.Code = linked.Code
+		if e.opts.Cache != nil {
+			e.opts.Cache.Put(key, linked.Code)
+		}
+	}
+	m, err := e.gpu.LoadModule(image, cuda.ModuleOptions{})
+	if err != nil {
+		return nil, e.refused(err)
+	}
+	return m, nil
+}
+
+// refused explains why the driver does not take code.
+func (e *Engine) refused(err error) error {
+	out := &runtime.DeviceError{Message: "the driver does not take the kernels: " + err.Error(), Err: err}
+	switch {
+	case errors.Is(err, cuda.ErrUnsupportedPTX):
+		out.Message = "the driver does not know the kernels' version of PTX"
+		out.Needed, out.Found, out.Try = "a driver for CUDA 11.8 or newer", "one for CUDA "+e.version, "update the NVIDIA driver, or use --engine cpu"
+	case errors.Is(err, cuda.ErrNoBinary):
+		out.Message = "the kernels are for another GPU"
+		out.Needed, out.Found, out.Try = "code for "+e.architecture, "code for a newer GPU", "compile for gpu:"+e.architecture
+	case errors.Is(err, cuda.ErrInvalidPTX):
+		out.Try = "this is a bug of redfox: use --engine cpu meanwhile"
+	}
+	return out
+}

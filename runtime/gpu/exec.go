@@ -1,0 +1,163 @@
+package gpu
+
+import (
+	"context"
+
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/primitives/service"
+)
+
+// job is a function that is to be called for all tiles of some rows.
+type job struct {
+	entry       *boundEntry
+	from, until int64
+}
+
+// expectRows bounds the tuples for which there is room at first although a kernel
+// may have none.
+const expectRows = 1 << 22
+
+// exec launches a job's function for all its rows, again and again if what it fills
+// has to grow.
+func (r *run) exec(ctx context.Context, j *job) error {
+	n := j.until - j.from
+	if n <= 0 {
+		return nil
+	}
+	e := j.entry
+	tile := int64(e.entry.Threads * e.entry.Items)
+	tiles := e.entry.Tiles(j.from, j.until)
+	blocks := min(tiles, e.blocks)
+	// A limit leaves room for what all blocks may have begun.
+	slack := blocks * tile
+	words := int64(e.entry.StateWords())
+	if err := r.roomForStates(blocks * words); err != nil {
+		return err
+	}
+	if err := r.service(service.States(r.states.word(), blocks, words, tiles)); err != nil {
+		return err
+	}
+	for first := true; ; first = false {
+		stop := false // the launch may stop before it is through
+		for _, t := range e.targets {
+			// Without expansions a row becomes at most one tuple.
+			most := n * t.sinks
+			if e.entry.Expansions > 0 {
+				most = maxRows
+			}
+			if first || t.rel.most > t.rel.limit {
+				expected := max(t.rel.most+min(most, expectRows), r.hints.of(t.rel.decl))
+				if err := t.rel.makeRoom(ctx, slack*t.sinks, expected); err != nil {
+					return err
+				}
+			}
+			t.rel.most, t.rel.dirty = min(t.rel.most+most, t.rel.capacity), true
+			stop = stop || t.rel.most > t.rel.limit
+		}
+		for _, t := range e.groups {
+			if first || t.rel.most > t.rel.limit {
+				expected := max(t.rel.most+min(n*t.sinks, expectRows), r.hints.of(t.rel.decl))
+				if err := t.rel.makeRoom(ctx, slack*t.sinks, expected); err != nil {
+					return err
+				}
+			}
+			if t.rel.limit != unlimited || t.rel.lay.Form == abi.Wide || t.rel.lay.Form == abi.Hash {
+				t.rel.most, t.rel.dirty = min(t.rel.room(), t.rel.most+maxRows), true
+			}
+			stop = stop || t.rel.most > t.rel.limit
+		}
+		if err := r.launch(ctx, j, blocks); err != nil {
+			return err
+		}
+		if e.faults {
+			if err := r.sync(ctx); err != nil {
+				return err
+			}
+		}
+		if !stop {
+			return nil
+		}
+		if err := r.sync(ctx); err != nil {
+			return err
+		}
+		stopped := false
+		for _, t := range e.targets {
+			stopped = stopped || t.rel.most > t.rel.limit
+		}
+		for _, t := range e.groups {
+			stopped = stopped || t.rel.most > t.rel.limit
+		}
+		if !stopped {
+			return nil
+		}
+	}
+}
+
+// roomForStates makes the memory for states one of so many words.
+func (r *run) roomForStates(words int64) error {
+	if r.states.bytes >= 8*words {
+		return nil
+	}
+	if err := r.free(&r.states); err != nil {
+		return err
+	}
+	return r.alloc(&r.states, "the states of kernels", 16*words)
+}
+
+// launch starts a job's function with the parameters as they are now.
+func (r *run) launch(ctx context.Context, j *job, blocks int64) error {
+	words, err := j.entry.bind(ctx, j, r.words[:0])
+	if err != nil {
+		return err
+	}
+	words = append(words, r.states.word())
+	r.words = words
+	shape := cuda.Shape{Grid: cuda.Dim{X: uint32(blocks)}, Block: cuda.Dim{X: uint32(j.entry.entry.Threads)}}
+	end, err := r.begin(timedKernel, j.entry.entry.Of)
+	if err != nil {
+		return err
+	}
+	r.control.fresh = false
+	r.launches++
+	if err := r.lane.stream.Launch(j.entry.f, shape, words); err != nil {
+		return err
+	}
+	return end()
+}
+
+// service launches a service kernel.
+func (r *run) service(l service.Launch) error {
+	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}}
+	r.launches++
+	return r.lane.stream.Launch(r.engine.services[l.Kernel], shape, l.Params)
+}
+
+// rehash enters the keys of a set into a larger one.
+func (r *run) rehash(from buffer, fromMask uint64, to buffer, toMask uint64, moved buffer) error {
+	return r.service(service.Rehash(from.word(), int64(fromMask), to.word(), int64(toMask), moved.word()))
+}
+
+// move copies cells of slots to where the slots went.
+func (r *run) move(moved buffer, slots int64, words int, from, to buffer) error {
+	return r.service(service.Move(moved.word(), slots, int64(words), from.word(), to.word()))
+}
+
+// rowset enters the first rows of columns into an empty row set.
+func (r *run) rowset(slots buffer, mask uint64, columns buffer, width int, rows int64) error {
+	return r.service(service.RowSet(slots.word(), int64(mask), columns.word(), int64(width), rows))
+}
+
+// scan replaces counts by their running sums.
+func (r *run) scan(counts buffer, n int64, inclusive bool) error {
+	bytes := service.ScanScratch(n)
+	if r.scratch.bytes < bytes {
+		if err := r.free(&r.scratch); err != nil {
+			return err
+		}
+		if err := r.zeroed(&r.scratch, "the scratch memory of sums", 2*bytes); err != nil {
+			return err
+		}
+	}
+	return r.service(service.Scan(counts.word(), n, inclusive, r.scratch.word()))
+}

@@ -1,0 +1,333 @@
+package gpu
+
+import (
+	"context"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/woven"
+)
+
+// groups is the contents of a group-by table, which all blocks share: slots of keys,
+// of accumulators and of marks.
+type groups struct {
+	decl  *harmony.Groups
+	lay   *layout.Key
+	what  string
+	run   *run
+	cells []abi.Cell
+
+	gauge int // the number of groups of Hash and Wide
+	most  int64
+	dirty bool
+	limit int64
+
+	table    buffer // keys of Hash, row set of Wide
+	mask     uint64
+	tuples   []*column
+	pointers buffer
+	data     []buffer // of each accumulator
+	occupied buffer
+	slots    int64 // that have cells; 0 before the first use
+}
+
+func newGroups(r *run, decl *harmony.Groups, lay *layout.Key, what string) *groups {
+	g := &groups{decl: decl, lay: lay, what: what, run: r, gauge: r.control.newGauge(), limit: unlimited}
+	for _, a := range decl.Accs {
+		g.cells = append(g.cells, abi.CellOf(a.Fn, a.In))
+	}
+	g.data = make([]buffer, len(g.cells))
+	if lay.Form == abi.Wide {
+		for _, c := range decl.Keys {
+			g.tuples = append(g.tuples, &column{Column: layout.Words, typ: c.Type})
+		}
+	}
+	return g
+}
+
+// settle takes over the cursor from the mirror, which is fresh.
+func (g *groups) settle() {
+	if g.dirty {
+		g.most, g.dirty = g.run.control.mirror[g.gauge], false
+	}
+}
+
+// count returns the number of groups of Hash and Wide.
+func (g *groups) count(ctx context.Context) (int64, error) {
+	if g.dirty {
+		if err := g.run.sync(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return g.most, nil
+}
+
+// keys bounds the number of groups that there can be.
+func (g *groups) keys() int64 {
+	if g.lay.Form == abi.Hash && g.lay.Size > 0 && g.lay.Size < maxRows {
+		return int64(g.lay.Size)
+	}
+	return maxRows
+}
+
+// room returns how many groups the table has room for.
+func (g *groups) room() int64 {
+	switch {
+	case g.slots == 0:
+		return 0
+	case g.lay.Form == abi.Hash:
+		return roomOf(g.mask)
+	case g.lay.Form == abi.Wide:
+		return min(g.slots, roomOf(g.mask))
+	}
+	return maxRows
+}
+
+// makeRoom makes room for so many groups more, where the slack is what blocks may
+// have begun.
+func (g *groups) makeRoom(ctx context.Context, slack, expected int64) error {
+	switch g.lay.Form {
+	case abi.None, abi.Direct:
+		if g.slots > 0 {
+			return nil
+		}
+		return g.addSlots(int64(g.lay.Size))
+	}
+	if need := min(g.most+slack, g.keys()); need > g.room() {
+		had, err := g.count(ctx)
+		if err != nil {
+			return err
+		}
+		need = min(had+slack, g.keys())
+		want := min(max(need, expected+slack), g.keys())
+		if need > g.room() {
+			if err := g.grow(ctx, had, need, want); err != nil {
+				return err
+			}
+		}
+	}
+	limit := int64(unlimited)
+	if g.room() < g.keys() {
+		limit = g.room() - slack
+	}
+	if limit == g.limit {
+		return nil
+	}
+	g.limit = limit
+	return g.run.control.set(ctx, g.gauge+1, limit)
+}
+
+// slotBytes is what a slot takes.
+func (g *groups) slotBytes() int64 {
+	n := int64(16 + 8*len(g.tuples))
+	for _, c := range g.cells {
+		n += 8 * int64(c.Words)
+	}
+	return n
+}
+
+// grow gives the table, which has some groups, room for need of them, and for as many
+// as are wanted if memory allows.
+func (g *groups) grow(ctx context.Context, had, need, want int64) error {
+	slots := slotsFor(want)
+	if g.slots > 0 {
+		slots = max(slots, growth(g.slots*g.slotBytes())*int64(g.mask+1))
+		slots = min(slots, max(slotsFor(g.keys()), slotsFor(need)))
+	}
+	for slots > slotsFor(need) && slots*g.slotBytes() > g.run.engine.mem.room()/2 {
+		slots /= 2
+	}
+	if g.lay.Form == abi.Wide {
+		return g.growTuples(ctx, had, slots)
+	}
+	table, mask, data, occupied, old := g.table, g.mask, g.data, g.occupied, g.slots
+	g.table, g.data, g.occupied, g.slots = buffer{}, make([]buffer, len(g.cells)), buffer{}, 0
+	if err := g.run.zeroed(&g.table, g.what, 8*(slots+1)); err != nil {
+		return err
+	}
+	g.mask = uint64(slots - 1)
+	if err := g.addSlots(slots + 1); err != nil {
+		return err
+	}
+	if old == 0 {
+		return nil
+	}
+	var moved buffer
+	if err := g.run.alloc(&moved, g.what, 8*old); err != nil {
+		return err
+	}
+	if err := g.run.rehash(table, mask, g.table, g.mask, moved); err != nil {
+		return err
+	}
+	if err := g.run.move(moved, old, 1, occupied, g.occupied); err != nil {
+		return err
+	}
+	for i, c := range g.cells {
+		if err := g.run.move(moved, old, c.Words, data[i], g.data[i]); err != nil {
+			return err
+		}
+	}
+	for _, b := range append(data, table, occupied, moved) {
+		if err := g.run.free(&b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *groups) growTuples(ctx context.Context, had, slots int64) error {
+	for _, c := range g.tuples {
+		if err := g.run.grow(&c.data, g.what, 8*had, 8*slots); err != nil {
+			return err
+		}
+	}
+	if err := g.run.pointers(ctx, &g.pointers, g.what, g.tuples); err != nil {
+		return err
+	}
+	if err := g.addSlots(slots); err != nil {
+		return err
+	}
+	old := g.table
+	g.table = buffer{}
+	if err := g.run.zeroed(&g.table, g.what, 8*(slots+1)); err != nil {
+		return err
+	}
+	g.mask = uint64(slots - 1)
+	if had > 0 {
+		if err := g.run.rowset(g.table, g.mask, g.pointers, len(g.tuples), had); err != nil {
+			return err
+		}
+	}
+	return g.run.free(&old)
+}
+
+// addSlots gives the table so many slots, the new ones without a row.
+func (g *groups) addSlots(slots int64) error {
+	for i, c := range g.cells {
+		size := 8 * int64(c.Words)
+		if err := g.run.grow(&g.data[i], g.what, g.slots*size, slots*size); err != nil {
+			return err
+		}
+		if err := g.run.fill(g.data[i], g.slots*int64(c.Words), slots*int64(c.Words), c.Initial); err != nil {
+			return err
+		}
+	}
+	if err := g.run.grow(&g.occupied, g.what, 8*g.slots, 8*slots); err != nil {
+		return err
+	}
+	if err := g.run.fill(g.occupied, g.slots, slots, 0); err != nil {
+		return err
+	}
+	g.slots = slots
+	return nil
+}
+
+// clear empties the table, which keeps its memory.
+func (g *groups) clear(ctx context.Context) error {
+	if err := g.reset(ctx); err != nil || g.slots == 0 {
+		return err
+	}
+	if g.table.at != 0 {
+		if err := g.run.zero(g.table); err != nil {
+			return err
+		}
+	}
+	for i, c := range g.cells {
+		if err := g.run.fill(g.data[i], 0, g.slots*int64(c.Words), c.Initial); err != nil {
+			return err
+		}
+	}
+	return g.run.fill(g.occupied, 0, g.slots, 0)
+}
+
+func (g *groups) reset(ctx context.Context) error {
+	if g.most == 0 {
+		return nil
+	}
+	g.most, g.dirty = 0, false
+	return g.run.control.set(ctx, g.gauge, 0)
+}
+
+func (g *groups) free(ctx context.Context) error {
+	if err := g.reset(ctx); err != nil {
+		return err
+	}
+	g.slots = 0
+	all := []*buffer{&g.table, &g.occupied, &g.pointers}
+	for i := range g.data {
+		all = append(all, &g.data[i])
+	}
+	for _, c := range g.tuples {
+		all = append(all, &c.data)
+	}
+	for _, b := range all {
+		if err := g.run.free(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numbers returns how many slots a kernel over the groups looks at.
+func (g *groups) numbers(ctx context.Context) (int64, error) {
+	if g.lay.Form == abi.Wide {
+		return g.count(ctx)
+	}
+	return g.slots, nil
+}
+
+// view copies the groups to the host.
+func (g *groups) view(ctx context.Context) (*woven.Groups, error) {
+	n, err := g.numbers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := &woven.Groups{Decl: g.decl, Occupied: make([]uint64, n)}
+	copies := []func() error{func() error { return g.run.fetch(ctx, bytesOf(v.Occupied), g.occupied) }}
+	for i, c := range g.cells {
+		cells := make([]uint64, n*int64(c.Words))
+		v.Cells = append(v.Cells, cells)
+		copies = append(copies, func() error { return g.run.fetch(ctx, bytesOf(cells), g.data[i]) })
+	}
+	keys := make([]uint64, n)
+	tuples := make([][]int64, len(g.tuples))
+	switch g.lay.Form {
+	case abi.Hash:
+		copies = append(copies, func() error { return g.run.fetch(ctx, bytesOf(keys), g.table) })
+	case abi.Wide:
+		for i, c := range g.tuples {
+			tuples[i] = make([]int64, n)
+			copies = append(copies, func() error { return g.run.fetch(ctx, bytesOf(tuples[i]), c.data) })
+		}
+	}
+	for _, f := range copies {
+		if err := f(); err != nil {
+			return nil, err
+		}
+	}
+	v.Key = func(slot, col int) int64 {
+		if g.lay.Form == abi.Wide {
+			return tuples[col][slot]
+		}
+		packed := uint64(slot)
+		if g.lay.Form == abi.Hash {
+			packed = keys[slot]
+			if slot == int(g.mask)+1 {
+				packed = 0
+			}
+		}
+		f := g.lay.Fields[col]
+		return int64(packed>>(f.Shift&63)&f.Mask()) + f.Base
+	}
+	return v, nil
+}
+
+// size is what code gets of the table.
+func (g *groups) size() int64 {
+	switch g.lay.Form {
+	case abi.Hash, abi.Wide:
+		return int64(g.mask)
+	}
+	return int64(g.lay.Size)
+}

@@ -1,0 +1,265 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+)
+
+// lane is what one run at a time needs of the driver: a stream, a second one to
+// interrupt it with, pinned memory, timers. Runs take one over from each other.
+type lane struct {
+	gpu    driver.Context
+	stream driver.Stream
+	urgent driver.Stream
+	pinned driver.HostMemory // nil where the driver has none
+
+	mirror []int64 // of a run's control block
+	ring   []int64 // words on their way to the device
+	used   int     // of the ring, since the stream was waited for
+	timers []driver.Event
+}
+
+const (
+	mirrorWords = 1 << 12
+	ringWords   = 1 << 13
+)
+
+func newLane(gpu driver.Context) (l *lane, err error) {
+	l = &lane{gpu: gpu}
+	defer func() {
+		if err != nil {
+			_ = l.close() // err says why there is no lane
+		}
+	}()
+	if l.stream, err = gpu.NewStream(); err != nil {
+		return nil, err
+	}
+	if l.urgent, err = gpu.NewStream(); err != nil {
+		return nil, err
+	}
+	return l, l.fit(mirrorWords)
+}
+
+// fit makes the mirror one of at least so many words. The stream is done.
+func (l *lane) fit(mirror int) error {
+	if mirror <= len(l.mirror) {
+		return nil
+	}
+	old := l.pinned
+	words := mirror + ringWords
+	var err error
+	l.pinned, err = l.gpu.AllocHost(8*words, cuda.HostOptions{})
+	var all []int64
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		l.pinned, all = nil, make([]int64, words)
+	case err != nil:
+		l.pinned = old
+		return err
+	default:
+		all = unsafe.Slice((*int64)(unsafe.Pointer(&l.pinned.Bytes()[0])), words)
+	}
+	l.mirror, l.ring = all[:mirror], all[mirror:]
+	if old != nil {
+		return old.Close()
+	}
+	return nil
+}
+
+func (l *lane) close() error {
+	var errs []error
+	for _, t := range l.timers {
+		errs = append(errs, t.Close())
+	}
+	if l.stream != nil {
+		errs = append(errs, l.stream.Close())
+	}
+	if l.urgent != nil {
+		errs = append(errs, l.urgent.Close())
+	}
+	if l.pinned != nil {
+		errs = append(errs, l.pinned.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// wait waits for all that is in the stream.
+func (l *lane) wait(ctx context.Context) error {
+	if err := l.stream.Synchronize(ctx); err != nil {
+		return err
+	}
+	l.used = 0
+	return nil
+}
+
+// put sets words of the device's memory.
+func (l *lane) put(ctx context.Context, to cuda.Pointer, words ...int64) error {
+	for len(words) > 0 {
+		if l.used == len(l.ring) {
+			if err := l.wait(ctx); err != nil {
+				return err
+			}
+		}
+		n := copy(l.ring[l.used:], words)
+		if err := l.stream.CopyToDevice(to, bytesOf(l.ring[l.used:l.used+n])); err != nil {
+			return err
+		}
+		l.used += n
+		to += cuda.Pointer(8 * n)
+		words = words[n:]
+	}
+	return nil
+}
+
+// timer returns the n-th timer of a run.
+func (l *lane) timer(n int) (driver.Event, error) {
+	for len(l.timers) <= n {
+		t, err := l.gpu.NewTimer()
+		if err != nil {
+			return nil, err
+		}
+		l.timers = append(l.timers, t)
+	}
+	return l.timers[n], nil
+}
+
+// bytesOf views words, or other numbers, as bytes.
+func bytesOf[T any](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// lanes are those that no run uses.
+type lanes struct {
+	gpu  driver.Context
+	mu   sync.Mutex
+	idle []*lane
+}
+
+func (l *lanes) take() (*lane, error) {
+	l.mu.Lock()
+	if n := len(l.idle); n > 0 {
+		found := l.idle[n-1]
+		l.idle = l.idle[:n-1]
+		l.mu.Unlock()
+		return found, nil
+	}
+	l.mu.Unlock()
+	return newLane(l.gpu)
+}
+
+// give takes back a lane whose stream is done.
+func (l *lanes) give(x *lane) {
+	x.used = 0
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.idle = append(l.idle, x)
+}
+
+func (l *lanes) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	for _, x := range l.idle {
+		errs = append(errs, x.close())
+	}
+	l.idle = nil
+	return errors.Join(errs...)
+}
+
+// control is the block of a run's numbers: gauges, counters of dropped decimals and a
+// word for faults. The lane's mirror has what it was when the stream was waited for.
+type control struct {
+	*lane
+	block buffer
+	words int
+	fresh bool // the mirror is what the device has
+	// limits are the gauges in use, which stop kernels when they are moved.
+	limits []int
+}
+
+// The words of the block. Gauges are of two words, each on a line of the cache of its
+// own.
+const (
+	droppedWord = 0
+	faultWord   = 1
+	gaugeWords  = 16
+	firstGauge  = gaugeWords
+)
+
+// unlimited is the limit of what needs no room.
+const unlimited = math.MaxInt64
+
+// newGauge returns the word of another gauge.
+func (c *control) newGauge() int {
+	at := c.words
+	c.words += gaugeWords
+	c.limits = append(c.limits, at+1)
+	return at
+}
+
+// start puts the block on the device: all cursors are 0 and all limits are open.
+func (c *control) start(m *memory) (err error) {
+	if err := c.fit(c.words); err != nil {
+		return err
+	}
+	if c.block, err = m.alloc(c.stream, "the run's counters", int64(8*c.words)); err != nil {
+		return err
+	}
+	clear(c.mirror[:c.words])
+	for _, at := range c.limits {
+		c.mirror[at] = unlimited
+	}
+	if err := c.stream.CopyToDevice(c.block.at, bytesOf(c.mirror[:c.words])); err != nil {
+		return err
+	}
+	c.fresh = true
+	return nil
+}
+
+// at returns the address of a word.
+func (c *control) at(word int) cuda.Pointer { return c.block.at + cuda.Pointer(8*word) }
+
+// sync makes the mirror what the device has, once all that is in the stream is done.
+func (c *control) sync(ctx context.Context) error {
+	if c.fresh {
+		return nil
+	}
+	if err := c.stream.CopyToHost(bytesOf(c.mirror[:c.words]), c.block.at); err != nil {
+		return err
+	}
+	if err := c.wait(ctx); err != nil {
+		return err
+	}
+	c.fresh = true
+	return nil
+}
+
+// set sets words from a word on.
+func (c *control) set(ctx context.Context, word int, values ...int64) error {
+	copy(c.mirror[word:], values)
+	return c.put(ctx, c.at(word), values...)
+}
+
+// stop makes the kernels at work leave off as soon as they look at a gauge, and waits
+// until they have. It is called when the run's context is done.
+func (c *control) stop() error {
+	for _, at := range c.limits {
+		// The least of all limits is that with the highest bit alone.
+		if err := c.urgent.Fill32(c.at(at)+4, 1<<31, 1); err != nil {
+			return err
+		}
+	}
+	if err := c.urgent.Synchronize(context.Background()); err != nil {
+		return err
+	}
+	return c.wait(context.Background())
+}

@@ -1,0 +1,158 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/runtime"
+)
+
+// memory hands out the device's memory and accounts for it. What is freed it keeps
+// for the next one who asks, of any run.
+type memory struct {
+	gpu  driver.Context
+	pool driver.Pool // nil where the driver has none
+
+	mu               sync.Mutex
+	limit            int64
+	held, peak       int64
+	resident         int64 // of held, by columns of facts
+	evict            func(bytes int64) bool
+	toDevice, toHost int64 // bytes copied so far
+}
+
+// spareBytes is what the engine leaves of the free memory to the driver, which needs
+// some for modules and streams.
+const spareBytes = 512 << 20
+
+func newMemory(gpu driver.Context, limit int64) (*memory, error) {
+	free, total, err := gpu.MemoryInfo()
+	if err != nil {
+		return nil, err
+	}
+	m := &memory{gpu: gpu, limit: max(int64(free)-spareBytes, int64(total)/8)}
+	if limit > 0 {
+		m.limit = min(limit, m.limit)
+	}
+	m.pool, err = gpu.NewPool(cuda.PoolOptions{ReleaseThreshold: uint64(m.limit)})
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *memory) close() error {
+	if m.pool == nil {
+		return nil
+	}
+	return m.pool.Close()
+}
+
+// reserve accounts for bytes, and makes residents leave if there is no room.
+func (m *memory) reserve(what string, bytes int64) error {
+	for {
+		m.mu.Lock()
+		held := m.held + bytes
+		if held <= m.limit {
+			m.held = held
+			m.peak = max(m.peak, held)
+			m.mu.Unlock()
+			return nil
+		}
+		m.mu.Unlock()
+		if !m.evict(held - m.limit) {
+			return m.full(what, bytes)
+		}
+	}
+}
+
+func (m *memory) full(what string, bytes int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &runtime.MemoryError{What: what, Want: bytes, Held: m.held, Bound: m.limit, Device: true}
+}
+
+// room returns how many bytes could still be reserved.
+func (m *memory) room() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.limit - m.held + m.resident
+}
+
+func (m *memory) release(bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.held -= bytes
+}
+
+// leastBytes is what the smallest allocation takes.
+const leastBytes = 256
+
+// alloc returns memory, whose contents are not defined, for work that comes later in
+// the stream.
+func (m *memory) alloc(s driver.Stream, what string, bytes int64) (buffer, error) {
+	bytes = max((bytes+leastBytes-1)/leastBytes*leastBytes, leastBytes)
+	if err := m.reserve(what, bytes); err != nil {
+		return buffer{}, err
+	}
+	for again := false; ; again = true {
+		var at cuda.Pointer
+		var err error
+		if m.pool != nil {
+			at, err = m.pool.Alloc(s, uint64(bytes))
+		} else {
+			at, err = m.gpu.Alloc(uint64(bytes))
+		}
+		switch {
+		case err == nil:
+			return buffer{at, bytes}, nil
+		case !errors.Is(err, cuda.ErrOutOfMemory):
+			m.release(bytes)
+			return buffer{}, err
+		case again && !m.evict(bytes):
+			m.release(bytes)
+			return buffer{}, m.full(what, bytes)
+		}
+		// Memory that streams have yet to free is not free, and pieces of what is may
+		// be too small.
+		err = s.Synchronize(context.Background())
+		if err == nil && m.pool != nil {
+			err = m.pool.Trim(0)
+		}
+		if err != nil {
+			m.release(bytes)
+			return buffer{}, err
+		}
+	}
+}
+
+// free gives memory back once the work that is in the stream now is done.
+func (m *memory) free(s driver.Stream, b buffer) error {
+	if b.at == 0 {
+		return nil
+	}
+	m.release(b.bytes)
+	if m.pool == nil {
+		return m.gpu.Free(b.at)
+	}
+	return s.Free(b.at)
+}
+
+// copied counts bytes that went over the bus.
+func (m *memory) copied(toDevice, toHost int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.toDevice += toDevice
+	m.toHost += toHost
+}
+
+// buffer is device memory. The zero value is none.
+type buffer struct {
+	at    cuda.Pointer
+	bytes int64
+}
+
+func (b buffer) word() int64 { return int64(b.at) }

@@ -1,0 +1,237 @@
+package gpu
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// maxRows is how many rows a relation can have: indexes have row numbers of 32
+// bits, and store a row plus 1.
+const maxRows = math.MaxUint32 - 1
+
+// column is the data of a column: a loaded one, or memory that the run fills.
+type column struct {
+	layout.Column
+	typ    scalar.Type
+	loaded *store.Column
+	data   buffer // of the run, unless it is loaded
+}
+
+// relation is the contents of a relation: rows up to the gauge's cursor, of which
+// those up to full are merged, and those up to old were there a round before.
+type relation struct {
+	decl  *harmony.Relation
+	what  string // the user's name of it, for messages
+	run   *run
+	cols  []*column
+	gauge int // its word in the control block
+	// most is the cursor or, while kernels are at work that move it, a bound of it.
+	most      int64
+	dirty     bool
+	full, old int64
+	// behind says that full is what the cursor will be, which is not yet known.
+	behind bool
+	// capacity is how many rows the columns have room for.
+	capacity int64
+	limit    int64 // as the device has it
+	// generation changes whenever rows that can be read change, other than by new
+	// ones after them.
+	generation int
+	set        *tupleSet // of a derived relation
+
+	pointers buffer // to the columns, for a wide set
+}
+
+// rows returns how many rows there are, merged or not. It waits for kernels that may
+// have added some.
+func (r *relation) rows(ctx context.Context) (int64, error) {
+	if !r.dirty {
+		return r.most, nil
+	}
+	if err := r.run.sync(ctx); err != nil {
+		return 0, err
+	}
+	return r.most, nil
+}
+
+// settle takes over the cursor from the mirror, which is fresh.
+func (r *relation) settle() {
+	if r.dirty {
+		r.most, r.dirty = r.run.control.mirror[r.gauge], false
+	}
+	if r.behind {
+		r.full, r.behind = r.most, false
+	}
+}
+
+// version returns the rows of a version.
+func (r *relation) version(ctx context.Context, v harmony.Version) (from, until int64, err error) {
+	if r.decl.Kind != queryplan.Derived {
+		until, err = r.rows(ctx)
+		return 0, until, err
+	}
+	if r.behind && v != harmony.Old {
+		if _, err := r.rows(ctx); err != nil {
+			return 0, 0, err
+		}
+	}
+	switch v {
+	case harmony.Delta:
+		return r.old, r.full, nil
+	case harmony.Old:
+		return 0, r.old, nil
+	}
+	return 0, r.full, nil
+}
+
+// merge ends a round.
+func (r *relation) merge(ctx context.Context) error {
+	if r.behind {
+		if _, err := r.rows(ctx); err != nil {
+			return err
+		}
+	}
+	r.old = r.full
+	r.full, r.behind = r.most, r.dirty
+	return nil
+}
+
+// clear empties the relation and keeps its memory.
+func (r *relation) clear(ctx context.Context) error {
+	r.full, r.old, r.behind = 0, 0, false
+	r.generation++
+	if r.most > 0 {
+		r.most, r.dirty = 0, false
+		if err := r.run.control.set(ctx, r.gauge, 0); err != nil {
+			return err
+		}
+	}
+	if r.set != nil {
+		return r.set.clear()
+	}
+	return nil
+}
+
+// release empties the relation and frees its memory.
+func (r *relation) release(ctx context.Context) error {
+	if r.gauge < 0 {
+		return nil
+	}
+	r.full, r.old, r.behind, r.capacity = 0, 0, false, 0
+	r.generation++
+	if r.most > 0 {
+		r.most, r.dirty = 0, false
+		if err := r.run.control.set(ctx, r.gauge, 0); err != nil {
+			return err
+		}
+	}
+	for _, c := range r.cols {
+		if err := r.run.free(&c.data); err != nil {
+			return err
+		}
+	}
+	return r.dropSet()
+}
+
+// dropSet frees the set. Another tuple must not be inserted.
+func (r *relation) dropSet() error {
+	if r.set == nil {
+		return nil
+	}
+	return r.set.free()
+}
+
+// growth is how many times as large a table becomes that has to grow: small ones grow
+// faster, because each time the device is waited for.
+func growth(bytes int64) int64 {
+	if bytes < 256<<20 {
+		return 4
+	}
+	return 2
+}
+
+// makeRoom makes room for so many rows more, for more than that if the relation
+// grows, and sets the limit so that the slack, of what blocks may have begun, is
+// always left. It wants to have room for the expected rows.
+func (r *relation) makeRoom(ctx context.Context, slack, expected int64) error {
+	room := func() int64 {
+		if r.set == nil {
+			return r.capacity
+		}
+		return min(r.capacity, r.set.room())
+	}
+	if r.most+slack > room() {
+		// What is known of the cursor may be far too much.
+		if _, err := r.rows(ctx); err != nil {
+			return err
+		}
+		need := r.most + slack
+		if need > maxRows {
+			return fmt.Errorf("%s has more than 4 billion tuples, which is not supported", r.what)
+		}
+		want := min(max(need, expected+slack, r.run.sizes.rows), maxRows)
+		if err := r.growColumns(ctx, need, want); err != nil {
+			return err
+		}
+		if r.set != nil {
+			if err := r.set.makeRoom(ctx, r, need, want); err != nil {
+				return err
+			}
+		}
+	}
+	limit := int64(unlimited)
+	if n := room(); n < maxRows {
+		limit = n - slack
+	}
+	if limit == r.limit {
+		return nil
+	}
+	r.limit = limit
+	return r.run.control.set(ctx, r.gauge+1, limit)
+}
+
+// growColumns makes room for at least need rows; for as many as are wanted, or many
+// times as many as before, if memory allows.
+func (r *relation) growColumns(ctx context.Context, need, want int64) error {
+	if need <= r.capacity {
+		return nil
+	}
+	size := int64(r.rowBytes())
+	if size == 0 {
+		r.capacity = maxRows
+		return nil
+	}
+	rows := max(want, min(growth(r.capacity*size)*r.capacity, maxRows))
+	for rows > need && rows*size > r.run.engine.mem.room()/2 {
+		rows = max(need, rows/2)
+	}
+	for _, c := range r.cols {
+		if c.Width > 0 {
+			if err := r.run.grow(&c.data, r.what, r.most*int64(c.Width), rows*int64(c.Width)); err != nil {
+				return err
+			}
+		}
+	}
+	r.capacity = rows
+	if r.set == nil || r.set.form != abi.Wide {
+		return nil
+	}
+	return r.run.pointers(ctx, &r.pointers, r.what, r.cols)
+}
+
+// rowBytes is the size of a tuple.
+func (r *relation) rowBytes() int {
+	n := 0
+	for _, c := range r.cols {
+		n += c.Width
+	}
+	return n
+}

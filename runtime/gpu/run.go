@@ -1,0 +1,338 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/order"
+	"github.com/redfoxdb/redfox/runtime/woven"
+)
+
+// run is one evaluation of a program: the gpu engine's machine.
+type run struct {
+	*woven.Bound
+	ctx     context.Context
+	engine  *Engine
+	lane    *lane
+	control control
+	walk    woven.Walk
+	code    *code
+	hints   *hints
+	sizes   sizes
+
+	relations map[*harmony.Relation]*relation
+	indexes   map[*harmony.Index]*index
+	groups    map[*harmony.Groups]*groups
+	entries   map[string][]*boundEntry // of a kernel one; of an index those that build it
+	residents []*resident              // in use
+	found     map[columnKey]*resident
+
+	states, scratch buffer
+	words           []int64 // of the launch at hand
+	owned           map[cuda.Pointer]int64
+	held, peak      int64
+	meter
+}
+
+// allocate makes the variables, which hold nothing yet.
+func (r *run) allocate() error {
+	g := r.Graph
+	r.control.lane = r.lane
+	r.control.words = firstGauge
+	r.control.limits = nil
+	r.relations = make(map[*harmony.Relation]*relation, len(g.Relations))
+	r.indexes = make(map[*harmony.Index]*index, len(g.Indexes))
+	r.groups = make(map[*harmony.Groups]*groups, len(g.Groups))
+	r.entries = map[string][]*boundEntry{}
+	r.owned = map[cuda.Pointer]int64{}
+	r.found = map[columnKey]*resident{}
+	name := r.Names(r.walk.Request.Plan)
+	for _, decl := range g.Relations {
+		rel := &relation{decl: decl, what: name(decl), run: r, limit: unlimited, gauge: -1}
+		loaded := r.Data.Columns(decl)
+		for i, c := range decl.Cols {
+			col := &column{Column: r.Layouts.Columns[decl][i], typ: c.Type}
+			if loaded != nil {
+				col.loaded = loaded[i]
+			}
+			rel.cols = append(rel.cols, col)
+		}
+		if loaded != nil {
+			rel.most = int64(r.Data.Rows(decl))
+			rel.full = rel.most
+		} else {
+			rel.gauge = r.control.newGauge()
+		}
+		if lay := r.Layouts.Sets[decl]; lay != nil {
+			rel.set = newTupleSet(r, rel.what, lay)
+		}
+		r.relations[decl] = rel
+	}
+	for _, decl := range g.Indexes {
+		r.indexes[decl] = newIndex(r, decl, r.Layouts.Indexes[decl], r.relations[decl.Of], name(decl))
+	}
+	for _, decl := range g.Groups {
+		r.groups[decl] = newGroups(r, decl, r.Layouts.Groups[decl], name(decl))
+	}
+	return r.control.start(r.engine.mem)
+}
+
+// isLoaded reports whether the relation is facts.
+func (r *relation) isLoaded() bool { return r.gauge < 0 }
+
+// sync waits for the device, and takes over all numbers.
+func (r *run) sync(ctx context.Context) error {
+	if r.control.fresh {
+		return nil
+	}
+	r.waits++
+	if err := r.control.sync(ctx); err != nil {
+		return err
+	}
+	for _, rel := range r.relations {
+		rel.settle()
+	}
+	for _, g := range r.groups {
+		g.settle()
+	}
+	return nil
+}
+
+// Merge makes what was inserted the delta of a relation.
+func (r *run) Merge(decl *harmony.Relation, last bool) error {
+	rel := r.relations[decl]
+	if err := rel.merge(r.ctx); err != nil || !last {
+		return err
+	}
+	return rel.dropSet()
+}
+
+// Clear empties a variable, which keeps its memory.
+func (r *run) Clear(v harmony.Managed) error {
+	switch v := v.(type) {
+	case *harmony.Relation:
+		return r.relations[v].clear(r.ctx)
+	case *harmony.Groups:
+		return r.groups[v].clear(r.ctx)
+	}
+	return nil
+}
+
+// Free gives back what a variable holds. One that is filled again keeps its memory.
+func (r *run) Free(v harmony.Managed, again bool) error {
+	switch v := v.(type) {
+	case *harmony.Relation:
+		rel := r.relations[v]
+		if !rel.dirty {
+			r.hints.note(v, rel.most)
+		}
+		if again {
+			return rel.clear(r.ctx)
+		}
+		return rel.release(r.ctx)
+	case *harmony.Index:
+		if !again {
+			return r.indexes[v].free()
+		}
+	case *harmony.Groups:
+		g := r.groups[v]
+		if !g.dirty {
+			r.hints.note(v, g.most)
+		}
+		if again {
+			return g.clear(r.ctx)
+		}
+		return g.free(r.ctx)
+	}
+	return nil
+}
+
+// Size counts the tuples of a relation.
+func (r *run) Size(decl *harmony.Relation) (woven.Size, error) {
+	rel := r.relations[decl]
+	_, full, err := rel.version(r.ctx, harmony.Full)
+	return woven.Size{Full: full, Delta: rel.full - rel.old}, err
+}
+
+// Rows copies the full part of a relation to the host.
+func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
+	rel := r.relations[decl]
+	_, n, err := rel.version(r.ctx, harmony.Full)
+	if err != nil {
+		return nil, err
+	}
+	rows := &order.Rows{Name: rel.what, N: int(n)}
+	for i, c := range rel.cols {
+		col := order.Column{Type: c.typ}
+		if c.loaded != nil {
+			col.Words = c.loaded
+		} else {
+			v := &layout.View{Column: c.Column, Data: make([]byte, n*int64(c.Width))}
+			if err := r.fetch(r.ctx, v.Data, c.data); err != nil {
+				return nil, err
+			}
+			col.Words = v
+		}
+		if c.typ.Kind == scalar.String {
+			col.Dict = r.Dict(decl, i)
+		}
+		rows.Cols = append(rows.Cols, col)
+	}
+	return rows, nil
+}
+
+// Append adds tuples that the host computed.
+func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int64, from int)) error {
+	if n == 0 {
+		return nil
+	}
+	to := r.relations[decl]
+	if _, err := to.rows(r.ctx); err != nil {
+		return err
+	}
+	if err := to.makeRoom(r.ctx, int64(n), int64(n)); err != nil {
+		return err
+	}
+	words := make([]int64, n)
+	for i, c := range to.cols {
+		if c.Width == 0 {
+			continue
+		}
+		read(i, words, 0)
+		v := layout.View{Column: c.Column, Data: make([]byte, n*c.Width)}
+		v.Write(words, 0)
+		at := cuda.Pointer(to.most * int64(c.Width))
+		if err := r.send(buffer{c.data.at + at, c.data.bytes - int64(at)}, v.Data); err != nil {
+			return err
+		}
+	}
+	to.most += int64(n)
+	return r.control.set(r.ctx, to.gauge, to.most)
+}
+
+// Kernel runs a kernel over all rows of its source.
+func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
+	if r.entries[k.Name] == nil {
+		for _, f := range r.code.functions {
+			if f.entry.Of == k.Name && f.entry.Role == abi.Kernel {
+				b, err := r.bindKernel(r.ctx, k, f)
+				if err != nil {
+					return woven.Work{}, err
+				}
+				r.entries[k.Name] = []*boundEntry{b}
+			}
+		}
+	}
+	e := r.entries[k.Name][0]
+	j := &job{entry: e}
+	var err error
+	switch s := k.Source.(type) {
+	case *harmony.Rows:
+		j.from, j.until, err = r.relations[s.Rel].version(r.ctx, s.Version)
+	case *harmony.GroupRows:
+		j.until, err = r.groups[s.Groups].numbers(r.ctx)
+	case *harmony.Values:
+		j.until = int64(len(s.Rows))
+	}
+	if err != nil {
+		return woven.Work{}, err
+	}
+	work := woven.Work{Source: j.until - j.from}
+	work.Bytes = work.Source * int64(r.LoadedBytes(k))
+	if err := r.filled(e, &work, -1); err != nil {
+		return woven.Work{}, err
+	}
+	if err := r.exec(r.ctx, j); err != nil {
+		return woven.Work{}, err
+	}
+	if err := r.filled(e, &work, 1); err != nil {
+		return woven.Work{}, err
+	}
+	if e.faults && r.control.mirror[faultWord] != 0 {
+		return woven.Work{}, r.overflow(k)
+	}
+	return work, nil
+}
+
+// filled adds the tuples of the relations that an entry fills, times sign, if anybody
+// wants to know them.
+func (r *run) filled(e *boundEntry, work *woven.Work, sign int64) error {
+	if !r.walk.Request.Profile {
+		return nil
+	}
+	for _, t := range e.targets {
+		n, err := t.rel.rows(r.ctx)
+		if err != nil {
+			return err
+		}
+		work.Kept += sign * n
+		work.Bytes += sign * n * int64(t.rel.rowBytes())
+	}
+	return nil
+}
+
+// overflow names the group whose result does not fit.
+func (r *run) overflow(k *harmony.Kernel) error {
+	src, ok := k.Source.(*harmony.GroupRows)
+	if !ok {
+		return woven.ErrNoOverflow
+	}
+	view, err := r.groups[src.Groups].view(r.ctx)
+	if err != nil {
+		return err
+	}
+	return r.Overflow(view)
+}
+
+// Build makes an index.
+func (r *run) Build(decl *harmony.Index) error {
+	if r.entries[decl.Name] == nil {
+		for _, f := range r.code.functions {
+			if f.entry.Of == decl.Name && f.entry.Role != abi.Kernel {
+				b, err := r.bindEntry(r.ctx, f)
+				if err != nil {
+					return err
+				}
+				r.entries[decl.Name] = append(r.entries[decl.Name], b)
+			}
+		}
+	}
+	passes, err := r.indexes[decl].prepare(r.ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range passes {
+		for _, e := range r.entries[decl.Name] {
+			if e.entry.Role == p.role {
+				if err := r.exec(r.ctx, &job{entry: e, from: p.from, until: p.until}); err != nil {
+					return err
+				}
+			}
+		}
+		if p.after != nil {
+			if err := p.after(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// end gives back what the run holds. The stream is done, unless the device is lost.
+func (r *run) end() error {
+	var errs []error
+	for at, bytes := range r.owned {
+		errs = append(errs, r.engine.mem.free(r.lane.stream, buffer{at, bytes}))
+	}
+	r.owned, r.held = nil, 0
+	for _, x := range r.residents {
+		r.engine.resident.release(x)
+	}
+	r.residents = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,102 @@
+package gpu
+
+import (
+	"context"
+
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/layout"
+)
+
+// tupleSet knows the tuples of a derived relation.
+type tupleSet struct {
+	lay   *layout.Key
+	run   *run
+	what  string
+	form  abi.Form
+	table buffer
+	mask  uint64 // of Hash and Wide
+}
+
+func newTupleSet(r *run, what string, lay *layout.Key) *tupleSet {
+	return &tupleSet{lay: lay, run: r, what: what, form: lay.Form}
+}
+
+// room returns how many tuples can be in the set as it is.
+func (s *tupleSet) room() int64 {
+	switch {
+	case s.form == abi.None:
+		return maxRows
+	case s.table.at == 0:
+		return 0
+	case s.form == abi.Direct:
+		return maxRows
+	}
+	return roomOf(s.mask)
+}
+
+// roomOf is two thirds of a table's slots.
+func roomOf(mask uint64) int64 { return int64((mask + 1) / 3 * 2) }
+
+// slotsFor returns how many slots hold so many keys at two thirds of them or
+// less.
+func slotsFor(keys int64) int64 {
+	slots := int64(64)
+	for roomOf(uint64(slots-1)) < keys {
+		slots *= 2
+	}
+	return slots
+}
+
+// makeRoom makes room for need tuples in all, and for as many as are wanted if memory
+// allows.
+func (s *tupleSet) makeRoom(ctx context.Context, r *relation, need, want int64) error {
+	if need <= s.room() {
+		return nil
+	}
+	if s.form == abi.Direct {
+		return s.run.zeroed(&s.table, s.what, int64(s.lay.BitmapBytes()))
+	}
+	slots := slotsFor(want)
+	if had := s.table; had.at != 0 {
+		slots = max(slots, growth(had.bytes)*int64(s.mask+1))
+	}
+	for slots > slotsFor(need) && 8*slots > s.run.engine.mem.room()/2 {
+		slots /= 2
+	}
+	old, mask := s.table, s.mask
+	s.table = buffer{}
+	// The word of the key 0 comes after the slots.
+	if err := s.run.zeroed(&s.table, s.what, 8*(slots+1)); err != nil {
+		return err
+	}
+	s.mask = uint64(slots - 1)
+	switch {
+	case s.form == abi.Wide && r.most > 0:
+		if err := s.run.rowset(s.table, s.mask, r.pointers, len(r.cols), r.most); err != nil {
+			return err
+		}
+	case s.form == abi.Hash && old.at != 0:
+		if err := s.run.rehash(old, mask, s.table, s.mask, buffer{}); err != nil {
+			return err
+		}
+	}
+	return s.run.free(&old)
+}
+
+// clear empties the set, which keeps its memory.
+func (s *tupleSet) clear() error {
+	if s.table.at == 0 {
+		return nil
+	}
+	return s.run.zero(s.table)
+}
+
+func (s *tupleSet) free() error { return s.run.free(&s.table) }
+
+// size is what code gets of the set.
+func (s *tupleSet) size() int64 {
+	if s.form == abi.Hash || s.form == abi.Wide {
+		return int64(s.mask)
+	}
+	return int64(s.lay.Size)
+}

@@ -1,0 +1,144 @@
+package gpu
+
+import (
+	"context"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/primitives/service"
+)
+
+// alloc makes the empty buffer one of so many bytes, whose contents are not defined.
+func (r *run) alloc(b *buffer, what string, bytes int64) error {
+	made, err := r.engine.mem.alloc(r.lane.stream, what, bytes)
+	if err != nil {
+		return err
+	}
+	*b = made
+	r.owned[made.at] = made.bytes
+	r.held += made.bytes
+	r.peak = max(r.peak, r.held)
+	return nil
+}
+
+// zeroed makes the empty buffer one of so many zeroed bytes.
+func (r *run) zeroed(b *buffer, what string, bytes int64) error {
+	if err := r.alloc(b, what, bytes); err != nil {
+		return err
+	}
+	return r.zero(*b)
+}
+
+// zero clears a buffer.
+func (r *run) zero(b buffer) error {
+	return r.lane.stream.Fill32(b.at, 0, uint64(b.bytes/4))
+}
+
+// renew makes a buffer one of so many zeroed bytes, in its own memory if it is of about
+// that size.
+func (r *run) renew(b *buffer, what string, bytes int64) error {
+	if b.at != 0 && b.bytes >= bytes && b.bytes <= 4*max(bytes, leastBytes) {
+		return r.lane.stream.Fill32(b.at, 0, uint64((bytes+3)/4))
+	}
+	if err := r.free(b); err != nil {
+		return err
+	}
+	return r.zeroed(b, what, bytes)
+}
+
+// fill sets the words from until of a buffer.
+func (r *run) fill(b buffer, from, until int64, value int64) error {
+	at := b.at + cuda.Pointer(8*from)
+	if until <= from {
+		return nil
+	}
+	if value == 0 {
+		return r.lane.stream.Fill32(at, 0, uint64(2*(until-from)))
+	}
+	return r.service(service.Fill(int64(at), until-from, value))
+}
+
+// grow makes a buffer one of at least so many bytes, which begins with the first ones
+// of what it was.
+func (r *run) grow(b *buffer, what string, keep, bytes int64) error {
+	if bytes <= b.bytes {
+		return nil
+	}
+	old := *b
+	if err := r.alloc(b, what, bytes); err != nil {
+		return err
+	}
+	if keep > 0 {
+		if err := r.lane.stream.Copy(b.at, old.at, uint64(keep)); err != nil {
+			return err
+		}
+	}
+	return r.free(&old)
+}
+
+// free makes a buffer empty.
+func (r *run) free(b *buffer) error {
+	if b.at == 0 {
+		return nil
+	}
+	old := *b
+	*b = buffer{}
+	r.disown(old)
+	return r.engine.mem.free(r.lane.stream, old)
+}
+
+// disown lets a buffer outlive the run.
+func (r *run) disown(b buffer) {
+	delete(r.owned, b.at)
+	r.held -= b.bytes
+}
+
+// pointers puts the addresses of columns into a buffer.
+func (r *run) pointers(ctx context.Context, b *buffer, what string, cols []*column) error {
+	if b.at == 0 {
+		if err := r.alloc(b, what, int64(8*len(cols))); err != nil {
+			return err
+		}
+	}
+	words := make([]int64, len(cols))
+	for i, c := range cols {
+		words[i] = c.data.word()
+	}
+	return r.control.put(ctx, b.at, words...)
+}
+
+// send copies bytes to the device.
+func (r *run) send(to buffer, from []byte) error {
+	if len(from) == 0 {
+		return nil
+	}
+	end, err := r.begin(timedSend, "")
+	if err != nil {
+		return err
+	}
+	r.toDevice += int64(len(from))
+	// Go's memory is staged before the call returns.
+	if err := r.lane.stream.CopyToDevice(to.at, from); err != nil {
+		return err
+	}
+	return end()
+}
+
+// fetch copies bytes from the device and waits for them.
+func (r *run) fetch(ctx context.Context, to []byte, from buffer) error {
+	if len(to) == 0 {
+		return nil
+	}
+	end, err := r.begin(timedFetch, "")
+	if err != nil {
+		return err
+	}
+	r.toHost += int64(len(to))
+	if err := r.lane.stream.CopyToHost(to, from.at); err != nil {
+		return err
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	r.waits++
+	return r.lane.wait(ctx)
+}
