@@ -42,6 +42,7 @@ var hostCode = sync.OnceValues(func() (launch func(string, int64, uint64, *int64
 	}
 	defer os.RemoveAll(dir)
 	library := filepath.Join(dir, "host.so")
+	sources()
 	if out, err := exec.Command("clang-15", "-std=c++17", "-O1", "-fPIC", "-shared", "-DRF_EMULATED", "-Wall", "-Wextra", "-Werror",
 		filepath.Join("src", "host.cpp"), "-o", library).CombinedOutput(); err != nil {
 		return nil, &exec.Error{Name: "clang-15", Err: errorText(string(out) + err.Error())}
@@ -53,6 +54,16 @@ var hostCode = sync.OnceValues(func() (launch func(string, int64, uint64, *int64
 	purego.RegisterLibFunc(&launch, handle, "rf_launch")
 	return launch, nil
 })
+
+// sources reads what clang reads, so that go test knows that a result depends on it.
+func sources() {
+	for _, dir := range []string{"src", filepath.Join("..", "src"), filepath.Join("..", "src", "test")} {
+		files, _ := filepath.Glob(filepath.Join(dir, "*"))
+		for _, f := range files {
+			os.ReadFile(f)
+		}
+	}
+}
 
 type errorText string
 

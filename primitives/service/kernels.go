@@ -35,7 +35,7 @@ var (
 	rehashKernel = Kernel{
 		Name: "rf_rehash", Params: []string{"from", "from_mask", "to", "to_mask", "moved"},
 		Does: "enters the keys of a set into a larger one",
-		Tile: threads * 8,
+		Tile: threads * 4,
 		Cost: "8 bytes read and, if moved is wanted, 8 written a slot; about 1.5 atomics a key, those of neighbours near each other",
 	}
 	moveKernel = Kernel{
@@ -53,20 +53,35 @@ var (
 	bitsKernel = Kernel{
 		Name: "rf_bits", Params: []string{"bits", "size", "fields", "count", "from", "until"},
 		Does: "sets the bits of the packed keys of rows",
-		Tile: threads * 8,
+		Tile: threads * 4,
 		Cost: "the columns read; one atomic a row",
 	}
 	keysKernel = Kernel{
 		Name: "rf_keys", Params: []string{"slots", "mask", "fields", "count", "from", "until"},
 		Does: "inserts the packed keys of rows into a set",
-		Tile: threads * 8,
+		Tile: threads * 4,
 		Cost: "the columns read; about 1.5 random accesses and one atomic a row",
+	}
+	sortCountKernel = Kernel{
+		Name: "rf_sort_count", Params: []string{"keys", "n", "shift", "counts"},
+		Does: "counts the digits of keys for a pass of a sort",
+		Tile: threads * 16,
+		Cost: "8 bytes read and one atomic in shared memory a key; 2 KB written a tile",
+	}
+	sortScatterKernel = Kernel{
+		Name: "rf_sort_scatter", Params: []string{"keys_out", "payloads_out", "keys", "payloads", "counts", "n", "shift"},
+		Does: "moves keys to their places by a digit",
+		Tile: threads * 16,
+		Cost: "8 bytes read and 8 written a key and a payload; 2 KB read a tile",
 	}
 )
 
-// Kernels returns all kernels, in the order of the PTX.
+// Kernels returns the kernels of PTX, in its order.
 func Kernels() []*Kernel {
 	return []*Kernel{
 		&statesKernel, &fillKernel, &scanKernel, &rehashKernel, &moveKernel, &rowSetKernel, &bitsKernel, &keysKernel,
 	}
 }
+
+// SortKernels returns the kernels of SortPTX, in its order.
+func SortKernels() []*Kernel { return []*Kernel{&sortCountKernel, &sortScatterKernel} }

@@ -101,3 +101,24 @@ func Keys(slots, mask, fields, count, from, until int64) Launch {
 
 // span is the number of rows that tiles cover which begin at a multiple of 16.
 func span(from, until int64) int64 { return max(0, until-from&^15) }
+
+// A sort of words as unsigned numbers, with a payload each or without, takes a pass
+// for each byte in which they may differ, the lowest first: SortCount, an exclusive
+// Scan of the counts, SortScatter. It is stable. The kernels are those of SortPTX.
+
+// SortCount counts, for each tile of n keys, those with each value of the byte
+// key >> shift.
+func SortCount(keys, n, shift, counts int64) Launch {
+	return over(&sortCountKernel, n, keys, n, shift, counts)
+}
+
+// SortCounts returns the number of words of counts for n keys.
+func SortCounts(n int64) int64 {
+	return 256 * ((n + int64(sortCountKernel.Tile) - 1) / int64(sortCountKernel.Tile))
+}
+
+// SortScatter moves n keys to other memory, and their payloads unless those are 0,
+// in the order of the byte that was counted. Counts have been summed up.
+func SortScatter(keysOut, payloadsOut, keys, payloads, counts, n, shift int64) Launch {
+	return over(&sortScatterKernel, n, keysOut, payloadsOut, keys, payloads, counts, n, shift)
+}

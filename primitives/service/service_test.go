@@ -1,7 +1,9 @@
 package service
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 	"testing"
 )
 
@@ -13,6 +15,8 @@ func TestMove(t *testing.T)   { onEach(t, &moveKernel, checkMove) }
 func TestRowSet(t *testing.T) { onEach(t, &rowSetKernel, checkRowSet) }
 func TestBits(t *testing.T)   { onEach(t, &bitsKernel, checkBits) }
 func TestKeys(t *testing.T)   { onEach(t, &keysKernel, checkKeys) }
+
+func TestSort(t *testing.T) { onEach(t, &sortScatterKernel, checkSort) }
 
 func checkStates(t *testing.T, m machine, n int) {
 	for _, words := range []int{3, 4, 7} {
@@ -360,4 +364,44 @@ func words(w []int64) []uint64 {
 		out[i] = uint64(w[i])
 	}
 	return out
+}
+
+func checkSort(t *testing.T, m machine, n int) {
+	for _, payloads := range []bool{false, true} {
+		// Keys that differ in two bytes, with many that are equal.
+		keys, rows := random(n), make([]uint64, n)
+		for i := range keys {
+			keys[i] = keys[i]%3<<16 | keys[i]>>58<<32 | 0xab<<40
+			rows[i] = uint64(i)
+		}
+		slices.SortStableFunc(rows, func(a, b uint64) int { return cmp.Compare(keys[a], keys[b]) })
+		sorted := make([]uint64, n)
+		for i, r := range rows {
+			sorted[i] = keys[r]
+		}
+		counts := SortCounts(int64(n))
+		countsAt, scratchAt := m.put(t, random(int(counts))), m.put(t, make([]uint64, ScanScratch(counts)/8))
+		from, to := [2]int64{m.put(t, keys), 0}, [2]int64{m.put(t, random(n)), 0}
+		if payloads {
+			numbers := make([]uint64, n)
+			for i := range numbers {
+				numbers[i] = uint64(i)
+			}
+			from[1], to[1] = m.put(t, numbers), m.put(t, random(n))
+		}
+		for _, shift := range []int64{16, 32} {
+			m.run(t, SortCount(from[0], int64(n), shift, countsAt))
+			m.run(t, Scan(countsAt, counts, false, scratchAt))
+			m.run(t, SortScatter(to[0], to[1], from[0], from[1], countsAt, int64(n), shift))
+			from, to = to, from
+		}
+		same(t, "keys", m.get(t, from[0], n), sorted)
+		if payloads {
+			same(t, "payloads", m.get(t, from[1], n), rows)
+			m.get(t, to[1], n)
+		}
+		for _, at := range []int64{to[0], countsAt, scratchAt} {
+			m.get(t, at, 0)
+		}
+	}
 }

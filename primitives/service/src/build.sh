@@ -9,8 +9,10 @@ out=${1:-..}
 mkdir -p "$out"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"${CLANG:-clang-15}" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -Xclang -target-feature -Xclang +ptx70 \
-  -nocudainc -nocudalib -Wno-unknown-cuda-version -Wall -Wextra -Werror -ffreestanding -std=c++17 -O3 \
-  -S service.cu -o "$work/service.ptx"
-# Comments name blocks of LLVM and nothing that is of use here.
-sed -E -e 's#[[:blank:]]*//.*##' -e 's/[[:blank:]]+$//' -e '/^$/d' "$work/service.ptx" > "$out/service.ptx"
+for unit in service sort; do
+  "${CLANG:-clang-15}" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -Xclang -target-feature -Xclang +ptx70 \
+    -nocudainc -nocudalib -Wno-unknown-cuda-version -Wall -Wextra -Werror -ffreestanding -std=c++17 -O3 \
+    -S $unit.cu -o "$work/$unit.ptx"
+  # Comments name blocks of LLVM and nothing that is of use here.
+  sed -E -e 's#[[:blank:]]*//.*##' -e 's/[[:blank:]]+$//' -e '/^$/d' "$work/$unit.ptx" > "$out/$unit.ptx"
+done

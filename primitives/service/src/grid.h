@@ -1,5 +1,12 @@
-// What a kernel is beside a block's threads, which src/target.h has: entry points,
-// the grid, and shared memory.
+// What a kernel is beside a block's threads, which ../../src/target.h has: entry
+// points, the grid, and shared memory.
+//
+// A kernel's parameters are 64-bit words, pointers to global memory or numbers,
+// and a block has THREADS threads. Rows, slots and words are cut into tiles of
+// THREADS times some items, which any number of blocks shares out; only rf_scan
+// must have a block for each tile. Item k of thread t is row k * THREADS + t of the
+// tile, unless it is said otherwise. service.cu and sort.cu make GPU kernels of the
+// functions, host.cpp runs them on a CPU as emulated blocks.
 
 #pragma once
 
@@ -9,13 +16,16 @@
 #undef RF_PRIMITIVE
 #define RF_PRIMITIVE RF_HELPER
 
-// RF_KERNEL(name)(parameters) { ... } defines a kernel; RF_SHARED declares bytes
-// that a block's threads share, aligned to 16.
+enum { THREADS = 256 };
+
+// RF_KERNEL(name, blocks)(parameters) { ... } defines a kernel, blocks of which fit
+// a multiprocessor at once at least: that bounds its registers. RF_SHARED declares
+// bytes that a block's threads share, aligned to 16.
 #if defined(RF_EMULATED)
-#define RF_KERNEL(name) static void name
+#define RF_KERNEL(name, blocks) static void name
 #define RF_SHARED(name, bytes) alignas(16) static unsigned char name[bytes]
 #else
-#define RF_KERNEL(name) extern "C" __attribute__((global, launch_bounds(THREADS))) void name
+#define RF_KERNEL(name, blocks) extern "C" __attribute__((global, launch_bounds(THREADS, blocks))) void name
 #define RF_SHARED(name, bytes) __attribute__((shared)) __attribute__((aligned(16))) static unsigned char name[bytes]
 #endif
 
@@ -36,5 +46,12 @@ template <class T> RF_HELPER const T *global(int64_t address) {
   return (const T *)(const __attribute__((address_space(1))) T *)address;
 }
 #endif
+
+// tiles is how many tiles n rows fill, rows how many of them the one at start has.
+RF_HELPER int64_t tiles(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
+
+RF_HELPER int32_t rows(int64_t n, int64_t start, int32_t tile) {
+  return n - start < tile ? (int32_t)(n - start) : tile;
+}
 
 } // namespace grid

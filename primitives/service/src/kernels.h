@@ -1,23 +1,13 @@
 // The service kernels: what a GPU runtime needs beside woven kernels, to make
 // tables, to make larger ones of them, and to sum up.
-//
-// A kernel's parameters are 64-bit words, pointers to global memory or numbers,
-// and a block has THREADS threads. Rows, slots and words are cut into tiles of
-// THREADS times some items; except for rf_scan and the sort, which have a block
-// for each tile, any number of blocks shares the tiles out. Item k of thread t is row
-// k * THREADS + t of the tile, unless it is said otherwise. service.cu makes GPU
-// kernels of the functions here, host.cpp runs them on a CPU as emulated blocks.
 
 #pragma once
 
 #include "grid.h"
 
 #include "../../src/lookback.h"
-#include "../../src/radix.h"
 #include "../../src/rowset.h"
 #include "../../src/tables.h"
-
-enum { THREADS = 256 };
 
 namespace service {
 
@@ -26,17 +16,11 @@ namespace service {
 // by accesses of 16 bytes; its first tile, like its last one, may be partial.
 RF_HELPER int64_t skew(const uint64_t *p) { return (int64_t)((uintptr_t)p / 8 & 1); }
 
-RF_HELPER int64_t tiles(int64_t rows, int64_t tile) { return (rows + tile - 1) / tile; }
-
-RF_HELPER int32_t rows(int64_t n, int64_t start, int32_t tile) {
-  return n - start < tile ? (int32_t)(n - start) : tile;
-}
-
 } // namespace service
 
 // rf_states gives block b of a launch the state {b, tiles, blocks, 0, ...} of
 // words words.
-RF_KERNEL(rf_states)(uint64_t *states, int64_t blocks, int64_t words, int64_t tiles) {
+RF_KERNEL(rf_states, 8)(uint64_t *states, int64_t blocks, int64_t words, int64_t tiles) {
   for (int64_t i = grid::block() * THREADS + target::thread(); i < blocks * words; i += grid::blocks() * THREADS) {
     int64_t block = i / words, word = i - block * words;
     states[i] = (uint64_t)(word == 0 ? block : word == 1 ? tiles : word == 2 ? blocks : 0);
@@ -46,7 +30,7 @@ RF_KERNEL(rf_states)(uint64_t *states, int64_t blocks, int64_t words, int64_t ti
 enum { FILL_ITEMS = 8 };
 
 // rf_fill sets n words to value.
-RF_KERNEL(rf_fill)(uint64_t *to, int64_t n, uint64_t value) {
+RF_KERNEL(rf_fill, 8)(uint64_t *to, int64_t n, uint64_t value) {
   enum { TILE = THREADS * FILL_ITEMS };
   int64_t first = service::skew(to), until = n + first;
   uint64_t *words = to - first;
@@ -75,12 +59,12 @@ enum { SCAN_ITEMS = 16, SCAN_CHUNK = 4 * target::WARP };
 // It is one pass with decoupled look-back (Merrill and Garland, 2016). Scratch is
 // a ticket counter, a counter of blocks that have looked back, and a status for each
 // tile; it is zero at first, and the last block to look back leaves it so.
-RF_KERNEL(rf_scan)(uint64_t *counts, int64_t n, int64_t inclusive, uint64_t *scratch) {
+RF_KERNEL(rf_scan, 4)(uint64_t *counts, int64_t n, int64_t inclusive, uint64_t *scratch) {
   enum { WARPS = THREADS / target::WARP, CHUNKS = SCAN_ITEMS / 4, TILE = THREADS * SCAN_ITEMS };
   RF_SHARED(sums, 8 * WARPS);
   RF_SHARED(shared, 8);
   int32_t t = target::thread(), lane = target::lane(THREADS), warp = target::warp(THREADS);
-  int64_t first = service::skew(counts), until = n + first, tiles = service::tiles(until, TILE);
+  int64_t first = service::skew(counts), until = n + first, tiles = grid::tiles(until, TILE);
   uint64_t *words = counts - first;
   int64_t tile = rf_block_ticket((int64_t *)scratch, shared, THREADS);
   int64_t start = tile * TILE + warp * (TILE / WARPS) + lane * 4;
@@ -173,7 +157,7 @@ RF_HELPER void seat(uint64_t *slots, uint64_t mask, const uint64_t *words, uint6
 
 } // namespace service
 
-enum { REHASH_ITEMS = 8 };
+enum { REHASH_ITEMS = 4 };
 
 // rf_rehash enters the keys of an rf_set64 into a zeroed one that has at least as
 // many slots. Where moved is not 0, it gets for each of the from_mask + 2 slots the
@@ -181,7 +165,7 @@ enum { REHASH_ITEMS = 8 };
 //
 // The low bits of a key's home do not change, so that keys which follow each other
 // go to as many runs of neighbours as the new set is larger.
-RF_KERNEL(rf_rehash)(const uint64_t *from, uint64_t from_mask, uint64_t *to, uint64_t to_mask, int64_t *moved) {
+RF_KERNEL(rf_rehash, 4)(const uint64_t *from, uint64_t from_mask, uint64_t *to, uint64_t to_mask, int64_t *moved) {
   enum { TILE = THREADS * REHASH_ITEMS };
   int32_t t = target::thread();
   int64_t slots = (int64_t)from_mask + 1;
@@ -217,10 +201,10 @@ enum { MOVE_ITEMS = 4, MOVE_SLOTS = 1024 };
 
 // rf_move copies the cells, of words words each, of slots slots to where moved
 // has the slots go; -1 is nowhere.
-RF_KERNEL(rf_move)(const int64_t *moved, int64_t slots, int64_t words, const uint64_t *from, uint64_t *to) {
+RF_KERNEL(rf_move, 6)(const int64_t *moved, int64_t slots, int64_t words, const uint64_t *from, uint64_t *to) {
   for (int64_t start = grid::block() * MOVE_SLOTS; start < slots; start += grid::blocks() * MOVE_SLOTS) {
     // A tile's words are numbered with 32 bits, whose division costs little.
-    uint32_t each = (uint32_t)words, count = (uint32_t)service::rows(slots, start, MOVE_SLOTS) * each;
+    uint32_t each = (uint32_t)words, count = (uint32_t)grid::rows(slots, start, MOVE_SLOTS) * each;
     for (uint32_t first = (uint32_t)target::thread(); first < count; first += THREADS * MOVE_ITEMS) {
       int64_t place[MOVE_ITEMS];
       uint64_t word[MOVE_ITEMS];
@@ -243,7 +227,7 @@ enum { ROWSET_ITEMS = 4 };
 
 // rf_rowset enters rows 0 to rows - 1 of width columns of words, no two rows equal,
 // into a zeroed row set.
-RF_KERNEL(rf_rowset)(uint64_t *slots, uint64_t mask, const int64_t *columns, int64_t width, int64_t rows) {
+RF_KERNEL(rf_rowset, 5)(uint64_t *slots, uint64_t mask, const int64_t *columns, int64_t width, int64_t rows) {
   enum { TILE = THREADS * ROWSET_ITEMS };
   int32_t t = target::thread();
   for (int64_t start = grid::block() * TILE; start < rows; start += grid::blocks() * TILE) {
@@ -273,7 +257,7 @@ RF_KERNEL(rf_rowset)(uint64_t *slots, uint64_t mask, const int64_t *columns, int
   }
 }
 
-enum { KEY_ITEMS = 8, KEY_TILE = THREADS * KEY_ITEMS };
+enum { KEY_ITEMS = 4, KEY_TILE = THREADS * KEY_ITEMS };
 
 // Field is a column of a key: where its offsets are, how they become words, and
 // the word's place in the packed key.
@@ -290,7 +274,7 @@ template <class F>
 RF_HELPER void each_key(const Field *fields, int64_t count, int64_t from, int64_t until, F with) {
   int64_t aligned = from & ~(int64_t)15;
   for (int64_t start = aligned + grid::block() * KEY_TILE; start < until; start += grid::blocks() * KEY_TILE) {
-    int32_t rows = service::rows(until, start, KEY_TILE);
+    int32_t rows = grid::rows(until, start, KEY_TILE);
     uint64_t keys[KEY_ITEMS];
     uint8_t live[KEY_ITEMS];
     RF_UNROLL
@@ -313,7 +297,7 @@ RF_HELPER void each_key(const Field *fields, int64_t count, int64_t from, int64_
 } // namespace service
 
 // rf_bits sets the bits, out of size, of the packed keys of rows from to until - 1.
-RF_KERNEL(rf_bits)(uint32_t *bits, uint64_t size, const Field *fields, int64_t count, int64_t from, int64_t until) {
+RF_KERNEL(rf_bits, 4)(uint32_t *bits, uint64_t size, const Field *fields, int64_t count, int64_t from, int64_t until) {
   service::each_key(fields, count, from, until, [=](const uint8_t *live, const uint64_t *keys) RF_LAMBDA {
     RF_UNROLL
     for (int32_t i = 0; i < KEY_ITEMS; i++)
@@ -323,7 +307,7 @@ RF_KERNEL(rf_bits)(uint32_t *bits, uint64_t size, const Field *fields, int64_t c
 }
 
 // rf_keys inserts the packed keys of rows from to until - 1 into an rf_set64.
-RF_KERNEL(rf_keys)(uint64_t *slots, uint64_t mask, const Field *fields, int64_t count, int64_t from, int64_t until) {
+RF_KERNEL(rf_keys, 4)(uint64_t *slots, uint64_t mask, const Field *fields, int64_t count, int64_t from, int64_t until) {
   service::each_key(fields, count, from, until, [=](const uint8_t *live, const uint64_t *keys) RF_LAMBDA {
     rf_tile_build_exists(keys, live, form::HASH, slots, mask, KEY_ITEMS);
   });

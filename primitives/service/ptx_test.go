@@ -1,0 +1,152 @@
+package service
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/ptxas"
+)
+
+// modules is each text of PTX with its kernels.
+var modules = []struct {
+	file    string
+	ptx     string
+	kernels []*Kernel
+}{
+	{"service.ptx", PTX(), Kernels()},
+	{"sort.ptx", SortPTX(), SortKernels()},
+}
+
+// TestPTXIsCurrent rebuilds the PTX and compares bytes.
+func TestPTXIsCurrent(t *testing.T) {
+	if _, err := exec.LookPath("clang-15"); err != nil {
+		t.Skip("clang-15 is not installed: apt-get install clang-15")
+	}
+	sources()
+	dir := t.TempDir()
+	if out, err := exec.Command("sh", filepath.Join("src", "build.sh"), dir).CombinedOutput(); err != nil {
+		t.Fatalf("src/build.sh: %v\n%s", err, out)
+	}
+	for _, m := range modules {
+		built, err := os.ReadFile(filepath.Join(dir, m.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(built, []byte(m.ptx)) {
+			t.Errorf("%s is not what the sources give; run make primitives", m.file)
+		}
+	}
+}
+
+// TestPTXHoldsKernels compares the entries of the PTX with the tables, and the
+// parameters with those of the sources.
+func TestPTXHoldsKernels(t *testing.T) {
+	header := map[string]string{"service.ptx": "kernels.h", "sort.ptx": "sort.h"}
+	for _, m := range modules {
+		source, err := os.ReadFile(filepath.Join("src", header[m.file]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, bodies := entries(m.ptx)
+		if len(names) != len(m.kernels) {
+			t.Fatalf("%s has kernels %v", m.file, names)
+		}
+		if strings.Contains(m.ptx, ".func") {
+			t.Errorf("%s has functions that are not inlined", m.file)
+		}
+		for i, k := range m.kernels {
+			if k.Name != names[i] {
+				t.Errorf("kernel %d of %s is %s, want %s", i, m.file, names[i], k.Name)
+				continue
+			}
+			body := bodies[k.Name]
+			if words, all := strings.Count(body, ".param .u64 "+k.Name), strings.Count(body, ".param ."); words != len(k.Params) || words != all {
+				t.Errorf("%s has %d parameters of 64 bits, want %d", k.Name, words, len(k.Params))
+			}
+			if !strings.Contains(body, ".maxntid 256, 1, 1") {
+				t.Errorf("%s does not say that it has 256 threads", k.Name)
+			}
+			list := regexp.MustCompile(`RF_KERNEL\(` + k.Name + `, \d\)\(([^)]*)\)`).FindSubmatch(source)
+			if list == nil {
+				t.Errorf("%s is not in %s", k.Name, header[m.file])
+				continue
+			}
+			var params []string
+			for p := range strings.SplitSeq(string(list[1]), ",") {
+				params = append(params, p[strings.LastIndexAny(p, " *")+1:])
+			}
+			if got, want := strings.Join(params, ", "), strings.Join(k.Params, ", "); got != want {
+				t.Errorf("%s takes %s, not %s", k.Name, got, want)
+			}
+		}
+	}
+}
+
+// TestPTXPatterns looks at what decides the speed of a kernel.
+func TestPTXPatterns(t *testing.T) {
+	generic := regexp.MustCompile(`\b(ld|st|atom|red)(\.volatile|\.relaxed|\.acquire)?\.(v[24]|add|cas|or|min|max|[busf]\d+)\b`)
+	all := map[string]string{}
+	for _, m := range modules {
+		_, bodies := entries(m.ptx)
+		for name, body := range bodies {
+			all[name] = body
+			if strings.Contains(body, ".local") {
+				t.Errorf("%s uses local memory", name)
+			}
+			if found := generic.FindString(body); found != "" {
+				t.Errorf("%s has a generic access: %s", name, found)
+			}
+		}
+	}
+	for _, c := range []struct {
+		kernel, pattern string
+		least           int
+	}{
+		{"rf_fill", `st\.global\.v4\.u32`, 4},
+		{"rf_scan", `ld\.global\.v4\.u32`, 8},
+		{"rf_scan", `st\.global\.v4\.u32`, 8},
+		{"rf_scan", `shfl\.sync\.up`, 40},
+		{"rf_rehash", `atom\.global\.cas\.b64`, 8},
+		{"rf_rowset", `atom\.global\.cas\.b64`, 8},
+		{"rf_bits", `(atom|red)\.global\.or\.b32`, 4},
+		{"rf_bits", `ld\.global(\.nc)?\.v4\.u32`, 3},
+		{"rf_keys", `atom\.global\.cas\.b64`, 4},
+		{"rf_sort_scatter", `match\.any\.sync`, 16},
+	} {
+		if n := len(regexp.MustCompile(c.pattern).FindAllString(all[c.kernel], -1)); n < c.least {
+			t.Errorf("%s has %s %d times, want at least %d", c.kernel, c.pattern, n, c.least)
+		}
+	}
+}
+
+// TestPTXAssembles gives the kernels to ptxas and records what they take.
+func TestPTXAssembles(t *testing.T) {
+	ptxas.Need(t)
+	for _, arch := range []string{"sm_80", "sm_90"} {
+		for _, m := range modules {
+			report, err := ptxas.Assemble([]byte(m.ptx), arch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(report.Warnings) > 0 {
+				t.Errorf("%s: %s: %v", arch, m.file, report.Warnings)
+			}
+			for _, k := range report.Kernels {
+				// More blocks at once are worth a few words of local memory.
+				limit := 32
+				if k.Name == "rf_sort_scatter" {
+					limit = 128
+				}
+				if k.Stack > limit || k.Registers > 128 {
+					t.Errorf("%s: %s", arch, k)
+				}
+				t.Logf("%s: %s", arch, k)
+			}
+		}
+	}
+}

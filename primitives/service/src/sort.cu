@@ -1,0 +1,2 @@
+// The translation unit of sort.ptx.
+#include "sort.h"
