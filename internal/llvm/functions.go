@@ -63,6 +63,7 @@ type functions struct {
 	// IRReader.h, BitReader.h, BitWriter.h, Linker.h, Analysis.h.
 	ParseIRInContext           func(c contextRef, consumed bufferRef, m *moduleRef, message **byte) int32 // DisposeMessage
 	ParseBitcodeInContext2     func(c contextRef, b bufferRef, m *moduleRef) int32
+	GetBitcodeModuleInContext2 func(c contextRef, consumed bufferRef, m *moduleRef) int32 // consumed by a success alone
 	WriteBitcodeToMemoryBuffer func(moduleRef) bufferRef
 	LinkModules2               func(destination, consumed moduleRef) int32
 	VerifyModule               func(m moduleRef, action int32, message **byte) int32 // DisposeMessage

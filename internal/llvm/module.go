@@ -20,6 +20,9 @@ type Module struct {
 	ref      moduleRef
 	listener *listener
 	lost     bool // a fatal error left objects in the context half made
+	// given is the text that failures are reported with. Where it is nil that is the
+	// module's own.
+	given *string
 }
 
 // ParseIR parses LLVM IR as text. The name stands in LLVM's messages, before line
@@ -111,7 +114,13 @@ func (m *Module) do(op string, step func() error) error {
 	err, lost := attempt(step)
 	m.lost = m.lost || lost
 	if err = m.listener.takeErrors(err); err != nil {
-		return &Error{Op: op, Module: m.name, Message: err.Error(), IR: m.text()}
+		failure := &Error{Op: op, Module: m.name, Message: err.Error()}
+		if m.given != nil {
+			failure.IR = *m.given
+		} else {
+			failure.IR = m.text()
+		}
+		return failure
 	}
 	return nil
 }
@@ -192,37 +201,48 @@ func (m *Module) Link(other *Module) error {
 // name stands in LLVM's messages.
 func (m *Module) LinkBitcode(name string, bitcode []byte) error {
 	return m.do("link "+name+" into", func() error {
-		return m.transform(func(c moduleRef) error {
-			other, err := m.readBitcode(name, bitcode)
-			if err != nil {
-				return err
-			}
-			if m.lib.fn.LinkModules2(c, other) != 0 {
-				return message("")
-			}
-			return nil
-		})
+		return m.transform(func(c moduleRef) error { return m.link(c, name, bitcode) })
 	})
+}
+
+// link copies definitions into a module of the context. Of functions that it takes
+// only if they are called, it reads no more than it takes.
+func (m *Module) link(into moduleRef, name string, bitcode []byte) error {
+	fn := &m.lib.fn
+	b := fn.newBuffer(name, bitcode)
+	var other moduleRef
+	if fn.GetBitcodeModuleInContext2(m.context, b, &other) != 0 {
+		fn.DisposeMemoryBuffer(b) // only a success consumes it
+		return m.listener.takeErrors(message(""))
+	}
+	if fn.LinkModules2(into, other) != 0 {
+		return message("")
+	}
+	return nil
 }
 
 // Internalize makes everything that the module defines private to it, except what
 // is named, so that the optimiser may inline it and drop what is left unused.
 func (m *Module) Internalize(keep ...string) error {
 	return m.do("internalize", func() error {
-		for _, v := range append(m.values(m.lib.fn.GetFirstFunction, m.lib.fn.GetNextFunction),
-			m.values(m.lib.fn.GetFirstGlobal, m.lib.fn.GetNextGlobal)...) {
-			if m.lib.fn.IsDeclaration(v) != 0 || slices.Contains(keep, m.nameOf(v)) {
-				continue
-			}
-			switch m.lib.fn.GetLinkage(v) {
-			case availableExternallyLinkage, appendingLinkage, internalLinkage, privateLinkage:
-			default:
-				m.lib.fn.SetComdat(v, 0)
-				m.lib.fn.SetLinkage(v, internalLinkage)
-			}
-		}
+		m.internalize(keep)
 		return nil
 	})
+}
+
+func (m *Module) internalize(keep []string) {
+	for _, v := range append(m.values(m.lib.fn.GetFirstFunction, m.lib.fn.GetNextFunction),
+		m.values(m.lib.fn.GetFirstGlobal, m.lib.fn.GetNextGlobal)...) {
+		if m.lib.fn.IsDeclaration(v) != 0 || slices.Contains(keep, m.nameOf(v)) {
+			continue
+		}
+		switch m.lib.fn.GetLinkage(v) {
+		case availableExternallyLinkage, appendingLinkage, internalLinkage, privateLinkage:
+		default:
+			m.lib.fn.SetComdat(v, 0)
+			m.lib.fn.SetLinkage(v, internalLinkage)
+		}
+	}
 }
 
 // Functions returns the names of the functions that the module defines, in its

@@ -107,8 +107,8 @@ func (t *TargetMachine) describe(m moduleRef) {
 	t.lib.fn.SetDataLayout(m, t.layout)
 }
 
-// use runs a step on a copy of a module, with the target machine.
-func (t *TargetMachine) use(op string, m *Module, step func(moduleRef) (replace bool, err error)) error {
+// use runs a step with the target machine.
+func (t *TargetMachine) use(op string, m *Module, step func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ref == 0 {
@@ -116,10 +116,7 @@ func (t *TargetMachine) use(op string, m *Module, step func(moduleRef) (replace 
 	}
 	ended := false
 	err := m.do(op, func() error {
-		err := m.onCopy(func(c moduleRef) (bool, error) {
-			t.describe(c)
-			return step(c)
-		})
+		err := step()
 		ended = true
 		return err
 	})
@@ -131,6 +128,16 @@ func (t *TargetMachine) use(op string, m *Module, step func(moduleRef) (replace 
 		_, _ = attempt(t.create)
 	}
 	return err
+}
+
+// useOnCopy runs a step on a copy of a module, with the target machine.
+func (t *TargetMachine) useOnCopy(op string, m *Module, step func(moduleRef) (replace bool, err error)) error {
+	return t.use(op, m, func() error {
+		return m.onCopy(func(c moduleRef) (bool, error) {
+			t.describe(c)
+			return step(c)
+		})
+	})
 }
 
 // EmitAssembly compiles a module to the target's assembly language, which is PTX
@@ -145,20 +152,22 @@ func (t *TargetMachine) EmitObject(m *Module) ([]byte, error) {
 }
 
 func (t *TargetMachine) emit(op string, m *Module, kind int32) (code []byte, err error) {
-	fn := &t.lib.fn
-	err = t.use(op, m, func(c moduleRef) (bool, error) {
-		var p *byte
-		var b bufferRef
-		if fn.TargetMachineEmitToMemoryBuffer(t.ref, c, kind, &p, &b) != 0 {
-			return false, message(fn.takeMessage(p))
-		}
-		code = fn.takeBuffer(b)
-		return false, nil
+	err = t.useOnCopy(op, m, func(c moduleRef) (_ bool, err error) {
+		code, err = t.write(c, kind)
+		return false, err
 	})
-	if err != nil {
-		return nil, err
+	return code, err
+}
+
+// write generates code for a module, which that changes.
+func (t *TargetMachine) write(m moduleRef, kind int32) ([]byte, error) {
+	fn := &t.lib.fn
+	var p *byte
+	var b bufferRef
+	if fn.TargetMachineEmitToMemoryBuffer(t.ref, m, kind, &p, &b) != 0 {
+		return nil, message(fn.takeMessage(p))
 	}
-	return code, nil
+	return fn.takeBuffer(b), nil
 }
 
 // OptimizeOptions tune a pass pipeline. The zero value is LLVM's own choice. There
@@ -173,15 +182,19 @@ type OptimizeOptions struct {
 // Optimize runs passes over the module, for a target machine: a pipeline in the
 // notation of LLVM's opt, such as "default<O3>" or "function(sroa,instcombine)".
 func (m *Module) Optimize(machine *TargetMachine, pipeline string, o OptimizeOptions) error {
-	fn := &m.lib.fn
-	return machine.use("optimize", m, func(c moduleRef) (bool, error) {
-		passes := fn.CreatePassBuilderOptions()
-		defer fn.DisposePassBuilderOptions(passes)
-		fn.PassBuilderOptionsSetVerifyEach(passes, flag(o.VerifyEach))
-		fn.PassBuilderOptionsSetLoopInterleaving(passes, flag(!o.NoLoopInterleave))
-		fn.PassBuilderOptionsSetLoopUnrolling(passes, flag(!o.NoLoopUnroll))
-		return true, m.lib.failed(fn.RunPasses(c, pipeline, machine.ref, passes))
+	return machine.useOnCopy("optimize", m, func(c moduleRef) (bool, error) {
+		return true, machine.optimize(c, pipeline, o)
 	})
+}
+
+func (t *TargetMachine) optimize(m moduleRef, pipeline string, o OptimizeOptions) error {
+	fn := &t.lib.fn
+	passes := fn.CreatePassBuilderOptions()
+	defer fn.DisposePassBuilderOptions(passes)
+	fn.PassBuilderOptionsSetVerifyEach(passes, flag(o.VerifyEach))
+	fn.PassBuilderOptionsSetLoopInterleaving(passes, flag(!o.NoLoopInterleave))
+	fn.PassBuilderOptionsSetLoopUnrolling(passes, flag(!o.NoLoopUnroll))
+	return t.lib.failed(fn.RunPasses(m, pipeline, t.ref, passes))
 }
 
 // flag returns an LLVMBool.

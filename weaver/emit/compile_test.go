@@ -63,6 +63,7 @@ func ptxOf(t testing.TB, c *Code, sm int) []byte {
 	if err != nil {
 		t.Skip(err)
 	}
+	options.Level = GPU(sm).Effort()
 	machine, err := lib.NewTargetMachine(options)
 	if err != nil {
 		t.Fatal(err)

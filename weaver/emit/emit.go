@@ -51,7 +51,16 @@ type Code struct {
 	// IR is LLVM IR as text, which LLVM 15 to 19 accept. It calls primitives, names
 	// no triple and no data layout.
 	IR string
+	// Units has the function of each entry as IR of its own, in the order of the
+	// entries, so that they can be compiled at once and one by one. In each of them the
+	// function is called UnitSymbol: functions that differ in nothing but their names
+	// are the same text. CPUs have none.
+	Units []string
 }
+
+// UnitSymbol stands in a unit where the entry's symbol stands in the whole IR. It is
+// part of no other name.
+const UnitSymbol = "__entry__"
 
 // UnsupportedError says what a target has no code for.
 type UnsupportedError struct {

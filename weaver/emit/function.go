@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/constant"
@@ -28,10 +29,12 @@ type function struct {
 	params   map[abi.Param]value.Value
 	literals map[literal]int
 	words    value.Value // the words of a CPU's parameters
-	state    *ir.Param   // of the worker, or of all blocks
+	last     *ir.Param   // the last parameter
+	state    value.Value // what it points to: the worker's, or that of all blocks
 	located  value.Value // the worker's or the block's own
 	nowhere  value.Value // two words that are 0; nil if nothing needs them
 
+	callees  []*ir.Func // by first call
 	globals  []*ir.Global
 	metadata []metadata.Definition
 	stack    int // bytes of arrays
@@ -52,7 +55,7 @@ func (m *module) newFunction(e *abi.Entry, target Target) *function {
 		result = types.Void
 	}
 	f.fn = ir.NewFunc(e.Symbol, result)
-	f.fn.Parent = m.ir
+	f.fn.Parent = ir.NewModule()
 	f.fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
 	if target.GPU {
 		f.fn.CallingConv = enum.CallingConvPTXKernel
@@ -61,11 +64,16 @@ func (m *module) newFunction(e *abi.Entry, target Target) *function {
 		f.fn.Params = []*ir.Param{words}
 		f.words = words
 	}
-	f.state = ir.NewParam("state", expr.Ptr())
 	f.Block = &expr.Block{Fn: f.fn, Call: f.call, Fresh: f.fresh}
 	f.first = f.newBlock("entry")
 	f.Cur = f.newBlock("start")
 	f.first.NewBr(f.Cur)
+	f.last = ir.NewParam("state", expr.Ptr())
+	f.state = f.last
+	if target.GPU {
+		f.last.Typ = pointerTo{globalSpace}
+		f.state = f.inFirst(func() value.Value { return f.generic(f.last) })
+	}
 	f.scratch = sharedMemory{f: f, name: "scratch"}
 	f.shared = sharedMemory{f: f, name: "shared"}
 	return f
@@ -74,7 +82,7 @@ func (m *module) newFunction(e *abi.Entry, target Target) *function {
 // finish adds what is known in the end: the state behind the other parameters,
 // the sizes of shared memory.
 func (f *function) finish() {
-	f.fn.Params = append(f.fn.Params, f.state)
+	f.fn.Params = append(f.fn.Params, f.last)
 	for _, p := range f.fn.Params {
 		f.fn.Sig.Params = append(f.fn.Sig.Params, p.Typ)
 	}
@@ -114,6 +122,9 @@ func (f *function) callFunc(callee *ir.Func, args ...value.Value) value.Value {
 		if want := callee.Params[i].Typ; !want.Equal(a.Type()) {
 			panic(fmt.Sprintf("emit: argument %d of %s is %s, not %s", i, callee.Name(), want, a.Type()))
 		}
+	}
+	if !slices.Contains(f.callees, callee) {
+		f.callees = append(f.callees, callee)
 	}
 	c := &ir.InstCall{Callee: callee, Args: args, Typ: callee.Sig.RetType}
 	f.Cur.Insts = append(f.Cur.Insts, c)
@@ -261,18 +272,25 @@ func (s *sharedMemory) at(from, size int) value.Value {
 	}
 	s.size = max(s.size, from+size)
 	if s.global == nil {
-		s.global = ir.NewGlobal(s.f.entry.Symbol+"."+s.name, types.I8)
+		s.global = ir.NewGlobal("", types.I8)
+		s.rename(s.f.entry.Symbol)
 		s.global.AddrSpace = sharedSpace
 		s.global.Linkage = enum.LinkageInternal
 		s.global.Align = 16
 		s.f.globals = append(s.f.globals, s.global)
 	}
-	cast := &ir.InstAddrSpaceCast{From: pointerIn{s.global, sharedSpace}, To: expr.Ptr()}
-	s.f.Cur.Insts = append(s.f.Cur.Insts, cast)
+	cast := s.f.generic(addressIn{s.global, sharedSpace})
 	if from == 0 {
 		return cast
 	}
 	return s.f.at(types.I8, cast, i64(int64(from)))
+}
+
+// rename gives the memory its name in a function of that name.
+func (s *sharedMemory) rename(symbol string) {
+	if s.global != nil {
+		s.global.SetName(symbol + "." + s.name)
+	}
 }
 
 // more returns the address of memory that nothing else uses.
@@ -287,17 +305,35 @@ func (s *sharedMemory) finish() int {
 	return s.size
 }
 
-// sharedSpace is the address space of shared memory on NVIDIA's GPUs.
-const sharedSpace = 3
+// Address spaces of NVIDIA's GPUs.
+const (
+	globalSpace types.AddrSpace = 1
+	sharedSpace types.AddrSpace = 3
+)
 
-// pointerIn is an address that is printed with its address space.
-type pointerIn struct {
+// pointerTo is the type of addresses in a space.
+type pointerTo struct{ space types.AddrSpace }
+
+func (t pointerTo) String() string              { return fmt.Sprintf("ptr addrspace(%d)", t.space) }
+func (t pointerTo) LLString() string            { return t.String() }
+func (t pointerTo) Name() string                { return "" }
+func (t pointerTo) SetName(string)              {}
+func (t pointerTo) Equal(other types.Type) bool { return other == types.Type(t) }
+
+// addressIn is an address that is printed with its address space.
+type addressIn struct {
 	value.Value
 	space types.AddrSpace
 }
 
-func (p pointerIn) String() string {
-	return fmt.Sprintf("ptr addrspace(%d) %s", p.space, p.Ident())
+func (a addressIn) Type() types.Type { return pointerTo{a.space} }
+func (a addressIn) String() string   { return fmt.Sprintf("%v %s", a.Type(), a.Ident()) }
+
+// generic returns the generic address of what is at an address in a space.
+func (f *function) generic(a value.Value) value.Value {
+	cast := &ir.InstAddrSpaceCast{From: a, To: expr.Ptr()}
+	f.Cur.Insts = append(f.Cur.Insts, cast)
+	return cast
 }
 
 // null is the address that is none.

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/llir/llvm/ir"
@@ -17,10 +18,10 @@ import (
 
 // module is the code in the making.
 type module struct {
-	program *harmony.Program
-	opts    Options
-	ir      *ir.Module
-	abi     *abi.Module
+	program   *harmony.Program
+	opts      Options
+	abi       *abi.Module
+	functions []*function // those of the entries
 	// declared has the primitives and intrinsics that are called, by name.
 	declared map[string]*ir.Func
 	built    map[*harmony.Index]bool
@@ -30,7 +31,6 @@ func newModule(p *harmony.Program, o Options) *module {
 	return &module{
 		program:  p,
 		opts:     o,
-		ir:       ir.NewModule(),
 		abi:      &abi.Module{Target: o.Target.Name, Tables: o.Domains.Tables()},
 		declared: map[string]*ir.Func{},
 		built:    map[*harmony.Index]bool{},
@@ -42,36 +42,72 @@ func (m *module) finish() (*Code, error) {
 	if err := abi.Verify(m.abi); err != nil {
 		return nil, fmt.Errorf("emit: %w", err)
 	}
-	return &Code{Module: m.abi, IR: m.ir.String()}, nil
+	c := &Code{Module: m.abi, IR: text(m.functions...)}
+	if m.opts.Target.GPU {
+		for _, f := range m.functions {
+			c.Units = append(c.Units, f.unit())
+		}
+	}
+	return c, nil
 }
 
 // add takes a finished function in.
 func (m *module) add(f *function) {
-	f.fn.Parent = m.ir
-	m.ir.Funcs = append(m.ir.Funcs, f.fn)
-	m.ir.Globals = append(m.ir.Globals, f.globals...)
-	m.ir.MetadataDefs = append(m.ir.MetadataDefs, f.metadata...)
+	m.functions = append(m.functions, f)
 	m.abi.Entries = append(m.abi.Entries, f.entry)
-	if !f.target.GPU {
-		return
-	}
-	// !{ptr @f, !"kernel", i32 1} is how versions before 19 tell a kernel.
-	note := &metadata.Tuple{MetadataID: -1, Fields: []metadata.Field{
-		expr.AsPtr(f.fn),
-		&metadata.String{Value: "kernel"},
-		i32(1),
-	}}
-	m.ir.MetadataDefs = append(m.ir.MetadataDefs, note)
-	const name = "nvvm.annotations"
-	named := m.ir.NamedMetadataDefs[name]
-	if named == nil {
-		named = &metadata.NamedDef{Name: name}
-		if m.ir.NamedMetadataDefs == nil {
-			m.ir.NamedMetadataDefs = map[string]*metadata.NamedDef{}
+}
+
+// text prints functions as a module, with declarations of what they call.
+func text(functions ...*function) string {
+	m := ir.NewModule()
+	declared := map[string]bool{}
+	for _, f := range functions {
+		// Package expr declares what it calls where it finds the function.
+		for _, callee := range slices.Concat(f.callees, f.fn.Parent.Funcs) {
+			if !declared[callee.Name()] {
+				declared[callee.Name()] = true
+				m.Funcs = append(m.Funcs, callee)
+			}
 		}
-		m.ir.NamedMetadataDefs[name] = named
 	}
-	named.Nodes = append(named.Nodes, note)
+	var kernels metadata.NamedDef
+	for _, f := range functions {
+		m.Funcs = append(m.Funcs, f.fn)
+		m.Globals = append(m.Globals, f.globals...)
+		m.MetadataDefs = append(m.MetadataDefs, f.metadata...)
+		if f.target.GPU {
+			// !{ptr @f, !"kernel", i32 1} is how versions before 19 tell a kernel.
+			note := &metadata.Tuple{MetadataID: -1, Fields: []metadata.Field{
+				expr.AsPtr(f.fn),
+				&metadata.String{Value: "kernel"},
+				i32(1),
+			}}
+			m.MetadataDefs = append(m.MetadataDefs, note)
+			kernels.Nodes = append(kernels.Nodes, note)
+		}
+	}
+	if len(kernels.Nodes) > 0 {
+		kernels.Name = "nvvm.annotations"
+		m.NamedMetadataDefs = map[string]*metadata.NamedDef{kernels.Name: &kernels}
+	}
+	for _, d := range m.MetadataDefs { // another text may have numbered them
+		d.SetID(-1)
+	}
+	return m.String()
+}
+
+// unit prints the function alone, see Code.Units.
+func (f *function) unit() string {
+	defer f.rename(f.entry.Symbol)
+	f.rename(UnitSymbol)
+	return text(f)
+}
+
+// rename gives the function and its shared memory another name.
+func (f *function) rename(symbol string) {
+	f.fn.SetName(symbol)
+	f.scratch.rename(symbol)
+	f.shared.rename(symbol)
 }
 
 // primitive returns a primitive's declaration, with the types of the catalogue. On a
@@ -112,7 +148,7 @@ func (m *module) declare(name string, result types.Type, params ...types.Type) *
 			list[i].Attrs = append(list[i].Attrs, enum.ParamAttrNoCapture)
 		}
 	}
-	f := m.ir.NewFunc(name, result, list...)
+	f := ir.NewFunc(name, result, list...)
 	f.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
 	m.declared[name] = f
 	return f

@@ -51,20 +51,31 @@ func (f *function) param(kind abi.Kind, name string, index int) value.Value {
 	if v := f.params[p]; v != nil {
 		return v
 	}
-	t := types.Type(types.I64)
-	if isPointer(kind) {
-		t = expr.Ptr()
-	}
 	at := len(f.entry.Params)
 	f.entry.Params = append(f.entry.Params, p)
-	if f.target.GPU {
-		v := ir.NewParam(f.fresh("p"), t)
+	switch {
+	case !f.target.GPU:
+		t := types.Type(types.I64)
+		if isPointer(kind) {
+			t = expr.Ptr()
+		}
+		f.params[p] = f.inFirst(func() value.Value { return f.load(t, f.at(types.I64, f.words, i64(int64(at)))) })
+	case isPointer(kind):
+		f.params[p] = f.globalParam(f.fresh("p"))
+	default:
+		v := ir.NewParam(f.fresh("p"), types.I64)
 		f.fn.Params = append(f.fn.Params, v)
 		f.params[p] = v
-	} else {
-		f.params[p] = f.inFirst(func() value.Value { return f.load(t, f.at(types.I64, f.words, i64(int64(at)))) })
 	}
 	return f.params[p]
+}
+
+// globalParam adds a parameter that is an address in a GPU's global memory. It is
+// declared as one: what LLVM derives from it needs no generic address.
+func (f *function) globalParam(name string) value.Value {
+	v := ir.NewParam(name, pointerTo{globalSpace})
+	f.fn.Params = append(f.fn.Params, v)
+	return f.inFirst(func() value.Value { return f.generic(v) })
 }
 
 // param32 is param, as an i32.

@@ -1,10 +1,17 @@
 package emit
 
+import "strings"
+
 // Passes names the passes of LLVM, in its language for pipelines, by which code for
 // the target is to be optimised; llvm is LLVM's major version. A CPU's loops are to be
-// vectorised, and its kernels call what is long; all of a GPU's is inlined, unrolled
-// once, and scheduled by the driver or ptxas, so that the passes that find what is
-// equal, constant or dead are enough, in a third of the time.
+// vectorised, and its kernels call what is long.
+//
+// Code for a GPU is optimised a second time, by the driver or ptxas, which does more
+// for it than LLVM can. What LLVM has to do is what needs the source's view: inline,
+// unroll the loops over a thread's items, so that arrays become registers, find the
+// address spaces, and drop what is dead or known by then. Everything else, such as
+// moving code out of loops and finding equal values across blocks, took two thirds of
+// the time, and its values that live long cost registers.
 func (t Target) Passes(llvm int) string {
 	if !t.GPU {
 		return "default<O3>"
@@ -13,7 +20,18 @@ func (t Target) Passes(llvm int) string {
 	if llvm >= 18 { // where it insists on a fixpoint unless told otherwise
 		combine += "<no-verify-fixpoint>"
 	}
-	return "globaldce,always-inline,globaldce,function(sroa,early-cse<memssa>,simplifycfg," +
-		"loop-mssa(loop-rotate,licm),loop(indvars,loop-deletion,loop-unroll-full)," +
-		"sroa,early-cse<memssa>," + combine + ",simplifycfg,loop-mssa(licm),gvn,adce,simplifycfg)"
+	return "globaldce,always-inline,globaldce,function(" + strings.Join([]string{
+		"sroa,early-cse<memssa>,simplifycfg",
+		"loop(loop-rotate),simplifycfg,loop-unroll<O3;no-partial;no-peeling;no-runtime;no-upperbound>",
+		"simplifycfg,sroa,early-cse<memssa>," + combine + ",simplifycfg,infer-address-spaces",
+	}, ",") + ")"
+}
+
+// Effort is the effort of code generation after that, as in -O. For a GPU it is the
+// least: instructions are selected block by block and left to ptxas to improve.
+func (t Target) Effort() int {
+	if t.GPU {
+		return 0
+	}
+	return 3
 }
