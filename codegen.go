@@ -4,18 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	goruntime "runtime"
 	"strings"
-	"sync"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/harmony/ranges"
 	"github.com/redfoxdb/redfox/harmony/rfx"
-	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
-	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -127,108 +123,28 @@ func assemble(code *emit.Code, t target) (text, compiler string, err error) {
 			return "", "", &EnvironmentError{Message: err.Error(), Help: "install another libLLVM", Err: err}
 		}
 	}
-	kind, err := t.primitives()
+	a, err := newAssembler(t, lib, options)
 	if err != nil {
 		return "", "", err
 	}
-	digest, err := primitives.Digest(kind)
-	if err != nil {
-		return "", "", &InternalError{Phase: "LLVM", Err: err}
+	if t.GPU {
+		text, err = a.units(code)
+	} else {
+		var symbols []string
+		for _, e := range code.Module.Entries {
+			symbols = append(symbols, e.Symbol)
+		}
+		text, err = a.text(code.Module.Target, code.IR, symbols...)
 	}
-	compiler = "LLVM " + lib.Version().String()
-	key := strings.Join([]string{"assembly", compiler, fmt.Sprintf("%+v", options), t.Passes(lib.Version().Major), digest, code.IR}, "\x00")
-	cache := kernelcache.Open()
-	if object, ok := cache.Get(key); ok {
-		return string(object), compiler, nil
-	}
-	bitcode, err := primitives.Bitcode(kind)
-	if err != nil {
-		return "", "", &InternalError{Phase: "LLVM", Err: err}
-	}
-	text, err = compileIR(lib, options, t, code, bitcode)
 	if err != nil {
 		return "", "", llvmError(err)
 	}
-	cache.Put(key, []byte(text))
-	return text, compiler, nil
+	return text, a.compiler, nil
 }
 
 // maxPTX bounds the version of PTX by 7.8, the first one with sm_90: drivers of CUDA
 // 11.8 and later read it. That of the newest LLVM would need the newest driver.
 const maxPTX = 78
-
-// compileIR compiles IR. Of a GPU's each function is compiled by itself, on all cores,
-// so that the text does not depend on how many there are.
-func compileIR(lib *llvm.Library, options llvm.TargetOptions, t target, code *emit.Code, bitcode []byte) (string, error) {
-	entries := code.Module.Entries
-	if !t.GPU || len(entries) == 0 {
-		var symbols []string
-		for _, e := range entries {
-			symbols = append(symbols, e.Symbol)
-		}
-		text, err := compileEntries(lib, options, t, code, bitcode, symbols...)
-		return string(text), err
-	}
-	parts, errs := make([]string, len(entries)), make([]error, len(entries))
-	work := make(chan int)
-	var wg sync.WaitGroup
-	for range min(goruntime.GOMAXPROCS(0), len(entries)) {
-		wg.Go(func() {
-			for i := range work {
-				var text []byte
-				text, errs[i] = compileEntries(lib, options, t, code, bitcode, entries[i].Symbol)
-				parts[i] = string(text)
-			}
-		})
-	}
-	for i := range entries {
-		work <- i
-	}
-	close(work)
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return "", err
-	}
-	return joinPTX(parts), nil
-}
-
-// compileEntries links the primitives to some functions of IR and compiles them.
-func compileEntries(lib *llvm.Library, options llvm.TargetOptions, t target, code *emit.Code, bitcode []byte, symbols ...string) ([]byte, error) {
-	machine, err := lib.NewTargetMachine(options)
-	if err != nil {
-		return nil, err
-	}
-	defer machine.Close()
-	m, err := machine.ParseIR(code.Module.Target, code.IR)
-	if err != nil {
-		return nil, err
-	}
-	defer m.Close()
-	if err := m.LinkBitcode("the primitives", bitcode); err != nil {
-		return nil, err
-	}
-	if err := m.Internalize(symbols...); err != nil {
-		return nil, err
-	}
-	if err := m.Optimize(machine, t.Passes(lib.Version().Major), llvm.OptimizeOptions{}); err != nil {
-		return nil, err
-	}
-	return machine.EmitAssembly(m)
-}
-
-// joinPTX makes one module of several, whose heads are the same: what comes before
-// the line with the size of addresses, and that line.
-func joinPTX(parts []string) string {
-	var b strings.Builder
-	const end = ".address_size 64\n"
-	for i, p := range parts {
-		if at := strings.Index(p, end); i > 0 && at >= 0 {
-			p = p[at+len(end):]
-		}
-		b.WriteString(p)
-	}
-	return b.String()
-}
 
 // llvmError is a refusal of LLVM, with the IR that it refused.
 func llvmError(err error) *InternalError {
