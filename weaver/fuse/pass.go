@@ -91,8 +91,11 @@ func (f *fuser) tryPair(t *harmony.Relation, w, c site) attempt {
 	return attempt{kernel: k, early: early}
 }
 
-// excess says by what a kernel is above the budget, or "".
+// excess says by what a kernel is above the budget, or "". The host has none.
 func (f *fuser) excess(k *harmony.Kernel) string {
+	if k.Host {
+		return ""
+	}
 	return f.opts.Budget.excess(f.opts.Budget.Estimate(k))
 }
 

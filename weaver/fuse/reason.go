@@ -38,7 +38,7 @@ var (
 	Grouping = &Reason{"grouping", "a group has its result only after the last row"}
 	// Round is a consumer of a derived relation.
 	Round = &Reason{"round", "a derived relation shows new tuples only after a merge has ended the round"}
-	// Host is a kernel that has no code for the target.
+	// Host is a pair of which one has no code for the target.
 	Host = &Reason{"host", "the host evaluates one of the two, and takes and gives whole relations"}
 	// Check is a constraint's check.
 	Check = &Reason{"check", "the tuples that violate a constraint are reported, so they have to be stored"}

@@ -21,8 +21,11 @@ const sector = 32
 // one copy that stores its rows for as many readers. A filter is taken to keep
 // half of the rows, as nothing is known of them here. An expansion is never
 // repeated, since its work has no bound, nor is a volatile function, since its
-// values would differ.
+// values would differ, nor what the host does, which is slow.
 func repeatable(k *harmony.Kernel, t *harmony.Relation, copies, readers int) bool {
+	if k.Host {
+		return false
+	}
 	work, kept := 0, 2
 	for _, s := range k.Stages {
 		switch s := s.(type) {

@@ -50,14 +50,11 @@ func (f *fuser) refuseTemp(t *harmony.Relation, w, c site, why *Reason, detail s
 	f.refuse(Refusal{Pair: pair, Var: t.Name, Dependence: dependence(w, why), Reason: why, Detail: detail, Span: spanOf(c.command())})
 }
 
-// kernelDependence returns the reason if one of two commands is no kernel, or one of
-// the host's.
+// kernelDependence returns the reason if one of two commands is no kernel, or if one is
+// the host's and the other is not.
 func kernelDependence(w, c site) *Reason {
-	switch cmd := c.command().(type) {
+	switch c.command().(type) {
 	case *harmony.Run:
-		if cmd.Kernel.Host {
-			return Host
-		}
 	case *harmony.Build:
 		return Index
 	case *harmony.Check:
@@ -68,7 +65,7 @@ func kernelDependence(w, c site) *Reason {
 	switch k := w.kernel(); {
 	case k == nil:
 		return Order
-	case k.Host:
+	case k.Host != c.kernel().Host:
 		return Host
 	}
 	return nil

@@ -49,7 +49,7 @@ func (f *fuser) sharers(a, b *harmony.Kernel) Pair {
 // place if early. Without a kernel and a reason they are no pair.
 func (f *fuser) tryShare(a, b site) (k *harmony.Kernel, early bool, why *Reason, detail string) {
 	first, second := a.kernel(), b.kernel()
-	if first == nil || second == nil || first.Host || second.Host || !sameSource(first.Source, second.Source) {
+	if first == nil || second == nil || first.Host != second.Host || !sameSource(first.Source, second.Source) {
 		return nil, false, nil, ""
 	}
 	if f.parts[first][0] == f.parts[second][0] {
@@ -111,6 +111,7 @@ func merge(a, b *harmony.Kernel) (*harmony.Kernel, *Reason) {
 	ren := harmony.Renaming{}
 	k := &harmony.Kernel{
 		Name:   a.Name + "_" + b.Name,
+		Host:   a.Host,
 		Source: a.Source,
 		Stages: ren.Stages(a.Stages),
 		Ops:    slices.Clone(a.Ops),

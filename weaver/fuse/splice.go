@@ -13,6 +13,7 @@ func splice(w, c *harmony.Kernel, t *harmony.Relation, keep bool) *harmony.Kerne
 	ren := harmony.Renaming{}
 	k := &harmony.Kernel{
 		Name:   w.Name + "_" + c.Name,
+		Host:   w.Host,
 		Source: w.Source,
 		Stages: ren.Stages(w.Stages),
 		Ops:    slices.Concat(w.Ops, c.Ops),
