@@ -40,11 +40,11 @@ func (p *Program) compileFor(name string, db *Database) (*compiledCode, error) {
 	if err != nil {
 		return nil, err
 	}
-	code, err := generate(plan, graph, t, db)
+	code, granted, err := generate(plan, graph, t, db)
 	if err != nil {
 		return nil, err
 	}
-	out := &compiledCode{graph: graph, Code: rfx.Code{Target: t.Name, Graph: graph.String(), Module: code.Module, Text: code.IR}}
+	out := &compiledCode{graph: graph, Code: rfx.Code{Target: t.Name, Graph: graph.String(), Module: code.Module, Granted: granted, Text: code.IR}}
 	if t.GPU {
 		if out.Text, out.Compiler, err = assemble(code, t); err != nil {
 			return nil, err
@@ -56,8 +56,8 @@ func (p *Program) compileFor(name string, db *Database) (*compiledCode, error) {
 // generate makes LLVM IR of kernels, which the plan became. Without a database (nil)
 // nothing is known but the program: facts, and the constants that the program
 // compares them with, are parameters. With one the code is for its columns' widths and
-// for the forms of tables that they ask for.
-func generate(plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) (code *emit.Code, err error) {
+// for the forms of tables that they ask for, which it then takes for granted.
+func generate(plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) (code *emit.Code, granted abi.Granted, err error) {
 	defer recoverPhase("code generation", &err)
 	if db != nil {
 		policy := layout.CPU
@@ -66,14 +66,15 @@ func generate(plan *queryplan.Plan, graph *harmony.Program, t target, db *Databa
 		}
 		bound, err := woven.Bind(context.Background(), woven.NewProgram(plan, graph), db.store, policy, 1)
 		if err != nil {
-			return nil, err
+			return nil, abi.Granted{}, err
 		}
-		k := bound.Knowledge()
-		return emitKernels(graph, emit.Options{Target: t.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
+		k, listened := bound.Knowledge().Listening(graph)
+		code, err := emitKernels(graph, emit.Options{Target: t.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
+		return code, listened(), err
 	}
 	domains := domain.Find(graph)
 	bounds := ranges.Find(graph, domains, ranges.Options{UnknownLiterals: true})
-	return emitKernels(graph, emit.Options{
+	code, err = emitKernels(graph, emit.Options{
 		Target:  t.Target,
 		Domains: domains,
 		Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
@@ -84,6 +85,7 @@ func generate(plan *queryplan.Plan, graph *harmony.Program, t target, db *Databa
 			return bound.Lo, bound.Hi, exact
 		},
 	})
+	return code, abi.Granted{}, err
 }
 
 // emitKernels makes LLVM IR of kernels. It is the one place where kernels become
@@ -119,7 +121,7 @@ func assemble(code *emit.Code, t target) (text, compiler string, err error) {
 	}
 	options := lib.HostOptions()
 	if t.GPU {
-		if options, err = lib.PTXOptions(t.sm, maxPTX); err != nil {
+		if options, err = lib.PTXOptions(t.sm, min(maxPTX, t.ptx)); err != nil {
 			return "", "", &EnvironmentError{Message: err.Error(), Help: "install another libLLVM", Err: err}
 		}
 	}

@@ -50,9 +50,11 @@ type Program struct {
 	warnings []*Diagnostic
 	disable  []string
 	fusing   fusing
+	codes    []*storedCode // of a compiled program
 
 	mu        sync.Mutex
 	optimised map[string]*queryplan.Plan // by wanted predicates and statistics
+	kernels   map[kernelsKey]bool        // whether plans become the kernels of codes
 }
 
 // Pass is one named rewrite of the optimiser.
@@ -208,8 +210,8 @@ func suggestHelp(name string, known []string) string {
 // Warnings returns the program's diagnostics, none of which is an error.
 func (p *Program) Warnings() []*Diagnostic { return p.warnings }
 
-// wantedByDefault returns the queries, or without any query all exported
-// predicates.
+// wantedByDefault returns the queries, or without any query all exported predicates,
+// and what the program writes to files.
 func (p *Program) wantedByDefault() []string {
 	var queries, exported []string
 	for _, v := range p.plan.Vars {
@@ -221,10 +223,15 @@ func (p *Program) wantedByDefault() []string {
 			queries = append(queries, v.Name)
 		}
 	}
-	if len(queries) > 0 {
-		return queries
+	if len(queries) == 0 {
+		return exported
 	}
-	return exported
+	for _, x := range p.Exports() {
+		if slices.Contains(exported, x.Pred) && !slices.Contains(queries, x.Pred) {
+			queries = append(queries, x.Pred)
+		}
+	}
+	return queries
 }
 
 // optimise returns the rewritten plan that computes the wanted predicates over

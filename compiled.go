@@ -137,6 +137,7 @@ type Compiled struct {
 	plan   *queryplan.Plan
 	preds  []predicate
 	graphs []*harmony.Program // of the code for each target
+	codes  []*storedCode      // for GPUs
 	files  spanFiles
 }
 
@@ -165,6 +166,7 @@ func ParseCompiled(src Source) (c *Compiled, err error) {
 		}
 		c.graphs = append(c.graphs, graph)
 	}
+	c.codes = storedCodes(f)
 	return c, nil
 }
 
@@ -259,6 +261,7 @@ func (c *Compiled) Program(opts Options) (*Program, error) {
 		sources: c.files.files,
 		preds:   c.preds,
 		plan:    c.plan,
+		codes:   c.codes,
 		disable: slices.Concat(c.file.Disable, opts.Disable),
 		fusing: fusing{
 			off:   c.file.NoFuse || opts.NoFuse,

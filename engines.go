@@ -3,10 +3,11 @@ package redfox
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"io"
 	"sync"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
@@ -17,135 +18,149 @@ import (
 	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
-// EngineInfo says whether this machine can run programs with an engine.
-type EngineInfo struct {
-	Name      string
-	Available bool
-	Detail    string // what it uses, or why it is not available
-	Help      string // what to do about that; may be empty
+// engines makes engines and keeps them, because an engine keeps the code of what it
+// has run, and that of a GPU columns of facts. The zero value has none yet.
+type engines struct {
+	mu     sync.Mutex
+	made   map[engineKey]*keptEngine
+	closed bool
+	idle   *sync.Cond // a run has ended; made when Close first waits
+	runs   int        // at work
+	// codes are those of compiled programs that have been run, by the text of the kernel
+	// graph that they are of.
+	codes map[string][]*storedCode
 }
 
-// Engines lists the engines, fastest first.
-func Engines() []EngineInfo {
-	return []EngineInfo{
-		{Name: "gpu", Detail: "this version of redfox compiles PTX and does not run it"},
-		cpuInfo(),
-		{Name: "go", Available: true, Detail: "portable, columnar, on all cores; needs nothing"},
+// shared has the engines of all runs outside sessions.
+var shared engines
+
+// engineKey tells engines apart. Kernels that are fused otherwise are other code.
+type engineKey struct {
+	name   string
+	card   driver.Device // of the gpu engine
+	memory int64         // of the card that it may take
+	fusing string
+}
+
+// keptEngine is an engine and how many runs use it.
+type keptEngine struct {
+	runtime.Engine
+	key   engineKey
+	users int
+	lost  bool // its device is: no further run gets it
+}
+
+// errSessionClosed says that the engines are gone.
+var errSessionClosed = &EnvironmentError{Message: "the session is closed", Help: "open another one"}
+
+// acquire returns an engine for a run, which gives it back with release.
+func (s *engines) acquire(key engineKey, how fusing) (*keptEngine, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errSessionClosed
+	}
+	e := s.made[key]
+	if e == nil {
+		engine, err := s.make(key, how)
+		if err != nil {
+			return nil, err
+		}
+		if s.made == nil {
+			s.made = map[engineKey]*keptEngine{}
+		}
+		e = &keptEngine{Engine: engine, key: key}
+		s.made[key] = e
+	}
+	e.users++
+	s.runs++
+	return e, nil
+}
+
+// release ends a run's use of an engine. An engine whose device is lost is closed by
+// the last run; the next one makes another.
+func (s *engines) release(e *keptEngine) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.users--
+	s.runs--
+	if e.lost && e.users == 0 {
+		// That the device is lost has been said.
+		_ = closeEngine(e.Engine)
+	}
+	if s.idle != nil {
+		s.idle.Broadcast()
 	}
 }
 
-// cpuInfo says whether there is a libLLVM, which the cpu engine compiles with.
-func cpuInfo() EngineInfo {
-	info := EngineInfo{Name: "cpu"}
-	lib, err := openLLVM()
-	var missing *EnvironmentError
-	switch {
-	case errors.As(err, &missing):
-		info.Detail, info.Help = missing.Message, missing.Help
-	case err != nil:
-		info.Detail = err.Error()
-	default:
-		info.Available = true
-		info.Detail = fmt.Sprintf("native code for this machine, compiled by LLVM %v (%s)", lib.Version(), lib.Path())
+// lose takes an engine whose device is lost out of use.
+func (s *engines) lose(e *keptEngine) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.lost = true
+	if s.made[e.key] == e {
+		delete(s.made, e.key)
 	}
-	return info
 }
 
-// autoEngines are those that auto chooses from, best first. The last one is always
-// available.
-var autoEngines = []string{"cpu", "go"}
-
-// fewFacts is the number of rows below which auto takes the go engine although there
-// is a faster one: compiling kernels takes longer than such runs mostly do.
-const fewFacts = 1 << 15
-
-// ChooseEngine is the function ChooseEngine for runs over these facts.
-func (db *Database) ChooseEngine(name string) (chosen EngineInfo, passed []EngineInfo, err error) {
-	if (name == "auto" || name == "") && db.rows() < fewFacts {
-		name = "go"
-	}
-	return ChooseEngine(name)
-}
-
-// rows returns the number of rows that were loaded.
-func (db *Database) rows() int {
-	seen := map[*store.Table]bool{}
-	n := 0
-	for _, rel := range db.store.Relations() {
-		if !seen[rel.Table] {
-			seen[rel.Table] = true
-			n += rel.Table.Rows
+// forget gives back what engines keep of facts.
+func (s *engines) forget(facts *store.Database) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.made {
+		if f, ok := e.Engine.(interface{ Forget(*store.Database) }); ok {
+			f.Forget(facts)
 		}
 	}
-	return n
 }
 
-// ChooseEngine resolves the name of an engine, of which "auto" and "" stand for the
-// best that the machine has; over few facts auto takes the go engine all the same. It returns the engine, and those that auto would have
-// taken had they been available. The error is that with which a run would fail.
-func ChooseEngine(name string) (chosen EngineInfo, passed []EngineInfo, err error) {
-	engines := Engines()
-	if name == "auto" || name == "" {
-		for _, candidate := range autoEngines {
-			i := slices.IndexFunc(engines, func(e EngineInfo) bool { return e.Name == candidate })
-			if engines[i].Available {
-				return engines[i], passed, nil
-			}
-			passed = append(passed, engines[i])
-		}
+// close waits for the runs at work and closes all engines.
+func (s *engines) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.idle == nil {
+		s.idle = sync.NewCond(&s.mu)
 	}
-	names := []string{}
-	for _, e := range engines {
-		if e.Name == name {
-			if !e.Available {
-				help := "use --engine auto, or see redfox engines"
-				if e.Help != "" {
-					help = e.Help
-				}
-				return e, nil, &EnvironmentError{Message: fmt.Sprintf("engine %s is not available: %s", name, e.Detail), Help: help}
-			}
-			return e, nil, nil
-		}
-		names = append(names, e.Name)
+	for s.runs > 0 {
+		s.idle.Wait()
 	}
-	return EngineInfo{}, nil, &EnvironmentError{
-		Message: fmt.Sprintf("no engine is called %q", name),
-		Help:    suggestHelp(name, append(names, "auto")),
+	var errs []error
+	for _, e := range s.made {
+		errs = append(errs, closeEngine(e.Engine))
 	}
+	s.made = nil
+	return errors.Join(errs...)
 }
 
-// engine returns an engine that is available, to run programs whose kernels are fused in
-// a way.
-func engine(chosen EngineInfo, how fusing) (runtime.Engine, error) {
-	if chosen.Name == "cpu" {
-		return cpuEngine(how)
+func closeEngine(e runtime.Engine) error {
+	if c, ok := e.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// keyOf returns the key of an engine that runs programs whose kernels are fused in a
+// way.
+func keyOf(chosen choice, opts RunOptions, how fusing) engineKey {
+	switch chosen.Name {
+	case "gpu":
+		return engineKey{"gpu", chosen.card, opts.DeviceMemory, how.String()}
+	case "cpu":
+		return engineKey{name: "cpu", fusing: how.String()}
+	}
+	return engineKey{name: chosen.Name}
+}
+
+// make makes an engine.
+func (s *engines) make(key engineKey, how fusing) (runtime.Engine, error) {
+	switch key.name {
+	case "gpu":
+		return s.newGPU(key.card, key.memory, how)
+	case "cpu":
+		return newCPU(how)
 	}
 	return portable.New(), nil
-}
-
-// cpuEngines has one engine a process for each way to fuse, because an engine keeps
-// the code of what it has run, and kernels that are fused otherwise are other code.
-var cpuEngines struct {
-	sync.Mutex
-	made map[string]runtime.Engine
-}
-
-func cpuEngine(how fusing) (runtime.Engine, error) {
-	cpuEngines.Lock()
-	defer cpuEngines.Unlock()
-	key := fmt.Sprintf("%t %q", how.off, how.apart)
-	if e := cpuEngines.made[key]; e != nil {
-		return e, nil
-	}
-	e, err := newCPU(how)
-	if err != nil {
-		return nil, err
-	}
-	if cpuEngines.made == nil {
-		cpuEngines.made = map[string]runtime.Engine{}
-	}
-	cpuEngines.made[key] = e
-	return e, nil
 }
 
 func newCPU(how fusing) (runtime.Engine, error) {
@@ -158,15 +173,23 @@ func newCPU(how fusing) (runtime.Engine, error) {
 		return nil, err
 	}
 	return native.New(native.Options{
-		Library: lib,
-		Cache:   kernelcache.Open(),
-		Lower: func(plan *queryplan.Plan) (*harmony.Program, error) {
-			graph, _, err := kernelsOf(plan, t, how)
-			return graph, err
-		},
+		Library:   lib,
+		Cache:     kernelcache.Open(),
+		Lower:     lowering(t, how),
 		Generator: cpuGenerator{t},
 	}), nil
 }
+
+// lowering turns plans into the kernels of a target, for an engine.
+func lowering(t target, how fusing) func(*queryplan.Plan) (*harmony.Program, error) {
+	return func(plan *queryplan.Plan) (*harmony.Program, error) {
+		graph, _, err := kernelsOf(plan, t, how)
+		return graph, err
+	}
+}
+
+// String tells ways to fuse apart.
+func (f fusing) String() string { return fmt.Sprintf("%t %q", f.off, f.apart) }
 
 // cpuGenerator makes code for what the engine knows of the facts.
 type cpuGenerator struct{ target }

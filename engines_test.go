@@ -99,7 +99,7 @@ func TestAuto(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		chosen, passed, err := db.ChooseEngine("auto")
+		chosen, passed, err := prog.ChooseEngine(db, redfox.RunOptions{})
 		if err != nil || chosen.Name != tt.want {
 			t.Errorf("%d facts: auto is %s, not %s (%v)", tt.rows, chosen.Name, tt.want, err)
 		}

@@ -93,6 +93,9 @@ func profileNotes(plan *queryplan.Plan, profile []runtime.CommandProfile) func(a
 				if c.Rows > 0 || c.Kept > 0 {
 					note += fmt.Sprintf(", %d tuples, %d new", c.Rows, c.Kept)
 				}
+				if c.Device > 0 {
+					note += fmt.Sprintf(", %v on the device", c.Device.Round(time.Microsecond))
+				}
 				if c.Calls > 1 {
 					note += fmt.Sprintf(", %d times", c.Calls)
 				}

@@ -38,7 +38,10 @@ func (p *Program) WriteExport(res *Result, x Export) error {
 		if rel == nil {
 			return res.missing(q.Name)
 		}
-		out := rel.output(q.Name)
+		out, err := rel.output(q.Name)
+		if err != nil {
+			return err
+		}
 		opts := store.WriteOptions{Header: b.Header != nil && *b.Header}
 		if b.Delimiter != "" {
 			opts.Delimiter = b.Delimiter[0]
@@ -50,7 +53,7 @@ func (p *Program) WriteExport(res *Result, x Export) error {
 			out.Names = b.Columns
 		}
 		format := exportFormat(x.Path)
-		err := store.WriteFile(x.Path, func(w io.Writer) error { return store.Write(w, out, format, opts) })
+		err = store.WriteFile(x.Path, func(w io.Writer) error { return store.Write(w, out, format, opts) })
 		if err != nil {
 			return fileError("write", x.Path, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -133,6 +134,9 @@ type Database struct {
 	bytes  int64
 	time   time.Duration
 	print  string
+
+	mu      sync.Mutex
+	keepers map[*engines]bool // that may keep copies of it
 }
 
 // Report says what was read of each file.

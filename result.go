@@ -1,10 +1,14 @@
 package redfox
 
 import (
+	"context"
 	"errors"
 	"io"
 	"iter"
+	goruntime "runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -22,43 +26,74 @@ type Result struct {
 	relations map[string]*relation
 	names     []string
 	threads   int // that may sort
+	failure   atomic.Pointer[error]
 }
 
 // relation is one predicate of a result with its presentation.
 type relation struct {
-	rel     *store.Relation
 	cols    []Column
-	columns []*store.Column
 	order   []store.Order
 	limit   int64 // -1 for all
 	threads int
+
+	mu      sync.Mutex
+	pending runtime.Pending // the tuples, as long as they are on a device
+	gone    bool            // they were released there
+	rel     *store.Relation // nil until they are not
+	columns []*store.Column
 }
 
 // KernelStats says what one kernel of a run cost.
 type KernelStats = runtime.KernelProfile
 
+// DeviceStats says what a run cost on a GPU beside its kernels.
+type DeviceStats = runtime.DeviceProfile
+
+// Transfer is what was copied between host and GPU.
+type Transfer = runtime.Transfer
+
 // Stats says what a run cost.
 type Stats struct {
 	Engine  string
 	Load    time.Duration // reading facts
-	Plan    time.Duration // optimising; 0 when the plan was at hand
+	Plan    time.Duration // optimising; next to nothing when the plan was at hand
+	Compile time.Duration // making code; 0 when it was at hand
 	Run     time.Duration
-	Peak    int64 // bytes of facts, relations and indexes
+	Peak    int64 // bytes of facts, relations and indexes, on the host
 	Dropped int64 // decimals that did not fit their type, so that their atom was false
 	// Kernels is what each kernel cost, if a profile was asked for and the engine
 	// runs kernels.
 	Kernels []KernelStats
+	// Device is what the run did on a GPU; nil if it was not there.
+	Device  *DeviceStats
 	plan    *queryplan.Plan
 	profile []runtime.CommandProfile
 }
 
-func (r *Result) add(v *queryplan.Var, rel *store.Relation) {
-	out := &relation{rel: rel, cols: planColumns(v.Cols), limit: v.Limit, threads: r.threads}
+// Fills lists the predicates that a block of the plan, which kernels name, adds tuples to.
+func (s Stats) Fills(block string) []string {
+	var out []string
+	if s.plan == nil {
+		return nil
+	}
+	for _, b := range s.plan.Blocks {
+		for _, c := range b.Cmds {
+			if c, ok := c.(*queryplan.Insert); ok && b.Name == block && !slices.Contains(out, c.Var.Name) {
+				out = append(out, c.Var.Name)
+			}
+		}
+	}
+	return out
+}
+
+// add takes a predicate, whose tuples are here or pending.
+func (r *Result) add(v *queryplan.Var, rel *store.Relation, pending runtime.Pending) {
+	out := &relation{pending: pending, cols: planColumns(v.Cols), limit: v.Limit, threads: r.threads}
 	if v.Kind == queryplan.Input {
 		out.limit = -1
 	}
-	for i := range v.Cols {
-		out.columns = append(out.columns, rel.Column(i))
+	if rel != nil {
+		out.set(rel)
 	}
 	for _, k := range v.OrderBy {
 		i := slices.IndexFunc(v.Cols, func(c queryplan.Column) bool { return c.Name == k.Col })
@@ -66,6 +101,86 @@ func (r *Result) add(v *queryplan.Var, rel *store.Relation) {
 	}
 	r.relations[v.Name] = out
 	r.names = append(r.names, v.Name)
+}
+
+func (x *relation) set(rel *store.Relation) {
+	x.rel = rel
+	for i := range x.cols {
+		x.columns = append(x.columns, rel.Column(i))
+	}
+}
+
+// Fetch copies the tuples of a resident run from the GPU. What asks for tuples does
+// that by itself, but can not say that it failed. A predicate is copied once.
+func (r *Result) Fetch(ctx context.Context) error {
+	for _, name := range r.names {
+		if err := r.relations[name].fetch(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetch copies tuples that are on a device.
+func (x *relation) fetch(ctx context.Context) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.rel != nil:
+		return nil
+	case x.gone:
+		return &EnvironmentError{Message: "the result was released"}
+	}
+	rel, err := x.pending.Fetch(ctx)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return deviceError(err)
+	}
+	x.set(rel)
+	x.pending = nil
+	return nil
+}
+
+// Err returns why tuples that Rows or Tuples should have yielded could not be copied
+// from the GPU; nil if they could.
+func (r *Result) Err() error {
+	if err := r.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Release gives the memory on the GPU back that tuples take which were not copied. They
+// can not be had any more.
+func (r *Result) Release() {
+	for _, x := range r.relations {
+		x.mu.Lock()
+		if x.pending != nil {
+			x.pending.Release()
+			x.pending, x.gone = nil, true
+		}
+		x.mu.Unlock()
+	}
+}
+
+// releaseAtEnd releases what is pending when nothing refers to the result.
+func (r *Result) releaseAtEnd() {
+	var list []runtime.Pending
+	for _, x := range r.relations {
+		if x.pending != nil {
+			list = append(list, x.pending)
+		}
+	}
+	if list == nil {
+		return
+	}
+	goruntime.AddCleanup(r, func(list []runtime.Pending) {
+		for _, p := range list {
+			p.Release()
+		}
+	}, list)
 }
 
 // Predicates returns the names of the result's relations in the program's order.
@@ -82,7 +197,7 @@ func (r *Result) Columns(pred string) []Column {
 	return nil
 }
 
-// Len returns the number of tuples of a predicate.
+// Len returns the number of tuples of a predicate, which takes no copying.
 func (r *Result) Len(pred string) int64 {
 	if x := r.relations[pred]; x != nil {
 		return x.rows()
@@ -91,7 +206,15 @@ func (r *Result) Len(pred string) int64 {
 }
 
 func (x *relation) rows() int64 {
-	n := int64(x.rel.Rows())
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	n := int64(0)
+	switch {
+	case x.rel != nil:
+		n = int64(x.rel.Rows())
+	case x.pending != nil:
+		n = x.pending.Rows()
+	}
 	if x.limit >= 0 {
 		n = min(n, x.limit)
 	}
@@ -103,7 +226,8 @@ var errDone = errors.New("done")
 
 // Rows yields the tuples of a predicate, sorted, as Go values: int64, uint64,
 // float64, bool, string, Decimal and time.Time. A predicate that the result does
-// not hold yields nothing.
+// not hold yields nothing, and so does one that is on a GPU and can not be copied; Err
+// says why.
 func (r *Result) Rows(pred string) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for tuple := range r.Tuples(pred) {
@@ -125,6 +249,10 @@ func (r *Result) Tuples(pred string) iter.Seq[[]Value] {
 		if x == nil {
 			return
 		}
+		if err := x.fetch(context.Background()); err != nil {
+			r.failure.CompareAndSwap(nil, &err)
+			return
+		}
 		if len(x.columns) == 0 { // a flag: true is one empty tuple
 			if x.rows() > 0 {
 				yield([]Value{})
@@ -133,7 +261,7 @@ func (r *Result) Tuples(pred string) iter.Seq[[]Value] {
 		}
 		tuple := make([]Value, len(x.columns))
 		// The only error is the yield's.
-		_ = x.output(pred).Each(func(block [][]int64, n int) error {
+		_ = x.fetched(pred).Each(func(block [][]int64, n int) error {
 			for i := range n {
 				for c, column := range x.columns {
 					tuple[c] = column.ValueOf(block[c][i])
@@ -154,7 +282,11 @@ func (r *Result) Arrow(pred string) (arrow.RecordBatch, error) {
 	if x == nil {
 		return nil, r.missing(pred)
 	}
-	return store.ToArrow(x.output(pred))
+	out, err := x.output(pred)
+	if err != nil {
+		return nil, err
+	}
+	return store.ToArrow(out)
 }
 
 // Format is how results are written.
@@ -184,7 +316,10 @@ func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOption
 	if x == nil {
 		return r.missing(pred)
 	}
-	out := x.output(pred)
+	out, err := x.output(pred)
+	if err != nil {
+		return err
+	}
 	if opts.Limit > 0 && (out.Limit < 0 || out.Limit > opts.Limit) {
 		out.Limit = opts.Limit
 	}
@@ -201,7 +336,16 @@ func (r *Result) WriteFile(path, pred string, format Format, opts WriteOptions) 
 	return nil
 }
 
-func (x *relation) output(name string) *store.Output {
+// output presents the tuples, which are copied from the device if they are there.
+func (x *relation) output(name string) (*store.Output, error) {
+	if err := x.fetch(context.Background()); err != nil {
+		return nil, err
+	}
+	return x.fetched(name), nil
+}
+
+// fetched presents tuples that are on the host.
+func (x *relation) fetched(name string) *store.Output {
 	out := &store.Output{Name: name, Columns: x.columns, Rows: x.rel.Rows(), Order: x.order, Limit: x.limit, Threads: x.threads}
 	for _, c := range x.cols {
 		out.Names = append(out.Names, c.Name)

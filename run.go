@@ -1,31 +1,51 @@
 package redfox
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	goruntime "runtime"
 	"slices"
 	"time"
 
+	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
+
+// hostTrack is the track of spans that are redfox's own, and no engine's.
+const hostTrack = "redfox"
 
 // RunProgress is where a run is.
 type RunProgress = runtime.Progress
 
 // RunOptions says how to run a program.
 type RunOptions struct {
-	Engine  string // "go", "cpu", or "auto" and "" for the best that the machine has
+	Engine  string // "go", "cpu", "gpu", or "auto" and "" for the best for the facts
 	Threads int    // 0 means all cores
 	Memory  int64  // bound in bytes for facts, relations and indexes; 0 means none
+	// Device is the number or the UUID of a GPU, as Devices lists them; "" is the first
+	// one that can be used.
+	Device string
+	// DeviceMemory bounds in bytes what runs and facts take of the GPU's memory; 0 is
+	// what it has. Runs with the same bound share it.
+	DeviceMemory int64
 	// Outputs names the predicates that are wanted; the others are computed only
 	// as far as these need them. Nil wants every exported predicate and query.
 	Outputs []string
+	// Resident leaves the tuples of the result on the GPU, if one has computed them,
+	// until they are asked for; see Result.Fetch.
+	Resident bool
 	// Progress, if set, is called now and then from one goroutine at a time.
 	Progress func(RunProgress)
-	// Profile asks for times and rows of each command in Stats.
+	// Profile asks for times and rows of each command and kernel in Stats. It makes runs
+	// on a GPU slower.
 	Profile bool
+	// Trace, if set, gets all that took time, from one goroutine at a time; WriteTrace
+	// makes a file of it.
+	Trace func(Span)
 	// Load says how Run reads facts; RunOn does not use it. Its Threads and
 	// Memory default to those of the run.
 	Load LoadOptions
@@ -46,75 +66,182 @@ func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Resu
 		load.Memory = opts.Memory
 	}
 	load.Predicates = append(slices.Clone(load.Predicates), opts.Outputs...)
-	if _, _, err := ChooseEngine(opts.Engine); err != nil {
+	if _, _, err := p.ChooseEngine(nil, opts); err != nil {
 		return nil, err
 	}
 	db, err := p.Load(ctx, facts, load)
 	if err != nil {
 		return nil, err
 	}
+	defer shared.forget(db.store)
 	return p.RunOn(ctx, db, opts)
 }
 
-// RunOn runs the program over loaded facts, as Run does.
-func (p *Program) RunOn(ctx context.Context, db *Database, opts RunOptions) (_ *Result, err error) {
-	chosen, _, err := db.ChooseEngine(opts.Engine)
+// RunOn runs the program over loaded facts, as Run does. A GPU keeps a copy of facts
+// that it has run over until the Database is garbage, or the memory is needed for others.
+func (p *Program) RunOn(ctx context.Context, db *Database, opts RunOptions) (*Result, error) {
+	q, err := shared.prepare(p, db, opts)
 	if err != nil {
 		return nil, err
 	}
-	eng, err := engine(chosen, p.fusing)
+	return q.Run(ctx, opts)
+}
+
+// Prepared is a program that is planned for facts. It is immutable and safe for
+// concurrent use.
+type Prepared struct {
+	program *Program
+	db      *Database
+	engines *engines
+	engine  engineKey
+	plan    *queryplan.Plan
+	derived []string // wanted, that the plan computes
+	inputs  []string // wanted, that are facts
+	planned time.Duration
+	threads int   // of runs that do not say
+	memory  int64 // likewise
+}
+
+// prepare chooses an engine for a run and plans it.
+func (s *engines) prepare(p *Program, db *Database, opts RunOptions) (*Prepared, error) {
+	chosen, err := p.choose(db, opts)
 	if err != nil {
 		return nil, err
 	}
-	derived, inputs, err := p.outputs(opts.Outputs)
-	if err != nil {
+	q := &Prepared{program: p, db: db, engines: s, engine: keyOf(chosen, opts, p.fusing)}
+	if q.derived, q.inputs, err = p.outputs(opts.Outputs); err != nil {
 		return nil, err
 	}
-	defer recoverPhase("the "+eng.Name()+" engine", &err)
 	start := time.Now()
 	// Rewrites see the wanted outputs and the statistics of the data. From here on
 	// the plan is fixed.
-	plan, err := p.optimise(derived, db)
+	if q.engine.card == nil {
+		q.plan, err = p.optimise(q.derived, db)
+	} else {
+		err = q.planCard()
+	}
+	q.planned = time.Since(start)
+	if opts.Trace != nil {
+		opts.Trace(Span{Track: hostTrack, Name: "plan", Start: start, Duration: q.planned})
+	}
+	return q, err
+}
+
+// planCard plans a run on a GPU, for which the program may have code.
+func (q *Prepared) planCard() error {
+	p := q.program
+	sm := smOf(q.engine.card)
+	plan, code, err := p.planFor(sm, q.derived, q.db)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	planned := time.Now()
-	memory := opts.Memory
+	q.plan = plan
+	if code != nil {
+		q.engines.offer(code)
+	} else if _, err := openLLVM(); err != nil {
+		return p.otherPlan(q.derived)
+	}
+	q.engines.keep(q.db)
+	return nil
+}
+
+// request is what an engine is asked for.
+func (q *Prepared) request(opts RunOptions) *runtime.Request {
+	memory := cmp.Or(opts.Memory, q.memory)
 	if memory > 0 {
-		memory = max(memory-db.bytes, 1)
+		memory = max(memory-q.db.bytes, 1)
 	}
-	answer, err := eng.Run(ctx, &runtime.Request{
-		Plan:          plan,
-		Facts:         db.store,
-		Threads:       opts.Threads,
+	return &runtime.Request{
+		Plan:          q.plan,
+		Facts:         q.db.store,
+		Threads:       cmp.Or(opts.Threads, q.threads),
 		Memory:        memory,
 		MaxViolations: maxViolations,
 		Progress:      opts.Progress,
 		Profile:       opts.Profile,
+		Trace:         opts.Trace,
+		Resident:      opts.Resident,
+	}
+}
+
+// with lets f use the engine, and words its failures.
+func (q *Prepared) with(ctx context.Context, f func(*keptEngine) error) (err error) {
+	name := q.engine.name
+	defer recoverPhase("the "+name+" engine", &err)
+	eng, err := q.engines.acquire(q.engine, q.program.fusing)
+	if err != nil {
+		return err
+	}
+	defer q.engines.release(eng)
+	if err := f(eng); err != nil {
+		if errors.Is(err, cuda.ErrLost) {
+			q.engines.lose(eng)
+		}
+		return q.program.runError(ctx, name, err)
+	}
+	return nil
+}
+
+// Run runs the program, as Program.Run does. Of the options, those that say which
+// engine runs what have been decided.
+func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err error) {
+	start := time.Now()
+	var answer *runtime.Answer
+	err = q.with(ctx, func(eng *keptEngine) error {
+		answer, err = eng.Run(ctx, q.request(opts))
+		return err
 	})
 	if err != nil {
-		return nil, p.runError(ctx, eng.Name(), err)
+		return nil, err
 	}
 	if len(answer.Violations) > 0 {
 		return nil, &ProgramError{Diagnostics: violationDiagnostics(answer.Violations)}
 	}
-	res := &Result{relations: map[string]*relation{}, threads: opts.Threads}
-	res.Stats = Stats{
-		Engine: eng.Name(), Load: db.time, Plan: planned.Sub(start), Run: time.Since(planned),
-		Peak: answer.Peak + db.bytes, Dropped: answer.Dropped, Kernels: answer.Kernels, plan: plan, profile: answer.Profile,
+	if opts.Trace != nil {
+		opts.Trace(Span{Track: hostTrack, Name: "run on " + q.engine.name, Start: start, Duration: time.Since(start)})
 	}
-	for _, v := range p.plan.Vars {
-		if slices.Contains(derived, v.Name) {
+	return q.result(answer, opts, time.Since(start))
+}
+
+// result makes a result of an engine's answer.
+func (q *Prepared) result(answer *runtime.Answer, opts RunOptions, took time.Duration) (*Result, error) {
+	res := &Result{relations: map[string]*relation{}, threads: cmp.Or(opts.Threads, q.threads)}
+	res.Stats = Stats{
+		Engine: q.engine.name, Load: q.db.time, Plan: q.planned, Compile: answer.Compile, Run: took - answer.Compile,
+		Peak: answer.Peak + q.db.bytes, Dropped: answer.Dropped, Kernels: answer.Kernels, Device: answer.Device,
+		plan: q.plan, profile: answer.Profile,
+	}
+	for _, v := range q.program.plan.Vars {
+		pending := answer.Pending[v.Name]
+		switch {
+		case slices.Contains(q.derived, v.Name):
 			rel := answer.Outputs[v.Name]
-			if rel == nil {
-				return nil, &InternalError{Phase: "the " + eng.Name() + " engine", Err: fmt.Errorf("no output for %s", v.Name)}
+			if rel == nil && pending == nil {
+				return nil, &InternalError{Phase: "the " + q.engine.name + " engine", Err: fmt.Errorf("no output for %s", v.Name)}
 			}
-			res.add(v, rel)
-		} else if slices.Contains(inputs, v.Name) {
-			res.add(v, db.relation(v))
+			res.add(v, rel, pending)
+		case slices.Contains(q.inputs, v.Name):
+			res.add(v, q.db.relation(v), nil)
+		case pending != nil: // the plan computes more than is wanted
+			pending.Release()
 		}
 	}
+	res.releaseAtEnd()
 	return res, nil
+}
+
+// keep makes engines give back what they keep of facts once these are garbage.
+func (s *engines) keep(db *Database) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.keepers[s] {
+		return
+	}
+	if db.keepers == nil {
+		db.keepers = map[*engines]bool{}
+	}
+	db.keepers[s] = true
+	goruntime.AddCleanup(db, s.forget, db.store)
 }
 
 // relation returns the facts of an input.

@@ -41,6 +41,9 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 	case errors.As(err, &environment):
 		return environment
 	}
+	if err = deviceError(err); errors.As(err, &environment) {
+		return environment
+	}
 	return engineBug(engine, err)
 }
 

@@ -121,7 +121,7 @@ func emitGraph(w io.Writer, stage Stage, plan *queryplan.Plan, graph *harmony.Pr
 	if stage == StageHarmony {
 		text = graph.String()
 	} else {
-		code, err := generate(plan, graph, t, db)
+		code, _, err := generate(plan, graph, t, db)
 		if err != nil {
 			return err
 		}

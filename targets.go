@@ -25,6 +25,7 @@ const oldestSM = 80
 type target struct {
 	emit.Target
 	sm     int // compute capability; 0 for the cpu
+	ptx    int // the newest version of PTX that may be made: 78 is 7.8
 	budget fuse.Budget
 }
 
@@ -40,7 +41,7 @@ func parseTarget(name string) (target, error) {
 			if sm >= 90 {
 				budget = fuse.SM90
 			}
-			return target{Target: emit.GPU(sm), sm: sm, budget: budget}, nil
+			return target{Target: emit.GPU(sm), sm: sm, ptx: maxPTX, budget: budget}, nil
 		}
 	}
 	return target{}, &EnvironmentError{

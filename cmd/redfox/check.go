@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -73,6 +74,9 @@ func checkCommand(con *console) *cli.Command {
 func count[N int | int64](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
+	}
+	if strings.HasSuffix(thing, "ch") {
+		thing += "e"
 	}
 	return grouped(int64(n)) + " " + thing + "s"
 }

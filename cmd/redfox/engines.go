@@ -10,9 +10,10 @@ import (
 
 func enginesCommand(con *console) *cli.Command {
 	return &cli.Command{
-		Name:        "engines",
-		Usage:       "say which engines this machine can run, and why not the rest",
-		Description: "Fastest first. The last line names the engine that runs take unless --engine says otherwise.",
+		Name:  "engines",
+		Usage: "say which engines this machine can run, and why not the rest",
+		Description: "Fastest first, with the GPUs that there are. The last line names the engine that runs take unless " +
+			"--engine says otherwise.",
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return &usageError{command: "engines", message: "engines takes no arguments"}
@@ -23,6 +24,12 @@ func enginesCommand(con *console) *cli.Command {
 					state = "yes"
 				}
 				fmt.Fprintf(con.out, "%-4s  %s  %s\n", e.Name, state, e.Detail)
+				if !e.Available && e.Help != "" {
+					fmt.Fprintf(con.out, "           %s\n", e.Help)
+				}
+				if e.Name == "gpu" {
+					printDevices(con)
+				}
 			}
 			auto, _, err := redfox.ChooseEngine("auto")
 			if err != nil {
@@ -30,10 +37,27 @@ func enginesCommand(con *console) *cli.Command {
 			}
 			fmt.Fprintf(con.out, "auto  %s", auto.Name)
 			if auto.Name != "go" {
-				fmt.Fprint(con.out, "; go over few facts, as compiling takes longer than the run")
+				fmt.Fprint(con.out, "; a simpler engine over few facts, as compiling takes longer than the run")
 			}
 			fmt.Fprintln(con.out)
 			return nil
 		},
+	}
+}
+
+// printDevices lists the GPUs, if there are any; why there are none the line of the
+// engine says.
+func printDevices(con *console) {
+	devices, err := redfox.Devices()
+	if err != nil {
+		return
+	}
+	for _, d := range devices {
+		free := ""
+		if d.Usable {
+			free = fmt.Sprintf(", %s free", size(d.Free))
+		}
+		fmt.Fprintf(con.out, "      %d    %s (%s), %s of memory%s, driver for CUDA %s: %s\n",
+			d.Number, d.Name, d.Architecture, size(d.Memory), free, d.Driver, d.Detail)
 	}
 }

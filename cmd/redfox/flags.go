@@ -55,7 +55,11 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "stats", Category: groupResults,
-			Usage: "say on standard error what was loaded, derived and written, and how long it took"}
+			Usage: "say on standard error what was loaded, derived and written, and how long it took, kernel by kernel"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "profile", Category: groupResults,
+			Usage: "write to `FILE` what took how long, as JSON that Perfetto (ui.perfetto.dev) and Chrome show"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "engine", Category: groupEngine, Value: "auto",
@@ -68,6 +72,14 @@ var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "memory", Category: groupEngine, DefaultText: "no bound",
 			Usage: "hold at most `SIZE` of relations and indexes, such as 512M or 8G"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "device", Category: groupEngine, DefaultText: "the first that can be used",
+			Usage: "run on the GPU with the number or UUID `N`, as redfox engines lists them"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "device-memory", Category: groupEngine, DefaultText: "what is free",
+			Usage: "take at most `SIZE` of the GPU's memory, for facts as well, such as 512M or 8G"}
 	},
 	func() cli.Flag {
 		return &cli.DurationFlag{Name: "timeout", Category: groupEngine, DefaultText: "none",
@@ -267,7 +279,7 @@ func permute(args []string, flags []cli.Flag) ([]string, error) {
 
 // parseSize reads a number of bytes with an optional unit: K, M, G or T, powers
 // of 1,024, also as KB or KiB.
-func parseSize(text string) (int64, error) {
+func parseSize(flag, text string) (int64, error) {
 	number := strings.TrimRight(strings.ToUpper(strings.TrimSpace(text)), "IB")
 	shift := 0
 	if number != "" {
@@ -280,11 +292,19 @@ func parseSize(text string) (int64, error) {
 	bytes := value * float64(int64(1)<<shift)
 	if err != nil || !(bytes >= 1 && bytes < 1<<62) {
 		return 0, &usageError{
-			message: fmt.Sprintf("--memory %s is not a size", text),
+			message: fmt.Sprintf("--%s %s is not a size", flag, text),
 			help:    "write a number of bytes with K, M, G or T, for example 8G",
 		}
 	}
 	return int64(bytes), nil
+}
+
+// sizeFlag returns the number of bytes that a flag gives, 0 if it is not there.
+func sizeFlag(c *cli.Context, flag string) (int64, error) {
+	if !c.IsSet(flag) {
+		return 0, nil
+	}
+	return parseSize(flag, c.String(flag))
 }
 
 // choice checks that a flag's value is one of those that it knows.

@@ -45,12 +45,12 @@ func TestParseSize(t *testing.T) {
 	for text, want := range map[string]int64{
 		"1": 1, "1000": 1000, "4K": 4 << 10, "512M": 512 << 20, "512MB": 512 << 20, "1.5GiB": 3 << 29, "8g": 8 << 30, " 2 T ": 2 << 40,
 	} {
-		if got, err := parseSize(text); err != nil || got != want {
+		if got, err := parseSize("memory", text); err != nil || got != want {
 			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "0", "-1", "G", "8X", "1e30", "NaN", "Inf", "MB"} {
-		if got, err := parseSize(text); err == nil {
+		if got, err := parseSize("memory", text); err == nil {
 			t.Errorf("%q: got %d, want an error", text, got)
 		}
 	}

@@ -26,8 +26,8 @@ func runCommand(con *console) *cli.Command {
 			"redfox run reach.logic --facts data\n" +
 			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
 			"redfox run schema.logic rules.logic --facts data --out results --format parquet",
-		Flags: flags("facts", "fact", "header", "on-error", "print", "out", "format", "limit", "stats",
-			"engine", "threads", "memory", "timeout", "disable", "no-fuse", "keep-apart", "json"),
+		Flags: flags("facts", "fact", "header", "on-error", "print", "out", "format", "limit", "stats", "profile",
+			"engine", "device", "threads", "memory", "device-memory", "timeout", "disable", "no-fuse", "keep-apart", "json"),
 		Action: func(c *cli.Context) error {
 			r, err := newRun(c, con)
 			if err != nil {
@@ -67,6 +67,8 @@ type run struct {
 	options  redfox.RunOptions
 	results  results
 	stats    bool
+	profile  string // the file of --profile, or ""
+	tracer   redfox.Tracer
 	progress *progress
 }
 
@@ -76,31 +78,39 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 	r := &run{
 		con:      con,
 		stats:    c.Bool("stats"),
+		profile:  c.String("profile"),
 		progress: newProgress(con),
 	}
-	_, _, err := redfox.ChooseEngine(c.String("engine"))
-	if err != nil {
+	if err := redfox.CheckEngine(c.String("engine")); err != nil {
 		return nil, err
 	}
 	threads := c.Int("threads")
 	if err := notNegative("threads", threads); err != nil {
 		return nil, err
 	}
-	var memory int64
-	if c.IsSet("memory") {
-		if memory, err = parseSize(c.String("memory")); err != nil {
-			return nil, err
-		}
+	memory, err := sizeFlag(c, "memory")
+	if err != nil {
+		return nil, err
+	}
+	deviceMemory, err := sizeFlag(c, "device-memory")
+	if err != nil {
+		return nil, err
 	}
 	if r.factFlags, err = newFactFlags(c); err != nil {
 		return nil, err
 	}
 	r.load.Threads, r.load.Memory, r.load.Progress = threads, memory, r.showLoad
 	r.options = redfox.RunOptions{
-		Engine:   c.String("engine"),
-		Threads:  threads,
-		Memory:   memory,
-		Progress: r.showRun,
+		Engine:       c.String("engine"),
+		Threads:      threads,
+		Memory:       memory,
+		Device:       c.String("device"),
+		DeviceMemory: deviceMemory,
+		Progress:     r.showRun,
+		Profile:      r.stats,
+	}
+	if r.profile != "" {
+		r.options.Trace = r.tracer.Add
 	}
 	r.results, err = newResults(c)
 	return r, err
@@ -111,6 +121,9 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 func (r *run) prepare(ctx context.Context, c *cli.Context) (*redfox.Program, chosen, error) {
 	prog, err := compileProgram(ctx, c, r.con, r.external)
 	if err != nil {
+		return nil, chosen{}, err
+	}
+	if _, _, err := prog.ChooseEngine(nil, r.options); err != nil {
 		return nil, chosen{}, err
 	}
 	wanted, err := r.results.choose(prog)
@@ -137,7 +150,7 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 	}
 	r.progress.done()
 	r.notes(db)
-	chosen, passed, err := db.ChooseEngine(r.options.Engine)
+	chosen, passed, err := prog.ChooseEngine(db, r.options)
 	if err != nil {
 		return nil, err
 	}
@@ -156,12 +169,14 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 		return err
 	}
 	at.compiled = time.Now()
+	r.tracer.Since(hostTrack, "compile the program", at.start)
 	limitHeap(r.options.Memory)
 	db, err := r.read(ctx, prog)
 	if err != nil {
 		return err
 	}
 	at.loaded = time.Now()
+	r.tracer.Since(hostTrack, "load facts", at.compiled)
 	res, err := prog.RunOn(ctx, db, r.options)
 	if err != nil {
 		return err
@@ -180,11 +195,23 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 		}
 	}
 	at.written = time.Now()
+	r.tracer.Since(hostTrack, "write results", at.ran)
 	if r.stats {
 		if err := r.con.out.Flush(); err != nil {
 			return &outputError{err}
 		}
 		r.printStats(db, res, wanted.all(), at)
 	}
-	return nil
+	return r.writeProfile()
+}
+
+// hostTrack is the track of the profile that has what the command does.
+const hostTrack = "redfox"
+
+// writeProfile writes the file of --profile, if it was asked for.
+func (r *run) writeProfile() error {
+	if r.profile == "" {
+		return nil
+	}
+	return replaceFile(r.profile, r.tracer.Write)
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/redfoxdb/redfox"
@@ -42,9 +44,82 @@ func (r *run) printStats(db *redfox.Database, res *redfox.Result, names []string
 		fmt.Fprintf(w, "result   %s: %s\n", name, count(res.Len(name), "tuple"))
 	}
 	fmt.Fprintf(w, "engine   %s, at most %s of facts, relations and indexes\n", res.Stats.Engine, size(res.Stats.Peak))
-	fmt.Fprintf(w, "time     %s: compile %s, load %s, plan %s, run %s, write %s\n",
+	if d := res.Stats.Device; d != nil {
+		printDevice(w, d)
+	}
+	printKernels(w, res.Stats)
+	code := ""
+	if res.Stats.Compile > 0 {
+		code = " code " + short(res.Stats.Compile) + ","
+	}
+	fmt.Fprintf(w, "time     %s: compile %s, load %s, plan %s,%s run %s, write %s\n",
 		short(at.written.Sub(at.start)), short(at.compiled.Sub(at.start)), short(at.loaded.Sub(at.compiled)),
-		short(res.Stats.Plan), short(res.Stats.Run), short(at.written.Sub(at.ran)))
+		short(res.Stats.Plan), code, short(res.Stats.Run), short(at.written.Sub(at.ran)))
+}
+
+// printDevice says what a run did on a GPU beside its kernels.
+func printDevice(w io.Writer, d *redfox.DeviceStats) {
+	fmt.Fprintf(w, "device   %s: at most %s held, %s of facts were there already, %s, %s for the host\n",
+		d.Name, size(d.Peak), size(d.Resident), count(d.Launches, "launch"), count(d.Waits, "wait"))
+	fmt.Fprintf(w, "copied   %s to the device, %s from it\n", transfer(d.ToDevice), transfer(d.FromDevice))
+	if d.Load > 0 {
+		fmt.Fprintf(w, "loaded   the code in %s, by the driver\n", short(d.Load))
+	}
+}
+
+// transfer renders what was copied in one direction, and how fast.
+func transfer(t redfox.Transfer) string {
+	text := size(t.Bytes)
+	if t.Time > 0 {
+		text += fmt.Sprintf(" in %s, %s", short(t.Time), rate(float64(t.Bytes)/t.Time.Seconds()))
+	}
+	return text
+}
+
+// rate renders bytes a second.
+func rate(bytes float64) string {
+	if bytes >= 1e12 {
+		return fmt.Sprintf("%.2f TB/s", bytes/1e12)
+	}
+	if bytes >= 1e9 {
+		return fmt.Sprintf("%.1f GB/s", bytes/1e9)
+	}
+	return fmt.Sprintf("%.0f MB/s", bytes/1e6)
+}
+
+// printKernels says what each kernel did, by the strata of the plan. On a GPU times are
+// those by its events, and rates also are shares of the bandwidth of its memory.
+func printKernels(w io.Writer, stats redfox.Stats) {
+	took := func(k redfox.KernelStats) time.Duration {
+		if k.Device > 0 {
+			return k.Device
+		}
+		return k.Time
+	}
+	for i, k := range stats.Kernels {
+		if i == 0 || k.Block != stats.Kernels[i-1].Block {
+			var total time.Duration
+			for _, other := range stats.Kernels[i:] {
+				if other.Block == k.Block {
+					total += took(other)
+				}
+			}
+			fills := ""
+			if names := stats.Fills(k.Block); len(names) > 0 {
+				fills = " for " + strings.Join(names, ", ")
+			}
+			fmt.Fprintf(w, "stratum  %s%s: kernels %s\n", k.Block, fills, short(total))
+		}
+		line := fmt.Sprintf("kernel   %s: %s, %s in, %s new, %s, %s", k.Kernel, count(k.Calls, "call"), count(k.Rows, "row"),
+			grouped(k.Kept), size(k.Bytes), short(took(k)))
+		if t := took(k).Seconds(); t > 0 && k.Bytes > 0 {
+			line += ", " + rate(float64(k.Bytes)/t)
+			if d := stats.Device; d != nil && d.Bandwidth > 0 {
+				line += fmt.Sprintf(", %.0f%% of the memory's", 100*float64(k.Bytes)/t/d.Bandwidth)
+			}
+		}
+		fmt.Fprintln(w, line)
+	}
 }
 
 // short renders a duration with about three digits.

@@ -27,7 +27,8 @@
 // # Sections
 //
 //	manifest.json      who wrote it, the program's name and options, its predicates,
-//	                   the places in the sources, targets and kernels
+//	                   the places in the sources, targets and kernels, and what their
+//	                   code takes for granted of the facts
 //	source/N:NAME      file N of the program, from 1
 //	plan               the plan before it is optimised: what is optimised for the
 //	                   facts when the go engine runs it

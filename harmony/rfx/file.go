@@ -13,7 +13,7 @@ type File struct {
 	NoFuse    bool
 	KeepApart []string
 	// Facts is the fingerprint of the facts' tables and statistics that kernel graphs
-	// and code are made for; "" if they are for all facts.
+	// are made for; "" if they are for all facts.
 	Facts      string
 	Sources    []Source
 	Predicates []Predicate
@@ -75,7 +75,8 @@ type Code struct {
 	Graph    string
 	Origins  []Origin // of the graph's kernels, in order
 	Module   *abi.Module
-	Text     string // PTX or LLVM IR
+	Granted  abi.Granted // what the text takes for granted of facts
+	Text     string      // PTX or LLVM IR
 }
 
 // Origin says where a kernel comes from, for people.

@@ -91,7 +91,7 @@ func (p *parts) file(f *File, sections []section) error {
 		return err
 	}
 	for _, t := range m.Targets {
-		c := Code{Target: t.Name, Compiler: t.Compiler, Origins: t.Kernels}
+		c := Code{Target: t.Name, Compiler: t.Compiler, Origins: t.Kernels, Granted: t.Granted}
 		if c.Graph, err = p.text(t.Name + graphSuffix); err != nil {
 			return err
 		}

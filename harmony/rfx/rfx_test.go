@@ -38,7 +38,11 @@ func example() *File {
 		},
 		Code: []Code{
 			{Target: "gpu:sm_90", Compiler: "LLVM 16", Graph: "block b0:\n  halt\n", Module: module("gpu:sm_90"),
-				Origins: []Origin{{Ops: []string{"scan edge(x, y)"}, Span: Span{1, 0, 26}}}, Text: ".version 7.8\n"},
+				Origins: []Origin{{Ops: []string{"scan edge(x, y)"}, Span: Span{1, 0, 26}}}, Text: ".version 7.8\n",
+				Granted: abi.Granted{
+					Words:  []abi.GrantedWord{{Param: abi.Param{Kind: abi.ColumnWidth, Var: "edge", Index: 1}, Word: 4}},
+					Ranges: []abi.GrantedRange{{Kernel: "k0", Stage: 1, Lo: -1, Hi: 7}},
+				}},
 			{Target: "cpu", Compiler: "LLVM 15", Graph: "block b0:\n  halt\n", Module: module("cpu"), Text: "define void @k0() { ret void }\n"},
 		},
 	}

@@ -39,6 +39,7 @@ type manifestTarget struct {
 	Name     string          `json:"target"`
 	Compiler string          `json:"compiler"`
 	Kernels  []Origin        `json:"kernels"`
+	Granted  abi.Granted     `json:"granted"`
 	Entries  []manifestEntry `json:"entries"`
 }
 
@@ -70,7 +71,7 @@ func Write(w io.Writer, f *File) error {
 		if err := abi.Verify(c.Module); err != nil {
 			return fmt.Errorf("the code for %s: %w", c.Target, err)
 		}
-		m.Targets = append(m.Targets, manifestTarget{c.Target, c.Compiler, c.Origins, entries(c.Module)})
+		m.Targets = append(m.Targets, manifestTarget{c.Target, c.Compiler, c.Origins, c.Granted, entries(c.Module)})
 		sections = append(sections,
 			section{c.Target + graphSuffix, []byte(c.Graph)},
 			section{c.Target + abiSuffix, []byte(c.Module.String())},

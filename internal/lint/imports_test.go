@@ -53,9 +53,10 @@ var layers = []layer{
 
 	{"weaver/expr", []string{"internal/interval"}},
 	{"weaver/fuse", []string{"frontend/source", "queryplan", "harmony"}},
+	{"weaver/partition", []string{"frontend/source", "queryplan", "harmony", "harmony/domain", "weaver/expr"}},
 	{"weaver/emit", []string{
 		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/domain", "internal/interval", "primitives",
-		"weaver/expr", "weaver/fuse",
+		"weaver/expr", "weaver/fuse", "weaver/partition",
 	}},
 
 	{"runtime/order", nil},
@@ -64,13 +65,13 @@ var layers = []layer{
 	{"runtime/prepare", []string{"queryplan", "harmony", "harmony/domain", "harmony/ranges", "internal/interval", "runtime/store"}},
 	{"runtime/layout", []string{"queryplan", "harmony", "harmony/abi", "internal/interval"}},
 	{"runtime/woven", []string{
-		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges", "internal/interval",
+		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/decompose", "harmony/domain", "harmony/ranges", "internal/interval",
 		"runtime", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
 	{"runtime/portable", []string{"frontend/source", "queryplan", "internal/interval", "runtime", "runtime/order", "runtime/prepare", "runtime/store"}},
 	{"runtime/hostcode", []string{"internal/llvm", "primitives"}},
 	{"runtime/native", []string{
-		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges",
+		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/decompose", "harmony/domain", "harmony/ranges",
 		"runtime/hostcode", "runtime/layout", "runtime/woven", "internal/interval", "internal/llvm",
 		"runtime", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
@@ -83,7 +84,7 @@ var layers = []layer{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/lower",
 		"harmony/abi", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/emit",
-		"runtime", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/kernelcache", "internal/llvm",
+		"runtime", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/kernelcache", "internal/llvm",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
 }

@@ -1,0 +1,91 @@
+package redfox
+
+import (
+	"context"
+
+	"github.com/redfoxdb/redfox/runtime"
+)
+
+// SessionOptions says what a session runs programs on. Its fields mean what those of
+// RunOptions mean.
+type SessionOptions struct {
+	Engine       string
+	Device       string
+	DeviceMemory int64
+	Threads      int
+	Memory       int64 // of each run
+}
+
+// Session runs many programs over facts that are loaded once. It has engines of its
+// own, which keep the code of programs and, on a GPU, the columns of facts. It is safe
+// for concurrent use.
+type Session struct {
+	engines engines
+	options SessionOptions
+}
+
+// OpenSession returns a session. The error is that the machine has no such engine; auto
+// is decided for each program and its facts.
+func OpenSession(opts SessionOptions) (*Session, error) {
+	s := &Session{options: opts}
+	switch err := CheckEngine(opts.Engine); {
+	case err != nil:
+		return nil, err
+	case opts.Engine == "gpu":
+		if _, err := findCard(opts.Device); err != nil {
+			return nil, err
+		}
+	case opts.Engine != "" && opts.Engine != "auto":
+		if _, _, err := ChooseEngine(opts.Engine); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// complete gives the options of a run what the session says of all.
+func (s *Session) complete(opts RunOptions) RunOptions {
+	opts.Engine, opts.Device, opts.DeviceMemory = s.options.Engine, s.options.Device, s.options.DeviceMemory
+	if opts.Threads == 0 {
+		opts.Threads = s.options.Threads
+	}
+	if opts.Memory == 0 {
+		opts.Memory = s.options.Memory
+	}
+	return opts
+}
+
+// Run runs a program over loaded facts, as Program.RunOn does, on the session's engine.
+func (s *Session) Run(ctx context.Context, p *Program, db *Database, opts RunOptions) (*Result, error) {
+	opts = s.complete(opts)
+	q, err := s.engines.prepare(p, db, opts)
+	if err != nil {
+		return nil, err
+	}
+	return q.Run(ctx, opts)
+}
+
+// Prepare plans a program for facts, makes its code and copies the facts to the GPU,
+// so that runs of it do nothing but run. Of the options, Outputs is what the runs compute.
+func (s *Session) Prepare(ctx context.Context, p *Program, db *Database, opts RunOptions) (*Prepared, error) {
+	opts = s.complete(opts)
+	q, err := s.engines.prepare(p, db, opts)
+	if err != nil {
+		return nil, err
+	}
+	q.threads, q.memory = opts.Threads, opts.Memory
+	return q, q.with(ctx, func(eng *keptEngine) error {
+		if able, ok := eng.Engine.(runtime.Preparer); ok {
+			return able.Prepare(ctx, q.request(opts))
+		}
+		return nil
+	})
+}
+
+// Forget gives back what the session keeps of facts on the GPU. Another run over them
+// copies them again.
+func (s *Session) Forget(db *Database) { s.engines.forget(db.store) }
+
+// Close waits for the runs at work and gives all memory back, also that of results
+// that were not fetched. Later runs fail.
+func (s *Session) Close() error { return s.engines.close() }
