@@ -2,8 +2,9 @@
 // driver, so that the one can be had with another of the other.
 //
 // In: nothing. Out: the interfaces [Driver], [Device], [Context] and of the objects
-// that a context makes, and [Of], which has package cuda behind them. A second
-// implementation is internal/cuda/gorgonia, a module of its own. The package must
+// that a context makes, and [Of], which has package cuda behind them. [Open] is what
+// redfox opens, and [Use] replaces it. A second implementation is
+// internal/cuda/gorgonia, a module of its own. The package must
 // not import anything of redfox but internal/cuda, whose values (pointers, shapes,
 // images, attributes, errors) are those of every implementation.
 //
