@@ -10,6 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/lower"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/weaver/fuse"
+	"github.com/redfoxdb/redfox/weaver/partition"
 )
 
 // lowerPlan turns an optimised plan into a kernel graph.
@@ -62,6 +63,18 @@ func parsePair(text string) (fuse.Pair, error) {
 	return fuse.Pair{Producer: producer, Consumer: consumer}, nil
 }
 
+// partitioned divides a kernel graph between a GPU and the host, if that is the target.
+func partitioned(graph *harmony.Program, t target) (p *harmony.Program, err error) {
+	if !t.GPU {
+		return graph, nil
+	}
+	defer recoverPhase("partitioning", &err)
+	if p, err = partition.Partition(graph); err != nil {
+		return nil, &InternalError{Phase: "partitioning", Err: err, Dump: graph.String()}
+	}
+	return p, nil
+}
+
 // kernelsOf lowers a plan and fuses its kernels for a target, as far as they are to
 // be. It is the one place where plans become kernels, for all engines and
 // for compiled programs.
@@ -69,6 +82,12 @@ func kernelsOf(plan *queryplan.Plan, t target, how fusing) (graph *harmony.Progr
 	// Operators become kernels over managed variables. From here on nothing knows
 	// operators.
 	graph, err = lowerPlan(plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	// What GPUs have no code for goes into kernels of the host. From here on each kernel
+	// is of one of the two.
+	graph, err = partitioned(graph, t)
 	if err != nil {
 		return nil, nil, err
 	}

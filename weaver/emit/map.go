@@ -13,36 +13,11 @@ import (
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/weaver/expr"
+	"github.com/redfoxdb/redfox/weaver/partition"
 )
 
 // isHost reports whether a function has no native form and is no table.
-func (w *kernel) isHost(m *harmony.Map) bool {
-	doms := w.module.opts.Domains
-	if _, _, ok := doms.Table(m); ok {
-		return false
-	}
-	if doms.NeedsHost(m) {
-		return true
-	}
-	if ofStrings(m) {
-		return false
-	}
-	types := make([]scalar.Type, len(m.Args))
-	for i, a := range m.Args {
-		types[i] = a.Type()
-	}
-	return !expr.Supported(m.Func, m.Out.Type, types)
-}
-
-// ofStrings reports whether a function that the host is not needed for works on
-// the codes of strings.
-func ofStrings(m *harmony.Map) bool {
-	switch m.Func.Name {
-	case "eq", "ne", "lt", "le", "gt", "ge", "min", "max":
-		return m.Args[0].Type().Kind == scalar.String
-	}
-	return false
-}
+func (w *kernel) isHost(m *harmony.Map) bool { return partition.NeedsHost(m, w.module.opts.Domains) }
 
 // apply emits a function that is not the host's.
 func (r *rows) apply(m *harmony.Map) expr.Value {
@@ -50,7 +25,7 @@ func (r *rows) apply(m *harmony.Map) expr.Value {
 	if t, at, ok := doms.Table(m); ok {
 		return r.lookup(t, at, r.operand(m.Args[t.String], nil))
 	}
-	if ofStrings(m) {
+	if partition.OfCodes(m) {
 		return r.applyToCodes(m)
 	}
 	args := make([]expr.Value, len(m.Args))
@@ -133,7 +108,7 @@ func (r *rows) compareWithPlace(op string, x expr.Value, c scalar.Value, d *doma
 // host calls the host for a function of the whole tile.
 func (w *kernel) host(m *harmony.Map) error {
 	if w.target.GPU {
-		return &UnsupportedError{What: fmt.Sprintf("%s has no form for GPUs", m.Func.Name), Span: w.k.Span}
+		return &UnsupportedError{What: fmt.Sprintf("%s has no form for GPUs and is not left to the host", m.Func.Name), Span: w.k.Span}
 	}
 	doms := w.module.opts.Domains
 	h := abi.Host{Func: m.Func.Name, Result: m.Out.Type}
