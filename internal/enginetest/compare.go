@@ -1,0 +1,91 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/portable"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Compare runs a plan on an engine and on the go engine, and wants the same answer or
+// the same error.
+func Compare(t testing.TB, name string, e runtime.Engine, req runtime.Request) {
+	t.Helper()
+	req.MaxViolations = 10
+	want, wantErr := portable.New().Run(context.Background(), &req)
+	got, err := e.Run(context.Background(), &req)
+	if a, b := errorText(err), errorText(wantErr); a != b {
+		t.Fatalf("%s: error %q, not %q", name, a, b)
+	}
+	if err == nil {
+		if d := Difference(got, want); d != "" {
+			t.Fatalf("%s: %s", name, d)
+		}
+	}
+}
+
+// Difference says where two answers differ, "" if they are equal.
+func Difference(got, want *runtime.Answer) string {
+	for name, rel := range want.Outputs {
+		if got.Outputs[name] == nil {
+			return "no output " + name
+		}
+		a, b := Contents(got.Outputs[name]), Contents(rel)
+		if !slices.EqualFunc(a, b, func(x, y oracle.Tuple) bool { return oracle.Compare(x, y) == 0 }) {
+			return fmt.Sprintf("%s has %d tuples, not %d:\n%.2000v\nwant\n%.2000v", name, len(a), len(b), a, b)
+		}
+	}
+	if len(got.Outputs) != len(want.Outputs) {
+		return fmt.Sprintf("%d outputs, not %d", len(got.Outputs), len(want.Outputs))
+	}
+	if got.Dropped != want.Dropped {
+		return fmt.Sprintf("%d decimals are dropped, not %d", got.Dropped, want.Dropped)
+	}
+	return violationDifference(got.Violations, want.Violations)
+}
+
+// Contents returns the tuples of a relation, sorted.
+func Contents(rel *store.Relation) []oracle.Tuple {
+	out := make([]oracle.Tuple, rel.Rows())
+	for i := range out {
+		for _, c := range rel.Columns() {
+			out[i] = append(out[i], c.Value(i))
+		}
+	}
+	slices.SortFunc(out, oracle.Compare)
+	return out
+}
+
+func violationDifference(got, want []runtime.Violation) string {
+	if len(got) != len(want) {
+		return fmt.Sprintf("%d constraints are violated, not %d", len(got), len(want))
+	}
+	for i, v := range want {
+		w := got[i]
+		if v.Check != w.Check || v.Count != w.Count || fmt.Sprint(v.Cols, v.Tuples) != fmt.Sprint(w.Cols, w.Tuples) {
+			return fmt.Sprintf("violation %v, not %v", w, v)
+		}
+	}
+	return ""
+}
+
+// errorText is what two engines have to agree on of an error.
+func errorText(err error) string {
+	var key *runtime.KeyError
+	var overflow *runtime.OverflowError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &key):
+		return fmt.Sprint(key, key.Span.Start, key.Var.Name)
+	case errors.As(err, &overflow):
+		return fmt.Sprint(overflow, overflow.Span.Start, overflow.Span.End)
+	}
+	return "other: " + err.Error()
+}

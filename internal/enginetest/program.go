@@ -1,0 +1,121 @@
+package enginetest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/redfoxdb/redfox/frontend"
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/build"
+	"github.com/redfoxdb/redfox/queryplan/rewrite"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// PlanOf compiles a program to an optimised plan.
+func PlanOf(t testing.TB, text string) (*core.Program, *queryplan.Plan) {
+	t.Helper()
+	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)}, frontend.Options{})
+	if prog == nil {
+		t.Fatalf("%s\n%s", found[0].Message, text)
+	}
+	plan, err := build.Build(prog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan, _, err = rewrite.Run(plan, nil, rewrite.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return prog, plan
+}
+
+// Database stores facts. The error says that they are refused.
+func Database(prog *core.Program, facts oracle.Facts) (*store.Database, error) {
+	db := store.NewDatabase()
+	for _, p := range prog.Preds {
+		tuples, ok := facts[p.Name]
+		if !ok {
+			continue
+		}
+		s := store.Schema{Name: p.Name, Keys: p.Keys}
+		slices := make([]any, len(p.Args))
+		for i, arg := range p.Args {
+			s.Args = append(s.Args, store.Field{Name: arg.Name, Type: arg.Type})
+			column := make([]scalar.Value, len(tuples))
+			for k, tuple := range tuples {
+				column[k] = tuple[i]
+			}
+			slices[i] = column
+		}
+		rel, err := store.FromSlices(s, slices...)
+		if err != nil {
+			return nil, err
+		}
+		db.Put(rel)
+	}
+	return db, nil
+}
+
+// Stored compiles a program and stores its facts.
+func Stored(t testing.TB, text string, facts oracle.Facts) (*queryplan.Plan, *store.Database) {
+	t.Helper()
+	prog, plan := PlanOf(t, text)
+	db, err := Database(prog, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan, db
+}
+
+// Programs calls f, in a test of its own, with the plan and the facts of every whole
+// program in a directory of such. Those whose facts are refused are left out.
+func Programs(t *testing.T, dir string, f func(t *testing.T, plan *queryplan.Plan, db *store.Database)) {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(dirs) == 0 {
+		t.Fatal("no programs", err)
+	}
+	for _, dir := range dirs {
+		text, err := os.ReadFile(filepath.Join(dir, "program.logic"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.Base(dir), func(t *testing.T) { withFacts(t, string(text), filepath.Join(dir, "facts"), f) })
+	}
+}
+
+// RandomPrograms calls f, in a test of its own, with a random program of each seed.
+func RandomPrograms(t *testing.T, first, count uint64, f func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database)) {
+	t.Helper()
+	for seed := first; seed < first+count; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := randprog.New(seed)
+			dir := t.TempDir()
+			if err := random.Write(dir); err != nil {
+				t.Fatal(err)
+			}
+			withFacts(t, random.Text(), filepath.Join(dir, "facts"), func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
+				f(t, seed, random.Text(), plan, db)
+			})
+		})
+	}
+}
+
+func withFacts(t *testing.T, text, dir string, f func(t *testing.T, plan *queryplan.Plan, db *store.Database)) {
+	prog, plan := PlanOf(t, text)
+	facts, err := oracle.ReadFacts(dir, prog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := Database(prog, facts)
+	if err != nil {
+		return // no engine gets them
+	}
+	f(t, plan, db)
+}

@@ -1,0 +1,187 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"sync"
+	"testing"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/harmony/lower"
+	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/kernelcache"
+	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/weaver/emit"
+	"github.com/redfoxdb/redfox/weaver/fuse"
+	"github.com/redfoxdb/redfox/weaver/partition"
+)
+
+var library = sync.OnceValues(llvm.Open)
+
+// card is a way to set up an engine on an emulated GPU.
+type card struct {
+	emulated.Options
+	limit int64
+	items int  // of a tile
+	apart bool // kernels are not fused
+	small bool // tables grow from the smallest sizes
+}
+
+// lower makes kernels for GPUs of a plan.
+func (c card) lower(plan *queryplan.Plan) (*harmony.Program, error) {
+	p, err := lower.Lower(plan)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = partition.Partition(p); err != nil {
+		return nil, err
+	}
+	p, _, err = fuse.Fuse(p, fuse.Options{Off: c.apart})
+	return p, err
+}
+
+// compile makes code for tiles of one thread, whose tables all workers share.
+func (c card) compile(p *harmony.Program, k woven.Knowledge) (*Code, error) {
+	fix := func(entry string, p abi.Param) (int64, bool) {
+		if p.Kind == abi.SetShared || p.Kind == abi.GroupShared {
+			return 1, true
+		}
+		return k.Fix(entry, p)
+	}
+	target := emit.Target{Name: "gpu:sm_90", Threads: 1, Items: c.items}
+	code, err := emit.Program(p, emit.Options{Target: target, Fix: fix, Range: k.Range, Domains: k.Domains})
+	if err != nil {
+		return nil, err
+	}
+	return &Code{Module: code.Module, PTX: emulated.Image(code.Module, code.IR)}, nil
+}
+
+// open makes an engine that is closed at the end of the test, when nothing may have
+// leaked and no rule of the driver may have been broken.
+func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
+	t.Helper()
+	lib, err := library()
+	if err != nil {
+		t.Skip(err)
+	}
+	c.Library, c.Options.Cache = lib, kernelcache.Open()
+	if c.items == 0 {
+		c.items = 32
+	}
+	d := emulated.New(c.Options)
+	e, err := New(Options{Device: d.Devices()[0], Version: d.Version(), Limit: c.limit, Lower: c.lower, Compile: c.compile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.small {
+		e.sizes = sizes{policy: layout.Policy{Groups: 4, Bitmap: 16, FixedSets: true, Shared: true}, rows: 8}
+	}
+	t.Cleanup(func() {
+		if use := e.Use(); use.Held != use.Resident {
+			t.Errorf("no run is at work, and the engine holds %+v", use)
+		}
+		if err := e.Close(); err != nil {
+			t.Errorf("closing: %v", err)
+		}
+		if err := d.Check(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e, d
+}
+
+// cards are those that all programs run on.
+var cards = []struct {
+	name string
+	card
+}{
+	{"fused, large tiles", card{items: 1024}},
+	{"apart, small tables", card{items: 32, apart: true, small: true, Options: emulated.Options{Seed: 1}}},
+	{"a bare driver", card{items: 64, small: true, Options: emulated.Options{Seed: 2, Bare: true}}},
+}
+
+// TestPrograms runs every whole program on this engine and on the go engine.
+func TestPrograms(t *testing.T) {
+	for _, c := range cards {
+		t.Run(c.name, func(t *testing.T) {
+			e, d := c.open(t)
+			enginetest.Programs(t, "../../testdata/programs", func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
+				enginetest.Compare(t, c.name, e, runtime.Request{Plan: plan, Facts: db})
+				if err := d.Check(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+var (
+	firstSeed = flag.Uint64("seed", 1, "first seed of the random programs")
+	seedCount = flag.Uint64("seeds", 24, "number of random programs")
+)
+
+// TestRandomPrograms runs random programs on both engines.
+func TestRandomPrograms(t *testing.T) {
+	var engines []*Engine
+	var drivers []*emulated.Driver
+	for _, c := range cards {
+		e, d := c.open(t)
+		engines, drivers = append(engines, e), append(drivers, d)
+	}
+	enginetest.RandomPrograms(t, *firstSeed, *seedCount, func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database) {
+		at := seed % uint64(len(engines))
+		enginetest.Compare(t, text, engines[at], runtime.Request{Plan: plan, Facts: db})
+		if err := drivers[at].Check(); err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+	})
+}
+
+// TestForms has tables of every form, small and grown.
+func TestForms(t *testing.T) {
+	for _, c := range cards {
+		t.Run(c.name, func(t *testing.T) {
+			e, d := c.open(t)
+			enginetest.Forms(t, func(spread int64, rows int, plan *queryplan.Plan, db *store.Database) {
+				enginetest.Compare(t, c.name, e, runtime.Request{Plan: plan, Facts: db})
+				if err := d.Check(); err != nil {
+					t.Errorf("%d rows, spread by %d bits: %v", rows, spread, err)
+				}
+			})
+		})
+	}
+}
+
+// TestClear empties variables of every kind and fills them again.
+func TestClear(t *testing.T) {
+	for _, c := range cards {
+		t.Run(c.name, func(t *testing.T) {
+			e, _ := c.open(t)
+			enginetest.Clears(t, func(graph *harmony.Program, db *store.Database) (*runtime.Answer, error) {
+				e.opts.Lower = func(*queryplan.Plan) (*harmony.Program, error) { return graph, nil }
+				return e.Run(context.Background(), &runtime.Request{Plan: &queryplan.Plan{}, Facts: db})
+			})
+		})
+	}
+}
+
+// TestOverflowNamesTheFirstGroup has groups of every form.
+func TestOverflowNamesTheFirstGroup(t *testing.T) {
+	plan, db := enginetest.Overflowing(t)
+	for _, c := range cards {
+		e, _ := c.open(t)
+		_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+		var overflow *runtime.OverflowError
+		if !errors.As(err, &overflow) || err.Error() != `total for (b) does not fit int` {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}

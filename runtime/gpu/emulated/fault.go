@@ -1,0 +1,173 @@
+package emulated
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+)
+
+// Codes of the driver, for faults.
+const (
+	InvalidValue   cuda.Code = 1
+	OutOfMemory    cuda.Code = 2
+	InvalidHandle  cuda.Code = 400
+	IllegalAddress cuda.Code = 700
+	LaunchTimeout  cuda.Code = 702
+	LaunchFailed   cuda.Code = 719
+
+	launchResources  cuda.Code = 701
+	noBinary         cuda.Code = 209
+	invalidPTX       cuda.Code = 218
+	notFound         cuda.Code = 500
+	notReady         cuda.Code = 600
+	cooperativeLarge cuda.Code = 720
+	notSupported     cuda.Code = 801
+	captureWrong     cuda.Code = 900
+)
+
+// words are the driver's name and text of a code.
+var words = map[cuda.Code][2]string{
+	InvalidValue:     {"CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+	OutOfMemory:      {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+	noBinary:         {"CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
+	invalidPTX:       {"CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+	InvalidHandle:    {"CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+	notFound:         {"CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+	notReady:         {"CUDA_ERROR_NOT_READY", "device not ready"},
+	IllegalAddress:   {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+	launchResources:  {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
+	LaunchTimeout:    {"CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
+	LaunchFailed:     {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+	cooperativeLarge: {"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},
+	notSupported:     {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+	captureWrong:     {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
+}
+
+// failure makes the error of a code.
+func failure(call string, code cuda.Code, format string, args ...any) *cuda.Error {
+	e := &cuda.Error{Call: call, Code: code, Detail: fmt.Sprintf(format, args...), Name: fmt.Sprintf("error %d", code)}
+	if w, ok := words[code]; ok {
+		e.Name, e.Text = w[0], w[1]
+	}
+	return e
+}
+
+// again returns a fault as the error of a later call.
+func again(lost *cuda.Error, call string) *cuda.Error {
+	n := &cuda.Error{Call: call, Code: lost.Code, Name: lost.Name, Text: lost.Text}
+	if call != lost.Call {
+		n.Since = lost.Call
+	}
+	return n
+}
+
+// closed says that a call was made with an object that is closed.
+func closed(call string) error { return fmt.Errorf("CUDA: %s: %w", call, cuda.ErrClosed) }
+
+// foreign says that an object is not of the emulator, or of another context.
+func foreign(call string, object any) error {
+	return fmt.Errorf("CUDA: %s: a %T is of another implementation of the driver or of another context", call, object)
+}
+
+// unsupported says that a bare driver lacks a call.
+func (d *Driver) unsupported(call string) error {
+	if !d.opts.Bare {
+		return nil
+	}
+	return failure(call, notSupported, "")
+}
+
+// Execution is what a [Fault] calls the work of a kernel on the device, as opposed to
+// the call that launches it, cuLaunchKernel.
+const Execution = "execution"
+
+// Allocations are the calls that may find too little memory.
+var Allocations = []string{"cuMemAlloc", "cuMemAllocFromPoolAsync", "cuMemHostAlloc", "cuMemCreate"}
+
+// Fault makes calls of the driver fail, by the names that they have in C without their
+// version: "cuMemAlloc".
+type Fault struct {
+	Calls []string // nil stands for all
+	Nth   int      // the first of them to fail, from 1 on; 0 stands for 1
+	Times int      // how many fail; 0 stands for all from then on
+	Code  cuda.Code
+
+	seen int
+}
+
+// Inject has calls fail from now on. One that fails does nothing else. A code that
+// costs the context does so.
+func (d *Driver) Inject(f Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f.Nth = max(f.Nth, 1)
+	d.faults = append(d.faults, &f)
+}
+
+// Heal takes all faults away that were injected. It reports whether each of them was
+// reached.
+func (d *Driver) Heal() (reached bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	reached = true
+	for _, f := range d.faults {
+		reached = reached && f.seen >= f.Nth
+	}
+	d.faults = nil
+	return reached
+}
+
+// Calls returns how often each call was made.
+func (d *Driver) Calls() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.calls)
+}
+
+// enter counts a call, and fails it if a fault says so.
+func (d *Driver) enter(call string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.calls[call]++
+	for _, f := range d.faults {
+		if f.Calls != nil && !slices.Contains(f.Calls, call) {
+			continue
+		}
+		f.seen++
+		if f.seen >= f.Nth && (f.Times == 0 || f.seen < f.Nth+f.Times) {
+			return failure(call, f.Code, "a fault that was injected")
+		}
+	}
+	return nil
+}
+
+// wrong notes a wrong use of the driver.
+func (d *Driver) wrong(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	// One mistake in a loop says it all the first time.
+	if len(d.misuse) < 20 {
+		d.misuse = append(d.misuse, fmt.Errorf(format, args...))
+	}
+}
+
+// Check returns all wrong uses of the driver so far, nil if there are none: memory
+// written outside of what was allocated or after it was freed, or never freed;
+// objects not closed; addresses where there is no memory. It forgets them.
+func (d *Driver) Check() error {
+	for _, v := range d.devices {
+		v.mu.Lock()
+		if v.primary != nil {
+			v.primary.memory.checkAll("")
+		}
+		v.mu.Unlock()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := errors.Join(d.misuse...)
+	d.misuse = nil
+	return err
+}

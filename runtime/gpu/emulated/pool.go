@@ -1,0 +1,316 @@
+package emulated
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+)
+
+// pool is memory that is handed out in the order of streams. It is accounted for in
+// the order of calls: what a stream is yet to free can be handed out again.
+type pool struct {
+	object
+
+	line  sync.Mutex
+	keep  uint64
+	use   cuda.PoolUse
+	owned map[cuda.Pointer]uint64
+}
+
+// poolGrain is what pools ask the device for at a time.
+const poolGrain = 64 << 10
+
+// NewPool makes a pool.
+func (c *share) NewPool(o cuda.PoolOptions) (driver.Pool, error) {
+	const name = "cuMemPoolCreate"
+	var p *pool
+	err := c.call(name, func() error {
+		if err := c.driver.unsupported(name); err != nil {
+			return err
+		}
+		p = &pool{object: newObject(c, "pool"), keep: o.ReleaseThreshold, owned: map[cuda.Pointer]uint64{}}
+		c.primary.mu.Lock()
+		defer c.primary.mu.Unlock()
+		c.pools = append(c.pools, p)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Alloc hands out memory, whose contents the stream spoils when it comes here.
+func (p *pool) Alloc(stream_ driver.Stream, n uint64) (at cuda.Pointer, err error) {
+	const name = "cuMemAllocFromPoolAsync"
+	s, ok := stream_.(*stream)
+	if !ok || s.ctx.primary != p.ctx.primary {
+		return 0, foreign(name, stream_)
+	}
+	if p.isClosed() {
+		return 0, closed(name)
+	}
+	err = s.unrecorded(name, func() error {
+		if n == 0 {
+			return failure(name, InvalidValue, "0 bytes")
+		}
+		b, err := p.take(name, n)
+		if err != nil {
+			return err
+		}
+		at = b.base()
+		s.enqueue(func() error {
+			fill(b.data(), p.ctx.memory.fresh)
+			return nil
+		})
+		return nil
+	})
+	return at, err
+}
+
+// take makes a block of the pool's, for which the device has memory.
+func (p *pool) take(call string, n uint64) (*block, error) {
+	p.line.Lock()
+	defer p.line.Unlock()
+	size := (n + 255) / 256 * 256
+	used := p.use.Used + size
+	if used > p.use.Reserved {
+		more := (used - p.use.Reserved + poolGrain - 1) / poolGrain * poolGrain
+		if !p.ctx.memory.claim(more) {
+			return nil, failure(call, OutOfMemory, "%d bytes", n)
+		}
+		p.use.Reserved += more
+		p.use.ReservedHigh = max(p.use.ReservedHigh, p.use.Reserved)
+	}
+	b, err := p.ctx.memory.take(n, ofPool)
+	if err != nil {
+		return nil, err
+	}
+	p.use.Used = used
+	p.use.UsedHigh = max(p.use.UsedHigh, used)
+	p.owned[b.base()] = size
+	return b, nil
+}
+
+// Free has the stream give memory of a pool back.
+func (s *stream) Free(at cuda.Pointer) error {
+	const name = "cuMemFreeAsync"
+	return s.unrecorded(name, func() error {
+		b, err := s.ctx.memory.find(at, ofPool)
+		if err != nil {
+			s.ctx.driver.wrong("%s: %v", name, err)
+			return failure(name, InvalidValue, "%v", err)
+		}
+		s.ctx.memory.mu.Lock()
+		b.dying = true
+		s.ctx.memory.mu.Unlock()
+		for _, p := range s.ctx.poolList() {
+			p.forget(at)
+		}
+		s.enqueue(func() error {
+			s.ctx.memory.drop(b)
+			return nil
+		})
+		return nil
+	})
+}
+
+func (p *primary) poolList() []*pool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]*pool(nil), p.pools...)
+}
+
+// forget takes memory from the pool's account, if it is the pool's.
+func (p *pool) forget(at cuda.Pointer) {
+	p.line.Lock()
+	defer p.line.Unlock()
+	p.use.Used -= p.owned[at]
+	delete(p.owned, at)
+}
+
+// trim gives back what is free beyond so many bytes.
+func (p *pool) trim(keep uint64) {
+	p.line.Lock()
+	defer p.line.Unlock()
+	left := max(p.use.Used, keep)
+	left = min((left+poolGrain-1)/poolGrain*poolGrain, p.use.Reserved)
+	if keep < p.use.Reserved && left < p.use.Reserved {
+		p.ctx.memory.unclaim(p.use.Reserved - left)
+		p.use.Reserved = left
+	}
+}
+
+// settle gives back what no pool keeps, after a wait.
+func (p *primary) settle() {
+	for _, pool := range p.poolList() {
+		pool.line.Lock()
+		keep := pool.keep
+		pool.line.Unlock()
+		pool.trim(keep)
+	}
+}
+
+// SetReleaseThreshold changes how much the pool keeps.
+func (p *pool) SetReleaseThreshold(bytes uint64) error {
+	return p.call("cuMemPoolSetAttribute", func() error {
+		p.line.Lock()
+		defer p.line.Unlock()
+		p.keep = bytes
+		return nil
+	})
+}
+
+// Trim gives free memory back.
+func (p *pool) Trim(keep uint64) error {
+	return p.call("cuMemPoolTrimTo", func() error {
+		p.trim(keep)
+		return nil
+	})
+}
+
+// Use returns what the pool holds.
+func (p *pool) Use() (use cuda.PoolUse, err error) {
+	err = p.call("cuMemPoolGetAttribute", func() error {
+		p.line.Lock()
+		defer p.line.Unlock()
+		use = p.use
+		return nil
+	})
+	if err != nil {
+		return cuda.PoolUse{}, err
+	}
+	return use, nil
+}
+
+// Close ends the pool. What it has handed out and was not freed has leaked.
+func (p *pool) Close() error {
+	const name = "cuMemPoolDestroy"
+	return p.close(name, func() error {
+		p.line.Lock()
+		if n := len(p.owned); n > 0 {
+			p.ctx.driver.wrong("%s: %d allocations, %d bytes, are not freed", name, n, p.use.Used)
+		}
+		p.line.Unlock()
+		p.trim(0)
+		return nil
+	})
+}
+
+// region is a range of addresses with memory behind its first part.
+type region struct {
+	object
+	block *block // all addresses
+
+	line sync.Mutex
+	size uint64
+	had  []uint64 // sizes before each growth
+}
+
+// regionGrain is what is mapped at a time.
+const regionGrain = 2 << 20
+
+// Reserve sets addresses aside.
+func (c *share) Reserve(limit uint64) (driver.Region, error) {
+	const name = "cuMemAddressReserve"
+	var r *region
+	err := c.call(name, func() error {
+		if err := c.driver.unsupported(name); err != nil {
+			return err
+		}
+		limit = (limit + regionGrain - 1) / regionGrain * regionGrain
+		b, err := c.memory.reserve(limit)
+		if err == nil {
+			r = &region{object: newObject(c, "region"), block: b}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Base returns the first address.
+func (r *region) Base() cuda.Pointer { return r.block.base() }
+
+// Limit returns how many addresses there are.
+func (r *region) Limit() uint64 { return uint64(len(r.block.raw) - guardBytes) }
+
+// Size returns how many bytes can be used.
+func (r *region) Size() uint64 {
+	r.line.Lock()
+	defer r.line.Unlock()
+	return r.size
+}
+
+// Grow puts memory behind the first bytes.
+func (r *region) Grow(bytes uint64) error {
+	const name = "cuMemCreate"
+	r.line.Lock()
+	defer r.line.Unlock()
+	if r.isClosed() {
+		return closed(name)
+	}
+	if bytes <= r.size {
+		return nil
+	}
+	return r.ctx.call(name, func() error {
+		size := (bytes + regionGrain - 1) / regionGrain * regionGrain
+		if size > r.Limit() || !r.ctx.memory.claim(size-r.size) {
+			return failure(name, OutOfMemory, "from %d bytes to %d", r.size, size)
+		}
+		fill(r.block.raw[guardBytes:][r.size:size], r.ctx.memory.fresh)
+		r.had = append(r.had, r.size)
+		r.resize(size)
+		return nil
+	})
+}
+
+// resize sets what is memory. The caller holds the line.
+func (r *region) resize(size uint64) {
+	m := r.ctx.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r.size, r.block.bytes = size, size
+}
+
+// Shrink gives growths back that lie behind the first bytes.
+func (r *region) Shrink(bytes uint64) error {
+	const name = "cuMemUnmap"
+	r.line.Lock()
+	defer r.line.Unlock()
+	if r.isClosed() {
+		return closed(name)
+	}
+	return r.ctx.call(name, func() error {
+		r.shrink(bytes)
+		return nil
+	})
+}
+
+func (r *region) shrink(bytes uint64) {
+	for n := len(r.had) - 1; n >= 0 && r.had[n] >= bytes; n-- {
+		fill(r.block.raw[guardBytes:][r.had[n]:r.size], spoiltByte)
+		r.ctx.memory.unclaim(r.size - r.had[n])
+		r.resize(r.had[n])
+		r.had = r.had[:n]
+	}
+}
+
+// Close gives memory and addresses back.
+func (r *region) Close() error {
+	err := r.close("cuMemAddressFree", func() error {
+		r.line.Lock()
+		defer r.line.Unlock()
+		r.shrink(0)
+		r.ctx.memory.unreserve(r.block)
+		return nil
+	})
+	if errors.Is(err, cuda.ErrClosed) {
+		return nil
+	}
+	return err
+}

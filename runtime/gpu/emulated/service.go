@@ -1,0 +1,361 @@
+package emulated
+
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/primitives/service"
+)
+
+// serviceKernels are those of service.PTX and service.SortPTX, which say what each does.
+// They do more than those on a card: what a caller must have zeroed is looked at.
+var serviceKernels, sortKernels = named(service.Kernels(), map[string]serviceKernel{
+	"rf_states": states,
+	"rf_fill":   fillWords,
+	"rf_scan":   scan,
+	"rf_rehash": rehash,
+	"rf_move":   move,
+	"rf_rowset": rowSet,
+	"rf_bits":   keyBits,
+	"rf_keys":   keySlots,
+}), named(service.SortKernels(), map[string]serviceKernel{
+	"rf_sort_count":   sortCount,
+	"rf_sort_scatter": sortScatter,
+})
+
+// serviceKernel does the work of all blocks.
+type serviceKernel func(m *Memory, p []int64) error
+
+// serviceThreads is how many threads a block of each has.
+const serviceThreads = 256
+
+// named has every kernel of a list, with its number of parameters.
+func named(list []*service.Kernel, runs map[string]serviceKernel) map[string]*Kernel {
+	out := map[string]*Kernel{}
+	for _, k := range list {
+		run := runs[k.Name]
+		out[k.Name] = &Kernel{Params: len(k.Params), Run: func(m *Memory, shape cuda.Shape, params []int64) error {
+			if run == nil {
+				return fmt.Errorf("not known to emulated GPUs")
+			}
+			err := fmt.Errorf("%v threads a block, not %d", shape.Block, serviceThreads)
+			if volume(shape.Block) == serviceThreads {
+				err = run(m, params)
+			}
+			if err != nil {
+				m.driver.wrong("kernel %s: %v", k.Name, err)
+			}
+			return err
+		}}
+	}
+	return out
+}
+
+func states(m *Memory, p []int64) error {
+	blocks, words, tiles := p[1], p[2], p[3]
+	to, err := m.Words(p[0], blocks*words)
+	if err != nil {
+		return err
+	}
+	clear(to)
+	for b := range blocks {
+		to[b*words], to[b*words+1], to[b*words+2] = uint64(b), uint64(tiles), uint64(blocks)
+	}
+	return nil
+}
+
+func fillWords(m *Memory, p []int64) error {
+	to, err := m.Words(p[0], p[1])
+	for i := range to {
+		to[i] = uint64(p[2])
+	}
+	return err
+}
+
+func scan(m *Memory, p []int64) error {
+	words, err := m.Words(p[0], p[1])
+	if err != nil {
+		return err
+	}
+	scratch, err := m.Words(p[3], service.ScanScratch(p[1])/8)
+	if err != nil {
+		return err
+	}
+	if err := wantZero("scratch", scratch); err != nil {
+		return err
+	}
+	sum := uint64(0)
+	for i, w := range words {
+		if words[i] = sum; p[2] != 0 {
+			words[i] += w
+		}
+		sum += w
+	}
+	return nil
+}
+
+func wantZero(what string, words []uint64) error {
+	for i, w := range words {
+		if w != 0 {
+			return fmt.Errorf("word %d of %d of the %s is %#x and not 0", i, len(words), what, w)
+		}
+	}
+	return nil
+}
+
+// mix is rf_hash64.
+func mix(v uint64) uint64 {
+	v ^= v >> 33
+	v *= 0xff51afd7ed558ccd
+	v ^= v >> 33
+	v *= 0xc4ceb9fe1a85ec53
+	return v ^ v>>33
+}
+
+// set returns the words of a set64.
+func (m *Memory) set(at, mask int64) ([]uint64, error) {
+	if mask < 0 || mask&(mask+1) != 0 {
+		return nil, fmt.Errorf("a set whose mask is %#x", mask)
+	}
+	return m.Words(at, mask+2)
+}
+
+// enter puts a key into a set and returns its slot, -1 if there is none free.
+func enter(slots []uint64, key uint64) int64 {
+	mask := uint64(len(slots) - 2)
+	if key == 0 {
+		slots[mask+1] = 1
+		return int64(mask) + 1
+	}
+	at := mix(key) & mask
+	for range mask + 1 {
+		if slots[at] == 0 || slots[at] == key {
+			slots[at] = key
+			return int64(at)
+		}
+		at = (at + 1) & mask
+	}
+	return -1
+}
+
+func rehash(m *Memory, p []int64) error {
+	from, err := m.set(p[0], p[1])
+	if err != nil {
+		return err
+	}
+	to, err := m.set(p[2], p[3])
+	if err != nil {
+		return err
+	}
+	if len(to) < len(from) {
+		return fmt.Errorf("from %d slots to %d", len(from), len(to))
+	}
+	if err := wantZero("new set", to); err != nil {
+		return err
+	}
+	var moved []uint64
+	if p[4] != 0 {
+		if moved, err = m.Words(p[4], int64(len(from))); err != nil {
+			return err
+		}
+	}
+	for slot, key := range from {
+		at := int64(-1)
+		if key != 0 {
+			if slot == len(from)-1 {
+				key = 0
+			}
+			if at = enter(to, key); at < 0 {
+				return fmt.Errorf("no slot of %d is free", len(to))
+			}
+		}
+		if moved != nil {
+			moved[slot] = uint64(at)
+		}
+	}
+	return nil
+}
+
+func move(m *Memory, p []int64) error {
+	slots, each := p[1], p[2]
+	moved, err := m.Words(p[0], slots)
+	if err != nil {
+		return err
+	}
+	from, err := m.Words(p[3], slots*each)
+	if err != nil {
+		return err
+	}
+	for slot, at := range moved {
+		if int64(at) < 0 {
+			continue
+		}
+		to, err := m.Words(p[4]+8*int64(at)*each, each)
+		if err != nil {
+			return err
+		}
+		copy(to, from[int64(slot)*each:])
+	}
+	return nil
+}
+
+func rowSet(m *Memory, p []int64) error {
+	const rowBits, firstRow = 40, 2
+	mask, rows := p[1], p[4]
+	if mask < 0 || mask&(mask+1) != 0 || rows > mask {
+		return fmt.Errorf("%d rows in a set whose mask is %#x", rows, mask)
+	}
+	slots, err := m.Words(p[0], mask+1)
+	if err != nil {
+		return err
+	}
+	if err := wantZero("row set", slots); err != nil {
+		return err
+	}
+	addresses, err := m.Words(p[2], p[3])
+	if err != nil {
+		return err
+	}
+	columns := make([][]uint64, len(addresses))
+	for c, at := range addresses {
+		if columns[c], err = m.Words(int64(at), rows); err != nil {
+			return err
+		}
+	}
+	for row := range rows {
+		hash := uint64(0)
+		for c, words := range columns {
+			if c == 0 {
+				hash = mix(words[row])
+			} else {
+				hash = mix(hash*0x9e3779b97f4a7c15 + words[row])
+			}
+		}
+		at := hash & uint64(mask)
+		for slots[at] != 0 {
+			at = (at + 1) & uint64(mask)
+		}
+		slots[at] = hash>>rowBits<<rowBits | uint64(row+firstRow)
+	}
+	return nil
+}
+
+// eachKey calls with with the packed keys of rows that have one.
+func (m *Memory) eachKey(fields, count, from, until int64, with func(key uint64) error) error {
+	words, err := m.Words(fields, service.FieldWords*count)
+	if err != nil {
+		return err
+	}
+	var list []service.Field
+	for ; len(words) > 0; words = words[service.FieldWords:] {
+		list = append(list, service.Field{
+			Data: int64(words[0]), Base: int64(words[1]), Step: int64(words[2]), Width: int64(words[3]),
+			Shift: int64(words[4]), Least: int64(words[5]), Bits: int64(words[6]),
+		})
+	}
+	columns := make([][]byte, len(list))
+	for i, f := range list {
+		if f.Width > 0 && until > 0 {
+			if columns[i], err = m.Bytes(cuda.Pointer(f.Data), uint64(f.Width*until)); err != nil {
+				return err
+			}
+		}
+	}
+rows:
+	for row := from; row < until; row++ {
+		key := uint64(0)
+		for i, f := range list {
+			offset := uint64(0)
+			for b := range f.Width {
+				offset |= uint64(columns[i][row*f.Width+b]) << (8 * b)
+			}
+			part := uint64(f.Base+f.Step*int64(offset)) - uint64(f.Least)
+			if f.Bits < 64 && part>>uint(f.Bits) != 0 {
+				continue rows
+			}
+			key |= part << uint(f.Shift&63)
+		}
+		if err := with(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func keyBits(m *Memory, p []int64) error {
+	size := uint64(p[1])
+	bits, err := m.Bytes(cuda.Pointer(p[0]), (size+31)/32*4)
+	if err != nil {
+		return err
+	}
+	return m.eachKey(p[2], p[3], p[4], p[5], func(key uint64) error {
+		if key < size {
+			bits[key/8] |= 1 << (key % 8)
+		}
+		return nil
+	})
+}
+
+func keySlots(m *Memory, p []int64) error {
+	slots, err := m.set(p[0], p[1])
+	if err != nil {
+		return err
+	}
+	return m.eachKey(p[2], p[3], p[4], p[5], func(key uint64) error {
+		if enter(slots, key) < 0 {
+			return fmt.Errorf("no slot of %d is free", len(slots))
+		}
+		return nil
+	})
+}
+
+// sortTile is how many keys are counted together. Counts are by digit, then by tile.
+const sortTile = 4096
+
+func sortTiles(n int64) int64 { return (n + sortTile - 1) / sortTile }
+
+func sortCount(m *Memory, p []int64) error {
+	n, shift := p[1], uint(p[2])
+	keys, err := m.Words(p[0], n)
+	if err != nil {
+		return err
+	}
+	counts, err := m.Words(p[3], service.SortCounts(n))
+	if err != nil {
+		return err
+	}
+	clear(counts)
+	for i, k := range keys {
+		counts[int64(k>>shift&255)*sortTiles(n)+int64(i)/sortTile]++
+	}
+	return nil
+}
+
+func sortScatter(m *Memory, p []int64) error {
+	n, shift := p[5], uint(p[6])
+	var err error
+	words := func(at, n int64) (out []uint64) {
+		if err == nil && at != 0 {
+			out, err = m.Words(at, n)
+		}
+		return out
+	}
+	keysOut, payloadsOut, keys, payloads := words(p[0], n), words(p[1], n), words(p[2], n), words(p[3], n)
+	counts := words(p[4], service.SortCounts(n))
+	if err != nil {
+		return err
+	}
+	next := append([]uint64(nil), counts...)
+	for i, k := range keys {
+		at := &next[int64(k>>shift&255)*sortTiles(n)+int64(i)/sortTile]
+		if *at >= uint64(n) {
+			return fmt.Errorf("key %d goes to %d of %d", i, *at, n)
+		}
+		keysOut[*at] = k
+		if payloads != nil && payloadsOut != nil {
+			payloadsOut[*at] = payloads[i]
+		}
+		*at++
+	}
+	return nil
+}

@@ -1,0 +1,499 @@
+package emulated
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	goruntime "runtime"
+	"slices"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+)
+
+// stream is a queue whose work is done late.
+type stream struct {
+	object
+	eager bool // starts soon, by itself
+
+	line    sync.Mutex
+	random  *rand.Rand
+	queue   []operation // what is yet to be done
+	put     int64       // operations that were put in
+	done    int64       // of them
+	wanted  int64       // of them, to be done now
+	running bool
+	waiting []waiter
+	capture *graph // that is being recorded
+}
+
+// operation is a piece of a stream's work. An error is a wrong use that a device
+// would fault at.
+type operation func() error
+
+// waiter is someone who waits for the first operations of a stream.
+type waiter struct {
+	until int64
+	over  chan struct{}
+}
+
+// NewStream makes a stream.
+func (c *share) NewStream() (driver.Stream, error) {
+	var s *stream
+	err := c.call("cuStreamCreate", func() error {
+		random := c.driver.fork()
+		s = &stream{object: newObject(c, "stream"), random: random, eager: random.IntN(3) == 0}
+		c.primary.mu.Lock()
+		defer c.primary.mu.Unlock()
+		c.streams = append(c.streams, s)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends the stream. Its work is still done.
+func (s *stream) Close() error {
+	return s.close("cuStreamDestroy", func() error {
+		last := s.demand()
+		p := s.ctx.primary
+		p.work.Go(func() {
+			_ = s.waitFor(context.Background(), last)
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.streams = slices.DeleteFunc(p.streams, func(other *stream) bool { return other == s })
+		})
+		return nil
+	})
+}
+
+// enqueue puts an operation in and returns its position, counted from 1. Some streams
+// start at once, all now and then.
+func (s *stream) enqueue(op operation) int64 {
+	s.line.Lock()
+	defer s.line.Unlock()
+	if s.capture != nil {
+		s.capture.operations = append(s.capture.operations, op)
+		return 0
+	}
+	s.queue = append(s.queue, op)
+	s.put++
+	if s.eager || s.random.IntN(16) == 0 {
+		s.start(s.put)
+	}
+	return s.put
+}
+
+// demand has all work that is in the stream done soon, and returns its last position.
+func (s *stream) demand() int64 {
+	s.line.Lock()
+	defer s.line.Unlock()
+	s.start(s.put)
+	return s.put
+}
+
+// demandUntil has the first operations done soon.
+func (s *stream) demandUntil(until int64) {
+	s.line.Lock()
+	defer s.line.Unlock()
+	s.start(until)
+}
+
+// start has a goroutine at work. The caller holds the line.
+func (s *stream) start(wanted int64) {
+	s.wanted = max(s.wanted, wanted)
+	if !s.running && s.done < s.wanted {
+		s.running = true
+		s.ctx.work.Go(s.run)
+	}
+}
+
+// run does what is wanted.
+func (s *stream) run() {
+	s.line.Lock()
+	defer s.line.Unlock()
+	for s.done < s.wanted {
+		op := s.queue[0]
+		s.queue = s.queue[1:]
+		pause := s.eager && s.random.IntN(8) == 0
+		s.line.Unlock()
+		if pause {
+			goruntime.Gosched()
+		}
+		if s.ctx.lost.Load() == nil {
+			if err := op(); err != nil {
+				e, ok := err.(*cuda.Error)
+				if !ok {
+					e = failure(Execution, IllegalAddress, "%v", err)
+				}
+				s.ctx.lose(e)
+			}
+		}
+		s.line.Lock()
+		s.done++
+		s.waiting = slices.DeleteFunc(s.waiting, func(w waiter) bool {
+			if w.until > s.done {
+				return false
+			}
+			close(w.over)
+			return true
+		})
+	}
+	s.running = false
+}
+
+// waitFor waits until the first operations are done, or ctx is.
+func (s *stream) waitFor(ctx context.Context, until int64) error {
+	s.line.Lock()
+	if s.done >= until {
+		s.line.Unlock()
+		return nil
+	}
+	w := waiter{until, make(chan struct{})}
+	s.waiting = append(s.waiting, w)
+	s.line.Unlock()
+	select {
+	case <-w.over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// recording reports whether the stream is captured.
+func (s *stream) recording() bool {
+	s.line.Lock()
+	defer s.line.Unlock()
+	return s.capture != nil
+}
+
+// unrecorded makes a call that is not allowed in a capture.
+func (s *stream) unrecorded(name string, f func() error) error {
+	return s.call(name, func() error {
+		s.line.Lock()
+		capture := s.capture
+		if capture != nil {
+			capture.spoilt = true
+		}
+		s.line.Unlock()
+		if capture != nil {
+			return failure(name, captureWrong, "")
+		}
+		return f()
+	})
+}
+
+// IsDone reports whether all work is done. Asking has the stream go on.
+func (s *stream) IsDone() (done bool, err error) {
+	const name = "cuStreamQuery"
+	err = s.unrecorded(name, func() error {
+		s.line.Lock()
+		defer s.line.Unlock()
+		done = s.done == s.put
+		s.start(s.put)
+		if done {
+			return s.ctx.faultAfter(name)
+		}
+		return nil
+	})
+	return done && err == nil, err
+}
+
+// Synchronize has the stream do its work and waits for it, or for the end of ctx.
+func (s *stream) Synchronize(ctx context.Context) error {
+	const name = "cuStreamSynchronize"
+	var last int64
+	err := s.unrecorded(name, func() error {
+		last = s.demand()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.waitFor(ctx, last); err != nil {
+		return err
+	}
+	s.ctx.settle()
+	return s.ctx.faultAfter(name)
+}
+
+// move puts a copy or a fill in unless there is nothing to do. Its memory must be
+// there now, and still when the stream comes to it.
+func (s *stream) move(name string, n uint64, op func(name string) error, at ...cuda.Pointer) error {
+	if n == 0 {
+		return nil
+	}
+	return s.call(name, func() error {
+		for _, p := range at {
+			if _, err := s.ctx.bytes(name, p, n); err != nil {
+				return err
+			}
+			if err := s.ctx.usable(name, p); err != nil {
+				return err
+			}
+		}
+		s.enqueue(func() error { return op(name) })
+		return nil
+	})
+}
+
+// usable refuses memory that a stream is yet to free.
+func (p *primary) usable(call string, at cuda.Pointer) error {
+	m := p.memory
+	m.mu.Lock()
+	b := m.blockAt(at, 0)
+	dying := b != nil && b.dying
+	m.mu.Unlock()
+	if dying {
+		p.driver.wrong("%s: memory at %#x, which was freed", call, at)
+		return failure(call, InvalidValue, "memory at %#x was freed", at)
+	}
+	return nil
+}
+
+// pinned reports whether bytes are in pinned memory, and where.
+func (p *primary) pinned(b []byte) (at cuda.Pointer, is bool) {
+	at = cuda.Pointer(uintptr(unsafe.Pointer(&b[0])))
+	p.memory.mu.Lock()
+	defer p.memory.mu.Unlock()
+	found := p.memory.blockAt(at, uint64(len(b)))
+	return at, found != nil && found.kind == ofHost
+}
+
+// CopyToDevice copies from pinned memory when the stream comes to it, from Go's now.
+func (s *stream) CopyToDevice(to cuda.Pointer, from []byte) error {
+	const name = "cuMemcpyHtoDAsync"
+	if len(from) == 0 {
+		return nil
+	}
+	n := uint64(len(from))
+	if at, pinned := s.ctx.pinned(from); pinned {
+		return s.move(name, n, func(name string) error { return s.ctx.copyWithin(name, to, at, n) }, to, at)
+	}
+	if s.recording() {
+		return s.unrecorded(name, nil)
+	}
+	from = bytes.Clone(from)
+	return s.move(name, n, func(name string) error { return s.ctx.copyIn(name, to, from) }, to)
+}
+
+// CopyToHost copies to pinned memory when the stream comes to it; it waits for a copy
+// to Go's.
+func (s *stream) CopyToHost(to []byte, from cuda.Pointer) error {
+	const name = "cuMemcpyDtoHAsync"
+	if len(to) == 0 {
+		return nil
+	}
+	n := uint64(len(to))
+	if at, pinned := s.ctx.pinned(to); pinned {
+		return s.move(name, n, func(name string) error { return s.ctx.copyWithin(name, at, from, n) }, at, from)
+	}
+	if s.recording() {
+		return s.unrecorded(name, nil)
+	}
+	if err := s.move(name, n, func(name string) error { return s.ctx.copyOut(name, to, from) }, from); err != nil {
+		return err
+	}
+	_ = s.waitFor(context.Background(), s.demand())
+	return s.ctx.faultAfter(name)
+}
+
+// Copy copies within the device.
+func (s *stream) Copy(to, from cuda.Pointer, n uint64) error {
+	return s.move("cuMemcpyDtoDAsync", n, func(name string) error { return s.ctx.copyWithin(name, to, from, n) }, to, from)
+}
+
+// Fill8 sets n bytes.
+func (s *stream) Fill8(p cuda.Pointer, value uint8, n uint64) error {
+	return s.move("cuMemsetD8Async", n, func(name string) error { return s.ctx.fill8(name, p, value, n) }, p)
+}
+
+// Fill32 sets n words of 32 bits.
+func (s *stream) Fill32(p cuda.Pointer, value uint32, n uint64) error {
+	if n > 0 && p%4 != 0 {
+		return s.call("cuMemsetD32Async", func() error { return s.ctx.fill32("cuMemsetD32Async", p, value, 0) })
+	}
+	return s.move("cuMemsetD32Async", 4*n, func(name string) error { return s.ctx.fill32(name, p, value, n) }, p)
+}
+
+// event is a point in a stream's work.
+type event struct {
+	object
+	timed bool
+
+	line sync.Mutex
+	last *record // nil: never recorded
+}
+
+// record is one recording of an event.
+type record struct {
+	stream *stream
+	at     int64 // its position, counted from 1
+	when   time.Time
+}
+
+// NewEvent makes an event, NewTimer one that has a time.
+func (c *share) NewEvent() (driver.Event, error) { return c.newEvent(false) }
+
+// NewTimer makes an event that has a time.
+func (c *share) NewTimer() (driver.Event, error) { return c.newEvent(true) }
+
+func (c *share) newEvent(timed bool) (driver.Event, error) {
+	var e *event
+	err := c.call("cuEventCreate", func() error {
+		e = &event{object: newObject(c, "event"), timed: timed}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Close ends the event.
+func (e *event) Close() error { return e.close("cuEventDestroy", func() error { return nil }) }
+
+// own returns an event of the emulator's.
+func (s *stream) own(name string, other driver.Event) (*event, error) {
+	e, ok := other.(*event)
+	if !ok || e.ctx.primary != s.ctx.primary {
+		return nil, foreign(name, other)
+	}
+	return e, nil
+}
+
+// Record has the event happen when the stream comes to it.
+func (s *stream) Record(other driver.Event) error {
+	const name = "cuEventRecord"
+	e, err := s.own(name, other)
+	if err != nil {
+		return err
+	}
+	return s.unrecorded(name, func() error {
+		if e.isClosed() {
+			return closed(name)
+		}
+		r := &record{stream: s}
+		e.line.Lock()
+		defer e.line.Unlock()
+		r.at = s.enqueue(func() error {
+			e.line.Lock()
+			defer e.line.Unlock()
+			r.when = time.Now()
+			return nil
+		})
+		e.last = r
+		return nil
+	})
+}
+
+// Wait has later work wait for the event.
+func (s *stream) Wait(other driver.Event) error {
+	const name = "cuStreamWaitEvent"
+	e, err := s.own(name, other)
+	if err != nil {
+		return err
+	}
+	return s.unrecorded(name, func() error {
+		if e.isClosed() {
+			return closed(name)
+		}
+		if r := e.recorded(); r != nil {
+			s.enqueue(func() error {
+				r.stream.demandUntil(r.at)
+				return r.stream.waitFor(context.Background(), r.at)
+			})
+		}
+		return nil
+	})
+}
+
+func (e *event) recorded() *record {
+	e.line.Lock()
+	defer e.line.Unlock()
+	return e.last
+}
+
+// happened reports whether the recording is over.
+func (r *record) happened() bool {
+	r.stream.line.Lock()
+	defer r.stream.line.Unlock()
+	return r.stream.done >= r.at
+}
+
+// IsDone reports whether the event has happened. Asking has its stream go on.
+func (e *event) IsDone() (done bool, err error) {
+	const name = "cuEventQuery"
+	err = e.call(name, func() error {
+		r := e.recorded()
+		if r == nil {
+			done = true
+			return nil
+		}
+		done = r.happened()
+		r.stream.demandUntil(r.at)
+		if done {
+			return e.ctx.faultAfter(name)
+		}
+		return nil
+	})
+	return done && err == nil, err
+}
+
+// Synchronize waits until the event has happened, or ctx is done.
+func (e *event) Synchronize(ctx context.Context) error {
+	const name = "cuEventSynchronize"
+	var r *record
+	err := e.call(name, func() error {
+		if r = e.recorded(); r != nil {
+			r.stream.demandUntil(r.at)
+		}
+		return nil
+	})
+	if err != nil || r == nil {
+		return err
+	}
+	if err := r.stream.waitFor(ctx, r.at); err != nil {
+		return err
+	}
+	return e.ctx.faultAfter(name)
+}
+
+// Elapsed returns the time between two timers that have happened.
+func (e *event) Elapsed(other driver.Event) (took time.Duration, err error) {
+	const name = "cuEventElapsedTime"
+	from, ok := other.(*event)
+	if !ok {
+		return 0, foreign(name, other)
+	}
+	err = e.call(name, func() error {
+		a, b := from.recorded(), e.recorded()
+		switch {
+		case from.isClosed():
+			return closed(name)
+		case !from.timed || !e.timed || a == nil || b == nil:
+			return failure(name, InvalidHandle, "an event without a time")
+		case !a.happened() || !b.happened():
+			return failure(name, notReady, "")
+		}
+		from.line.Lock()
+		began := a.when
+		from.line.Unlock()
+		e.line.Lock()
+		defer e.line.Unlock()
+		took = b.when.Sub(began)
+		return nil
+	})
+	return took, err
+}
+
+func (o *object) isClosed() bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.closed
+}
