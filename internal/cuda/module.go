@@ -155,6 +155,10 @@ type Linked struct {
 // returns machine code that other processes can load without compiling, on devices
 // of the same architecture. An error has the compiler's log.
 func (c *Context) Link(o ModuleOptions, images ...Image) (Linked, error) {
+	// The compiler keeps memory for each thread: a link that changes threads between
+	// calls has crashed driver 580.
+	goruntime.LockOSThread()
+	defer goruntime.UnlockOSThread()
 	job := newCompilation(o)
 	defer goruntime.KeepAlive(job)
 	began := time.Now()

@@ -213,7 +213,7 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r
 		threads = goruntime.GOMAXPROCS(0)
 	}
 	r := &run{ctx: ctx, engine: e, sizes: e.sizes}
-	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: threads}, Running: "preparation"}
+	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
 	defer func() {
 		if p := recover(); p != nil {
 			err = &woven.InternalError{Engine: "gpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}

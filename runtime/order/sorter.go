@@ -21,7 +21,7 @@ type Allocator interface {
 type Sorter struct {
 	// Threads bounds the goroutines at work; 0 means as many as there are cores.
 	Threads int
-	// Memory is where scratch memory and results come from; nil is Go's heap.
+	// Memory is where scratch memory and results come from; nil is Heap.
 	Memory Allocator
 }
 
@@ -41,15 +41,18 @@ func (s *Selection) Free() {
 	*s = Selection{}
 }
 
-// heap is the Allocator of Go's heap.
-type heap struct{}
+// Heap is the Allocator of Go's heap.
+type Heap struct{}
 
-func (heap) Alloc(_ string, n int) ([]uint64, error) { return make([]uint64, n), nil }
-func (heap) Free([]uint64)                           {}
+// Alloc makes words.
+func (Heap) Alloc(_ string, n int) ([]uint64, error) { return make([]uint64, n), nil }
+
+// Free leaves words to the collector.
+func (Heap) Free([]uint64) {}
 
 func (s *Sorter) memory() Allocator {
 	if s.Memory == nil {
-		return heap{}
+		return Heap{}
 	}
 	return s.Memory
 }
