@@ -86,6 +86,9 @@ func explain(err error, image cuda.Image, log string) error {
 // driver writes a log's length when linking ends. The log of an error comes from
 // loading the image.
 func (c *gpu) Link(o cuda.ModuleOptions, images ...cuda.Image) (cuda.Linked, error) {
+	// The driver's compiler keeps memory for each thread.
+	goruntime.LockOSThread()
+	defer goruntime.UnlockOSThread()
 	began := time.Now()
 	var link *cu.LinkState
 	options := optionsOf(o)
