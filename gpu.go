@@ -91,9 +91,10 @@ func freeMemory(card driver.Device) (uint64, error) {
 	return free, errors.Join(err, c.Close())
 }
 
-// openCUDA opens the driver.
+// openCUDA opens the driver that package driver knows of, CUDA's unless a program has
+// put another one into its place.
 func openCUDA() (driver.Driver, error) {
-	opened, err := cuda.Open()
+	opened, err := driver.Open()
 	var none *cuda.NotFoundError
 	if errors.As(err, &none) {
 		message, _ := strings.CutSuffix(none.Error(), "; "+none.Advice())
@@ -102,13 +103,13 @@ func openCUDA() (driver.Driver, error) {
 	if err != nil {
 		return nil, &EnvironmentError{Message: err.Error(), Err: err}
 	}
-	return driver.Of(opened), nil
+	return opened, nil
 }
 
 // isGPUProblem reports whether the machine seems to have a GPU although none can be
 // used. On one without, that is not worth a word.
 func isGPUProblem() bool {
-	_, err := cuda.Open()
+	_, err := driver.Open()
 	var none *cuda.NotFoundError
 	if !errors.As(err, &none) {
 		return true
