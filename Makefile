@@ -5,6 +5,7 @@
 # make bench   the benchmarks, against peers where they are installed
 # make docs    rewrite the outputs in README.md and all golden files
 # make ptx     what every kernel of the test programs takes of a GPU; needs ptxas
+# make test-gpu   every test program and random ones on the GPU and on the go engine
 # make primitives   compile primitives/src to bitcode, and the service kernels to PTX;
 #                   needs clang-15 and llvm-15
 
@@ -14,7 +15,7 @@ PYTHON   ?= bench/data/venv/bin/python
 
 export CGO_ENABLED = 0
 
-.PHONY: build test check fuzz bench docs ptx primitives
+.PHONY: build test check fuzz bench docs ptx test-gpu primitives
 
 build:
 	$(GO) build -trimpath -o redfox ./cmd/redfox
@@ -54,6 +55,12 @@ docs:
 # A plain go test takes one kernel of each kind.
 ptx:
 	$(GO) test ./weaver/emit -run TestPTXRegisters -every -v -timeout 2h
+
+# redfox-selftest runs on machines without Go, too: copy it and testdata there.
+test-gpu:
+	$(GO) build -trimpath -o redfox-selftest ./cmd/redfox-selftest
+	./redfox-selftest -engine gpu -random 500 -runs 3
+	./redfox-selftest -engine gpu -only quickstart -runs 1000
 
 primitives:
 	sh primitives/src/build.sh

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu"
 )
 
 // SessionOptions says what a session runs programs on. Its fields mean what those of
@@ -89,3 +90,25 @@ func (s *Session) Forget(db *Database) { s.engines.forget(db.store) }
 // Close waits for the runs at work and gives all memory back, also that of results
 // that were not fetched. Later runs fail.
 func (s *Session) Close() error { return s.engines.close() }
+
+// DeviceUse is what engines hold of GPUs' memory, in bytes.
+type DeviceUse = gpu.Use
+
+// DeviceUse returns what the session holds of the GPU's memory.
+func (s *Session) DeviceUse() DeviceUse { return s.engines.deviceUse() }
+
+func (s *engines) deviceUse() DeviceUse {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all DeviceUse
+	for _, e := range s.made {
+		if g, ok := e.Engine.(*gpu.Engine); ok {
+			use := g.Use()
+			all.Resident += use.Resident
+			all.Held += use.Held
+			all.Peak += use.Peak
+			all.Limit += use.Limit
+		}
+	}
+	return all
+}

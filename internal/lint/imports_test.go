@@ -25,6 +25,7 @@ var layers = []layer{
 	{"internal/cuda", []string{"internal/dynlib"}},
 	{"internal/cuda/driver", []string{"internal/cuda"}},
 	{"internal/kernelcache", nil},
+	{"internal/randprog", nil},
 	{"primitives", nil},
 
 	{"frontend/source", nil},
@@ -87,10 +88,11 @@ var layers = []layer{
 		"runtime", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/kernelcache", "internal/llvm",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
+	{"cmd/redfox-selftest", []string{".", "internal/randprog"}},
 }
 
 // testOnly lists packages that only test files may import, and each other.
-var testOnly = []string{"internal/oracle", "internal/planref", "internal/harmonyref", "internal/randprog", "internal/ptxas", "internal/cuda/cudatest", "internal/cuda/driver/conformance", "internal/lint"}
+var testOnly = []string{"internal/oracle", "internal/planref", "internal/harmonyref", "internal/ptxas", "internal/cuda/cudatest", "internal/cuda/driver/conformance", "internal/lint"}
 
 // commands lists further main packages; they use redfox as any program does.
 var commands = []string{"bench", "internal/runtests"}

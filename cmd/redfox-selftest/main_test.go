@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/randprog"
+)
+
+// run executes a command line and returns its output and exit code.
+func run(args ...string) (string, int) {
+	var out strings.Builder
+	code := execute(append(args, "-data", "../../testdata"), &out, &out)
+	return out.String(), code
+}
+
+// TestSelf runs a few programs on each engine that the machine has.
+func TestSelf(t *testing.T) {
+	for _, e := range redfox.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			if !e.Available {
+				t.Skip(e.Detail)
+			}
+			out, code := run("-engine", e.Name, "-only", "constraint", "-random", "5", "-runs", "4", "-v")
+			if code != 0 || !strings.Contains(out, " 0 failures") || !strings.Contains(out, "test random/5\n") {
+				t.Errorf("exit code %d:\n%s", code, out)
+			}
+		})
+	}
+}
+
+// TestMadeUp has facts in every predicate of a program without any.
+func TestMadeUp(t *testing.T) {
+	out, code := run("-engine", "go", "-only", "fusion/")
+	if code != 0 || !strings.Contains(out, "6 programs, 12 runs on engine go, 0 failures") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	ctx := context.Background()
+	sources, err := redfox.ReadSources("../../testdata/fusion/joins.logic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, db, err := load(ctx, sources, func(p *redfox.Program) *redfox.Facts { return madeUp(p, 500) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := prog.RunOn(ctx, db, redfox.RunOptions{})
+	if err != nil || res.Len("_") != 1 {
+		t.Errorf("the joins lead nowhere: %v", err)
+	}
+}
+
+// TestSoak goes through two rounds.
+func TestSoak(t *testing.T) {
+	out, code := run("-engine", "go", "-only", "total", "-random", "3", "-soak", "1ms")
+	if code != 0 || !strings.Contains(out, "after the first round: heap ") || !strings.Contains(out, "2 rounds of ") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+// TestWrongCalls holds what is said of command lines that can not be run.
+func TestWrongCalls(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"programs"}, "takes flags only"},
+		{[]string{"-runs", "0"}, "at least 1"},
+		{[]string{"-only", "no such program"}, `has "no such program" in its name`},
+		{[]string{"-engine", "gpo"}, "did you mean go?"},
+	} {
+		if out, code := run(tt.args...); code != 2 || !strings.Contains(out, tt.want) {
+			t.Errorf("%v: exit code %d, %s", tt.args, code, out)
+		}
+	}
+	var out strings.Builder
+	if code := execute([]string{"-data", "nowhere"}, &out, &out); code != 2 || !strings.Contains(out.String(), "-data names") {
+		t.Errorf("a folder that is not there: exit code %d, %s", code, &out)
+	}
+}
+
+// TestDifferences compares results that differ in one way each.
+func TestDifferences(t *testing.T) {
+	ctx := context.Background()
+	result := func(text string) *redfox.Result {
+		t.Helper()
+		prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("p.logic", text)}, redfox.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := prog.Run(ctx, redfox.NewFacts(), redfox.RunOptions{Engine: "go"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	want := result("p(1, \"a\"). p(3, \"b\").\nq(x, s) <- p(x, s).\n")
+	for text, why := range map[string]string{
+		"p(1, \"a\"). p(3, \"b\").\nq(x, s) <- p(x, s).\n":             "",
+		"p(1, \"a\"). p(3, \"c\").\nq(x, s) <- p(x, s).\n":             "q differs: tuple 2 is",
+		"p(1, \"a\").\nq(x, s) <- p(x, s).\n":                          "is missing; there are 1 and should be 2",
+		"p(1, \"a\"). p(3, \"b\"). p(4, \"\").\nq(x, s) <- p(x, s).\n": "is too many; there are 3 and should be 2",
+		"p(1, \"a\"). p(3, \"b\").\nr(x, s) <- p(x, s).\n":             "the predicates are",
+	} {
+		got := difference(want, result(text))
+		if why == "" && got != "" || !strings.Contains(got, why) {
+			t.Errorf("%s: %q, want %q", text, got, why)
+		}
+	}
+}
+
+// TestKeep shrinks a random program that fails, here because its runs never end in time.
+func TestKeep(t *testing.T) {
+	dir := t.TempDir()
+	ctx := context.Background()
+	tested, err := newTester(ctx, config{data: "../../testdata", runs: 1, timeout: 1, keep: dir,
+		session: redfox.SessionOptions{Engine: "go"}}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tested.close()
+	tested.test(ctx, randomCase(randprog.New(3)))
+	if tested.failures != 1 {
+		t.Errorf("%d failures", tested.failures)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "random-program-3", "program.logic")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/randprog"
+)
+
+// tester compares two engines.
+type tester struct {
+	config
+	out       io.Writer
+	reference *redfox.Session // of the go engine
+	tested    *redfox.Session
+	programs  int
+	runCount  int
+	failures  int
+	skipped   []string
+	engines   map[string]int // that ran, and how often
+	started   time.Time
+}
+
+func newTester(ctx context.Context, c config, out io.Writer) (*tester, error) {
+	t := &tester{config: c, out: out, engines: map[string]int{}, started: time.Now()}
+	if _, err := os.ReadDir(c.data); err != nil {
+		return nil, fmt.Errorf("%w; -data names the folder testdata of the source tree", err)
+	}
+	if t.session.Engine == "auto" || t.session.Engine == "" {
+		best, _, err := redfox.ChooseEngine("auto")
+		if err != nil {
+			return nil, err
+		}
+		t.session.Engine = best.Name
+	}
+	var err error
+	if t.reference, err = redfox.OpenSession(redfox.SessionOptions{Engine: "go", Threads: c.session.Threads}); err != nil {
+		return nil, err
+	}
+	if t.tested, err = redfox.OpenSession(t.session); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *tester) close() error { return errors.Join(t.reference.Close(), t.tested.Close()) }
+
+// all tests every program once.
+func (t *tester) all(ctx context.Context) error {
+	cases, err := t.cases()
+	if err != nil {
+		return err
+	}
+	for _, c := range cases {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		t.test(ctx, c)
+	}
+	for _, name := range t.skipped {
+		fmt.Fprintln(t.out, "left out:", name)
+	}
+	for name := range t.engines {
+		if name != t.session.Engine {
+			t.fail(testCase{}, fmt.Sprintf("%d runs were on engine %s", t.engines[name], name))
+		}
+	}
+	fmt.Fprintf(t.out, "%d programs, %d runs on engine %s, %d failures, %v%s\n", t.programs, t.runCount, t.session.Engine, t.failures,
+		time.Since(t.started).Round(time.Second), t.deviceText())
+	return nil
+}
+
+// deviceText says what of the GPU's memory was in use.
+func (t *tester) deviceText() string {
+	use := t.tested.DeviceUse()
+	if use.Peak == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; of the GPU's memory at most %d MiB, now %d MiB, %d MiB of which are facts", use.Peak>>20, use.Held>>20, use.Resident>>20)
+}
+
+// fail prints one line of a program that fails, with how to see that again.
+func (t *tester) fail(c testCase, why string) {
+	t.failures++
+	line := strings.Join(strings.Fields(why), " ")
+	if len(line) > 1000 {
+		line = line[:1000] + "..."
+	}
+	if c.name == "" {
+		fmt.Fprintln(t.out, "FAIL", line)
+		return
+	}
+	again := fmt.Sprintf("redfox-selftest -engine %s %s", t.session.Engine, c.again)
+	fmt.Fprintf(t.out, "FAIL %s: %s; see it again with: %s\n", c.name, line, again)
+}
+
+// test compares the engines on a program.
+func (t *tester) test(ctx context.Context, c testCase) {
+	t.programs++
+	if t.verbose {
+		fmt.Fprintln(t.out, "test", c.name)
+	}
+	why := t.compare(ctx, c)
+	if why == "" || ctx.Err() != nil {
+		return
+	}
+	t.fail(c, why)
+	if c.program != nil && t.keep != "" {
+		small := randprog.Shrink(c.program, func(p *randprog.Program) bool {
+			return t.compare(ctx, randomCase(p)) != ""
+		})
+		dir := filepath.Join(t.keep, fmt.Sprintf("random-program-%d", small.Seed))
+		if err := small.Write(dir); err != nil {
+			fmt.Fprintln(t.out, "cannot keep it:", err)
+			return
+		}
+		fmt.Fprintln(t.out, "shrunk to", dir)
+	}
+}
+
+// outcome is what a run of a program gives.
+type outcome struct {
+	res *redfox.Result
+	err error
+}
+
+// failure is the text of a program's own failure; other errors are the engine's.
+func (o outcome) failure() (text string, own bool) {
+	var wrong *redfox.ProgramError
+	if errors.As(o.err, &wrong) {
+		return wrong.Error(), true
+	}
+	return "", o.err == nil
+}
+
+// compare runs a program on both engines and returns in what they differ, "" if in
+// nothing.
+func (t *tester) compare(ctx context.Context, c testCase) string {
+	prog, db, err := c.load(ctx)
+	var wrong *redfox.ProgramError
+	switch {
+	case errors.As(err, &wrong):
+		return "" // no engine sees a program or facts that are refused
+	case err != nil:
+		return err.Error()
+	}
+	defer t.tested.Forget(db)
+	want := t.run(ctx, t.reference, prog, db, 0, nil)
+	wantText, own := want.failure()
+	if !own {
+		return "the go engine fails: " + want.err.Error()
+	}
+	var first string
+	var prepared *redfox.Prepared
+	for i := range t.runs {
+		if i == 1 && want.err == nil {
+			var err error
+			if prepared, err = t.tested.Prepare(ctx, prog, db, redfox.RunOptions{}); err != nil {
+				return "cannot be prepared: " + err.Error()
+			}
+		}
+		got := t.run(ctx, t.tested, prog, db, i, prepared)
+		gotText, own := got.failure()
+		switch {
+		case !own:
+			return got.err.Error()
+		case gotText != wantText:
+			return fmt.Sprintf("the failure is %q, not %q", gotText, wantText)
+		case want.err != nil:
+			continue
+		}
+		t.engines[got.res.Stats.Engine]++
+		if i == 0 {
+			if why := difference(want.res, got.res); why != "" {
+				return why
+			}
+		}
+		sum, err := checksum(got.res)
+		if err != nil {
+			return err.Error()
+		}
+		if i == 0 {
+			first = sum
+		} else if sum != first {
+			if why := difference(want.res, got.res); why != "" {
+				return fmt.Sprintf("run %d: %s", i+1, why)
+			}
+			return fmt.Sprintf("run %d gives other bytes", i+1)
+		}
+		got.res.Release()
+	}
+	return ""
+}
+
+// run runs a program in a session. Odd runs leave their results on the GPU.
+func (t *tester) run(ctx context.Context, s *redfox.Session, prog *redfox.Program, db *redfox.Database, number int, prepared *redfox.Prepared) outcome {
+	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	if s == t.tested {
+		t.runCount++
+	}
+	opts := redfox.RunOptions{Resident: number%2 == 1, Profile: number%3 == 2}
+	var o outcome
+	if prepared != nil {
+		o.res, o.err = prepared.Run(ctx, opts)
+	} else {
+		o.res, o.err = s.Run(ctx, prog, db, opts)
+	}
+	if o.err == nil && opts.Resident {
+		o.err = o.res.Fetch(ctx)
+	}
+	if errors.Is(o.err, context.DeadlineExceeded) {
+		o.err = fmt.Errorf("does not end within %v", t.timeout)
+	}
+	return o
+}
+
+// text renders a tuple for people.
+func text(row []redfox.Value) string {
+	var b bytes.Buffer
+	for i, v := range row {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, v)
+	}
+	return "(" + b.String() + ")"
+}
