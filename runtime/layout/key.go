@@ -14,6 +14,12 @@ type Key struct {
 	// Open says that the run chooses between Direct and Hash by the number of rows,
 	// Form being the one to begin with, so that code has to serve both.
 	Open bool
+	// Parted says that the run may keep the keys of some values of column Part apart,
+	// in a table of its own whose packed keys count from the least of these values. The
+	// column is the highest field, so that such keys are dense, and code reads its base
+	// and the table's form from parameters.
+	Parted bool
+	Part   int
 }
 
 // BitmapBytes returns the size of a bit set over the keys, 0 if it is too large
@@ -54,6 +60,29 @@ func Pack(bounds []interval.Interval) *Key {
 	return k
 }
 
+// packParted is Pack with a column as the highest field.
+func packParted(bounds []interval.Interval, part int) *Key {
+	order := make([]int, 0, len(bounds))
+	order = append(order, part)
+	for i := range bounds {
+		if i != part {
+			order = append(order, i)
+		}
+	}
+	permuted := make([]interval.Interval, len(bounds))
+	for to, from := range order {
+		permuted[to] = bounds[from]
+	}
+	k := Pack(permuted)
+	fields := k.Fields
+	k.Fields = make([]interval.Field, len(bounds))
+	for to, from := range order {
+		k.Fields[from] = fields[to]
+	}
+	k.Parted, k.Part = true, part
+	return k
+}
+
 // choose fixes the form of an index, or leaves it open. The rows of a loaded
 // relation are known.
 func (k *Key) choose(kind harmony.IndexKind, rows int, loaded bool) {
@@ -91,13 +120,13 @@ func (k *Key) fix(p abi.Param) (int64, bool) {
 	}
 	switch p.Kind {
 	case abi.SetForm, abi.IndexForm, abi.GroupForm:
-		return int64(k.Form), !k.Open
+		return int64(k.Form), !k.Open && (!k.Parted || k.Form == abi.Wide)
 	case abi.GroupSize:
 		return int64(k.Size), k.Form == abi.Direct && !k.Open
 	case abi.SetShift, abi.IndexShift, abi.GroupShift:
 		return int64(k.Fields[p.Index].Shift), true
 	case abi.SetBase, abi.IndexBase, abi.GroupBase:
-		return k.Fields[p.Index].Base, true
+		return k.Fields[p.Index].Base, !k.Parted || k.Part != p.Index || k.Form == abi.Wide
 	case abi.SetBits, abi.IndexBits, abi.GroupBits:
 		return int64(k.Fields[p.Index].Bits), true
 	}

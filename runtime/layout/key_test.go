@@ -1,11 +1,35 @@
 package layout
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/interval"
 )
+
+// TestPackParted wants the column by which tuples are parted above all others.
+func TestPackParted(t *testing.T) {
+	k := packParted([]interval.Interval{{Lo: 0, Hi: 4}, {Lo: 7, Hi: 7}, {Lo: -1, Hi: 4}}, 2)
+	want := &Key{Form: abi.Hash, Size: 6 << 3, Parted: true, Part: 2, Fields: []interval.Field{
+		{Bits: 3, Shift: 0, Base: 0}, {Bits: 0, Shift: 0, Base: 7}, {Bits: 3, Shift: 3, Base: -1},
+	}}
+	if !reflect.DeepEqual(k, want) {
+		t.Errorf("%+v, want %+v", k, want)
+	}
+	for _, p := range []struct {
+		kind  abi.Kind
+		index int
+		fixed bool
+	}{{abi.SetForm, 0, false}, {abi.SetBase, 0, true}, {abi.SetBase, 2, false}, {abi.SetShift, 2, true}, {abi.SetBits, 2, true}} {
+		if _, fixed := k.fix(abi.Param{Kind: p.kind, Index: p.index}); fixed != p.fixed {
+			t.Errorf("parameter %v %d is known: %t", p.kind, p.index, fixed)
+		}
+	}
+	if k := packParted([]interval.Interval{interval.All, {Lo: 0, Hi: 9}}, 1); k.Form != abi.Wide || len(k.Fields) != 2 {
+		t.Errorf("%+v", k)
+	}
+}
 
 // TestPack has layouts at the edges of a word.
 func TestPack(t *testing.T) {

@@ -45,10 +45,13 @@ type Policy struct {
 	FixedSets bool
 	// Shared says that the threads of a run write the same groups and sets.
 	Shared bool
+	// Parts says that the run can keep the tuples of some values of a column apart, as
+	// loops that package decompose finds ask for.
+	Parts bool
 }
 
 // CPU is the policy of an engine whose threads have groups of their own.
-var CPU = Policy{Groups: 1 << 14, Bitmap: 4 << 20}
+var CPU = Policy{Groups: 1 << 14, Bitmap: 4 << 20, Parts: true}
 
 // GPU is the policy of an engine whose blocks share all that they write. A bit set
 // is faster than a hash table as long as it stays in the second-level cache.
@@ -64,6 +67,8 @@ type Facts struct {
 	Loaded func(r *harmony.Relation, col int) Column
 	// NeedsSet reports whether a tuple may be inserted twice.
 	NeedsSet func(r *harmony.Relation) bool
+	// Carried returns the columns by which a loop over a relation is decomposed.
+	Carried func(r *harmony.Relation) []int
 }
 
 // Layouts are the choices that code depends on.
@@ -138,7 +143,12 @@ func (l *Layouts) relation(r *harmony.Relation, f Facts) {
 		l.Sets[r] = &Key{Fields: make([]interval.Field, len(cols)), Form: abi.None}
 		return
 	}
-	k := Pack(ranges)
+	var k *Key
+	if part, ok := l.part(ranges, f.Carried(r)); ok {
+		k = packParted(ranges, part)
+	} else {
+		k = Pack(ranges)
+	}
 	l.Sets[r] = k
 	switch bytes := k.BitmapBytes(); {
 	case k.Form == abi.Wide:
@@ -150,6 +160,21 @@ func (l *Layouts) relation(r *harmony.Relation, f Facts) {
 	case bytes > 0 && !l.policy.FixedSets:
 		k.Open = true
 	}
+}
+
+// part chooses the column of a decomposed relation whose values are dealt out: the one
+// with most of them, as far as bounds tell.
+func (l *Layouts) part(ranges []interval.Interval, carried []int) (part int, ok bool) {
+	if !l.policy.Parts {
+		return 0, false
+	}
+	most := 0
+	for _, c := range carried {
+		if bits := ranges[c].Bits(); bits > most {
+			part, most = c, bits
+		}
+	}
+	return part, most > 0
 }
 
 // Fix returns the word of a parameter that code can be made for: widths, bases,

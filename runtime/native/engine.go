@@ -56,10 +56,14 @@ type sizes struct {
 	rows    int   // that a relation has room for at least
 	tiles   int   // at least, for each worker
 	convert int64 // bytes of a hash table up to which it stays one
-	output  int   // rows from which an output keeps the bounds that are known
+	// Of a decomposed loop: the number of values for each worker from which it is one,
+	// the number of tuples of a range, and the size of a bit set of them.
+	values, partTuples, partBytes int
+	output                        int // rows from which an output keeps the bounds that are known
 }
 
-var defaults = sizes{policy: layout.CPU, rows: 4096, tiles: 8, convert: 1 << 20, output: 1 << 20}
+var defaults = sizes{policy: layout.CPU, rows: 4096, tiles: 8, convert: 1 << 20, output: 1 << 20,
+	values: 16, partTuples: 1 << 15, partBytes: 1 << 19}
 
 // New returns the cpu engine. It keeps the code of the plans that it has run, so
 // make one and use it for all runs.

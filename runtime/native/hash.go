@@ -112,19 +112,25 @@ func (t *rowTable) build(m *memory, what string, slots int, cols [][]int64, rows
 	if err := next.alloc(m, what, 8*slots); err != nil {
 		return err
 	}
-	mask, into := uint64(slots-1), words(&next.region)
+	next.mask = uint64(slots - 1)
+	next.enter(words(&next.region), cols, rows)
+	t.mem = m
+	t.move(&next.region)
+	t.mask = next.mask
+	return nil
+}
+
+// enter enters the first rows of columns, which are all different, into the empty
+// table.
+func (t *rowTable) enter(into []uint64, cols [][]int64, rows int) {
 	for row := range rows {
 		h := hashTuple(cols, row)
-		at := h & mask
+		at := h & t.mask
 		for into[at] != 0 {
-			at = (at + 1) & mask
+			at = (at + 1) & t.mask
 		}
 		into[at] = h>>rowBits<<rowBits | uint64(row+firstRow)
 	}
-	t.mem = m
-	t.move(&next.region)
-	t.mask = mask
-	return nil
 }
 
 // find returns the row of a tuple, which is row at of the columns from, or the

@@ -29,6 +29,9 @@ type column struct {
 	typ    scalar.Type
 	loaded *store.Column
 	region
+	// unread says that nothing reads the rows that are still to come, so that they
+	// are not stored.
+	unread bool
 }
 
 // data returns where the offsets are, 0 if there are none.
@@ -223,8 +226,8 @@ func (r *relation) dropSet() {
 // relation grows, and sets the limit so that this many are always left.
 func (r *relation) makeRoom(slack int) error {
 	need := r.rows() + slack
-	if need > maxRows {
-		return fmt.Errorf("%s has more than 4 billion tuples, which is not supported", r.what)
+	if err := r.checkRows(need); err != nil {
+		return err
 	}
 	if need > r.capacity {
 		if err := r.growColumns(need); err != nil {
@@ -242,6 +245,14 @@ func (r *relation) makeRoom(slack int) error {
 	return nil
 }
 
+// checkRows reports that there would be more rows than a relation can have.
+func (r *relation) checkRows(need int) error {
+	if need > maxRows {
+		return fmt.Errorf("%s has more than 4 billion tuples, which is not supported", r.what)
+	}
+	return nil
+}
+
 // growColumns makes room for at least need rows: twice as many as before if the
 // memory bound allows, else fewer.
 func (r *relation) growColumns(need int) error {
@@ -255,7 +266,7 @@ func (r *relation) growColumns(need int) error {
 		rows = max(need, r.capacity+(rows-r.capacity)/2)
 	}
 	for _, c := range r.cols {
-		if c.Width == 0 {
+		if c.Width == 0 || c.unread {
 			continue
 		}
 		if c.mem == nil {
@@ -301,7 +312,9 @@ func addressOf[T any](s []T) int64 {
 func (r *relation) rowBytes() int {
 	n := 0
 	for _, c := range r.cols {
-		n += c.Width
+		if !c.unread {
+			n += c.Width
+		}
 	}
 	return n
 }

@@ -160,15 +160,11 @@ func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int
 // Kernel runs a kernel over all rows of its source.
 func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 	if r.entries[k.Name] == nil {
-		for _, e := range r.code.module.Entries {
-			if e.Of == k.Name && e.Role == abi.Kernel {
-				b, err := r.bindKernel(k, e)
-				if err != nil {
-					return woven.Work{}, err
-				}
-				r.entries[k.Name] = []*boundEntry{b}
-			}
+		b, err := r.bindKernel(k, r.kernelEntry(k))
+		if err != nil {
+			return woven.Work{}, err
 		}
+		r.entries[k.Name] = []*boundEntry{b}
 	}
 	e := r.entries[k.Name][0]
 	j := &job{entry: e}

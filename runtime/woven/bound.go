@@ -7,6 +7,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/harmony/ranges"
+	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/prepare"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -31,6 +33,7 @@ func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.
 	return &Bound{Program: p, Data: data, Ranges: found, Layouts: layout.New(p.Graph, layout.Facts{
 		Column:   found.Column,
 		NeedsSet: p.NeedsSet,
+		Carried:  p.Carried,
 		Rows: func(r *harmony.Relation) (int, bool) {
 			if data.Columns(r) == nil {
 				return 0, false
@@ -87,4 +90,28 @@ func (b *Bound) reg(r *harmony.Reg) answer {
 		return answer{0, 0, true}
 	}
 	return answer{bound.Lo, bound.Hi, exact}
+}
+
+// Ascends reports whether the rows of an index of a form ascend by its key, so that
+// the rows of a key follow each other.
+func (b *Bound) Ascends(x *harmony.Index, form abi.Form) bool {
+	if x.Kind != harmony.Multi || form != abi.Direct || len(x.Key) != 1 {
+		return false
+	}
+	cols := b.Data.Columns(x.Of)
+	return cols != nil && cols[x.Key[0]].Stats.Ascending && wordsAscend(cols[x.Key[0]])
+}
+
+// wordsAscend reports whether words order as the values of a column do.
+func wordsAscend(c *store.Column) bool {
+	return c.Type.Kind != scalar.Float && (c.Type.Kind != scalar.Uint || c.Len() == 0 || c.Stats.Min >= 0 && c.Stats.Max >= 0)
+}
+
+// IsPacked reports whether the columns of a derived relation are stored as
+// store.NewPacked stores words within bounds, so that offsets can be copied.
+func (b *Bound) IsPacked(r *harmony.Relation, col int) (bound interval.Interval, ok bool) {
+	bound = b.Ranges.Column(r, col)
+	t := r.Cols[col].Type
+	ordered := t.Kind != scalar.Float && (t.Kind != scalar.Uint || bound.Lo >= 0)
+	return bound, ordered && bound.Bits() > 0 && bound.Bits() <= 32 && b.Layouts.Columns[r][col] == layout.ColumnOf(bound)
 }

@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"weak"
 
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/decompose"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -21,6 +23,7 @@ type Program struct {
 	// Reach says which blocks can run after a block, itself among them if it is in a
 	// loop.
 	Reach map[*harmony.Block]map[*harmony.Block]bool
+	Loops []*decompose.Loop // that are decomposable
 
 	sets   map[string]bool // plan variables whose tuples may come twice
 	checks map[*harmony.Check]int
@@ -34,6 +37,7 @@ func NewProgram(plan *queryplan.Plan, graph *harmony.Program) *Program {
 		Lives:   harmony.Lifetimes(graph),
 		Named:   map[string]harmony.Managed{},
 		Reach:   queryplan.Reach(graph.Blocks, (*harmony.Block).Successors),
+		Loops:   decompose.Find(graph),
 		sets:    map[string]bool{},
 		checks:  map[*harmony.Check]int{},
 	}
@@ -65,6 +69,17 @@ func NewProgram(plan *queryplan.Plan, graph *harmony.Program) *Program {
 func (p *Program) NeedsSet(r *harmony.Relation) bool {
 	needs, ok := p.sets[r.Name]
 	return needs || !ok
+}
+
+// Carried returns the columns by which a loop over a relation is decomposed; none
+// if there is no such loop.
+func (p *Program) Carried(r *harmony.Relation) []int {
+	for _, l := range p.Loops {
+		if l.Rel == r {
+			return l.Carried
+		}
+	}
+	return nil
 }
 
 // WrittenAgain reports whether a command that can run after a place writes a
@@ -135,6 +150,7 @@ type Programs[K any] struct {
 
 type keptProgram[K any] struct {
 	key  string
+	plan weak.Pointer[queryplan.Plan] // the last one with that key
 	once sync.Once
 	prog *Program
 	kept K
@@ -143,10 +159,17 @@ type keptProgram[K any] struct {
 
 // Find returns the program that a plan becomes by lowering, and what is kept of it.
 func (c *Programs[K]) Find(plan *queryplan.Plan, lower func(*queryplan.Plan) (*harmony.Program, error)) (*Program, K, error) {
-	key := planKey(plan)
+	same := weak.Make(plan)
 	c.mu.Lock()
+	at := slices.IndexFunc(c.list, func(p *keptProgram[K]) bool { return p.plan == same })
+	var key string
+	if at < 0 {
+		c.mu.Unlock()
+		key = planKey(plan)
+		c.mu.Lock()
+		at = slices.IndexFunc(c.list, func(p *keptProgram[K]) bool { return p.key == key })
+	}
 	var dropped *keptProgram[K]
-	at := slices.IndexFunc(c.list, func(p *keptProgram[K]) bool { return p.key == key })
 	if at < 0 {
 		if last := len(c.list) - 1; last+1 == keptPrograms {
 			dropped, c.list = c.list[last], c.list[:last]
@@ -156,7 +179,7 @@ func (c *Programs[K]) Find(plan *queryplan.Plan, lower func(*queryplan.Plan) (*h
 	}
 	p := c.list[at]
 	copy(c.list[1:at+1], c.list[:at])
-	c.list[0] = p
+	c.list[0], p.plan = p, same
 	c.mu.Unlock()
 	if dropped != nil {
 		dropped.drop(c.Drop)

@@ -296,15 +296,36 @@ func (w *Walk) execute(b *harmony.Block, i int, c harmony.Command) (Work, error)
 // progressEvery bounds how often progress is reported.
 const progressEvery = 100 * time.Millisecond
 
-func (w *Walk) progress(b *harmony.Block, visits int) error {
-	if w.Request.Progress == nil || !w.Reach[b][b] {
-		return nil
+// Progress reports how a loop is doing that a machine runs by itself, unless that was
+// done just now: the tuples of the relations that are new and those that are there.
+func (w *Walk) Progress(b *harmony.Block, iteration int, rels []*harmony.Relation, fresh, total int64) {
+	if !w.due() {
+		return
+	}
+	p := runtime.Progress{Block: b.Name, Iteration: iteration, New: fresh, Total: total}
+	for _, r := range rels {
+		p.Vars = append(p.Vars, r.Name)
+	}
+	w.Request.Progress(p)
+}
+
+// due reports whether progress is to be reported.
+func (w *Walk) due() bool {
+	if w.Request.Progress == nil {
+		return false
 	}
 	now := time.Now()
 	if now.Sub(w.shown) < progressEvery {
-		return nil
+		return false
 	}
 	w.shown = now
+	return true
+}
+
+func (w *Walk) progress(b *harmony.Block, visits int) error {
+	if !w.Reach[b][b] || !w.due() {
+		return nil
+	}
 	p := runtime.Progress{Block: b.Name, Iteration: visits}
 	for _, c := range b.Cmds {
 		if m, ok := c.(*harmony.Merge); ok && !slices.Contains(p.Vars, m.Rel.Name) {

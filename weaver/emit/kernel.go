@@ -71,7 +71,8 @@ func (m *module) kernel(k *harmony.Kernel) error {
 				w.keep(o.Reg)
 			}
 			gauge := abi.Param{Kind: abi.Gauge, Var: harmony.SinkTarget(s).ManagedName()}
-			if g, ok := s.(*harmony.Group); ok && w.neverGrow(g.To) {
+			if g, ok := s.(*harmony.Group); ok && w.target.GPU && w.neverGrow(g.To) {
+				// A CPU looks all the same: a limit is moved where the run is cancelled.
 				continue
 			}
 			if !slices.Contains(w.gauges, gauge) {

@@ -1,0 +1,97 @@
+package native
+
+import (
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/harmony/abi"
+)
+
+// begin makes the set an empty one of tuples whose word of column col is one of so many
+// from base on, of which a number is expected. It becomes a bit set if that is no larger
+// than preferred, or than a hash table would be. Its memory is what it had, if that is
+// enough; of bits that has been wiped.
+func (s *tupleSet) begin(col int, base int64, values uint64, expected, preferred int) error {
+	if s.lay.Form == abi.Wide {
+		s.rows.zero(s.rows.bytes)
+		return nil
+	}
+	field := &s.lay.Fields[col]
+	field.Base = base
+	s.lay.Size = values << field.Shift
+	if s.lay.Size>>field.Shift != values {
+		s.lay.Size = 0 // 2^64 or more
+	}
+	bytes, slots := s.lay.BitmapBytes(), slotsFor(expected)
+	if bytes > 0 && bytes <= max(preferred, 8*slots) {
+		s.form = abi.Direct
+		if s.bits.bytes >= bytes {
+			return nil
+		}
+		s.bits.free()
+		return s.bits.alloc(s.mem, s.what, bytes)
+	}
+	s.form = abi.Hash
+	if size := 8 * (slots + 1); s.keys.bytes >= size {
+		s.keys.mask = uint64(slots - 1)
+		s.keys.zero(size)
+		return nil
+	}
+	s.keys.free()
+	return s.keys.make(s.mem, s.what, slots)
+}
+
+// wipe makes the bits of a relation's tuples zero again: one by one where they are few.
+func (s *tupleSet) wipe(r *relation) {
+	if s.form != abi.Direct {
+		return
+	}
+	bytes := s.lay.BitmapBytes()
+	if r.rows() > bytes/wipeBytes {
+		s.bits.zero(bytes)
+		return
+	}
+	set := unsafe.Slice((*uint32)(s.bits.data), s.bits.bytes/4)
+	s.pack(r, func(key uint64) { set[key/32] = 0 })
+}
+
+// wipeBytes is how many bytes can be cleared at once in the time that one tuple takes.
+const wipeBytes = 64
+
+// enter enters the tuples of a relation, which are distinct, into the empty set.
+func (s *tupleSet) enter(r *relation) {
+	switch s.form {
+	case abi.Direct:
+		set := unsafe.Slice((*uint32)(s.bits.data), s.bits.bytes/4)
+		s.pack(r, func(key uint64) { set[key/32] |= 1 << (key % 32) })
+	case abi.Hash:
+		slots := words(&s.keys.region)
+		s.pack(r, func(key uint64) { s.keys.put(slots, key) })
+	case abi.Wide:
+		s.rows.enter(words(&s.rows.region), r.wideColumns(), r.rows())
+	}
+}
+
+// pack visits the packed keys of a relation's tuples.
+func (s *tupleSet) pack(r *relation, visit func(key uint64)) {
+	var keys [packBlock]uint64
+	var block [packBlock]int64
+	for from := 0; from < r.rows(); from += packBlock {
+		n := min(packBlock, r.rows()-from)
+		clear(keys[:n])
+		for i, f := range s.lay.Fields {
+			if f.Bits == 0 {
+				continue
+			}
+			r.cols[i].Read(block[:n], from)
+			for k, w := range block[:n] {
+				keys[k] |= (uint64(w) - uint64(f.Base)) << (f.Shift & 63)
+			}
+		}
+		for _, key := range keys[:n] {
+			visit(key)
+		}
+	}
+}
+
+// packBlock is how many keys are packed at a time.
+const packBlock = 256
