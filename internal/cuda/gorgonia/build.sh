@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
-# Builds the self-test of the driver over gorgonia.org/cu, and vets the module.
+# Vets the driver over gorgonia.org/cu, and builds two programs with it:
 #
-#   build.sh [OUT]      writes the program to OUT (default: bench/data/gorgonia-selftest)
+#   selftest           holds it against package driver's interface
+#   redfox-selftest    redfox's own, whose gpu engine then takes this driver
 #
-# It takes gcc, Go, libLLVM for the kernels that the self-test runs, and the headers of
+#   build.sh [DIR]     writes them to DIR (default: bench/data/gorgonia)
+#
+# It takes gcc, Go, libLLVM for the kernels that selftest runs, and the headers of
 # CUDA 11 or 12: those in $CUDA_HOME, or NVIDIA's wheel of them, which pip fetches once.
-# The driver need not be there: the program is linked against a stand-in of it, and
-# finds the real libcuda.so.1 when it starts.
+# The driver need not be there: programs are linked against a stand-in of it, and find
+# the real libcuda.so.1 when they start.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 
-out=${1:-$root/bench/data/gorgonia-selftest}
+out=${1:-$root/bench/data/gorgonia}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 cache=$root/bench/data/cuda-headers
-mkdir -p "$cache"
+mkdir -p "$cache" "$out"
 
 if [ -n "${CUDA_HOME:-}" ]; then
     include=$CUDA_HOME/include
@@ -56,5 +59,11 @@ done
 cd "$here"
 export CGO_ENABLED=1 CGO_CFLAGS="-I$include" CGO_LDFLAGS="-L$cache"
 go vet ./...
-go build -trimpath -o "$out" ./selftest
+go build -trimpath -o "$out/selftest" ./selftest
+
+# A file that names the driver is laid over redfox's own command, which is so built
+# within this module.
+command=cmd/redfox-selftest
+printf '{"Replace": {"%s": "%s"}}\n' "$root/$command/gorgonia.go" "$here/_overlay/use.go" > "$cache/overlay.json"
+go build -trimpath -ldflags "-s -w" -overlay "$cache/overlay.json" -o "$out/redfox-selftest" "github.com/redfoxdb/redfox/$command"
 ls -l "$out"
