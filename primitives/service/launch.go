@@ -42,7 +42,8 @@ func Scan(counts, n int64, inclusive bool, scratch int64) Launch {
 	}
 	// Each block takes one tile. An array that does not start at a multiple of 16 bytes
 	// is a word longer, see skew in src/kernels.h.
-	return Launch{scanKernel.Name, uint32(blocksFor(n+1, scanKernel.Tile)), threads, []int64{counts, n, kind, scratch}}
+	blocks := blocksFor(n+counts>>3&1, scanKernel.Tile)
+	return Launch{scanKernel.Name, uint32(blocks), threads, []int64{counts, n, kind, scratch}}
 }
 
 // ScanScratch returns the bytes of scratch for a scan of n words.

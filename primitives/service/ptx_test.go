@@ -138,7 +138,7 @@ func TestPTXAssembles(t *testing.T) {
 			}
 			for _, k := range report.Kernels {
 				// More blocks at once are worth a few words of local memory.
-				limit := 32
+				limit := 64
 				if k.Name == "rf_sort_scatter" {
 					limit = 128
 				}

@@ -5,9 +5,10 @@
 
 #include "grid.h"
 
+#include "../../src/keys.h"
 #include "../../src/lookback.h"
 #include "../../src/rowset.h"
-#include "../../src/tables.h"
+#include "../../src/set64.h"
 
 namespace service {
 
@@ -49,98 +50,99 @@ RF_KERNEL(rf_fill, 8)(uint64_t *to, int64_t n, uint64_t value) {
   }
 }
 
-// A warp scans SCAN_ITEMS / 4 chunks of 128 words, each lane having 4 that follow
-// each other.
-enum { SCAN_ITEMS = 16, SCAN_CHUNK = 4 * target::WARP };
+// A warp scans chunks of SCAN_CHUNK words, each lane having 4 that follow each other.
+enum { SCAN_ITEMS = 16, SCAN_CHUNKS = SCAN_ITEMS / 4, SCAN_CHUNK = 4 * target::WARP, SCAN_TILE = THREADS * SCAN_ITEMS };
 
 // rf_scan replaces n words by their running sums, which with inclusive = 0 leave
 // a word's own value out. Words are at least 0, their sum is below 2^62.
 //
-// It is one pass with decoupled look-back (Merrill and Garland, 2016). Scratch is
-// a ticket counter, a counter of blocks that have looked back, and a status for each
-// tile; it is zero at first, and the last block to look back leaves it so.
+// It is one pass with decoupled look-back (Merrill and Garland, 2016), by as many
+// blocks as there are tiles. Scratch is a ticket counter, a counter of blocks that
+// have looked back, and a status for each tile. It is zero at first, and the last
+// block to look back leaves it so.
 RF_KERNEL(rf_scan, 4)(uint64_t *counts, int64_t n, int64_t inclusive, uint64_t *scratch) {
-  enum { WARPS = THREADS / target::WARP, CHUNKS = SCAN_ITEMS / 4, TILE = THREADS * SCAN_ITEMS };
-  RF_SHARED(sums, 8 * WARPS);
+  enum { WARPS = THREADS / target::WARP };
+  RF_SHARED(scratch_of_warps, 8 * WARPS);
   RF_SHARED(shared, 8);
+  if (n == 0)
+    return;
   int32_t t = target::thread(), lane = target::lane(THREADS), warp = target::warp(THREADS);
-  int64_t first = service::skew(counts), until = n + first, tiles = grid::tiles(until, TILE);
-  uint64_t *words = counts - first;
+  int64_t first = service::skew(counts), until = n + first, tiles = grid::tiles(until, SCAN_TILE);
+  uint64_t *words = counts - first, *done = scratch + 1, *status = scratch + 2;
   int64_t tile = rf_block_ticket((int64_t *)scratch, shared, THREADS);
-  int64_t start = tile * TILE + warp * (TILE / WARPS) + lane * 4;
-  bool whole = tile * TILE >= first && (tile + 1) * TILE <= until;
+  int64_t start = tile * SCAN_TILE + warp * (SCAN_TILE / WARPS) + lane * 4;
+  bool whole = tile * SCAN_TILE >= first && (tile + 1) * SCAN_TILE <= until;
+  // In a partial tile item i is there if it is before the end, and not before counts.
+  int32_t left = grid::rows(until, start, SCAN_TILE);
+  auto here = [=](int32_t i) RF_LAMBDA { return i / 4 * SCAN_CHUNK + i % 4 < left && (i > 0 || start >= first); };
 
-  // sum[4 * c + j] becomes the sum of words 0 to j of the thread's in chunk c,
-  // before[c] that of the warp's before those.
-  uint64_t sum[SCAN_ITEMS], before[CHUNKS];
+  uint64_t sum[SCAN_ITEMS];
   if (whole) {
     RF_UNROLL
-    for (int32_t c = 0; c < CHUNKS; c++)
+    for (int32_t c = 0; c < SCAN_CHUNKS; c++)
       tile::load4(words + start + c * SCAN_CHUNK, sum + 4 * c);
   } else {
     RF_UNROLL
-    for (int32_t i = 0; i < SCAN_ITEMS; i++) {
-      int64_t w = start + i / 4 * SCAN_CHUNK + i % 4;
-      sum[i] = w >= first && w < until ? words[w] : 0;
-    }
+    for (int32_t i = 0; i < SCAN_ITEMS; i++)
+      sum[i] = here(i) ? words[start + i / 4 * SCAN_CHUNK + i % 4] : 0;
   }
+  // Each sum becomes that of the warp's words before it, or up to it.
   uint64_t of_warp = 0;
   RF_UNROLL
-  for (int32_t c = 0; c < CHUNKS; c++) {
+  for (int32_t c = 0; c < SCAN_CHUNKS; c++) {
+    uint64_t *s = sum + 4 * c;
     RF_UNROLL
     for (int32_t j = 1; j < 4; j++)
-      sum[4 * c + j] += sum[4 * c + j - 1];
-    uint64_t upto = scan::warp_inclusive<scan::Sum>(sum[4 * c + 3], lane);
-    before[c] = of_warp + upto - sum[4 * c + 3];
+      s[j] += s[j - 1];
+    uint64_t upto = scan::warp_inclusive<scan::Sum>(s[3], lane), before = of_warp + upto - s[3];
     of_warp += target::from_lane(upto, target::WARP - 1);
+    RF_UNROLL
+    for (int32_t j = 3; j >= 0; j--)
+      s[j] = before + (inclusive ? s[j] : j > 0 ? s[j - 1] : 0);
   }
+  uint64_t *sums = (uint64_t *)scratch_of_warps;
   if (lane == 0)
-    ((uint64_t *)sums)[warp] = of_warp;
+    sums[warp] = of_warp;
   target::barrier();
-  uint64_t of_tile = 0, earlier = 0;
+  uint64_t of_tile = 0, before = 0;
   RF_UNROLL
   for (int32_t w = 0; w < WARPS; w++) {
-    earlier += w < warp ? ((const uint64_t *)sums)[w] : 0;
-    of_tile += ((const uint64_t *)sums)[w];
+    before += w < warp ? sums[w] : 0;
+    of_tile += sums[w];
   }
-  if (tile < tiles)
-    earlier += (uint64_t)rf_block_lookback(scratch + 2, tile, (int64_t)of_tile, shared, THREADS);
-
+  before += (uint64_t)rf_block_lookback(status, tile, (int64_t)of_tile, shared, THREADS);
   // The barrier that ends the look-back has all its reads come before this.
   if (t == 0) {
     target::fence();
-    uint64_t ready = target::add(scratch + 1, (uint64_t)1) + 1;
+    *(uint64_t *)shared = target::add(done, (uint64_t)1) + 1;
     target::fence();
-    *(uint64_t *)shared = ready;
   }
-  RF_UNROLL
-  for (int32_t c = 0; c < CHUNKS; c++) {
-    uint64_t base = before[c] + earlier, out[4];
+  if (whole) {
     RF_UNROLL
-    for (int32_t j = 0; j < 4; j++)
-      out[j] = base + (inclusive ? sum[4 * c + j] : j > 0 ? sum[4 * c + j - 1] : 0);
-    if (whole) {
+    for (int32_t c = 0; c < SCAN_CHUNKS; c++) {
+      uint64_t out[4] = {before + sum[4 * c], before + sum[4 * c + 1], before + sum[4 * c + 2], before + sum[4 * c + 3]};
       tile::store4(words + start + c * SCAN_CHUNK, out);
-      continue;
     }
+  } else {
     RF_UNROLL
-    for (int32_t j = 0; j < 4; j++) {
-      int64_t w = start + c * SCAN_CHUNK + j;
-      if (w >= first && w < until)
-        words[w] = out[j];
-    }
+    for (int32_t i = 0; i < SCAN_ITEMS; i++)
+      if (here(i))
+        words[start + i / 4 * SCAN_CHUNK + i % 4] = before + sum[i];
   }
   target::barrier();
-  if (*(uint64_t *)shared == (uint64_t)grid::blocks())
+  if (*(uint64_t *)shared == (uint64_t)tiles)
     for (int64_t w = t; w < tiles + 2; w += THREADS)
       scratch[w] = 0;
 }
 
 namespace service {
 
-// seat puts the words of a thread's items, 0 for none, into free slots of a table
-// without a look at what is there, because no two of them are equal. at has the
+// seat puts the words of a thread's items, 0 for none, into a table. at has the
 // items' home slots and gets the slots that they found.
+//
+// Home slots and their neighbours are free for the most part, so that exchanges do
+// not look there first. Beyond them runs are long, and are read, several slots with
+// one access. What is read may be old: another thread's word is seen by the exchange.
 template <int32_t ITEMS>
 RF_HELPER void seat(uint64_t *slots, uint64_t mask, const uint64_t *words, uint64_t *at) {
   uint64_t seen[ITEMS];
@@ -149,9 +151,11 @@ RF_HELPER void seat(uint64_t *slots, uint64_t mask, const uint64_t *words, uint6
     seen[k] = words[k] != 0 ? target::cas(slots + at[k], (uint64_t)0, words[k]) : 0;
   RF_UNROLL
   for (int32_t k = 0; k < ITEMS; k++)
-    while (seen[k] != 0) {
+    for (bool near = true; seen[k] != 0 && seen[k] != words[k]; near = false) {
       at[k] = (at[k] + 1) & mask;
-      seen[k] = target::cas(slots + at[k], (uint64_t)0, words[k]);
+      seen[k] = near ? 0 : slots[at[k]];
+      if (seen[k] == 0)
+        seen[k] = target::cas(slots + at[k], (uint64_t)0, words[k]);
     }
 }
 
@@ -309,6 +313,12 @@ RF_KERNEL(rf_bits, 4)(uint32_t *bits, uint64_t size, const Field *fields, int64_
 // rf_keys inserts the packed keys of rows from to until - 1 into an rf_set64.
 RF_KERNEL(rf_keys, 4)(uint64_t *slots, uint64_t mask, const Field *fields, int64_t count, int64_t from, int64_t until) {
   service::each_key(fields, count, from, until, [=](const uint8_t *live, const uint64_t *keys) RF_LAMBDA {
-    rf_tile_build_exists(keys, live, form::HASH, slots, mask, KEY_ITEMS);
+    uint64_t words[KEY_ITEMS], at[KEY_ITEMS];
+    RF_UNROLL
+    for (int32_t i = 0; i < KEY_ITEMS; i++) {
+      words[i] = live[i] ? set64::stored(keys[i]) : 0;
+      at[i] = set64::home(mask, keys[i]);
+    }
+    service::seat<KEY_ITEMS>(slots, mask, words, at);
   });
 }
