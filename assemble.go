@@ -7,13 +7,18 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/codecache"
+	"github.com/redfoxdb/redfox/internal/buildid"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/primitives"
+	"github.com/redfoxdb/redfox/runtime/woven"
 	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
-// assembler compiles IR for a target.
+// assembler makes code for a target: PTX for a GPU, assembly of this machine for the
+// cpu. What has been compiled before comes out of the cache.
 type assembler struct {
 	target   target
 	lib      *llvm.Library
@@ -25,8 +30,24 @@ type assembler struct {
 	cache    *kernelcache.Cache
 }
 
-func newAssembler(t target, lib *llvm.Library, options llvm.TargetOptions) (*assembler, error) {
-	a := &assembler{target: t, lib: lib, options: options, passes: t.Passes(lib.Version().Major), compiler: "LLVM " + lib.Version().String(), cache: kernelcache.Open()}
+// maxPTX bounds the version of PTX by 7.8, the first one with sm_90: drivers of CUDA
+// 11.8 and later read it. That of the newest LLVM would need the newest driver.
+const maxPTX = 78
+
+func newAssembler(t target) (*assembler, error) {
+	lib, err := openLLVM()
+	if err != nil {
+		return nil, err
+	}
+	if emulated != nil && t.GPU {
+		return &assembler{target: t, compiler: "an emulator"}, nil
+	}
+	a := &assembler{target: t, lib: lib, passes: t.Passes(lib.Version().Major), compiler: "LLVM " + lib.Version().String(), cache: kernelcache.Open()}
+	if !t.GPU {
+		a.options = lib.HostOptions()
+	} else if a.options, err = lib.PTXOptions(t.sm, min(maxPTX, t.ptx)); err != nil {
+		return nil, &EnvironmentError{Message: err.Error(), Help: "install another libLLVM", Err: err}
+	}
 	a.options.Level = t.Effort()
 	kind, err := t.primitives()
 	if err != nil {
@@ -39,13 +60,53 @@ func newAssembler(t target, lib *llvm.Library, options llvm.TargetOptions) (*ass
 	if err != nil {
 		return nil, &InternalError{Phase: "LLVM", Err: err}
 	}
-	a.key = strings.Join([]string{"assembly", a.compiler, fmt.Sprintf("%+v", a.options), a.passes, digest}, "\x00")
+	a.key = strings.Join([]string{a.compiler, fmt.Sprintf("%+v", a.options), a.passes, digest}, "\x00")
 	return a, nil
+}
+
+// compile returns the PTX of a graph for what is known of facts. Where it was compiled
+// before, no IR is generated.
+func (a *assembler) compile(graph *harmony.Program, k woven.Knowledge) (*codecache.Code, error) {
+	make := func(heard codecache.Knowledge) (*codecache.Code, error) {
+		code, err := emitKernels(graph, a.target, woven.Knowledge{Fix: heard.Fix, Range: heard.Range, Domains: k.Domains})
+		if err != nil {
+			return nil, err
+		}
+		text, err := a.units(code)
+		if err != nil {
+			return nil, err
+		}
+		return codecache.NewCode(code.Module, text), nil
+	}
+	known := codecache.Knowledge{Fix: k.Fix, Range: k.Range}
+	build, err := buildid.Get()
+	if err != nil || a.cache == nil { // there is no telling which generator made what is there
+		return make(known)
+	}
+	maker := strings.Join([]string{a.target.Name, build, a.key}, "\x00")
+	return codecache.Compile(a.cache, graph, maker, known, make)
+}
+
+// assembly returns the code of all functions as one text.
+func (a *assembler) assembly(code *emit.Code) (text string, err error) {
+	defer recoverPhase("LLVM", &err)
+	if a.target.GPU {
+		return a.units(code)
+	}
+	var symbols []string
+	for _, e := range code.Module.Entries {
+		symbols = append(symbols, e.Symbol)
+	}
+	text, err = a.text(code.Module.Target, code.IR, symbols...)
+	if err != nil {
+		return "", llvmError(err)
+	}
+	return text, nil
 }
 
 // text returns the code of IR in which some symbols are to be visible.
 func (a *assembler) text(name, ir string, symbols ...string) (string, error) {
-	key := a.key + "\x00" + ir
+	key := strings.Join([]string{"assembly", a.key, ir}, "\x00")
 	if text, ok := a.cache.Get(key); ok {
 		return string(text), nil
 	}
@@ -65,6 +126,9 @@ func (a *assembler) text(name, ir string, symbols ...string) (string, error) {
 // units compiles each function by itself, on all cores, those that take long first.
 // Functions that differ in their names alone are compiled once.
 func (a *assembler) units(code *emit.Code) (string, error) {
+	if emulated != nil {
+		return emulated.text(code), nil
+	}
 	type result struct {
 		text string
 		err  error
@@ -96,7 +160,7 @@ func (a *assembler) units(code *emit.Code) (string, error) {
 	parts := make([]string, len(code.Units))
 	for i, u := range code.Units {
 		if err := results[u].err; err != nil {
-			return "", fmt.Errorf("%s: %w", code.Module.Entries[i].Symbol, err)
+			return "", llvmError(fmt.Errorf("%s: %w", code.Module.Entries[i].Symbol, err))
 		}
 		parts[i] = strings.ReplaceAll(results[u].text, emit.UnitSymbol, code.Module.Entries[i].Symbol)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/harmony/codecache"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/harmony/ranges"
 	"github.com/redfoxdb/redfox/harmony/rfx"
@@ -40,24 +41,46 @@ func (p *Program) compileFor(name string, db *Database) (*compiledCode, error) {
 	if err != nil {
 		return nil, err
 	}
-	code, granted, err := generate(plan, graph, t, db)
+	k, err := know(plan, graph, t, db)
 	if err != nil {
 		return nil, err
 	}
-	out := &compiledCode{graph: graph, Code: rfx.Code{Target: t.Name, Graph: graph.String(), Module: code.Module, Granted: granted, Text: code.IR}}
+	out := &compiledCode{graph: graph, Code: rfx.Code{Target: t.Name, Graph: graph.String()}}
+	heard, granted := k, func() abi.Granted { return abi.Granted{} }
+	if db != nil {
+		heard, granted = k.Listening(graph)
+	}
 	if t.GPU {
-		if out.Text, out.Compiler, err = assemble(code, t); err != nil {
+		a, err := newAssembler(t)
+		if err != nil {
 			return nil, err
 		}
+		code, err := a.compile(graph, k)
+		if err != nil {
+			return nil, err
+		}
+		code.Ask(graph, codecache.Knowledge{Fix: heard.Fix, Range: heard.Range})
+		out.Text, out.Compiler = code.Text, a.compiler
+		out.Module, err = code.Module()
+		if err != nil {
+			return nil, &InternalError{Phase: "code generation", Err: err}
+		}
+	} else {
+		code, err := emitKernels(graph, t, heard)
+		if err != nil {
+			return nil, err
+		}
+		out.Text, out.Module = code.IR, code.Module
 	}
+	out.Granted = granted()
 	return out, nil
 }
 
-// generate makes LLVM IR of kernels, which the plan became. Without a database (nil)
-// nothing is known but the program: facts, and the constants that the program
-// compares them with, are parameters. With one the code is for its columns' widths and
-// for the forms of tables that they ask for, which it then takes for granted.
-func generate(plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) (code *emit.Code, granted abi.Granted, err error) {
+// know returns what code for a graph, which the plan became, may take for granted.
+// Without a database (nil) nothing is known but the program: facts, and the constants
+// that the program compares them with, are parameters. With one it is its columns'
+// widths and the forms of tables that they ask for.
+func know(plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) (k woven.Knowledge, err error) {
 	defer recoverPhase("code generation", &err)
 	if db != nil {
 		policy := layout.CPU
@@ -66,16 +89,13 @@ func generate(plan *queryplan.Plan, graph *harmony.Program, t target, db *Databa
 		}
 		bound, err := woven.Bind(context.Background(), woven.NewProgram(plan, graph), db.store, policy, 1)
 		if err != nil {
-			return nil, abi.Granted{}, err
+			return k, err
 		}
-		k, listened := bound.Knowledge().Listening(graph)
-		code, err := emitKernels(graph, emit.Options{Target: t.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
-		return code, listened(), err
+		return bound.Knowledge(), nil
 	}
 	domains := domain.Find(graph)
 	bounds := ranges.Find(graph, domains, ranges.Options{UnknownLiterals: true})
-	code, err = emitKernels(graph, emit.Options{
-		Target:  t.Target,
+	return woven.Knowledge{
 		Domains: domains,
 		Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
 			bound, exact := bounds.Reg(r)
@@ -84,14 +104,18 @@ func generate(plan *queryplan.Plan, graph *harmony.Program, t target, db *Databa
 			}
 			return bound.Lo, bound.Hi, exact
 		},
-	})
-	return code, abi.Granted{}, err
+	}, nil
 }
 
 // emitKernels makes LLVM IR of kernels. It is the one place where kernels become
 // code, for all engines and for compiled programs.
-func emitKernels(graph *harmony.Program, opts emit.Options) (*emit.Code, error) {
-	code, err := emit.Program(graph, opts)
+func emitKernels(graph *harmony.Program, t target, k woven.Knowledge) (code *emit.Code, err error) {
+	defer recoverPhase("code generation", &err)
+	opts := emit.Options{Target: t.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains}
+	if emulated != nil && t.GPU {
+		opts = emulated.options(opts)
+	}
+	code, err = emit.Program(graph, opts)
 	var missing *emit.UnsupportedError
 	switch {
 	case errors.As(err, &missing):
@@ -110,43 +134,13 @@ func emitKernels(graph *harmony.Program, opts emit.Options) (*emit.Code, error) 
 	return code, nil
 }
 
-// assemble compiles IR into the target's text: PTX for a GPU, assembly of this
-// machine for the cpu. It also returns what compiled it. What has been compiled
-// before comes out of the cache.
-func assemble(code *emit.Code, t target) (text, compiler string, err error) {
-	defer recoverPhase("LLVM", &err)
-	lib, err := openLLVM()
-	if err != nil {
-		return "", "", err
-	}
-	options := lib.HostOptions()
-	if t.GPU {
-		if options, err = lib.PTXOptions(t.sm, min(maxPTX, t.ptx)); err != nil {
-			return "", "", &EnvironmentError{Message: err.Error(), Help: "install another libLLVM", Err: err}
-		}
-	}
-	a, err := newAssembler(t, lib, options)
-	if err != nil {
-		return "", "", err
-	}
-	if t.GPU {
-		text, err = a.units(code)
-	} else {
-		var symbols []string
-		for _, e := range code.Module.Entries {
-			symbols = append(symbols, e.Symbol)
-		}
-		text, err = a.text(code.Module.Target, code.IR, symbols...)
-	}
-	if err != nil {
-		return "", "", llvmError(err)
-	}
-	return text, a.compiler, nil
-}
+// emulated, which only tests set, makes the code for GPUs that the host pretends to be.
+var emulated *emulation
 
-// maxPTX bounds the version of PTX by 7.8, the first one with sm_90: drivers of CUDA
-// 11.8 and later read it. That of the newest LLVM would need the newest driver.
-const maxPTX = 78
+type emulation struct {
+	options func(emit.Options) emit.Options
+	text    func(*emit.Code) string // what stands for PTX
+}
 
 // llvmError is a refusal of LLVM, with the IR that it refused.
 func llvmError(err error) *InternalError {
@@ -158,9 +152,12 @@ func llvmError(err error) *InternalError {
 	return internal
 }
 
+// findLLVM finds libLLVM, unless a test hides it.
+var findLLVM = llvm.Open
+
 // openLLVM opens libLLVM.
 func openLLVM() (*llvm.Library, error) {
-	lib, err := llvm.Open()
+	lib, err := findLLVM()
 	var none *llvm.NotFoundError
 	if errors.As(err, &none) {
 		message, _ := strings.CutSuffix(none.Error(), "; "+none.Advice())

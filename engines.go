@@ -15,7 +15,6 @@ import (
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
-	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
 // engines makes engines and keeps them, because an engine keeps the code of what it
@@ -196,7 +195,7 @@ type cpuGenerator struct{ target }
 
 // Generate returns IR for the kernels of a graph.
 func (g cpuGenerator) Generate(graph *harmony.Program, k woven.Knowledge) (*native.Code, error) {
-	code, err := emitKernels(graph, emit.Options{Target: g.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
+	code, err := emitKernels(graph, g.target, k)
 	if err != nil {
 		return nil, err
 	}

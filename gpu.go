@@ -13,7 +13,6 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu"
 	"github.com/redfoxdb/redfox/runtime/woven"
-	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
 // Device describes a GPU of this machine.
@@ -251,15 +250,19 @@ func (s *engines) compileGPU(t target, graph *harmony.Program, k woven.Knowledge
 			Err:     err,
 		}
 	}
-	generated, err := emitKernels(graph, emit.Options{Target: t.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
+	a, err := newAssembler(t)
 	if err != nil {
 		return nil, err
 	}
-	ptx, _, err := assemble(generated, t)
+	made, err := a.compile(graph, k)
 	if err != nil {
 		return nil, err
 	}
-	return &gpu.Code{Module: generated.Module, PTX: ptx}, nil
+	module, err := made.Module()
+	if err != nil {
+		return nil, &InternalError{Phase: "code generation", Err: err}
+	}
+	return &gpu.Code{Module: module, PTX: made.Text}, nil
 }
 
 // deviceError words what a GPU or its driver refuses, which is the environment's. Other

@@ -117,22 +117,41 @@ func stageTarget(stage Stage, name string) (target, error) {
 // emitGraph writes a stage of a kernel graph. Of one that was read from a file there
 // is no plan and no database.
 func emitGraph(w io.Writer, stage Stage, plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) error {
-	text := ""
-	if stage == StageHarmony {
-		text = graph.String()
-	} else {
-		code, _, err := generate(plan, graph, t, db)
-		if err != nil {
-			return err
-		}
-		if text = code.IR; stage != StageLLVM {
-			if text, _, err = assemble(code, t); err != nil {
-				return err
-			}
-		}
+	text, err := stageText(stage, plan, graph, t, db)
+	if err == nil {
+		_, err = io.WriteString(w, text)
 	}
-	_, err := io.WriteString(w, text)
 	return err
+}
+
+func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) (string, error) {
+	if stage == StageHarmony {
+		return graph.String(), nil
+	}
+	k, err := know(plan, graph, t, db)
+	if err != nil {
+		return "", err
+	}
+	if stage == StagePTX {
+		a, err := newAssembler(t)
+		if err != nil {
+			return "", err
+		}
+		code, err := a.compile(graph, k)
+		if err != nil {
+			return "", err
+		}
+		return code.Text, nil
+	}
+	code, err := emitKernels(graph, t, k)
+	if err != nil || stage == StageLLVM {
+		return code.IR, err
+	}
+	a, err := newAssembler(t)
+	if err != nil {
+		return "", err
+	}
+	return a.assembly(code)
 }
 
 // KernelGraph is a program that was read from the text of its kernel graph. It can

@@ -1,7 +1,3 @@
-// Package buildid tells builds of the running executable apart, so that what one build
-// has generated is not taken for another's.
-//
-// In: the executable's file. Out: a text. It imports no package of redfox.
 package buildid
 
 import (

@@ -26,6 +26,7 @@ var layers = []layer{
 	{"internal/cuda/driver", []string{"internal/cuda"}},
 	{"internal/kernelcache", nil},
 	{"internal/randprog", nil},
+	{"internal/buildid", nil},
 	{"primitives", nil},
 
 	{"frontend/source", nil},
@@ -46,6 +47,7 @@ var layers = []layer{
 
 	{"harmony", []string{"frontend/source", "queryplan", "queryplan/irtext"}},
 	{"harmony/abi", []string{"queryplan", "queryplan/irtext"}},
+	{"harmony/codecache", []string{"harmony", "harmony/abi"}},
 	{"harmony/domain", []string{"queryplan", "harmony", "harmony/abi"}},
 	{"harmony/ranges", []string{"queryplan", "harmony", "harmony/domain", "internal/interval"}},
 	{"harmony/decompose", []string{"queryplan", "queryplan/irtext", "harmony"}},
@@ -84,8 +86,8 @@ var layers = []layer{
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/lower",
-		"harmony/abi", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/emit",
-		"runtime", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/kernelcache", "internal/llvm",
+		"harmony/abi", "harmony/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/emit",
+		"runtime", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/kernelcache", "internal/buildid", "internal/llvm",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
 	{"cmd/redfox-selftest", []string{".", "internal/randprog"}},

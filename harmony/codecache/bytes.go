@@ -3,13 +3,19 @@ package codecache
 import "encoding/binary"
 
 // bytes writes code so that parseCode reads it.
-func (c *Code) bytes() []byte { return append(appendText(nil, c.module), c.Text...) }
+func (c *Code) bytes() []byte {
+	b := appendText(nil, c.module)
+	b = appendText(b, string(c.asked.bytes()))
+	return append(b, c.Text...)
+}
 
 func parseCode(data []byte) (*Code, bool) {
 	r := reader{data}
 	c := &Code{module: r.text()}
+	asked, ok := parseQuestions([]byte(r.text()))
+	c.asked = asked
 	c.Text = string(r.rest)
-	return c, r.rest != nil
+	return c, ok && r.rest != nil
 }
 
 func appendText(b []byte, text string) []byte {

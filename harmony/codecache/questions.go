@@ -39,14 +39,30 @@ func numberRegisters(graph *harmony.Program) *registers {
 	return r
 }
 
-// areOf reports whether there are such registers.
-func (q questions) areOf(r *registers) bool {
+// areFor reports whether questions can be asked.
+func (q questions) areFor(r *registers, k Knowledge) bool {
 	for _, one := range q {
-		if one.register > len(r.list) {
+		if one.register > len(r.list) || one.register == 0 && k.Fix == nil {
 			return false
 		}
 	}
 	return true
+}
+
+// with returns the questions and after them those of another list that are not among
+// them.
+func (q questions) with(others questions) questions {
+	seen := map[question]bool{}
+	for _, one := range q {
+		seen[one] = true
+	}
+	out := q[:len(q):len(q)]
+	for _, one := range others {
+		if !seen[one] {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // bytes writes questions so that parseQuestions reads them.
@@ -104,7 +120,7 @@ func (q question) answer(b []byte, k Knowledge, r *registers) []byte {
 	return binary.AppendVarint(binary.AppendVarint(append(b, 1), lo), hi)
 }
 
-// listener passes questions on, and keeps those that are new.
+// listener passes questions on, and keeps each once.
 type listener struct {
 	Knowledge
 	registers *registers
@@ -112,26 +128,20 @@ type listener struct {
 	mu      sync.Mutex
 	seen    map[question]bool
 	list    questions
-	more    bool // there were new ones
 	strange bool // one was about a register that the graph does not have, and was answered
-}
-
-func newListener(known questions, k Knowledge, r *registers) *listener {
-	l := &listener{Knowledge: k, registers: r, seen: map[question]bool{}, list: known[:len(known):len(known)]}
-	for _, q := range known {
-		l.seen[q] = true
-	}
-	return l
 }
 
 func (l *listener) hear(q question) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.seen[q] {
-		l.seen[q] = true
-		l.list = append(l.list, q)
-		l.more = true
+	if l.seen[q] {
+		return
 	}
+	if l.seen == nil {
+		l.seen = map[question]bool{}
+	}
+	l.seen[q] = true
+	l.list = append(l.list, q)
 }
 
 func (l *listener) fix(entry string, p abi.Param) (int64, bool) {

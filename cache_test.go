@@ -1,0 +1,131 @@
+package redfox_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox"
+)
+
+// cachedProgram compares a column with a constant and counts.
+const cachedProgram = `sales(id, v) -> int(id), int(v).
+count[] = n <- agg<<n = count()>> sales(_, v), v > 10.
+`
+
+// ptxOf compiles a program to PTX for facts, nil for all.
+func ptxOf(t *testing.T, text, target string, rows [][]any, options redfox.Options) string {
+	t.Helper()
+	ctx := context.Background()
+	prog, err := redfox.Compile(ctx, []redfox.Source{{Name: "sales.logic", Text: text}}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var db *redfox.Database
+	if rows != nil {
+		if db, err = prog.Load(ctx, redfox.NewFacts().Rows("sales", rows...), redfox.LoadOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	if err := prog.Emit(&out, redfox.StagePTX, redfox.EmitOptions{Facts: db, Target: target}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// entries counts the files in a folder.
+func entries(t *testing.T, dir string) int {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+// TestCodeCache changes one after the other what PTX depends on, and wants from a cache
+// that has the code of all what comes without a cache.
+func TestCodeCache(t *testing.T) {
+	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
+		t.Skip(err)
+	}
+	narrow := [][]any{{1, 5}, {2, 20}}
+	type input struct {
+		text, target string
+		rows         [][]any
+		options      redfox.Options
+	}
+	base := input{text: cachedProgram, target: "gpu:sm_80"}
+	inputs := []input{base}
+	change := func(f func(*input)) {
+		i := base
+		f(&i)
+		inputs = append(inputs, i)
+	}
+	change(func(i *input) { i.target = "gpu:sm_90" })
+	change(func(i *input) { i.text = cachedProgram + "// a comment\n" })
+	change(func(i *input) { i.text = strings.Replace(cachedProgram, "10", "11", 1) })
+	change(func(i *input) { i.options.NoFuse = true })
+	change(func(i *input) { i.rows = narrow })
+	change(func(i *input) { i.rows = [][]any{{1, 5}, {2, 30}} })
+	change(func(i *input) { i.rows = [][]any{{1, 5}, {2, 1 << 40}} })
+	change(func(i *input) { i.rows = narrow; i.target = "gpu:sm_90" })
+	change(func(i *input) { i.rows = narrow; i.options.NoFuse = true })
+	t.Setenv("REDFOX_CACHE", "")
+	var want []string
+	for _, i := range inputs {
+		want = append(want, ptxOf(t, i.text, i.target, i.rows, i.options))
+	}
+	dir := t.TempDir()
+	t.Setenv("REDFOX_CACHE", dir)
+	filled := 0
+	for round := range 3 {
+		for n, i := range inputs {
+			if got := ptxOf(t, i.text, i.target, i.rows, i.options); got != want[n] {
+				t.Errorf("round %d: input %d gets from the cache\n%s\nwant\n%s", round, n, got, want[n])
+			}
+		}
+		if n := entries(t, dir); round == 0 {
+			filled = n
+		} else if n != filled {
+			t.Errorf("round %d finds %d entries and leaves %d", round, filled, n)
+		}
+	}
+	// Another process has nothing to add.
+	child := exec.Command(os.Args[0], "-test.run=^TestCodeCacheChild$")
+	child.Env = append(os.Environ(), "REDFOX_TEST_CHILD=1")
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if n := entries(t, dir); n != filled {
+		t.Errorf("another process finds %d entries and leaves %d", filled, n)
+	}
+	// What is damaged is made again.
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if err := os.WriteFile(f, []byte("damaged"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if got := ptxOf(t, base.text, base.target, base.rows, base.options); got != want[0] {
+			t.Errorf("a damaged cache gives\n%s\nwant\n%s", got, want[0])
+		}
+	}
+}
+
+// TestCodeCacheChild compiles the first program of TestCodeCache, in a process of its own.
+func TestCodeCacheChild(t *testing.T) {
+	if os.Getenv("REDFOX_TEST_CHILD") == "" {
+		t.Skip("TestCodeCache runs it")
+	}
+	ptxOf(t, cachedProgram, "gpu:sm_80", nil, redfox.Options{})
+}
