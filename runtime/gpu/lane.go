@@ -30,20 +30,23 @@ const (
 	ringWords   = 1 << 13
 )
 
-func newLane(gpu driver.Context) (l *lane, err error) {
-	l = &lane{gpu: gpu}
-	defer func() {
-		if err != nil {
-			_ = l.close() // err says why there is no lane
-		}
-	}()
-	if l.stream, err = gpu.NewStream(); err != nil {
+func newLane(gpu driver.Context) (*lane, error) {
+	l := &lane{gpu: gpu}
+	if err := l.open(); err != nil {
+		_ = l.close() // err says why there is no lane
 		return nil, err
 	}
-	if l.urgent, err = gpu.NewStream(); err != nil {
-		return nil, err
+	return l, nil
+}
+
+func (l *lane) open() (err error) {
+	if l.stream, err = l.gpu.NewStream(); err != nil {
+		return err
 	}
-	return l, l.fit(mirrorWords)
+	if l.urgent, err = l.gpu.NewStream(); err != nil {
+		return err
+	}
+	return l.fit(mirrorWords)
 }
 
 // fit makes the mirror one of at least so many words. The stream is done.

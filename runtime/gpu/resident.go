@@ -73,6 +73,10 @@ func (y *residency) acquire(ctx context.Context, s driver.Stream, what string, c
 	if mine {
 		sent = int64(len(bytesOfColumn(c)))
 		x.err = y.copy(ctx, s, what, x, c)
+		if x.err != nil {
+			// A part may be on its way into memory that is about to be freed.
+			_ = s.Synchronize(context.Background())
+		}
 		close(x.made)
 		if x.err == nil {
 			goruntime.AddCleanup(c, y.drop, key)
@@ -88,9 +92,12 @@ func (y *residency) acquire(ctx context.Context, s driver.Stream, what string, c
 		return nil, 0, err
 	}
 	if x.ready != nil {
-		err = s.Wait(x.ready)
+		if err := s.Wait(x.ready); err != nil {
+			y.release(x)
+			return nil, 0, err
+		}
 	}
-	return x, sent, err
+	return x, sent, nil
 }
 
 // copy puts a column on the device.

@@ -1,0 +1,422 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/portable"
+	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven"
+)
+
+// fork is a closure whose sets are hashed, beside groups, an index and strings.
+const fork = `
+edge(x, y) -> int(x), int(y).
+tc(x, y) <- edge(x, y).
+tc(x, z) <- tc(x, y), edge(y, z).
+ends[x] = n <- agg<<n = count()>> tc(x, _).
+sum[] = s <- agg<<s = total(f)>> tc(x, y), f = int:float:convert[x + y].
+named(x, s) <- tc(x, 3), s = int:string:convert[x].
+back(x, y) <- edge(x, y), !tc(y, x), tc(x, y), ends[x] = _.
+`
+
+// apart spreads the nodes of a line, so that keys do not fit bit sets.
+func apart(n int64) oracle.Facts {
+	var edges []oracle.Tuple
+	for i := range n {
+		edges = append(edges, oracle.Tuple{scalar.OfInt(scalar.IntType, i<<34), scalar.OfInt(scalar.IntType, (i+1)<<34)})
+	}
+	return oracle.Facts{"edge": edges}
+}
+
+// check runs a plan and compares.
+func check(t *testing.T, what string, e *Engine, plan *queryplan.Plan, db *store.Database) {
+	t.Helper()
+	enginetest.Compare(t, what, e, runtime.Request{Plan: plan, Facts: db})
+}
+
+// TestMemoryBound has runs that do not fit what the engine may take, and then one that
+// does.
+func TestMemoryBound(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(2000))
+	few, some := enginetest.Stored(t, enginetest.Closure, enginetest.Line(100))
+	for _, c := range []card{
+		{items: 1024, limit: 6 << 20},
+		{items: 32, small: true, limit: 6 << 20},
+		{items: 1024, Options: emulated.Options{Memory: 40 << 20}}, // of which the engine takes an eighth
+	} {
+		e, _ := c.open(t)
+		for range 2 {
+			_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+			var out *runtime.MemoryError
+			if !errors.As(err, &out) || out.What != "tc" || !out.Device || out.Held > out.Bound {
+				t.Errorf("got %v", err)
+			}
+			check(t, "after it", e, few, some)
+		}
+	}
+}
+
+// TestOutOfMemory has every allocation fail, one by one, once and for good. The run
+// says so, nothing leaks, and the next run works.
+func TestOutOfMemory(t *testing.T) {
+	plan, db := enginetest.Stored(t, fork, apart(30))
+	for _, times := range []int{1, 0} {
+		for n := 1; ; n++ {
+			e, d := card{small: true, Options: emulated.Options{Seed: uint64(n)}}.open(t)
+			d.Inject(emulated.Fault{Calls: emulated.Allocations, Nth: n, Times: times, Code: emulated.OutOfMemory})
+			_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+			reached := d.Heal()
+			if !reached {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n < 20 {
+					t.Errorf("only %d allocations", n)
+				}
+				break
+			}
+			var memory *runtime.MemoryError
+			var device *runtime.DeviceError
+			switch {
+			case err == nil && times == 0:
+				t.Errorf("allocation %d: a run without memory works", n)
+			case err != nil && !(errors.As(err, &memory) && memory.Device) && !(errors.As(err, &device) && errors.Is(err, cuda.ErrOutOfMemory)):
+				t.Errorf("allocation %d: %v", n, err)
+			}
+			check(t, fmt.Sprintf("after allocation %d failed", n), e, plan, db)
+		}
+	}
+}
+
+// TestFaults has every call of a run fail, in a way that costs the context and in one
+// that does not. The run says so; another engine then works.
+func TestFaults(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Closure, apart(5))
+	c := card{small: true}
+	e, d := c.open(t)
+	before := d.Calls()
+	check(t, "without faults", e, plan, db)
+	for call, n := range d.Calls() {
+		if n -= before[call]; n == 0 {
+			continue
+		}
+		for _, code := range []cuda.Code{emulated.LaunchFailed, emulated.InvalidValue} {
+			if code == emulated.InvalidValue && (call == emulated.Execution || call == "cuMemFreeAsync") {
+				continue // it costs the context, or leaves memory that nobody can free
+			}
+			for _, nth := range []int{1, n/2 + 1, n} {
+				t.Run(fmt.Sprintf("%s %d %d", call, nth, code), func(t *testing.T) { c.fault(t, plan, db, call, nth, code) })
+			}
+		}
+	}
+}
+
+// fault has a call fail, and wants an error that says so and the process to go on.
+func (c card) fault(t *testing.T, plan *queryplan.Plan, db *store.Database, call string, nth int, code cuda.Code) {
+	e, d := c.open(t)
+	d.Inject(emulated.Fault{Calls: []string{call}, Nth: nth, Times: 1, Code: code})
+	_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+	if !d.Heal() {
+		if err != nil {
+			t.Errorf("the call was not made: %v", err)
+		}
+		return // goroutines met in another way
+	}
+	lost := code == emulated.LaunchFailed
+	var device *runtime.DeviceError
+	switch {
+	case err == nil && lost:
+		t.Error("a run on a lost device works")
+	case err != nil && lost && !(errors.As(err, &device) && errors.Is(err, cuda.ErrLost)):
+		t.Errorf("a lost device: %v", err)
+	}
+	if e.Lost() != lost {
+		t.Errorf("the engine says that the device is lost: %v", e.Lost())
+	}
+	if !lost {
+		check(t, "after it", e, plan, db)
+		return
+	}
+	if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); !errors.Is(err, cuda.ErrLost) {
+		t.Errorf("the next run: %v", err)
+	}
+	if err := e.Close(); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	again, err := New(Options{Device: d.Devices()[0], Version: d.Version(), Lower: c.lower, Compile: e.opts.Compile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "another engine", again, plan, db)
+	if err := again.Close(); err != nil {
+		t.Errorf("closing the other engine: %v", err)
+	}
+}
+
+// TestOpenFails has every call of New fail.
+func TestOpenFails(t *testing.T) {
+	lib, err := library()
+	if err != nil {
+		t.Skip(err)
+	}
+	for n := 1; ; n++ {
+		d := emulated.New(emulated.Options{Library: lib})
+		d.Inject(emulated.Fault{Nth: n, Times: 1, Code: emulated.OutOfMemory})
+		e, err := New(Options{Device: d.Devices()[0], Version: d.Version()})
+		failed := d.Heal()
+		if failed && err == nil || !failed && err != nil {
+			t.Errorf("call %d: %v", n, err)
+		}
+		if err == nil {
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := d.Check(); err != nil {
+			t.Errorf("call %d: %v", n, err)
+		}
+		if !failed {
+			break
+		}
+	}
+}
+
+// TestCancel stops a kernel that would run for hours.
+func TestCancel(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Product, enginetest.Line(4000))
+	few, some := enginetest.Stored(t, enginetest.Closure, enginetest.Line(10))
+	why := errors.New("enough")
+	for seed := range uint64(4) {
+		e, _ := card{items: 1024, Options: emulated.Options{Seed: seed}}.open(t)
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(why)
+		if _, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db}); err != why {
+			t.Errorf("a run that was cancelled before it began returns %v", err)
+		}
+		if err := e.Prepare(context.Background(), &runtime.Request{Plan: plan, Facts: db}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel = context.WithCancelCause(context.Background())
+		var stopped time.Time
+		time.AfterFunc(50*time.Millisecond, func() { stopped = time.Now(); cancel(why) })
+		if _, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db}); err != why {
+			t.Fatalf("got %v", err)
+		}
+		if late := time.Since(stopped); late > 5*time.Second {
+			t.Errorf("the run went on for %v", late)
+		}
+		check(t, "after it", e, few, some)
+	}
+}
+
+// TestConcurrentRuns shares an engine between runs at the same time, over facts of
+// different layouts and over the same facts.
+func TestConcurrentRuns(t *testing.T) {
+	for seed := range uint64(3) {
+		e, _ := card{small: true, Options: emulated.Options{Seed: seed}}.open(t)
+		prog, plan := enginetest.PlanOf(t, enginetest.Closure)
+		var dbs []*store.Database
+		for i := range 4 {
+			db, err := enginetest.Database(prog, enginetest.Line(int64(5)<<(2*i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			dbs = append(dbs, db)
+		}
+		var wg sync.WaitGroup
+		for i := range 12 {
+			n := int64(5) << (2 * (i % 4))
+			wg.Go(func() {
+				answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: dbs[i%4]})
+				if err != nil || int64(answer.Outputs["tc"].Rows()) != n*(n+1)/2 {
+					t.Errorf("%d edges: %v", n, err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+// TestCloseWhileRunning refuses to take the device away from runs.
+func TestCloseWhileRunning(t *testing.T) {
+	e, _ := card{}.open(t)
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(3))
+	if err := e.enter(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err == nil {
+		t.Error("an engine that runs is closed")
+	}
+	e.leave()
+	check(t, "after it", e, plan, db)
+	for range 2 {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); err == nil {
+		t.Error("an engine that is closed runs")
+	}
+}
+
+// TestResidents keeps columns on the device until they are forgotten, or until their
+// memory is wanted.
+func TestResidents(t *testing.T) {
+	e, _ := card{small: true, limit: 4 << 20}.open(t)
+	prog, plan := enginetest.PlanOf(t, "r(x, y) -> int(x), int(y).\nn[] = v <- agg<<v = count()>> r(x, y), x < y.\n")
+	var rows []oracle.Tuple
+	for i := range int64(60_000) {
+		rows = append(rows, oracle.Tuple{scalar.OfInt(scalar.IntType, i<<20), scalar.OfInt(scalar.IntType, i<<21)})
+	}
+	var dbs []*store.Database
+	for range 6 {
+		db, err := enginetest.Database(prog, oracle.Facts{"r": rows})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dbs = append(dbs, db)
+	}
+	run := func(db *store.Database) *runtime.DeviceProfile {
+		answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Device
+	}
+	first, second := run(dbs[0]), run(dbs[0])
+	if first.ToDevice.Bytes < 60_000*8 || second.Resident < 60_000*8 || second.ToDevice.Bytes > 1<<12 {
+		t.Errorf("%+v, and then %+v", first, second)
+	}
+	for _, db := range dbs {
+		run(db)
+	}
+	if use := e.Use(); use.Resident < 1<<20 || use.Held > use.Limit || use.Peak > use.Limit {
+		t.Errorf("the engine holds %+v", use)
+	}
+	for _, db := range dbs {
+		e.Forget(db)
+	}
+	if use := e.Use(); use.Resident != 0 || use.Held != 0 {
+		t.Errorf("facts are forgotten, and the engine holds %+v", use)
+	}
+}
+
+// TestPending leaves outputs on the device.
+func TestPending(t *testing.T) {
+	plan, db := enginetest.Stored(t, fork, apart(20))
+	e, _ := card{small: true}.open(t)
+	want, err := portable.New().Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fetched := range []bool{true, false} {
+		got, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Resident: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Pending) == 0 {
+			t.Error("no output stays on the device")
+		}
+		for name, p := range got.Pending {
+			if n := want.Outputs[name].Rows(); p.Rows() != int64(n) {
+				t.Errorf("%s has %d tuples, not %d", name, p.Rows(), n)
+			}
+			if !fetched {
+				p.Release()
+				continue
+			}
+			if got.Outputs[name], err = p.Fetch(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			p.Release()
+		}
+		if d := enginetest.Difference(got, want); fetched && d != "" {
+			t.Error(d)
+		}
+	}
+	// What is not fetched goes when the engine does.
+	if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Resident: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCompileFails passes the generator's and the driver's errors on.
+func TestCompileFails(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(3))
+	e, _ := card{}.open(t)
+	compile := e.opts.Compile
+	why := errors.New("no code today")
+	e.opts.Compile = func(*harmony.Program, woven.Knowledge) (*Code, error) { return nil, why }
+	if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); err != why {
+		t.Errorf("got %v", err)
+	}
+	for _, change := range []func(*Code){
+		func(c *Code) { c.PTX += "define void @broken(" },
+		func(c *Code) { c.PTX = "\x7fELF of something else" },
+		func(c *Code) { c.Module.Entries[0].Symbol += "_of_another" },
+	} {
+		e.opts.Compile = func(p *harmony.Program, k woven.Knowledge) (*Code, error) {
+			code, err := compile(p, k)
+			if err == nil {
+				change(code)
+			}
+			return code, err
+		}
+		if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); err == nil {
+			t.Error("wrong code runs")
+		}
+	}
+	e.opts.Compile = compile
+	check(t, "after it", e, plan, db)
+}
+
+// TestProfile has the commands of the plan, whose rows do not depend on the engine.
+func TestProfile(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(200))
+	e, _ := card{small: true}.open(t)
+	spans := 0
+	answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Profile: true, Trace: func(runtime.Span) { spans++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := portable.New().Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Profile: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(answer.Profile) != len(want.Profile) {
+		t.Fatalf("%d commands, not %d", len(answer.Profile), len(want.Profile))
+	}
+	for i, w := range want.Profile {
+		g := answer.Profile[i]
+		if g.Block != w.Block || g.Command != w.Command || g.Calls != w.Calls || g.Kept != w.Kept {
+			t.Errorf("got %+v, want %+v", g, w)
+		}
+	}
+	kept, device := int64(0), time.Duration(0)
+	for _, k := range answer.Kernels {
+		kept += k.Kept
+		device += k.Device
+	}
+	if kept != 200*201/2 || device <= 0 || spans == 0 {
+		t.Errorf("the kernels keep %d tuples in %v, in %d spans", kept, device, spans)
+	}
+	if p := answer.Device; p == nil || p.Launches == 0 || p.Waits == 0 || p.Peak == 0 || p.FromDevice.Bytes == 0 {
+		t.Errorf("the device did %+v", p)
+	}
+}
