@@ -71,7 +71,7 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 		return nil, err
 	}
 	r.hints.note(decl, rel.most)
-	k := &kept{engine: r.engine, bound: r.Bound, decl: decl, rows: n}
+	k := &kept{engine: r.engine, bound: r.Bound, decl: decl, rows: n, cols: []buffer{}} // of no column: still to be fetched
 	for _, c := range rel.cols {
 		k.cols = append(k.cols, c.data)
 		if c.data.at != 0 {
