@@ -1,0 +1,323 @@
+package redfox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/runtime"
+	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
+)
+
+const closure = `
+edge(x, y) -> string(x), string(y).
+reach(x, y) <- edge(x, y).
+reach(x, z) <- reach(x, y), edge(y, z).
+_(y) <- reach("ann", y).
+`
+
+func compileText(t *testing.T, text string, opts Options) *Program {
+	t.Helper()
+	prog, err := Compile(context.Background(), []Source{Text("p.logic", text)}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prog
+}
+
+// loaded returns a program and facts for it, each of its own types' text.
+func loadedEdges(t *testing.T, prog *Program, edges ...string) *Database {
+	t.Helper()
+	db, err := prog.Load(context.Background(), NewFacts().Reader("edge", TSVFacts, strings.NewReader(strings.Join(edges, "\n")+"\n")), LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func resultText(t *testing.T, res *Result) string {
+	t.Helper()
+	var out bytes.Buffer
+	for _, pred := range res.Predicates() {
+		fmt.Fprintf(&out, "%s:\n", pred)
+		if err := res.Write(&out, pred, TSV, WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.String()
+}
+
+// TestProgramsOnGPU runs every program of testdata on an emulated GPU.
+func TestProgramsOnGPU(t *testing.T) {
+	emulateGPU(t, emulator.Options{Seed: 5})
+	dirs, err := filepath.Glob("testdata/programs/*/program.logic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	for _, file := range dirs {
+		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
+			sources, err := ReadSources(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			prog, err := Compile(ctx, sources, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			facts := NewFacts()
+			if dir := filepath.Join(filepath.Dir(file), "facts"); exists(dir) {
+				facts.Dir(dir)
+			}
+			want, failure := prog.Run(ctx, facts, RunOptions{Engine: "go"})
+			got, err := prog.Run(ctx, facts, RunOptions{Engine: "gpu", Resident: true})
+			switch {
+			case fmt.Sprint(err) != fmt.Sprint(failure):
+				t.Fatalf("the error is %v, not %v", err, failure)
+			case err != nil:
+				return
+			}
+			if got.Stats.Engine != "gpu" {
+				t.Errorf("it ran on engine %s", got.Stats.Engine)
+			}
+			if a, b := resultText(t, got), resultText(t, want); a != b {
+				t.Errorf("got\n%.2000s\nwant\n%.2000s", a, b)
+			}
+		})
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// TestNoGPU holds what is said where there is no GPU to use, and whether auto says so.
+func TestNoGPU(t *testing.T) {
+	prog := compileText(t, closure, Options{})
+	var many []string
+	for i := range 1024 {
+		many = append(many, fmt.Sprintf("a\tb%d", i))
+	}
+	db := loadedEdges(t, prog, many...)
+	for _, tt := range []struct {
+		name     string
+		attempts []cuda.Attempt
+		want     string
+		problem  bool
+	}{
+		{"no driver", []cuda.Attempt{{Name: "libcuda.so.1", Problem: cuda.NoDriver, Reason: "no such library"}},
+			"engine gpu is not available: there is no NVIDIA GPU to use; install NVIDIA's driver", false},
+		{"no device", []cuda.Attempt{{Name: "libcuda.so.1", Problem: cuda.NoDevice, Reason: "the driver finds no GPU"}},
+			"libcuda.so.1: the driver finds no GPU; see whether nvidia-smi lists one", false},
+		{"old driver", []cuda.Attempt{{Name: "libcuda.so.1", Problem: cuda.DriverTooOld, Reason: "a driver for CUDA 10.2"}},
+			"a driver for CUDA 10.2; install a driver for CUDA 11.4 or newer", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			noGPU(t, tt.attempts...)
+			_, err := prog.RunOn(context.Background(), db, RunOptions{Engine: "gpu"})
+			var missing *EnvironmentError
+			if !errors.As(err, &missing) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v", err)
+			}
+			if _, err := Devices(); err == nil {
+				t.Error("there are devices")
+			}
+			if _, err := OpenSession(SessionOptions{Engine: "gpu"}); err == nil {
+				t.Error("a session opens")
+			}
+			_, passed, err := ChooseEngine("auto")
+			if said := len(passed) > 0 && passed[0].Name == "gpu"; err != nil || said != tt.problem {
+				t.Errorf("auto passes over %v", passed)
+			}
+			if _, err := prog.RunOn(context.Background(), db, RunOptions{}); err != nil {
+				t.Errorf("auto: %v", err)
+			}
+		})
+	}
+}
+
+// TestCards chooses among several GPUs.
+func TestCards(t *testing.T) {
+	d := emulateGPU(t, emulator.Options{Devices: 3})
+	cards := d.Devices()
+	old := *cards[0].Info()
+	old.Attributes.Major, old.Attributes.Minor, old.Name = 7, 5, "Old GPU"
+	all := []driver.Device{described{cards[0], &old}, cards[1], cards[2]}
+	for _, tt := range []struct{ name, want, fails string }{
+		{"", "1", ""},
+		{"1", "1", ""},
+		{cards[2].Info().UUID, "2", ""},
+		{"0", "0", "GPU 0, Old GPU (sm_75) is too old: redfox needs compute capability 8.0, and it has 7.5; use --engine cpu"},
+		{"3", "", `there is no GPU "3"; there are 0: Old GPU (sm_75), 1: Emulated GPU (sm_90), 2: Emulated GPU (sm_90)`},
+	} {
+		card, err := pickCard(all, tt.name)
+		switch {
+		case tt.fails != "":
+			if err == nil || err.Error() != tt.fails {
+				t.Errorf("%q: %v", tt.name, err)
+			}
+		case err != nil:
+			t.Errorf("%q: %v", tt.name, err)
+		case fmt.Sprint(card.Info().Index) != tt.want:
+			t.Errorf("%q is GPU %d", tt.name, card.Info().Index)
+		}
+	}
+	if _, err := pickCard(all[:1], ""); err == nil || !strings.Contains(err.Error(), "too old") {
+		t.Errorf("only an old GPU: %v", err)
+	}
+	devices, err := Devices()
+	if err != nil || len(devices) != 3 || !devices[1].Usable || devices[1].Free == 0 || devices[1].Detail != "runs every program" {
+		t.Errorf("%+v, %v", devices, err)
+	}
+	prog := compileText(t, closure, Options{})
+	res, err := prog.Run(context.Background(), NewFacts().Rows("edge", []any{"ann", "bob"}), RunOptions{Engine: "gpu", Device: "2", Profile: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Stats.Device == nil || res.Stats.Device.Peak == 0 || len(res.Stats.Kernels) == 0 {
+		t.Errorf("stats: %+v", res.Stats)
+	}
+	if describeCard(all[0], 12040, nil).Usable {
+		t.Error("an old GPU is usable")
+	}
+	if d := describeCard(all[1], 12040, errors.New("no LLVM")); !strings.Contains(d.Detail, "compiled programs with code for gpu:sm_90") || d.Driver != "12.4" {
+		t.Errorf("without LLVM: %+v", d)
+	}
+}
+
+// described is a device that says other things of itself.
+type described struct {
+	driver.Device
+	info *cuda.DeviceInfo
+}
+
+func (d described) Info() *cuda.DeviceInfo { return d.info }
+
+// TestAutoOnGPU takes the GPU for many facts that fit it.
+func TestAutoOnGPU(t *testing.T) {
+	emulateGPU(t, emulator.Options{})
+	prog := compileText(t, closure, Options{})
+	db := loadedEdges(t, prog, "ann\tbob")
+	many := &Database{store: db.store, print: db.print, bytes: db.bytes}
+	for _, tt := range []struct {
+		rows   int
+		bytes  int64
+		memory int64
+		want   string
+	}{
+		{100, 800, 0, "go"},
+		{fewFacts, 800, 0, "cpu"},
+		{fewGPUFacts, 8 << 20, 0, "gpu"},
+		{fewGPUFacts, 8 << 20, 15 << 20, "cpu"},
+		{fewGPUFacts, 600 << 20, 0, "cpu"},
+	} {
+		// What is loaded counts, not what is there.
+		table := *db.store.Relation("edge").Table
+		table.Rows = tt.rows
+		rel := *db.store.Relation("edge")
+		rel.Table = &table
+		many.store.Put(&rel)
+		many.bytes = tt.bytes
+		chosen, passed, err := prog.ChooseEngine(many, RunOptions{DeviceMemory: tt.memory})
+		if err != nil || chosen.Name != tt.want {
+			t.Errorf("%d rows, %d bytes of %d: %s, %v", tt.rows, tt.bytes, tt.memory, chosen.Name, err)
+		}
+		if said := len(passed) > 0; said != (tt.rows >= fewGPUFacts && tt.want == "cpu") {
+			t.Errorf("%d rows, %d bytes of %d: passed over %v", tt.rows, tt.bytes, tt.memory, passed)
+		}
+	}
+}
+
+// TestDeviceFailures has calls of the driver fail in the middle of runs. Each is an
+// environment's error, and the next run works.
+func TestDeviceFailures(t *testing.T) {
+	d := emulateGPU(t, emulator.Options{Memory: 64 << 20})
+	ctx := context.Background()
+	prog := compileText(t, closure, Options{})
+	db := loadedEdges(t, prog, "ann\tbob", "bob\tcid", "cid\tdee")
+	good := func() {
+		t.Helper()
+		res, err := prog.RunOn(ctx, db, RunOptions{Engine: "gpu"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Len("reach") != 6 {
+			t.Errorf("%d tuples", res.Len("reach"))
+		}
+	}
+	good()
+	for _, tt := range []struct {
+		fault emulator.Fault
+		want  []string
+	}{
+		{emulator.Fault{Calls: []string{emulator.Execution}, Times: 1, Code: emulator.IllegalAddress}, []string{"the GPU is lost", "use --engine cpu"}},
+		{emulator.Fault{Calls: []string{"cuLaunchKernel"}, Times: 1, Code: emulator.LaunchFailed}, []string{"GPU"}},
+		{emulator.Fault{Calls: emulator.Allocations, Code: emulator.OutOfMemory}, []string{"memory", "--device"}},
+	} {
+		d.Inject(tt.fault)
+		_, err := prog.RunOn(ctx, db, RunOptions{Engine: "gpu"})
+		if !d.Heal() {
+			t.Errorf("%v: the call was not made", tt.fault)
+		}
+		var environment *EnvironmentError
+		if !errors.As(err, &environment) {
+			t.Errorf("%v: got %v", tt.fault, err)
+			continue
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: %v lacks %q", tt.fault, err, want)
+			}
+		}
+		good()
+	}
+	grow := compileText(t, "n(x) -> int(x).\npair(x, y) <- n(x), n(y).\n", Options{})
+	var rows [][]any
+	for i := range 4000 {
+		rows = append(rows, []any{i})
+	}
+	_, err := grow.Run(ctx, NewFacts().Rows("n", rows...), RunOptions{Engine: "gpu"})
+	var environment *EnvironmentError
+	var memory *runtime.MemoryError
+	if !errors.As(err, &environment) || !errors.As(err, &memory) || !memory.Device || !strings.Contains(err.Error(), "pair") || !strings.Contains(err.Error(), "--device-memory") {
+		t.Errorf("16 million pairs in 64 MiB: %v", err)
+	}
+	good()
+	_, err = prog.RunOn(ctx, db, RunOptions{Engine: "gpu", DeviceMemory: 1 << 10})
+	if !errors.As(err, &environment) {
+		t.Errorf("a KiB of memory: %v", err)
+	}
+	good()
+}
+
+// TestDeviceErrors words what a driver says.
+func TestDeviceErrors(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{&runtime.DeviceError{Message: "the driver is too old", Needed: "CUDA 11.8", Found: "CUDA 11.4", Try: "install a newer one"},
+			"the driver is too old (needs CUDA 11.8, found CUDA 11.4); install a newer one"},
+		{fmt.Errorf("loading: %w", &cuda.Error{Call: "cuModuleLoadDataEx", Code: 222, Name: "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"}), "driver is too old for the code"},
+		{&cuda.Error{Call: "cuLaunchKernel", Code: 700, Name: "CUDA_ERROR_ILLEGAL_ADDRESS"}, "the GPU was lost to a fault"},
+		{&cuda.Error{Call: "cuMemAlloc", Code: 2}, "out of memory of the GPU"},
+		{&cuda.Error{Call: "cuModuleLoadDataEx", Code: 209}, "the code is not for this GPU"},
+	} {
+		var environment *EnvironmentError
+		if err := deviceError(tt.err); !errors.As(err, &environment) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v becomes %v", tt.err, err)
+		}
+	}
+	other := errors.New("a bug")
+	if err := deviceError(other); err != other {
+		t.Errorf("a bug becomes %v", err)
+	}
+}
