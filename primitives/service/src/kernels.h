@@ -50,87 +50,91 @@ RF_KERNEL(rf_fill, 8)(uint64_t *to, int64_t n, uint64_t value) {
   }
 }
 
-// A warp scans chunks of SCAN_CHUNK words, each lane having 4 that follow each other.
-enum { SCAN_ITEMS = 16, SCAN_CHUNKS = SCAN_ITEMS / 4, SCAN_CHUNK = 4 * target::WARP, SCAN_TILE = THREADS * SCAN_ITEMS };
+// A warp scans SCAN_ITEMS / 4 chunks of 128 words, each lane having 4 that follow
+// each other.
+enum { SCAN_ITEMS = 16, SCAN_CHUNK = 4 * target::WARP };
 
 // rf_scan replaces n words by their running sums, which with inclusive = 0 leave
 // a word's own value out. Words are at least 0, their sum is below 2^62.
 //
 // It is one pass with decoupled look-back (Merrill and Garland, 2016), by as many
 // blocks as there are tiles. Scratch is a ticket counter, a counter of blocks that
-// have looked back, and a status for each tile. It is zero at first, and the last
+// have looked back, and a status for each tile; it is zero at first, and the last
 // block to look back leaves it so.
 RF_KERNEL(rf_scan, 4)(uint64_t *counts, int64_t n, int64_t inclusive, uint64_t *scratch) {
-  enum { WARPS = THREADS / target::WARP };
-  RF_SHARED(scratch_of_warps, 8 * WARPS);
+  enum { WARPS = THREADS / target::WARP, CHUNKS = SCAN_ITEMS / 4, TILE = THREADS * SCAN_ITEMS };
+  RF_SHARED(shared_sums, 8 * WARPS);
   RF_SHARED(shared, 8);
-  if (n == 0)
-    return;
   int32_t t = target::thread(), lane = target::lane(THREADS), warp = target::warp(THREADS);
-  int64_t first = service::skew(counts), until = n + first, tiles = grid::tiles(until, SCAN_TILE);
-  uint64_t *words = counts - first, *done = scratch + 1, *status = scratch + 2;
+  int64_t first = service::skew(counts), until = n + first, tiles = grid::tiles(until, TILE);
+  uint64_t *words = counts - first;
   int64_t tile = rf_block_ticket((int64_t *)scratch, shared, THREADS);
-  int64_t start = tile * SCAN_TILE + warp * (SCAN_TILE / WARPS) + lane * 4;
-  bool whole = tile * SCAN_TILE >= first && (tile + 1) * SCAN_TILE <= until;
-  // In a partial tile item i is there if it is before the end, and not before counts.
-  int32_t left = grid::rows(until, start, SCAN_TILE);
-  auto here = [=](int32_t i) RF_LAMBDA { return i / 4 * SCAN_CHUNK + i % 4 < left && (i > 0 || start >= first); };
+  int64_t start = tile * TILE + warp * (TILE / WARPS) + lane * 4;
+  bool whole = tile * TILE >= first && (tile + 1) * TILE <= until;
 
-  uint64_t sum[SCAN_ITEMS];
+  // sum[4 * c + j] becomes the sum of words 0 to j of the thread's in chunk c,
+  // before[c] that of the warp's before those.
+  uint64_t sum[SCAN_ITEMS], before[CHUNKS];
   if (whole) {
     RF_UNROLL
-    for (int32_t c = 0; c < SCAN_CHUNKS; c++)
+    for (int32_t c = 0; c < CHUNKS; c++)
       tile::load4(words + start + c * SCAN_CHUNK, sum + 4 * c);
   } else {
     RF_UNROLL
-    for (int32_t i = 0; i < SCAN_ITEMS; i++)
-      sum[i] = here(i) ? words[start + i / 4 * SCAN_CHUNK + i % 4] : 0;
+    for (int32_t i = 0; i < SCAN_ITEMS; i++) {
+      int64_t w = start + i / 4 * SCAN_CHUNK + i % 4;
+      sum[i] = w >= first && w < until ? words[w] : 0;
+    }
   }
-  // Each sum becomes that of the warp's words before it, or up to it.
   uint64_t of_warp = 0;
   RF_UNROLL
-  for (int32_t c = 0; c < SCAN_CHUNKS; c++) {
-    uint64_t *s = sum + 4 * c;
+  for (int32_t c = 0; c < CHUNKS; c++) {
     RF_UNROLL
     for (int32_t j = 1; j < 4; j++)
-      s[j] += s[j - 1];
-    uint64_t upto = scan::warp_inclusive<scan::Sum>(s[3], lane), before = of_warp + upto - s[3];
+      sum[4 * c + j] += sum[4 * c + j - 1];
+    uint64_t upto = scan::warp_inclusive<scan::Sum>(sum[4 * c + 3], lane);
+    before[c] = of_warp + upto - sum[4 * c + 3];
     of_warp += target::from_lane(upto, target::WARP - 1);
-    RF_UNROLL
-    for (int32_t j = 3; j >= 0; j--)
-      s[j] = before + (inclusive ? s[j] : j > 0 ? s[j - 1] : 0);
   }
-  uint64_t *sums = (uint64_t *)scratch_of_warps;
+  uint64_t *sums = (uint64_t *)shared_sums;
   if (lane == 0)
     sums[warp] = of_warp;
   target::barrier();
-  uint64_t of_tile = 0, before = 0;
+  uint64_t of_tile = 0, earlier = 0;
   RF_UNROLL
   for (int32_t w = 0; w < WARPS; w++) {
-    before += w < warp ? sums[w] : 0;
+    earlier += w < warp ? sums[w] : 0;
     of_tile += sums[w];
   }
-  before += (uint64_t)rf_block_lookback(status, tile, (int64_t)of_tile, shared, THREADS);
+  // Where there are no words, a block still is.
+  if (tile < tiles)
+    earlier += (uint64_t)rf_block_lookback(scratch + 2, tile, (int64_t)of_tile, shared, THREADS);
+
   // The barrier that ends the look-back has all its reads come before this.
   if (t == 0) {
     target::fence();
-    *(uint64_t *)shared = target::add(done, (uint64_t)1) + 1;
+    *(uint64_t *)shared = target::add(scratch + 1, (uint64_t)1) + 1;
     target::fence();
   }
-  if (whole) {
+  RF_UNROLL
+  for (int32_t c = 0; c < CHUNKS; c++) {
+    uint64_t base = before[c] + earlier, out[4];
     RF_UNROLL
-    for (int32_t c = 0; c < SCAN_CHUNKS; c++) {
-      uint64_t out[4] = {before + sum[4 * c], before + sum[4 * c + 1], before + sum[4 * c + 2], before + sum[4 * c + 3]};
+    for (int32_t j = 0; j < 4; j++)
+      out[j] = base + (inclusive ? sum[4 * c + j] : j > 0 ? sum[4 * c + j - 1] : 0);
+    if (whole) {
       tile::store4(words + start + c * SCAN_CHUNK, out);
+      continue;
     }
-  } else {
     RF_UNROLL
-    for (int32_t i = 0; i < SCAN_ITEMS; i++)
-      if (here(i))
-        words[start + i / 4 * SCAN_CHUNK + i % 4] = before + sum[i];
+    for (int32_t j = 0; j < 4; j++) {
+      int64_t w = start + c * SCAN_CHUNK + j;
+      if (w >= first && w < until)
+        words[w] = out[j];
+    }
   }
   target::barrier();
-  if (*(uint64_t *)shared == (uint64_t)tiles)
+  if (*(uint64_t *)shared == (uint64_t)grid::blocks())
     for (int64_t w = t; w < tiles + 2; w += THREADS)
       scratch[w] = 0;
 }
