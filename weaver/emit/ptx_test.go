@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,6 +25,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	"github.com/redfoxdb/redfox/weaver/fuse"
+	"github.com/redfoxdb/redfox/weaver/partition"
 )
 
 var every = flag.Bool("every", false, "assemble every kernel of the test programs, not one of each kind")
@@ -38,12 +38,12 @@ type gpuEntry struct {
 	code     *Code
 }
 
-// gpuEntries emits all test programs for a GPU, fused and as they are lowered.
-// Entries whose code is the same are one.
+// gpuEntries emits all test programs for a GPU, fused and as they are lowered. None may
+// have a kernel that there is no code for. Entries whose code is the same are one.
 func gpuEntries(t *testing.T) []*gpuEntry {
 	t.Helper()
 	var files []string
-	for _, pattern := range []string{"programs/*/program.logic", "tpch/*.logic", "fusion/*.logic", "graphs/*.logic"} {
+	for _, pattern := range []string{"programs/*/program.logic", "tpch/*.logic", "fusion/*.logic", "graphs/*.logic", "quickstart/reach.logic"} {
 		found, err := filepath.Glob("../../testdata/" + pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("testdata/%s: %d files, %v", pattern, len(found), err)
@@ -52,7 +52,6 @@ func gpuEntries(t *testing.T) []*gpuEntry {
 	}
 	var out []*gpuEntry
 	seen := map[string]bool{}
-	hosts := 0
 	for _, off := range []bool{false, true} {
 		for _, file := range files {
 			name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(file), "../../testdata/"), ".logic")
@@ -60,11 +59,14 @@ func gpuEntries(t *testing.T) []*gpuEntry {
 			if off {
 				name += " unfused"
 			}
-			p, _, err := fuse.Fuse(loweredFile(t, file), fuse.Options{Budget: fuse.SM80, Off: off})
+			p, err := partition.Partition(loweredFile(t, file))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, e := range emitApart(t, name, p, &hosts) {
+			if p, _, err = fuse.Fuse(p, fuse.Options{Budget: fuse.SM80, Off: off}); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range emitApart(t, name, p) {
 				if text := e.text(); !seen[text] {
 					seen[text] = true
 					out = append(out, e)
@@ -72,7 +74,7 @@ func gpuEntries(t *testing.T) []*gpuEntry {
 			}
 		}
 	}
-	t.Logf("%d kernels and builds differ; %d more need the host", len(out), hosts)
+	t.Logf("%d kernels and builds differ", len(out))
 	return out
 }
 
@@ -110,9 +112,8 @@ func loweredFile(t *testing.T, file string) *harmony.Program {
 	return p
 }
 
-// emitApart emits each command of a program as a module of its own, and counts
-// those with functions that only a host has.
-func emitApart(t *testing.T, name string, p *harmony.Program, hosts *int) []*gpuEntry {
+// emitApart emits each command of a program as a module of its own.
+func emitApart(t *testing.T, name string, p *harmony.Program) []*gpuEntry {
 	t.Helper()
 	domains := domain.Find(p)
 	bounds := ranges.Find(p, domains, ranges.Options{UnknownLiterals: true})
@@ -126,6 +127,9 @@ func emitApart(t *testing.T, name string, p *harmony.Program, hosts *int) []*gpu
 			e := &gpuEntry{}
 			switch c := c.(type) {
 			case *harmony.Run:
+				if c.Kernel.Host {
+					continue
+				}
 				e.name, e.features = c.Kernel.Name, kernelFeatures(c.Kernel)
 			case *harmony.Build:
 				e.name, e.features = c.Index.Name, []string{indexFeature(c.Index)}
@@ -136,11 +140,6 @@ func emitApart(t *testing.T, name string, p *harmony.Program, hosts *int) []*gpu
 			alone := *p
 			alone.Blocks = []*harmony.Block{{Name: b.Name, Cmds: []harmony.Command{c}, Term: &harmony.Halt{}}}
 			code, err := Program(&alone, options)
-			var unsupported *UnsupportedError
-			if errors.As(err, &unsupported) {
-				*hosts++
-				continue
-			}
 			if err != nil {
 				t.Errorf("%s: %v", e.name, err)
 				continue
@@ -316,8 +315,7 @@ func ptxOfKernel(t *testing.T, text string) (ptx string, items int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hosts := 0
-	for _, e := range emitApart(t, "test", p, &hosts) {
+	for _, e := range emitApart(t, "test", p) {
 		if e.code.Module.Entries[0].Role == abi.Kernel {
 			return string(ptxOf(t, e.code, 80)), e.code.Module.Entries[0].Items
 		}
