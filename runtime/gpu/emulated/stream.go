@@ -128,7 +128,7 @@ func (s *stream) run() {
 		if s.ctx.lost.Load() == nil {
 			if err := op(); err != nil {
 				e, ok := err.(*cuda.Error)
-				if !ok {
+				if !ok || !e.Is(cuda.ErrLost) {
 					e = failure(Execution, IllegalAddress, "%v", err)
 				}
 				s.ctx.lose(e)

@@ -1,0 +1,167 @@
+package emulated
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/primitives/service"
+)
+
+// upload puts words on the device.
+func (b *bench) upload(words ...uint64) cuda.Pointer {
+	b.Helper()
+	p := b.alloc(uint64(8 * max(len(words), 1)))
+	b.ok(b.sync())
+	if len(words) > 0 {
+		b.ok(b.gpu.CopyToDevice(p, unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words))))
+	}
+	return p
+}
+
+// want compares words of the device.
+func (b *bench) want(what string, p cuda.Pointer, words ...uint64) {
+	b.Helper()
+	if got := b.words(p, int64(len(words))); !slices.Equal(got, words) {
+		b.Errorf("%s: %d, not %d", what, got, words)
+	}
+}
+
+const free = ^uint64(0)
+
+// TestService runs every service kernel on a few words. What they do to many is for
+// the tests of package service.
+func TestService(t *testing.T) {
+	b := open(t, Options{})
+	at := func(p cuda.Pointer) int64 { return int64(p) }
+	run := func(l service.Launch) {
+		t.Helper()
+		b.ok(b.service(l))
+	}
+
+	p := b.upload(9, 9, 9, 9, 9, 9, 9)
+	run(service.States(at(p), 2, 3, 5))
+	b.want("states", p, 0, 5, 2, 1, 5, 2, 9)
+	run(service.Fill(at(p)+8, 2, -1))
+	b.want("filled", p, 0, free, free, 1, 5, 2, 9)
+
+	scratch := b.upload(0, 0, 0)
+	p = b.upload(1, 2, 3, 4)
+	run(service.Scan(at(p), 3, true, at(scratch)))
+	b.want("inclusive sums", p, 1, 3, 6, 4)
+	run(service.Scan(at(p), 4, false, at(scratch)))
+	b.want("exclusive sums", p, 0, 1, 4, 10)
+	b.want("scratch", scratch, 0, 0, 0)
+
+	// 4 slots and that of the key 0, and keys with homes of their own.
+	var home [4]uint64
+	for key := uint64(1); slices.Contains(home[:], 0); key++ {
+		home[mix(key)&3] = key
+	}
+	from, to, moved := b.upload(home[0], 0, home[2], 0, 1), b.upload(make([]uint64, 9)...), b.upload(7, 7, 7, 7, 7)
+	run(service.Rehash(at(from), 3, at(to), 7, at(moved)))
+	set := make([]uint64, 9)
+	a, c := mix(home[0])&7, mix(home[2])&7
+	set[a], set[c], set[8] = home[0], home[2], 1
+	b.want("rehashed", to, set...)
+	b.want("moved", moved, a, free, c, free, 8)
+	cells, into := b.upload(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), b.upload(make([]uint64, 18)...)
+	run(service.Move(at(moved), 5, 2, at(cells), at(into)))
+	want := make([]uint64, 18)
+	copy(want[2*a:], []uint64{1, 2})
+	copy(want[2*c:], []uint64{5, 6})
+	copy(want[16:], []uint64{9, 10})
+	b.want("cells", into, want...)
+
+	x, y := b.upload(1, 1, 2), b.upload(5, 6, 5)
+	columns, slots := b.upload(uint64(x), uint64(y)), b.upload(make([]uint64, 16)...)
+	run(service.RowSet(at(slots), 15, at(columns), 2, 3))
+	found := b.words(slots, 16)
+	for row, tuple := range [][2]uint64{{1, 5}, {1, 6}, {2, 5}} {
+		hash := mix(mix(tuple[0])*0x9e3779b97f4a7c15 + tuple[1])
+		i := hash & 15
+		for found[i]&(1<<40-1) != uint64(row)+2 {
+			if found[i] == 0 {
+				t.Fatalf("row %d is not where its hash leads to: %x", row, found)
+			}
+			i = (i + 1) & 15
+		}
+		if found[i]>>40 != hash>>40 {
+			t.Errorf("row %d has the wrong hash", row)
+		}
+	}
+
+	// Offsets of 1 byte: words 100 + 2 * (0, 1, 2, 3), of which the key takes those from
+	// 102 on, in 2 bits from the third on.
+	offsets := b.upload(0x03020100)
+	fields := b.upload(toWords(service.AppendFields(nil, []service.Field{{Data: at(offsets), Base: 100, Step: 2, Width: 1, Shift: 2, Least: 102, Bits: 2}}))...)
+	bits := b.upload(0)
+	run(service.Bits(at(bits), 16, at(fields), 1, 1, 4))
+	b.want("bits of keys 0 and 8; 4 does not fit", bits, 1|1<<8)
+	keys := b.upload(make([]uint64, 5)...)
+	run(service.Keys(at(keys), 3, at(fields), 1, 0, 3))
+	if got := b.words(keys, 5); !slices.Contains(got[:4], 8) || got[4] != 1 {
+		t.Errorf("keys 0 and 8: %d", got)
+	}
+
+	sorted := []uint64{0x0105, 0x0003, 0xff03, 0x0104}
+	in, payload := b.upload(sorted...), b.upload(0, 1, 2, 3)
+	out, payloadOut := b.upload(make([]uint64, 4)...), b.upload(make([]uint64, 4)...)
+	counts := b.upload(make([]uint64, service.SortCounts(4))...)
+	for shift := int64(0); shift < 16; shift += 8 {
+		run(service.SortCount(at(in), 4, shift, at(counts)))
+		run(service.Scan(at(counts), service.SortCounts(4), false, at(scratch)))
+		run(service.SortScatter(at(out), at(payloadOut), at(in), at(payload), at(counts), 4, shift))
+		in, payload, out, payloadOut = out, payloadOut, in, payload
+	}
+	b.want("sorted", in, 0x0003, 0x0104, 0x0105, 0xff03)
+	b.want("their payloads", payload, 1, 3, 0, 2)
+	b.ok(b.d.Check())
+}
+
+func toWords(words []int64) []uint64 {
+	out := make([]uint64, len(words))
+	for i, w := range words {
+		out[i] = uint64(w)
+	}
+	return out
+}
+
+// TestServiceMisuse has service kernels used wrongly, which costs the context and is
+// told.
+func TestServiceMisuse(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		do   func(b *bench) service.Launch
+	}{
+		{"4 words at", func(b *bench) service.Launch { return service.Fill(4, 4, 0) }},
+		{"32 bytes from byte 8 of 16", func(b *bench) service.Launch { return service.Fill(int64(b.upload(1, 2))+8, 4, 0) }},
+		{"of the scratch", func(b *bench) service.Launch {
+			return service.Scan(int64(b.upload(1)), 1, true, int64(b.upload(0, 5, 0)))
+		}},
+		{"of the new set", func(b *bench) service.Launch {
+			return service.Rehash(int64(b.upload(1, 0, 0)), 1, int64(b.upload(0, 1, 0)), 1, 0)
+		}},
+		{"from 5 slots to 3", func(b *bench) service.Launch {
+			return service.Rehash(int64(b.upload(1, 0, 0, 0, 0)), 3, int64(b.upload(0, 0, 0)), 1, 0)
+		}},
+		{"2 rows in a set", func(b *bench) service.Launch { return service.RowSet(int64(b.upload(0, 0)), 1, 0, 0, 2) }},
+		{"3 threads", func(b *bench) service.Launch {
+			l := service.Fill(int64(b.upload(1)), 1, 0)
+			l.Threads = 3
+			return l
+		}},
+	} {
+		b := open(t, Options{})
+		if err := b.service(c.do(b)); err == nil {
+			t.Errorf("%s: taken", c.want)
+		}
+		if err := b.d.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, not %q", err, c.want)
+		}
+		_ = b.gpu.Close() // it is lost
+		b.ok(b.d.Check())
+	}
+}
