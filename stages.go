@@ -173,7 +173,8 @@ func ParseHarmony(src Source) (k *KernelGraph, err error) {
 }
 
 // Emit writes the text of a stage from the kernel graph on. The kernels are
-// compiled as they stand, without fusing any.
+// compiled as they stand, without fusing any, but for what a GPU has to leave to the
+// host.
 func (k *KernelGraph) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if stage == StageAST || stage == StageCore || stage == StagePlan {
 		return &EnvironmentError{Message: fmt.Sprintf("a kernel graph has no %s stage", stage),
@@ -183,5 +184,9 @@ func (k *KernelGraph) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
-	return emitGraph(w, stage, nil, k.graph, t, nil)
+	graph, err := partitioned(k.graph, t)
+	if err != nil {
+		return err
+	}
+	return emitGraph(w, stage, nil, graph, t, nil)
 }
