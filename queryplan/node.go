@@ -171,7 +171,7 @@ func (e *Call) Type() scalar.Type { return e.Result }
 
 // Columns returns the named columns of the variable.
 func (n *Scan) Columns() []Column {
-	var out []Column
+	out := make([]Column, 0, len(n.Names))
 	for i, name := range n.Names {
 		if name != "" {
 			out = append(out, Column{name, n.Var.Cols[i].Type})
@@ -188,7 +188,8 @@ func (n *Filter) Columns() []Column { return n.Input.Columns() }
 
 // Columns returns the input's columns and then the computed ones.
 func (n *Map) Columns() []Column {
-	out := append([]Column(nil), n.Input.Columns()...)
+	in := n.Input.Columns()
+	out := append(make([]Column, 0, len(in)+len(n.Exprs)), in...)
 	for _, e := range n.Exprs {
 		out = append(out, Column{e.Name, e.Expr.Type()})
 	}
@@ -197,13 +198,10 @@ func (n *Map) Columns() []Column {
 
 // Columns returns the chosen columns under their new names.
 func (n *Project) Columns() []Column {
-	in := n.Input.Columns()
 	out := make([]Column, len(n.Cols))
 	for i, c := range n.Cols {
-		out[i] = Column{Name: c.To}
-		if col, ok := FindColumn(in, c.From); ok {
-			out[i].Type = col.Type
-		}
+		col, _ := ColumnOf(n.Input, c.From)
+		out[i] = Column{c.To, col.Type}
 	}
 	return out
 }
@@ -213,12 +211,15 @@ func (n *Dedup) Columns() []Column { return n.Input.Columns() }
 
 // Columns returns the left columns and, for an inner join, the right's others.
 func (n *Join) Columns() []Column {
-	out := append([]Column(nil), n.Left.Columns()...)
-	if n.Kind == Inner {
-		for _, c := range n.Right.Columns() {
-			if _, ok := FindColumn(out, c.Name); !ok {
-				out = append(out, c)
-			}
+	left := n.Left.Columns()
+	if n.Kind != Inner {
+		return left
+	}
+	right := n.Right.Columns()
+	out := append(make([]Column, 0, len(left)+len(right)), left...)
+	for _, c := range right {
+		if _, ok := FindColumn(left, c.Name); !ok {
+			out = append(out, c)
 		}
 	}
 	return out
@@ -226,10 +227,9 @@ func (n *Join) Columns() []Column {
 
 // On returns the names that both sides have, in the left's order.
 func (n *Join) On() []string {
-	right := n.Right.Columns()
 	var on []string
 	for _, c := range n.Left.Columns() {
-		if _, ok := FindColumn(right, c.Name); ok {
+		if _, ok := ColumnOf(n.Right, c.Name); ok {
 			on = append(on, c.Name)
 		}
 	}
@@ -238,10 +238,9 @@ func (n *Join) On() []string {
 
 // Columns returns the grouping columns and then the results.
 func (n *Aggregate) Columns() []Column {
-	in := n.Input.Columns()
-	var out []Column
+	out := make([]Column, 0, len(n.By)+len(n.Aggs))
 	for _, name := range n.By {
-		c, _ := FindColumn(in, name)
+		c, _ := ColumnOf(n.Input, name)
 		out = append(out, Column{name, c.Type})
 	}
 	for _, a := range n.Aggs {
@@ -293,6 +292,49 @@ func (n *Seq) Inputs() []Node { return []Node{n.Input} }
 
 // Inputs returns the input.
 func (n *TopK) Inputs() []Node { return []Node{n.Input} }
+
+// ColumnOf returns the result's column of that name. It does not make a list of all.
+func ColumnOf(n Node, name string) (Column, bool) {
+	switch n := n.(type) {
+	case *Scan:
+		for i, own := range n.Names {
+			if own == name && own != "" {
+				return Column{name, n.Var.Cols[i].Type}, true
+			}
+		}
+		return Column{}, false
+	case *Filter:
+		return ColumnOf(n.Input, name)
+	case *Dedup:
+		return ColumnOf(n.Input, name)
+	case *TopK:
+		return ColumnOf(n.Input, name)
+	case *Map:
+		if c, ok := ColumnOf(n.Input, name); ok {
+			return c, true
+		}
+		for _, e := range n.Exprs {
+			if e.Name == name {
+				return Column{name, e.Expr.Type()}, true
+			}
+		}
+		return Column{}, false
+	case *Project:
+		for _, c := range n.Cols {
+			if c.To == name {
+				in, _ := ColumnOf(n.Input, c.From)
+				return Column{name, in.Type}, true
+			}
+		}
+		return Column{}, false
+	case *Join:
+		if c, ok := ColumnOf(n.Left, name); ok || n.Kind != Inner {
+			return c, ok
+		}
+		return ColumnOf(n.Right, name)
+	}
+	return FindColumn(n.Columns(), name)
+}
 
 // FindColumn returns the column of that name.
 func FindColumn(cols []Column, name string) (Column, bool) {

@@ -79,15 +79,14 @@ var layers = []layer{
 		"runtime", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
 	{"runtime/gpu", []string{
-		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval", "internal/cuda", "internal/cuda/driver",
+		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval", "internal/cuda",
 		"runtime", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven",
 	}},
-	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "runtime/hostcode"}},
 
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/lower",
-		"harmony/abi", "harmony/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/partition", "weaver/emit",
+		"harmony/abi", "harmony/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/emit",
 		"runtime", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/kernelcache", "internal/buildid", "internal/llvm",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
@@ -176,7 +175,7 @@ var libraries = map[string][]string{
 	"github.com/rivo/uniseg":              {"frontend/diag"},
 	"github.com/schollz/progressbar/v3":   {"cmd/redfox"},
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},
-	"golang.org/x/sys":                    {"runtime/native", "runtime/portable", "runtime/store", "runtime/gpu/emulated", "cmd/redfox"},
+	"golang.org/x/sys":                    {"runtime/native", "runtime/portable", "runtime/store", "cmd/redfox"},
 	"golang.org/x/term":                   {"cmd/redfox"},
 	"github.com/ebitengine/purego":        {"internal/dynlib", "internal/llvm", "internal/cuda"},
 	"github.com/cockroachdb/datadriven":   nil,

@@ -185,6 +185,9 @@ func pushJoin(n *queryplan.Join, conds []queryplan.Expr) queryplan.Node {
 // restrictions returns conditions on single columns among cols that the tree's
 // filters make hold of every tuple.
 func restrictions(n queryplan.Node, cols []string) []queryplan.Expr {
+	if len(cols) == 0 {
+		return nil
+	}
 	switch n := n.(type) {
 	case *queryplan.Filter:
 		out := restrictions(n.Input, cols)
@@ -203,10 +206,11 @@ func restrictions(n queryplan.Node, cols []string) []queryplan.Expr {
 	case *queryplan.Project:
 		var from []string
 		to := map[string]queryplan.Expr{}
-		for i, c := range n.Columns() {
-			if _, again := to[n.Cols[i].From]; !again && slices.Contains(cols, c.Name) {
-				from = append(from, n.Cols[i].From)
-				to[n.Cols[i].From] = &queryplan.ColRef{Col: c}
+		for _, c := range n.Cols {
+			if _, again := to[c.From]; !again && slices.Contains(cols, c.To) {
+				from = append(from, c.From)
+				of, _ := queryplan.ColumnOf(n, c.To)
+				to[c.From] = &queryplan.ColRef{Col: of}
 			}
 		}
 		out := restrictions(n.Input, from)

@@ -1,7 +1,6 @@
 package rewrite
 
 import (
-	"errors"
 	"fmt"
 	goruntime "runtime"
 	"slices"
@@ -17,7 +16,10 @@ type Options struct {
 	Disable []string
 	// KeepSteps records the plan's text around each pass.
 	KeepSteps bool
-	// Verify checks the plan after every pass. It costs about as much as a pass.
+	// Verify checks the plan at the end or, with KeepSteps, after every pass, which
+	// costs about as much as the passes. A plan that is broken in the end is rewritten
+	// once more with checks after every pass, so that the error names the one that
+	// broke it.
 	Verify bool
 }
 
@@ -62,6 +64,28 @@ func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, 
 			return nil, nil, &UnknownPassError{Name: name, Required: pass != nil}
 		}
 	}
+	out, trace, err := run(p, cat, opts)
+	if err == nil && opts.Verify && !opts.KeepSteps {
+		if bad := queryplan.Verify(out); bad != nil {
+			err = &PassError{Pass: sequence[len(sequence)-1], Err: bad}
+		}
+	}
+	if err != nil && !opts.KeepSteps {
+		// Passes are deterministic, so that the run fails again, at the pass that is to
+		// blame and with the text that it was given.
+		opts.KeepSteps = true
+		if _, _, first := run(p, cat, opts); first != nil {
+			err = first
+		}
+	}
+	if err != nil {
+		return nil, trace, err
+	}
+	return out, trace, nil
+}
+
+// run runs the passes.
+func run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, *Trace, *PassError) {
 	prog := &program{Plan: queryplan.Clone(p), catalog: cat}
 	trace := &Trace{}
 	text := ""
@@ -75,16 +99,13 @@ func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, 
 		start := time.Now()
 		err := runPass(lookup(name), prog)
 		step := Step{Pass: name, Time: time.Since(start), Before: text}
-		if err == nil && opts.Verify {
+		if err == nil && opts.Verify && opts.KeepSteps {
 			if bad := queryplan.Verify(prog.Plan); bad != nil {
 				err = &PassError{Pass: name, Err: bad}
 			}
 		}
 		if err != nil {
 			err.Plan = text
-			if !opts.KeepSteps {
-				err.Plan = planBefore(p, cat, opts)
-			}
 			return nil, trace, err
 		}
 		if opts.KeepSteps {
@@ -94,17 +115,6 @@ func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, 
 		trace.Steps = append(trace.Steps, step)
 	}
 	return prog.Plan, trace, nil
-}
-
-// planBefore repeats a run that fails to find the text of the plan that the
-// failing pass was given. Passes are deterministic, so that it fails again.
-func planBefore(p *queryplan.Plan, cat *stats.Catalog, opts Options) string {
-	opts.KeepSteps = true
-	_, _, err := Run(p, cat, opts)
-	if failed, ok := errors.AsType[*PassError](err); ok {
-		return failed.Plan
-	}
-	return ""
 }
 
 // runPass turns a crash into an error, so that it names the pass.

@@ -38,6 +38,8 @@ type function struct {
 	globals  []*ir.Global
 	metadata []metadata.Definition
 	stack    int // bytes of arrays
+	// registers bounds those of a thread on a GPU; 0: the machine's assembler chooses.
+	registers int
 	// scratch is the shared memory that collective primitives use, one after the
 	// other, and shared what holds values between them; both grow.
 	scratch, shared sharedMemory

@@ -26,8 +26,29 @@ const mostStack = 2 << 20
 // they save: where nothing is known of the facts, as code for every width of every
 // column and every form of every table is long, and unrolling makes it so many times
 // longer; in the builds of indexes, which wait for atomics; and over groups, whose
-// results take long code and which are seldom many.
+// results take long code and which are seldom many. Kernels that expand rows have as
+// few, and few registers: they wait for random places of memory, and want many threads
+// to do so (bench/NOTES.md).
 const fewItems = 4
+
+// fewRegisters is the most registers of a thread with which a multiprocessor runs
+// 1,024 threads. A kernel that is not lean would spill.
+const fewRegisters = 64
+
+// isLean reports whether a kernel does no more for a row than to find its matches and
+// insert what it makes of them, as the rules of closures do.
+func isLean(k *harmony.Kernel) bool {
+	probes, reads := 0, 0
+	for _, s := range k.Stages {
+		switch s.(type) {
+		case *harmony.Probe:
+			probes++
+		case *harmony.Load, *harmony.Gather:
+			reads++
+		}
+	}
+	return probes == 1 && reads <= 3 && len(k.Sinks) == 1
+}
 
 // kernel is a kernel's function in the making.
 type kernel struct {
@@ -94,7 +115,7 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 	if target.GPU {
 		target.Items = min(target.Items, fuse.SM80.Estimate(k).Items)
 		_, ofGroups := k.Source.(*harmony.GroupRows)
-		if m.opts.Fix == nil || ofGroups || entry.Role != abi.Kernel {
+		if m.opts.Fix == nil || ofGroups || entry.Role != abi.Kernel || slices.ContainsFunc(k.Stages, isExpansion) {
 			target.Items = min(target.Items, fewItems)
 		}
 	}
@@ -132,6 +153,9 @@ func (w *kernel) emit() error {
 		if isExpansion(s) {
 			w.entry.Expansions++
 		}
+	}
+	if w.target.GPU && w.entry.Expansions > 0 && w.module.opts.Fix != nil && isLean(w.k) {
+		w.registers = fewRegisters
 	}
 	until, step := w.readState()
 	from, end := w.param(abi.RowsFrom, "", 0), w.param(abi.RowsUntil, "", 0)

@@ -82,6 +82,9 @@ func text(functions ...*function) string {
 				&metadata.String{Value: "kernel"},
 				i32(1),
 			}}
+			if f.registers > 0 {
+				note.Fields = append(note.Fields, &metadata.String{Value: "maxnreg"}, i32(f.registers))
+			}
 			m.MetadataDefs = append(m.MetadataDefs, note)
 			kernels.Nodes = append(kernels.Nodes, note)
 		}
