@@ -31,14 +31,29 @@
 
 namespace bits {
 
+// CACHED is the number of bits up to which a set stays in a core's own cache.
+enum : uint64_t { CACHED = 1 << 23 };
+
 // insert_tile leaves live only the live items whose bit was clear, and returns 1,
 // or 0 if a key is no bit of the set. Without others that write, together = 0, a
-// word is written whether its bit was clear or not: new keys cost no branch.
+// word is written whether its bit was clear or not: new keys cost no branch; and a set
+// that a CPU's cache holds is not asked for in advance.
 RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint32_t *words, uint64_t size, bool together,
                               int32_t items) {
   if (size == 0)
     return 0;
   bool room = true;
+  if (target::WARP == 1 && !together && size <= CACHED) {
+    for (int32_t i = 0; i < items; i++) {
+      bool wanted = live[i], in = wanted & (keys[i] < size);
+      uint32_t bit = (uint32_t)keys[i] % 32, *at = words + (in ? keys[i] / 32 : 0);
+      uint32_t clear = in & ~(*at >> bit);
+      *at |= clear << bit;
+      room &= in == wanted;
+      live[i] = (uint8_t)clear;
+    }
+    return room;
+  }
   tile::in_groups<uint32_t>(
       items,
       [=](int32_t i) RF_LAMBDA {
