@@ -86,7 +86,7 @@ var layers = []layer{
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/lower",
-		"harmony/abi", "harmony/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/emit",
+		"harmony/abi", "harmony/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/partition", "weaver/emit",
 		"runtime", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/kernelcache", "internal/buildid", "internal/llvm",
 	}},
 	{"cmd/redfox", []string{".", "frontend/diag"}},
@@ -94,7 +94,7 @@ var layers = []layer{
 }
 
 // testOnly lists packages that only test files may import, and each other.
-var testOnly = []string{"internal/oracle", "internal/planref", "internal/harmonyref", "internal/ptxas", "internal/cuda/cudatest", "internal/cuda/driver/conformance", "internal/lint"}
+var testOnly = []string{"internal/oracle", "internal/planref", "internal/harmonyref", "internal/enginetest", "internal/ptxas", "internal/cuda/cudatest", "internal/cuda/driver/conformance", "internal/lint"}
 
 // commands lists further main packages; they use redfox as any program does.
 var commands = []string{"bench", "internal/runtests"}
