@@ -79,9 +79,10 @@ var layers = []layer{
 		"runtime", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
 	{"runtime/gpu", []string{
-		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval", "internal/cuda",
+		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval", "internal/cuda", "internal/cuda/driver",
 		"runtime", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven",
 	}},
+	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "runtime/hostcode"}},
 
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
@@ -175,7 +176,7 @@ var libraries = map[string][]string{
 	"github.com/rivo/uniseg":              {"frontend/diag"},
 	"github.com/schollz/progressbar/v3":   {"cmd/redfox"},
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},
-	"golang.org/x/sys":                    {"runtime/native", "runtime/portable", "runtime/store", "cmd/redfox"},
+	"golang.org/x/sys":                    {"runtime/native", "runtime/portable", "runtime/store", "runtime/gpu/emulated", "cmd/redfox"},
 	"golang.org/x/term":                   {"cmd/redfox"},
 	"github.com/ebitengine/purego":        {"internal/dynlib", "internal/llvm", "internal/cuda"},
 	"github.com/cockroachdb/datadriven":   nil,
