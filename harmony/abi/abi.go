@@ -64,10 +64,12 @@ func (e *Entry) Tiles(from, until int64) int64 {
 }
 
 // Start fills the states of workers, one after the other, for the rows from to until.
-// Every sharing of them work on the same tiles, which takes an entry with expansions,
-// else it is 1; those that are left over when workers is no multiple have nothing to
-// do.
+// Of an entry with expansions, every sharing of them work on the same tiles; those
+// that are left over when workers is no multiple have nothing to do.
 func (e *Entry) Start(states []int64, workers int, from, until int64, sharing int) {
+	if e.Expansions == 0 {
+		sharing = 1
+	}
 	words, tiles, teams := e.StateWords(), e.Tiles(from, until), int64(workers/sharing)
 	clear(states[:workers*words])
 	for w := range int64(workers) {

@@ -70,6 +70,28 @@ RF_HELPER void each_few(const int64_t *slots, const uint8_t *live, uint64_t size
   }
 }
 
+// add_i128 adds to the cells of those items for which term returns true what it
+// says. All low halves are under way before the first carry is looked at.
+template <class T>
+RF_HELPER void add_i128(uint64_t *cells, int32_t words, const int64_t *slots, int32_t items, T term) {
+  int128::Int128 total[tile::MOST_ITEMS];
+  uint64_t old[tile::MOST_ITEMS];
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    old[i] = 0;
+    if (term(i, &total[i]))
+      old[i] = target::add(cells + words * slots[i], total[i].lo);
+    else
+      total[i] = int128::Int128{0, 0};
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    uint64_t upper = (uint64_t)total[i].hi + (old[i] + total[i].lo < old[i]);
+    if (upper != 0)
+      target::add(cells + words * slots[i] + 1, upper);
+  }
+}
+
 RF_HELPER uint64_t warp_sum(uint64_t v) {
   return reduce::warp(v, [](uint64_t a, uint64_t b) RF_LAMBDA { return a + b; });
 }
@@ -113,10 +135,7 @@ RF_PRIMITIVE void rf_tile_cells_count(int64_t *cells, int32_t words, const int64
 //
 // Cost: one read a live item, and one write where the word was 0
 RF_PRIMITIVE void rf_tile_cells_mark(int64_t *occupied, const int64_t *slots, const uint8_t *live, int32_t items) {
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (live[i] && target::load(occupied + slots[i]) == 0)
-      target::store(occupied + slots[i], (int64_t)1);
+  groups::mark(occupied, slots, live, items);
 }
 
 // rf_tile_cells_add adds live items' words, signed or unsigned, to sums of 128
@@ -150,16 +169,14 @@ RF_PRIMITIVE void rf_tile_cells_add(uint64_t *cells, int32_t words, const int64_
       rf_cell_add_i128(cells + words * (int64_t)(slots[i] & mask), (uint64_t)value, is_unsigned ? 0 : value >> 63,
                        together);
     });
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++) {
+  cells::add_i128(cells, words, slots, items, [=](int32_t i, int128::Int128 *total) RF_LAMBDA {
     uint32_t lanes = peers::of((uint64_t)slots[i], live[i]);
     cells::Sum sum = {{0, 0}};
     sum.add((uint64_t)values[i], is_unsigned != 0);
     peers::sum(lanes, sum.halves);
-    int128::Int128 total = sum.total();
-    if (peers::leads(lanes))
-      rf_cell_add_i128(cells + words * slots[i], total.lo, total.hi, 1);
-  }
+    *total = sum.total();
+    return peers::leads(lanes);
+  });
 }
 
 // rf_tile_cells_add_i128 adds live items' numbers of 128 bits, in two arrays, to
@@ -175,15 +192,14 @@ RF_PRIMITIVE void rf_tile_cells_add_i128(uint64_t *cells, int32_t words, const i
       rf_cell_add_i128(cells + words * (int64_t)(slots[i] & mask), (uint64_t)low[i] & mask, (int64_t)(high[i] & mask),
                        shared);
     });
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++) {
+  cells::add_i128(cells, words, slots, items, [=](int32_t i, int128::Int128 *total) RF_LAMBDA {
     uint32_t lanes = peers::of((uint64_t)slots[i], live[i]);
     uint64_t digits[3] = {(uint64_t)low[i] & 0xffffffffu, (uint64_t)low[i] >> 32, (uint64_t)high[i]};
     peers::sum(lanes, digits);
-    int128::Int128 total = cells::total(digits[0], digits[1]);
-    if (peers::leads(lanes))
-      rf_cell_add_i128(cells + words * slots[i], total.lo, (int64_t)((uint64_t)total.hi + digits[2]), 1);
-  }
+    *total = cells::total(digits[0], digits[1]);
+    total->hi = (int64_t)((uint64_t)total->hi + digits[2]);
+    return peers::leads(lanes);
+  });
 }
 
 // rf_tile_cells_min lowers the cells of live items to their values, in the order

@@ -12,6 +12,32 @@
 #include "reduce.h"
 #include "set64.h"
 
+namespace groups {
+
+// mark sets the words of live items' slots to 1. A GPU asks for all of them before it
+// writes the first.
+RF_HELPER void mark(int64_t *occupied, const int64_t *slots, const uint8_t *live, int32_t items) {
+  if (target::WARP == 1) {
+    for (int32_t i = 0; i < items; i++)
+      if (live[i] && target::load(occupied + slots[i]) == 0)
+        target::store(occupied + slots[i], (int64_t)1);
+    return;
+  }
+  int64_t seen[tile::MOST_ITEMS];
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    seen[i] = 1;
+    if (live[i])
+      seen[i] = target::load(occupied + slots[i]);
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (seen[i] == 0)
+      target::store(occupied + slots[i], (int64_t)1);
+}
+
+} // namespace groups
+
 // rf_cell_add adds a word to an accumulator modulo 2^64. With together = 0
 // nobody else writes the cell, and no atomic is needed.
 //
@@ -135,19 +161,22 @@ RF_PRIMITIVE int32_t rf_block_group_flush(const uint64_t *keys, const int64_t *s
 
 // rf_tile_group_slots gives each live item the slot of its group: NONE 0, DIRECT
 // and WIDE the key, HASH the slot of a set64, adding those that were new to
-// cursor. The slots of other items are 0. With shared = 0
-// one CPU worker alone writes the table. It returns 1, or 0 if the table was full,
-// which voids the result.
+// cursor. The slots of other items are 0. Words of occupied, unless it is null, are 1
+// for the groups then. With shared = 0 one CPU worker alone writes the table. It
+// returns 1, or 0 if the table was full, which voids the result.
 //
 // Phases: of HASH for each group of items: 1 fetch all home slots; 2 insert those that are not there
-// Cost: about 1.5 random accesses a live item, the first ones in flight together; one atomic for a new key, and one a thread (HASH)
+// Barriers: 0, but every warp calls it whole
+// Cost: about 1.5 random accesses a live item, the first ones in flight together; one atomic for a new key, and one a warp (HASH)
 RF_PRIMITIVE int32_t rf_tile_group_slots(int64_t *slots, const uint8_t *live, const uint64_t *keys, int64_t form,
-                                         uint64_t *table, uint64_t size, int64_t *cursor, int32_t shared,
-                                         int32_t items) {
+                                         uint64_t *table, uint64_t size, int64_t *cursor, int64_t *occupied,
+                                         int32_t shared, int32_t items) {
   if (form != form::HASH) {
     RF_UNROLL
     for (int32_t i = 0; i < items; i++)
       slots[i] = form == form::NONE || !live[i] ? 0 : (int64_t)keys[i];
+    if (occupied)
+      groups::mark(occupied, slots, live, items);
     return 1;
   }
   bool together = target::WARP > 1 || shared, room = true;
@@ -156,9 +185,12 @@ RF_PRIMITIVE int32_t rf_tile_group_slots(int64_t *slots, const uint8_t *live, co
                      [=, &room, &fresh](int32_t i, int64_t slot, bool is_new) RF_LAMBDA {
                        room &= slot >= 0;
                        fresh += is_new;
+                       if (occupied && is_new)
+                         target::store(occupied + slot, (int64_t)1);
                        slots[i] = slot < 0 ? 0 : slot;
                      });
-  if (fresh > 0)
+  fresh = (int64_t)reduce::warp((uint32_t)fresh, [](uint32_t a, uint32_t b) RF_LAMBDA { return a + b; });
+  if (fresh > 0 && (target::WARP == 1 || target::thread() % target::WARP == 0))
     rf_cell_add(cursor, fresh, together);
   return room;
 }

@@ -34,23 +34,55 @@ RF_HELPER int64_t find(const uint64_t *slots, uint64_t mask, uint64_t key, Slot 
   return (int64_t)seen.row - 1;
 }
 
+// find_rounds is find_tile for GPUs, see set64::insert_rounds.
+RF_HELPER void find_rounds(int64_t *rows, uint8_t *live, const uint64_t *keys, const uint64_t *slots, uint64_t mask,
+                           int32_t items) {
+  Slot seen[tile::MOST_ITEMS];
+  uint32_t open = 0;
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    seen[i].at = set64::home(mask, keys[i]);
+    if (live[i])
+      seen[i].load(slots);
+    open |= (uint32_t)live[i] << i;
+    rows[i] = -1;
+  }
+  for (uint64_t n = 0; open != 0; n++) {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      if (open >> i & 1) {
+        bool here = seen[i].key == set64::stored(keys[i]);
+        if (here)
+          rows[i] = (int64_t)seen[i].row - 1;
+        if (here || seen[i].key == 0 || n == mask)
+          open &= ~(1u << i);
+        seen[i].at = (seen[i].at + 1) & mask;
+      }
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      if (open >> i & 1)
+        seen[i].load(slots);
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    live[i] = rows[i] >= 0;
+}
+
 // find_tile finds the rows of live items' keys and leaves live only those that
 // have one; the others' rows are -1.
 RF_HELPER void find_tile(int64_t *rows, uint8_t *live, const uint64_t *keys, const uint64_t *slots, uint64_t mask,
                          int32_t items) {
+  if (target::WARP > 1)
+    return find_rounds(rows, live, keys, slots, mask, items);
   tile::in_groups<Slot>(
       items,
       [=](int32_t i) RF_LAMBDA {
         Slot seen = {set64::home_if(mask, keys[i], live[i]), 0, 0};
-        if (target::WARP == 1)
-          target::prefetch(slots + 2 * seen.at);
-        else if (live[i])
-          seen.load(slots);
+        target::prefetch(slots + 2 * seen.at);
         return seen;
       },
       [=](int32_t i, Slot &seen) RF_LAMBDA {
-        if (target::WARP == 1)
-          seen.load(slots);
+        seen.load(slots);
         bool wanted = live[i], here = wanted & (seen.key == set64::stored(keys[i]));
         bool settled = !wanted | here | (seen.key == 0);
         rows[i] = here ? (int64_t)seen.row - 1 : -1;

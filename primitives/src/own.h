@@ -4,12 +4,15 @@
 // groups, or one that most rows fall into, do not make the atomics of all blocks
 // wait for each other.
 //
-// It has 2^bits places. own holds a word a place and one more, the number of
-// places in use; 0 is a free place. Where groups have numbers and few of them
-// (DIRECT), each has 2^copies places, one after the other, for lanes that would
-// else wait for each other, and the word is 1. Else, copies being -1, own is a
-// hash table with linear probing, and the word is the complement of the key. A key
-// enters the table of all blocks when it gets a place.
+// It is for GPUs; items are 32 at most.
+//
+// It has 2^bits places, bits at most 11, and the words own. Where groups have numbers
+// and few of them (DIRECT), each has 2^copies places, one after the other, for lanes
+// that would else wait for each other, and the place's word is 1. Else, copies being
+// -1, own is a hash table with linear probing, of 2^slot_bits slots and the number
+// of places in use behind them; a slot is 0, or a key plus 1 above 12 bits that hold
+// the place plus 1. They are 0 while the place is not known, and 4095 if there was
+// none. The caller enters a key that gets a place into the table of all blocks.
 //
 // The cells of a place are digits of 32 bits, for which shared memory has
 // atomics, digit d of place p at digits[d << bits | p]: a sum modulo 2^(32 count).
@@ -24,42 +27,51 @@
 namespace own {
 
 enum : int32_t {
-  // A place further from home is not looked for.
-  MOST_PROBES = 32,
+  PLACE_BITS = 12, NONE = 4095,
+  // A slot further from home is not looked at.
+  MOST_PROBES = 16,
   // A warp stops asking after so many rows without a place beyond those that come
   // with two rows that have one.
   PATIENCE = 4096,
 };
 
-struct Probe {
-  int32_t at;
-  uint64_t word;
-};
+RF_HELPER int32_t home(uint64_t key, int32_t slot_bits) {
+  return (int32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - slot_bits));
+}
 
-RF_HELPER int32_t home(uint64_t key, int32_t bits) { return (int32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - bits)); }
+// place_of is the place of a key whose slot reads word, if it is less than NONE.
+RF_HELPER uint64_t place_of(uint64_t word, uint64_t stored) { return (word ^ stored) - 1; }
 
-// enter finds or makes a place for a key, or returns -1.
-template <class F> RF_HELPER int32_t enter(uint64_t *own, int32_t bits, uint64_t key, Probe p, F fresh) {
-  uint64_t stored = ~key;
-  int32_t mask = (1 << bits) - 1;
-  uint64_t most = (uint64_t)(mask - mask / 4);
-  for (int32_t n = 0; n < MOST_PROBES && stored != 0; n++) {
-    if (p.word == 0) {
-      if (target::load(own + mask + 1) >= most)
-        return -1;
-      p.word = target::cas(own + p.at, (uint64_t)0, stored);
-      if (p.word == 0) {
-        target::add(own + mask + 1, (uint64_t)1);
-        fresh();
-        return p.at;
+// search finds or makes the place of a key, from what its home slot reads on; the
+// number is NONE or above if it has none. A key that another thread is entering gets
+// its place soon: the thread does that before it waits for anything.
+RF_HELPER int32_t search(uint64_t *own, int32_t slot_bits, uint64_t places, uint64_t stored, int32_t at, uint64_t word,
+                         uint32_t *fresh) {
+  int32_t mask = (1 << slot_bits) - 1;
+  for (int32_t n = 0; n < MOST_PROBES;) {
+    uint64_t place = place_of(word, stored);
+    if (place < NONE)
+      return (int32_t)place;
+    if (word == 0) {
+      if (target::load(own + mask + 1) >= places)
+        return NONE;
+      word = target::cas(own + at, (uint64_t)0, stored);
+      if (word == 0) {
+        place = target::add(own + mask + 1, (uint64_t)1);
+        place = place < places ? place : NONE - 1;
+        target::store(own + at, stored | (place + 1));
+        *fresh = place < places;
+        return (int32_t)place;
       }
+      continue;
     }
-    if (p.word == stored)
-      return p.at;
-    p.at = (p.at + 1) & mask;
-    p.word = target::load(own + p.at);
+    if (word != stored) {
+      at = (at + 1) & mask;
+      n++;
+    }
+    word = target::load(own + at);
   }
-  return -1;
+  return NONE;
 }
 
 // add adds a number, by its low word and what its sign fills up with.
@@ -78,14 +90,16 @@ RF_HELPER void add(uint32_t *digit, int32_t bits, int32_t count, uint64_t low, u
   }
 }
 
-// each_place calls with for every place, all lanes of a warp together, with the
-// group's slot plus 1, 0 where the place is free. leads says that the caller is to
-// add for all copies of the place.
-template <class F> RF_HELPER void each_place(const uint64_t *own, int32_t bits, int32_t copies, int32_t threads, F with) {
+// each_place calls with for all places in use and some others, all lanes of a warp
+// together, with the place and the group's slot plus 1, 0 where there is none. leads
+// says that the caller is to add for all copies of the place.
+template <class F>
+RF_HELPER void each_place(const uint64_t *own, int32_t slot_bits, int32_t copies, int32_t threads, F with) {
   int32_t thread = target::thread();
-  for (int32_t s = thread; s - thread < 1 << bits; s += threads) {
-    uint64_t slot = s < 1 << bits ? own[s] : 0;
-    with(s < 1 << bits ? s : 0, slot, slot != 0 && (copies <= 0 || (s & ((1 << copies) - 1)) == 0));
+  for (int32_t s = thread; s - thread < 1 << slot_bits; s += threads) {
+    uint64_t word = s < 1 << slot_bits ? own[s] : 0;
+    int32_t place = word == 0 ? 0 : (int32_t)(word & NONE) - 1;
+    with(place, word >> PLACE_BITS, word != 0 && (copies <= 0 || (s & ((1 << copies) - 1)) == 0));
   }
 }
 
@@ -128,56 +142,61 @@ RF_PRIMITIVE void rf_own_numbered(int32_t *places, const uint8_t *live, const ui
   }
 }
 
-// rf_own_places gives live items the places of their groups where there is
-// one, and else -1. rest is left live for those live items that have none. It returns whether
-// there is one in the warp. misses, 0 at first, is the calling thread's memory of how
-// that went before. Keys that are new enter the table of all blocks, of a form and
-// with its cursor as rf_tile_group_slots has them.
+// rf_own_places gives live items the places of their groups where there is one, and
+// else -1. rest is left live for those live items that have none, enter for those and
+// the ones whose keys got a place just now. It returns whether there is one in the
+// warp. misses, 0 at first, is the calling thread's memory of how that went before.
 //
-// Phases: for each group of items: 1 fetch all home places; 2 go on where they are another key's
+// Phases: 1 fetch all home slots; 2 go on where they are another key's
 // Barriers: 0, but every warp calls it whole
-// Cost: about 1.5 shared accesses of 8 bytes an item; one global insertion for a key that gets a place
-RF_PRIMITIVE int32_t rf_own_places(int32_t *places, uint8_t *rest, const uint8_t *live, const uint64_t *keys,
-                                   int64_t form, uint64_t *table, uint64_t size, int64_t *cursor, uint64_t *own,
-                                   int32_t bits, int32_t *misses, int32_t items) {
-  if (*misses > own::PATIENCE) {
-    uint32_t any = 0;
+// Cost: little more than one shared access of 8 bytes an item; 1 ballot an item
+RF_PRIMITIVE int32_t rf_own_places(int32_t *places, uint8_t *rest, uint8_t *enter, const uint8_t *live,
+                                   const uint64_t *keys, uint64_t *own, int32_t bits, int32_t slot_bits,
+                                   int32_t *misses, int32_t items) {
+  bool asks = *misses <= own::PATIENCE;
+  uint64_t word[tile::MOST_ITEMS];
+  int32_t at[tile::MOST_ITEMS], missed = 0;
+  uint32_t any = 0;
+  if (asks) {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++) {
+      at[i] = own::home(keys[i], slot_bits);
+      word[i] = target::load(own + at[i]);
+    }
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++) {
+      uint64_t stored = (keys[i] + 1) << own::PLACE_BITS;
+      uint32_t fresh = 0;
+      places[i] = -1;
+      if (live[i] && keys[i] + 1 < (uint64_t)1 << (64 - own::PLACE_BITS)) {
+        uint64_t place = own::place_of(word[i], stored);
+        if (place >= own::NONE)
+          place = (uint64_t)own::search(own, slot_bits, (uint64_t)1 << bits, stored, at[i], word[i], &fresh);
+        places[i] = place < (uint64_t)1 << bits ? (int32_t)place : -1;
+      }
+      rest[i] = live[i] && places[i] < 0;
+      enter[i] = rest[i] | (uint8_t)fresh;
+      any |= enter[i];
+    }
+  } else {
     RF_UNROLL
     for (int32_t i = 0; i < items; i++) {
       places[i] = -1;
       rest[i] = live[i];
+      enter[i] = live[i];
       any |= live[i];
     }
-    return target::ballot(any != 0) != 0;
   }
-  tile::in_groups<own::Probe>(
-      items,
-      [=](int32_t i) RF_LAMBDA {
-        int32_t at = own::home(keys[i], bits);
-        return own::Probe{at, live[i] ? target::load(own + at) : 0};
-      },
-      [=](int32_t i, own::Probe p) RF_LAMBDA {
-        places[i] = live[i] ? p.at : -1;
-        rest[i] = 0;
-        return !live[i] || (p.word == ~keys[i] && p.word != 0);
-      },
-      [=](int32_t i, own::Probe p) RF_LAMBDA {
-        places[i] = own::enter(own, bits, keys[i], p, [=]() RF_LAMBDA {
-          int32_t is = set64::PRESENT;
-          if (form == form::HASH)
-            set64::insert(table, size, keys[i], set64::look(table, size, keys[i]), true, &is);
-          if (is == set64::NEW)
-            target::add((uint64_t *)cursor, (uint64_t)1);
-        });
-        rest[i] = places[i] < 0;
-      });
-  int32_t missed = 0;
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    missed += __builtin_popcount(target::ballot(rest[i]));
-  int32_t now = *misses + 3 * missed - 2 * target::WARP * items;
-  *misses = now < -own::PATIENCE ? -own::PATIENCE : now;
-  return missed != 0;
+  if (target::ballot(any != 0) == 0)
+    return 0;
+  if (asks) {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      missed += __builtin_popcount(target::ballot(rest[i]));
+    int32_t now = *misses + 3 * missed - 2 * target::WARP * items;
+    *misses = now < -own::PATIENCE ? -own::PATIENCE : now;
+  }
+  return 1;
 }
 
 // rf_own_count adds 1 to the two digits of each item that has a place.
@@ -218,32 +237,35 @@ RF_PRIMITIVE void rf_own_extreme(uint64_t *cells, const int32_t *places, const i
     }
 }
 
-// rf_own_settle replaces the words of places in use by their groups' slots in the
-// table of all blocks, plus 1, and marks these as occupied. Then the accumulators are
-// to be passed on, by those that follow.
+// rf_own_settle puts the slots that groups have in the table of all blocks, plus 1,
+// in place of their keys, and marks these as occupied. Then the accumulators are to be
+// passed on, by those that follow. slot_bits is bits where groups have numbers.
 //
-// Phases: 1 all have added; 2 one place a thread
+// Phases: 1 all have added; 2 one slot a thread
 // Barriers: 1, at the start
 // Cost: for a place in use one look-up, one read and perhaps a write
-RF_PRIMITIVE void rf_own_settle(uint64_t *own, int32_t bits, int32_t copies, int64_t form, uint64_t *table,
+RF_PRIMITIVE void rf_own_settle(uint64_t *own, int32_t slot_bits, int32_t copies, int64_t form, uint64_t *table,
                                 uint64_t size, int64_t *occupied, int32_t threads) {
   if (threads != 1)
     target::barrier();
-  own::each_place(own, bits, copies, threads, [=](int32_t s, uint64_t word, bool) RF_LAMBDA {
+  int32_t thread = target::thread();
+  for (int32_t s = thread; s - thread < 1 << slot_bits; s += threads) {
+    uint64_t word = s < 1 << slot_bits ? own[s] : 0;
     // A copy leads for the others, which may be the only ones in use.
     for (int32_t d = 1; copies > 0 && d < 1 << copies; d *= 2)
       word |= target::from_partner(word, d);
     if (word == 0)
-      return;
-    int64_t slot = copies >= 0 ? s >> copies : (int64_t)~word;
-    if (copies < 0 && form == form::HASH)
+      continue;
+    uint64_t place = copies >= 0 ? (uint64_t)s + 1 : word & own::NONE;
+    int64_t slot = copies >= 0 ? s >> copies : (int64_t)(word >> own::PLACE_BITS) - 1;
+    if (place == own::NONE)
+      slot = -1;
+    else if (copies < 0 && form == form::HASH)
       slot = rf_slot_insert(table, size, (uint64_t)slot);
-    if (slot < 0)
-      return;
-    own[s] = (uint64_t)slot + 1;
-    if (target::load(occupied + slot) == 0)
+    own[s] = slot < 0 ? 0 : (uint64_t)(slot + 1) << own::PLACE_BITS | place;
+    if (slot >= 0 && target::load(occupied + slot) == 0)
       target::store(occupied + slot, (int64_t)1);
-  });
+  }
 }
 
 // rf_own_pass_sums adds sums of count digits, a constant, to cells of words words:
@@ -253,8 +275,8 @@ RF_PRIMITIVE void rf_own_settle(uint64_t *own, int32_t bits, int32_t copies, int
 // Cost: count shared reads a place, 4 shuffles for each doubling of the copies, one or two atomics a group
 RF_PRIMITIVE void rf_own_pass_sums(uint64_t *cells, int32_t words, const uint32_t *digits, int32_t bits,
                                    int32_t count, int32_t is_unsigned, int32_t count_only, const uint64_t *own,
-                                   int32_t copies, int32_t threads) {
-  own::each_place(own, bits, copies, threads, [=](int32_t s, uint64_t slot, bool leads) RF_LAMBDA {
+                                   int32_t slot_bits, int32_t copies, int32_t threads) {
+  own::each_place(own, slot_bits, copies, threads, [=](int32_t s, uint64_t slot, bool leads) RF_LAMBDA {
     uint32_t d[4];
     RF_UNROLL
     for (int32_t k = 0; k < 4; k++) {
@@ -281,9 +303,9 @@ RF_PRIMITIVE void rf_own_pass_sums(uint64_t *cells, int32_t words, const uint32_
 //
 // Barriers: 0, but all threads call it, behind rf_own_settle
 // Cost: one shared read a place, and one read and perhaps an atomic for one in use
-RF_PRIMITIVE void rf_own_pass_extremes(int64_t *cells, const uint64_t *extremes, int32_t bits, int32_t least,
-                                       const uint64_t *own, int32_t copies, int32_t threads) {
-  own::each_place(own, bits, copies, threads, [=](int32_t s, uint64_t slot, bool) RF_LAMBDA {
+RF_PRIMITIVE void rf_own_pass_extremes(int64_t *cells, const uint64_t *extremes, int32_t least, const uint64_t *own,
+                                       int32_t slot_bits, int32_t copies, int32_t threads) {
+  own::each_place(own, slot_bits, copies, threads, [=](int32_t s, uint64_t slot, bool) RF_LAMBDA {
     if (slot == 0 || extremes[s] == 0)
       return;
     int64_t *cell = cells + (slot - 1), word = (int64_t)own::unflipped(extremes[s], least);
@@ -299,9 +321,9 @@ RF_PRIMITIVE void rf_own_pass_extremes(int64_t *cells, const uint64_t *extremes,
 //
 // Barriers: 0, but all threads call it, behind rf_own_settle
 // Cost: passed shared reads a place, and an atomic for each word that is not 0
-RF_PRIMITIVE void rf_own_pass_words(uint64_t *cells, int32_t words, const uint64_t *kept, int32_t passed, int32_t bits,
-                                    const uint64_t *own, int32_t copies, int32_t threads) {
-  own::each_place(own, bits, copies, threads, [=](int32_t s, uint64_t slot, bool) RF_LAMBDA {
+RF_PRIMITIVE void rf_own_pass_words(uint64_t *cells, int32_t words, const uint64_t *kept, int32_t passed,
+                                    const uint64_t *own, int32_t slot_bits, int32_t copies, int32_t threads) {
+  own::each_place(own, slot_bits, copies, threads, [=](int32_t s, uint64_t slot, bool) RF_LAMBDA {
     if (slot == 0)
       return;
     for (int32_t w = 0; w < passed; w++) {

@@ -1,6 +1,6 @@
-// Lanes of a warp that work on the same cell of a table: they add up among
-// themselves, and then one of them touches the cell. Without that, a GPU's atomics
-// on few addresses wait for each other, some 50 times slower than on many.
+// Lanes of a warp that work on the same cell of a table: most of them add up among
+// themselves, and then one touches the cell. Without that, a GPU's atomics on few
+// addresses wait for each other, some 50 times slower than on many.
 //
 // All lanes of a warp call these together. On a CPU a lane has no peers.
 
@@ -10,14 +10,26 @@
 
 namespace peers {
 
-// of returns the lanes that want the same key, other than all ones; 0 if the lane
-// itself wants none.
-RF_HELPER uint32_t of(uint64_t key, bool wanted) {
-  uint32_t lanes = target::match_any64(wanted ? key : ~(uint64_t)0);
-  return wanted ? lanes : 0;
-}
-
 RF_HELPER int32_t lane() { return target::WARP == 1 ? 0 : target::thread() % target::WARP; }
+
+// of returns the calling lane and others that want the same key; 0 if the lane itself
+// wants none. It finds all lanes of two keys of the warp, those of the first lanes: a
+// key that many rows have is soon among them, and hardware that finds the lanes of
+// all keys takes as long as if it took them one by one.
+RF_HELPER uint32_t of(uint64_t key, bool wanted) {
+  if (target::WARP == 1)
+    return wanted;
+  uint32_t open = target::ballot(wanted), lanes = wanted ? 1u << lane() : 0;
+  RF_UNROLL
+  for (int32_t n = 0; n < 2; n++) {
+    uint64_t first = target::from_lane(key, open != 0 ? __builtin_ctz(open) : 0);
+    uint32_t same = target::ballot(key == first) & open;
+    if (same >> lane() & 1)
+      lanes = same;
+    open &= ~same;
+  }
+  return lanes;
+}
 
 // rank is the number of peers in lower lanes; the one of rank 0 leads.
 RF_HELPER int32_t rank(uint32_t lanes) { return __builtin_popcount(lanes & target::lanes_below(lane())); }

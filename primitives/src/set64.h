@@ -84,6 +84,78 @@ RF_HELPER int64_t find(const uint64_t *slots, uint64_t mask, uint64_t key, Probe
   return (int64_t)p.at;
 }
 
+// insert_rounds is insert_tile for GPUs: every round takes one step of all items that
+// are not through, so that their accesses are under way together.
+template <class F>
+RF_HELPER void insert_rounds(const uint8_t *live, const uint64_t *keys, uint64_t *slots, uint64_t mask, int32_t items,
+                             F done) {
+  uint64_t at[tile::MOST_ITEMS], word[tile::MOST_ITEMS];
+  uint32_t open = 0;
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    at[i] = home(mask, keys[i]);
+    word[i] = tile::early<false>(slots + at[i], live[i]);
+    open |= (uint32_t)live[i] << i;
+    done(i, 0, false);
+  }
+  for (uint64_t n = 0; open != 0; n++) {
+    uint32_t empty = 0;
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      if ((open >> i & 1) && word[i] == 0) {
+        word[i] = target::cas(slots + at[i], (uint64_t)0, stored(keys[i]));
+        empty |= 1u << i;
+      }
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      if (open >> i & 1) {
+        bool is_new = (empty >> i & 1) && word[i] == 0;
+        if (is_new || word[i] == stored(keys[i]) || n == mask) {
+          bool full = !is_new && word[i] != stored(keys[i]);
+          done(i, full ? -1 : (int64_t)at[i], is_new);
+          open &= ~(1u << i);
+        }
+        at[i] = (at[i] + 1) & mask;
+      }
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      if (open >> i & 1)
+        word[i] = target::load(slots + at[i]);
+  }
+}
+
+// find_rounds is find_tile for GPUs, as insert_rounds.
+template <class F>
+RF_HELPER void find_rounds(const uint8_t *live, const uint64_t *keys, const uint64_t *slots, uint64_t mask,
+                           int32_t items, F found) {
+  uint64_t at[tile::MOST_ITEMS], word[tile::MOST_ITEMS];
+  uint32_t open = 0;
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    at[i] = home(mask, keys[i]);
+    word[i] = tile::early<true>(slots + at[i], live[i]);
+    open |= (uint32_t)live[i] << i;
+    if (!live[i])
+      found(i, false, -1);
+  }
+  for (uint64_t n = 0; open != 0; n++) {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      if (open >> i & 1) {
+        bool here = word[i] == stored(keys[i]);
+        if (here || word[i] == 0 || n == mask) {
+          found(i, true, here ? (int64_t)at[i] : -1);
+          open &= ~(1u << i);
+        }
+        at[i] = (at[i] + 1) & mask;
+      }
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      if (open >> i & 1)
+        word[i] = slots[at[i]];
+  }
+}
+
 // insert_tile finds or enters the keys of live items. It calls done with each item,
 // its slot, -1 if there is none free, and whether the key was new; with 0 and
 // false where the item is not live. An item may be done twice, the last time counts.
@@ -92,6 +164,8 @@ RF_HELPER int64_t find(const uint64_t *slots, uint64_t mask, uint64_t key, Probe
 template <class F>
 RF_HELPER void insert_tile(const uint8_t *live, const uint64_t *keys, uint64_t *slots, uint64_t mask, bool together,
                            int32_t items, F done) {
+  if (target::WARP > 1)
+    return insert_rounds(live, keys, slots, mask, items, done);
   tile::in_groups<Probe>(
       items, [=](int32_t i) RF_LAMBDA { return begin<false>(slots, mask, keys[i], live[i]); },
       [=](int32_t i, Probe &p) RF_LAMBDA {
@@ -116,6 +190,8 @@ RF_HELPER void insert_tile(const uint8_t *live, const uint64_t *keys, uint64_t *
 template <class F>
 RF_HELPER void find_tile(const uint8_t *live, const uint64_t *keys, const uint64_t *slots, uint64_t mask,
                          int32_t items, F found) {
+  if (target::WARP > 1)
+    return find_rounds(live, keys, slots, mask, items, found);
   tile::in_groups<Probe>(
       items, [=](int32_t i) RF_LAMBDA { return begin<true>(slots, mask, keys[i], live[i]); },
       [=](int32_t i, Probe &p) RF_LAMBDA {

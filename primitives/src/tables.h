@@ -31,6 +31,8 @@
 
 namespace bits {
 
+// LARGE is the number of bits of 256 MB.
+enum : uint64_t { LARGE = (uint64_t)1 << 31 };
 // CACHED is the number of bits up to which a set stays in a core's own cache.
 enum : uint64_t { CACHED = 1 << 23 };
 
@@ -43,6 +45,30 @@ RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint32_t *wor
   if (size == 0)
     return 0;
   bool room = true;
+  if (target::WARP > 1) {
+    // A set that the second-level cache does not hold is as fast to write as to read.
+    bool looks = size < LARGE;
+    uint32_t word[tile::MOST_ITEMS];
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++) {
+      bool in = live[i] && keys[i] < size;
+      room &= in == (live[i] != 0);
+      live[i] = in;
+      word[i] = 0;
+      if (in && looks)
+        word[i] = target::load(words + keys[i] / 32);
+    }
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++) {
+      uint32_t flag = 1u << (keys[i] % 32);
+      if (live[i] && !(word[i] & flag))
+        word[i] = target::either(words + keys[i] / 32, flag);
+    }
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      live[i] &= !(word[i] >> (keys[i] % 32) & 1);
+    return room;
+  }
   if (target::WARP == 1 && !together && size <= CACHED) {
     for (int32_t i = 0; i < items; i++) {
       bool wanted = live[i], in = wanted & (keys[i] < size);

@@ -186,6 +186,10 @@ RF_HELPER void gather(int64_t *out, const uint8_t *live, const int64_t *rows, co
       out[i] = word_of(base, step, from[rows[i]]);
 }
 
+// MOST_ITEMS is what a thread of a GPU has at most: arrays of that many are made of
+// registers, as far as they are used.
+enum { MOST_ITEMS = 32 };
+
 // GROUP items have their accesses begun before the first of them is finished; on
 // a CPU items are whole groups.
 enum { GROUP = target::WARP == 1 ? 32 : 16 };

@@ -87,7 +87,7 @@ func (w *kernel) groupSlots(s *harmony.Group) *array {
 	}
 	slots := w.array(types.I64)
 	w.call("rf_tile_group_slots", slots.ptr, w.liveFlags().ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
-		w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), w.param32(abi.GroupShared, g.Name, 0), w.items)
+		w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), null, w.param32(abi.GroupShared, g.Name, 0), w.items)
 	return slots
 }
 

@@ -25,8 +25,10 @@ const mostStack = 2 << 20
 // fewItems is the most rows a thread where more would cost more time to compile than
 // they save: where nothing is known of the facts, as code for every width of every
 // column and every form of every table is long, and unrolling makes it so many times
-// longer; in the builds of indexes, which wait for atomics; and over groups, whose
-// results take long code and which are seldom many. Kernels that expand rows have as
+// longer; in the builds of indexes, which wait for atomics; over groups, whose
+// results take long code and which are seldom many; into groups that may not all
+// find a place in a block's shared memory; and where a hash table is searched, for which
+// more warps do as well as more rows a thread. Kernels that expand rows have as
 // few, and few registers: they wait for random places of memory, and want many threads
 // to do so (bench/NOTES.md).
 const fewItems = 4
@@ -123,6 +125,10 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 		e := entry
 		w := &kernel{function: m.newFunction(&e, target), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: k}
 		w.schedule()
+		if target.GPU && target.Items > fewItems && (w.spillsGroups() || w.searches()) {
+			target.Items = fewItems
+			continue
+		}
 		setup(w)
 		if err := w.emit(); err != nil {
 			return err
@@ -190,6 +196,25 @@ func (w *kernel) emit() error {
 		w.leave(w.stop, 1)
 	}
 	return nil
+}
+
+// searches reports whether a stage or a sink may look for keys in a hash table.
+func (w *kernel) searches() bool {
+	hashed := func(kind abi.Kind, name string) bool {
+		form, known := w.fixed(kind, name, 0)
+		return !known || abi.Form(form) >= abi.Hash
+	}
+	for _, s := range w.stages {
+		if p, ok := s.(*harmony.Probe); ok && hashed(abi.IndexForm, p.Index.Name) {
+			return true
+		}
+	}
+	for _, s := range w.k.Sinks {
+		if s, ok := s.(*harmony.Insert); ok && hashed(abi.SetForm, s.To.Name) {
+			return true
+		}
+	}
+	return false
 }
 
 // isExpansion reports whether a stage makes several rows of one.

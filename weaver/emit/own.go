@@ -20,11 +20,14 @@ import (
 
 const (
 	// ownMemory is what the tables of a block's own groups may take of its shared
-	// memory: five such blocks are enough to keep the memory busy.
-	ownMemory = 43 << 10
+	// memory: four or five such blocks are enough to keep the memory busy.
+	ownMemory = 46 << 10
 	// mostOwnBits says how many places are enough: a few thousand groups are many
 	// enough for atomics of all blocks on their cells not to wait for each other.
 	mostOwnBits = 11
+	// slotBits says how many slots of a hash table there are for a place. With four, a
+	// warp finds nearly all keys at once.
+	slotBits = 2
 	// leastOwnBits are the fewest places that are worth a look.
 	leastOwnBits = 5
 	// copyBits are spare places of groups with numbers, for the lanes of a warp.
@@ -41,6 +44,19 @@ func (w *kernel) neverGrow(g *harmony.Groups) bool {
 	}
 	form, known := w.fixed(abi.GroupForm, g.Name, 0)
 	return known && abi.Form(form) == abi.Direct
+}
+
+// spillsGroups reports whether a GPU's block may meet groups that it has no place for.
+func (w *kernel) spillsGroups() bool {
+	for _, s := range w.k.Sinks {
+		if s, ok := s.(*harmony.Group); ok && len(s.Key) > 0 {
+			k := &keys{kernel: w, kinds: groupKey, name: s.To.Name, words: make([]*array, len(s.Key))}
+			if most, ok := k.numbers(); !ok || most > mostOwnBits {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // groupOnGPU adds the live rows to groups.
@@ -76,14 +92,17 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 	g := s.To
 	k, key := w.groupKey(s)
 	live := w.liveFlags()
-	toAll := func(rest *array) {
-		slots := key
+	// Rows of enter have groups that all blocks are to have, those of rest are added to
+	// these.
+	toAll := func(enter, rest *array) {
+		slots, occupied := key, w.param(abi.GroupOccupied, g.Name, 0)
 		if form, ok := k.tableForm().(*constant.Int); !ok || abi.Form(form.X.Int64()) == abi.Hash {
 			slots = w.array(types.I64)
-			w.call("rf_tile_group_slots", slots.ptr, rest.ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
-				w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), i32(1), w.items)
+			w.call("rf_tile_group_slots", slots.ptr, enter.ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
+				w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), occupied, i32(1), w.items)
+		} else {
+			w.call("rf_tile_cells_mark", occupied, slots.ptr, rest.ptr, w.items)
 		}
-		w.call("rf_tile_cells_mark", w.param(abi.GroupOccupied, g.Name, 0), slots.ptr, rest.ptr, w.items)
 		for i, a := range accs {
 			a.slots, a.live = slots, rest
 			a.add(words[i])
@@ -91,7 +110,7 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 	}
 	o := w.newOwn(g, k, accs)
 	if o == nil {
-		toAll(live)
+		toAll(live, live)
 		return
 	}
 	places := w.array(types.I32)
@@ -103,12 +122,11 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 		o.add(places, words)
 		return
 	}
-	rest, misses := w.array(types.I8), w.variable(types.I32, constant.NewInt(types.I32, 0))
-	some := w.variable(types.I32, constant.NewInt(types.I32, 0))
+	rest, enter := w.array(types.I8), w.array(types.I8)
+	misses, some := w.variable(types.I32, i32(0)), w.variable(types.I32, i32(0))
 	w.store(i32(0), some)
 	searched := func() {
-		w.store(w.call("rf_own_places", places.ptr, rest.ptr, live.ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
-			w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), o.words, i32(o.bits), misses, w.items), some)
+		w.store(w.call("rf_own_places", places.ptr, rest.ptr, enter.ptr, live.ptr, key.ptr, o.words, i32(o.bits), i32(o.slotBits), misses, w.items), some)
 	}
 	if form, ok := k.tableForm().(*constant.Int); ok && abi.Form(form.X.Int64()) == abi.Hash {
 		searched()
@@ -116,15 +134,17 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 		w.choose(w.Cur.NewICmp(enum.IPredSGE, o.copies, i32(0)), numbered, searched)
 	}
 	o.add(places, words)
-	w.when(w.Cur.NewICmp(enum.IPredNE, w.load(types.I32, some), i32(0)), func() { toAll(rest) })
+	w.when(w.Cur.NewICmp(enum.IPredNE, w.load(types.I32, some), i32(0)), func() { toAll(enter, rest) })
 }
 
 // own is a block's own table of groups.
 type own struct {
 	*kernel
 	accs []*accumulator
-	bits int
-	// words has a word a place and one more, and copies what rf_own_copies says.
+	bits int // of places
+	// slotBits are those of the table's words: more where keys are searched.
+	slotBits int
+	// words are the table's, and copies what rf_own_copies says.
 	words, copies value.Value
 	fits          bool // whether every group has a place
 	cells         []ownCells
@@ -157,17 +177,13 @@ func (w *kernel) newOwn(g *harmony.Groups, k *keys, accs []*accumulator) *own {
 		}
 	}
 	room := min(ownMemory/tables, mostShared-w.shared.size-ownReserve)
-	o := &own{kernel: w, accs: accs, bits: mostOwnBits}
-	if most, ok := k.numbers(); ok && most <= mostOwnBits {
-		o.bits = min(o.bits, most+copyBits)
+	o := &own{kernel: w, accs: accs}
+	most, numbered := k.numbers()
+	if numbered && o.layOut(min(most+copyBits, mostOwnBits), 0, room) && most <= o.bits {
+		o.fits = true
+	} else if !o.layOut(mostOwnBits-1, slotBits, room) {
+		return nil
 	}
-	for o.layOut(); o.size > room; o.layOut() {
-		if o.bits--; o.bits < leastOwnBits {
-			return nil
-		}
-	}
-	most, ok := k.numbers()
-	o.fits = ok && most <= o.bits
 	w.inPrologue(func() {
 		o.words = w.shared.more(o.size)
 		w.call("rf_block_clear", o.words, i64(int64(o.size/8)), i64(0), i32(w.target.Threads))
@@ -177,8 +193,19 @@ func (w *kernel) newOwn(g *harmony.Groups, k *keys, accs []*accumulator) *own {
 	return o
 }
 
-// layOut places the parts of a table one behind the other.
-func (o *own) layOut() {
+// layOut places the parts of a table one behind the other, with as many places as
+// there is room for, up to a number. It reports whether they are enough to be useful.
+func (o *own) layOut(bits, slots, room int) bool {
+	for ; bits >= leastOwnBits; bits-- {
+		o.bits, o.slotBits = bits, bits+slots
+		if o.place(); o.size <= room {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *own) place() {
 	places := 1 << o.bits
 	o.size, o.cells = 0, make([]ownCells, len(o.accs))
 	take := func(bytes int) int {
@@ -186,7 +213,7 @@ func (o *own) layOut() {
 		o.size += (bytes + 15) / 16 * 16
 		return at
 	}
-	take(8 * (places + 1))
+	take(8 * (1<<o.slotBits + 1))
 	for i, a := range o.accs {
 		c := &o.cells[i]
 		switch {
@@ -239,21 +266,21 @@ func (o *own) add(places *array, words []*array) {
 
 // flush adds what the table has to the cells of all blocks.
 func (o *own) flush(g *harmony.Groups, k *keys) {
-	bits, threads := i32(o.bits), i32(o.target.Threads)
-	o.call("rf_own_settle", o.words, bits, o.copies, k.tableForm(), o.param(abi.GroupTable, g.Name, 0),
+	bits, slots, threads := i32(o.bits), i32(o.slotBits), i32(o.target.Threads)
+	o.call("rf_own_settle", o.words, slots, o.copies, k.tableForm(), o.param(abi.GroupTable, g.Name, 0),
 		o.param(abi.GroupSize, g.Name, 0), o.param(abi.GroupOccupied, g.Name, 0), threads)
 	sums := func(a *accumulator, word, at, digits int, unsigned value.Value, countOnly int) {
 		o.call("rf_own_pass_sums", a.cells(word), i32(a.stride()), o.part(at), bits, i32(digits), unsigned, i32(countOnly),
-			o.words, o.copies, threads)
+			o.words, slots, o.copies, threads)
 	}
 	for i, a := range o.accs {
 		c := o.cells[i]
 		switch {
 		case a.acc.Fn == queryplan.Count:
 		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
-			o.call("rf_own_pass_extremes", a.cells(0), o.part(c.sum), bits, a.least(), o.words, o.copies, threads)
+			o.call("rf_own_pass_extremes", a.cells(0), o.part(c.sum), a.least(), o.words, slots, o.copies, threads)
 		case a.acc.In.Kind == scalar.Float:
-			o.call("rf_own_pass_words", a.cells(0), i32(a.stride()), o.part(c.sum), i32(abi.FloatSumWords), bits, o.words, o.copies, threads)
+			o.call("rf_own_pass_words", a.cells(0), i32(a.stride()), o.part(c.sum), i32(abi.FloatSumWords), o.words, slots, o.copies, threads)
 		default:
 			sums(a, 0, c.sum, c.digits, a.unsigned(), 0)
 		}
@@ -289,9 +316,11 @@ func (w *kernel) groupAll(s *harmony.Group, accs []*accumulator, words []*array)
 		}
 	}
 	grow := func(p, v value.Value) { w.store(w.Cur.NewAdd(w.load(types.I64, p), v), p) }
+	tile := w.variable(types.I32, i32(0)) // the rows of the tile at hand
+	w.store(i32(0), tile)
 	w.eachItem(func(i value.Value) {
 		in := w.flag(live, i)
-		grow(rows, w.Cur.NewZExt(in, types.I64))
+		w.store(w.Cur.NewAdd(w.load(types.I32, tile), w.Cur.NewZExt(in, types.I32)), tile)
 		for k, a := range accs {
 			p := parts[k]
 			if p == nil {
@@ -317,6 +346,7 @@ func (w *kernel) groupAll(s *harmony.Group, accs []*accumulator, words []*array)
 			}
 		}
 	})
+	grow(rows, w.Cur.NewZExt(w.load(types.I32, tile), types.I64))
 	for i := range accs {
 		if kept[i] != nil {
 			slots := w.array(types.I64)

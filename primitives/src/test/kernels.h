@@ -595,7 +595,7 @@ RF_KERNEL group_cells(const Arguments &a) {
       rf_i128_multiply((uint64_t *)low + i, high + i, words[i], -3);
     }
     if (!rf_tile_group_slots(slots, live, (const uint64_t *)keys, form, pointer<uint64_t>(a, 4), size,
-                             pointer<int64_t>(a, 6), shared, ITEMS))
+                             pointer<int64_t>(a, 6), nullptr, shared, ITEMS))
       pointer<int64_t>(a, 6)[1] = 0;
     rf_tile_cells_count(records, RECORD, slots, live, few, shared, ITEMS);
     rf_tile_cells_add((uint64_t *)records + 1, RECORD, slots, words, live, 0, few, shared, ITEMS);
@@ -611,19 +611,19 @@ RF_KERNEL group_cells(const Arguments &a) {
 // as group_cells, but in tables of the blocks' own, of 2^(argument 9) places
 RF_KERNEL own_cells(const Arguments &a) {
   enum { RECORD = 8, MOST = 64 };
-  RF_SHARED(memory, 8 * (2 + 8 * MOST));
+  RF_SHARED(memory, 8 * (2 + 9 * MOST));
   int64_t form = number(a, 3);
   uint64_t *table = pointer<uint64_t>(a, 4), size = (uint64_t)number(a, 5);
   int64_t groups = form == HASH ? (int64_t)size + 2 : (int64_t)size;
   int64_t *records = pointer<int64_t>(a, 7), *occupied = pointer<int64_t>(a, 8), *cursor = pointer<int64_t>(a, 6);
   int32_t bits = (int32_t)number(a, 9), misses = 0;
-  uint64_t *kept = (uint64_t *)memory, *count = kept + MOST + 2, *sum = count + MOST, *unsigned_sum = sum + 2 * MOST;
+  uint64_t *kept = (uint64_t *)memory, *count = kept + 2 * MOST + 2, *sum = count + MOST, *unsigned_sum = sum + 2 * MOST;
   uint64_t *least = unsigned_sum + MOST + MOST / 2, *most = least + MOST;
-  rf_block_clear((int64_t *)memory, 2 + 8 * MOST, 0, THREADS);
+  rf_block_clear((int64_t *)memory, 2 + 9 * MOST, 0, THREADS);
   int32_t copies = rf_own_copies(form, size, bits);
   RF_TILES(number(a, 2)) {
     int64_t keys[ITEMS], words[ITEMS], low[ITEMS], high[ITEMS], slots[ITEMS];
-    uint8_t live[ITEMS], rest[ITEMS];
+    uint8_t live[ITEMS], rest[ITEMS], enter[ITEMS];
     int32_t places[ITEMS];
     rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
     load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
@@ -637,15 +637,14 @@ RF_KERNEL own_cells(const Arguments &a) {
     if (copies >= 0)
       rf_own_numbered(places, live, (const uint64_t *)keys, kept, copies, ITEMS);
     else
-      some = rf_own_places(places, rest, live, (const uint64_t *)keys, form, table, size, cursor, kept, bits, &misses,
-                           ITEMS);
+      some = rf_own_places(places, rest, enter, live, (const uint64_t *)keys, kept, bits, bits + 1, &misses, ITEMS);
     rf_own_count((uint32_t *)count, bits, places, ITEMS);
     rf_own_add((uint32_t *)sum, bits, 4, places, words, 0, ITEMS);
     rf_own_add((uint32_t *)unsigned_sum, bits, 3, places, words, 1, ITEMS);
     rf_own_extreme(least, places, words, 1, ITEMS);
     rf_own_extreme(most, places, words, 0, ITEMS);
     if (some) {
-      rf_tile_group_slots(slots, rest, (const uint64_t *)keys, form, table, size, cursor, 1, ITEMS);
+      rf_tile_group_slots(slots, enter, (const uint64_t *)keys, form, table, size, cursor, nullptr, 1, ITEMS);
       rf_tile_cells_mark(occupied, slots, rest, ITEMS);
       rf_tile_cells_count(records, RECORD, slots, rest, 0, 1, ITEMS);
       rf_tile_cells_add((uint64_t *)records + 1, RECORD, slots, words, rest, 0, 0, 1, ITEMS);
@@ -657,16 +656,17 @@ RF_KERNEL own_cells(const Arguments &a) {
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++)
       rf_i128_multiply((uint64_t *)low + i, high + i, words[i], -3);
-    rf_tile_group_slots(slots, live, (const uint64_t *)keys, form, table, size, cursor, 1, ITEMS);
+    rf_tile_group_slots(slots, live, (const uint64_t *)keys, form, table, size, cursor, occupied, 1, ITEMS);
     rf_tile_cells_add_i128((uint64_t *)records + 5, RECORD, slots, low, high, live, 1, ITEMS);
     rf_tile_cells_count(records + 7, RECORD, slots, live, 0, 1, ITEMS);
   }
-  rf_own_settle(kept, bits, copies, form, table, size, occupied, THREADS);
-  rf_own_pass_sums((uint64_t *)records, RECORD, (uint32_t *)count, bits, 2, 1, 1, kept, copies, THREADS);
-  rf_own_pass_sums((uint64_t *)records + 1, RECORD, (uint32_t *)sum, bits, 4, 0, 0, kept, copies, THREADS);
-  rf_own_pass_sums((uint64_t *)records + 3, RECORD, (uint32_t *)unsigned_sum, bits, 3, 1, 0, kept, copies, THREADS);
-  rf_own_pass_extremes(occupied + groups, least, bits, 1, kept, copies, THREADS);
-  rf_own_pass_extremes(occupied + 2 * groups, most, bits, 0, kept, copies, THREADS);
+  int32_t slot_bits = copies < 0 ? bits + 1 : bits;
+  rf_own_settle(kept, slot_bits, copies, form, table, size, occupied, THREADS);
+  rf_own_pass_sums((uint64_t *)records, RECORD, (uint32_t *)count, bits, 2, 1, 1, kept, slot_bits, copies, THREADS);
+  rf_own_pass_sums((uint64_t *)records + 1, RECORD, (uint32_t *)sum, bits, 4, 0, 0, kept, slot_bits, copies, THREADS);
+  rf_own_pass_sums((uint64_t *)records + 3, RECORD, (uint32_t *)unsigned_sum, bits, 3, 1, 0, kept, slot_bits, copies, THREADS);
+  rf_own_pass_extremes(occupied + groups, least, 1, kept, slot_bits, copies, THREADS);
+  rf_own_pass_extremes(occupied + 2 * groups, most, 0, kept, slot_bits, copies, THREADS);
 }
 
 // first slot, n, form, table, size, shift, base, bits, column, out
