@@ -88,7 +88,7 @@ func (r *run) Finish(a *runtime.Answer) error {
 	if err := r.sync(r.ctx); err != nil {
 		return err
 	}
-	a.Dropped = r.control.mirror[droppedWord]
+	a.Dropped += r.control.mirror[droppedWord]
 	a.Peak = r.peak
 	p := &runtime.DeviceProfile{
 		Name: r.engine.info.Name, Bandwidth: r.engine.bandwidth, Peak: r.peak + r.residentHeld(),
