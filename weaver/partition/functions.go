@@ -56,7 +56,7 @@ func (q *partitioner) cut(b *harmony.Block, c *cut) (out []harmony.Command) {
 	if len(c.behind) > 0 || slices.ContainsFunc(sinks, isNoStore) {
 		stages, regs := inherit(slices.Concat(c.before, c.on), c.behind, sinks)
 		given = q.temp(columns(regs, c.kernel), c.kernel.Span)
-		behind = takeOver(&harmony.Rows{Rel: given}, slices.Concat(loads(regs), stages), sinks)
+		behind = takeOver(&harmony.Rows{Rel: given}, loads(regs, stages), sinks)
 		sinks = []harmony.Sink{&harmony.Store{To: given, Vals: operands(regs)}}
 	}
 
@@ -70,7 +70,7 @@ func (q *partitioner) cut(b *harmony.Block, c *cut) (out []harmony.Command) {
 	} else {
 		store.To = q.temp(columns(regs, c.kernel), c.kernel.Span)
 		add(before, store.To)
-		host = takeOver(&harmony.Rows{Rel: store.To}, slices.Concat(loads(regs), stages), sinks)
+		host = takeOver(&harmony.Rows{Rel: store.To}, loads(regs, stages), sinks)
 	}
 	host.Host = true
 	add(host, given)
@@ -194,11 +194,26 @@ func takeOver(source harmony.Source, stages []harmony.Stage, sinks []harmony.Sin
 	return k
 }
 
-// loads returns stages that load registers from the columns of a temp.
-func loads(regs []*harmony.Reg) []harmony.Stage {
-	out := make([]harmony.Stage, len(regs))
+// loads returns stages with those that load registers from the columns of a temp, each
+// before its first use: what is loaded behind an expansion need not cross it.
+func loads(regs []*harmony.Reg, stages []harmony.Stage) (out []harmony.Stage) {
+	loaded := map[*harmony.Reg]bool{}
+	load := func(i int) {
+		loaded[regs[i]] = true
+		out = append(out, &harmony.Load{Out: regs[i], Col: i})
+	}
+	for _, s := range stages {
+		for _, r := range harmony.Uses(s) {
+			if i := slices.Index(regs, r); i >= 0 && !loaded[r] {
+				load(i)
+			}
+		}
+		out = append(out, s)
+	}
 	for i, r := range regs {
-		out[i] = &harmony.Load{Out: r, Col: i}
+		if !loaded[r] {
+			load(i)
+		}
 	}
 	return out
 }
