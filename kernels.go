@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/decompose"
 	"github.com/redfoxdb/redfox/harmony/lower"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/weaver/fuse"
@@ -112,7 +113,7 @@ func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, opts Explain
 	if err != nil {
 		return err
 	}
-	_, report, err := kernelsOf(plan, t, p.fusing)
+	graph, report, err := kernelsOf(plan, t, p.fusing)
 	if err != nil {
 		return err
 	}
@@ -122,6 +123,11 @@ func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, opts Explain
 	} else {
 		for _, k := range report.Kernels {
 			text += fmt.Sprintf("%s: %s\n", k.Name, strings.Join(k.Ops, ", "))
+		}
+	}
+	if !opts.NoDecompose {
+		for _, l := range decompose.Find(graph) {
+			text += l.String() + " on the cpu engine\n"
 		}
 	}
 	if opts.WhyNotFused {

@@ -40,6 +40,9 @@ type RunOptions struct {
 	Resident bool
 	// Progress, if set, is called now and then from one goroutine at a time.
 	Progress func(RunProgress)
+	// NoDecompose runs every loop round by round over all of its tuples, also where a
+	// column decomposes it. Answers stay the same.
+	NoDecompose bool
 	// Profile asks for times and rows of each command and kernel in Stats. It makes runs
 	// on a GPU slower.
 	Profile bool
@@ -157,6 +160,7 @@ func (q *Prepared) request(opts RunOptions) *runtime.Request {
 		Threads:       cmp.Or(opts.Threads, q.threads),
 		Memory:        memory,
 		MaxViolations: maxViolations,
+		NoDecompose:   opts.NoDecompose,
 		Progress:      opts.Progress,
 		Profile:       opts.Profile,
 		Trace:         opts.Trace,

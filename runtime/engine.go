@@ -30,6 +30,9 @@ type Request struct {
 	// Memory bounds, in bytes, what the run allocates for relations and
 	// indexes, the facts not counted; 0 means no bound.
 	Memory int64
+	// NoDecompose says that every loop goes round by round over all of its tuples, also
+	// where a column decomposes it. The answer is the same.
+	NoDecompose bool
 	// MaxViolations bounds the tuples kept of each violated constraint.
 	MaxViolations int
 	// Progress, if set, is called now and then from one goroutine at a time.

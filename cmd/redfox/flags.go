@@ -107,6 +107,10 @@ var flagTable = []func() cli.Flag{
 			Usage: "do not fuse two kernels, a `PAIR` such as k1+k2 by the names that --no-fuse shows"}
 	},
 	func() cli.Flag {
+		return &cli.BoolFlag{Name: "no-decompose", Category: groupCompiler,
+			Usage: "run every loop round by round over all tuples, also where a column decomposes it"}
+	},
+	func() cli.Flag {
 		return &cli.BoolFlag{Name: "kernels", Category: groupCompiler,
 			Usage: "say of the kernels what they are expected to take"}
 	},
