@@ -164,7 +164,7 @@ func (c *chunk) read(dst []int64) {
 func assemble(t scalar.Type, dict *Dict, chunks []chunk) *Column {
 	col := joinChunks(t, dict, chunks)
 	if col.Width > 0 {
-		col.Stats.Distinct = countDistinct(col)
+		col.Stats.Distinct = countDistinct(col, 1)
 	}
 	return col
 }

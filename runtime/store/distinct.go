@@ -3,54 +3,74 @@ package store
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // countDistinct counts or estimates the different words of a column that has at
-// least two.
-func countDistinct(c *Column) int64 {
+// least two, on so many threads.
+func countDistinct(c *Column, threads int) int64 {
 	switch {
 	case c.Width == 1:
-		return countBitmap(c.U8, 1<<8)
+		return countBitmap(c.U8, 1<<8, threads)
 	case c.Width == 2:
-		return countBitmap(c.U16, 1<<16)
+		return countBitmap(c.U16, 1<<16, threads)
 	case c.Stats.Ascending && c.Width == 4:
-		return countChanges(c.U32)
+		return countChanges(c.U32, threads)
 	case c.Stats.Ascending:
-		return countChanges(c.U64)
+		return countChanges(c.U64, threads)
 	case c.n <= exactDistinctRows:
 		return countSet(c)
 	case c.Width == 4:
-		return estimateDistinct(c.U32)
+		return estimateDistinct(c.U32, threads)
 	}
-	return estimateDistinct(c.U64)
+	return estimateDistinct(c.U64, threads)
 }
 
 // exactDistinctRows is the longest column whose wide words are counted with a
 // hash set.
 const exactDistinctRows = 1 << 12
 
-func countBitmap[T uint8 | uint16](entries []T, domain int) int64 {
-	seen := make([]bool, domain)
-	for _, v := range entries {
-		seen[v] = true
-	}
+// partly divides n entries among threads: count gets each thread's share.
+func partly(n, threads int, count func(i, from, to int)) {
+	inParallel(threads, threads, func(i int) { count(i, n/threads*i, n/threads*(i+1)+n%threads*((i+1)/threads)) })
+}
+
+func countBitmap[T uint8 | uint16](entries []T, domain, threads int) int64 {
+	seen := make([][]bool, threads)
+	partly(len(entries), threads, func(i, from, to int) {
+		here := make([]bool, domain)
+		for _, v := range entries[from:to] {
+			here[v] = true
+		}
+		seen[i] = here
+	})
 	var n int64
-	for _, s := range seen {
-		if s {
+	for v := range domain {
+		if slices.ContainsFunc(seen, func(here []bool) bool { return here[v] }) {
 			n++
 		}
 	}
 	return n
 }
 
-func countChanges[T unsigned](entries []T) int64 {
-	n := int64(1)
-	for i := 1; i < len(entries); i++ {
-		if entries[i] != entries[i-1] {
-			n++
+// countChanges counts the different entries of ascending ones.
+func countChanges[T unsigned](entries []T, threads int) int64 {
+	changes := make([]int64, threads)
+	partly(len(entries)-1, threads, func(i, from, to int) {
+		before, n := entries[from], int64(0)
+		for _, v := range entries[from+1 : to+1] {
+			if v != before {
+				n++
+			}
+			before = v
 		}
+		changes[i] = n
+	})
+	n := int64(1)
+	for _, c := range changes {
+		n += c
 	}
 	return n
 }
@@ -70,13 +90,22 @@ const hllBits = 12
 // estimateDistinct is HyperLogLog (Flajolet, Fusy, Gandouet, Meunier 2007) with
 // linear counting where few registers are in use. Hashes have 64 bits, so that
 // no correction for large numbers is needed.
-func estimateDistinct[T unsigned](entries []T) int64 {
-	var registers [1 << hllBits]uint8
-	for _, v := range entries {
-		h := scalar.Mix(uint64(v))
-		r := &registers[h>>(64-hllBits)]
-		if rank := uint8(bits.LeadingZeros64(h<<hllBits|1<<(hllBits-1))) + 1; rank > *r {
-			*r = rank
+func estimateDistinct[T unsigned](entries []T, threads int) int64 {
+	parts := make([][1 << hllBits]uint8, threads)
+	partly(len(entries), threads, func(i, from, to int) {
+		registers := &parts[i]
+		for _, v := range entries[from:to] {
+			h := scalar.Mix(uint64(v))
+			r := &registers[h>>(64-hllBits)]
+			if rank := uint8(bits.LeadingZeros64(h<<hllBits|1<<(hllBits-1))) + 1; rank > *r {
+				*r = rank
+			}
+		}
+	})
+	registers := &parts[0]
+	for i := range parts[1:] {
+		for j, r := range parts[i+1] {
+			registers[j] = max(registers[j], r)
 		}
 	}
 	const m = 1 << hllBits

@@ -363,8 +363,8 @@ func complement(out []uint32, rows int) []uint32 {
 	return keep
 }
 
-// uniqueRows reports whether no two rows agree in all columns. The cheap proof
-// is that they ascend; then come a bitmap over the packed columns when their
+// uniqueRows reports whether no two rows agree in all columns. The cheap proofs
+// are that one column has another word in each row, and that they ascend; then come a bitmap over the packed columns when their
 // ranges are small for the number of rows, and sorting.
 func uniqueRows(ctx context.Context, threads int, cols []*Column, rows int) (bool, error) {
 	if rows < 2 {
@@ -372,6 +372,9 @@ func uniqueRows(ctx context.Context, threads int, cols []*Column, rows int) (boo
 	}
 	if len(cols) == 0 {
 		return false, nil
+	}
+	if slices.ContainsFunc(cols, func(c *Column) bool { return c.Stats.Ascending && c.Stats.Distinct == int64(rows) }) {
+		return true, nil // the count is exact
 	}
 	s := newRowSorter(threads, cols, nil)
 	if sorted, strict, err := s.inOrder(ctx, rows); sorted || err != nil {
