@@ -1,70 +1,20 @@
 package native
 
 import (
-	"math/rand/v2"
 	"testing"
 
-	"github.com/redfoxdb/redfox/internal/oracle"
-	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// everyTable fills a set, groups, and indexes of every kind, in a loop and outside
-// of it, all over keys of two columns.
-const everyTable = `
-r(a, b, c) -> int(a), int(b), int(c).
-f[a, b] = c -> int(a), int(b), int(c).
-t(a, b, c) <- r(a, b, c).
-t(a, b, c) <- r(b, a, c).
-tag("one", a, "two", b, c) <- r(a, b, c).
-multi(a, b, c, d) <- t(a, b, c), r(b, a, d).
-unique(a, b, c) <- r(a, b, _), f[b, a] = c.
-exists(a, b) <- t(a, b, _), r(b, a, _).
-absent(a, b) <- t(a, b, _), !r(a, b, _).
-n[a, b] = v <- agg<<v = count()>> t(a, b, _).
-sum[a] = v <- agg<<v = total(c)>> r(a, _, b), c = int:mod[b, 1000].
-least[a, b] = v <- agg<<v = min(c)>> t(a, b, c).
-mean[b] = v <- agg<<v = avg(c)>> r(_, b, a), c = int:mod[a, 1000].
-walk(a, b) <- r(a, b, _), int:mod[a, 2] = 0.
-walk(b, c) <- walk(a, b), r(b, c, _), !absent(b, c).
-pair(a, c) <- walk(a, b), walk(b, c).
-pair(a, c) <- pair(a, b), pair(b, c).
-first[b] = t <- agg<<t = min(u)>> r(a, b, _), u = int:string:convert[a].
-last[b] = t <- agg<<t = max(u)>> r(a, b, _), u = int:string:convert[a].
-floats[b] = t <- agg<<t = total(u)>> r(a, b, _), u = int:float:convert[a] / 3f.
-back(a, b) <- r(a, b, _), int:mod[b, 3] = 0.
-back(a, c) <- back(a, b), r(b, c, _), back(c, _).
-`
-
-// TestForms runs it over numbers of few and of many bits, so that tables are
-// direct, hashed and wide, small and grown.
+// TestForms has tables of every form, small and grown.
 func TestForms(t *testing.T) {
-	prog, plan := planOf(t, everyTable)
 	engines := []*engine{newEngine(t, 1024, false), newEngine(t, 32, true)}
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, spread := range []int64{0, 13, 40, 61} {
-		for _, rows := range []int{0, 1, 700} {
-			// Few nodes that lie far apart.
-			node := func() scalar.Value {
-				return scalar.OfInt(scalar.IntType, int64(rng.IntN(rows/2+2)-3)<<spread)
-			}
-			facts := oracle.Facts{}
-			keys := map[[2]int64]bool{}
-			for range rows {
-				a, b := node(), node()
-				facts["r"] = append(facts["r"], oracle.Tuple{a, b, node()})
-				if k := [2]int64{a.Int(), b.Int()}; !keys[k] {
-					keys[k] = true
-					facts["f"] = append(facts["f"], oracle.Tuple{a, b, node()})
-				}
-			}
-			db, err := database(prog, facts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, e := range engines {
-				compare(t, "spread and rows", e, runtime.Request{Plan: plan, Facts: db, Threads: 1 + 2*i})
-			}
+	enginetest.Forms(t, func(_ int64, _ int, plan *queryplan.Plan, db *store.Database) {
+		for i, e := range engines {
+			enginetest.Compare(t, "spread and rows", e, runtime.Request{Plan: plan, Facts: db, Threads: 1 + 2*i})
 		}
-	}
+	})
 }

@@ -8,43 +8,15 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/internal/oracle"
-	"github.com/redfoxdb/redfox/internal/scalar"
-	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/portable"
-	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-const closure = `
-edge(x, y) -> int(x), int(y).
-tc(x, y) <- edge(x, y).
-tc(x, z) <- tc(x, y), edge(y, z).
-`
-
-// line is a path of n edges.
-func line(n int64) oracle.Facts {
-	var edges []oracle.Tuple
-	for i := range n {
-		edges = append(edges, oracle.Tuple{scalar.OfInt(scalar.IntType, i), scalar.OfInt(scalar.IntType, i+1)})
-	}
-	return oracle.Facts{"edge": edges}
-}
-
-func stored(t *testing.T, text string, facts oracle.Facts) (*queryplan.Plan, *store.Database) {
-	t.Helper()
-	prog, plan := planOf(t, text)
-	db, err := database(prog, facts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan, db
-}
-
 func TestMemoryBound(t *testing.T) {
-	plan, db := stored(t, closure, line(2000))
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(2000))
 	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
 		for _, threads := range []int{1, 2} {
 			_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: threads, Memory: 4 << 20})
@@ -66,7 +38,7 @@ func TestMemoryBound(t *testing.T) {
 // TestMemoryIsReturned looks for regions that are still accounted for when a run
 // ends, failed or not.
 func TestMemoryIsReturned(t *testing.T) {
-	plan, db := stored(t, closure, line(1500))
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(1500))
 	e := newEngine(t, 1024, false)
 	for _, bound := range []int64{0, 3 << 20} {
 		r := &run{mem: newMemory(bound), threads: 2, sizes: e.sizes}
@@ -99,13 +71,8 @@ func TestMemoryIsReturned(t *testing.T) {
 	}
 }
 
-const product = `
-edge(x, y) -> int(x), int(y).
-n[] = v <- agg<<v = count()>> edge(a, _), edge(b, _), edge(c, _), a + b + c > 0.
-`
-
 func TestCancel(t *testing.T) {
-	plan, db := stored(t, product, line(4000))
+	plan, db := enginetest.Stored(t, enginetest.Product, enginetest.Line(4000))
 	e := newEngine(t, 1024, false)
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -135,14 +102,14 @@ func TestCancel(t *testing.T) {
 // different layouts.
 func TestConcurrentRuns(t *testing.T) {
 	e := newEngine(t, 1024, false)
-	prog, plan := planOf(t, closure)
+	prog, plan := enginetest.PlanOf(t, enginetest.Closure)
 	var wg sync.WaitGroup
 	for i := range 12 {
 		n := int64(10) << (2 * (i % 6))
 		if n > 2000 {
 			n = 2000
 		}
-		db, err := database(prog, line(n))
+		db, err := enginetest.Database(prog, enginetest.Line(n))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,19 +132,7 @@ func TestConcurrentRuns(t *testing.T) {
 
 // TestOverflowNamesTheFirstGroup has groups of every form.
 func TestOverflowNamesTheFirstGroup(t *testing.T) {
-	const text = `
-in(g, n, v) -> string(g), int(n), int(v).
-out[g] = t <- agg<<t = total(v)>> in(g, _, v).
-`
-	var rows []oracle.Tuple
-	for i, g := range []string{"d", "b", "c", "a", "b", "c", "d", "e"} {
-		v := int64(1 << 62)
-		if g == "a" || g == "e" {
-			v = 1
-		}
-		rows = append(rows, oracle.Tuple{scalar.OfString(g), scalar.OfInt(scalar.IntType, int64(i)), scalar.OfInt(scalar.IntType, v)})
-	}
-	plan, db := stored(t, text, oracle.Facts{"in": rows})
+	plan, db := enginetest.Overflowing(t)
 	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, true)} {
 		_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: 2})
 		if err == nil || err.Error() != `total for (b) does not fit int` {
@@ -188,7 +143,7 @@ out[g] = t <- agg<<t = total(v)>> in(g, _, v).
 
 // TestGeneratorFails passes the generator's and LLVM's errors on.
 func TestGeneratorFails(t *testing.T) {
-	plan, db := stored(t, closure, line(3))
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(3))
 	e := newEngine(t, 1024, false)
 	e.opts.Cache = nil
 	e.opts.Generator = brokenGenerator{e.opts.Generator}
@@ -217,7 +172,7 @@ func TestProfile(t *testing.T) {
 
 // testProfile runs a loop whose rounds are the program's, or those of its parts.
 func testProfile(t *testing.T, parts bool) {
-	plan, db := stored(t, closure, line(200))
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(200))
 	e := newEngine(t, 1024, false)
 	e.sizes.policy.Parts = parts
 	answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: 2, Profile: true})

@@ -1,16 +1,14 @@
 package native
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/lower"
-	"github.com/redfoxdb/redfox/internal/oracle"
-	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/weaver/fuse"
 	"github.com/redfoxdb/redfox/weaver/partition"
 )
@@ -38,8 +36,7 @@ func newPartitioned(t testing.TB, items int, off bool) *engine {
 func TestPartitioned(t *testing.T) {
 	fused, small := newPartitioned(t, 1024, false), newPartitioned(t, 32, true)
 	ran := 0
-	check := func(t *testing.T, text, facts string) {
-		prog, plan := planOf(t, text)
+	check := func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
 		whole, err := lower.Lower(plan)
 		if err != nil {
 			t.Fatal(err)
@@ -47,37 +44,14 @@ func TestPartitioned(t *testing.T) {
 		if p, err := partition.Partition(whole); err == nil && p.String() == whole.String() {
 			return // the other tests run it
 		}
-		given, err := oracle.ReadFacts(facts, prog)
-		if err != nil {
-			t.Fatal(err)
-		}
-		db, err := database(prog, given)
-		if err != nil {
-			return // no engine gets them
-		}
-		compare(t, "fused", fused, runtime.Request{Plan: plan, Facts: db, Threads: 2, Profile: true})
-		compare(t, "apart, small tiles", small, runtime.Request{Plan: plan, Facts: db, Threads: 3})
+		enginetest.Compare(t, "fused", fused, runtime.Request{Plan: plan, Facts: db, Threads: 2, Profile: true})
+		enginetest.Compare(t, "apart, small tiles", small, runtime.Request{Plan: plan, Facts: db, Threads: 3})
 		ran++
 	}
-	dirs, err := filepath.Glob("../../testdata/programs/*")
-	if err != nil || len(dirs) == 0 {
-		t.Fatal("no programs", err)
-	}
-	for _, dir := range dirs {
-		text, err := os.ReadFile(filepath.Join(dir, "program.logic"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		check(t, string(text), filepath.Join(dir, "facts"))
-	}
-	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
-		random := randprog.New(seed)
-		dir := t.TempDir()
-		if err := random.Write(dir); err != nil {
-			t.Fatal(err)
-		}
-		check(t, random.Text(), filepath.Join(dir, "facts"))
-	}
+	enginetest.Programs(t, "../../testdata/programs", check)
+	enginetest.RandomPrograms(t, *firstSeed, *seedCount, func(t *testing.T, _ uint64, _ string, plan *queryplan.Plan, db *store.Database) {
+		check(t, plan, db)
+	})
 	if ran == 0 {
 		t.Error("no program has something for the host")
 	}
