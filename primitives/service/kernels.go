@@ -15,7 +15,7 @@ const threads = 256
 
 var (
 	statesKernel = Kernel{
-		Name: "rf_states", Params: []string{"states", "blocks", "words", "tiles"},
+		Name: "rf_states", Params: []string{"states", "blocks", "words", "tiles", "sharing", "tile"},
 		Does: "sets up the states of a launch's blocks",
 		Tile: threads,
 		Cost: "one write of 8 bytes a word",

@@ -20,9 +20,10 @@ func over(k *Kernel, n int64, params ...int64) Launch {
 func blocksFor(n int64, tile int) int64 { return max(1, (n+int64(tile)-1)/int64(tile)) }
 
 // States sets up states of words words each for a launch of so many blocks over
-// tiles: word 0 of block b's is b, word 1 tiles, word 2 blocks, and all others 0.
-func States(states, blocks, words, tiles int64) Launch {
-	return over(&statesKernel, blocks*words, states, blocks, words, tiles)
+// tiles, of which every sharing blocks work on the same ones, as abi.Entry.Start says.
+// States of more than 3 words are those of expansions, whose tiles have tile rows.
+func States(states, blocks, words, tiles, sharing, tile int64) Launch {
+	return over(&statesKernel, blocks*words, states, blocks, words, tiles, sharing, tile)
 }
 
 // Fill sets n words from address to to value.

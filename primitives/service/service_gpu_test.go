@@ -197,7 +197,7 @@ func BenchmarkCard(b *testing.B) {
 	c := openCard(b)
 	b.Run("states", func(b *testing.B) {
 		at := c.area(b, 2112*5)
-		c.measure(b, "2112", 2112, "state", nil, States(at, 2112, 5, 1000))
+		c.measure(b, "2112", 2112, "state", nil, States(at, 2112, 6, 1000, 1, 1024))
 	})
 	b.Run("fill", func(b *testing.B) {
 		at := c.area(b, 1<<30)

@@ -19,16 +19,28 @@ func TestKeys(t *testing.T)   { onEach(t, &keysKernel, checkKeys) }
 func TestSort(t *testing.T) { onEach(t, &sortScatterKernel, checkSort) }
 
 func checkStates(t *testing.T, m machine, n int) {
-	for _, words := range []int{3, 4, 7} {
-		blocks := n / words
-		at := m.put(t, random(n+1))
-		m.run(t, States(at, int64(blocks), int64(words), 1<<40+7))
-		want := random(n + 1)
-		for b := range blocks {
-			clear(want[b*words:][:words])
-			copy(want[b*words:], []uint64{uint64(b), 1<<40 + 7, uint64(blocks)})
+	const tiles, tile = 1<<40 + 7, 1024
+	for _, words := range []int{3, 6, 7} {
+		for _, sharing := range []int{1, 3} {
+			blocks := n / words
+			at := m.put(t, random(n+1))
+			m.run(t, States(at, int64(blocks), int64(words), tiles, int64(sharing), tile))
+			want := random(n + 1)
+			teams := blocks / sharing
+			for b := range blocks {
+				s := want[b*words:][:words]
+				clear(s)
+				s[0], s[1], s[2] = uint64(b/sharing), tiles, uint64(teams)
+				if b/sharing >= teams { // no team has it
+					s[0] = tiles
+				}
+				if words > 3 {
+					output := uint64(b % sharing * tile)
+					s[3], s[words-2], s[words-1] = output, output, uint64(sharing*tile)
+				}
+			}
+			same(t, "states", m.get(t, at, n+1), want)
 		}
-		same(t, "states", m.get(t, at, n+1), want)
 	}
 }
 

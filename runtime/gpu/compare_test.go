@@ -44,7 +44,7 @@ func (c card) lower(plan *queryplan.Plan) (*harmony.Program, error) {
 	if p, err = partition.Partition(p); err != nil {
 		return nil, err
 	}
-	p, _, err = fuse.Fuse(p, fuse.Options{Off: c.apart})
+	p, _, err = fuse.Fuse(p, fuse.Options{Off: c.apart, Budget: fuse.SM90})
 	return p, err
 }
 

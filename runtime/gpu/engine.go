@@ -305,15 +305,18 @@ func (p *program) bind(ctx context.Context, prog *woven.Program, facts *store.Da
 	return bound, nil
 }
 
-func (p *program) forget(key weak.Pointer[store.Database]) {
+// forget returns what the program is bound to for facts, nil if there is nothing, and
+// keeps it no longer.
+func (p *program) forget(key weak.Pointer[store.Database]) *woven.Bound {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, b := range p.bounds {
 		if b.facts == key {
 			p.bounds = append(p.bounds[:i:i], p.bounds[i+1:]...)
-			return
+			return b.bound
 		}
 	}
+	return nil
 }
 
 func (e *Engine) enter() error {
@@ -382,6 +385,21 @@ func (e *Engine) Forget(facts *store.Database) {
 			e.resident.drop(weak.Make(c))
 		}
 	}
+	// Strings of several columns get one dictionary, and then some columns copies.
+	e.programs.Each(func(p *program) {
+		bound := p.forget(weak.Make(facts))
+		if bound == nil {
+			return
+		}
+		for _, decl := range bound.Graph.Relations {
+			for _, c := range bound.Data.Columns(decl) {
+				e.resident.drop(weak.Make(c))
+			}
+		}
+		for _, t := range bound.Data.Tables {
+			e.resident.drop(weak.Make(t.Column))
+		}
+	})
 }
 
 // Close gives all memory back, that of results that were not fetched, too. No run may

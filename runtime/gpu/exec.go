@@ -18,6 +18,9 @@ type job struct {
 // may have none.
 const expectRows = 1 << 22
 
+// mostSharing is how many blocks work on the same rows at most.
+const mostSharing = 16
+
 // exec launches a job's function for all its rows, again and again if what it fills
 // has to grow.
 func (r *run) exec(ctx context.Context, j *job) error {
@@ -28,14 +31,19 @@ func (r *run) exec(ctx context.Context, j *job) error {
 	e := j.entry
 	tile := int64(e.entry.Threads * e.entry.Items)
 	tiles := e.entry.Tiles(j.from, j.until)
-	blocks := min(tiles, e.blocks)
+	blocks, sharing := min(tiles, e.blocks), int64(1)
+	if e.entry.Expansions > 0 {
+		// Few rows may have many matches.
+		sharing = max(1, min(e.blocks/tiles, mostSharing))
+		blocks = min(tiles*sharing, e.blocks)
+	}
 	// A limit leaves room for what all blocks may have begun.
 	slack := blocks * tile
 	words := int64(e.entry.StateWords())
 	if err := r.roomForStates(blocks * words); err != nil {
 		return err
 	}
-	if err := r.service(service.States(r.states.word(), blocks, words, tiles)); err != nil {
+	if err := r.service(service.States(r.states.word(), blocks, words, tiles, sharing, tile)); err != nil {
 		return err
 	}
 	for first := true; ; first = false {

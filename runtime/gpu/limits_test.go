@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -219,6 +220,32 @@ func TestCancel(t *testing.T) {
 			t.Errorf("the run went on for %v", late)
 		}
 		check(t, "after it", e, few, some)
+	}
+}
+
+// TestCancelAnywhere has the context end at every call of the driver that a run makes.
+// The run says why, nothing leaks, and the next run works.
+func TestCancelAnywhere(t *testing.T) {
+	plan, db := enginetest.Stored(t, fork, apart(4))
+	why := errors.New("enough")
+	for n := int64(1); ; n += 3 {
+		var left atomic.Int64
+		ctx, cancel := context.WithCancelCause(context.Background())
+		e, _ := card{small: true, Options: emulated.Options{Seed: uint64(n), OnCall: func(string) {
+			if left.Add(-1) == 0 {
+				cancel(why)
+			}
+		}}}.open(t)
+		left.Store(n)
+		_, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db})
+		switch {
+		case err != nil && err != why:
+			t.Errorf("cancelled at call %d: %v", n, err)
+		case err == nil && left.Load() > 0:
+			cancel(nil)
+			return // it makes fewer calls
+		}
+		check(t, fmt.Sprintf("after call %d", n), e, plan, db)
 	}
 }
 

@@ -19,12 +19,26 @@ RF_HELPER int64_t skew(const uint64_t *p) { return (int64_t)((uintptr_t)p / 8 & 
 
 } // namespace service
 
-// rf_states gives block b of a launch the state {b, tiles, blocks, 0, ...} of
-// words words.
-RF_KERNEL(rf_states, 8)(uint64_t *states, int64_t blocks, int64_t words, int64_t tiles) {
+// rf_states starts a launch over tiles, each of which sharing blocks work on: it
+// writes what abi.Entry.Start does. States have words words; more than 3 if there are
+// expansions, whose tiles are of tile rows.
+RF_KERNEL(rf_states, 8)(uint64_t *states, int64_t blocks, int64_t words, int64_t tiles, int64_t sharing, int64_t tile) {
+  int64_t teams = blocks / sharing;
   for (int64_t i = grid::block() * THREADS + target::thread(); i < blocks * words; i += grid::blocks() * THREADS) {
     int64_t block = i / words, word = i - block * words;
-    states[i] = (uint64_t)(word == 0 ? block : word == 1 ? tiles : word == 2 ? blocks : 0);
+    int64_t team = block / sharing, output = (block - team * sharing) * tile;
+    int64_t value = 0;
+    if (word == 0)
+      value = team < teams ? team : tiles;
+    else if (word == 1)
+      value = tiles;
+    else if (word == 2)
+      value = teams;
+    else if (word == words - 1)
+      value = sharing * tile;
+    else if (word == 3 || word == words - 2)
+      value = output;
+    states[i] = (uint64_t)value;
   }
 }
 

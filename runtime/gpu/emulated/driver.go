@@ -27,6 +27,9 @@ type Options struct {
 	// Stuck says that a device does not recover from a fault as long as the process
 	// lives.
 	Stuck bool
+	// OnCall, if set, hears of every call before it is made, and of Execution. Several
+	// goroutines may call it.
+	OnCall func(call string)
 	// Kernels, if set, knows further images: it returns their kernels in Go, or what
 	// the driver's compiler says of them. It returns nil for what it does not know.
 	Kernels func(code []byte) (map[string]*Kernel, error)

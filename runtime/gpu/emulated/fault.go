@@ -129,6 +129,9 @@ func (d *Driver) Calls() map[string]int {
 
 // enter counts a call, and fails it if a fault says so.
 func (d *Driver) enter(call string) error {
+	if d.opts.OnCall != nil {
+		d.opts.OnCall(call)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.calls[call]++

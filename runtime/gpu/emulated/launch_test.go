@@ -71,7 +71,7 @@ func TestWoven(t *testing.T) {
 	}
 	const blocks, tiles = 5, 23
 	sum, states := b.alloc(8), b.alloc(8*3*blocks)
-	b.ok(b.service(service.States(int64(states), blocks, 3, tiles)), b.stream.Fill8(sum, 0, 8))
+	b.ok(b.service(service.States(int64(states), blocks, 3, tiles, 1, 1)), b.stream.Fill8(sum, 0, 8))
 	b.ok(b.stream.Launch(add, cuda.Shape{Grid: cuda.Dim{X: blocks}, Block: cuda.Dim{X: 1}}, []int64{int64(sum), 7, int64(states)}))
 	if got := b.words(sum, 1)[0]; got != 7*tiles {
 		t.Errorf("the sum is %d, not %d", got, 7*tiles)

@@ -52,14 +52,23 @@ func named(list []*service.Kernel, runs map[string]serviceKernel) map[string]*Ke
 }
 
 func states(m *Memory, p []int64) error {
-	blocks, words, tiles := p[1], p[2], p[3]
+	blocks, words, tiles, sharing, tile := p[1], p[2], p[3], p[4], p[5]
 	to, err := m.Words(p[0], blocks*words)
 	if err != nil {
 		return err
 	}
 	clear(to)
+	teams := blocks / sharing
 	for b := range blocks {
-		to[b*words], to[b*words+1], to[b*words+2] = uint64(b), uint64(tiles), uint64(blocks)
+		s := to[b*words:][:words]
+		team, output := b/sharing, b%sharing*tile
+		s[0], s[1], s[2] = uint64(team), uint64(tiles), uint64(teams)
+		if team >= teams {
+			s[0] = uint64(tiles)
+		}
+		if words > 3 {
+			s[3], s[words-2], s[words-1] = uint64(output), uint64(output), uint64(sharing*tile)
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/primitives/service"
 )
@@ -42,7 +43,10 @@ func TestService(t *testing.T) {
 	}
 
 	p := b.upload(9, 9, 9, 9, 9, 9, 9)
-	run(service.States(at(p), 2, 3, 5))
+	shared := b.upload(9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9)
+	run(service.States(at(shared), 2, 6, 5, 2, 100))
+	b.want("states that share tiles", shared, 0, 5, 1, 0, 0, 200, 0, 5, 1, 100, 100, 200)
+	run(service.States(at(p), 2, 3, 5, 1, 100))
 	b.want("states", p, 0, 5, 2, 1, 5, 2, 9)
 	run(service.Fill(at(p)+8, 2, -1))
 	b.want("filled", p, 0, free, free, 1, 5, 2, 9)
