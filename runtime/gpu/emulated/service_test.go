@@ -6,7 +6,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/primitives/service"
 )
