@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/interval"
@@ -140,7 +142,8 @@ func (l *Layouts) relation(r *harmony.Relation, f Facts) {
 		return
 	}
 	if !f.NeedsSet(r) {
-		l.Sets[r] = &Key{Fields: make([]interval.Field, len(cols)), Form: abi.None}
+		// Code that does not know the form packs all the same. No word may be out of bounds.
+		l.Sets[r] = &Key{Fields: slices.Repeat([]interval.Field{{Bits: 64}}, len(cols)), Form: abi.None}
 		return
 	}
 	var k *Key
