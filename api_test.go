@@ -93,6 +93,35 @@ func TestHarmonyText(t *testing.T) {
 	}
 }
 
+// TestHarmonyForGPU compiles a kernel graph with a function that GPUs do not have.
+func TestHarmonyForGPU(t *testing.T) {
+	graph, err := redfox.ParseHarmony(redfox.Text("p.harmony", `relation r(s: string) input "r"
+relation d(s: string) derived output
+block b0:
+  run k0
+    rows r
+    v0: string = load s
+    v1: string = map add(v0, v0)
+    insert d(v1)
+  merge d
+  halt
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target, host := range map[string]bool{"cpu": false, "gpu:sm_90": true} {
+		for _, stage := range []redfox.Stage{redfox.StageHarmony, redfox.StageLLVM} {
+			var text strings.Builder
+			if err := graph.Emit(&text, stage, redfox.EmitOptions{Target: target}); err != nil {
+				t.Fatalf("%s for %s: %v", stage, target, err)
+			}
+			if stage == redfox.StageHarmony && strings.Contains(text.String(), "run k0 on host") != host {
+				t.Errorf("for %s:\n%s", target, &text)
+			}
+		}
+	}
+}
+
 // TestGoValues sends each type through a run and back.
 func TestGoValues(t *testing.T) {
 	prog := compile(t, `

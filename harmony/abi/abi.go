@@ -96,7 +96,7 @@ type Literal struct {
 }
 
 // Host is a function that has no native form: a kernel calls back for a tile of
-// rows. Only CPUs have it.
+// rows. Only CPUs have it; for GPUs package weaver/partition takes such functions out.
 //
 //	void (*host)(int64_t context, int64_t number, int64_t items, void **frame)
 //

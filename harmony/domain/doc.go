@@ -21,7 +21,8 @@
 // then feed the first: a function around a loop, such as that of
 // r(string:add[x, "a"]) <- r(x), may have any number of strings.
 //
-// All other functions with a string for argument or result call back to the host.
+// All other functions with a string for argument or result call back to the host, or
+// are left to it (package weaver/partition).
 // What they yield enters a dictionary at run time, unsorted: the domain grows, and
 // its codes do not order as strings do. Functions of datetimes that take a unit by
 // name need nothing at run time if that is a constant.

@@ -3,11 +3,11 @@
 //
 // In: a kernel graph, as package fuse leaves it, the target, and what is known of
 // the words that functions take. Out: the IR as text, and the abi.Module that says
-// which functions it has and what their parameters are. The caller links the
-// primitives' bitcode, optimises and generates code. It imports harmony, the
-// analyses of kernel graphs, weaver/expr, weaver/fuse and primitives; it must never
-// import an engine or internal/llvm. `redfox compile --emit llvm` prints what it
-// makes.
+// which functions it has and what their parameters are. A graph for a GPU has been
+// through package partition. The caller links the primitives' bitcode, optimises and
+// generates code. It imports harmony, the analyses of kernel graphs, weaver/expr,
+// weaver/fuse, weaver/partition and primitives; it must never import an engine or
+// internal/llvm. `redfox compile --emit llvm` prints what it makes.
 //
 // # A tile
 //
