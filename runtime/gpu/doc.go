@@ -2,8 +2,8 @@
 //
 // In: plans, facts, and PTX that a generator makes of kernel graphs. Out: the go
 // engine's answers. It knows the driver (internal/cuda), the calling convention
-// (harmony/abi) and the service kernels (primitives/service); it must not know how
-// code is made.
+// (harmony/abi) and the service kernels (primitives/service); it must not import what
+// makes code, a generator or internal/llvm: Options brings that.
 //
 // # A run
 //
