@@ -24,6 +24,9 @@ type config struct {
 	repeat  int
 	only    string
 	engines string
+	scale   float64
+	json    string
+	redfox  string
 }
 
 // suite is one table of measurements.
@@ -39,6 +42,7 @@ var suites = []suite{
 	{"cpu", "the engines beside one another, on TPC-H and two closures", benchCPU},
 	{"fusion", "kernels fused and apart, in the patterns of Kernel Weaver", benchFusion},
 	{"latency", "from LogiQL to PTX", benchLatency},
+	{"gpu", "the GPU at work on what it holds, beside its ceilings", benchGPU},
 	{"load", "reading TSV and Parquet", benchLoad},
 	{"check", "checking and compiling a program of 5,000 lines", benchCheck},
 	{"memory", "peak memory of a closure, a process each", benchMemory},
@@ -53,6 +57,9 @@ func main() {
 	flag.IntVar(&c.repeat, "repeat", 5, "repetitions, of which the median counts")
 	flag.StringVar(&c.only, "only", "", "comma-separated workloads of a suite; all when empty")
 	flag.StringVar(&c.engines, "engines", "", "comma-separated engines; all that the machine has when empty")
+	flag.Float64Var(&c.scale, "scale", 1, "of the suite gpu: part of the rows")
+	flag.StringVar(&c.json, "json", "", "of the suite gpu: file that gets the table as JSON")
+	flag.StringVar(&c.redfox, "redfox", "", "of the suite gpu: the command to measure cold processes of; none when empty")
 	flag.Usage = usage
 	flag.Parse()
 	debug.SetGCPercent(25) // as the command line does

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"math/bits"
+	goruntime "runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// mix is a permutation of 64 bits, the finaliser of SplitMix64 (Steele, Lea and Flood,
+// OOPSLA 2014), by which columns are pseudo-random and the same in each run.
+func mix(i uint64) uint64 {
+	i += 0x9e3779b97f4a7c15
+	i = (i ^ i>>30) * 0xbf58476d1ce4e5b9
+	i = (i ^ i>>27) * 0x94d049bb133111eb
+	return i ^ i>>31
+}
+
+// below maps a word that is evenly spread to a number below n.
+func below(word, n uint64) uint64 {
+	hi, _ := bits.Mul64(word, n)
+	return hi
+}
+
+// permute is a permutation of the numbers of so many bits.
+func permute(i uint64, bits int) uint64 {
+	mask := uint64(1)<<bits - 1
+	for range 2 {
+		i = i * 0x9e3779b97f4a7c15 & mask
+		i ^= i >> (bits/2 + 1)
+	}
+	return i * 0xd6e8feb86659fd93 & mask
+}
+
+// everywhere calls do with shares of n rows, on all cores.
+func everywhere(n int, do func(from, to int)) {
+	var wg sync.WaitGroup
+	threads := goruntime.GOMAXPROCS(0)
+	for t := range threads {
+		wg.Go(func() { do(n/threads*t, n/threads*(t+1)+n%threads*((t+1)/threads)) })
+	}
+	wg.Wait()
+}
+
+// column returns n numbers.
+func column[T uint8 | uint16 | uint32 | uint64](n int, f func(i uint64) uint64) []T {
+	out := make([]T, n)
+	everywhere(n, func(from, to int) {
+		for i := from; i < to; i++ {
+			out[i] = T(f(uint64(i)))
+		}
+	})
+	return out
+}
+
+// sum adds up a function of the rows.
+func sum(n int, f func(i int) int64) int64 {
+	var all atomic.Int64
+	everywhere(n, func(from, to int) {
+		s := int64(0)
+		for i := from; i < to; i++ {
+			s += f(i)
+		}
+		all.Add(s)
+	})
+	return all.Load()
+}
+
+// row numbers a table's rows.
+func row(i uint64) uint64 { return i }

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redfoxdb/redfox"
+)
+
+// tpchQueries measures TPC-H over the Parquet files of -tpch, beside DuckDB's answers
+// and times. The bars are those of scale factor 10.
+func (s *gpuSuite) tpchQueries(ctx context.Context) error {
+	names := []string{"q1", "q6", "q3"}
+	if !s.wantsAny(names) {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(s.tpch, "lineitem.parquet")); errors.Is(err, fs.ErrNotExist) {
+		fmt.Printf("TPC-H is left out: there is no %s\n", filepath.Join(s.tpch, "lineitem.parquet"))
+		return nil
+	}
+	bars := map[string]time.Duration{"q1": 1500 * time.Microsecond, "q6": 500 * time.Microsecond}
+	for _, q := range names {
+		if !s.wants(q, true) {
+			continue
+		}
+		sources, err := redfox.ReadSources(testFile("tpch", q+".logic"))
+		if err != nil {
+			return err
+		}
+		prog, err := redfox.Compile(ctx, sources, redfox.Options{})
+		if err != nil {
+			return err
+		}
+		db, err := prog.Load(ctx, redfox.NewFacts().Dir(s.tpch), redfox.LoadOptions{Threads: s.threads})
+		if err != nil {
+			return err
+		}
+		peer, err := duckdb(ctx, s.config, min(s.repeat, 3), q, s.tpch)
+		if err != nil {
+			s.fail(q, err)
+			continue
+		}
+		items := int64(0)
+		for _, f := range db.Report().Files {
+			items = max(items, f.Rows)
+		}
+		j := &job{
+			name: q, program: sources, output: "_", rows: items, unit: "items",
+			check: func(res *redfox.Result) error { return sameRows(res, peer.Rows) },
+			peer:  fmt.Sprintf("DuckDB %s, %d threads, this machine: %s", peer.Version, s.threads, duration(peer.runTime().Seconds())),
+		}
+		if items > 55e6 && items < 65e6 {
+			j.bar = bars[q]
+		}
+		s.measure(ctx, db, j)
+	}
+	return nil
+}
+
+// smallProgram is what a cold process runs.
+var smallProgram = []string{"quickstart", "reach.logic"}
+
+// cold measures the command line in processes of their own, with nothing compiled
+// before and with what the process before left on disk. Each bar is for the whole
+// process; what the driver takes to give a process a context is measured beside, by a
+// program that does nothing else.
+func (s *gpuSuite) cold(ctx context.Context) error {
+	if s.redfox == "" || !s.wantsAny([]string{"cold", "cold-cached", "context"}) {
+		return nil
+	}
+	// The first process on a machine also reads the driver from disk.
+	var contexts []time.Duration
+	for range 4 {
+		t, err := s.driverContext(ctx)
+		if err != nil {
+			fmt.Printf("the driver's own time is left out: %v\n", err)
+			break
+		}
+		contexts = append(contexts, t)
+	}
+	var driver time.Duration
+	if len(contexts) > 1 {
+		driver = median(contexts[1:])
+		s.addTimes("context", contexts[1:], 0, "")
+	}
+	empty, err := os.MkdirTemp("", "redfox-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(empty)
+	kept := filepath.Join(empty, "kept")
+	var cold, cached []time.Duration
+	for i := range min(s.repeat, 5) + 1 {
+		for _, dir := range []string{filepath.Join(empty, strconv.Itoa(i)), kept} {
+			took, err := s.process(ctx, dir)
+			switch {
+			case err != nil:
+				s.fail("cold", err)
+				return nil
+			case i == 0:
+			case dir == kept:
+				cached = append(cached, took)
+			default:
+				cold = append(cold, took)
+			}
+		}
+	}
+	note := ""
+	if driver > 0 {
+		note = "beside the driver's context: %s"
+	}
+	for _, row := range []struct {
+		name  string
+		times []time.Duration
+	}{{"cold", cold}, {"cold-cached", cached}} {
+		about := note
+		if about != "" {
+			about = fmt.Sprintf(note, duration((median(row.times) - driver).Seconds()))
+		}
+		s.addTimes(row.name, row.times, 600*time.Millisecond, about)
+	}
+	return nil
+}
+
+// addTimes adds a row that is only times.
+func (s *gpuSuite) addTimes(name string, times []time.Duration, bar time.Duration, note string) {
+	out := &outcome{Work: name, Peer: note}
+	for _, t := range times {
+		out.Seconds = append(out.Seconds, t.Seconds())
+	}
+	if s.engine != "gpu" {
+		bar = 0
+	}
+	out.summarise(0, "", bar)
+	s.add(out)
+}
+
+// process runs a small program in a process of its own, its cache in a folder.
+func (s *gpuSuite) process(ctx context.Context, cache string) (time.Duration, error) {
+	cmd := exec.CommandContext(ctx, s.redfox, "run", testFile(smallProgram...), "--facts", testFile("quickstart", "facts"),
+		"--engine", s.engine, "--format", "tsv")
+	cmd.Env = append(os.Environ(), "REDFOX_CACHE="+cache, "CUDA_CACHE_PATH="+filepath.Join(cache, "driver"))
+	start := time.Now()
+	out, err := cmd.Output()
+	took := time.Since(start)
+	if err != nil {
+		var failed *exec.ExitError
+		if errors.As(err, &failed) {
+			err = fmt.Errorf("%w: %s", err, failed.Stderr)
+		}
+		return 0, err
+	}
+	if len(strings.TrimSpace(string(out))) == 0 {
+		return 0, errors.New("it printed nothing")
+	}
+	return took, nil
+}
+
+// driverContext returns how long the driver takes from being opened to a context.
+func (s *gpuSuite) driverContext(ctx context.Context) (time.Duration, error) {
+	out, err := exec.CommandContext(ctx, s.python, "bench/driver_context.py").Output()
+	if err != nil {
+		return 0, err
+	}
+	t, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	return time.Duration(t * float64(time.Second)), err
+}
