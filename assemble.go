@@ -79,12 +79,13 @@ func (a *assembler) compile(graph *harmony.Program, k woven.Knowledge) (*codecac
 		return codecache.NewCode(code.Module, text), nil
 	}
 	known := codecache.Knowledge{Fix: k.Fix, Range: k.Range}
+	cache := a.cache
 	build, err := buildid.Get()
-	if err != nil || a.cache == nil { // there is no telling which generator made what is there
-		return make(known)
+	if err != nil { // there is no telling which generator made what is there
+		cache = nil
 	}
 	maker := strings.Join([]string{a.target.Name, build, a.key}, "\x00")
-	return codecache.Compile(a.cache, graph, maker, known, make)
+	return codecache.Compile(cache, graph, maker, known, make)
 }
 
 // assembly returns the code of all functions as one text.

@@ -66,6 +66,7 @@ func closeCards(t *testing.T, s *engines) {
 		}
 		delete(s.made, key)
 	}
+	s.codes = nil
 }
 
 // noGPU lets the test see a machine whose driver says this.
@@ -78,5 +79,8 @@ func noGPU(t *testing.T, attempts ...cuda.Attempt) {
 func hideLLVM(t *testing.T) {
 	t.Helper()
 	findLLVM = func() (*llvm.Library, error) { return nil, &llvm.NotFoundError{} }
-	t.Cleanup(func() { findLLVM = llvm.Open })
+	t.Cleanup(func() { findLLVM = openedLLVM })
 }
+
+// openedLLVM finds the machine's.
+var openedLLVM = findLLVM

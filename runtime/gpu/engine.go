@@ -77,9 +77,13 @@ type Engine struct {
 type sizes struct {
 	policy layout.Policy
 	rows   int64 // that a relation has room for at least
+	// expect bounds the tuples for which there is room at first although a kernel may
+	// have none.
+	expect int64
+	output int64 // rows from which an output keeps the bounds that are known
 }
 
-var defaults = sizes{policy: layout.GPU, rows: 4096}
+var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16}
 
 // program is what is kept of a plan.
 type program struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	goruntime "runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
@@ -66,7 +67,7 @@ var defaults = sizes{policy: layout.CPU, rows: 4096, tiles: 8, convert: 1 << 20,
 	values: 16, partTuples: 1 << 15, partBytes: 1 << 19}
 
 // New returns the cpu engine. It keeps the code of the plans that it has run, so
-// make one and use it for all runs.
+// make one and use it for all runs. It is a runtime.Preparer and an io.Closer.
 func New(o Options) runtime.Engine {
 	return &engine{opts: o, sizes: defaults, programs: woven.Programs[*woven.Codes[*compiled]]{
 		Make: func(*woven.Program) *woven.Codes[*compiled] { return &woven.Codes[*compiled]{Drop: (*compiled).close} },
@@ -79,8 +80,34 @@ func (e *engine) Name() string { return "cpu" }
 
 // Run evaluates the plan.
 func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime.Answer, err error) {
-	if err := context.Cause(ctx); err != nil {
+	err = e.with(ctx, req, func(r *run, compiled time.Duration) (err error) {
+		if answer, err = r.evaluate(ctx); err == nil {
+			answer.Compile = compiled
+		}
+		return err
+	})
+	if err != nil {
 		return nil, err
+	}
+	return answer, nil
+}
+
+// Prepare makes the code of a request.
+func (e *engine) Prepare(ctx context.Context, req *runtime.Request) error {
+	return e.with(ctx, req, func(*run, time.Duration) error { return nil })
+}
+
+// Close frees all code. No run may be at work.
+func (e *engine) Close() error {
+	e.programs.Close()
+	return nil
+}
+
+// with calls f with a run whose facts are bound and whose code is there, and how long
+// making that took, 0 if it was there before.
+func (e *engine) with(ctx context.Context, req *runtime.Request, f func(r *run, compiled time.Duration) error) (err error) {
+	if err := context.Cause(ctx); err != nil {
+		return err
 	}
 	r := &run{mem: newMemory(req.Memory), threads: req.Threads, sizes: e.sizes}
 	if r.threads <= 0 {
@@ -94,28 +121,39 @@ func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 	defer stop()
 	defer func() {
 		if p := recover(); p != nil {
-			answer, err = nil, &woven.InternalError{Engine: "cpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
+			err = &woven.InternalError{Engine: "cpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
 		}
 	}()
 	prog, codes, err := e.programs.Find(req.Plan, e.opts.Lower)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.prepare(ctx, prog); err != nil {
-		return nil, err
+		return err
 	}
-	code, err := codes.Use(r.Bound, func(k woven.Knowledge) (*compiled, error) { return e.compile(prog.Graph, k) })
+	var took time.Duration
+	code, err := codes.Use(r.Bound, func(k woven.Knowledge) (*compiled, error) {
+		begin := time.Now()
+		c, err := e.compile(prog.Graph, k)
+		took = time.Since(begin)
+		if req.Trace != nil {
+			req.Trace(runtime.Span{Track: "host", Name: "make code", Start: begin, Duration: took})
+		}
+		return c, err
+	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer codes.Release(code)
 	r.code = code.Made
-	return r.evaluate(ctx)
+	return f(r, took)
 }
 
 // prepare binds the facts, and chooses layouts for what they say.
 func (r *run) prepare(ctx context.Context, prog *woven.Program) (err error) {
-	if r.Bound, err = woven.Bind(ctx, prog, r.walk.Request.Facts, r.sizes.policy, r.threads); err != nil {
+	policy := r.sizes.policy
+	policy.Parts = policy.Parts && !r.walk.Request.NoDecompose
+	if r.Bound, err = woven.Bind(ctx, prog, r.walk.Request.Facts, policy, r.threads); err != nil {
 		return err
 	}
 	r.walk.Bound = r.Bound

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	goruntime "runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -119,7 +120,7 @@ func (r *run) walk() {
 
 func (r *run) command(c *command) {
 	r.stop.check()
-	if !r.req.Profile {
+	if !r.req.Profile && r.req.Trace == nil {
 		if err := guard(func() { c.run() }); err != nil {
 			r.fail(c, err)
 		}
@@ -130,10 +131,19 @@ func (r *run) command(c *command) {
 	if err := guard(func() { rows, kept = c.run() }); err != nil {
 		r.fail(c, err)
 	}
+	took := time.Since(begin)
 	c.profile.Calls++
 	c.profile.Rows += rows
 	c.profile.Kept += kept
-	c.profile.Time += time.Since(begin)
+	c.profile.Time += took
+	if r.req.Trace != nil {
+		name, _, _ := strings.Cut(c.text(), "\n")
+		s := runtime.Span{Track: "host", Name: name, Start: begin, Duration: took}
+		if rows > 0 || kept > 0 {
+			s.Args = map[string]any{"rows": rows, "new": kept}
+		}
+		r.req.Trace(s)
+	}
 }
 
 // fail passes an error on, with the command's text if it is a bug.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"weak"
 
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -152,6 +153,7 @@ type keptProgram[K any] struct {
 	key  string
 	plan weak.Pointer[queryplan.Plan] // the last one with that key
 	once sync.Once
+	made atomic.Bool // prog and kept are there
 	prog *Program
 	kept K
 	err  error
@@ -189,9 +191,22 @@ func (c *Programs[K]) Find(plan *queryplan.Plan, lower func(*queryplan.Plan) (*h
 		if graph, p.err = lower(plan); p.err == nil {
 			p.prog = NewProgram(plan, graph)
 			p.kept = c.Make(p.prog)
+			p.made.Store(true)
 		}
 	})
 	return p.prog, p.kept, p.err
+}
+
+// Each calls f with what is kept of each program.
+func (c *Programs[K]) Each(f func(K)) {
+	c.mu.Lock()
+	list := slices.Clone(c.list)
+	c.mu.Unlock()
+	for _, p := range list {
+		if p.made.Load() {
+			f(p.kept)
+		}
+	}
 }
 
 // Close gives back what is kept of all programs, of which none may be running.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -174,9 +175,11 @@ func (w *Walk) loop(b *harmony.Block) (done bool, err error) {
 		return false, nil
 	}
 	w.Running = "the loop of " + b.Name
+	begin := time.Now()
 	if done, err = l.Loop(b); !done || err != nil {
 		return false, err
 	}
+	w.trace(begin, Work{})
 	for i, c := range b.Cmds {
 		if err := w.freeAfter(b, i, c); err != nil {
 			return false, err
@@ -192,7 +195,7 @@ func (w *Walk) step(b *harmony.Block, i int, c harmony.Command) error {
 	}
 	w.Running = harmony.CommandString(c)
 	var begin time.Time
-	if w.Request.Profile {
+	if w.Request.Profile || w.Request.Trace != nil {
 		begin = time.Now()
 	}
 	work, err := w.execute(b, i, c)
@@ -202,7 +205,21 @@ func (w *Walk) step(b *harmony.Block, i int, c harmony.Command) error {
 	if w.Request.Profile {
 		w.Charge(c, 1, work, time.Since(begin))
 	}
+	w.trace(begin, work)
 	return w.freeAfter(b, i, c)
+}
+
+// trace tells that what is running began at a time and has ended.
+func (w *Walk) trace(begin time.Time, work Work) {
+	if w.Request.Trace == nil {
+		return
+	}
+	name, _, _ := strings.Cut(w.Running, "\n")
+	s := runtime.Span{Track: "host", Name: name, Start: begin, Duration: time.Since(begin)}
+	if work.Source > 0 || work.Kept > 0 {
+		s.Args = map[string]any{"rows": work.Source, "new": work.Kept, "bytes": work.Bytes}
+	}
+	w.Request.Trace(s)
 }
 
 // Charge adds to the costs of a command. A machine that runs a loop by itself tells
