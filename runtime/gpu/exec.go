@@ -14,10 +14,6 @@ type job struct {
 	from, until int64
 }
 
-// expectRows bounds the tuples for which there is room at first although a kernel
-// may have none.
-const expectRows = 1 << 22
-
 // mostSharing is how many blocks work on the same rows at most.
 const mostSharing = 16
 
@@ -55,7 +51,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 				most = maxRows
 			}
 			if first || t.rel.most > t.rel.limit {
-				expected := max(t.rel.most+min(most, expectRows), r.hints.of(t.rel.decl))
+				expected := max(t.rel.most+min(most, r.sizes.expect), r.hints.of(t.rel.decl))
 				if err := t.rel.makeRoom(ctx, slack*t.sinks, expected); err != nil {
 					return err
 				}
@@ -65,7 +61,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		}
 		for _, t := range e.groups {
 			if first || t.rel.most > t.rel.limit {
-				expected := max(t.rel.most+min(n*t.sinks, expectRows), r.hints.of(t.rel.decl))
+				expected := max(t.rel.most+min(n*t.sinks, r.sizes.expect), r.hints.of(t.rel.decl))
 				if err := t.rel.makeRoom(ctx, slack*t.sinks, expected); err != nil {
 					return err
 				}

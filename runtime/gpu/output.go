@@ -18,7 +18,7 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	cols, err := download(r.Bound, decl, n, func(i int, to []byte) error { return r.fetch(r.ctx, to, rel.cols[i].data) })
+	cols, err := download(r.Bound, decl, n, r.sizes.output, func(i int, to []byte) error { return r.fetch(r.ctx, to, rel.cols[i].data) })
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +31,12 @@ const copyBlock = 1 << 12
 
 // download makes columns of n rows of a relation, whose offsets fetch fetches. Columns
 // keep the bounds that are known of them where offsets can be copied as they are, and
-// are made as narrow as their words allow where there are few rows.
-func download(b *woven.Bound, decl *harmony.Relation, n int64, fetch func(col int, to []byte) error) ([]*store.Column, error) {
+// are made as narrow as their words allow where there are fewer rows than many.
+func download(b *woven.Bound, decl *harmony.Relation, n, many int64, fetch func(col int, to []byte) error) ([]*store.Column, error) {
 	cols := make([]*store.Column, len(decl.Cols))
 	for i, c := range decl.Cols {
 		bound, packed := b.IsPacked(decl, i)
-		if packed && n >= packedRows {
+		if packed && n >= many {
 			cols[i] = store.NewPacked(c.Type, b.Dict(decl, i), int(n), bound.Lo, bound.Hi)
 			if err := fetch(i, bytesOfColumn(cols[i])); err != nil {
 				return nil, err
@@ -59,9 +59,6 @@ func download(b *woven.Bound, decl *harmony.Relation, n int64, fetch func(col in
 	}
 	return cols, nil
 }
-
-// packedRows is from how many rows outputs keep the bounds that are known.
-const packedRows = 1 << 16
 
 // Keep leaves a relation on the device.
 func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
@@ -108,7 +105,7 @@ func (k *kept) Fetch(ctx context.Context) (*store.Relation, error) {
 	if err != nil {
 		return nil, err
 	}
-	cols, err := download(k.bound, k.decl, k.rows, func(i int, to []byte) error {
+	cols, err := download(k.bound, k.decl, k.rows, k.engine.sizes.output, func(i int, to []byte) error {
 		if len(to) == 0 {
 			return nil
 		}
