@@ -245,7 +245,9 @@ func TestCancelAnywhere(t *testing.T) {
 			cancel(nil)
 			return // it makes fewer calls
 		}
-		check(t, fmt.Sprintf("after call %d", n), e, plan, db)
+		if n%4 == 0 {
+			check(t, fmt.Sprintf("after call %d", n), e, plan, db)
+		}
 	}
 }
 
@@ -338,6 +340,37 @@ func TestResidents(t *testing.T) {
 	}
 	if use := e.Use(); use.Resident != 0 || use.Held != 0 {
 		t.Errorf("facts are forgotten, and the engine holds %+v", use)
+	}
+}
+
+// TestStaging copies columns that are too large for the driver's own buffer through the
+// engine's, also those of several runs at a time.
+func TestStaging(t *testing.T) {
+	plan, _ := enginetest.Stored(t, "r(x, y) -> int(x), int(y).\nn[] = v <- agg<<v = total(z)>> r(x, y), z = x - y.\n", oracle.Facts{})
+	var xs, ys []int64
+	for i := range int64(700_000) { // more than one buffer of 4 MiB
+		xs, ys = append(xs, i<<33+5), append(ys, i<<33)
+	}
+	rel, err := store.FromSlices(store.Schema{Name: "r", Keys: 2, Args: []store.Field{{Name: "x", Type: scalar.IntType}, {Name: "y", Type: scalar.IntType}}}, xs, ys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := store.NewDatabase()
+	db.Put(rel)
+	for _, bare := range []bool{false, true} {
+		e, _ := card{items: 1024, Options: emulated.Options{Bare: bare}}.open(t)
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+				if err != nil {
+					t.Error(err)
+				} else if got := enginetest.Contents(answer.Outputs["n"]); len(got) != 1 || got[0][0].Int() != 5*700_000 {
+					t.Errorf("got %v", got)
+				}
+			})
+		}
+		wg.Wait()
 	}
 }
 

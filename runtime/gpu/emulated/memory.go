@@ -257,7 +257,8 @@ func (m *Memory) check(b *block, after string) {
 }
 
 func (m *Memory) checkSpent(b *block, after string) {
-	if at := slices.IndexFunc(b.data(), func(v byte) bool { return v != spoiltByte }); at >= 0 && !isFull(b.data(), spoiltByte) {
+	if !isFull(b.data(), spoiltByte) {
+		at := slices.IndexFunc(b.data(), func(v byte) bool { return v != spoiltByte })
 		m.driver.wrong("byte %d of an allocation of %d bytes was written after it was freed%s", at, b.bytes, after)
 		fill(b.data(), spoiltByte)
 	}
