@@ -152,7 +152,7 @@ func (c *share) Free(p cuda.Pointer) error {
 	return c.call(name, func() error {
 		b, err := c.memory.find(p, ofContext)
 		if err != nil {
-			c.driver.wrong("%s: %v", name, err)
+			c.wrong("%s: %v", name, err)
 			return failure(name, InvalidValue, "%v", err)
 		}
 		c.synchronize()
@@ -166,7 +166,7 @@ func (c *share) Free(p cuda.Pointer) error {
 func (p *primary) bytes(call string, at cuda.Pointer, n uint64) ([]byte, error) {
 	data, err := p.memory.Bytes(at, n)
 	if err != nil {
-		p.driver.wrong("%s: %v", call, err)
+		p.wrong("%s: %v", call, err)
 		return nil, failure(call, InvalidValue, "%v", err)
 	}
 	return data, nil
@@ -235,7 +235,7 @@ func (p *primary) fill8(call string, at cuda.Pointer, value uint8, n uint64) err
 
 func (p *primary) fill32(call string, at cuda.Pointer, value uint32, n uint64) error {
 	if at%4 != 0 {
-		p.driver.wrong("%s: address %#x", call, at)
+		p.wrong("%s: address %#x", call, at)
 		return failure(call, InvalidValue, "address %#x", at)
 	}
 	data, err := p.bytes(call, at, 4*n)

@@ -153,7 +153,7 @@ func (f *function) execute(shape cuda.Shape, params []int64) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if m.closed {
-		m.ctx.driver.wrong("kernel %s of a module that was closed before a stream came to it", f.name)
+		m.ctx.wrong("kernel %s of a module that was closed before a stream came to it", f.name)
 		return failure(Execution, IllegalAddress, "kernel %s", f.name)
 	}
 	err := f.run(m.ctx.memory, shape, params)

@@ -100,7 +100,7 @@ func (s *stream) Free(at cuda.Pointer) error {
 	return s.unrecorded(name, func() error {
 		b, err := s.ctx.memory.find(at, ofPool)
 		if err != nil {
-			s.ctx.driver.wrong("%s: %v", name, err)
+			s.ctx.wrong("%s: %v", name, err)
 			return failure(name, InvalidValue, "%v", err)
 		}
 		s.ctx.memory.mu.Lock()
@@ -191,7 +191,7 @@ func (p *pool) Close() error {
 	return p.close(name, func() error {
 		p.line.Lock()
 		if n := len(p.owned); n > 0 {
-			p.ctx.driver.wrong("%s: %d allocations, %d bytes, are not freed", name, n, p.use.Used)
+			p.ctx.wrong("%s: %d allocations, %d bytes, are not freed", name, n, p.use.Used)
 		}
 		p.line.Unlock()
 		p.trim(0)

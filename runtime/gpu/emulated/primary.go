@@ -42,6 +42,14 @@ func (p *primary) enter(call string) error {
 // lose makes the context useless. What streams have to do is not done.
 func (p *primary) lose(e *cuda.Error) { p.lost.CompareAndSwap(nil, e) }
 
+// wrong notes a wrong use of the context, unless it is lost: then nothing is as it
+// should be.
+func (p *primary) wrong(format string, args ...any) {
+	if p.lost.Load() == nil {
+		p.driver.wrong(format, args...)
+	}
+}
+
 // count notes that an object was made or closed.
 func (p *primary) count(kind string, n int) {
 	p.mu.Lock()

@@ -250,7 +250,7 @@ func (p *primary) usable(call string, at cuda.Pointer) error {
 	dying := b != nil && b.dying
 	m.mu.Unlock()
 	if dying {
-		p.driver.wrong("%s: memory at %#x, which was freed", call, at)
+		p.wrong("%s: memory at %#x, which was freed", call, at)
 		return failure(call, InvalidValue, "memory at %#x was freed", at)
 	}
 	return nil
