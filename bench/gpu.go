@@ -30,7 +30,7 @@ type job struct {
 	ceiling   time.Duration
 	ceilingOf string
 	bar       time.Duration // at most so long; 0 if there is none
-	peer      string        // another system's published figure for the work
+	peer      string        // another system's figure for the work, and where it is of
 	check     func(*redfox.Result) error
 	// verify, if set, is run once over the same facts; its value of `_` must be this.
 	verify   []redfox.Source
@@ -325,32 +325,30 @@ func (s *gpuSuite) print() {
 			rows = append(rows, table.Row{o.Work, "failed: " + o.Failure})
 			continue
 		}
-		share, bar, ceiling := "", "", ""
-		if o.Ceiling > 0 {
-			ceiling = fmt.Sprintf("%s, %s", duration(o.Ceiling), o.CeilingOf)
-			share = fmt.Sprintf("%.0f %%", 100*o.Share)
-		}
-		if o.Bar > 0 {
-			bar = duration(o.Bar) + map[bool]string{true: " met", false: " MISSED"}[o.Met]
-		}
-		bytes, bandwidth := "", ""
-		if o.Bytes > 0 {
-			bytes = fmt.Sprintf("%.4g GB", float64(o.Bytes)/1e9)
-			bandwidth = fmt.Sprintf("%.3g TB/s", o.Bandwidth/1e12)
-		}
-		rate := ""
-		if o.Rows > 0 {
-			rate = fmt.Sprintf("%.3g G %s/s", o.Rate/1e9, o.Unit)
-		}
-		rows = append(rows, table.Row{o.Work, o.Rows, bytes, duration(o.Median),
-			fmt.Sprintf("%s to %s", duration(o.Low), duration(o.High)), rate, bandwidth, ceiling, share, bar, o.Peer})
+		row := table.Row{o.Work, blank(o.Rows > 0, "%.6g", float64(o.Rows)/1e6), blank(o.Bytes > 0, "%.4g", float64(o.Bytes)/1e9),
+			milli(o.Median), milli(o.Low) + " to " + milli(o.High),
+			blank(o.Rows > 0, "%.3g G %s/s", o.Rate/1e9, o.Unit), blank(o.Bytes > 0, "%.3g", o.Bandwidth/1e12)}
+		row = append(row, blank(o.Ceiling > 0, "%s, %s", milli(o.Ceiling), o.CeilingOf), blank(o.Ceiling > 0, "%.0f %%", 100*o.Share))
+		verdict := map[bool]string{true: "met", false: "missed"}[o.Met]
+		rows = append(rows, append(row, blank(o.Bar > 0, "%s %s", milli(o.Bar), verdict), o.Peer))
 	}
 	title := fmt.Sprintf("engine %s, hot and resident, medians of %d, answers checked, scale %g", s.engine, s.repeat, s.scale)
 	if s.machine.Device != "" {
-		title += "\n" + s.machine.Device + "; " + s.machine.After
+		title += "\n" + s.machine.Device + "; at the end " + s.machine.After
 	}
-	report(title, table.Row{"work", "rows", "bytes", "time", "spread", "rate", "bandwidth", "ceiling", "share", "bar", "published"}, rows)
+	report(title, table.Row{"work", "M rows", "GB", "ms", "spread", "rate", "TB/s", "ceiling", "share", "bar", "others"}, rows)
 }
+
+// blank formats what is there.
+func blank(there bool, format string, values ...any) string {
+	if !there {
+		return ""
+	}
+	return fmt.Sprintf(format, values...)
+}
+
+// milli renders seconds as milliseconds, with four significant digits.
+func milli(s float64) string { return fmt.Sprintf("%.4g", s*1e3) }
 
 // write writes the rows so far as JSON.
 func (s *gpuSuite) write() error {
@@ -362,12 +360,4 @@ func (s *gpuSuite) write() error {
 		return err
 	}
 	return os.WriteFile(s.json, append(text, '\n'), 0o644)
-}
-
-// duration renders seconds with three significant digits.
-func duration(s float64) string {
-	if s < 1 {
-		return fmt.Sprintf("%.3g ms", s*1e3)
-	}
-	return fmt.Sprintf("%.3g s", s)
 }
