@@ -179,7 +179,7 @@ func (b *boundEntry) word(p *param, w *worker) (int64, error) {
 		}
 		return 0, nil
 	case abi.ValuesData:
-		return b.values[p.Index].address(), nil
+		return b.values[p.Index].Address(), nil
 	}
 	switch {
 	case p.rel != nil:
@@ -252,11 +252,11 @@ func (x *index) word(p *param) (int64, error) {
 	case abi.IndexBits:
 		return int64(x.lay.Fields[p.Index].Bits), nil
 	case abi.IndexBegins:
-		return x.begins.address(), nil
+		return x.begins.Address(), nil
 	case abi.IndexRows:
 		return x.rowsAddress(), nil
 	case abi.IndexWideSlots:
-		return x.wide.address(), nil
+		return x.wide.Address(), nil
 	case abi.IndexWideMask:
 		return int64(x.wide.mask), nil
 	case abi.IndexWideColumns:
@@ -286,9 +286,9 @@ func (t *groupTable) word(p *param) (int64, error) {
 	case abi.GroupColumns:
 		return t.columnPointers(), nil
 	case abi.GroupCells:
-		return t.cells[p.Index].address(), nil
+		return t.cells[p.Index].Address(), nil
 	case abi.GroupOccupied:
-		return t.occupied.address(), nil
+		return t.occupied.Address(), nil
 	case abi.GroupShared:
 		return 0, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -109,13 +110,13 @@ func (e *engine) with(ctx context.Context, req *runtime.Request, f func(r *run, 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	r := &run{mem: newMemory(req.Memory), threads: req.Threads, sizes: e.sizes}
+	r := &run{mem: account.New(req.Memory), threads: req.Threads, sizes: e.sizes}
 	if r.threads <= 0 {
 		r.threads = goruntime.GOMAXPROCS(0)
 	}
 	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: r.threads, Memory: r.mem}, Running: "preparation"}
 	r.cancel.ctx = ctx
-	defer r.mem.close()
+	defer r.mem.Close()
 	defer r.freeHosts()
 	stop := context.AfterFunc(ctx, r.cancel.cancel)
 	defer stop()
@@ -158,7 +159,7 @@ func (r *run) prepare(ctx context.Context, prog *woven.Program) (err error) {
 	}
 	r.walk.Bound = r.Bound
 	for _, c := range r.Data.Copies {
-		if err := r.mem.reserve(c.Name, c.Bytes); err != nil {
+		if err := r.mem.Reserve(c.Name, c.Bytes); err != nil {
 			return err
 		}
 	}
@@ -173,6 +174,6 @@ func (r *run) evaluate(ctx context.Context) (*runtime.Answer, error) {
 		return nil, err
 	}
 	answer.Dropped += r.dropped
-	answer.Peak = r.mem.peak.Load()
+	answer.Peak = r.mem.Peak()
 	return answer, nil
 }

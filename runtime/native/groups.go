@@ -1,6 +1,7 @@
 package native
 
 import (
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"math/bits"
 
@@ -16,7 +17,7 @@ type groups struct {
 	decl  *harmony.Groups
 	lay   *layout.Key
 	what  string
-	mem   *memory
+	mem   *account.Memory
 	cells []abi.Cell
 	// strings has the dictionary of each accumulator that compares strings whose
 	// codes are in no order, else nil.
@@ -24,19 +25,19 @@ type groups struct {
 	workers []*groupTable
 }
 
-func newGroups(m *memory, decl *harmony.Groups, lay *layout.Key, what string, workers int) *groups {
+func newGroups(m *account.Memory, decl *harmony.Groups, lay *layout.Key, what string, workers int) *groups {
 	g := &groups{decl: decl, lay: lay, what: what, mem: m, strings: make([]*store.Dict, len(decl.Accs))}
 	for _, a := range decl.Accs {
 		g.cells = append(g.cells, abi.CellOf(a.Fn, a.In))
 	}
 	for range workers {
-		t := &groupTable{groups: g, cells: make([]region, len(g.cells))}
-		for _, r := range append([]*region{&t.keys.region, &t.wide.region, &t.occupied}, t.accumulators()...) {
-			r.mem = m
+		t := &groupTable{groups: g, cells: make([]account.Region, len(g.cells))}
+		for _, r := range append([]*account.Region{&t.keys.Region, &t.wide.Region, &t.occupied}, t.accumulators()...) {
+			r.Memory = m
 		}
 		if lay.Form == abi.Wide {
 			for _, c := range decl.Keys {
-				t.tuples = append(t.tuples, &column{Column: layout.Words, typ: c.Type, region: region{mem: m}})
+				t.tuples = append(t.tuples, &column{Column: layout.Words, typ: c.Type, Region: account.Region{Memory: m}})
 			}
 		}
 		g.workers = append(g.workers, t)
@@ -82,15 +83,15 @@ type groupTable struct {
 	keys     keyTable
 	wide     rowTable
 	tuples   []*column
-	cells    []region
-	occupied region
+	cells    []account.Region
+	occupied account.Region
 	slots    int // that have cells; 0 before the first use
 
 	pointers []int64
 }
 
-func (t *groupTable) accumulators() []*region {
-	out := make([]*region, len(t.cells))
+func (t *groupTable) accumulators() []*account.Region {
+	out := make([]*account.Region, len(t.cells))
 	for i := range t.cells {
 		out[i] = &t.cells[i]
 	}
@@ -111,18 +112,18 @@ func (t *groupTable) makeRoom(slack int) error {
 		if err := t.growKeys(need); err != nil {
 			return err
 		}
-		t.gauge.limit = int64(roomOf(&t.keys.region, t.keys.mask) - slack)
+		t.gauge.limit = int64(roomOf(&t.keys.Region, t.keys.mask) - slack)
 		return nil
 	}
 	if err := t.growTuples(need); err != nil {
 		return err
 	}
-	t.gauge.limit = int64(min(t.slots, roomOf(&t.wide.region, t.wide.mask)) - slack)
+	t.gauge.limit = int64(min(t.slots, roomOf(&t.wide.Region, t.wide.mask)) - slack)
 	return nil
 }
 
 func (t *groupTable) growKeys(need int) error {
-	if t.slots > 0 && need <= roomOf(&t.keys.region, t.keys.mask) {
+	if t.slots > 0 && need <= roomOf(&t.keys.Region, t.keys.mask) {
 		return nil
 	}
 	slots := slotsFor(need)
@@ -133,26 +134,26 @@ func (t *groupTable) growKeys(need int) error {
 		return t.addSlots(t.keys.slotCount())
 	}
 	// The slots move: accumulators and marks get new memory.
-	oldCells, occupied := t.cells, region{mem: t.mem}
-	occupied.move(&t.occupied)
-	t.cells, t.slots = make([]region, len(oldCells)), 0
+	oldCells, occupied := t.cells, account.Region{Memory: t.mem}
+	occupied.Move(&t.occupied)
+	t.cells, t.slots = make([]account.Region, len(oldCells)), 0
 	for _, r := range t.accumulators() {
-		r.mem = t.mem
+		r.Memory = t.mem
 	}
 	slots = max(slots, 2*int(t.keys.mask+1))
 	if err := t.addSlots(slots + 1); err != nil {
 		return err
 	}
-	from, to := words(&occupied), words(&t.occupied)
+	from, to := account.Words(&occupied), account.Words(&t.occupied)
 	err := t.keys.resize(t.what, slots, func(a, b int) {
 		to[b] = from[a]
 		for i, c := range t.groups.cells {
-			copy(words(&t.cells[i])[c.Words*b:], words(&oldCells[i])[c.Words*a:][:c.Words])
+			copy(account.Words(&t.cells[i])[c.Words*b:], account.Words(&oldCells[i])[c.Words*a:][:c.Words])
 		}
 	})
-	occupied.free()
+	occupied.Free()
 	for i := range oldCells {
-		oldCells[i].free()
+		oldCells[i].Free()
 	}
 	return err
 }
@@ -161,7 +162,7 @@ func (t *groupTable) growTuples(need int) error {
 	if need > t.slots {
 		slots := max(need, 2*t.slots)
 		for _, c := range t.tuples {
-			if err := c.grow(t.what, 8*slots); err != nil {
+			if err := c.Grow(t.what, 8*slots); err != nil {
 				return err
 			}
 		}
@@ -169,7 +170,7 @@ func (t *groupTable) growTuples(need int) error {
 			return err
 		}
 	}
-	if need <= roomOf(&t.wide.region, t.wide.mask) {
+	if need <= roomOf(&t.wide.Region, t.wide.mask) {
 		return nil
 	}
 	return t.wide.build(t.mem, t.what, slotsFor(need+need/2), t.tupleColumns(), int(t.gauge.cursor))
@@ -178,7 +179,7 @@ func (t *groupTable) growTuples(need int) error {
 func (t *groupTable) tupleColumns() [][]int64 {
 	out := make([][]int64, len(t.tuples))
 	for i, c := range t.tuples {
-		out[i] = wordsOf(&c.region)
+		out[i] = wordsOf(&c.Region)
 	}
 	return out
 }
@@ -188,16 +189,16 @@ func (t *groupTable) addSlots(slots int) error {
 	for i, c := range t.groups.cells {
 		r := &t.cells[i]
 		had := t.slots * c.Words
-		if err := r.grow(t.what, 8*slots*c.Words); err != nil {
+		if err := r.Grow(t.what, 8*slots*c.Words); err != nil {
 			return err
 		}
 		if c.Initial != 0 {
-			for k := range words(r)[had : slots*c.Words] {
-				words(r)[had+k] = uint64(c.Initial)
+			for k := range account.Words(r)[had : slots*c.Words] {
+				account.Words(r)[had+k] = uint64(c.Initial)
 			}
 		}
 	}
-	if err := t.occupied.grow(t.what, 8*slots); err != nil {
+	if err := t.occupied.Grow(t.what, 8*slots); err != nil {
 		return err
 	}
 	t.slots = slots
@@ -214,9 +215,9 @@ func (t *groupTable) clear() {
 	}
 	t.gauge.cursor = 0
 	slots := t.slots
-	t.keys.zero(t.keys.bytes)
-	t.wide.zero(t.wide.bytes)
-	t.occupied.zero(t.occupied.bytes)
+	t.keys.Zero(t.keys.Bytes)
+	t.wide.Zero(t.wide.Bytes)
+	t.occupied.Zero(t.occupied.Bytes)
 	for i, c := range t.groups.cells {
 		w := wordsOf(&t.cells[i])[:slots*c.Words]
 		for k := range w {
@@ -227,14 +228,14 @@ func (t *groupTable) clear() {
 
 func (t *groupTable) free() {
 	t.gauge.cursor, t.slots = 0, 0
-	t.keys.free()
-	t.wide.free()
-	t.occupied.free()
+	t.keys.Free()
+	t.wide.Free()
+	t.occupied.Free()
 	for i := range t.cells {
-		t.cells[i].free()
+		t.cells[i].Free()
 	}
 	for _, c := range t.tuples {
-		c.free()
+		c.Free()
 	}
 }
 
@@ -244,14 +245,14 @@ func (t *groupTable) merge(from *groupTable) error {
 		return err
 	}
 	add := func(b, a int) {
-		words(&t.occupied)[b] = 1
+		account.Words(&t.occupied)[b] = 1
 		for i, c := range t.groups.cells {
-			t.combine(i, words(&t.cells[i])[c.Words*b:][:c.Words], words(&from.cells[i])[c.Words*a:][:c.Words])
+			t.combine(i, account.Words(&t.cells[i])[c.Words*b:][:c.Words], account.Words(&from.cells[i])[c.Words*a:][:c.Words])
 		}
 	}
 	switch t.lay.Form {
 	case abi.Hash:
-		slots := words(&t.keys.region)
+		slots := account.Words(&t.keys.Region)
 		from.keys.each(func(slot int, key uint64) {
 			at := t.keys.slot(slots, key)
 			if slots[at] == 0 {
@@ -261,7 +262,7 @@ func (t *groupTable) merge(from *groupTable) error {
 			add(at, slot)
 		})
 	case abi.Wide:
-		slots, into, cols := words(&t.wide.region), t.tupleColumns(), from.tupleColumns()
+		slots, into, cols := account.Words(&t.wide.Region), t.tupleColumns(), from.tupleColumns()
 		for a := range int(from.gauge.cursor) {
 			row, slot, hash := t.wide.find(slots, into, cols, a)
 			if row < 0 {
@@ -275,7 +276,7 @@ func (t *groupTable) merge(from *groupTable) error {
 			add(row, a)
 		}
 	default:
-		for slot, occupied := range words(&from.occupied)[:from.slots] {
+		for slot, occupied := range account.Words(&from.occupied)[:from.slots] {
 			if occupied != 0 {
 				add(slot, slot)
 			}
@@ -325,9 +326,9 @@ func (g *groups) combine(i int, into, from []uint64) {
 
 func (t *groupTable) tableAddress() int64 {
 	if t.lay.Form == abi.Wide {
-		return t.wide.address()
+		return t.wide.Address()
 	}
-	return t.keys.address()
+	return t.keys.Address()
 }
 
 func (t *groupTable) size() int64 {
@@ -351,7 +352,7 @@ func (t *groupTable) numbers() int {
 func (t *groupTable) columnPointers() int64 {
 	t.pointers = t.pointers[:0]
 	for _, c := range t.tuples {
-		t.pointers = append(t.pointers, c.address())
+		t.pointers = append(t.pointers, c.Address())
 	}
 	return addressOf(t.pointers)
 }

@@ -1,5 +1,7 @@
 package native
 
+import "github.com/redfoxdb/redfox/runtime/account"
+
 // These are the tables of the primitives as the runtime has to write them, when
 // it makes larger ones or merges those of several workers: primitives/src/hash.h,
 // set64.h and rowset.h say how they are laid out.
@@ -28,7 +30,7 @@ func hashTuple(cols [][]int64, row int) uint64 {
 
 // keyTable is a set64: mask + 1 slots of keys and a word for the key 0.
 type keyTable struct {
-	region
+	account.Region
 	mask uint64
 }
 
@@ -36,9 +38,9 @@ type keyTable struct {
 func (t *keyTable) slotCount() int { return int(t.mask) + 2 }
 
 // make gives the empty table 1<<bits slots.
-func (t *keyTable) make(m *memory, what string, slots int) error {
+func (t *keyTable) make(m *account.Memory, what string, slots int) error {
 	t.mask = uint64(slots - 1)
-	return t.alloc(m, what, 8*t.slotCount())
+	return t.Alloc(m, what, 8*t.slotCount())
 }
 
 // slot finds a key, or the place for it.
@@ -62,7 +64,7 @@ func (t *keyTable) put(slots []uint64, key uint64) int {
 
 // each visits the keys and their slots.
 func (t *keyTable) each(visit func(slot int, key uint64)) {
-	slots := words(&t.region)
+	slots := account.Words(&t.Region)
 	for i, k := range slots[:t.mask+1] {
 		if k != 0 {
 			visit(i, k)
@@ -78,24 +80,24 @@ func (t *keyTable) each(visit func(slot int, key uint64)) {
 // in step as the table becomes larger. moved, if set, hears of every key's slots.
 func (t *keyTable) resize(what string, slots int, moved func(from, to int)) error {
 	var next keyTable
-	if err := next.make(t.mem, what, slots); err != nil {
+	if err := next.make(t.Memory, what, slots); err != nil {
 		return err
 	}
-	into := words(&next.region)
+	into := account.Words(&next.Region)
 	t.each(func(slot int, key uint64) {
 		at := next.put(into, key)
 		if moved != nil {
 			moved(slot, at)
 		}
 	})
-	t.move(&next.region)
+	t.Move(&next.Region)
 	t.mask = next.mask
 	return nil
 }
 
 // rowTable is a rowset: slots of hash bits above row numbers.
 type rowTable struct {
-	region
+	account.Region
 	mask uint64
 }
 
@@ -107,15 +109,15 @@ const (
 
 // build enters the first rows of columns, which are all different, into a new
 // table of so many slots.
-func (t *rowTable) build(m *memory, what string, slots int, cols [][]int64, rows int) error {
+func (t *rowTable) build(m *account.Memory, what string, slots int, cols [][]int64, rows int) error {
 	var next rowTable
-	if err := next.alloc(m, what, 8*slots); err != nil {
+	if err := next.Alloc(m, what, 8*slots); err != nil {
 		return err
 	}
 	next.mask = uint64(slots - 1)
-	next.enter(words(&next.region), cols, rows)
-	t.mem = m
-	t.move(&next.region)
+	next.enter(account.Words(&next.Region), cols, rows)
+	t.Memory = m
+	t.Move(&next.Region)
 	t.mask = next.mask
 	return nil
 }

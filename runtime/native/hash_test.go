@@ -1,18 +1,17 @@
 package native
 
 import (
+	"github.com/redfoxdb/redfox/runtime/account"
 	"math/rand/v2"
-	"slices"
 	"testing"
-	"unsafe"
 )
 
 // TestKeyTable grows a table and looks for every key in the place where a probe
 // that starts at its home finds it.
 func TestKeyTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	m := newMemory(0)
-	defer m.close()
+	m := account.New(0)
+	defer m.Close()
 	var table keyTable
 	if err := table.make(m, "keys", 64); err != nil {
 		t.Fatal(err)
@@ -23,10 +22,10 @@ func TestKeyTable(t *testing.T) {
 		if n == 10 {
 			key = 0
 		}
-		if len(known)+1 > roomOf(&table.region, table.mask) {
+		if len(known)+1 > roomOf(&table.Region, table.mask) {
 			before := map[uint64]int{}
 			table.each(func(slot int, key uint64) { before[key] = slot })
-			slots := words(&table.region)
+			slots := account.Words(&table.Region)
 			if err := table.resize("keys", 2*int(table.mask+1), func(from, to int) {
 				if key := slots[from]; from < len(slots)-1 && before[key] != from {
 					t.Fatalf("key %d moves from %d, not %d", key, from, before[key])
@@ -35,7 +34,7 @@ func TestKeyTable(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		slots := words(&table.region)
+		slots := account.Words(&table.Region)
 		if at := table.slot(slots, key); (slots[at] != 0) != known[key] {
 			t.Fatalf("key %d is known: %v", key, known[key])
 		}
@@ -45,23 +44,23 @@ func TestKeyTable(t *testing.T) {
 	count := 0
 	table.each(func(slot int, key uint64) {
 		count++
-		if !known[key] || table.slot(words(&table.region), key) != slot {
+		if !known[key] || table.slot(account.Words(&table.Region), key) != slot {
 			t.Fatalf("key %d is in slot %d", key, slot)
 		}
 	})
 	if count != len(known) {
 		t.Errorf("%d keys, not %d", count, len(known))
 	}
-	table.free()
-	if m.held.Load() != 0 || len(m.regions) != 0 {
-		t.Errorf("%d bytes and %d regions are held", m.held.Load(), len(m.regions))
+	table.Free()
+	if m.Held() != 0 || m.Mapped() != 0 {
+		t.Errorf("%d bytes and %d regions are held", m.Held(), m.Mapped())
 	}
 }
 
 func TestRowTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	m := newMemory(0)
-	defer m.close()
+	m := account.New(0)
+	defer m.Close()
 	const rows = 5000
 	cols := [][]int64{make([]int64, rows), make([]int64, rows), make([]int64, rows)}
 	for i := range rows {
@@ -72,55 +71,12 @@ func TestRowTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range rows {
-		if row, _, _ := table.find(words(&table.region), cols, cols, i); row != i {
+		if row, _, _ := table.find(account.Words(&table.Region), cols, cols, i); row != i {
 			t.Fatalf("row %d is found at %d", i, row)
 		}
 	}
 	other := [][]int64{{7}, {9}, {0}}
-	if row, slot, _ := table.find(words(&table.region), cols, other, 0); row >= 0 || words(&table.region)[slot] != 0 {
+	if row, slot, _ := table.find(account.Words(&table.Region), cols, other, 0); row >= 0 || account.Words(&table.Region)[slot] != 0 {
 		t.Errorf("a tuple that is not there is found at %d", row)
-	}
-}
-
-// TestRegion grows regions across the size from which they are mapped, and moves
-// them.
-func TestRegion(t *testing.T) {
-	m := newMemory(0)
-	defer m.close()
-	var r region
-	if err := r.alloc(m, "words", 8); err != nil {
-		t.Fatal(err)
-	}
-	for n := 1; n <= 1<<20; n *= 4 {
-		if err := r.grow("words", 8*n); err != nil {
-			t.Fatal(err)
-		}
-		w := words(&r)
-		if i := slices.IndexFunc(w[n/4:], func(v uint64) bool { return v != 0 }); i >= 0 {
-			t.Fatalf("word %d of %d new ones is not 0", i, n)
-		}
-		for i := range n / 4 {
-			if w[i] != uint64(i)+1 {
-				t.Fatalf("word %d is lost at size %d", i, n)
-			}
-		}
-		for i := range w[:n] {
-			w[i] = uint64(i) + 1
-		}
-		if uintptr(unsafe.Pointer(&w[0]))%16 != 0 {
-			t.Errorf("%d words are not aligned", n)
-		}
-		if m.held.Load() != int64(8*n) {
-			t.Errorf("%d bytes are held for %d words", m.held.Load(), n)
-		}
-	}
-	s := region{mem: m}
-	s.move(&r)
-	if r.data != nil || words(&s)[5] != 6 {
-		t.Error("a moved region is not what it was")
-	}
-	s.free()
-	if m.held.Load() != 0 || len(m.regions) != 0 {
-		t.Errorf("%d bytes and %d regions are held", m.held.Load(), len(m.regions))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -14,7 +15,7 @@ type index struct {
 	lay  *layout.Key
 	rel  *relation
 	what string
-	mem  *memory
+	mem  *account.Memory
 
 	form abi.Form
 	// built says that it holds those rows of that generation of the relation.
@@ -25,10 +26,10 @@ type index struct {
 	// keys ascending, so that begins tell the rows without rows.
 	identity bool
 
-	table  region   // what IndexTable points to, unless keys do
-	keys   keyTable // of Hash, but for unique
-	begins region
-	rows   region
+	table  account.Region // what IndexTable points to, unless keys do
+	keys   keyTable       // of Hash, but for unique
+	begins account.Region
+	rows   account.Region
 	wide   rowTable
 	tuples []*column // the key tuples of a wide index
 	gauge  gauge     // their number
@@ -37,14 +38,14 @@ type index struct {
 	pointers []int64
 }
 
-func newIndex(m *memory, decl *harmony.Index, lay *layout.Key, rel *relation) *index {
+func newIndex(m *account.Memory, decl *harmony.Index, lay *layout.Key, rel *relation) *index {
 	x := &index{decl: decl, lay: lay, rel: rel, what: "an index of " + rel.what, mem: m, form: lay.Form}
-	for _, r := range []*region{&x.table, &x.keys.region, &x.begins, &x.rows, &x.wide.region} {
-		r.mem = m
+	for _, r := range []*account.Region{&x.table, &x.keys.Region, &x.begins, &x.rows, &x.wide.Region} {
+		r.Memory = m
 	}
 	if lay.Form == abi.Wide {
 		for _, c := range decl.Key {
-			x.tuples = append(x.tuples, &column{Column: layout.Words, typ: rel.decl.Cols[c].Type, region: region{mem: m}})
+			x.tuples = append(x.tuples, &column{Column: layout.Words, typ: rel.decl.Cols[c].Type, Region: account.Region{Memory: m}})
 		}
 	}
 	return x
@@ -52,11 +53,11 @@ func newIndex(m *memory, decl *harmony.Index, lay *layout.Key, rel *relation) *i
 
 // free gives the memory back.
 func (x *index) free() {
-	for _, r := range []*region{&x.table, &x.keys.region, &x.begins, &x.rows, &x.wide.region} {
-		r.free()
+	for _, r := range []*account.Region{&x.table, &x.keys.Region, &x.begins, &x.rows, &x.wide.Region} {
+		r.Free()
 	}
 	for _, c := range x.tuples {
-		c.free()
+		c.Free()
 	}
 	x.built = false
 }
@@ -105,7 +106,7 @@ func (x *index) extends(until int) bool {
 	case x.form == abi.Direct:
 		return true
 	case x.decl.Kind == harmony.Exists:
-		return n <= roomOf(&x.keys.region, x.keys.mask)
+		return n <= roomOf(&x.keys.Region, x.keys.mask)
 	}
 	return n <= roomOf(&x.table, x.mask)
 }
@@ -171,9 +172,9 @@ func (x *index) passes(n int) ([]phase, error) {
 	if err := renew(&x.begins, x.mem, x.what, 8*(numbers+2)); err != nil {
 		return nil, err
 	}
-	begins := words(&x.begins)
+	begins := account.Words(&x.begins)
 	if x.identity {
-		x.rows.free()
+		x.rows.Free()
 		return []phase{whole(abi.BuildCount, func() error {
 			sumUp(begins[1 : numbers+1])
 			return nil
@@ -193,7 +194,7 @@ func (x *index) passes(n int) ([]phase, error) {
 
 func (x *index) hashKeys(keys int) error {
 	slots := slotsFor(keys)
-	if err := renew(&x.keys.region, x.mem, x.what, 8*(slots+1)); err != nil {
+	if err := renew(&x.keys.Region, x.mem, x.what, 8*(slots+1)); err != nil {
 		return err
 	}
 	x.keys.mask = uint64(slots - 1)
@@ -203,23 +204,23 @@ func (x *index) hashKeys(keys int) error {
 // roomForRows makes room for n row numbers.
 func (x *index) roomForRows(n int) error {
 	bytes := 4 * max(n, 1)
-	if x.rows.bytes >= bytes {
+	if x.rows.Bytes >= bytes {
 		return nil
 	}
-	x.rows.free()
-	return x.rows.alloc(x.mem, x.what, bytes+bytes/2)
+	x.rows.Free()
+	return x.rows.Alloc(x.mem, x.what, bytes+bytes/2)
 }
 
 // wideTable makes an empty row set for n keys.
 func (x *index) wideTable(n int) error {
 	slots := slotsFor(n)
-	if err := renew(&x.wide.region, x.mem, x.what, 8*slots); err != nil {
+	if err := renew(&x.wide.Region, x.mem, x.what, 8*slots); err != nil {
 		return err
 	}
 	x.wide.mask = uint64(slots - 1)
 	x.gauge.cursor, x.gauge.limit = 0, unlimited
 	for _, c := range x.tuples {
-		if err := c.grow(x.what, 8*max(n, 1)); err != nil {
+		if err := c.Grow(x.what, 8*max(n, 1)); err != nil {
 			return err
 		}
 	}
@@ -228,14 +229,14 @@ func (x *index) wideTable(n int) error {
 
 // renew makes a region one of so many zeroed bytes, in its own memory if it is of
 // about that size.
-func renew(r *region, m *memory, what string, bytes int) error {
+func renew(r *account.Region, m *account.Memory, what string, bytes int) error {
 	bytes = max(bytes, 8)
-	if r.data != nil && r.bytes >= bytes && r.bytes <= 4*bytes+64 {
-		r.zero(bytes)
+	if r.Data != nil && r.Bytes >= bytes && r.Bytes <= 4*bytes+64 {
+		r.Zero(bytes)
 		return nil
 	}
-	r.free()
-	return r.alloc(m, what, bytes)
+	r.Free()
+	return r.Alloc(m, what, bytes)
 }
 
 // sumUp replaces counts by their inclusive running sums.
@@ -260,9 +261,9 @@ func sumBefore(counts []uint64) {
 
 func (x *index) tableAddress() int64 {
 	if x.form == abi.Hash && x.decl.Kind != harmony.Unique {
-		return x.keys.address()
+		return x.keys.Address()
 	}
-	return x.table.address()
+	return x.table.Address()
 }
 
 func (x *index) size() int64 {
@@ -281,13 +282,13 @@ func (x *index) rowsAddress() int64 {
 	if x.identity {
 		return 0
 	}
-	return x.rows.address()
+	return x.rows.Address()
 }
 
 func (x *index) columnPointers() int64 {
 	x.pointers = x.pointers[:0]
 	for _, c := range x.tuples {
-		x.pointers = append(x.pointers, c.address())
+		x.pointers = append(x.pointers, c.Address())
 	}
 	return addressOf(x.pointers)
 }

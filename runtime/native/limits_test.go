@@ -10,6 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -41,7 +42,7 @@ func TestMemoryIsReturned(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(1500))
 	e := newEngine(t, 1024, false)
 	for _, bound := range []int64{0, 3 << 20} {
-		r := &run{mem: newMemory(bound), threads: 2, sizes: e.sizes}
+		r := &run{mem: account.New(bound), threads: 2, sizes: e.sizes}
 		r.walk = woven.Walk{Request: &runtime.Request{Plan: plan, Facts: db}, Machine: r, Order: &order.Sorter{Memory: r.mem}}
 		r.cancel.ctx = context.Background()
 		prog, codes, err := e.programs.Find(plan, e.opts.Lower)
@@ -60,12 +61,12 @@ func TestMemoryIsReturned(t *testing.T) {
 		if (err != nil) != (bound > 0) {
 			t.Fatalf("bound %d: %v", bound, err)
 		}
-		if held := r.mem.held.Load(); err == nil && held > mapBytes {
+		if held := r.mem.Held(); err == nil && held > account.MapBytes {
 			t.Errorf("%d bytes are held after a run", held)
 		}
-		r.mem.close()
-		if len(r.mem.regions) != 0 {
-			t.Errorf("bound %d: %d regions are still mapped", bound, len(r.mem.regions))
+		r.mem.Close()
+		if r.mem.Mapped() != 0 {
+			t.Errorf("bound %d: %d regions are still mapped", bound, r.mem.Mapped())
 		}
 		codes.Release(code)
 	}

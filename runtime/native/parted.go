@@ -11,6 +11,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/decompose"
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
@@ -30,7 +31,7 @@ type parted struct {
 	low    int64
 	shift  uint
 	starts []int
-	region region // of rows
+	region account.Region // of rows
 	rows   []uint32
 
 	workers int
@@ -61,7 +62,7 @@ func (r *run) Loop(b *harmony.Block) (done bool, err error) {
 		return false, nil
 	}
 	p := &parted{run: r, loop: l, rel: rel, col: lay.Part}
-	defer p.region.free()
+	defer p.region.Free()
 	if err := p.sort(); err != nil {
 		return false, err
 	}
@@ -101,10 +102,10 @@ func (p *parted) sort() error {
 	for b := range buckets {
 		p.starts[b+1] += p.starts[b]
 	}
-	if err := p.region.alloc(p.run.mem, p.rel.what, 4*n); err != nil {
+	if err := p.region.Alloc(p.run.mem, p.rel.what, 4*n); err != nil {
 		return err
 	}
-	p.rows = unsafe.Slice((*uint32)(p.region.data), n)
+	p.rows = unsafe.Slice((*uint32)(p.region.Data), n)
 	to := slices.Clone(p.starts)
 	each(func(row int, w int64) {
 		b := bucket(w)
@@ -170,7 +171,7 @@ func (p *parted) runAll() error {
 	p.rel.full, p.rel.old = p.rel.rows(), p.rel.rows()
 	for _, c := range p.rel.cols {
 		if c.unread {
-			c.free()
+			c.Free()
 		}
 	}
 	return nil
@@ -320,8 +321,8 @@ func (p *parted) append(part *relation, from int) error {
 	defer p.copying.RUnlock()
 	for i, c := range p.rel.cols {
 		if !c.unread && c.Width > 0 {
-			to := unsafe.Slice((*byte)(c.region.data), c.bytes)[at*c.Width:]
-			copy(to, unsafe.Slice((*byte)(part.cols[i].region.data), part.cols[i].bytes)[from*c.Width:(from+n)*c.Width])
+			to := unsafe.Slice((*byte)(c.Region.Data), c.Bytes)[at*c.Width:]
+			copy(to, unsafe.Slice((*byte)(part.cols[i].Region.Data), part.cols[i].Bytes)[from*c.Width:(from+n)*c.Width])
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/account"
 )
 
 // begin makes the set an empty one of tuples whose word of column col is one of so many
@@ -12,7 +13,7 @@ import (
 // enough; of bits that has been wiped.
 func (s *tupleSet) begin(col int, base int64, values uint64, expected, preferred int) error {
 	if s.lay.Form == abi.Wide {
-		s.rows.zero(s.rows.bytes)
+		s.rows.Zero(s.rows.Bytes)
 		return nil
 	}
 	field := &s.lay.Fields[col]
@@ -24,19 +25,19 @@ func (s *tupleSet) begin(col int, base int64, values uint64, expected, preferred
 	bytes, slots := s.lay.BitmapBytes(), slotsFor(expected)
 	if bytes > 0 && bytes <= max(preferred, 8*slots) {
 		s.form = abi.Direct
-		if s.bits.bytes >= bytes {
+		if s.bits.Bytes >= bytes {
 			return nil
 		}
-		s.bits.free()
-		return s.bits.alloc(s.mem, s.what, bytes)
+		s.bits.Free()
+		return s.bits.Alloc(s.mem, s.what, bytes)
 	}
 	s.form = abi.Hash
-	if size := 8 * (slots + 1); s.keys.bytes >= size {
+	if size := 8 * (slots + 1); s.keys.Bytes >= size {
 		s.keys.mask = uint64(slots - 1)
-		s.keys.zero(size)
+		s.keys.Zero(size)
 		return nil
 	}
-	s.keys.free()
+	s.keys.Free()
 	return s.keys.make(s.mem, s.what, slots)
 }
 
@@ -47,10 +48,10 @@ func (s *tupleSet) wipe(r *relation) {
 	}
 	bytes := s.lay.BitmapBytes()
 	if r.rows() > bytes/wipeBytes {
-		s.bits.zero(bytes)
+		s.bits.Zero(bytes)
 		return
 	}
-	set := unsafe.Slice((*uint32)(s.bits.data), s.bits.bytes/4)
+	set := unsafe.Slice((*uint32)(s.bits.Data), s.bits.Bytes/4)
 	s.pack(r, func(key uint64) { set[key/32] = 0 })
 }
 
@@ -61,13 +62,13 @@ const wipeBytes = 64
 func (s *tupleSet) enter(r *relation) {
 	switch s.form {
 	case abi.Direct:
-		set := unsafe.Slice((*uint32)(s.bits.data), s.bits.bytes/4)
+		set := unsafe.Slice((*uint32)(s.bits.Data), s.bits.Bytes/4)
 		s.pack(r, func(key uint64) { set[key/32] |= 1 << (key % 32) })
 	case abi.Hash:
-		slots := words(&s.keys.region)
+		slots := account.Words(&s.keys.Region)
 		s.pack(r, func(key uint64) { s.keys.put(slots, key) })
 	case abi.Wide:
-		s.rows.enter(words(&s.rows.region), r.wideColumns(), r.rows())
+		s.rows.enter(account.Words(&s.rows.Region), r.wideColumns(), r.rows())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/account"
 )
 
 // partWorker runs the kernels of a decomposable loop over ranges of values.
@@ -37,7 +38,7 @@ func (p *parted) newWorker() (*partWorker, error) {
 	w := &partWorker{parted: p, profile: r.walk.Request.Profile}
 	w.part = &relation{decl: p.rel.decl, what: p.rel.what, mem: r.mem, gauge: &gauge{}, minRows: r.sizes.rows}
 	for _, c := range p.rel.cols {
-		w.part.cols = append(w.part.cols, &column{Column: c.Column, typ: c.typ, region: region{mem: r.mem}})
+		w.part.cols = append(w.part.cols, &column{Column: c.Column, typ: c.typ, Region: account.Region{Memory: r.mem}})
 	}
 	lay := *p.rel.set.lay
 	lay.Fields = slices.Clone(lay.Fields)

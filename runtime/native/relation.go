@@ -2,6 +2,7 @@ package native
 
 import (
 	"fmt"
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"math"
 	"unsafe"
@@ -28,7 +29,7 @@ type column struct {
 	layout.Column
 	typ    scalar.Type
 	loaded *store.Column
-	region
+	account.Region
 	// unread says that nothing reads the rows that are still to come, so that they
 	// are not stored.
 	unread bool
@@ -37,7 +38,7 @@ type column struct {
 // data returns where the offsets are, 0 if there are none.
 func (c *column) data() int64 {
 	if c.loaded == nil {
-		return c.address()
+		return c.Address()
 	}
 	return int64(uintptr(loadedData(c.loaded)))
 }
@@ -125,10 +126,10 @@ type offset interface {
 func entries[T offset](c *column, from int) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	if c.region.data == nil {
+	if c.Region.Data == nil {
 		return nil
 	}
-	return unsafe.Slice((*T)(c.region.data), c.bytes/size)[from:]
+	return unsafe.Slice((*T)(c.Region.Data), c.Bytes/size)[from:]
 }
 
 func widen[T offset](dst []int64, src []T, base int64) {
@@ -159,7 +160,7 @@ const maxRows = math.MaxUint32 - 1
 type relation struct {
 	decl  *harmony.Relation
 	what  string // the user's name of it, for messages
-	mem   *memory
+	mem   *account.Memory
 	cols  []*column
 	gauge *gauge
 	full  int
@@ -210,7 +211,7 @@ func (r *relation) release() {
 	r.gauge.cursor, r.full, r.old, r.capacity = 0, 0, 0, 0
 	r.generation++
 	for _, c := range r.cols {
-		c.free()
+		c.Free()
 	}
 	r.dropSet()
 }
@@ -262,17 +263,17 @@ func (r *relation) growColumns(need int) error {
 		return nil
 	}
 	rows := max(need, min(2*r.capacity, maxRows), r.minRows)
-	for rows > need && int64(rows-r.capacity)*int64(size) > r.mem.room() {
+	for rows > need && int64(rows-r.capacity)*int64(size) > r.mem.Room() {
 		rows = max(need, r.capacity+(rows-r.capacity)/2)
 	}
 	for _, c := range r.cols {
 		if c.Width == 0 || c.unread {
 			continue
 		}
-		if c.mem == nil {
-			c.mem = r.mem
+		if c.Memory == nil {
+			c.Memory = r.mem
 		}
-		if err := c.grow(r.what, rows*c.Width); err != nil {
+		if err := c.Grow(r.what, rows*c.Width); err != nil {
 			return err
 		}
 	}
@@ -284,8 +285,8 @@ func (r *relation) growColumns(need int) error {
 func (r *relation) wideColumns() [][]int64 {
 	out := make([][]int64, len(r.cols))
 	for i, c := range r.cols {
-		if c.region.data != nil {
-			out[i] = unsafe.Slice((*int64)(c.region.data), c.bytes/8)
+		if c.Region.Data != nil {
+			out[i] = unsafe.Slice((*int64)(c.Region.Data), c.Bytes/8)
 		}
 	}
 	return out
@@ -295,7 +296,7 @@ func (r *relation) wideColumns() [][]int64 {
 func (r *relation) columnPointers() int64 {
 	r.pointers = r.pointers[:0]
 	for _, c := range r.cols {
-		r.pointers = append(r.pointers, c.address())
+		r.pointers = append(r.pointers, c.Address())
 	}
 	return addressOf(r.pointers)
 }
@@ -317,4 +318,12 @@ func (r *relation) rowBytes() int {
 		}
 	}
 	return n
+}
+
+// wordsOf views a region as signed words.
+func wordsOf(r *account.Region) []int64 {
+	if r.Data == nil {
+		return nil
+	}
+	return unsafe.Slice((*int64)(r.Data), r.Bytes/8)
 }

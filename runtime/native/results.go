@@ -3,6 +3,7 @@ package native
 import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -12,10 +13,10 @@ func (r *run) constants(src *harmony.Values) ([]*column, error) {
 	cols := make([]*column, len(src.Cols))
 	for i, decl := range src.Cols {
 		c := &column{Column: layout.Words, typ: decl.Type}
-		if err := c.alloc(r.mem, "the constants of a rule", 8*max(len(src.Rows), 1)); err != nil {
+		if err := c.Alloc(r.mem, "the constants of a rule", 8*max(len(src.Rows), 1)); err != nil {
 			return nil, err
 		}
-		copy(wordsOf(&c.region), r.Constants(src, i))
+		copy(wordsOf(&c.Region), r.Constants(src, i))
 		cols[i] = c
 	}
 	return cols, nil
@@ -28,9 +29,9 @@ func (r *run) overflow(k *harmony.Kernel) error {
 		return woven.ErrNoOverflow
 	}
 	t := r.groups[src.Groups].all()
-	view := &woven.Groups{Decl: t.decl, Occupied: words(&t.occupied)[:t.numbers()], Key: t.keyWord}
+	view := &woven.Groups{Decl: t.decl, Occupied: account.Words(&t.occupied)[:t.numbers()], Key: t.keyWord}
 	for i, c := range t.groups.cells {
-		view.Cells = append(view.Cells, words(&t.cells[i])[:c.Words*t.numbers()])
+		view.Cells = append(view.Cells, account.Words(&t.cells[i])[:c.Words*t.numbers()])
 	}
 	return r.Overflow(view)
 }
@@ -38,11 +39,11 @@ func (r *run) overflow(k *harmony.Kernel) error {
 // keyWord returns the word of a key's column in a slot.
 func (t *groupTable) keyWord(slot, col int) int64 {
 	if t.lay.Form == abi.Wide {
-		return wordsOf(&t.tuples[col].region)[slot]
+		return wordsOf(&t.tuples[col].Region)[slot]
 	}
 	packed := uint64(slot)
 	if t.lay.Form == abi.Hash {
-		packed = words(&t.keys.region)[slot]
+		packed = account.Words(&t.keys.Region)[slot]
 		if slot == int(t.keys.mask)+1 {
 			packed = 0
 		}

@@ -5,6 +5,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -16,7 +17,7 @@ type run struct {
 	code    *compiled
 	threads int
 	sizes   sizes
-	mem     *memory
+	mem     *account.Memory
 	cancel  canceller
 
 	relations map[*harmony.Relation]*relation
@@ -40,7 +41,7 @@ func (r *run) allocate() {
 		rel := &relation{decl: decl, what: name(decl), mem: r.mem, gauge: &gauge{}, minRows: r.sizes.rows}
 		loaded := r.Data.Columns(decl)
 		for i, c := range decl.Cols {
-			col := &column{Column: r.Layouts.Columns[decl][i], typ: c.Type, region: region{mem: r.mem}}
+			col := &column{Column: r.Layouts.Columns[decl][i], typ: c.Type, Region: account.Region{Memory: r.mem}}
 			if loaded != nil {
 				col.loaded = loaded[i]
 			}

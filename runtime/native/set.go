@@ -1,6 +1,7 @@
 package native
 
 import (
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"unsafe"
 
@@ -10,19 +11,19 @@ import (
 // tupleSet knows the tuples of a derived relation.
 type tupleSet struct {
 	lay  *layout.Key
-	mem  *memory
+	mem  *account.Memory
 	what string
 	form abi.Form
-	keys keyTable // of form Hash
-	bits region   // of form Direct
-	rows rowTable // of form Wide
+	keys keyTable       // of form Hash
+	bits account.Region // of form Direct
+	rows rowTable       // of form Wide
 	// convert is the size in bytes from which a hash table may give way to bits.
 	convert int64
 }
 
-func newTupleSet(m *memory, what string, lay *layout.Key, convert int64) *tupleSet {
+func newTupleSet(m *account.Memory, what string, lay *layout.Key, convert int64) *tupleSet {
 	s := &tupleSet{lay: lay, mem: m, what: what, form: lay.Form, convert: convert}
-	s.keys.mem, s.bits.mem, s.rows.mem = m, m, m
+	s.keys.Memory, s.bits.Memory, s.rows.Memory = m, m, m
 	return s
 }
 
@@ -30,16 +31,16 @@ func newTupleSet(m *memory, what string, lay *layout.Key, convert int64) *tupleS
 func (s *tupleSet) room() int {
 	switch s.form {
 	case abi.Hash:
-		return roomOf(&s.keys.region, s.keys.mask)
+		return roomOf(&s.keys.Region, s.keys.mask)
 	case abi.Wide:
-		return roomOf(&s.rows.region, s.rows.mask)
+		return roomOf(&s.rows.Region, s.rows.mask)
 	}
 	return maxRows
 }
 
 // roomOf is two thirds of a table's slots.
-func roomOf(r *region, mask uint64) int {
-	if r.data == nil {
+func roomOf(r *account.Region, mask uint64) int {
+	if r.Data == nil {
 		return 0
 	}
 	return int((mask + 1) * 2 / 3)
@@ -48,15 +49,15 @@ func roomOf(r *region, mask uint64) int {
 // makeRoom makes room for so many tuples in all.
 func (s *tupleSet) makeRoom(r *relation, need int) error {
 	switch {
-	case s.form == abi.Direct && s.bits.data == nil:
-		return s.bits.alloc(s.mem, s.what, s.lay.BitmapBytes())
+	case s.form == abi.Direct && s.bits.Data == nil:
+		return s.bits.Alloc(s.mem, s.what, s.lay.BitmapBytes())
 	case need <= s.room():
 		return nil
 	case s.form == abi.Wide:
 		return s.rows.build(s.mem, s.what, slotsFor(need+need/2), r.wideColumns(), r.rows())
 	}
 	slots := slotsFor(need)
-	if s.keys.data == nil {
+	if s.keys.Data == nil {
 		return s.keys.make(s.mem, s.what, slots)
 	}
 	slots = max(slots, 2*int(s.keys.mask+1))
@@ -83,7 +84,7 @@ const (
 // bytes.
 func (s *tupleSet) prefersBits(r *relation, table int) bool {
 	bytes := int64(s.lay.BitmapBytes())
-	if bytes == 0 || int64(table) < s.convert || bytes > min(s.mem.room()/2, s.mem.spare()) {
+	if bytes == 0 || int64(table) < s.convert || bytes > min(s.mem.Room()/2, s.mem.Spare()) {
 		return false
 	}
 	if bytes <= touchedFactor*int64(table) {
@@ -126,37 +127,36 @@ func (s *tupleSet) clusters(r *relation) bool {
 
 // toBits turns a hash table into a bit set.
 func (s *tupleSet) toBits(bytes int) error {
-	s.bits.sparse = true
-	if err := s.bits.grow(s.what, bytes); err != nil {
+	s.bits.Sparse = true
+	if err := s.bits.Grow(s.what, bytes); err != nil {
 		return err
 	}
-	set := unsafe.Slice((*uint32)(s.bits.data), bytes/4)
+	set := unsafe.Slice((*uint32)(s.bits.Data), bytes/4)
 	s.keys.each(func(_ int, key uint64) { set[key/32] |= 1 << (key % 32) })
-	s.keys.free()
+	s.keys.Free()
 	s.form = abi.Direct
 	return nil
 }
 
 // clear empties the set. A small one keeps its memory.
 func (s *tupleSet) clear() error {
-	for _, r := range []*region{&s.keys.region, &s.bits, &s.rows.region} {
-		switch {
-		case r.heap != nil:
-			r.zero(r.bytes)
-		default:
-			r.free()
+	for _, r := range []*account.Region{&s.keys.Region, &s.bits, &s.rows.Region} {
+		if r.IsMapped() {
+			r.Free()
+		} else {
+			r.Zero(r.Bytes)
 		}
 	}
-	if s.lay.Open && s.keys.data == nil {
+	if s.lay.Open && s.keys.Data == nil {
 		s.form = s.lay.Form
 	}
 	return nil
 }
 
 func (s *tupleSet) free() {
-	s.keys.free()
-	s.bits.free()
-	s.rows.free()
+	s.keys.Free()
+	s.bits.Free()
+	s.rows.Free()
 	s.form = s.lay.Form
 }
 
@@ -164,11 +164,11 @@ func (s *tupleSet) free() {
 func (s *tupleSet) table() int64 {
 	switch s.form {
 	case abi.Hash:
-		return s.keys.address()
+		return s.keys.Address()
 	case abi.Wide:
-		return s.rows.address()
+		return s.rows.Address()
 	}
-	return s.bits.address()
+	return s.bits.Address()
 }
 
 func (s *tupleSet) size() int64 {

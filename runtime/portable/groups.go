@@ -69,7 +69,7 @@ func (t *groups) free() {
 	free(t.mem, t.keys)
 	free(t.mem, t.direct)
 	free(t.mem, t.slots)
-	t.mem.release(t.held)
+	t.mem.Release(t.held)
 	t.keys, t.direct, t.slots, t.held = nil, nil, nil, 0
 }
 

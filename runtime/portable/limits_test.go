@@ -50,9 +50,9 @@ func TestMemoryIsReturned(t *testing.T) {
 	for _, bound := range []int64{0, 6 << 20} {
 		r := newRun(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: 2, Memory: bound}, defaults)
 		_ = guard(r.walk)
-		r.mem.close()
-		if len(r.mem.mapped) != 0 {
-			t.Errorf("bound %d: %d arrays are still mapped", bound, len(r.mem.mapped))
+		r.mem.Close()
+		if r.mem.Mapped() != 0 {
+			t.Errorf("bound %d: %d arrays are still mapped", bound, r.mem.Mapped())
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -101,7 +102,7 @@ func (r *run) fill(col *store.Column, t *table, i int, spans []span) {
 		at += s.to - s.from
 	}
 	if col.Width == 4 {
-		adviseHuge(unsafe.Pointer(&col.U32[0]), 4*len(col.U32))
+		account.AdviseHuge(unsafe.Pointer(&col.U32[0]), 4*len(col.U32))
 	}
 	r.tasks(len(spans), func(k int) {
 		s := spans[k]

@@ -40,7 +40,7 @@ func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 		return nil, err
 	}
 	r := newRun(ctx, req, e.opts)
-	defer r.mem.close()
+	defer r.mem.Close()
 	stop := context.AfterFunc(ctx, func() { r.stop.stopped.Store(true) })
 	defer stop()
 	if err := guard(r.walk); err != nil {
@@ -67,7 +67,7 @@ type run struct {
 	c       *compiler
 	cmds    map[queryplan.Command]*command
 	profile []*runtime.CommandProfile
-	shown   time.Time // when progress was last reported
+	pace    runtime.Pace
 }
 
 func newRun(ctx context.Context, req *runtime.Request, opts options) *run {
@@ -95,7 +95,7 @@ func (r *run) walk() {
 	r.prepare()
 	visits := map[*queryplan.Block]int{}
 	var last *queryplan.Block
-	r.shown = time.Now()
+	r.pace = runtime.StartPace()
 	for b := r.req.Plan.Blocks[0]; b != nil; {
 		if last != nil && !r.c.flow.SameLoop(last, b) {
 			visits[b] = 0
@@ -110,7 +110,7 @@ func (r *run) walk() {
 	r.running = "output"
 	r.output()
 	r.answer.Dropped = r.dropped.Load()
-	r.answer.Peak = r.mem.peak.Load()
+	r.answer.Peak = r.mem.Peak()
 	if r.req.Profile {
 		for _, p := range r.profile {
 			r.answer.Profile = append(r.answer.Profile, *p)
@@ -170,18 +170,10 @@ func (r *run) next(b *queryplan.Block) *queryplan.Block {
 	return nil
 }
 
-// progressEvery bounds how often progress is reported.
-const progressEvery = 100 * time.Millisecond
-
 func (r *run) progress(b *queryplan.Block, visits int) {
-	if r.req.Progress == nil || !r.c.flow.InLoop(b) {
+	if !r.c.flow.InLoop(b) || !r.pace.Due(r.req) {
 		return
 	}
-	now := time.Now()
-	if now.Sub(r.shown) < progressEvery {
-		return
-	}
-	r.shown = now
 	p := runtime.Progress{Block: b.Name, Iteration: visits}
 	for _, c := range b.Cmds {
 		if m, ok := c.(*queryplan.Merge); ok && !slices.Contains(p.Vars, m.Var.Name) {

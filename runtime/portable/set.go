@@ -105,7 +105,7 @@ func (s *tupleSet) reset() {
 func (s *tupleSet) grow() {
 	mem := s.table.mem
 	bitmap := s.denseCols.bytes
-	affordable := bitmap > 0 && !s.noBitmaps && (mem.bound == 0 || bitmap < (mem.bound-mem.held.Load())/2)
+	affordable := bitmap > 0 && !s.noBitmaps && bitmap < mem.Room()/2
 	switch {
 	case s.mode == smallMode && affordable && bitmap <= eagerDense,
 		(s.mode == narrowMode || s.mode == broadMode) && affordable && 2*s.hashBytes() > bitmap:

@@ -88,7 +88,7 @@ func TestSets(t *testing.T) {
 			if len(want) > 0 {
 				t.Fatalf("%s: %d tuples are missing", name, len(want))
 			}
-			r.mem.close()
+			r.mem.Close()
 		}
 	}
 }

@@ -86,7 +86,7 @@ type Walk struct {
 	costs  map[harmony.Command]*cost
 	keys   map[*harmony.CheckKey]*order.KeySet
 	again  map[place]bool
-	shown  time.Time // when progress was last reported
+	pace   runtime.Pace
 }
 
 // cost is what the runs of a command have cost.
@@ -111,7 +111,7 @@ func (w *Walk) Run(ctx context.Context) (*runtime.Answer, error) {
 	w.costs = map[harmony.Command]*cost{}
 	w.keys = map[*harmony.CheckKey]*order.KeySet{}
 	w.again = map[place]bool{}
-	w.shown = time.Now()
+	w.pace = runtime.StartPace()
 	visits := map[*harmony.Block]int{}
 	var last *harmony.Block
 	for b := w.Graph.Blocks[0]; b != nil; {
@@ -310,13 +310,10 @@ func (w *Walk) execute(b *harmony.Block, i int, c harmony.Command) (Work, error)
 	panic("no command " + w.Running)
 }
 
-// progressEvery bounds how often progress is reported.
-const progressEvery = 100 * time.Millisecond
-
 // Progress reports how a loop is doing that a machine runs by itself, unless that was
 // done just now: the tuples of the relations that are new and those that are there.
 func (w *Walk) Progress(b *harmony.Block, iteration int, rels []*harmony.Relation, fresh, total int64) {
-	if !w.due() {
+	if !w.pace.Due(w.Request) {
 		return
 	}
 	p := runtime.Progress{Block: b.Name, Iteration: iteration, New: fresh, Total: total}
@@ -326,21 +323,8 @@ func (w *Walk) Progress(b *harmony.Block, iteration int, rels []*harmony.Relatio
 	w.Request.Progress(p)
 }
 
-// due reports whether progress is to be reported.
-func (w *Walk) due() bool {
-	if w.Request.Progress == nil {
-		return false
-	}
-	now := time.Now()
-	if now.Sub(w.shown) < progressEvery {
-		return false
-	}
-	w.shown = now
-	return true
-}
-
 func (w *Walk) progress(b *harmony.Block, visits int) error {
-	if !w.Reach[b][b] || !w.due() {
+	if !w.Reach[b][b] || !w.pace.Due(w.Request) {
 		return nil
 	}
 	p := runtime.Progress{Block: b.Name, Iteration: visits}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package native
+package account
 
 import (
 	"sync"
@@ -31,3 +31,6 @@ func unmapMemory(p unsafe.Pointer, _ int) { heap.Delete(p) }
 
 // machineMemory returns how many bytes of memory the machine has: nobody knows.
 func machineMemory() int64 { return 1 << 62 }
+
+// AdviseHuge does nothing here.
+func AdviseHuge(unsafe.Pointer, int) {}

@@ -1,0 +1,74 @@
+package account
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/redfoxdb/redfox/runtime"
+)
+
+// TestRegion grows a region from Go's heap to one that is mapped and moves, and wants
+// its contents to stay and what is new to be zero.
+func TestRegion(t *testing.T) {
+	m := New(0)
+	r := Region{Memory: m}
+	size := 0
+	for _, bytes := range []int{1, 100, MapBytes - 8, MapBytes, 5 * MapBytes, 5*MapBytes + 1, 40 * MapBytes} {
+		if err := r.Grow("it", bytes); err != nil {
+			t.Fatal(err)
+		}
+		words := Words(&r)
+		for i, w := range words {
+			if want := uint64(i + 1); i < size && w != want || i >= size && w != 0 {
+				t.Fatalf("%d bytes: word %d is %d", bytes, i, w)
+			}
+			words[i] = uint64(i + 1)
+		}
+		size = len(words)
+		if m.Held() != int64(bytes) || r.IsMapped() != (bytes >= MapBytes) {
+			t.Fatalf("%d bytes: %d are held", bytes, m.Held())
+		}
+	}
+	var other Region
+	if err := other.Alloc(m, "other", 2*MapBytes); err != nil {
+		t.Fatal(err)
+	}
+	other.Move(&r)
+	if r.Data != nil || Words(&other)[7] != 8 || m.Held() != 40*MapBytes || m.Mapped() != 1 {
+		t.Errorf("after a move %d bytes are held, %d regions mapped", m.Held(), m.Mapped())
+	}
+	other.Free()
+	if m.Held() != 0 || m.Mapped() != 0 || m.Peak() != 42*MapBytes {
+		t.Errorf("in the end %d bytes are held, %d at the peak", m.Held(), m.Peak())
+	}
+}
+
+// TestBound wants a refusal that says what is there, and no byte too many.
+func TestBound(t *testing.T) {
+	m := New(3 * MapBytes)
+	words, err := m.Alloc("a", MapBytes/8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := m.Alloc("b", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Room() != 2*MapBytes-800 {
+		t.Errorf("room for %d bytes", m.Room())
+	}
+	_, err = m.Alloc("c", 2*MapBytes/8)
+	var out *runtime.MemoryError
+	if !errors.As(err, &out) || *out != (runtime.MemoryError{What: "c", Want: 2 * MapBytes, Held: MapBytes + 800, Bound: 3 * MapBytes}) {
+		t.Errorf("got %v", err)
+	}
+	m.Free(words[:1])
+	m.Free(small)
+	if m.Held() != 0 || m.Mapped() != 0 {
+		t.Errorf("%d bytes are held", m.Held())
+	}
+	if _, err := m.Alloc("d", MapBytes/8); err != nil {
+		t.Fatal(err)
+	}
+	m.Close()
+}

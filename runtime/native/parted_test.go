@@ -1,0 +1,179 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/portable"
+)
+
+// decomposed are programs with a loop that a column decomposes, over edges whose
+// nodes are numbers, or strings where they say so.
+var decomposed = []struct {
+	name, text string
+	strings    bool
+}{
+	{name: "right-linear", text: enginetest.Closure},
+	{name: "left-linear, counted", text: `
+edge(x, y) -> int(x), int(y).
+_tc(x, y) <- edge(x, y).
+_tc(x, z) <- edge(x, y), _tc(y, z).
+n[] = v <- agg<<v = count()>> _tc(_, _).
+`},
+	{name: "two rules, one column read", text: `
+edge(x, y) -> int(x), int(y).
+back(x, y) -> int(x), int(y).
+back(y, x) <- edge(x, y), x < 40.
+_r(x, y) <- edge(x, y).
+_r(x, z) <- _r(x, y), edge(y, z), z != 3.
+_r(x, z) <- _r(x, y), back(y, z).
+out(y) <- _r(_, y).
+`},
+	{name: "two columns carried", text: `
+edge(x, y) -> int(x), int(y).
+r(g, x, y) <- edge(x, y), edge(x, g).
+r(g, x, z) <- r(g, x, y), edge(y, z), g < 12.
+`},
+	{name: "a lonely value", text: `
+edge(x, y) -> int(x), int(y).
+r(7, y) <- edge(_, y).
+r(x, z) <- r(x, y), edge(y, z).
+`},
+	{name: "strings", strings: true, text: `
+edge(x, y) -> string(x), string(y).
+tc(x, y) <- edge(x, y).
+tc(x, z) <- tc(x, y), edge(y, z).
+`},
+	{name: "a filter that needs a function of the host", strings: true, text: `
+edge(x, y) -> string(x), string(y).
+tc(x, y) <- edge(x, y).
+tc(x, w) <- tc(x, y), edge(y, z), string:length[z] < 3, w = string:add[z, "'"].
+tc(x, z) <- tc(x, y), edge(y, z).
+`},
+}
+
+// shapes are graphs: dense numbers, numbers far apart, numbers that together fill more
+// than a word, a hub, and a path.
+var shapes = []struct {
+	name  string
+	edges func(rng *rand.Rand) [][2]int64
+}{
+	{"dense", func(rng *rand.Rand) [][2]int64 { return randomEdges(rng, 120, 60, 1) }},
+	{"far apart", func(rng *rand.Rand) [][2]int64 { return randomEdges(rng, 100, 60, 1<<20+7) }},
+	{"wide", func(rng *rand.Rand) [][2]int64 { return randomEdges(rng, 90, 50, 1<<55+3) }},
+	{"a hub", func(rng *rand.Rand) (edges [][2]int64) {
+		for i := range int64(60) {
+			edges = append(edges, [2]int64{0, i}, [2]int64{i, i + 1})
+		}
+		return edges
+	}},
+	{"a path", func(*rand.Rand) (edges [][2]int64) {
+		for i := range int64(90) {
+			edges = append(edges, [2]int64{i - 20, i - 19})
+		}
+		return edges
+	}},
+}
+
+// randomEdges has n edges between so many nodes, whose numbers are a step apart.
+func randomEdges(rng *rand.Rand, n, nodes int, step int64) (edges [][2]int64) {
+	for range n {
+		edges = append(edges, [2]int64{(rng.Int64N(int64(nodes)) - 10) * step, (rng.Int64N(int64(nodes)) - 10) * step})
+	}
+	return edges
+}
+
+// TestDecomposed compares loops that are decomposed with the go engine, and says how
+// often they were: from the calls of a kernel, which are more than the rounds.
+func TestDecomposed(t *testing.T) {
+	engines := []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)}
+	engines[0].sizes.values = 1
+	for _, p := range decomposed {
+		for _, shape := range shapes {
+			facts := oracle.Facts{}
+			for _, e := range shape.edges(rand.New(rand.NewPCG(1, 2))) {
+				tuple := oracle.Tuple{scalar.OfInt(scalar.IntType, e[0]), scalar.OfInt(scalar.IntType, e[1])}
+				if p.strings {
+					tuple = oracle.Tuple{scalar.OfString(fmt.Sprint(e[0])), scalar.OfString(fmt.Sprint(e[1]))}
+				}
+				facts["edge"] = append(facts["edge"], tuple)
+			}
+			plan, db := enginetest.Stored(t, p.text, facts)
+			req := runtime.Request{Plan: plan, Facts: db, Profile: true}
+			want, err := portable.New().Run(context.Background(), &req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, e := range engines {
+				for threads := range 3 {
+					for _, off := range []bool{false, true} {
+						name := fmt.Sprintf("%s, %s, engine %d, %d threads, off: %t", p.name, shape.name, i, threads+1, off)
+						req.Threads, req.NoDecompose = threads+1, off
+						got, err := e.Run(context.Background(), &req)
+						if err != nil {
+							t.Fatalf("%s: %v", name, err)
+						}
+						if d := enginetest.Difference(got, want); d != "" {
+							t.Fatalf("%s: %s", name, d)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLoopIsDecomposed wants the ranges of a loop to be its own, and none if there are
+// too few values, or if nothing is to be decomposed.
+func TestLoopIsDecomposed(t *testing.T) {
+	e := newEngine(t, 1024, false)
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(300))
+	rounds := func(threads int, off bool) int64 {
+		answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: threads, Profile: true, NoDecompose: off})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := answer.Outputs["tc"].Rows(); n != 300*301/2 {
+			t.Fatalf("%d tuples", n)
+		}
+		return answer.Kernels[1].Calls
+	}
+	for _, c := range []struct {
+		threads int
+		off     bool
+		whole   bool
+	}{{1, false, false}, {2, false, false}, {2, true, true}, {300, false, true}} {
+		if n := rounds(c.threads, c.off); (n == 300) != c.whole {
+			t.Errorf("%d threads, off: %t: %d calls of the loop's kernel", c.threads, c.off, n)
+		}
+	}
+}
+
+// TestUnreadColumns wants no memory for columns that nothing reads after a loop.
+func TestUnreadColumns(t *testing.T) {
+	e := newEngine(t, 1024, false)
+	peak := func(text string) int64 {
+		plan, db := enginetest.Stored(t, text, enginetest.Line(3000))
+		answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Peak
+	}
+	counted := peak(`
+edge(x, y) -> int(x), int(y).
+_tc(x, y) <- edge(x, y).
+_tc(x, z) <- _tc(x, y), edge(y, z).
+n[] = v <- agg<<v = count()>> _tc(_, _).
+`)
+	whole := peak(enginetest.Closure)
+	if counted > whole/2 {
+		t.Errorf("a closure that is counted takes %d bytes, one that is an output %d", counted, whole)
+	}
+}
