@@ -1,6 +1,7 @@
 package redfox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -53,6 +54,7 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database, opts E
 		}
 	}
 	annotate := estimates(plan, db)
+	var ran Stats
 	if opts.Run {
 		if db == nil {
 			return &EnvironmentError{Message: "explaining a run needs facts"}
@@ -63,13 +65,14 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database, opts E
 		if err != nil {
 			return err
 		}
-		annotate = profileNotes(res.Stats.plan, res.Stats.profile)
-		plan = res.Stats.plan
+		ran = res.Stats
+		annotate = profileNotes(ran.plan, ran.profile)
+		plan = ran.plan
 	}
 	if _, err = io.WriteString(w, plan.Tree(annotate)); err != nil {
 		return err
 	}
-	return p.explainKernels(w, plan, opts)
+	return p.explainKernels(w, plan, ran, opts)
 }
 
 // estimates annotates operators with the rows that the optimiser expects.
@@ -109,4 +112,19 @@ func profileNotes(plan *queryplan.Plan, profile []runtime.CommandProfile) func(a
 		}
 		return ""
 	}
+}
+
+// kernelNote says what a kernel cost in a run.
+func (s Stats) kernelNote(k KernelStats) string {
+	took := cmp.Or(k.Device, k.Time)
+	note := fmt.Sprintf("%v, %d times, %d rows, %d new, %d bytes", took.Round(time.Microsecond), k.Calls, k.Rows, k.Kept, k.Bytes)
+	if k.Bytes == 0 || took <= 0 {
+		return note
+	}
+	rate := float64(k.Bytes) / took.Seconds()
+	note += fmt.Sprintf(", %.1f GB/s", rate/1e9)
+	if s.Device != nil && s.Device.Bandwidth > 0 {
+		note += fmt.Sprintf(", %.0f%% of the memory's bandwidth", 100*rate/s.Device.Bandwidth)
+	}
+	return note
 }

@@ -1,6 +1,7 @@
 package redfox
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -107,9 +108,9 @@ func kernelsOf(plan *queryplan.Plan, t target, how fusing) (graph *harmony.Progr
 }
 
 // explainKernels writes the kernels that a plan becomes, in full if that is asked
-// for, and the fusions that were refused.
-func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, opts ExplainOptions) error {
-	t, err := stageTarget(StageHarmony, opts.Target)
+// for, with what they cost in a run, and the fusions that were refused.
+func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, ran Stats, opts ExplainOptions) error {
+	t, err := stageTarget(StageHarmony, cmp.Or(opts.Target, ran.target))
 	if err != nil {
 		return err
 	}
@@ -128,6 +129,12 @@ func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, opts Explain
 	if !opts.NoDecompose {
 		for _, l := range decompose.Find(graph) {
 			text += l.String() + " on the cpu engine\n"
+		}
+	}
+	if t.Name == ran.target && len(ran.Kernels) > 0 {
+		text += fmt.Sprintf("\n== kernels, as they ran on engine %s\n", ran.Engine)
+		for _, k := range ran.Kernels {
+			text += fmt.Sprintf("%s in %s: %s\n", k.Kernel, k.Block, ran.kernelNote(k))
 		}
 	}
 	if opts.WhyNotFused {

@@ -68,6 +68,7 @@ type Stats struct {
 	Device  *DeviceStats
 	plan    *queryplan.Plan
 	profile []runtime.CommandProfile
+	target  string // that kernels were made for; "" if there are none
 }
 
 // Fills lists the predicates that a block of the plan, which kernels name, adds tuples to.

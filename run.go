@@ -15,9 +15,6 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// hostTrack is the track of spans that are redfox's own, and no engine's.
-const hostTrack = "redfox"
-
 // RunProgress is where a run is.
 type RunProgress = runtime.Progress
 
@@ -125,7 +122,7 @@ func (s *engines) prepare(p *Program, db *Database, opts RunOptions) (*Prepared,
 	}
 	q.planned = time.Since(start)
 	if opts.Trace != nil {
-		opts.Trace(Span{Track: hostTrack, Name: "plan", Start: start, Duration: q.planned})
+		opts.Trace(Span{Track: HostTrack, Name: "plan", Start: start, Duration: q.planned})
 	}
 	return q, err
 }
@@ -202,7 +199,7 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 		return nil, &ProgramError{Diagnostics: violationDiagnostics(answer.Violations)}
 	}
 	if opts.Trace != nil {
-		opts.Trace(Span{Track: hostTrack, Name: "run on " + q.engine.name, Start: start, Duration: time.Since(start)})
+		opts.Trace(Span{Track: HostTrack, Name: "run on " + q.engine.name, Start: start, Duration: time.Since(start)})
 	}
 	return q.result(answer, opts, time.Since(start))
 }
@@ -214,6 +211,12 @@ func (q *Prepared) result(answer *runtime.Answer, opts RunOptions, took time.Dur
 		Engine: q.engine.name, Load: q.db.time, Plan: q.planned, Compile: answer.Compile, Run: took - answer.Compile,
 		Peak: answer.Peak + q.db.bytes, Dropped: answer.Dropped, Kernels: answer.Kernels, Device: answer.Device,
 		plan: q.plan, profile: answer.Profile,
+	}
+	switch {
+	case q.engine.card != nil:
+		res.Stats.target = "gpu:" + q.engine.card.Info().Architecture()
+	case q.engine.name == "cpu":
+		res.Stats.target = DefaultCPU
 	}
 	for _, v := range q.program.plan.Vars {
 		pending := answer.Pending[v.Name]

@@ -325,6 +325,7 @@ func TestTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		tracks, spans := map[int]string{}, map[string]int{}
+		ends := map[int][]float64{} // of the spans that the last one of a track is within
 		var whole float64
 		for _, e := range trace.Events {
 			if e.Time == nil || e.Process == nil || e.Thread == nil || e.Name == "" {
@@ -338,6 +339,14 @@ func TestTrace(t *testing.T) {
 				t.Errorf("%+v is no span of a track", e)
 			default:
 				spans[tracks[*e.Thread]]++
+				within, end := ends[*e.Thread], *e.Time+*e.Duration
+				for len(within) > 0 && within[len(within)-1] <= *e.Time+0.001 {
+					within = within[:len(within)-1]
+				}
+				if len(within) > 0 && within[len(within)-1] < end-0.001 {
+					t.Errorf("%s overlaps another span of %s", e.Name, tracks[*e.Thread])
+				}
+				ends[*e.Thread] = append(within, end)
 				if e.Name == "run on "+engine {
 					whole = *e.Time + *e.Duration
 				}
@@ -359,4 +368,28 @@ func TestTrace(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLanes draws spans that are one within the other, one after the other but for the
+// error of clocks, and neither.
+func TestLanes(t *testing.T) {
+	base := time.Unix(1000, 0)
+	var tracer Tracer
+	for _, s := range []struct {
+		name       string
+		start, end int // microseconds
+	}{{"late", 100, 200}, {"outer", 0, 100}, {"inner", 10, 50}, {"next", 49, 90}, {"across", 80, 150}, {"last", 199, 210}} {
+		tracer.Add(Span{Track: "t", Name: s.name, Start: base.Add(time.Duration(s.start) * time.Microsecond),
+			Duration: time.Duration(s.end-s.start) * time.Microsecond})
+	}
+	got := ""
+	l := lanes{open: map[string][]*lane{}}
+	for _, s := range tracer.Spans() {
+		at := l.place(&s)
+		got += fmt.Sprintf("%s %d: %d+%d\n", s.Name, at, s.Start.Sub(base).Microseconds(), s.Duration.Microseconds())
+	}
+	want := "outer 1: 0+100\ninner 1: 10+40\nnext 1: 50+40\nacross 2: 80+70\nlate 1: 100+100\nlast 1: 200+10\n"
+	if got != want || fmt.Sprint(l.names) != "[t t (2)]" {
+		t.Errorf("got %q\n%s\nwant\n%s", l.names, got, want)
+	}
 }

@@ -2,7 +2,9 @@ package redfox
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -13,6 +15,10 @@ import (
 
 // Span is something that took time in a run: a command, a kernel, a transfer.
 type Span = runtime.Span
+
+// HostTrack is the track of spans that no engine makes: planning, whole runs, and what a
+// program adds of its own.
+const HostTrack = "redfox"
 
 // Tracer collects what took time. It is safe for concurrent use; its Add serves as
 // RunOptions.Trace.
@@ -28,17 +34,14 @@ func (t *Tracer) Add(s Span) {
 	t.spans = append(t.spans, s)
 }
 
-// Since adds a span that lasted from a time until now.
-func (t *Tracer) Since(track, name string, start time.Time) {
-	t.Add(Span{Track: track, Name: name, Start: start, Duration: time.Since(start)})
-}
-
-// Spans returns what was collected, by start.
+// Spans returns what was collected, by start, and what is within another span after it.
 func (t *Tracer) Spans() []Span {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	spans := slices.Clone(t.spans)
-	slices.SortStableFunc(spans, func(a, b Span) int { return a.Start.Compare(b.Start) })
+	slices.SortStableFunc(spans, func(a, b Span) int {
+		return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(b.Duration, a.Duration))
+	})
 	return spans
 }
 
@@ -56,47 +59,84 @@ type traceEvent struct {
 }
 
 // Write writes what was collected as JSON in the Trace Event Format. Tracks are in the
-// order of their first spans; times count from the first span.
+// order of their first spans; times count from the first span. Spans of a track that
+// overlap without one being within the other are on tracks of their own.
 func (t *Tracer) Write(w io.Writer) error {
 	spans := t.Spans()
+	l := lanes{open: map[string][]*lane{}}
+	events := []traceEvent{{Name: "process_name", Phase: "M", Process: 1, Args: map[string]any{"name": "redfox"}}}
+	var timed []traceEvent
+	for _, s := range spans {
+		at := l.place(&s)
+		took := micros(s.Duration)
+		timed = append(timed, traceEvent{Name: s.Name, Phase: "X", Time: micros(s.Start.Sub(spans[0].Start)), Duration: &took,
+			Process: 1, Thread: at, Args: s.Args})
+	}
+	for i, name := range l.names {
+		events = append(events,
+			traceEvent{Name: "thread_name", Phase: "M", Process: 1, Thread: i + 1, Args: map[string]any{"name": name}},
+			traceEvent{Name: "thread_sort_index", Phase: "M", Process: 1, Thread: i + 1, Args: map[string]any{"sort_index": i + 1}})
+	}
 	buffer := bufio.NewWriter(w)
-	buffer.WriteString("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n")
-	encode := func(e traceEvent, comma string) error {
+	// What a buffer's writes fail with its Flush returns.
+	_, _ = buffer.WriteString("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")
+	for i, e := range append(events, timed...) {
 		line, err := json.Marshal(e)
 		if err != nil {
 			return err
 		}
-		buffer.Write(line)
-		_, err = buffer.WriteString(comma)
-		return err
-	}
-	tracks := map[string]int{}
-	for _, s := range spans {
-		if tracks[s.Track] != 0 {
-			continue
+		if i > 0 {
+			_ = buffer.WriteByte(',')
 		}
-		number := len(tracks) + 1
-		tracks[s.Track] = number
-		for _, e := range []traceEvent{
-			{Name: "thread_name", Phase: "M", Process: 1, Thread: number, Args: map[string]any{"name": s.Track}},
-			{Name: "thread_sort_index", Phase: "M", Process: 1, Thread: number, Args: map[string]any{"sort_index": number}},
-		} {
-			if err := encode(e, ",\n"); err != nil {
-				return err
-			}
-		}
+		_ = buffer.WriteByte('\n')
+		_, _ = buffer.Write(line)
 	}
-	for _, s := range spans {
-		took := micros(s.Duration)
-		e := traceEvent{Name: s.Name, Phase: "X", Time: micros(s.Start.Sub(spans[0].Start)), Duration: &took, Process: 1, Thread: tracks[s.Track], Args: s.Args}
-		if err := encode(e, ",\n"); err != nil {
-			return err
-		}
-	}
-	if err := encode(traceEvent{Name: "process_name", Phase: "M", Process: 1, Args: map[string]any{"name": "redfox"}}, "\n]}\n"); err != nil {
-		return err
-	}
+	_, _ = buffer.WriteString("\n]}\n")
 	return buffer.Flush()
 }
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
+
+// lanes gives each span a line of its track, by start, so that the spans of a line are
+// one after the other or one within the other, as viewers want them.
+type lanes struct {
+	names []string // of all lanes
+	open  map[string][]*lane
+}
+
+// lane has the ends of the spans that the last one is within, the innermost last.
+type lane struct {
+	number int
+	ends   []time.Time
+}
+
+// clockError is by how much spans that follow one another may seem to overlap, as a
+// device's clock is read apart from the host's.
+const clockError = 2 * time.Microsecond
+
+// place returns the number of the lane for a span, from 1 on. It may shorten the span by
+// the error of clocks.
+func (l *lanes) place(s *Span) int {
+	end := s.Start.Add(s.Duration)
+	for _, lane := range l.open[s.Track] {
+		for len(lane.ends) > 0 && !lane.ends[len(lane.ends)-1].After(s.Start.Add(clockError)) {
+			if over := lane.ends[len(lane.ends)-1].Sub(s.Start); over > 0 {
+				s.Start = s.Start.Add(over)
+				s.Duration = max(0, end.Sub(s.Start))
+				end = s.Start.Add(s.Duration)
+			}
+			lane.ends = lane.ends[:len(lane.ends)-1]
+		}
+		if len(lane.ends) == 0 || !end.After(lane.ends[len(lane.ends)-1]) {
+			lane.ends = append(lane.ends, end)
+			return lane.number
+		}
+	}
+	name := s.Track
+	if n := len(l.open[s.Track]); n > 0 {
+		name = fmt.Sprintf("%s (%d)", name, n+1)
+	}
+	l.names = append(l.names, name)
+	l.open[s.Track] = append(l.open[s.Track], &lane{len(l.names), []time.Time{end}})
+	return len(l.names)
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,5 +56,52 @@ func TestNative(t *testing.T) {
 	}
 	if entries, err := filepath.Glob(filepath.Join(dir, "cache", "*")); err != nil || len(entries) < 3 {
 		t.Errorf("the cache has %d entries: %v", len(entries), err)
+	}
+}
+
+// TestStats asks for what each kernel did, and for a profile, whose spans a viewer can
+// read. Neither changes what is printed.
+func TestStats(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "reach.logic", "edge(x, y) -> int(x), int(y).\nreach(x, y) <- edge(x, y).\nreach(x, z) <- reach(x, y), edge(y, z).\n_(y) <- reach(1, y).\n")
+	write(t, dir, "edge.tsv", "1\t2\n2\t3\n3\t1\n")
+	for _, engine := range []string{"go", "cpu"} {
+		cmd := redfoxProcess(t, dir, "run", "reach.logic", "--facts", ".", "--engine", engine, "--format", "tsv", "--stats", "--profile", engine+".json")
+		if engine == "cpu" {
+			cmd = withLLVM(t, cmd)
+		}
+		o := finish(t, cmd)
+		if o.code != 0 || o.stdout != "1\n2\n3\n" {
+			t.Fatalf("%s: %v", engine, o)
+		}
+		for _, want := range []string{"stratum  b1 for reach: kernels ", "kernel   k1: ", "rows in, ", " code "} {
+			if strings.Contains(o.stderr, want) != (engine == "cpu") {
+				t.Errorf("%s: whether there is %q:\n%s", engine, want, o.stderr)
+			}
+		}
+		text, err := os.ReadFile(filepath.Join(dir, engine+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var profile struct {
+			Events []struct {
+				Name string `json:"name"`
+			} `json:"traceEvents"`
+		}
+		if err := json.Unmarshal(text, &profile); err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]bool{}
+		for _, e := range profile.Events {
+			names[e.Name] = true
+		}
+		for _, want := range []string{"compile the program", "load facts", "plan", "run on " + engine, "merge reach", "write results"} {
+			if !names[want] {
+				t.Errorf("%s: the profile lacks %q: %v", engine, want, names)
+			}
+		}
+	}
+	if files := list(t, dir); files != "cpu.json\nedge.tsv\ngo.json\nreach.logic\n" {
+		t.Errorf("there are files:\n%s", files)
 	}
 }

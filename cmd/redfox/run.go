@@ -170,14 +170,14 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 		return err
 	}
 	at.compiled = time.Now()
-	r.tracer.Since(hostTrack, "compile the program", at.start)
+	r.traced("compile the program", at.start, at.compiled)
 	limitHeap(r.options.Memory)
 	db, err := r.read(ctx, prog)
 	if err != nil {
 		return err
 	}
 	at.loaded = time.Now()
-	r.tracer.Since(hostTrack, "load facts", at.compiled)
+	r.traced("load facts", at.compiled, at.loaded)
 	res, err := prog.RunOn(ctx, db, r.options)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 		}
 	}
 	at.written = time.Now()
-	r.tracer.Since(hostTrack, "write results", at.ran)
+	r.traced("write results", at.ran, at.written)
 	if r.stats {
 		if err := r.con.out.Flush(); err != nil {
 			return &outputError{err}
@@ -206,8 +206,10 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 	return r.writeProfile()
 }
 
-// hostTrack is the track of the profile that has what the command does.
-const hostTrack = "redfox"
+// traced adds what the command did to the profile.
+func (r *run) traced(name string, start, end time.Time) {
+	r.tracer.Add(redfox.Span{Track: redfox.HostTrack, Name: name, Start: start, Duration: end.Sub(start)})
+}
 
 // writeProfile writes the file of --profile, if it was asked for.
 func (r *run) writeProfile() error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -90,12 +91,7 @@ func rate(bytes float64) string {
 // printKernels says what each kernel did, by the strata of the plan. On a GPU times are
 // those by its events, and rates also are shares of the bandwidth of its memory.
 func printKernels(w io.Writer, stats redfox.Stats) {
-	took := func(k redfox.KernelStats) time.Duration {
-		if k.Device > 0 {
-			return k.Device
-		}
-		return k.Time
-	}
+	took := func(k redfox.KernelStats) time.Duration { return cmp.Or(k.Device, k.Time) }
 	for i, k := range stats.Kernels {
 		if i == 0 || k.Block != stats.Kernels[i-1].Block {
 			var total time.Duration
