@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"path/filepath"
@@ -229,4 +230,88 @@ func ExampleProgram_Emit() {
 	}
 	// Output:
 	// 7
+}
+
+// A session keeps engines, code and, on a GPU, facts. A prepared program does nothing
+// but run.
+func ExampleSession() {
+	ctx := context.Background()
+	session, err := redfox.OpenSession(redfox.SessionOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)}, redfox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	db, err := prog.Load(ctx, redfox.NewFacts().Rows("edge", []any{"ann", "bob"}, []any{"bob", "cid"}), redfox.LoadOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	query, err := session.Prepare(ctx, prog, db, redfox.RunOptions{Outputs: []string{"_"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 3 {
+		res, err := query.Run(ctx, redfox.RunOptions{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(res.Len("_"))
+	}
+	// Output:
+	// 2
+	// 2
+	// 2
+}
+
+// A result can stay on the GPU that has computed it. Its size is known at once.
+func ExampleResult_Fetch() {
+	ctx := context.Background()
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)}, redfox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	facts := redfox.NewFacts().Rows("edge", []any{"ann", "bob"}, []any{"bob", "ann"})
+	res, err := prog.Run(ctx, facts, redfox.RunOptions{Resident: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Release()
+	fmt.Println(res.Len("reach"), "tuples")
+	if err := res.Fetch(ctx); err != nil {
+		log.Fatal(err)
+	}
+	for row := range res.Rows("_") {
+		fmt.Println(row...)
+	}
+	// Output:
+	// 4 tuples
+	// ann
+	// bob
+}
+
+// What took how long in a run can be looked at in Perfetto or Chrome.
+func ExampleTracer() {
+	ctx := context.Background()
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("p.logic", "n(1). n(7).\n_(x) <- n(x), x > 3.\n")}, redfox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var tracer redfox.Tracer
+	if _, err := prog.Run(ctx, redfox.NewFacts(), redfox.RunOptions{Engine: "go", Trace: tracer.Add}); err != nil {
+		log.Fatal(err)
+	}
+	for _, span := range tracer.Spans() {
+		fmt.Println(span.Track, span.Name)
+	}
+	if err := tracer.Write(io.Discard); err != nil { // into a file, mostly
+		log.Fatal(err)
+	}
+	// Output:
+	// redfox plan
+	// redfox run on go
+	// host insert _
+	// host merge _
 }
