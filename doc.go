@@ -16,8 +16,12 @@
 //
 // A program can be kept compiled: WriteCompiled writes a file with its plan and the
 // code of its kernels for CPUs and GPUs, and ParseCompiled reads it. The cpu engine
-// compiles with libLLVM, which is opened when an engine is chosen; Engines says
-// what the machine can run.
+// compiles with libLLVM, which is opened when an engine is chosen, and so does the gpu
+// engine, which needs NVIDIA's driver as well; Engines and Devices say what the machine
+// can run.
+//
+// A Session keeps engines, code and facts on a GPU for many runs, and gives all of it
+// back at its end. Outside of sessions the process has one set of engines.
 //
 // This package is the driver: the only place where the front end, the query
 // plan, the kernels and the engines meet. It must not be imported by any of them.
