@@ -115,7 +115,7 @@ func benchGPU(ctx context.Context, c config) (err error) {
 	}
 	s.machine = machine{Date: time.Now().UTC().Format(time.RFC3339), Engine: s.engine, Scale: c.scale, Threads: c.threads,
 		Device: nvidia("name,driver_version,memory.total,clocks.max.sm,clocks.max.memory,power.limit"), Before: nvidia(clocks)}
-	for _, part := range []func(context.Context) error{s.cold, s.closures, s.tpchQueries, s.samples, s.large} {
+	for _, part := range []func(context.Context) error{s.cold, s.closures, s.tpchQueries, s.samples, s.large, s.sorting} {
 		if err := part(ctx); err != nil {
 			s.fail("", err)
 		}
@@ -186,6 +186,9 @@ func (s *gpuSuite) add(out *outcome) {
 	}
 }
 
+// longRun is the time from which a run is repeated three times only.
+const longRun = time.Second
+
 // one measures a job.
 func (s *gpuSuite) one(ctx context.Context, db *redfox.Database, j *job) (*outcome, error) {
 	prog, err := redfox.Compile(ctx, j.program, redfox.Options{})
@@ -231,7 +234,11 @@ func (s *gpuSuite) one(ctx context.Context, db *redfox.Database, j *job) (*outco
 			out.Bytes += k.Bytes
 		}
 	}
-	for range s.repeat {
+	repeat := s.repeat
+	if took > longRun {
+		repeat = min(repeat, 3)
+	}
+	for range repeat {
 		took, _, err := run(opts)
 		if err != nil {
 			return nil, err

@@ -29,7 +29,7 @@ func TestSuiteGPU(t *testing.T) {
 	for _, o := range m.Rows {
 		rows[o.Work] = o
 	}
-	for _, name := range []string{"wiki-Vote", "selects", "probe-1M", "probe-hash-100M", "group-1", "group-4", "group-1000", "group-1M", "group-100M", "reduce", "insert"} {
+	for _, name := range []string{"wiki-Vote", "selects", "probe-1M", "probe-hash-100M", "group-1", "group-4", "group-1000", "group-1M", "group-100M", "reduce", "insert", "sort"} {
 		switch o := rows[name]; {
 		case o == nil:
 			t.Errorf("there is no row %s", name)

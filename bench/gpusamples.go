@@ -15,6 +15,7 @@ import (
 // else, best of three, measured on the day of NOTES.md.
 const (
 	readRate   = 4.54e12 // bytes a second that 16-byte loads read, 4 in flight a thread
+	copyRate   = 4.26e12 // bytes a second, read and written
 	insertRate = 20e9    // tries a second of insert-if-absent, 64-bit keys, 2 to 16 GB of table
 )
 
@@ -274,6 +275,39 @@ func (s *gpuSuite) large(ctx context.Context) error {
 		ceiling: atRate(float64(n), insertRate), ceilingOf: "insert-if-absent 20 G/s", bar: atRate(float64(n), 16e9),
 		verify:   text(insert + "_[] = c <- agg<<c = total(r)>> keys(h), r = int:mod[h, 1009].\n"),
 		verified: sum(int(keys), func(i int) int64 { return int64(i) * spreadBy % 1009 }),
+	})
+	return nil
+}
+
+// sorting measures the numbering of 2^28 words in their order, each as wide as a pair of
+// 32 bits.
+func (s *gpuSuite) sorting(ctx context.Context) error {
+	if !s.wants("sort", true) {
+		return nil
+	}
+	n := int(math.Round(s.scale * (1 << 28)))
+	const declaration = "word(x) -> uint(x).\n"
+	const rule = "sorted[i] = x <- seq<<>> word(x).\n"
+	text := func(rules string) []redfox.Source {
+		return []redfox.Source{redfox.Text("program.logic", declaration+rules)}
+	}
+	start := time.Now()
+	loader, err := redfox.Compile(ctx, text(""), redfox.Options{})
+	if err != nil {
+		return err
+	}
+	db, err := loader.Load(ctx, redfox.NewFacts().Columns("word", column[uint64](n, mix)), redfox.LoadOptions{Threads: s.threads})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d words made and loaded in %.3g s\n", n, time.Since(start).Seconds())
+	s.measure(ctx, db, &job{
+		name: "sort", output: "sorted", rows: int64(n), unit: "words", bytes: int64(n) * 16,
+		program: text(rule), check: wantRows("sorted", int64(n)),
+		ceiling: atRate(float64(n)*16*8, copyRate), ceilingOf: "8 passes at 4.26 TB/s",
+		bar:      atRate(float64(n), 1<<28/8e-3),
+		verify:   text(rule + "_[] = c <- agg<<c = count()>> sorted[i] = a, sorted[i + 1] = b, a < b.\n"),
+		verified: int64(n) - 1,
 	})
 	return nil
 }
