@@ -60,6 +60,7 @@ ptx:
 test-gpu:
 	$(GO) build -trimpath -o redfox-selftest ./cmd/redfox-selftest
 	./redfox-selftest -engine gpu -random 500 -runs 3
+	./redfox-selftest -engine gpu -random 500 -seed 1000 -parallel 8
 	./redfox-selftest -engine gpu -only quickstart -runs 1000
 
 primitives:

@@ -54,7 +54,8 @@ func resultText(t *testing.T, res *Result) string {
 	return out.String()
 }
 
-// TestProgramsOnGPU runs every program of testdata on an emulated GPU.
+// TestProgramsOnGPU runs programs of testdata on an emulated GPU: every one where CI is
+// set, else every fifth and all that fail.
 func TestProgramsOnGPU(t *testing.T) {
 	emulateGPU(t, emulator.Options{Seed: 5})
 	dirs, err := filepath.Glob("testdata/programs/*/program.logic")
@@ -62,7 +63,10 @@ func TestProgramsOnGPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	for _, file := range dirs {
+	for i, file := range dirs {
+		if os.Getenv("CI") == "" && i%5 > 0 && !exists(filepath.Join(filepath.Dir(file), "expected.err")) {
+			continue
+		}
 		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
 			sources, err := ReadSources(file)
 			if err != nil {

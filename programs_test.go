@@ -26,7 +26,7 @@ type variant struct {
 }
 
 // variants lists a plain run, runs with other numbers of threads, runs of the cpu
-// engine where there is one, and a run without each pass that can be left out and
+// engine and of the gpu engine where there are any, and a run without each pass that can be left out and
 // without all of them.
 func variants() []variant {
 	out := []variant{
@@ -38,6 +38,11 @@ func variants() []variant {
 		out = append(out,
 			variant{name: "cpu", run: redfox.RunOptions{Engine: "cpu"}},
 			variant{name: "cpu without fusion", noFuse: true, run: redfox.RunOptions{Engine: "cpu", Threads: 3}})
+	}
+	if _, _, err := redfox.ChooseEngine("gpu"); err == nil {
+		out = append(out,
+			variant{name: "gpu", run: redfox.RunOptions{Engine: "gpu"}},
+			variant{name: "gpu without fusion", noFuse: true, run: redfox.RunOptions{Engine: "gpu", Resident: true}})
 	}
 	var all []string
 	for _, p := range redfox.Passes() {

@@ -24,6 +24,7 @@ type config struct {
 	random  int
 	seed    uint64
 	runs    int
+	workers int
 	large   bool
 	soak    time.Duration
 	timeout time.Duration
@@ -45,6 +46,7 @@ func flags(errs io.Writer) (*flag.FlagSet, *config) {
 	f.IntVar(&c.random, "random", 0, "number of random programs")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of the first random program")
 	f.IntVar(&c.runs, "runs", 2, "runs of each program, which must give the same bytes; all but the first are prepared, and every other one leaves its result on the GPU")
+	f.IntVar(&c.workers, "parallel", 1, "programs that run at the same time")
 	f.BoolVar(&c.large, "large", false, "test closures of millions of tuples, too")
 	f.DurationVar(&c.soak, "soak", 0, "go on with all of it in one process for this long, and look at memory")
 	f.DurationVar(&c.timeout, "timeout", 2*time.Minute, "bound for each run")
@@ -56,9 +58,9 @@ func flags(errs io.Writer) (*flag.FlagSet, *config) {
 // execute runs the command and returns its exit code.
 func execute(args []string, out, errs io.Writer) int {
 	f, c := flags(errs)
-	if err := f.Parse(args); err != nil || f.NArg() > 0 || c.runs < 1 {
+	if err := f.Parse(args); err != nil || f.NArg() > 0 || c.runs < 1 || c.workers < 1 {
 		if err == nil {
-			fmt.Fprintln(errs, "redfox-selftest takes flags only, and -runs of at least 1; -help lists them")
+			fmt.Fprintln(errs, "redfox-selftest takes flags only, with -runs and -parallel of at least 1; -help lists them")
 		}
 		return 2
 	}

@@ -57,7 +57,7 @@ func TestMadeUp(t *testing.T) {
 
 // TestSoak goes through two rounds.
 func TestSoak(t *testing.T) {
-	out, code := run("-engine", "go", "-only", "total", "-random", "3", "-soak", "1ms")
+	out, code := run("-engine", "go", "-only", "total", "-random", "3", "-soak", "1ms", "-parallel", "3")
 	if code != 0 || !strings.Contains(out, "after the first round: heap ") || !strings.Contains(out, "2 rounds of ") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
@@ -71,6 +71,7 @@ func TestWrongCalls(t *testing.T) {
 	}{
 		{[]string{"programs"}, "takes flags only"},
 		{[]string{"-runs", "0"}, "at least 1"},
+		{[]string{"-parallel", "0"}, "at least 1"},
 		{[]string{"-only", "no such program"}, `has "no such program" in its name`},
 		{[]string{"-engine", "gpo"}, "did you mean go?"},
 	} {

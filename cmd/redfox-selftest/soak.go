@@ -10,20 +10,23 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redfoxdb/redfox"
 )
 
-// What may be held at the end of a soak more than after its first round: the collector
-// and the C library's allocator do not give back all that is free.
+// What may be held at the end of a soak more than after its first round: the collector,
+// the C library's allocator and the GPU's driver do not give back all that is free.
 const (
-	hostSlack   = 64 << 20
-	deviceSlack = 0
+	hostSlack = 64 << 20
+	cardSlack = 256 << 20
 )
 
-// memory is what the process holds, in bytes.
+// memory is what is in use, in bytes.
 type memory struct {
 	heap     int64 // of Go, after a collection
 	resident int64 // of the process, on Linux
-	device   int64 // of the GPU
+	device   int64 // of the GPU, by the engine's account
+	card     int64 // of the GPU, by its driver and all processes
 }
 
 // held measures what is left when nothing runs and nothing refers to facts.
@@ -36,7 +39,24 @@ func (t *tester) held() memory {
 	debug.FreeOSMemory()
 	var stats goruntime.MemStats
 	goruntime.ReadMemStats(&stats)
-	return memory{heap: int64(stats.HeapAlloc), resident: processBytes(), device: t.tested.DeviceUse().Held}
+	return memory{heap: int64(stats.HeapAlloc), resident: processBytes(), device: t.tested.DeviceUse().Held, card: t.cardBytes()}
+}
+
+// cardBytes returns what is in use of the GPU, 0 if another engine is tested.
+func (t *tester) cardBytes() int64 {
+	if t.session.Engine != "gpu" {
+		return 0
+	}
+	devices, err := redfox.Devices()
+	if err != nil {
+		return 0
+	}
+	for _, d := range devices {
+		if d.Usable && (t.session.Device == "" || t.session.Device == d.UUID || t.session.Device == strconv.Itoa(d.Number)) {
+			return d.Memory - d.Free
+		}
+	}
+	return 0
 }
 
 // processBytes returns the memory that the process has, 0 where that can not be told.
@@ -57,7 +77,11 @@ func processBytes() int64 {
 }
 
 func (m memory) String() string {
-	return fmt.Sprintf("heap %d MiB, process %d MiB, GPU %d MiB", m.heap>>20, m.resident>>20, m.device>>20)
+	text := fmt.Sprintf("heap %d MiB, process %d MiB", m.heap>>20, m.resident>>20)
+	if m.card > 0 {
+		text += fmt.Sprintf(", engine on the GPU %d MiB, GPU in all %d MiB", m.device>>20, m.card>>20)
+	}
+	return text
 }
 
 // soak runs all programs in changing order for a time, and compares what memory is held
@@ -72,36 +96,34 @@ func (t *tester) soak(ctx context.Context) error {
 	var warm memory
 	rounds := 0
 	for ; rounds < 2 || time.Now().Before(end); rounds++ {
-		for _, c := range cases {
-			if err := context.Cause(ctx); err != nil {
-				return err
-			}
-			if rounds > 1 && time.Now().After(end) {
-				break
-			}
-			t.test(ctx, c)
+		late := end
+		if rounds < 2 { // whole ones
+			late = time.Time{}
+		}
+		if err := t.each(ctx, cases, late); err != nil {
+			return err
 		}
 		if rounds == 0 {
 			warm = t.held()
-			fmt.Fprintln(t.out, "after the first round:", warm)
+			t.say("after the first round:", warm)
 		}
 		order.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
 	}
 	last := t.held()
-	fmt.Fprintln(t.out, "at the end:", last)
+	t.say("at the end:", last)
 	for _, m := range []struct {
 		what              string
 		warm, last, slack int64
 	}{
 		{"the heap", warm.heap, last.heap, hostSlack},
 		{"the process", warm.resident, last.resident, hostSlack + warm.resident/4},
-		{"the GPU's memory", warm.device, last.device, deviceSlack},
+		{"the engine's memory on the GPU", warm.device, last.device, 0},
+		{"the GPU's memory", warm.card, last.card, cardSlack},
 	} {
 		if m.last > m.warm+m.slack {
 			t.fail(testCase{}, fmt.Sprintf("%s grew from %d to %d MiB", m.what, m.warm>>20, m.last>>20))
 		}
 	}
-	fmt.Fprintf(t.out, "%d rounds of %d programs, %d runs on engine %s, %d failures, %v%s\n", rounds, len(cases), t.runCount, t.session.Engine,
-		t.failures, time.Since(t.started).Round(time.Second), t.deviceText())
+	t.say(fmt.Sprintf("%d rounds of %d programs, %s", rounds, len(cases), t.summary()))
 	return nil
 }

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redfoxdb/redfox"
@@ -18,15 +21,24 @@ import (
 // tester compares two engines.
 type tester struct {
 	config
-	out       io.Writer
 	reference *redfox.Session // of the go engine
 	tested    *redfox.Session
-	programs  int
-	runCount  int
-	failures  int
 	skipped   []string
-	engines   map[string]int // that ran, and how often
 	started   time.Time
+
+	mu       sync.Mutex
+	out      io.Writer
+	programs int
+	runCount int
+	failures int
+	engines  map[string]int // that ran, and how often
+}
+
+// say prints a line.
+func (t *tester) say(what ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintln(t.out, what...)
 }
 
 func newTester(ctx context.Context, c config, out io.Writer) (*tester, error) {
@@ -59,23 +71,47 @@ func (t *tester) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range cases {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		t.test(ctx, c)
+	if err := t.each(ctx, cases, time.Time{}); err != nil {
+		return err
 	}
 	for _, name := range t.skipped {
-		fmt.Fprintln(t.out, "left out:", name)
+		t.say("left out:", name)
 	}
-	for name := range t.engines {
+	for _, name := range slices.Sorted(maps.Keys(t.engines)) {
 		if name != t.session.Engine {
 			t.fail(testCase{}, fmt.Sprintf("%d runs were on engine %s", t.engines[name], name))
 		}
 	}
-	fmt.Fprintf(t.out, "%d programs, %d runs on engine %s, %d failures, %v%s\n", t.programs, t.runCount, t.session.Engine, t.failures,
-		time.Since(t.started).Round(time.Second), t.deviceText())
+	t.say(fmt.Sprintf("%d programs, %s", t.programs, t.summary()))
 	return nil
+}
+
+// each tests programs, several at a time, until all are done or it is late; the zero time
+// never comes.
+func (t *tester) each(ctx context.Context, cases []testCase, late time.Time) error {
+	work := make(chan testCase)
+	var group sync.WaitGroup
+	for range t.workers {
+		group.Go(func() {
+			for c := range work {
+				if ctx.Err() == nil && (late.IsZero() || time.Now().Before(late)) {
+					t.test(ctx, c)
+				}
+			}
+		})
+	}
+	for _, c := range cases {
+		work <- c
+	}
+	close(work)
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// summary says what was run.
+func (t *tester) summary() string {
+	return fmt.Sprintf("%d runs on engine %s, %d failures, %v%s", t.runCount, t.session.Engine, t.failures,
+		time.Since(t.started).Round(time.Second), t.deviceText())
 }
 
 // deviceText says what of the GPU's memory was in use.
@@ -89,6 +125,8 @@ func (t *tester) deviceText() string {
 
 // fail prints one line of a program that fails, with how to see that again.
 func (t *tester) fail(c testCase, why string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.failures++
 	line := strings.Join(strings.Fields(why), " ")
 	if len(line) > 1000 {
@@ -104,9 +142,11 @@ func (t *tester) fail(c testCase, why string) {
 
 // test compares the engines on a program.
 func (t *tester) test(ctx context.Context, c testCase) {
+	t.mu.Lock()
 	t.programs++
+	t.mu.Unlock()
 	if t.verbose {
-		fmt.Fprintln(t.out, "test", c.name)
+		t.say("test", c.name)
 	}
 	why := t.compare(ctx, c)
 	if why == "" || ctx.Err() != nil {
@@ -119,10 +159,10 @@ func (t *tester) test(ctx context.Context, c testCase) {
 		})
 		dir := filepath.Join(t.keep, fmt.Sprintf("random-program-%d", small.Seed))
 		if err := small.Write(dir); err != nil {
-			fmt.Fprintln(t.out, "cannot keep it:", err)
+			t.say("cannot keep it:", err)
 			return
 		}
-		fmt.Fprintln(t.out, "shrunk to", dir)
+		t.say("shrunk to", dir)
 	}
 }
 
@@ -177,7 +217,9 @@ func (t *tester) compare(ctx context.Context, c testCase) string {
 		case want.err != nil:
 			continue
 		}
+		t.mu.Lock()
 		t.engines[got.res.Stats.Engine]++
+		t.mu.Unlock()
 		if i == 0 {
 			if why := difference(want.res, got.res); why != "" {
 				return why
@@ -205,7 +247,9 @@ func (t *tester) run(ctx context.Context, s *redfox.Session, prog *redfox.Progra
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	if s == t.tested {
+		t.mu.Lock()
 		t.runCount++
+		t.mu.Unlock()
 	}
 	opts := redfox.RunOptions{Resident: number%2 == 1, Profile: number%3 == 2}
 	var o outcome
