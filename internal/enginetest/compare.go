@@ -17,17 +17,25 @@ import (
 // the same error.
 func Compare(t testing.TB, name string, e runtime.Engine, req runtime.Request) {
 	t.Helper()
+	if err := Same(e, req); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// Same is Compare for goroutines that are no test's own: it returns what differs.
+func Same(e runtime.Engine, req runtime.Request) error {
 	req.MaxViolations = 10
 	want, wantErr := portable.New().Run(context.Background(), &req)
 	got, err := e.Run(context.Background(), &req)
 	if a, b := errorText(err), errorText(wantErr); a != b {
-		t.Fatalf("%s: error %q, not %q", name, a, b)
+		return fmt.Errorf("error %q, not %q", a, b)
 	}
 	if err == nil {
 		if d := Difference(got, want); d != "" {
-			t.Fatalf("%s: %s", name, d)
+			return errors.New(d)
 		}
 	}
+	return nil
 }
 
 // Difference says where two answers differ, "" if they are equal.

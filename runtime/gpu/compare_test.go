@@ -126,7 +126,10 @@ func TestPrograms(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			e, d := c.open(t)
 			enginetest.Programs(t, "../../testdata/programs", func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
-				enginetest.Compare(t, c.name, e, runtime.Request{Plan: plan, Facts: db})
+				// The second run knows the sizes of the first, and finds the facts on the device.
+				for _, profile := range []bool{false, true} {
+					enginetest.Compare(t, c.name, e, runtime.Request{Plan: plan, Facts: db, Profile: profile})
+				}
 				if err := d.Check(); err != nil {
 					t.Error(err)
 				}
@@ -155,6 +158,31 @@ func TestRandomPrograms(t *testing.T) {
 			t.Errorf("%v\n%s", err, text)
 		}
 	})
+}
+
+// TestConcurrentPrograms runs random programs beside each other, on one engine.
+func TestConcurrentPrograms(t *testing.T) {
+	type job struct {
+		text string
+		req  runtime.Request
+	}
+	var jobs []job
+	enginetest.RandomPrograms(t, *firstSeed+10_000, *seedCount, func(t *testing.T, _ uint64, text string, plan *queryplan.Plan, db *store.Database) {
+		jobs = append(jobs, job{text, runtime.Request{Plan: plan, Facts: db}})
+	})
+	e, _ := card{small: true, Options: emulated.Options{Seed: 3}}.open(t)
+	var wg sync.WaitGroup
+	for worker := range 4 {
+		wg.Go(func() {
+			for i := range jobs {
+				j := jobs[(i+worker*len(jobs)/4)%len(jobs)]
+				if err := enginetest.Same(e, j.req); err != nil {
+					t.Errorf("%v\n%s", err, j.text)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // TestForms has tables of every form, small and grown.

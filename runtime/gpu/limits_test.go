@@ -70,6 +70,30 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
+// TestLittleMemory has devices of all sizes, up to one that a run fits on.
+func TestLittleMemory(t *testing.T) {
+	plan, db := enginetest.Stored(t, fork, apart(40))
+	for _, bare := range []bool{false, true} {
+		failed := 0
+		for size := uint64(1 << 18); ; size += size / 4 {
+			e, _ := card{small: true, Options: emulated.Options{Memory: size, Seed: size, Bare: bare}}.open(t)
+			_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+			if err == nil {
+				check(t, fmt.Sprintf("%d bytes", size), e, plan, db)
+				break
+			}
+			var out *runtime.MemoryError
+			if !errors.As(err, &out) || !out.Device || out.Bound > int64(size) {
+				t.Fatalf("%d bytes: %v", size, err)
+			}
+			failed++
+		}
+		if failed < 3 {
+			t.Errorf("%d sizes are too small", failed)
+		}
+	}
+}
+
 // TestOutOfMemory has every allocation fail, one by one, once and for good. The run
 // says so, nothing leaks, and the next run works.
 func TestOutOfMemory(t *testing.T) {
@@ -165,6 +189,47 @@ func (c card) fault(t *testing.T, plan *queryplan.Plan, db *store.Database, call
 	if err := again.Close(); err != nil {
 		t.Errorf("closing the other engine: %v", err)
 	}
+}
+
+// TestStuckDevice has a device that does not recover within the process.
+func TestStuckDevice(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(3))
+	e, d := card{Options: emulated.Options{Stuck: true}}.open(t)
+	d.Inject(emulated.Fault{Calls: []string{emulated.Execution}, Code: emulated.IllegalAddress})
+	if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); !errors.Is(err, cuda.ErrLost) {
+		t.Errorf("got %v", err)
+	}
+	d.Heal()
+	if err := e.Close(); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	var device *runtime.DeviceError
+	if _, err := New(Options{Device: d.Devices()[0], Version: d.Version()}); !errors.As(err, &device) || !errors.Is(err, cuda.ErrLost) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestTwoEngines have a device to themselves, each for all it knows.
+func TestTwoEngines(t *testing.T) {
+	plan, db := enginetest.Stored(t, fork, apart(10))
+	e, d := card{small: true}.open(t)
+	other, err := New(Options{Device: d.Devices()[0], Version: d.Version(), Lower: e.opts.Lower, Compile: e.opts.Compile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for _, e := range []*Engine{e, other} {
+		wg.Go(func() {
+			if err := enginetest.Same(e, runtime.Request{Plan: plan, Facts: db}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	check(t, "after the other one", e, plan, db)
 }
 
 // TestOpenFails has every call of New fail.
