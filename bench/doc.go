@@ -1,7 +1,7 @@
 // Command bench measures redfox beside DuckDB, in one run, on the same machine
 // with the same number of threads, and prints one table a suite.
 //
-//	go run ./bench [flags] [tc|triangles|tpch|cpu|fusion|latency|load|check|memory]...
+//	go run ./bench [flags] [tc|triangles|tpch|cpu|fusion|latency|gpu|load|check|memory]...
 //
 // The peer is the `duckdb` Python package, called through duckdb_peer.py; an
 // answer that differs from the peer's fails the run. Times are medians over

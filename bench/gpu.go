@@ -26,7 +26,8 @@ type job struct {
 	// bytes are those of the columns that are read and of the tuples that are written;
 	// 0 takes what the kernels count.
 	bytes int64
-	// ceiling is the least time that the card's measured rates allow, and which they are.
+	// ceiling is the least time that the card's measured rates allow, and which they are;
+	// 0 takes the reading of the bytes.
 	ceiling   time.Duration
 	ceilingOf string
 	bar       time.Duration // at most so long; 0 if there is none
@@ -67,7 +68,7 @@ type profile struct {
 	Launches int64           `json:"launches"`
 	Waits    int64           `json:"waits"`
 	ToDevice int64           `json:"bytes_to_device"`
-	FromHost int64           `json:"bytes_from_device"`
+	Fetched  int64           `json:"bytes_from_device"`
 	Peak     int64           `json:"peak_bytes"`
 	Kernels  []kernelProfile `json:"kernels"`
 }
@@ -172,7 +173,7 @@ func (s *gpuSuite) add(out *outcome) {
 	fmt.Printf("%-24s %9.4g ms (%.4g to %.4g)", out.Work, out.Median*1e3, out.Low*1e3, out.High*1e3)
 	if p := out.Profile; p != nil {
 		fmt.Printf(", prepared in %.3g s, first %.4g ms, profiled %.4g ms: %d launches, %d waits, %d bytes back, peak %.3g GB\n",
-			p.Prepare, p.First*1e3, p.Seconds*1e3, p.Launches, p.Waits, p.FromHost, float64(p.Peak)/1e9)
+			p.Prepare, p.First*1e3, p.Seconds*1e3, p.Launches, p.Waits, p.Fetched, float64(p.Peak)/1e9)
 		for _, k := range p.Kernels {
 			if k.Calls > 0 {
 				fmt.Printf("    %-16s %-6s %6d calls %12d rows %12d kept %9.3g GB %9.4g ms\n", k.Kernel, k.Block, k.Calls, k.Rows, k.Kept, float64(k.Bytes)/1e9, k.Seconds*1e3)
@@ -250,6 +251,9 @@ func (s *gpuSuite) one(ctx context.Context, db *redfox.Database, j *job) (*outco
 			return nil, err
 		}
 	}
+	if j.ceiling == 0 {
+		j.ceiling, j.ceilingOf = atRate(float64(out.Bytes), readRate), readText
+	}
 	out.summarise(j.ceiling, j.ceilingOf, s.barOf(j))
 	return out, nil
 }
@@ -278,7 +282,7 @@ func (s *gpuSuite) verify(ctx context.Context, db *redfox.Database, j *job) erro
 // take copies what a run says of its kernels.
 func (p *profile) take(stats redfox.Stats) {
 	if d := stats.Device; d != nil {
-		p.Launches, p.Waits, p.ToDevice, p.FromHost, p.Peak = d.Launches, d.Waits, d.ToDevice.Bytes, d.FromDevice.Bytes, d.Peak
+		p.Launches, p.Waits, p.ToDevice, p.Fetched, p.Peak = d.Launches, d.Waits, d.ToDevice.Bytes, d.FromDevice.Bytes, d.Peak
 	}
 	for _, k := range stats.Kernels {
 		took := k.Device

@@ -6,7 +6,7 @@
 # It builds nothing and fetches nothing: BIN is a folder with the programs redfox, bench and,
 # if its tests are wanted, redfox-selftest, built with CGO_ENABLED=0. OUT gets gpu.json, gpu.txt and selftest.txt. It is run in the root of
 # the source tree, for testdata and the peer's scripts. For TPC-H it needs tpchgen-cli on the
-# PATH or as a Python package, and a Python with duckdb; without them those rows are left out.
+# PATH and a Python with duckdb; without the first those rows are left out.
 #
 #   SCALE=10         scale factor of TPC-H
 #   TPCH=DIR         where its Parquet files are, or are to be made

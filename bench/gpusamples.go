@@ -19,6 +19,9 @@ const (
 	insertRate = 20e9    // tries a second of insert-if-absent, 64-bit keys, 2 to 16 GB of table
 )
 
+// readText names readRate.
+const readText = "read 4.54 TB/s"
+
 // measuredRate is what random accesses to so many megabytes reach in a second.
 type measuredRate struct{ megabytes, rate float64 }
 
@@ -53,7 +56,7 @@ func readOr(bytes, accesses, rate float64, what string) (time.Duration, string) 
 	if random > read {
 		return random, fmt.Sprintf("%s %.3g G/s", what, rate/1e9)
 	}
-	return read, "read 4.54 TB/s"
+	return read, readText
 }
 
 const sampleDeclaration = `
@@ -108,7 +111,7 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 		name: "selects", output: "_", rows: int64(n), unit: "rows", bytes: int64(n) * 8,
 		program: text("_[] = t <- agg<<t = total(r)>> sample(_, day, discount, quantity, price, _, _, _, _, _),\n" +
 			"    day < 365, 1 <= discount <= 3, quantity < 25, r = price * discount.\n"),
-		ceiling: atRate(float64(n)*8, readRate), ceilingOf: "read 4.54 TB/s",
+		ceiling: atRate(float64(n)*8, readRate), ceilingOf: readText,
 		bar:  atRate(float64(n)*8, 0.8*4.5e12),
 		peer: "Crystal, 4-byte columns, this card: 2.91 ms",
 	}}
@@ -176,7 +179,7 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 			verified: check,
 		}
 		if g.groups <= 1000 {
-			j.ceiling, j.ceilingOf = atRate(float64(j.bytes), readRate), "read 4.54 TB/s"
+			j.ceiling, j.ceilingOf = atRate(float64(j.bytes), readRate), readText
 			j.bar = atRate(1.3*float64(j.bytes), readRate)
 		} else {
 			j.ceiling, j.ceilingOf = readOr(float64(j.bytes), float64(n), at(atomics, float64(g.groups)*16), "atomics")
@@ -267,7 +270,7 @@ func (s *gpuSuite) large(ctx context.Context) error {
 	s.measure(ctx, db, &job{
 		name: "reduce", output: "_", rows: int64(n), unit: "rows", bytes: int64(n) * 4,
 		program: text("_[] = t <- agg<<t = total(x)>> long(_, x).\n"),
-		ceiling: atRate(float64(n)*4, readRate), ceilingOf: "read 4.54 TB/s", bar: atRate(float64(n)*4, 4.1e12),
+		ceiling: atRate(float64(n)*4, readRate), ceilingOf: readText, bar: atRate(float64(n)*4, 4.1e12),
 		check: wantValue("_", int64(hi<<63|lo>>1)),
 	}, &job{
 		name: "insert", output: "keys", rows: int64(n), unit: "tries", bytes: int64(n)*4 + keys*8,
