@@ -4,7 +4,8 @@
 #   bench/gpu.sh BIN OUT [flag of bench]...
 #
 # It builds nothing and fetches nothing: BIN is a folder with the programs redfox, bench and,
-# if its tests are wanted, redfox-selftest, built with CGO_ENABLED=0. OUT gets gpu.json, gpu.txt and selftest.txt. It is run in the root of
+# if its tests are wanted, redfox-selftest, built with CGO_ENABLED=0. OUT gets gpu.json,
+# gpu.txt, errors.txt and selftest.txt. It is run in the root of
 # the source tree, for testdata and the peer's scripts. For TPC-H it needs tpchgen-cli on the
 # PATH and a Python with duckdb; without the first those rows are left out.
 #
