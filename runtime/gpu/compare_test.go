@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/lower"
 	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
@@ -48,16 +47,9 @@ func (c card) lower(plan *queryplan.Plan) (*harmony.Program, error) {
 	return p, err
 }
 
-// compile makes code for tiles of one thread, whose tables all workers share.
+// compile makes code for an emulated GPU.
 func (c card) compile(p *harmony.Program, k woven.Knowledge) (*Code, error) {
-	fix := func(entry string, p abi.Param) (int64, bool) {
-		if p.Kind == abi.SetShared || p.Kind == abi.GroupShared {
-			return 1, true
-		}
-		return k.Fix(entry, p)
-	}
-	target := emit.Target{Name: "gpu:sm_90", Threads: 1, Items: c.items}
-	code, err := emit.Program(p, emit.Options{Target: target, Fix: fix, Range: k.Range, Domains: k.Domains})
+	code, err := emit.Program(p, enginetest.Emulated(emit.Options{Target: emit.GPU(90), Fix: k.Fix, Range: k.Range, Domains: k.Domains}, c.items))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +64,7 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 	if err != nil {
 		t.Skip(err)
 	}
-	c.Library, c.Options.Cache, c.Passes = lib, kernelcache.Open(), quick(lib)
+	c.Library, c.Options.Cache, c.Passes = lib, kernelcache.Open(), enginetest.QuickPasses(lib)
 	if c.items == 0 {
 		c.items = 32
 	}
@@ -99,15 +91,6 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 		}
 	})
 	return e, d
-}
-
-// quick is a pipeline of passes that leaves out what takes long.
-func quick(lib *llvm.Library) string {
-	combine := "instcombine"
-	if lib.Version().Major >= 18 {
-		combine = "instcombine<no-verify-fixpoint>" // there it fails where it could go on
-	}
-	return "always-inline,function(sroa,early-cse," + combine + ",simplifycfg,adce)"
 }
 
 // cards are those that all programs run on.

@@ -1,0 +1,33 @@
+package enginetest
+
+import (
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/weaver/emit"
+)
+
+// Emulated makes options for a GPU's code ones for an emulated GPU's: a tile is so many
+// rows of one thread, and workers share all tables.
+func Emulated(o emit.Options, items int) emit.Options {
+	o.Target = emit.Target{Name: o.Target.Name, Threads: 1, Items: items}
+	fix := o.Fix
+	o.Fix = func(entry string, p abi.Param) (int64, bool) {
+		if p.Kind == abi.SetShared || p.Kind == abi.GroupShared {
+			return 1, true
+		}
+		if fix == nil {
+			return 0, false
+		}
+		return fix(entry, p)
+	}
+	return o
+}
+
+// QuickPasses are LLVM's that tests can do with.
+func QuickPasses(lib *llvm.Library) string {
+	combine := "instcombine"
+	if lib.Version().Major >= 18 {
+		combine = "instcombine<no-verify-fixpoint>" // there it fails where it could go on
+	}
+	return "always-inline,function(sroa,early-cse," + combine + ",simplifycfg,adce)"
+}
