@@ -3,9 +3,9 @@ package redfox
 import (
 	"testing"
 
-	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
@@ -25,22 +25,8 @@ func emulateGPU(t *testing.T, o emulator.Options) *emulator.Driver {
 	d := emulator.New(o)
 	undo := driver.Use(func() (driver.Driver, error) { return d, nil })
 	emulated = &emulation{
-		options: func(o emit.Options) emit.Options {
-			// A tile has one thread, and blocks share all tables.
-			o.Target = emit.Target{Name: o.Target.Name, Threads: 1, Items: 64}
-			fix := o.Fix
-			o.Fix = func(entry string, p abi.Param) (int64, bool) {
-				if p.Kind == abi.SetShared || p.Kind == abi.GroupShared {
-					return 1, true
-				}
-				if fix == nil {
-					return 0, false
-				}
-				return fix(entry, p)
-			}
-			return o
-		},
-		text: func(code *emit.Code) string { return emulator.Image(code.Module, code.IR) },
+		options: func(o emit.Options) emit.Options { return enginetest.Emulated(o, 64) },
+		text:    func(code *emit.Code) string { return emulator.Image(code.Module, code.IR) },
 	}
 	t.Cleanup(func() {
 		closeCards(t, &shared)
