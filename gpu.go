@@ -239,16 +239,12 @@ func ptxOf(v cuda.Version) int { return int(v)/100 - 40 + int(v)%100/10 }
 // compileGPU returns code for kernels: that of a compiled program if what it takes for
 // granted is true, or else it is made.
 func (s *engines) compileGPU(t target, graph *harmony.Program, k woven.Knowledge) (*gpu.Code, error) {
-	code, refused := s.stored(t.sm, graph, k)
+	code, refused := s.stored(t, graph, k)
 	if code != nil {
 		return code, nil
 	}
 	if _, err := openLLVM(); err != nil && refused != nil {
-		return nil, &EnvironmentError{
-			Message: fmt.Sprintf("the compiled program's code is for other facts: %v", refused),
-			Help:    "compile it without --facts, which serves all, or for these, or install libLLVM",
-			Err:     err,
-		}
+		return nil, refused
 	}
 	a, err := newAssembler(t)
 	if err != nil {

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redfoxdb/redfox/runtime/gpu"
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
 // onEngines calls f once for each engine, the GPU being an emulated one.
@@ -228,7 +230,7 @@ func TestStoredCode(t *testing.T) {
 		{name: "for all facts, many", opts: CompiledOptions{Targets: []string{"gpu:sm_80", "gpu:sm_90"}}, over: many},
 		{name: "for these", opts: CompiledOptions{Targets: []string{"gpu:sm_90"}}, facts: few, over: few},
 		{name: "for others", opts: CompiledOptions{Targets: []string{"gpu:sm_90"}}, facts: few, over: many,
-			fails: "the compiled program"},
+			fails: "the compiled program's code is for other facts: column_width _ 0 is 2 and not 1; compile it without --facts"},
 		{name: "for a later GPU", opts: CompiledOptions{Targets: []string{"gpu:sm_100"}}, over: few,
 			fails: "the compiled program has code for gpu:sm_100, and GPU 0, Emulated GPU (sm_90) needs it for gpu:sm_90 or an older one"},
 		{name: "for the cpu", opts: CompiledOptions{Targets: []string{"cpu"}}, over: few,
@@ -271,6 +273,40 @@ func TestStoredCode(t *testing.T) {
 				t.Errorf("got\n%.1000s\nwant\n%.1000s", a, b)
 			}
 		})
+	}
+}
+
+// TestVersionOfPTX reads versions, and holds a driver's against that of stored code.
+func TestVersionOfPTX(t *testing.T) {
+	for text, want := range map[string]int{
+		".version 7.8\n.target sm_80\n": 78, "//\n// Generated\n//\n\n.version 8.0\n": 80, "": 0, ".target sm_80": 0, ".version x": 0,
+	} {
+		if got := versionOfPTX(text); got != want {
+			t.Errorf("%q is of version %d, not %d", text, got, want)
+		}
+	}
+	prog := compileText(t, closure, Options{})
+	plan, err := prog.optimise(prog.wantedByDefault(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := parseTarget("gpu:sm_80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, _, err := kernelsOf(plan, old, prog.fusing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old.ptx = ptxOf(11040)
+	var s engines
+	s.offer(&storedCode{target: old, graph: graph.String(), Code: gpu.Code{PTX: ".version 7.8\n"}})
+	if _, err := s.stored(old, graph, woven.Knowledge{}); err == nil || !strings.Contains(err.Error(), "is PTX 7.8, and the GPU's driver reads PTX up to 7.4; install a newer driver") {
+		t.Errorf("got %v", err)
+	}
+	old.ptx = ptxOf(12000)
+	if code, err := s.stored(old, graph, woven.Knowledge{}); code == nil || err != nil {
+		t.Errorf("got %v", err)
 	}
 }
 

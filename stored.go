@@ -1,6 +1,7 @@
 package redfox
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -144,20 +145,46 @@ func (s *engines) offer(code *storedCode) {
 	}
 }
 
-// stored returns code of a compiled program for kernels, if there is any for GPUs of a
-// compute capability that takes nothing for granted but what is known of the facts. If
-// there is none, refused says why what there is can not be used, nil if there is nothing.
-func (s *engines) stored(sm int, graph *harmony.Program, k woven.Knowledge) (code *gpu.Code, refused error) {
+// stored returns code of a compiled program for kernels, if there is any for a target
+// that takes nothing for granted but what is known of the facts. If there is none,
+// refused says why what there is can not be used, nil if there is nothing.
+func (s *engines) stored(t target, graph *harmony.Program, k woven.Knowledge) (code *gpu.Code, refused error) {
 	s.mu.Lock()
 	list := slices.Clone(s.codes[graph.String()])
 	s.mu.Unlock()
 	for _, c := range list {
-		if c.sm > sm {
+		if c.sm > t.sm {
 			continue
 		}
-		if refused = k.Grants(graph, c.granted); refused == nil {
+		if version := versionOfPTX(c.PTX); version > t.ptx {
+			refused = &EnvironmentError{
+				Message: fmt.Sprintf("the compiled program's code is PTX %d.%d, and the GPU's driver reads PTX up to %d.%d", version/10, version%10, t.ptx/10, t.ptx%10),
+				Help:    "install a newer driver, or libLLVM to compile it here",
+			}
+			continue
+		}
+		wrong := k.Grants(graph, c.granted)
+		if wrong == nil {
 			return &c.Code, nil
+		}
+		refused = &EnvironmentError{
+			Message: fmt.Sprintf("the compiled program's code is for other facts: %v", wrong),
+			Help:    "compile it without --facts, which serves all, or for these, or install libLLVM",
 		}
 	}
 	return nil, refused
+}
+
+// versionOfPTX returns the version that a text of PTX says it is of, 78 being 7.8; 0 if
+// it says none.
+func versionOfPTX(text string) int {
+	_, rest, found := strings.Cut(text, "\n.version ")
+	if !found {
+		rest, found = strings.CutPrefix(text, ".version ")
+	}
+	var major, minor int
+	if n, err := fmt.Sscanf(rest, "%d.%d", &major, &minor); !found || n < 2 || err != nil {
+		return 0
+	}
+	return 10*major + minor
 }
