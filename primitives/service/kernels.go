@@ -74,6 +74,19 @@ var (
 		Tile: threads * 16,
 		Cost: "8 bytes read and 8 written a key and a payload; 2 KB read a tile",
 	}
+	pairsCountKernel = Kernel{
+		Name: "rf_pairs_count", Params: []string{"keys", "n", "counts"},
+		Does: "counts the digits of keys of 32 bits for all passes of a sort",
+		Tile: threads * 16,
+		Cost: "4 bytes read and four atomics in shared memory a key",
+	}
+	pairsMoveKernel = Kernel{
+		Name:   "rf_pairs_move",
+		Params: []string{"keys_out", "payloads_out", "keys", "payloads", "n", "shift", "counts", "scratch"},
+		Does:   "moves keys of 32 bits and their payloads to their places by a digit",
+		Tile:   threads * 32,
+		Cost:   "8 bytes read and 8 written a pair; 3 KB read and written a tile",
+	}
 )
 
 // Kernels returns the kernels of PTX, in its order.
@@ -84,4 +97,6 @@ func Kernels() []*Kernel {
 }
 
 // SortKernels returns the kernels of SortPTX, in its order.
-func SortKernels() []*Kernel { return []*Kernel{&sortCountKernel, &sortScatterKernel} }
+func SortKernels() []*Kernel {
+	return []*Kernel{&sortCountKernel, &sortScatterKernel, &pairsCountKernel, &pairsMoveKernel}
+}

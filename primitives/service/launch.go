@@ -124,3 +124,29 @@ func SortCounts(n int64) int64 {
 func SortScatter(keysOut, payloadsOut, keys, payloads, counts, n, shift int64) Launch {
 	return over(&sortScatterKernel, n, keysOut, payloadsOut, keys, payloads, counts, n, shift)
 }
+
+// A sort of keys of 32 bits as unsigned numbers, with a payload of 32 bits each, is
+// PairsCount and then PairsMove for each byte in which keys may differ, the lowest
+// first. It is stable.
+
+// PairsCounts is the number of words of PairsCount's result.
+const PairsCounts = 4 * 256
+
+// PairsCount adds the number of keys with each value of each byte to counts, which
+// are zero before.
+func PairsCount(keys, n, counts int64) Launch {
+	return over(&pairsCountKernel, min(n, 1<<24), keys, n, counts)
+}
+
+// PairsMove moves n keys, fewer than 1<<30, and payloads to other memory, in the order
+// of the byte key >> shift. Payloads 0 stands for the numbers of rows. Scratch has
+// PairsScratch(n) bytes, all zero at the start.
+func PairsMove(keysOut, payloadsOut, keys, payloads, n, shift, counts, scratch int64) Launch {
+	return Launch{
+		pairsMoveKernel.Name, uint32(blocksFor(n, pairsMoveKernel.Tile)), threads,
+		[]int64{keysOut, payloadsOut, keys, payloads, n, shift, counts, scratch},
+	}
+}
+
+// PairsScratch returns the bytes of scratch for a pass over n keys.
+func PairsScratch(n int64) int64 { return 8 + 4*256*blocksFor(n, pairsMoveKernel.Tile) }

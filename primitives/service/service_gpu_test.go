@@ -110,7 +110,7 @@ func TestCard(t *testing.T) {
 	}{
 		{&statesKernel, checkStates}, {&fillKernel, checkFill}, {&scanKernel, checkScan}, {&rehashKernel, checkRehash},
 		{&moveKernel, checkMove}, {&rowSetKernel, checkRowSet}, {&bitsKernel, checkBits}, {&keysKernel, checkKeys},
-		{&sortScatterKernel, checkSort},
+		{&sortScatterKernel, checkSort}, {&pairsMoveKernel, checkPairs},
 	} {
 		t.Run(test.kernel.Name, func(t *testing.T) {
 			for _, n := range c.sizes(test.kernel) {
@@ -280,5 +280,29 @@ func BenchmarkCard(b *testing.B) {
 		c.measure(b, "count", n, "key", nil, count)
 		c.measure(b, "scan", n, "key", counted, scan)
 		c.measure(b, "scatter", n, "key", summed, scatter)
+	})
+	b.Run("pairs", func(b *testing.B) {
+		const n = 1 << 28
+		var from, to [2]int64
+		for i := range 2 {
+			from[i], to[i] = c.area(b, n/2), c.area(b, n/2)
+		}
+		c.distinct(b, from[0], n/2)
+		counts, words := c.area(b, PairsCounts), PairsScratch(n)/8
+		scratch := c.area(b, words)
+		// As a sort does it, which leaves the result where the keys were.
+		launches := []Launch{Fill(counts, PairsCounts, 0), PairsCount(from[0], n, counts)}
+		for shift := int64(0); shift < 32; shift += 8 {
+			payloads := from[1]
+			if shift == 0 {
+				payloads = 0
+			}
+			launches = append(launches, Fill(scratch, words, 0), PairsMove(to[0], to[1], from[0], payloads, n, shift, counts, scratch))
+			from, to = to, from
+		}
+		again := func(b *testing.B) { c.distinct(b, from[0], n/2) }
+		c.measure(b, "count", n, "pair", nil, launches[1])
+		c.measure(b, "move", n, "pair", nil, launches[0], launches[1], launches[2], launches[3])
+		c.measure(b, "all", n, "pair", again, launches...)
 	})
 }

@@ -16,7 +16,8 @@ func TestRowSet(t *testing.T) { onEach(t, &rowSetKernel, checkRowSet) }
 func TestBits(t *testing.T)   { onEach(t, &bitsKernel, checkBits) }
 func TestKeys(t *testing.T)   { onEach(t, &keysKernel, checkKeys) }
 
-func TestSort(t *testing.T) { onEach(t, &sortScatterKernel, checkSort) }
+func TestSort(t *testing.T)  { onEach(t, &sortScatterKernel, checkSort) }
+func TestPairs(t *testing.T) { onEach(t, &pairsMoveKernel, checkPairs) }
 
 func checkStates(t *testing.T, m machine, n int) {
 	const tiles, tile = 1<<40 + 7, 1024
@@ -413,6 +414,63 @@ func checkSort(t *testing.T, m machine, n int) {
 			m.get(t, to[1], n)
 		}
 		for _, at := range []int64{to[0], countsAt, scratchAt} {
+			m.get(t, at, 0)
+		}
+	}
+}
+
+// halves packs numbers of 32 bits into words.
+func halves(numbers []uint32) []uint64 {
+	out := make([]uint64, (len(numbers)+1)/2)
+	for i, n := range numbers {
+		out[i/2] |= uint64(n) << (i % 2 * 32)
+	}
+	return out
+}
+
+func checkPairs(t *testing.T, m machine, n int) {
+	for _, numbered := range []bool{false, true} {
+		// Keys that differ in three bytes, with many that are equal.
+		keys, rows := make([]uint32, n), make([]uint32, n)
+		for i, r := range random(n) {
+			keys[i] = uint32(r%3 | r>>40&0xff<<8 | r>>58<<24)
+			rows[i] = uint32(i)
+		}
+		sorted := slices.Clone(rows)
+		slices.SortStableFunc(sorted, func(a, b uint32) int { return cmp.Compare(keys[a], keys[b]) })
+		want := make([]uint32, n)
+		for i, r := range sorted {
+			want[i] = keys[r]
+		}
+		if numbered {
+			for i := range rows {
+				rows[i] = rows[i]*7 + 1
+			}
+			for i, r := range sorted {
+				sorted[i] = rows[r]
+			}
+		}
+		words := (n + 1) / 2
+		counts := m.put(t, make([]uint64, PairsCounts))
+		from, to := [2]int64{m.put(t, halves(keys)), 0}, [2]int64{m.put(t, make([]uint64, words)), m.put(t, make([]uint64, words))}
+		// The second payload is memory for the third pass.
+		spare := m.put(t, halves(rows))
+		if numbered {
+			from[1] = spare
+		}
+		m.run(t, PairsCount(from[0], int64(n), counts))
+		for _, shift := range []int64{0, 8, 24} {
+			scratch := m.put(t, make([]uint64, PairsScratch(int64(n))/8))
+			m.run(t, PairsMove(to[0], to[1], from[0], from[1], int64(n), shift, counts, scratch))
+			m.get(t, scratch, 0)
+			from, to = to, from
+			if to[1] == 0 {
+				to[1] = spare
+			}
+		}
+		same(t, "keys", m.get(t, from[0], words), halves(want))
+		same(t, "payloads", m.get(t, from[1], words), halves(sorted))
+		for _, at := range []int64{to[0], to[1], counts} {
 			m.get(t, at, 0)
 		}
 	}

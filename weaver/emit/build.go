@@ -42,7 +42,7 @@ func (m *module) buildEntry(x *harmony.Index, role abi.Role, prefix string) erro
 		}
 		keys := &keys{kernel: w, kinds: indexKey, name: x.Name}
 		if role != abi.BuildFill && keys.mayBeWide(len(key)) {
-			w.gauges = append(w.gauges, abi.Param{Kind: abi.IndexWideGauge, Var: x.Name})
+			w.addGauge(gauge{Param: abi.Param{Kind: abi.IndexWideGauge, Var: x.Name}, formed: true, form: abi.IndexForm, least: abi.Wide})
 		}
 		w.end = func() error {
 			for _, o := range key {

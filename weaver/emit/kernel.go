@@ -52,6 +52,15 @@ func isLean(k *harmony.Kernel) bool {
 	return probes == 1 && reads <= 3 && len(k.Sinks) == 1
 }
 
+// isLeanGroup reports whether a kernel adds rows to few accumulators.
+func isLeanGroup(k *harmony.Kernel) bool {
+	s, ok := k.Sinks[0].(*harmony.Group)
+	return ok && len(k.Sinks) == 1 && len(s.To.Accs) <= 2 && len(k.Stages) <= 4
+}
+
+// groupParts is how many parts a tile has that is grouped by a key.
+const groupParts = 4
+
 // kernel is a kernel's function in the making.
 type kernel struct {
 	*function
@@ -63,6 +72,7 @@ type kernel struct {
 	lastLoad int // the last stage that loads from the source
 
 	number    value.Value   // of the tile at hand
+	parts     int           // of a tile, one after the other
 	positions []value.Value // variables, one for each expansion: the first output of its round
 	// firstOutput and outputStep are where the first expansion begins in a tile, and
 	// how far it is from round to round.
@@ -74,7 +84,7 @@ type kernel struct {
 	// end emits what becomes of the rows that are left, and gauges has the gauges
 	// that make room for it.
 	end    func() error
-	gauges []abi.Param
+	gauges []gauge
 	// prologue ends before the first tile, and flushes are what a GPU's block does when
 	// it leaves.
 	prologue *ir.Block
@@ -93,14 +103,15 @@ func (m *module) kernel(k *harmony.Kernel) error {
 			for _, o := range harmony.SinkOperands(s) {
 				w.keep(o.Reg)
 			}
-			gauge := abi.Param{Kind: abi.Gauge, Var: harmony.SinkTarget(s).ManagedName()}
-			if g, ok := s.(*harmony.Group); ok && w.target.GPU && w.neverGrow(g.To) {
-				// A CPU looks all the same: a limit is moved where the run is cancelled.
-				continue
+			g := gauge{Param: abi.Param{Kind: abi.Gauge, Var: harmony.SinkTarget(s).ManagedName()}}
+			// A CPU looks at all gauges: a limit is moved where the run is cancelled.
+			if s, ok := s.(*harmony.Group); ok && w.target.GPU {
+				if len(s.Key) == 0 {
+					continue // the group is there
+				}
+				g.formed, g.form, g.least = true, abi.GroupForm, abi.Hash
 			}
-			if !slices.Contains(w.gauges, gauge) {
-				w.gauges = append(w.gauges, gauge)
-			}
+			w.addGauge(g)
 		}
 	})
 	if err != nil {
@@ -128,6 +139,13 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 		if target.GPU && target.Items > fewItems && (w.spillsGroups() || w.searches()) {
 			target.Items = fewItems
 			continue
+		}
+		w.parts = 1
+		if target.GPU && entry.Role == abi.Kernel && !slices.ContainsFunc(k.Stages, isExpansion) && w.spillsGroups() {
+			w.parts = groupParts
+			if m.opts.Fix != nil && isLeanGroup(k) {
+				w.registers = fewRegisters
+			}
 		}
 		setup(w)
 		if err := w.emit(); err != nil {
@@ -176,15 +194,19 @@ func (w *kernel) emit() error {
 	w.Cur.NewBr(head)
 	head.NewCondBr(head.NewICmp(enum.IPredSLT, at, until), body, done)
 	w.number, w.Cur = at, body
-	w.begin(from, end)
-	if w.entry.Expansions == 0 && !w.canFetch() {
-		w.checkGauges()
-	}
 	latch := w.next
-	if err := w.rest(0); err != nil {
+	if w.parts == 1 {
+		w.begin(from, end, at)
+		if w.entry.Expansions == 0 && !w.canFetch() {
+			w.checkGauges()
+		}
+		if err := w.rest(0); err != nil {
+			return err
+		}
+		w.Cur.NewBr(latch)
+	} else if err := w.eachPart(from, end); err != nil {
 		return err
 	}
-	w.Cur.NewBr(latch)
 
 	w.place(latch)
 	w.countDropped()
@@ -215,6 +237,37 @@ func (w *kernel) searches() bool {
 		}
 	}
 	return false
+}
+
+// eachPart emits a loop over the parts of a tile, and goes on to the end of the tile.
+// A block looks at the gauges, and waits for all its threads, once for all parts.
+func (w *kernel) eachPart(from, end value.Value) error {
+	w.entry.Items *= w.parts
+	w.checkGauges()
+	after := w.next
+	start := w.Cur
+	head, body := w.newBlock("parts"), w.newBlock("part")
+	first := start.NewMul(w.number, i64(int64(w.parts)))
+	until := start.NewAdd(first, i64(int64(w.parts)))
+	start.NewBr(head)
+	part := head.NewPhi(ir.NewIncoming(first, start))
+	w.Cur = head
+	size := i64(int64(w.target.Threads * w.target.Items))
+	begins := w.Cur.NewAdd(w.firstRow(from), w.Cur.NewMul(part, size))
+	left := w.Cur.NewAnd(w.Cur.NewICmp(enum.IPredSLT, part, until), w.Cur.NewICmp(enum.IPredSLT, begins, end))
+	w.Cur.NewCondBr(left, body, after)
+	w.Cur, w.next = body, ir.NewBlock(w.fresh("part.next"))
+	w.begin(from, end, part)
+	next := w.next
+	if err := w.rest(0); err != nil {
+		return err
+	}
+	w.Cur.NewBr(next)
+	w.place(next)
+	part.Incs = append(part.Incs, ir.NewIncoming(w.Cur.NewAdd(part, i64(1)), w.Cur))
+	w.Cur.NewBr(head)
+	w.next = after
+	return nil
 }
 
 // isExpansion reports whether a stage makes several rows of one.
@@ -290,7 +343,7 @@ func (w *kernel) leave(b *ir.Block, result int64) {
 func (w *kernel) checkGauges() {
 	for _, g := range w.gauges {
 		w.stops = true
-		room := w.call("rf_block_room", w.gauge(g), i32(w.target.Threads))
+		room := w.room(g)
 		goOn := w.newBlock("room")
 		w.Cur.NewCondBr(w.Cur.NewICmp(enum.IPredNE, room, i32(0)), goOn, w.stop)
 		w.Cur = goOn
@@ -301,21 +354,45 @@ func (w *kernel) checkGauges() {
 // the gauges are looked at, so that a block waits once for both.
 func (w *kernel) canFetch() bool {
 	_, ofGroups := w.k.Source.(*harmony.GroupRows)
-	return w.target.GPU && !ofGroups && len(w.stages) > 0 && w.inRun(w.stages[0])
+	return w.target.GPU && !ofGroups && w.parts == 1 && len(w.stages) > 0 && w.inRun(w.stages[0])
 }
 
-// gauge returns the address of a gauge. An index that is not wide has none: one that
-// never stops takes its place.
-func (w *kernel) gauge(g abi.Param) value.Value {
-	p := w.param(g.Kind, g.Var, g.Index)
-	if g.Kind != abi.IndexWideGauge {
-		return p
+// gauge is a gauge that a kernel looks at. Where only some forms of what it is of
+// grow, those from least on, formed is the parameter that says which it is.
+type gauge struct {
+	abi.Param
+	formed bool
+	form   abi.Kind
+	least  abi.Form
+}
+
+// addGauge notes that a kernel looks at a gauge.
+func (w *kernel) addGauge(g gauge) {
+	if g.formed {
+		form, known := w.fixed(g.form, g.Var, 0)
+		if known && abi.Form(form) < g.least {
+			return
+		}
+		g.formed = !known
 	}
-	if _, known := w.fixed(abi.IndexForm, g.Var, 0); known {
-		return p
+	if !slices.Contains(w.gauges, g) {
+		w.gauges = append(w.gauges, g)
 	}
-	isWide := w.Cur.NewICmp(enum.IPredEQ, w.param(abi.IndexForm, g.Var, 0), i64(int64(abi.Wide)))
-	return w.choosePointer(isWide, p)
+}
+
+// room asks a gauge whether there is room.
+func (w *kernel) room(g gauge) value.Value {
+	ask := func() value.Value {
+		return w.call("rf_block_room", w.param(g.Kind, g.Var, g.Index), i32(w.target.Threads))
+	}
+	if !g.formed {
+		return ask()
+	}
+	room := w.variable(types.I32, i32(1))
+	w.store(i32(1), room)
+	grows := w.Cur.NewICmp(enum.IPredSGE, w.param(g.form, g.Var, 0), i64(int64(g.least)))
+	w.when(grows, func() { w.store(ask(), room) })
+	return w.load(types.I32, room)
 }
 
 // scratchOf returns memory for a collective primitive.
@@ -336,14 +413,18 @@ func (w *kernel) inPrologue(emit func()) {
 	w.Cur = here
 }
 
-// begin sets up the tile.
-func (w *kernel) begin(from, end value.Value) {
-	size := i64(int64(w.target.Threads * w.target.Items))
-	first := from
+// firstRow returns the row that the first tile begins with.
+func (w *kernel) firstRow(from value.Value) value.Value {
 	if w.target.GPU {
-		first = w.Cur.NewAnd(from, i64(^3))
+		return w.Cur.NewAnd(from, i64(^3))
 	}
-	w.start = w.Cur.NewAdd(first, w.Cur.NewMul(w.number, size))
+	return from
+}
+
+// begin sets up a tile, or a part of one, by its number.
+func (w *kernel) begin(from, end, number value.Value) {
+	size := i64(int64(w.target.Threads * w.target.Items))
+	w.start = w.Cur.NewAdd(w.firstRow(from), w.Cur.NewMul(number, size))
 	left := w.Cur.NewSub(end, w.start)
 	rows := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, left, size), left, size)
 	w.rows = w.Cur.NewTrunc(rows, types.I32)

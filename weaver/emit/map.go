@@ -47,8 +47,8 @@ func (r *rows) lookup(t *abi.Table, at int, code expr.Value) expr.Value {
 	// Without an array of presence all entries have a value.
 	none := r.inFirst(func() value.Value { return r.Cur.NewICmp(enum.IPredEQ, present, i64(0)) })
 	bytes := r.inFirst(func() value.Value { return r.address(present) })
-	from := r.choosePointer(r.both(guard, r.Cur.NewXor(none, constant.True)), r.at(types.I8, bytes, code.Word))
-	has := r.Cur.NewICmp(enum.IPredNE, r.load(types.I8, from), i8(0))
+	there := r.loadIf(types.I8, r.both(guard, r.Cur.NewXor(none, constant.True)), r.at(types.I8, bytes, code.Word))
+	has := r.Cur.NewICmp(enum.IPredNE, there, i8(0))
 	v.Present = r.both(v.Present, r.Cur.NewOr(none, has))
 	return v
 }

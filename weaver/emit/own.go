@@ -36,16 +36,6 @@ const (
 	ownReserve = 1 << 10
 )
 
-// neverGrow reports whether the groups are there from the start, so that no gauge
-// speaks of them.
-func (w *kernel) neverGrow(g *harmony.Groups) bool {
-	if len(g.Keys) == 0 {
-		return true
-	}
-	form, known := w.fixed(abi.GroupForm, g.Name, 0)
-	return known && abi.Form(form) == abi.Direct
-}
-
 // spillsGroups reports whether a GPU's block may meet groups that it has no place for.
 func (w *kernel) spillsGroups() bool {
 	for _, s := range w.k.Sinks {

@@ -249,6 +249,12 @@ func (f *function) entryOf(c column, row, guard value.Value) value.Value {
 		return p.base
 	}
 	if !known {
+		if f.target.GPU && guard != nil {
+			word := f.variable(types.I64, i64(0))
+			f.store(p.base, word)
+			f.when(guard, func() { f.store(f.entryOf(c, row, nil), word) })
+			return f.load(types.I64, word)
+		}
 		if guard != nil {
 			row = f.Cur.NewSelect(guard, row, i64(0))
 			data = f.choosePointer(guard, data)
@@ -256,15 +262,28 @@ func (f *function) entryOf(c column, row, guard value.Value) value.Value {
 		return f.call("rf_column_word", data, p.width, p.base, p.step, row)
 	}
 	t := types.NewInt(uint64(8 * width))
-	from := f.at(t, data, row)
-	if guard != nil {
-		from = f.choosePointer(guard, from)
-	}
-	word := f.load(t, from)
+	word := f.loadIf(t, guard, f.at(t, data, row))
 	if width < 8 {
 		word = f.Cur.NewZExt(word, types.I64)
 	}
 	return f.Cur.NewAdd(p.base, f.Cur.NewMul(p.step, word))
+}
+
+// loadIf reads what is at p where the guard holds, or it is nil; else the value is any
+// of memory's. A GPU has no memory of its own to read then, short of a stack, and
+// branches.
+func (f *function) loadIf(t *types.IntType, guard, p value.Value) value.Value {
+	switch {
+	case guard == nil:
+		return f.load(t, p)
+	case !f.target.GPU:
+		return f.load(t, f.choosePointer(guard, p))
+	}
+	zero := constant.NewInt(t, 0)
+	v := f.variable(t, zero)
+	f.store(zero, v)
+	f.when(guard, func() { f.store(f.load(t, p), v) })
+	return f.load(t, v)
 }
 
 // choosePointer is p where the guard holds, else the address of two words that are

@@ -32,7 +32,7 @@ struct Entry {
 const Entry entries[] = {
     RF_ENTRY(rf_states), RF_ENTRY(rf_fill),   RF_ENTRY(rf_scan), RF_ENTRY(rf_rehash),
     RF_ENTRY(rf_move),   RF_ENTRY(rf_rowset), RF_ENTRY(rf_bits), RF_ENTRY(rf_keys),
-    RF_ENTRY(rf_sort_count), RF_ENTRY(rf_sort_scatter),
+    RF_ENTRY(rf_sort_count), RF_ENTRY(rf_sort_scatter), RF_ENTRY(rf_pairs_count), RF_ENTRY(rf_pairs_move),
 };
 
 } // namespace
