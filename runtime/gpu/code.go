@@ -3,7 +3,9 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
@@ -16,7 +18,7 @@ import (
 
 // code is a program's code on the device.
 type code struct {
-	module    driver.Module
+	modules   []driver.Module
 	functions []*function
 	made      time.Duration // to generate and compile it
 	loaded    time.Duration // of that, by the driver
@@ -30,8 +32,10 @@ type function struct {
 }
 
 func (c *code) close() {
-	if c.module != nil {
-		_ = c.module.Close() // the code is gone either way
+	for _, m := range c.modules {
+		if m != nil {
+			_ = m.Close() // the code is gone either way
+		}
 	}
 }
 
@@ -47,12 +51,13 @@ func (e *Engine) compile(graph *harmony.Program, k woven.Knowledge) (*code, erro
 		return c, nil
 	}
 	loading := time.Now()
-	if c.module, err = e.load("kernels", made.PTX); err != nil {
-		return nil, err
-	}
+	c.modules, err = e.loadAll(made.PTX)
 	for _, entry := range made.Module.Entries {
 		f := &function{entry: entry}
-		if f.f, err = c.module.Function(entry.Symbol); err == nil {
+		if err == nil {
+			f.f, err = c.find(entry.Symbol)
+		}
+		if err == nil {
 			f.blocks, err = e.fill(f.f, entry.Threads)
 		}
 		if err != nil {
@@ -63,6 +68,64 @@ func (e *Engine) compile(graph *harmony.Program, k woven.Knowledge) (*code, erro
 	}
 	c.loaded, c.made = time.Since(loading), time.Since(began)
 	return c, nil
+}
+
+// find looks a kernel up.
+func (c *code) find(symbol string) (f driver.Function, err error) {
+	for _, m := range c.modules {
+		if f, err = m.Function(symbol); !errors.Is(err, cuda.ErrNotFound) {
+			return f, err
+		}
+	}
+	return nil, err
+}
+
+// loadAll puts the kernels of PTX on the device. The driver compiles one at a time of a
+// module's and several modules at once, so each kernel is a module of its own.
+func (e *Engine) loadAll(ptx string) ([]driver.Module, error) {
+	parts := split(ptx)
+	modules, errs := make([]driver.Module, len(parts)), make([]error, len(parts))
+	todo := make(chan int, len(parts))
+	for i := range parts {
+		todo <- i
+	}
+	close(todo)
+	var wg sync.WaitGroup
+	for range min(goruntime.GOMAXPROCS(0), len(parts)) {
+		wg.Go(func() {
+			for i := range todo {
+				modules[i], errs[i] = e.load("kernels", parts[i])
+			}
+		})
+	}
+	wg.Wait()
+	return modules, errors.Join(errs...)
+}
+
+// split returns a module for each kernel of PTX, as LLVM writes it: after the head, with
+// the size of addresses, comes each kernel behind what it alone refers to, and ends with a
+// brace at the start of a line.
+func split(ptx string) []string {
+	const headEnd, kernelEnd = ".address_size 64\n", "\n}\n"
+	at := strings.Index(ptx, headEnd)
+	if at < 0 {
+		return []string{ptx}
+	}
+	head, rest := ptx[:at+len(headEnd)], ptx[at+len(headEnd):]
+	var parts []string
+	for {
+		end := strings.Index(rest, kernelEnd)
+		if end < 0 {
+			break
+		}
+		end += len(kernelEnd)
+		parts = append(parts, head+rest[:end])
+		rest = rest[end:]
+	}
+	if len(parts) == 0 || strings.Contains(rest, ".entry") {
+		return []string{ptx}
+	}
+	return parts
 }
 
 // fill returns how many blocks of a kernel the device runs at a time.

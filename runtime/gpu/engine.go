@@ -63,6 +63,8 @@ type Engine struct {
 	mem      *memory
 	resident *residency
 	lanes    lanes
+	loaded   chan struct{} // closed when the service kernels are loaded, or can not be
+	unloaded error         // why they can not be
 	base     driver.Module // the service kernels
 	services map[string]driver.Function
 	programs woven.Programs[*program]
@@ -141,15 +143,13 @@ func New(o Options) (e *Engine, err error) {
 	if e.resident.stream, err = e.gpu.NewStream(); err != nil {
 		return e, err
 	}
-	if e.base, err = e.load("service kernels", service.PTX()); err != nil {
-		return e, err
-	}
-	e.services = map[string]driver.Function{}
-	for _, k := range service.Kernels() {
-		if e.services[k.Name], err = e.base.Function(k.Name); err != nil {
-			return e, err
-		}
-	}
+	// The driver takes a tenth of a second to compile them when it sees them first, and
+	// there is other work meanwhile.
+	e.loaded = make(chan struct{})
+	go func() {
+		defer close(e.loaded)
+		e.unloaded = e.loadServices()
+	}()
 	e.programs = woven.Programs[*program]{
 		Make: func(*woven.Program) *program {
 			return &program{codes: woven.Codes[*code]{Drop: (*code).close}, hints: newHints()}
@@ -157,6 +157,36 @@ func New(o Options) (e *Engine, err error) {
 		Drop: func(p *program) { p.codes.Close() },
 	}
 	return e, nil
+}
+
+// loadServices loads the service kernels.
+func (e *Engine) loadServices() (err error) {
+	if e.base, err = e.load("service kernels", service.PTX()); err != nil {
+		return err
+	}
+	e.services = map[string]driver.Function{}
+	for _, k := range service.Kernels() {
+		if e.services[k.Name], err = e.base.Function(k.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ready waits for the service kernels, and tries again if they could not be loaded.
+func (e *Engine) ready() error {
+	<-e.loaded
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.unloaded == nil {
+		return nil
+	}
+	if e.base != nil {
+		_ = e.base.Close() // what failed was something else
+		e.base = nil
+	}
+	e.unloaded = e.loadServices()
+	return e.unloaded
 }
 
 // Name returns "gpu".
@@ -245,6 +275,9 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r
 	}
 	defer kept.codes.Release(code)
 	r.code = code.Made
+	if err := e.ready(); err != nil {
+		return e.failure(err)
+	}
 	if r.lane, err = e.lanes.take(); err != nil {
 		return e.failure(err)
 	}
@@ -440,6 +473,9 @@ func (e *Engine) Close() error {
 		errs = append(errs, e.resident.stage.close())
 	}
 	errs = append(errs, e.lanes.close())
+	if e.loaded != nil {
+		<-e.loaded
+	}
 	if e.base != nil {
 		errs = append(errs, e.base.Close())
 	}
