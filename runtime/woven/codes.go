@@ -3,6 +3,7 @@ package woven
 import (
 	"slices"
 	"sync"
+	"weak"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
@@ -27,8 +28,9 @@ type Code[C any] struct {
 
 	fixed  map[abi.Param]answer
 	ranges map[*harmony.Reg]answer
-	users  int  // runs at work
-	doomed bool // is to be dropped by the last of them
+	last   weak.Pointer[Bound] // facts that it served for
+	users  int                 // runs at work
+	doomed bool                // is to be dropped by the last of them
 }
 
 // holds reports whether code that was made for other facts serves for these.
@@ -51,7 +53,8 @@ func (c *Code[C]) holds(b *Bound) bool {
 func (l *Codes[C]) Use(b *Bound, generate func(Knowledge) (C, error)) (*Code[C], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := slices.IndexFunc(l.list, func(c *Code[C]) bool { return c.holds(b) })
+	same := weak.Make(b)
+	at := slices.IndexFunc(l.list, func(c *Code[C]) bool { return c.last == same || c.holds(b) })
 	if at < 0 {
 		c := &Code[C]{fixed: map[abi.Param]answer{}, ranges: map[*harmony.Reg]answer{}}
 		var err error
@@ -64,6 +67,7 @@ func (l *Codes[C]) Use(b *Bound, generate func(Knowledge) (C, error)) (*Code[C],
 	c := l.list[at]
 	copy(l.list[1:at+1], l.list[:at])
 	l.list[0] = c
+	c.last = same
 	c.users++
 	if last := len(l.list) - 1; last == keptCode {
 		l.doom(l.list[last])
