@@ -23,7 +23,7 @@ type assembler struct {
 	target   target
 	lib      *llvm.Library
 	options  llvm.TargetOptions
-	passes   string
+	passes   []string
 	bitcode  []byte // of the primitives
 	compiler string
 	key      string // all that code depends on beside its IR
@@ -60,7 +60,7 @@ func newAssembler(t target) (*assembler, error) {
 	if err != nil {
 		return nil, &InternalError{Phase: "LLVM", Err: err}
 	}
-	a.key = strings.Join([]string{a.compiler, fmt.Sprintf("%+v", a.options), a.passes, digest}, "\x00")
+	a.key = strings.Join([]string{a.compiler, fmt.Sprintf("%+v", a.options), strings.Join(a.passes, ";"), digest}, "\x00")
 	return a, nil
 }
 

@@ -70,8 +70,11 @@ const CallPrefix = "call_"
 
 // WholeTile says that one call works on all items of a tile, or of the block.
 func (p *Primitive) WholeTile() bool {
-	return p.Collective || strings.HasSuffix(p.Signature, "int32_t items)") || strings.Contains(p.Name, "_tile_")
+	return p.Collective || p.OfItems() || strings.Contains(p.Name, "_tile_")
 }
+
+// OfItems says that a call has loops over a thread's items.
+func (p *Primitive) OfItems() bool { return strings.HasSuffix(p.Signature, "int32_t items)") }
 
 // Scratch returns the bytes of shared memory that a call needs.
 func (p *Primitive) Scratch(threads, items int) int {

@@ -11,8 +11,10 @@ type Compilation struct {
 	Library string
 	Bitcode []byte
 	Keep    []string // see Module.Internalize
-	Passes  string   // see Module.Optimize
-	Object  bool     // an object file is wanted, not assembly
+	// Passes are pipelines, see Module.Optimize. From the second on, they find all
+	// functions but those in Keep marked as always to be inlined.
+	Passes []string
+	Object bool // an object file is wanted, not assembly
 }
 
 // Times says how long the steps of a compilation took.
@@ -45,7 +47,15 @@ func (t *TargetMachine) Compile(c Compilation) (code []byte, times Times, err er
 	}
 	step("optimize", &times.Optimize, func() error {
 		m.internalize(c.Keep)
-		return t.optimize(m.ref, c.Passes, OptimizeOptions{})
+		for i, passes := range c.Passes {
+			if i > 0 {
+				m.inlineAll(c.Keep)
+			}
+			if err := t.optimize(m.ref, passes, OptimizeOptions{}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	op, kind := "emit assembly of", int32(assemblyFile)
 	if c.Object {

@@ -2,6 +2,7 @@ package llvm
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -63,7 +64,7 @@ func TestCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Compilation{Name: "unit", IR: callsLibrary, Library: "library", Bitcode: library, Keep: []string{"kernel"}, Passes: passes}
+	c := Compilation{Name: "unit", IR: callsLibrary, Library: "library", Bitcode: library, Keep: []string{"kernel"}, Passes: []string{passes}}
 	got, times, err := gpu.Compile(c)
 	if err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("%v\n%s\nwant\n%s", err, got, want)
@@ -94,7 +95,7 @@ func TestCompile(t *testing.T) {
 // machine that compiles the next text.
 func TestFailedCompile(t *testing.T) {
 	gpu := gpuMachine(t, 80)
-	good := Compilation{Name: "good", IR: addSource, Keep: []string{"add"}, Passes: "globaldce"}
+	good := Compilation{Name: "good", IR: addSource, Keep: []string{"add"}, Passes: []string{"globaldce"}}
 	want, _, err := gpu.Compile(good)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func TestFailedCompile(t *testing.T) {
 		{"parse", "bad:2:", func(c *Compilation) { c.IR = "define i64 @f() {\n  ret i32 0\n}\n" }},
 		{"link library into", "add", func(c *Compilation) { c.Library, c.Bitcode = "library", defining }},
 		{"link noise into", "", func(c *Compilation) { c.Library, c.Bitcode = "noise", []byte("no bitcode") }},
-		{"optimize", "no-such-pass", func(c *Compilation) { c.Passes = "no-such-pass" }},
+		{"optimize", "no-such-pass", func(c *Compilation) { c.Passes = []string{"globaldce", "no-such-pass"} }},
 		{"emit assembly of", "Cannot select", func(c *Compilation) { c.IR, c.Keep = cannotSelect, []string{"f"} }},
 	} {
 		bad := good
@@ -127,4 +128,33 @@ func TestFailedCompile(t *testing.T) {
 	gpu.Close()
 	_, _, err = gpu.Compile(good)
 	wantError(t, err, "optimize", "closed")
+}
+
+// TestStages wants functions that stay apart in the first pipeline in their callers
+// after the second.
+func TestStages(t *testing.T) {
+	const ir = `
+define internal i64 @part(i64 %a) {
+  %r = mul i64 %a, 77
+  ret i64 %r
+}
+
+define i64 @whole(i64 %a) {
+  %b = call i64 @part(i64 %a)
+  %c = call i64 @part(i64 %b)
+  ret i64 %c
+}
+`
+	gpu := gpuMachine(t, 80)
+	c := Compilation{Name: "unit", IR: ir, Keep: []string{"whole"}, Passes: []string{"always-inline,globaldce"}}
+	for _, stages := range []int{1, 2} {
+		c.Passes = slices.Repeat(c.Passes[:1], stages)
+		code, _, err := gpu.Compile(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if calls := strings.Contains(string(code), "call"); calls != (stages == 1) {
+			t.Errorf("after %d pipelines:\n%s", stages, code)
+		}
+	}
 }

@@ -13,6 +13,7 @@ type (
 	contextRef   uintptr
 	moduleRef    uintptr
 	valueRef     uintptr
+	attributeRef uintptr
 	bufferRef    uintptr
 	targetRef    uintptr
 	machineRef   uintptr
@@ -59,6 +60,9 @@ type functions struct {
 	GetLinkage                            func(valueRef) int32
 	SetLinkage                            func(valueRef, int32)
 	SetComdat                             func(valueRef, uintptr)
+	GetEnumAttributeKindForName           func(name string, size uintptr) uint32
+	CreateEnumAttribute                   func(c contextRef, kind uint32, value uint64) attributeRef
+	AddAttributeAtIndex                   func(valueRef, uint32, attributeRef)
 
 	// IRReader.h, BitReader.h, BitWriter.h, Linker.h, Analysis.h.
 	ParseIRInContext           func(c contextRef, consumed bufferRef, m *moduleRef, message **byte) int32 // DisposeMessage
@@ -132,6 +136,8 @@ const (
 	appendingLinkage           = 7
 	internalLinkage            = 8
 	privateLinkage             = 9
+
+	functionIndex = 1<<32 - 1 // LLVMAttributeFunctionIndex
 
 	symbolExported = 1 << 0 // LLVMJITSymbolGenericFlagsExported
 	symbolCallable = 1 << 2 // LLVMJITSymbolGenericFlagsCallable

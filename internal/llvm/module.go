@@ -245,6 +245,19 @@ func (m *Module) internalize(keep []string) {
 	}
 }
 
+// inlineAll marks all functions that the module defines, except what is named, as
+// always to be inlined.
+func (m *Module) inlineAll(except []string) {
+	fn := &m.lib.fn
+	const name = "alwaysinline"
+	inline := fn.CreateEnumAttribute(m.context, fn.GetEnumAttributeKindForName(name, uintptr(len(name))), 0)
+	for _, v := range m.values(fn.GetFirstFunction, fn.GetNextFunction) {
+		if fn.IsDeclaration(v) == 0 && !slices.Contains(except, m.nameOf(v)) {
+			fn.AddAttributeAtIndex(v, functionIndex, inline)
+		}
+	}
+}
+
 // Functions returns the names of the functions that the module defines, in its
 // order.
 func (m *Module) Functions() []string { return m.functions(false) }

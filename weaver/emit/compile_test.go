@@ -36,12 +36,8 @@ func linked(t testing.TB, machine *llvm.TargetMachine, kind primitives.Target, c
 	if err == nil {
 		err = m.LinkBitcode("primitives", code)
 	}
-	var keep []string
-	for _, e := range c.Module.Entries {
-		keep = append(keep, e.Symbol)
-	}
 	if err == nil {
-		err = m.Internalize(keep...)
+		err = m.Internalize(symbols(c)...)
 	}
 	if err == nil {
 		err = m.Verify()
@@ -53,6 +49,15 @@ func linked(t testing.TB, machine *llvm.TargetMachine, kind primitives.Target, c
 		t.Fatalf("%v\n%s", err, c.IR)
 	}
 	return m
+}
+
+// symbols returns those of the entries.
+func symbols(c *Code) []string {
+	var out []string
+	for _, e := range c.Module.Entries {
+		out = append(out, e.Symbol)
+	}
+	return out
 }
 
 // ptxOf compiles code for a GPU.
@@ -69,7 +74,12 @@ func ptxOf(t testing.TB, c *Code, sm int) []byte {
 		t.Fatal(err)
 	}
 	defer machine.Close()
-	ptx, err := machine.EmitAssembly(linked(t, machine, primitives.NVPTX64, c, GPU(sm).Passes(lib.Version().Major)))
+	library, err := primitives.Bitcode(primitives.NVPTX64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ptx, _, err := machine.Compile(llvm.Compilation{Name: "kernels", IR: c.IR, Library: "primitives", Bitcode: library,
+		Keep: symbols(c), Passes: GPU(sm).Passes(lib.Version().Major)})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c.IR)
 	}

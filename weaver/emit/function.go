@@ -12,6 +12,7 @@ import (
 	"github.com/llir/llvm/ir/value"
 
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/weaver/expr"
 )
 
@@ -113,7 +114,19 @@ func i8(v int) value.Value    { return constant.NewInt(types.I8, int64(v)) }
 
 // call calls a primitive. Without a result it returns nil.
 func (f *function) call(name string, args ...value.Value) value.Value {
-	return f.callFunc(f.module.primitive(name), args...)
+	callee := f.module.primitive(name)
+	if p, _ := primitives.Lookup(name); f.target.GPU && p.OfItems() {
+		f.calls(callee)
+		callee, args = f.module.specialised(callee, args)
+	}
+	return f.callFunc(callee, args...)
+}
+
+// calls notes a function that is called.
+func (f *function) calls(callee *ir.Func) {
+	if !slices.Contains(f.callees, callee) {
+		f.callees = append(f.callees, callee)
+	}
 }
 
 func (f *function) callFunc(callee *ir.Func, args ...value.Value) value.Value {
@@ -125,9 +138,7 @@ func (f *function) callFunc(callee *ir.Func, args ...value.Value) value.Value {
 			panic(fmt.Sprintf("emit: argument %d of %s is %s, not %s", i, callee.Name(), want, a.Type()))
 		}
 	}
-	if !slices.Contains(f.callees, callee) {
-		f.callees = append(f.callees, callee)
-	}
+	f.calls(callee)
 	c := &ir.InstCall{Callee: callee, Args: args, Typ: callee.Sig.RetType}
 	f.Cur.Insts = append(f.Cur.Insts, c)
 	if c.Typ.Equal(types.Void) {

@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/constant"
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/metadata"
 	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
@@ -133,6 +135,53 @@ func (m *module) primitive(name string) *ir.Func {
 		params = append(params, irTypes[t])
 	}
 	return m.declare(symbol, irTypes[result], params...)
+}
+
+// specialised returns a function that calls a primitive with the constants among some
+// arguments, and the others. It stays apart until its loops are unrolled, see
+// Target.Passes, so its name tells what it does: equal calls, also of different
+// kernels, share it.
+func (m *module) specialised(callee *ir.Func, args []value.Value) (*ir.Func, []value.Value) {
+	name := callee.Name() + "."
+	var rest []value.Value
+	for _, a := range args {
+		switch a.(type) {
+		case *constant.Int, nullPointer:
+			name += "_" + a.Ident()
+		default:
+			name += "_"
+			rest = append(rest, a)
+		}
+	}
+	if f := m.declared[name]; f != nil {
+		return f, rest
+	}
+	f := ir.NewFunc(name, callee.Sig.RetType)
+	f.Linkage = enum.LinkageInternal
+	f.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrConvergent, enum.FuncAttrNoUnwind}
+	inner := make([]value.Value, len(args))
+	for i, a := range args {
+		switch a.(type) {
+		case *constant.Int, nullPointer:
+			inner[i] = a
+		default:
+			p := ir.NewParam("", a.Type())
+			p.Attrs = callee.Params[i].Attrs
+			f.Params = append(f.Params, p)
+			f.Sig.Params = append(f.Sig.Params, a.Type())
+			inner[i] = p
+		}
+	}
+	body := f.NewBlock("entry")
+	call := &ir.InstCall{Callee: callee, Args: inner, Typ: callee.Sig.RetType}
+	body.Insts = append(body.Insts, call)
+	if call.Typ.Equal(types.Void) {
+		body.NewRet(nil)
+	} else {
+		body.NewRet(call)
+	}
+	m.declared[name] = f
+	return f, rest
 }
 
 // irTypes are the types of primitives by name.

@@ -3,8 +3,9 @@ package emit
 import "strings"
 
 // Passes names the passes of LLVM, in its language for pipelines, by which code for
-// the target is to be optimised; llvm is LLVM's major version. A CPU's loops are to be
-// vectorised, and its kernels call what is long.
+// the target is to be optimised; llvm is LLVM's major version. Where there are two
+// pipelines, all functions but the entries are to be inlined between them. A CPU's loops
+// are to be vectorised, and its kernels call what is long.
 //
 // Code for a GPU is optimised a second time, by the driver or ptxas, which does more
 // for it than LLVM can. What LLVM has to do is what needs the source's view: inline,
@@ -12,19 +13,23 @@ import "strings"
 // address spaces, and drop what is dead or known by then. Everything else, such as
 // moving code out of loops and finding equal values across blocks, took two thirds of
 // the time, and its values that live long cost registers.
-func (t Target) Passes(llvm int) string {
+//
+// Loops are unrolled before primitives are in the kernel, which has all in its loop
+// over tiles: for each loop in another one that it unrolls, LLVM looks at all of
+// the other one again.
+func (t Target) Passes(llvm int) []string {
 	if !t.GPU {
-		return "default<O3>"
+		return []string{"default<O3>"}
 	}
 	combine := "instcombine"
 	if llvm >= 18 { // where it insists on a fixpoint unless told otherwise
 		combine += "<no-verify-fixpoint>"
 	}
-	return "globaldce,always-inline,globaldce,function(" + strings.Join([]string{
-		"sroa,early-cse<memssa>,simplifycfg",
-		"loop(loop-rotate),simplifycfg,loop-unroll<O3;no-partial;no-peeling;no-runtime;no-upperbound>",
-		"simplifycfg,sroa,early-cse<memssa>," + combine + ",simplifycfg,infer-address-spaces",
-	}, ",") + ")"
+	const unroll = "loop(loop-rotate),simplifycfg,early-cse<memssa>,loop-unroll<O3;no-partial;no-peeling;no-runtime;no-upperbound>"
+	return []string{
+		"globaldce,always-inline,globaldce,function(" + strings.Join([]string{"sroa,early-cse<memssa>,simplifycfg", unroll, "simplifycfg,early-cse<memssa>"}, ",") + ")",
+		"always-inline,globaldce,function(" + strings.Join([]string{"sroa,early-cse<memssa>", combine, "simplifycfg,infer-address-spaces"}, ",") + ")",
+	}
 }
 
 // Effort is the effort of code generation after that, as in -O. For a GPU it is the
