@@ -3,10 +3,11 @@
 #
 #   bench/gpu.sh BIN OUT [flag of bench]...
 #
-# It builds nothing and fetches nothing: BIN is a folder with the programs redfox, bench and,
-# if its tests are wanted, redfox-selftest, built with CGO_ENABLED=0. OUT gets gpu.json,
-# gpu.txt, errors.txt and selftest.txt. It is run in the root of
-# the source tree, for testdata and the peer's scripts. For TPC-H it needs tpchgen-cli on the
+# It builds nothing and fetches nothing: BIN is a folder with the programs redfox and bench,
+# and, if they are wanted, redfox-selftest and service.test (go test -c ./primitives/service,
+# for the sorting of pairs by its kernels alone), built with CGO_ENABLED=0. OUT gets gpu.json,
+# gpu.txt, errors.txt, selftest.txt and pairs.txt. It is run in the root of the source tree,
+# for testdata and the peer's scripts. For TPC-H it needs tpchgen-cli on the
 # PATH and a Python with duckdb; without the first those rows are left out.
 #
 #   SCALE=10         scale factor of TPC-H
@@ -31,6 +32,10 @@ status=0
 if [ "${SELFTEST:-1}" = 1 ] && [ -x "$bin/redfox-selftest" ]; then
 	"$bin/redfox-selftest" -engine gpu >"$out/selftest.txt" 2>&1 || status=$?
 	tail -n 3 "$out/selftest.txt"
+fi
+if [ -x "$bin/service.test" ]; then
+	"$bin/service.test" -test.run '^$' -test.bench Card/pairs -test.benchtime 5x >"$out/pairs.txt" 2>&1 || status=$?
+	cat "$out/pairs.txt"
 fi
 "$bin/bench" -redfox "$bin/redfox" -python "$python" -tpch "$tpch" -repeat 10 -json "$out/gpu.json" "$@" gpu >"$out/gpu.txt" 2>"$out/errors.txt" || status=$?
 cat "$out/gpu.txt" "$out/errors.txt"
