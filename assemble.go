@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/codecache"
@@ -28,6 +29,7 @@ type assembler struct {
 	compiler string
 	key      string // all that code depends on beside its IR
 	cache    *kernelcache.Cache
+	trace    func(Span) // nil for none, see EmitOptions
 }
 
 // maxPTX bounds the version of PTX by 7.8, the first one with sm_90: drivers of CUDA
@@ -68,10 +70,12 @@ func newAssembler(t target) (*assembler, error) {
 // before, no IR is generated.
 func (a *assembler) compile(graph *harmony.Program, k woven.Knowledge) (*codecache.Code, error) {
 	make := func(heard codecache.Knowledge) (*codecache.Code, error) {
+		start := time.Now()
 		code, err := emitKernels(graph, a.target, woven.Knowledge{Fix: heard.Fix, Range: heard.Range, Domains: k.Domains})
 		if err != nil {
 			return nil, err
 		}
+		EmitOptions{Trace: a.trace}.traced(TraceCode, start)
 		text, err := a.units(code)
 		if err != nil {
 			return nil, err
@@ -98,15 +102,16 @@ func (a *assembler) assembly(code *emit.Code) (text string, err error) {
 	for _, e := range code.Module.Entries {
 		symbols = append(symbols, e.Symbol)
 	}
-	text, err = a.text(code.Module.Target, code.IR, symbols...)
+	text, err = a.text(0, code.Module.Target, code.IR, symbols...)
 	if err != nil {
 		return "", llvmError(err)
 	}
 	return text, nil
 }
 
-// text returns the code of IR in which some symbols are to be visible.
-func (a *assembler) text(name, ir string, symbols ...string) (string, error) {
+// text returns the code of IR in which some symbols are to be visible. The worker is
+// who compiles it if that must be.
+func (a *assembler) text(worker int, name, ir string, symbols ...string) (string, error) {
 	key := strings.Join([]string{"assembly", a.key, ir}, "\x00")
 	if text, ok := a.cache.Get(key); ok {
 		return string(text), nil
@@ -116,12 +121,28 @@ func (a *assembler) text(name, ir string, symbols ...string) (string, error) {
 		return "", err
 	}
 	defer machine.Close()
-	text, _, err := machine.Compile(llvm.Compilation{Name: name, IR: ir, Library: "the primitives", Bitcode: a.bitcode, Keep: symbols, Passes: a.passes})
+	start := time.Now()
+	text, times, err := machine.Compile(llvm.Compilation{Name: name, IR: ir, Library: "the primitives", Bitcode: a.bitcode, Keep: symbols, Passes: a.passes})
 	if err != nil {
 		return "", err
 	}
+	a.traceLLVM(worker, name, start, times)
 	a.cache.Put(key, text)
 	return string(text), nil
+}
+
+// traceLLVM tells of the steps of a compilation, which follow each other.
+func (a *assembler) traceLLVM(worker int, name string, start time.Time, times llvm.Times) {
+	if a.trace == nil {
+		return
+	}
+	for _, step := range []struct {
+		name string
+		took time.Duration
+	}{{TraceRead, times.Parse + times.Link}, {TraceOptimise, times.Optimize}, {TraceBackEnd, times.Emit}} {
+		a.trace(Span{Track: fmt.Sprintf("LLVM %d", worker+1), Name: step.name, Start: start, Duration: step.took, Args: map[string]any{"code": name}})
+		start = start.Add(step.took)
+	}
 }
 
 // units compiles each function by itself, on all cores, those that take long first.
@@ -130,26 +151,21 @@ func (a *assembler) units(code *emit.Code) (string, error) {
 	if emulated != nil {
 		return emulated.text(code), nil
 	}
-	type result struct {
-		text string
-		err  error
-	}
-	results := map[string]*result{}
+	results := map[string]*unit{}
 	var order []string
-	for _, u := range code.Units {
+	for i, u := range code.Units {
 		if results[u] == nil {
-			results[u] = &result{}
+			results[u] = &unit{symbol: code.Module.Entries[i].Symbol}
 			order = append(order, u)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return len(b) - len(a) })
 	work := make(chan string)
 	var wg sync.WaitGroup
-	for range min(goruntime.GOMAXPROCS(0), len(order)) {
+	for worker := range min(goruntime.GOMAXPROCS(0), len(order)) {
 		wg.Go(func() {
 			for u := range work {
-				r := results[u]
-				r.text, r.err = a.text(code.Module.Target, u, emit.UnitSymbol)
+				results[u].compile(a, worker, u)
 			}
 		})
 	}
@@ -161,11 +177,23 @@ func (a *assembler) units(code *emit.Code) (string, error) {
 	parts := make([]string, len(code.Units))
 	for i, u := range code.Units {
 		if err := results[u].err; err != nil {
-			return "", llvmError(fmt.Errorf("%s: %w", code.Module.Entries[i].Symbol, err))
+			return "", llvmError(err)
 		}
 		parts[i] = strings.ReplaceAll(results[u].text, emit.UnitSymbol, code.Module.Entries[i].Symbol)
 	}
 	return joinPTX(parts), nil
+}
+
+// unit is what a function's IR becomes.
+type unit struct {
+	symbol string // of the first entry that has it
+	text   string
+	err    error
+}
+
+func (u *unit) compile(a *assembler, worker int, ir string) {
+	defer recoverPhase("LLVM", &u.err)
+	u.text, u.err = a.text(worker, u.symbol, ir, emit.UnitSymbol)
 }
 
 // joinPTX makes one module of several, whose heads are the same: what comes before

@@ -3,9 +3,11 @@ package redfox_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,4 +130,34 @@ func TestCodeCacheChild(t *testing.T) {
 		t.Skip("TestCodeCache runs it")
 	}
 	ptxOf(t, cachedProgram, "gpu:sm_80", nil, redfox.Options{})
+}
+
+// TestEmitTrace wants all phases of a compilation in its trace, and of one whose code
+// is there none that makes code.
+func TestEmitTrace(t *testing.T) {
+	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("REDFOX_CACHE", t.TempDir())
+	front := []string{redfox.TracePlan, redfox.TraceKernels, redfox.TraceFacts}
+	back := []string{redfox.TraceCode, redfox.TraceRead, redfox.TraceOptimise, redfox.TraceBackEnd}
+	for _, want := range [][]string{slices.Concat(front, back), front} {
+		prog := compile(t, cachedProgram, redfox.Options{})
+		var trace redfox.Tracer
+		if err := prog.Emit(io.Discard, redfox.StagePTX, redfox.EmitOptions{Target: "gpu:sm_90", Trace: trace.Add}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range trace.Spans() {
+			if s.Duration < 0 || (s.Track == redfox.HostTrack) != slices.Contains(append(front, redfox.TraceCode), s.Name) {
+				t.Errorf("there is %+v", s)
+			}
+			if !slices.Contains(got, s.Name) {
+				got = append(got, s.Name)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the spans are %q, want %q", got, want)
+		}
+	}
 }

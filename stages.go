@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/harmony"
@@ -37,6 +38,28 @@ type EmitOptions struct {
 	// Target is what kernels are fused and compiled for: "cpu", or "gpu:sm_90". With
 	// "" it is DefaultGPU for the kernel graph and PTX, DefaultCPU for the rest.
 	Target string
+	// Trace is told what took time from the plan on: TracePlan and the others, on
+	// HostTrack, and on a track for each core what LLVM does to single functions, which
+	// may come from several goroutines at once. Nil for none.
+	Trace func(Span)
+}
+
+// The names of spans that EmitOptions.Trace gets.
+const (
+	TracePlan     = "plan"     // the optimiser
+	TraceKernels  = "kernels"  // lowering and fusion
+	TraceFacts    = "facts"    // what is known of the facts
+	TraceCode     = "code"     // LLVM IR; not where PTX was compiled before
+	TraceRead     = "read"     // LLVM reads IR, and the primitives that it calls
+	TraceOptimise = "optimise" // LLVM's passes
+	TraceBackEnd  = "back end" // LLVM writes PTX or assembly
+)
+
+// traced tells of a span from a start to now.
+func (o EmitOptions) traced(name string, start time.Time) {
+	if o.Trace != nil {
+		o.Trace(Span{Track: HostTrack, Name: name, Start: start, Duration: time.Since(start)})
+	}
 }
 
 // Emit writes the text of a stage.
@@ -56,15 +79,19 @@ func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
+	start := time.Now()
 	plan, err := p.optimise(p.wantedByDefault(), opts.Facts)
 	if err != nil {
 		return err
 	}
+	opts.traced(TracePlan, start)
+	start = time.Now()
 	graph, _, err := kernelsOf(plan, t, p.fusing)
 	if err != nil {
 		return err
 	}
-	return emitGraph(w, stage, plan, graph, t, opts.Facts)
+	opts.traced(TraceKernels, start)
+	return emitGraph(w, stage, plan, graph, t, opts)
 }
 
 // emitSyntax writes a stage before the plan.
@@ -116,41 +143,50 @@ func stageTarget(stage Stage, name string) (target, error) {
 
 // emitGraph writes a stage of a kernel graph. Of one that was read from a file there
 // is no plan and no database.
-func emitGraph(w io.Writer, stage Stage, plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) error {
-	text, err := stageText(stage, plan, graph, t, db)
+func emitGraph(w io.Writer, stage Stage, plan *queryplan.Plan, graph *harmony.Program, t target, opts EmitOptions) error {
+	text, err := stageText(stage, plan, graph, t, opts)
 	if err == nil {
 		_, err = io.WriteString(w, text)
 	}
 	return err
 }
 
-func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) (string, error) {
+func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t target, opts EmitOptions) (string, error) {
 	if stage == StageHarmony {
 		return graph.String(), nil
 	}
-	k, err := know(plan, graph, t, db)
+	start := time.Now()
+	k, err := know(plan, graph, t, opts.Facts)
 	if err != nil {
 		return "", err
 	}
+	opts.traced(TraceFacts, start)
 	if stage == StagePTX {
 		a, err := newAssembler(t)
 		if err != nil {
 			return "", err
 		}
+		a.trace = opts.Trace
 		code, err := a.compile(graph, k)
 		if err != nil {
 			return "", err
 		}
 		return code.Text, nil
 	}
+	start = time.Now()
 	code, err := emitKernels(graph, t, k)
-	if err != nil || stage == StageLLVM {
-		return code.IR, err
+	if err != nil {
+		return "", err
+	}
+	opts.traced(TraceCode, start)
+	if stage == StageLLVM {
+		return code.IR, nil
 	}
 	a, err := newAssembler(t)
 	if err != nil {
 		return "", err
 	}
+	a.trace = opts.Trace
 	return a.assembly(code)
 }
 
@@ -188,5 +224,5 @@ func (k *KernelGraph) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
-	return emitGraph(w, stage, nil, graph, t, nil)
+	return emitGraph(w, stage, nil, graph, t, EmitOptions{Trace: opts.Trace})
 }
