@@ -69,9 +69,9 @@ func newAssembler(t target) (*assembler, error) {
 // compile returns the PTX of a graph for what is known of facts. Where it was compiled
 // before, no IR is generated.
 func (a *assembler) compile(graph *harmony.Program, k woven.Knowledge) (*codecache.Code, error) {
-	make := func(heard codecache.Knowledge) (*codecache.Code, error) {
+	return compileOnce(a.cache, graph, a.target, a.key, k, func(heard woven.Knowledge) (*codecache.Code, error) {
 		start := time.Now()
-		code, err := emitKernels(graph, a.target, woven.Knowledge{Fix: heard.Fix, Range: heard.Range, Domains: k.Domains})
+		code, err := emitKernels(graph, a.target, heard)
 		if err != nil {
 			return nil, err
 		}
@@ -81,28 +81,27 @@ func (a *assembler) compile(graph *harmony.Program, k woven.Knowledge) (*codecac
 			return nil, err
 		}
 		return codecache.NewCode(code.Module, text), nil
-	}
-	known := codecache.Knowledge{Fix: k.Fix, Range: k.Range}
-	cache := a.cache
+	})
+}
+
+// compileOnce returns the code of a graph out of a cache, or has it generated. The
+// compiler says how IR is compiled.
+func compileOnce(cache *kernelcache.Cache, graph *harmony.Program, t target, compiler string, k woven.Knowledge,
+	generate func(woven.Knowledge) (*codecache.Code, error)) (*codecache.Code, error) {
 	build, err := buildid.Get()
 	if err != nil { // there is no telling which generator made what is there
 		cache = nil
 	}
-	maker := strings.Join([]string{a.target.Name, build, a.key}, "\x00")
-	return codecache.Compile(cache, graph, maker, known, make)
+	maker := strings.Join([]string{t.Name, build, compiler}, "\x00")
+	return codecache.Compile(cache, graph, maker, codecache.Knowledge{Fix: k.Fix, Range: k.Range}, func(heard codecache.Knowledge) (*codecache.Code, error) {
+		return generate(woven.Knowledge{Fix: heard.Fix, Range: heard.Range, Domains: k.Domains})
+	})
 }
 
-// assembly returns the code of all functions as one text.
+// assembly returns a cpu's code.
 func (a *assembler) assembly(code *emit.Code) (text string, err error) {
 	defer recoverPhase("LLVM", &err)
-	if a.target.GPU {
-		return a.units(code)
-	}
-	var symbols []string
-	for _, e := range code.Module.Entries {
-		symbols = append(symbols, e.Symbol)
-	}
-	text, err = a.text(0, code.Module.Target, code.IR, symbols...)
+	text, err = a.text(0, code.Module.Target, code.IR, code.Module.Symbols()...)
 	if err != nil {
 		return "", llvmError(err)
 	}

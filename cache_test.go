@@ -3,11 +3,13 @@ package redfox_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -99,11 +101,7 @@ func TestCodeCache(t *testing.T) {
 		}
 	}
 	// Another process has nothing to add.
-	child := exec.Command(os.Args[0], "-test.run=^TestCodeCacheChild$")
-	child.Env = append(os.Environ(), "REDFOX_TEST_CHILD=1")
-	if out, err := child.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	child(t, "ptx")
 	if n := entries(t, dir); n != filled {
 		t.Errorf("another process finds %d entries and leaves %d", filled, n)
 	}
@@ -124,12 +122,58 @@ func TestCodeCache(t *testing.T) {
 	}
 }
 
-// TestCodeCacheChild compiles the first program of TestCodeCache, in a process of its own.
-func TestCodeCacheChild(t *testing.T) {
-	if os.Getenv("REDFOX_TEST_CHILD") == "" {
-		t.Skip("TestCodeCache runs it")
+// TestEngineCache runs a program on the cpu engine in several processes, the first of
+// which leaves its code to the others. Facts with other bounds are asked for once more,
+// and get the same objects if that makes no other code.
+func TestEngineCache(t *testing.T) {
+	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
+		t.Skip(err)
 	}
-	ptxOf(t, cachedProgram, "gpu:sm_80", nil, redfox.Options{})
+	dir := t.TempDir()
+	t.Setenv("REDFOX_CACHE", dir)
+	child(t, "20")
+	filled := entries(t, dir)
+	for _, c := range []struct {
+		value string
+		more  int
+	}{{"20", 0}, {"21", 1}, {"21", 1}, {"20", 1}} {
+		if child(t, c.value); entries(t, dir) != filled+c.more {
+			t.Errorf("the first process leaves %d entries; after one for %s there are %d", filled, c.value, entries(t, dir))
+		}
+	}
+}
+
+// child runs TestCacheChild in a process of its own, with what it is to do.
+func child(t *testing.T, what string) {
+	t.Helper()
+	c := exec.Command(os.Args[0], "-test.run=^TestCacheChild$")
+	c.Env = append(os.Environ(), "REDFOX_TEST_CHILD="+what)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// TestCacheChild compiles the program to PTX, or runs it over a value.
+func TestCacheChild(t *testing.T) {
+	what := os.Getenv("REDFOX_TEST_CHILD")
+	value, err := strconv.Atoi(what)
+	switch {
+	case what == "":
+		t.Skip("TestCodeCache and TestEngineCache run it")
+	case err != nil:
+		ptxOf(t, cachedProgram, "gpu:sm_80", nil, redfox.Options{})
+		return
+	}
+	res, err := compile(t, cachedProgram, redfox.Options{}).Run(context.Background(),
+		redfox.NewFacts().Rows("sales", []any{1, 5}, []any{2, value}), redfox.RunOptions{Engine: "cpu"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range res.Rows("count") {
+		if got := fmt.Sprint(row); got != "[1]" {
+			t.Errorf("the count is %s", got)
+		}
+	}
 }
 
 // TestEmitTrace wants all phases of a compilation in its trace, and of one whose code

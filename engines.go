@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/codecache"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/hostcode"
 	"github.com/redfoxdb/redfox/runtime/native"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -171,11 +175,12 @@ func newCPU(how fusing) (runtime.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	cache := kernelcache.Open()
 	return native.New(native.Options{
 		Library:   lib,
-		Cache:     kernelcache.Open(),
+		Cache:     cache,
 		Lower:     lowering(t, how),
-		Generator: cpuGenerator{t},
+		Generator: cpuGenerator{t, hostcode.Options{Library: lib, Cache: cache}, cache},
 	}), nil
 }
 
@@ -191,13 +196,42 @@ func lowering(t target, how fusing) func(*queryplan.Plan) (*harmony.Program, err
 func (f fusing) String() string { return fmt.Sprintf("%t %q", f.off, f.apart) }
 
 // cpuGenerator makes code for what the engine knows of the facts.
-type cpuGenerator struct{ target }
+type cpuGenerator struct {
+	target
+	options hostcode.Options
+	cache   *kernelcache.Cache
+}
 
-// Generate returns IR for the kernels of a graph.
+// Generate returns objects for the kernels of a graph. Where they were compiled before,
+// no IR is generated.
 func (g cpuGenerator) Generate(graph *harmony.Program, k woven.Knowledge) (*native.Code, error) {
-	code, err := emitKernels(graph, g.target, k)
+	compiler, err := hostcode.Key(g.options.Library, g.options.Passes)
 	if err != nil {
 		return nil, err
 	}
-	return &native.Code{Module: code.Module, IR: code.IR}, nil
+	// The first of what is joined names the primitives that the others call.
+	code, err := compileOnce(g.cache, graph, g.target, compiler, k, func(heard woven.Knowledge) (*codecache.Code, error) {
+		code, err := emitKernels(graph, g.target, heard)
+		if err != nil {
+			return nil, err
+		}
+		objects, err := hostcode.Objects(g.options, code.IR, code.Module.Symbols())
+		if err != nil {
+			return nil, err
+		}
+		calls := []byte(strings.Join(hostcode.Calls(code.IR), "\n"))
+		return codecache.NewCode(code.Module, string(hostcode.Join(slices.Insert(objects, 0, calls)))), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	module, err := code.Module()
+	if err != nil {
+		return nil, &InternalError{Phase: "code generation", Err: err}
+	}
+	parts, ok := hostcode.Split([]byte(code.Text))
+	if !ok || len(parts) == 0 {
+		return nil, &InternalError{Phase: "code generation", Err: errors.New("the cache has objects that are none")}
+	}
+	return &native.Code{Module: module, Objects: parts[1:], Calls: strings.Fields(string(parts[0]))}, nil
 }

@@ -10,6 +10,15 @@ type Module struct {
 	Tables []Table
 }
 
+// Symbols returns those of the entries.
+func (m *Module) Symbols() []string {
+	out := make([]string, len(m.Entries))
+	for i, e := range m.Entries {
+		out[i] = e.Symbol
+	}
+	return out
+}
+
 // Role says what an entry does for its command.
 type Role uint8
 

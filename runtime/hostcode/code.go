@@ -81,33 +81,27 @@ func Objects(o Options, ir string, symbols []string) ([][]byte, error) {
 // compile links the primitives to IR, and optimises and compiles some of its
 // functions.
 func (o Options) compile(ir string, symbols []string) ([]byte, error) {
-	machine, err := o.Library.NewTargetMachine(o.Library.HostOptions())
-	if err != nil {
-		return nil, err
-	}
-	defer machine.Close()
-	m, err := machine.ParseIR("kernels", ir)
-	if err != nil {
-		return nil, err
-	}
-	defer m.Close()
+	c := llvm.Compilation{Name: "kernels", IR: ir, Keep: symbols, Passes: []string{o.passes()}, Object: true}
 	// Code that only calls primitives needs none of their bitcode.
 	if strings.Contains(ir, "@rf_") {
 		library, err := Bitcode()
 		if err != nil {
 			return nil, err
 		}
-		if err := m.LinkBitcode("primitives", library); err != nil {
-			return nil, err
-		}
+		c.Library, c.Bitcode = "primitives", library
 	}
-	if err := m.Internalize(symbols...); err != nil {
+	return compile(o.Library, c)
+}
+
+// compile compiles for this machine.
+func compile(lib *llvm.Library, c llvm.Compilation) ([]byte, error) {
+	machine, err := lib.NewTargetMachine(lib.HostOptions())
+	if err != nil {
 		return nil, err
 	}
-	if err := m.Optimize(machine, o.passes(), llvm.OptimizeOptions{}); err != nil {
-		return nil, err
-	}
-	return machine.EmitObject(m)
+	defer machine.Close()
+	object, _, err := machine.Compile(c)
+	return object, err
 }
 
 // Link makes the functions of objects ready to be called, which call the primitives

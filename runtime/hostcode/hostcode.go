@@ -168,26 +168,8 @@ func object(lib *llvm.Library, cache Cache, symbol string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	machine, err := lib.NewTargetMachine(lib.HostOptions())
-	if err != nil {
-		return nil, err
-	}
-	defer machine.Close()
-	m, err := machine.ParseIR(symbol, caller(p))
-	if err != nil {
-		return nil, err
-	}
-	defer m.Close()
-	if err := m.LinkBitcode("primitives", bitcode); err != nil {
-		return nil, err
-	}
-	if err := m.Internalize(symbol); err != nil {
-		return nil, err
-	}
-	if err := m.Optimize(machine, "globaldce,default<O3>", llvm.OptimizeOptions{}); err != nil {
-		return nil, err
-	}
-	object, err := machine.EmitObject(m)
+	object, err := compile(lib, llvm.Compilation{Name: symbol, IR: caller(p), Library: "primitives", Bitcode: bitcode,
+		Keep: []string{symbol}, Passes: []string{"globaldce,default<O3>"}, Object: true})
 	if err == nil && cache != nil {
 		cache.Put(key, object)
 	}

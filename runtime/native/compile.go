@@ -23,11 +23,13 @@ func (e *engine) compile(graph *harmony.Program, k woven.Knowledge) (*compiled, 
 	if err != nil {
 		return nil, err
 	}
-	var symbols []string
-	for _, entry := range made.Module.Entries {
-		symbols = append(symbols, entry.Symbol)
+	o := hostcode.Options{Library: e.opts.Library, Cache: e.opts.Cache}
+	var code *hostcode.Code
+	if made.Objects != nil {
+		code, err = hostcode.Link(o, made.Objects, made.Calls, made.Module.Symbols())
+	} else {
+		code, err = hostcode.Load(o, made.IR, made.Module.Symbols())
 	}
-	code, err := hostcode.Load(hostcode.Options{Library: e.opts.Library, Cache: e.opts.Cache}, made.IR, symbols)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 
 // Generator makes code of kernel graphs.
 type Generator interface {
-	// Generate returns IR for all kernels and index builds of a program, for tiles
+	// Generate returns code for all kernels and index builds of a program, for tiles
 	// of a CPU.
 	Generate(p *harmony.Program, k woven.Knowledge) (*Code, error)
 }
@@ -28,6 +28,10 @@ type Generator interface {
 type Code struct {
 	Module *abi.Module
 	IR     string // that calls primitives and is not optimised
+	// Objects is the IR compiled by hostcode.Objects, and Calls has the primitives that
+	// it calls. Without them the engine compiles the IR.
+	Objects [][]byte
+	Calls   []string
 }
 
 // ObjectCache keeps compiled objects from one process to the next. It is safe for

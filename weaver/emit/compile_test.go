@@ -37,7 +37,7 @@ func linked(t testing.TB, machine *llvm.TargetMachine, kind primitives.Target, c
 		err = m.LinkBitcode("primitives", code)
 	}
 	if err == nil {
-		err = m.Internalize(symbols(c)...)
+		err = m.Internalize(c.Module.Symbols()...)
 	}
 	if err == nil {
 		err = m.Verify()
@@ -49,15 +49,6 @@ func linked(t testing.TB, machine *llvm.TargetMachine, kind primitives.Target, c
 		t.Fatalf("%v\n%s", err, c.IR)
 	}
 	return m
-}
-
-// symbols returns those of the entries.
-func symbols(c *Code) []string {
-	var out []string
-	for _, e := range c.Module.Entries {
-		out = append(out, e.Symbol)
-	}
-	return out
 }
 
 // ptxOf compiles code for a GPU.
@@ -79,7 +70,7 @@ func ptxOf(t testing.TB, c *Code, sm int) []byte {
 		t.Fatal(err)
 	}
 	ptx, _, err := machine.Compile(llvm.Compilation{Name: "kernels", IR: c.IR, Library: "primitives", Bitcode: library,
-		Keep: symbols(c), Passes: GPU(sm).Passes(lib.Version().Major)})
+		Keep: c.Module.Symbols(), Passes: GPU(sm).Passes(lib.Version().Major)})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c.IR)
 	}
