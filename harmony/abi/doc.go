@@ -70,7 +70,8 @@
 //	                      Direct   a bit set over packed keys below Size
 //	                      Hash     rf_set64 of packed keys, Size its mask
 //	                      Wide     the row set alone, over the relation's columns
-//	a unique index        Direct   rf_direct: 32 bits a key below Size, row + 1
+//	a unique index        None     key k is that of row k, below Size
+//	                      Direct   rf_direct: 32 bits a key below Size, row + 1
 //	                      Hash     rf_map64 of packed keys, Size its mask
 //	                      Wide     the row set, then Direct
 //	a multi index         Direct   the rows of key k are Rows[Begins[k]] to
@@ -79,7 +80,8 @@
 //	                      Hash     the set rf_set64 of packed keys; slot s of Table,
 //	                               then as Direct with k = s
 //	                      Wide     the row set, then Direct
-//	an exists index       Direct   a bit set
+//	an exists index       None     all keys below Size are there
+//	                      Direct   a bit set
 //	                      Hash     rf_set64
 //	                      Wide     the row set alone
 //	groups                None     no key: slot 0

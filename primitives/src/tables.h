@@ -2,8 +2,9 @@
 // probe, insert and build call for a tile.
 //
 //   set           DIRECT bit set below size, HASH set64, NONE: every tuple is new
-//   unique index  DIRECT table of row number plus 1 below size, HASH map64
-//   exists index  DIRECT bit set below size, HASH set64
+//   unique index  DIRECT table of row number plus 1 below size, HASH map64,
+//                 NONE: key k is of row k, below size
+//   exists index  DIRECT bit set below size, HASH set64, NONE: all keys below size
 //   multi index   begins and rows; the rows of key k, DIRECT, or of the key in
 //                 slot k of a set64, HASH, are rows[begins[k]] to
 //                 rows[begins[k + 1] - 1], in no particular order; begins has a word
@@ -119,11 +120,19 @@ template <class B, class N, class W> RF_HELPER void each_number(int32_t items, B
 // leaves live only those that have one; the others' rows are -1.
 //
 // Phases: of HASH for each group of items: 1 fetch all home slots; 2 go on where they are another key's
-// Cost: one random access a live item, of 4 bytes (DIRECT) or about 1.5 of 16 bytes (HASH), the first ones in flight together
+// Cost: one random access a live item, of 4 bytes (DIRECT) or about 1.5 of 16 bytes (HASH), the first ones in flight together; none (NONE)
 RF_PRIMITIVE void rf_tile_find_unique(int64_t *rows, uint8_t *live, const uint64_t *keys, int64_t form,
                                       const void *table, uint64_t size, int32_t items) {
   if (form == form::HASH)
     return map64::find_tile(rows, live, keys, (const uint64_t *)table, size, items);
+  if (form == form::NONE) {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++) {
+      live[i] &= keys[i] < size;
+      rows[i] = live[i] ? (int64_t)keys[i] : -1;
+    }
+    return;
+  }
   RF_UNROLL
   for (int32_t i = 0; i < items; i++) {
     bool in = live[i] && keys[i] < size;
@@ -144,6 +153,12 @@ RF_PRIMITIVE void rf_tile_find_exists(uint8_t *live, const uint64_t *keys, int64
                      [=](int32_t i, bool wanted, int64_t slot) RF_LAMBDA {
                        live[i] = wanted & ((slot >= 0) != (absent != 0));
                      });
+    return;
+  }
+  if (form == form::NONE) {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      live[i] &= (keys[i] < size) != (absent != 0);
     return;
   }
   if (form != form::DIRECT)

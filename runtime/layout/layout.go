@@ -67,6 +67,8 @@ type Facts struct {
 	Rows func(r *harmony.Relation) (n int, loaded bool)
 	// Loaded returns the layout of a loaded relation's column.
 	Loaded func(r *harmony.Relation, col int) Column
+	// Numbered reports whether the packed keys of an index's rows are the rows' numbers.
+	Numbered func(x *harmony.Index) bool
 	// NeedsSet reports whether a tuple may be inserted twice.
 	NeedsSet func(r *harmony.Relation) bool
 	// Carried returns the columns by which a loop over a relation is decomposed.
@@ -101,7 +103,10 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 			key[i] = f.Column(x.Of, c)
 		}
 		k := Pack(key)
-		if k.Form == abi.Hash {
+		switch {
+		case k.Form == abi.Hash && x.Kind != harmony.Multi && f.Numbered(x):
+			k.Form = abi.None
+		case k.Form == abi.Hash:
 			n, loaded := f.Rows(x.Of)
 			k.choose(x.Kind, n, loaded)
 		}

@@ -36,6 +36,13 @@ type index struct {
 
 	mask     uint64 // of a unique hash table
 	pointers []int64
+
+	// byRuns says that the index consists of runs, of which kernels get the one at hand;
+	// those of together shortRun rows are always one.
+	byRuns   bool
+	runs     []*index
+	at       int
+	shortRun int
 }
 
 func newIndex(m *account.Memory, decl *harmony.Index, lay *layout.Key, rel *relation) *index {
@@ -59,6 +66,7 @@ func (x *index) free() {
 	for _, c := range x.tuples {
 		c.Free()
 	}
+	x.freeRuns(0)
 	x.built = false
 }
 
@@ -73,6 +81,9 @@ type phase struct {
 // is there, and returns the passes that fill them.
 func (x *index) prepare() ([]phase, error) {
 	from, until := x.rel.version(x.decl.Version)
+	if x.byRuns {
+		return x.prepareRuns(from, until)
+	}
 	same := x.built && x.generation == x.rel.generation && x.from == from
 	if same && x.until == until {
 		return nil, nil
@@ -82,6 +93,11 @@ func (x *index) prepare() ([]phase, error) {
 		x.until = until
 		return []phase{{role: abi.BuildInsert, from: had, until: until}}, nil
 	}
+	return x.over(from, until)
+}
+
+// over makes empty tables for rows from one until another.
+func (x *index) over(from, until int) ([]phase, error) {
 	n := until - from
 	x.built, x.generation, x.from, x.until = true, x.rel.generation, from, until
 	x.form = x.lay.Form
@@ -135,6 +151,9 @@ func (x *index) passes(n int) ([]phase, error) {
 		if err := x.wideTable(n); err != nil {
 			return nil, err
 		}
+	}
+	if x.form == abi.None {
+		return nil, nil // keys are row numbers
 	}
 	whole := func(role abi.Role, after func() error) phase { return phase{role, x.from, x.until, after} }
 	insert := []phase{whole(abi.BuildInsert, nil)}

@@ -32,6 +32,7 @@ func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.
 	found := ranges.Find(p.Graph, p.Domains, data.Known())
 	return &Bound{Program: p, Data: data, Ranges: found, Layouts: layout.New(p.Graph, layout.Facts{
 		Column:   found.Column,
+		Numbered: func(x *harmony.Index) bool { return numbered(x, data.Columns(x.Of), found) },
 		NeedsSet: p.NeedsSet,
 		Carried:  p.Carried,
 		Rows: func(r *harmony.Relation) (int, bool) {
@@ -100,6 +101,18 @@ func (b *Bound) Ascends(x *harmony.Index, form abi.Form) bool {
 	}
 	cols := b.Data.Columns(x.Of)
 	return cols != nil && cols[x.Key[0]].Stats.Ascending && wordsAscend(cols[x.Key[0]])
+}
+
+// numbered reports whether an index is of one column that counts the rows of a loaded
+// relation, as the keys of dimension tables mostly do.
+func numbered(x *harmony.Index, cols []*store.Column, found *ranges.Ranges) bool {
+	if cols == nil || len(x.Key) != 1 {
+		return false
+	}
+	c, n := cols[x.Key[0]], int64(cols[x.Key[0]].Len())
+	bound := found.Column(x.Of, x.Key[0])
+	return n > 0 && c.Stats.Ascending && wordsAscend(c) && c.Stats.Distinct == n &&
+		uint64(c.Stats.Max)-uint64(c.Stats.Min) == uint64(n-1) && bound.Lo == c.Stats.Min && bound.Hi == c.Stats.Max
 }
 
 // wordsAscend reports whether words order as the values of a column do.

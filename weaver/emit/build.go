@@ -11,12 +11,19 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 )
 
-// build emits the functions that make an index, once for all its builds.
+// build emits the functions that make an index, once for all its builds. One whose keys
+// are row numbers needs none.
 func (m *module) build(x *harmony.Index) error {
 	if m.built[x] {
 		return nil
 	}
 	m.built[x] = true
+	if m.opts.Fix != nil && x.Kind != harmony.Multi {
+		form, known := m.opts.Fix(symbol("build_", x.Name), abi.Param{Kind: abi.IndexForm, Var: x.Name})
+		if known && abi.Form(form) == abi.None {
+			return nil
+		}
+	}
 	if x.Kind != harmony.Multi {
 		return m.buildEntry(x, abi.BuildInsert, "build_")
 	}
