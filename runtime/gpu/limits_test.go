@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -151,6 +152,7 @@ func TestFaults(t *testing.T) {
 
 // fault has a call fail, and wants an error that says so and the process to go on.
 func (c card) fault(t *testing.T, plan *queryplan.Plan, db *store.Database, call string, nth int, code cuda.Code) {
+	c.Seed = uint64(nth)
 	e, d := c.open(t)
 	d.Inject(emulated.Fault{Calls: []string{call}, Nth: nth, Times: 1, Code: code})
 	_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
@@ -188,6 +190,48 @@ func (c card) fault(t *testing.T, plan *queryplan.Plan, db *store.Database, call
 	check(t, "another engine", again, plan, db)
 	if err := again.Close(); err != nil {
 		t.Errorf("closing the other engine: %v", err)
+	}
+}
+
+// TestResidentFails has the copy of a column fail when a part is on its way.
+func TestResidentFails(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Closure, apart(500))
+	for seed := range uint64(20) {
+		e, d := card{small: true, Options: emulated.Options{Seed: seed}}.open(t)
+		d.Inject(emulated.Fault{Calls: []string{"cuEventCreate"}, Times: 1, Code: emulated.InvalidValue})
+		if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); err == nil || !d.Heal() {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestPut sends more words than fit the pinned memory for them.
+func TestPut(t *testing.T) {
+	for seed := range uint64(10) {
+		e, _ := card{Options: emulated.Options{Seed: seed}}.open(t)
+		l, err := e.lanes.take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := make([]int64, 3*ringWords+5)
+		for i := range words {
+			words[i] = int64(i)
+		}
+		b, err := e.mem.alloc(l.stream, "words", int64(8*len(words)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.put(context.Background(), b.at, words...); err != nil {
+			t.Fatal(err)
+		}
+		got := make([]int64, len(words))
+		if err := errors.Join(l.stream.CopyToHost(bytesOf(got), b.at), e.mem.free(l.stream, b), l.wait(context.Background())); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, words) {
+			t.Errorf("seed %d: other words arrive", seed)
+		}
+		e.lanes.give(l)
 	}
 }
 

@@ -88,13 +88,13 @@ func (m *memory) release(bytes int64) {
 	m.held -= bytes
 }
 
-// leastBytes is what the smallest allocation takes.
-const leastBytes = 256
+// alignment is what allocations are multiples of, since kernels read that much at a time.
+const alignment = 16
 
 // alloc returns memory, whose contents are not defined, for work that comes later in
 // the stream.
 func (m *memory) alloc(s driver.Stream, what string, bytes int64) (buffer, error) {
-	bytes = max((bytes+leastBytes-1)/leastBytes*leastBytes, leastBytes)
+	bytes = max((bytes+alignment-1)/alignment*alignment, alignment)
 	if err := m.reserve(what, bytes); err != nil {
 		return buffer{}, err
 	}

@@ -33,10 +33,13 @@ func (r *run) zero(b buffer) error {
 	return r.lane.stream.Fill32(b.at, 0, uint64(b.bytes/4))
 }
 
+// smallBytes is the size up to which it is not worth while to look for less memory.
+const smallBytes = 256
+
 // renew makes a buffer one of so many zeroed bytes, in its own memory if it is of about
 // that size.
 func (r *run) renew(b *buffer, what string, bytes int64) error {
-	if b.at != 0 && b.bytes >= bytes && b.bytes <= 4*max(bytes, leastBytes) {
+	if b.at != 0 && b.bytes >= bytes && b.bytes <= 4*max(bytes, smallBytes) {
 		return r.lane.stream.Fill32(b.at, 0, uint64((bytes+3)/4))
 	}
 	if err := r.free(b); err != nil {
