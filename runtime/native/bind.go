@@ -18,6 +18,7 @@ type boundEntry struct {
 	values  []*column // of constant rows
 	hosts   *hostCalls
 	run     *run
+	workers []worker // that have called it
 }
 
 // target is something that sinks fill.
@@ -185,7 +186,11 @@ func (b *boundEntry) word(p *param, w *worker) (int64, error) {
 	case p.rel != nil:
 		return p.rel.word(p)
 	case p.index != nil:
-		return p.index.word(p)
+		x := p.index
+		if x.byRuns {
+			x = x.runs[x.at]
+		}
+		return x.word(p)
 	case p.groups != nil:
 		t := p.groups.all()
 		if p.filled {

@@ -142,6 +142,15 @@ func (p *parted) runAll() error {
 			return err
 		}
 	}
+	for _, k := range p.loop.Kernels {
+		for _, s := range k.Stages {
+			if s, ok := s.(*harmony.Probe); ok {
+				if err := r.single(r.indexes[s.Index]); err != nil {
+					return err
+				}
+			}
+		}
+	}
 	// What the loop begins with is distinct, and nothing is inserted after it.
 	p.rel.dropSet()
 	for c, read := range p.loop.Read {

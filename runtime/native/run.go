@@ -57,7 +57,9 @@ func (r *run) allocate() {
 		r.relations[decl] = rel
 	}
 	for _, decl := range g.Indexes {
-		r.indexes[decl] = newIndex(r.mem, decl, r.Layouts.Indexes[decl], r.relations[decl.Of])
+		x := newIndex(r.mem, decl, r.Layouts.Indexes[decl], r.relations[decl.Of])
+		x.byRuns, x.shortRun = growsByRuns(g, decl), min(r.sizes.rows, shortRun)
+		r.indexes[decl] = x
 	}
 	for _, decl := range g.Groups {
 		g := newGroups(r.mem, decl, r.Layouts.Groups[decl], name(decl), r.threads)
@@ -178,7 +180,7 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 		j.until = len(s.Rows)
 	}
 	before, size := e.filled(), e.filledBytes()
-	if err := r.exec(j); err != nil {
+	if err := r.runsOf(k, func() error { return r.exec(j) }); err != nil {
 		return woven.Work{}, err
 	}
 	if r.fault[0] != 0 {

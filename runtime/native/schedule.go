@@ -72,6 +72,27 @@ func (c *canceller) err() error {
 	return context.Cause(c.ctx)
 }
 
+// callers returns workers for a job. An entry keeps them from one job to the next,
+// which may have just a few rows.
+func (b *boundEntry) callers(j *job, count int) []worker {
+	if len(b.workers) < count {
+		b.workers = make([]worker, count)
+		for i := range b.workers {
+			w := &b.workers[i]
+			w.id = i
+			w.params = make([]int64, len(b.params))
+			w.state = make([]int64, b.entry.StateWords())
+		}
+	}
+	workers := b.workers[:count]
+	for i := range workers {
+		w := &workers[i]
+		w.job, w.dropped, w.failure = j, [1]int64{}, nil
+		clear(w.state)
+	}
+	return workers
+}
+
 // exec calls a job's function for all its rows, on as many workers as are worth
 // it, and grows what it fills.
 func (r *run) exec(j *job) error {
@@ -92,13 +113,7 @@ func (r *run) exec(j *job) error {
 	morsel := min(max(tiles/(4*count), 1), morselTiles)
 	// A limit leaves room for what all workers may have begun.
 	slack := count * tile
-	workers := make([]worker, count)
-	for i := range workers {
-		w := &workers[i]
-		w.job, w.id = j, i
-		w.params = make([]int64, len(e.params))
-		w.state = make([]int64, e.entry.StateWords())
-	}
+	workers := e.callers(j, count)
 	var next atomic.Int64
 	for first := true; ; first = false {
 		var gauges []*gauge
