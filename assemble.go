@@ -25,7 +25,7 @@ type assembler struct {
 	lib      *llvm.Library
 	options  llvm.TargetOptions
 	passes   []string
-	bitcode  []byte // of the primitives
+	kind     primitives.Target
 	compiler string
 	key      string // all that code depends on beside its IR
 	cache    *kernelcache.Cache
@@ -55,10 +55,8 @@ func newAssembler(t target) (*assembler, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.kind = kind
 	digest, err := primitives.Digest(kind)
-	if err == nil {
-		a.bitcode, err = primitives.Bitcode(kind)
-	}
 	if err != nil {
 		return nil, &InternalError{Phase: "LLVM", Err: err}
 	}
@@ -115,13 +113,17 @@ func (a *assembler) text(worker int, name, ir string, symbols ...string) (string
 	if text, ok := a.cache.Get(key); ok {
 		return string(text), nil
 	}
+	bitcode, err := primitives.Bitcode(a.kind)
+	if err != nil {
+		return "", err
+	}
 	machine, err := a.lib.NewTargetMachine(a.options)
 	if err != nil {
 		return "", err
 	}
 	defer machine.Close()
 	start := time.Now()
-	text, times, err := machine.Compile(llvm.Compilation{Name: name, IR: ir, Library: "the primitives", Bitcode: a.bitcode, Keep: symbols, Passes: a.passes})
+	text, times, err := machine.Compile(llvm.Compilation{Name: name, IR: ir, Library: "the primitives", Bitcode: bitcode, Keep: symbols, Passes: a.passes})
 	if err != nil {
 		return "", err
 	}

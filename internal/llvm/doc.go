@@ -24,6 +24,9 @@
 //	err = m.Optimize(machine, "default<O3>", llvm.OptimizeOptions{})
 //	ptx, err := machine.EmitAssembly(m)
 //
+// [TargetMachine.Compile] is the same at once and faster, for IR that is good for
+// nothing else.
+//
 // # Ownership
 //
 // Modules, target machines and JITs hold memory that Go's collector does not see;
