@@ -2,7 +2,13 @@ package account
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	goruntime "runtime"
+	"strings"
 	"testing"
+	"time"
+	"unsafe"
 
 	"github.com/redfoxdb/redfox/runtime"
 )
@@ -71,4 +77,67 @@ func TestBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Close()
+}
+
+// TestGiveAway wants what is given away to outlive the account, and to be unmapped when
+// nothing keeps it.
+func TestGiveAway(t *testing.T) {
+	for _, bytes := range []int{800, 3*MapBytes + 8} {
+		m := New(0)
+		var r Region
+		if err := r.Alloc(m, "it", 2*bytes); err != nil {
+			t.Fatal(err)
+		}
+		words := Words(&r)[:bytes/8]
+		for i := range words {
+			words[i] = uint64(i)
+		}
+		data, owner := r.GiveAway(bytes)
+		if m.Held() != 0 || m.Mapped() != 0 || r.Data != nil || data != unsafe.Pointer(&words[0]) {
+			t.Errorf("%d bytes are held after %d are given away", m.Held(), bytes)
+		}
+		m.Close()
+		goruntime.GC()
+		for i, w := range words {
+			if w != uint64(i) {
+				t.Fatalf("word %d is %d", i, w)
+			}
+		}
+		goruntime.KeepAlive(owner)
+	}
+}
+
+// TestOwnedIsUnmapped looks for the memory among the mappings of the process.
+func TestOwnedIsUnmapped(t *testing.T) {
+	var r Region
+	if err := r.Alloc(New(0), "it", 3*MapBytes); err != nil {
+		t.Fatal(err)
+	}
+	isMapped := func(at uintptr) bool {
+		maps, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			t.Skip("nothing tells what is mapped here: ", err)
+		}
+		for line := range strings.Lines(string(maps)) {
+			var from, until uintptr
+			if _, err := fmt.Sscanf(line, "%x-%x", &from, &until); err == nil && from <= at && at < until {
+				return true
+			}
+		}
+		return false
+	}
+	data, owner := r.GiveAway(2*MapBytes + 1)
+	if at := uintptr(data); !isMapped(at) || !isMapped(at+2*MapBytes) {
+		t.Error("what is given away is not mapped")
+	}
+	goruntime.KeepAlive(owner)
+	owner = nil
+	for range 100 {
+		goruntime.GC()
+		time.Sleep(time.Millisecond)
+		if !isMapped(uintptr(data)) {
+			return
+		}
+	}
+	t.Error("what nothing keeps is still mapped")
 }

@@ -63,6 +63,15 @@ func remapMemory(old unsafe.Pointer, had, bytes int) (unsafe.Pointer, error) {
 	return to, nil
 }
 
+// shrinkMemory gives back what lies behind the first bytes of mapped memory, and returns
+// how many are left.
+func shrinkMemory(p unsafe.Pointer, had, bytes int) int {
+	if pages(bytes) < pages(had) {
+		_ = unix.MunmapPtr(unsafe.Add(p, pages(bytes)), pages(had)-pages(bytes))
+	}
+	return bytes
+}
+
 // machineMemory returns how many bytes of memory the machine has.
 var machineMemory = sync.OnceValue(func() int64 {
 	var info unix.Sysinfo_t

@@ -27,6 +27,9 @@ func remapMemory(old unsafe.Pointer, had, bytes int) (unsafe.Pointer, error) {
 	return to, err
 }
 
+// shrinkMemory gives nothing back.
+func shrinkMemory(_ unsafe.Pointer, had, _ int) int { return had }
+
 func unmapMemory(p unsafe.Pointer, _ int) { heap.Delete(p) }
 
 // machineMemory returns how many bytes of memory the machine has: nobody knows.

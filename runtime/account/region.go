@@ -1,6 +1,7 @@
 package account
 
 import (
+	goruntime "runtime"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/runtime"
@@ -104,4 +105,28 @@ func Words(r *Region) []uint64 {
 		return nil
 	}
 	return unsafe.Slice((*uint64)(r.Data), r.Bytes/8)
+}
+
+// Owned is what keeps memory that a region has given away: it is unmapped when nothing
+// reaches the Owned any more.
+type Owned struct{ heap []uint64 }
+
+// GiveAway makes the region empty and returns where its first bytes lie from now on, and
+// what keeps them. They are no longer accounted for, and outlive Memory.Close; the bytes
+// behind them are given back.
+func (r *Region) GiveAway(bytes int) (data unsafe.Pointer, owner *Owned) {
+	data, owner = r.Data, &Owned{heap: r.heap}
+	if data == nil {
+		return nil, owner
+	}
+	r.Memory.Release(int64(r.Bytes))
+	if r.IsMapped() {
+		r.Memory.mu.Lock()
+		delete(r.Memory.regions, r)
+		r.Memory.mu.Unlock()
+		bytes = shrinkMemory(data, r.Bytes, bytes)
+		goruntime.AddCleanup(owner, func(at unsafe.Pointer) { unmapMemory(at, bytes) }, data)
+	}
+	*r = Region{Memory: r.Memory}
+	return data, owner
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	goruntime "runtime"
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/enginetest"
@@ -175,5 +176,44 @@ n[] = v <- agg<<v = count()>> _tc(_, _).
 	whole := peak(enginetest.Closure)
 	if counted > whole/2 {
 		t.Errorf("a closure that is counted takes %d bytes, one that is an output %d", counted, whole)
+	}
+}
+
+// TestOutputsOutliveRuns reads large outputs, whose columns are the run's own memory, when
+// the run and its account are gone.
+func TestOutputsOutliveRuns(t *testing.T) {
+	e := newEngine(t, 1024, false)
+	e.sizes.output = 1
+	const n = 2500
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(n))
+	for _, off := range []bool{false, true} {
+		answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: 2, NoDecompose: off})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tc := answer.Outputs["tc"]
+		answer = nil
+		for range 3 {
+			goruntime.GC()
+		}
+		sum, words := int64(0), make([]int64, tc.Rows())
+		for i, c := range tc.Columns() {
+			same := c.WithDict(nil, nil)
+			c = nil
+			goruntime.GC()
+			same.Read(words, 0)
+			for _, w := range words {
+				sum += int64(1+9*i) * w
+			}
+		}
+		want := int64(0)
+		for x := range int64(n) {
+			for y := x + 1; y <= n; y++ {
+				want += x + 10*y
+			}
+		}
+		if sum != want {
+			t.Errorf("off: %t: the tuples sum up to %d, not %d", off, sum, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"math"
+	goruntime "runtime"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -28,6 +29,9 @@ type Column struct {
 
 	Stats ColumnStats
 	n     int
+	// owner is what keeps the slice above where Go's heap does not. Who reads the slice
+	// keeps the column reachable until that is done.
+	owner any
 }
 
 // ColumnStats is what is known of a column's words.
@@ -51,17 +55,19 @@ func (c *Column) Bytes() int64 { return int64(c.Width) * int64(c.n) }
 
 // Word returns entry i.
 func (c *Column) Word(i int) int64 {
+	offset := int64(0)
 	switch c.Width {
 	case 1:
-		return c.Base + c.Step*int64(c.U8[i])
+		offset = int64(c.U8[i])
 	case 2:
-		return c.Base + c.Step*int64(c.U16[i])
+		offset = int64(c.U16[i])
 	case 4:
-		return c.Base + c.Step*int64(c.U32[i])
+		offset = int64(c.U32[i])
 	case 8:
-		return c.Base + c.Step*int64(c.U64[i])
+		offset = int64(c.U64[i])
 	}
-	return c.Base
+	goruntime.KeepAlive(c)
+	return c.Base + c.Step*offset
 }
 
 // Value returns entry i as a value.
@@ -91,6 +97,7 @@ func (c *Column) Read(dst []int64, from int) {
 			dst[i] = c.Base
 		}
 	}
+	goruntime.KeepAlive(c)
 }
 
 // Gather widens the entries of the given rows into dst.
@@ -109,6 +116,7 @@ func (c *Column) Gather(dst []int64, rows []uint32) {
 			dst[i] = c.Base
 		}
 	}
+	goruntime.KeepAlive(c)
 }
 
 // Select returns the column of the given rows, in their order.

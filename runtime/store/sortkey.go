@@ -2,6 +2,7 @@ package store
 
 import (
 	"math/bits"
+	goruntime "runtime"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -76,6 +77,7 @@ func (g *keyGroup) read(keys, scratch []uint64, from int) {
 		default:
 			continue
 		}
+		goruntime.KeepAlive(p.col)
 		p.normalise(scratch)
 		for j, n := range scratch {
 			keys[j] |= n << p.shift
