@@ -81,7 +81,7 @@ func TestGroupCells(t *testing.T) {
 			for _, k := range []struct {
 				name string
 				few  int
-			}{{"group_cells", c.few}, {"own_cells", 6 - i%2*4}} {
+			}{{"group_cells", c.few}, {"own_cells", 6 - i%2*2}} {
 				if k.name == "own_cells" && d.threads == 1 {
 					continue // which are for GPUs
 				}

@@ -118,6 +118,7 @@ RF_PRIMITIVE void rf_block_clear(int64_t *words, int64_t count, int64_t value, i
       words[i] = value;
     return;
   }
+  RF_ROLLED
   for (int64_t i = target::thread(); i < count; i += threads)
     words[i] = value;
   target::barrier();
@@ -131,6 +132,7 @@ RF_PRIMITIVE void rf_block_clear(int64_t *words, int64_t count, int64_t value, i
 RF_PRIMITIVE void rf_block_add_words(int64_t *to, const int64_t *words, int32_t count, int32_t threads) {
   if (threads != 1)
     target::barrier();
+  RF_ROLLED
   for (int32_t i = threads == 1 ? 0 : target::thread(); i < count; i += threads)
     if (words[i] != 0)
       rf_cell_add(to + i, words[i], 1);

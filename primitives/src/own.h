@@ -74,18 +74,39 @@ RF_HELPER int32_t search(uint64_t *own, int32_t slot_bits, uint64_t places, uint
   return NONE;
 }
 
-// add adds a number, by its low word and what its sign fills up with.
-RF_HELPER void add(uint32_t *digit, int32_t bits, int32_t count, uint64_t low, uint32_t sign) {
-  uint64_t term = low & 0xffffffffu;
-  uint32_t old = target::add(digit, (uint32_t)term);
-  uint64_t carry = (uint32_t)(old + (uint32_t)term) < old;
+// carry adds what a number has above its lowest digit, and what that carried.
+RF_HELPER void carry(uint32_t *digit, int32_t bits, int32_t count, uint32_t second, uint32_t sign, bool carried) {
+  uint64_t term = (uint64_t)second + carried;
   RF_UNROLL
   for (int32_t d = 1; d < count; d++) {
-    term = (d == 1 ? low >> 32 : sign) + carry;
-    carry = term >> 32;
+    uint64_t carry = term >> 32;
     if ((uint32_t)term != 0) {
-      old = target::add(digit + (d << bits), (uint32_t)term);
+      uint32_t old = target::add(digit + (d << bits), (uint32_t)term);
       carry += (uint32_t)(old + (uint32_t)term) < old;
+    }
+    term = sign + carry;
+  }
+}
+
+// add adds word(i) to the digits of the place of item i. All lowest digits are under
+// way before one of them is looked at; few numbers go beyond it.
+template <class W>
+RF_HELPER void add(uint32_t *digits, int32_t bits, int32_t count, const int32_t *places, bool is_unsigned,
+                   uint64_t *mark, int32_t items, W word) {
+  uint32_t old[tile::MOST_ITEMS];
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (places[i] >= 0)
+      old[i] = target::add(digits + places[i], (uint32_t)word(i));
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    uint64_t w = (uint64_t)word(i);
+    uint32_t low = (uint32_t)w, second = (uint32_t)(w >> 32), sign = is_unsigned ? 0 : (uint32_t)((int64_t)w >> 63);
+    bool carried = (uint32_t)(old[i] + low) < low, first = mark && old[i] == 0;
+    if (places[i] >= 0 && ((second | sign) != 0 || carried || first)) {
+      carry(digits + places[i], bits, count, second, sign, carried);
+      if (first)
+        target::store(mark + places[i], (uint64_t)1);
     }
   }
 }
@@ -96,6 +117,7 @@ RF_HELPER void add(uint32_t *digit, int32_t bits, int32_t count, uint64_t low, u
 template <class F>
 RF_HELPER void each_place(const uint64_t *own, int32_t slot_bits, int32_t copies, int32_t threads, F with) {
   int32_t thread = target::thread();
+  RF_ROLLED
   for (int32_t s = thread; s - thread < 1 << slot_bits; s += threads) {
     uint64_t word = s < 1 << slot_bits ? own[s] : 0;
     int32_t place = word == 0 ? 0 : (int32_t)(word & NONE) - 1;
@@ -128,16 +150,17 @@ RF_PRIMITIVE int32_t rf_own_copies(int64_t form, uint64_t size, int32_t bits) {
 }
 
 // rf_own_numbered gives each live item the place of its group, whose key is its
-// number; others -1. copies is what rf_own_copies says, at least 0.
+// number; others -1. copies is what rf_own_copies says, at least 0. Places are marked
+// in use, unless own is null: then the first accumulator is to mark them.
 //
-// Cost: one shared access an item
+// Cost: one shared access an item, or none
 RF_PRIMITIVE void rf_own_numbered(int32_t *places, const uint8_t *live, const uint64_t *keys, uint64_t *own,
                                   int32_t copies, int32_t items) {
   int32_t copy = (target::WARP == 1 ? 0 : target::thread() % target::WARP) & ((1 << copies) - 1);
   RF_UNROLL
   for (int32_t i = 0; i < items; i++) {
     places[i] = live[i] ? (int32_t)keys[i] << copies | copy : -1;
-    if (live[i])
+    if (own && live[i])
       target::store(own + places[i], (uint64_t)1);
   }
 }
@@ -199,27 +222,22 @@ RF_PRIMITIVE int32_t rf_own_places(int32_t *places, uint8_t *rest, uint8_t *ente
   return 1;
 }
 
-// rf_own_count adds 1 to the two digits of each item that has a place.
+// rf_own_count adds 1 to the two digits of each item that has a place. Unless mark is
+// null, it is the table, of which places are marked in use.
 //
 // Cost: one shared atomic an item
-RF_PRIMITIVE void rf_own_count(uint32_t *digits, int32_t bits, const int32_t *places, int32_t items) {
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (places[i] >= 0)
-      own::add(digits + places[i], bits, 2, 1, 0);
+RF_PRIMITIVE void rf_own_count(uint32_t *digits, int32_t bits, const int32_t *places, uint64_t *mark, int32_t items) {
+  own::add(digits, bits, 2, places, true, mark, items, [](int32_t) RF_LAMBDA { return (int64_t)1; });
 }
 
 // rf_own_add adds words, signed or unsigned, to sums of count digits, a constant, of
-// items that have a place.
+// items that have a place, and marks as rf_own_count does.
 //
 // Cost: one shared atomic an item, more where it carries, and for each further digit that is not 0
 RF_PRIMITIVE void rf_own_add(uint32_t *digits, int32_t bits, int32_t count, const int32_t *places,
-                             const int64_t *values, int32_t is_unsigned, int32_t items) {
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (places[i] >= 0)
-      own::add(digits + places[i], bits, count, (uint64_t)values[i],
-               is_unsigned ? 0 : (uint32_t)(values[i] >> 63));
+                             const int64_t *values, int32_t is_unsigned, uint64_t *mark, int32_t items) {
+  own::add(digits, bits, count, places, is_unsigned != 0, mark, items,
+           [=](int32_t i) RF_LAMBDA { return values[i]; });
 }
 
 // rf_own_extreme raises the cells of items that have a place to their values, or
@@ -249,6 +267,7 @@ RF_PRIMITIVE void rf_own_settle(uint64_t *own, int32_t slot_bits, int32_t copies
   if (threads != 1)
     target::barrier();
   int32_t thread = target::thread();
+  RF_ROLLED
   for (int32_t s = thread; s - thread < 1 << slot_bits; s += threads) {
     uint64_t word = s < 1 << slot_bits ? own[s] : 0;
     // A copy leads for the others, which may be the only ones in use.
@@ -326,6 +345,7 @@ RF_PRIMITIVE void rf_own_pass_words(uint64_t *cells, int32_t words, const uint64
   own::each_place(own, slot_bits, copies, threads, [=](int32_t s, uint64_t slot, bool) RF_LAMBDA {
     if (slot == 0)
       return;
+    RF_ROLLED
     for (int32_t w = 0; w < passed; w++) {
       uint64_t word = kept[(int64_t)s * passed + w];
       if (word != 0)

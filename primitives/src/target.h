@@ -24,8 +24,8 @@
 //
 // and the macros RF_PRIMITIVE (an inlined function with a C name), RF_HELPER (an
 // inlined C++ function), RF_MEMBER and RF_LAMBDA (the same for functions of a
-// struct and for lambdas) and RF_UNROLL (unroll this loop once its bounds are
-// constants). Loops over a thread's items carry RF_UNROLL: on a GPU the arrays
+// struct and for lambdas), RF_UNROLL (unroll this loop once its bounds are
+// constants) and RF_ROLLED (do not: it is seldom run). Loops over a thread's items carry RF_UNROLL: on a GPU the arrays
 // they index become registers; on a CPU they stay loops, to be vectorised.
 
 #pragma once

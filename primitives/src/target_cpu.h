@@ -7,6 +7,7 @@
 #define RF_LAMBDA __attribute__((always_inline))
 #define RF_MEMBER __attribute__((always_inline))
 #define RF_UNROLL
+#define RF_ROLLED
 
 namespace target {
 

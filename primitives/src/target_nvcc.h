@@ -8,6 +8,7 @@
 #define RF_LAMBDA
 #define RF_MEMBER __device__ __forceinline__
 #define RF_UNROLL _Pragma("unroll")
+#define RF_ROLLED _Pragma("unroll 1")
 
 #define __builtin_ctz(v) (__ffs((int)(v)) - 1)
 #define __builtin_popcount(v) __popc(v)

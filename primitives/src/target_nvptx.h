@@ -12,6 +12,7 @@
 #define RF_LAMBDA __attribute__((always_inline))
 #define RF_MEMBER __attribute__((device, always_inline))
 #define RF_UNROLL _Pragma("clang loop unroll(full)")
+#define RF_ROLLED _Pragma("clang loop unroll(disable)")
 
 namespace target {
 

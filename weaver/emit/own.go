@@ -72,6 +72,13 @@ func (w *kernel) groupOnGPU(s *harmony.Group) error {
 		w.groupAll(s, accs, words)
 		return nil
 	}
+	k := &keys{kernel: w, kinds: groupKey, name: s.To.Name, words: make([]*array, len(s.Key))}
+	if most, ok := k.numbers(); ok && most == 0 {
+		// All rows whose keys fit have the same one.
+		w.groupKey(s)
+		w.groupAll(s, accs, words)
+		return nil
+	}
 	w.groupByKey(s, accs, words)
 	return nil
 }
@@ -104,12 +111,17 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 		return
 	}
 	places := w.array(types.I32)
-	numbered := func() {
-		w.call("rf_own_numbered", places.ptr, live.ptr, key.ptr, o.words, o.copies, w.items)
+	numbered := func(marks value.Value) {
+		w.call("rf_own_numbered", places.ptr, live.ptr, key.ptr, marks, o.copies, w.items)
+	}
+	if o.fits && o.marks() {
+		numbered(null)
+		o.add(places, words, o.words)
+		return
 	}
 	if o.fits {
-		numbered()
-		o.add(places, words)
+		numbered(o.words)
+		o.add(places, words, null)
 		return
 	}
 	rest, enter := w.array(types.I8), w.array(types.I8)
@@ -121,9 +133,9 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 	if form, ok := k.tableForm().(*constant.Int); ok && abi.Form(form.X.Int64()) == abi.Hash {
 		searched()
 	} else {
-		w.choose(w.Cur.NewICmp(enum.IPredSGE, o.copies, i32(0)), numbered, searched)
+		w.choose(w.Cur.NewICmp(enum.IPredSGE, o.copies, i32(0)), func() { numbered(o.words) }, searched)
 	}
-	o.add(places, words)
+	o.add(places, words, null)
 	w.when(w.Cur.NewICmp(enum.IPredNE, w.load(types.I32, some), i32(0)), func() { toAll(enter, rest) })
 }
 
@@ -225,8 +237,15 @@ func (o *own) place() {
 // part returns the address of a part of the table.
 func (o *own) part(at int) value.Value { return o.at(types.I8, o.words, i64(int64(at))) }
 
-// add adds the rows that have places. Words are those of the accumulators.
-func (o *own) add(places *array, words []*array) {
+// marks reports whether the first accumulator tells by what it was whether a place has
+// been in use: one access to shared memory a row is saved.
+func (o *own) marks() bool {
+	return len(o.accs) > 0 && (o.cells[0].digits > 0 || o.accs[0].acc.Fn == queryplan.Count)
+}
+
+// add adds the rows that have places. Words are those of the accumulators, and mark is
+// what the first of them marks places in, null for nothing.
+func (o *own) add(places *array, words []*array, mark value.Value) {
 	bits := i32(o.bits)
 	var slots, placed *array // places as what all blocks have, where floats ask for it
 	for i, a := range o.accs {
@@ -246,11 +265,13 @@ func (o *own) add(places *array, words []*array) {
 			}
 			o.call("rf_tile_cells_float", o.part(c.sum), i32(abi.FloatSumWords), slots.ptr, words[i].ptr, placed.ptr, i32(1), o.items)
 		default:
-			o.call("rf_own_add", o.part(c.sum), bits, i32(c.digits), places.ptr, words[i].ptr, a.unsigned(), o.items)
+			o.call("rf_own_add", o.part(c.sum), bits, i32(c.digits), places.ptr, words[i].ptr, a.unsigned(), mark, o.items)
+			mark = null
 		}
 		if a.counts() {
-			o.call("rf_own_count", o.part(c.count), bits, places.ptr, o.items)
+			o.call("rf_own_count", o.part(c.count), bits, places.ptr, mark, o.items)
 		}
+		mark = null
 	}
 }
 

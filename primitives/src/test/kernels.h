@@ -635,12 +635,14 @@ RF_KERNEL own_cells(const Arguments &a) {
     }
     int32_t some = 0;
     if (copies >= 0)
-      rf_own_numbered(places, live, (const uint64_t *)keys, kept, copies, ITEMS);
+      rf_own_numbered(places, live, (const uint64_t *)keys, nullptr, copies, ITEMS);
     else
       some = rf_own_places(places, rest, enter, live, (const uint64_t *)keys, kept, bits, bits + 1, &misses, ITEMS);
-    rf_own_count((uint32_t *)count, bits, places, ITEMS);
-    rf_own_add((uint32_t *)sum, bits, 4, places, words, 0, ITEMS);
-    rf_own_add((uint32_t *)unsigned_sum, bits, 3, places, words, 1, ITEMS);
+    // The sum marks where the count does not.
+    uint64_t *mark = copies >= 0 ? kept : nullptr;
+    rf_own_count((uint32_t *)count, bits, places, bits % 4 == 0 ? mark : nullptr, ITEMS);
+    rf_own_add((uint32_t *)sum, bits, 4, places, words, 0, bits % 4 == 0 ? nullptr : mark, ITEMS);
+    rf_own_add((uint32_t *)unsigned_sum, bits, 3, places, words, 1, nullptr, ITEMS);
     rf_own_extreme(least, places, words, 1, ITEMS);
     rf_own_extreme(most, places, words, 0, ITEMS);
     if (some) {

@@ -11,6 +11,7 @@
 #define RF_LAMBDA
 #define RF_MEMBER
 #define RF_UNROLL
+#define RF_ROLLED
 
 namespace emulated {
 
