@@ -2,10 +2,12 @@ package native
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	goruntime "runtime"
 	"testing"
+	"time"
 
 	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/internal/oracle"
@@ -214,6 +216,59 @@ func TestOutputsOutliveRuns(t *testing.T) {
 		}
 		if sum != want {
 			t.Errorf("off: %t: the tuples sum up to %d, not %d", off, sum, want)
+		}
+	}
+}
+
+// TestCancelDecomposed cancels a run in the midst of a decomposed loop, which has reported
+// its progress before.
+func TestCancelDecomposed(t *testing.T) {
+	e := newEngine(t, 1024, false)
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(12000))
+	why := errors.New("enough")
+	for _, threads := range []int{1, 2} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		var stopped time.Time
+		var last runtime.Progress
+		_, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db, Threads: threads, Progress: func(p runtime.Progress) {
+			if stopped.IsZero() {
+				stopped, last = time.Now(), p
+				cancel(why)
+			}
+		}})
+		if err != why {
+			t.Fatalf("got %v", err)
+		}
+		if late := time.Since(stopped); late > 2*time.Second {
+			t.Errorf("with %d threads the run went on for %v", threads, late)
+		}
+		if last.Block != "b1" || last.Iteration < 1 || last.Total < 12000 || last.Total > 12000*12001/2 || fmt.Sprint(last.Vars) != "[tc]" {
+			t.Errorf("progress was %+v", last)
+		}
+	}
+}
+
+// TestDecomposedMemory runs decomposed loops into every bound.
+func TestDecomposedMemory(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(1500))
+	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
+		failed, done := 0, 0
+		for bound := int64(1 << 14); bound < 64<<20; bound += bound / 2 {
+			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: 3, Memory: bound})
+			var out *runtime.MemoryError
+			switch {
+			case errors.As(err, &out):
+				failed++
+			case err != nil:
+				t.Fatalf("bound %d: %v", bound, err)
+			case answer.Outputs["tc"].Rows() != 1500*1501/2 || answer.Peak > bound:
+				t.Errorf("bound %d: %d tuples, %d bytes", bound, answer.Outputs["tc"].Rows(), answer.Peak)
+			default:
+				done++
+			}
+		}
+		if failed < 5 || done < 5 {
+			t.Errorf("%d runs failed, %d did not", failed, done)
 		}
 	}
 }
