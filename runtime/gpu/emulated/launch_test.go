@@ -113,7 +113,7 @@ func TestWoven(t *testing.T) {
 }
 
 // words copies words from the device once the stream is done.
-func (b *bench) words(p cuda.Pointer, n int64) []uint64 {
+func (b *rig) words(p cuda.Pointer, n int64) []uint64 {
 	b.Helper()
 	b.ok(b.sync())
 	words, err := b.gpu.(*share).memory.Words(int64(p), n)
@@ -122,7 +122,7 @@ func (b *bench) words(p cuda.Pointer, n int64) []uint64 {
 }
 
 // service launches a service kernel.
-func (b *bench) service(l service.Launch) error {
+func (b *rig) service(l service.Launch) error {
 	b.Helper()
 	for _, text := range []string{service.PTX(), service.SortPTX()} {
 		m, err := b.gpu.LoadModule(cuda.Image{Name: "service", Code: []byte(text)}, cuda.ModuleOptions{})

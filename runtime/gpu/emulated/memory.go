@@ -323,26 +323,3 @@ func (m *Memory) unclaim(n uint64) {
 	defer m.mu.Unlock()
 	m.used -= n
 }
-
-// reserve makes a block of addresses with nothing behind them yet, nor a guard.
-func (m *Memory) reserve(limit uint64) (*block, error) {
-	raw, err := mapMemory(int(limit) + guardBytes)
-	if err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	b := &block{raw: raw, kind: ofRegion}
-	at, _ := m.search(b.base())
-	m.live = slices.Insert(m.live, at, b)
-	return b, nil
-}
-
-func (m *Memory) unreserve(b *block) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if at, exact := m.search(b.base()); exact {
-		m.live = slices.Delete(m.live, at, at+1)
-	}
-	unmapMemory(b.raw)
-}

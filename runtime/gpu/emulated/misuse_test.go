@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// bench is an open context with a stream and a pool.
-type bench struct {
+// rig is an open context with a stream and a pool.
+type rig struct {
 	*testing.T
 	d      *Driver
 	gpu    driver.Context
@@ -20,10 +20,10 @@ type bench struct {
 	pool   driver.Pool
 }
 
-func open(t *testing.T, o Options) *bench {
+func open(t *testing.T, o Options) *rig {
 	t.Helper()
 	o.Kernels = cardKernels
-	b := &bench{T: t, d: New(o)}
+	b := &rig{T: t, d: New(o)}
 	var err error
 	if b.gpu, err = b.d.Devices()[0].OpenContext(); err == nil {
 		if b.stream, err = b.gpu.NewStream(); err == nil {
@@ -36,28 +36,28 @@ func open(t *testing.T, o Options) *bench {
 	return b
 }
 
-func (b *bench) ok(errs ...error) {
+func (b *rig) ok(errs ...error) {
 	b.Helper()
 	if err := errors.Join(errs...); err != nil {
 		b.Fatal(err)
 	}
 }
 
-func (b *bench) alloc(n uint64) cuda.Pointer {
+func (b *rig) alloc(n uint64) cuda.Pointer {
 	b.Helper()
 	p, err := b.pool.Alloc(b.stream, n)
 	b.ok(err)
 	return p
 }
 
-func (b *bench) sync() error { return b.stream.Synchronize(context.Background()) }
+func (b *rig) sync() error { return b.stream.Synchronize(context.Background()) }
 
-func (b *bench) close() {
+func (b *rig) close() {
 	b.ok(b.stream.Close(), b.pool.Close(), b.gpu.Close())
 }
 
 // raw writes to memory behind the emulator's back, as a kernel can.
-func (b *bench) raw(p cuda.Pointer, offset int) {
+func (b *rig) raw(p cuda.Pointer, offset int) {
 	m := b.gpu.(*share).memory
 	for _, list := range [][]*block{m.live, m.spent} {
 		for _, x := range list {
@@ -74,76 +74,76 @@ func (b *bench) raw(p cuda.Pointer, offset int) {
 func TestMisuse(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
-		do         func(b *bench)
+		do         func(b *rig)
 	}{
-		{"nothing", "", func(b *bench) {
+		{"nothing", "", func(b *rig) {
 			p := b.alloc(100)
 			b.ok(b.stream.Fill8(p, 1, 100), b.stream.Free(p), b.sync())
 		}},
-		{"a write before", "byte -1 of an allocation of 100 bytes", func(b *bench) {
+		{"a write before", "byte -1 of an allocation of 100 bytes", func(b *rig) {
 			p := b.alloc(100)
 			b.raw(p, -1)
 			b.ok(b.stream.Free(p))
 		}},
-		{"a write behind", "byte 100 of an allocation of 100 bytes", func(b *bench) {
+		{"a write behind", "byte 100 of an allocation of 100 bytes", func(b *rig) {
 			p := b.alloc(100)
 			b.raw(p, 100)
 			b.ok(b.stream.Free(p))
 		}},
-		{"a write to freed memory", "byte 7 of an allocation of 100 bytes was written after it was freed", func(b *bench) {
+		{"a write to freed memory", "byte 7 of an allocation of 100 bytes was written after it was freed", func(b *rig) {
 			p := b.alloc(100)
 			b.ok(b.stream.Free(p), b.sync())
 			b.raw(p, 7)
 		}},
-		{"a leak", "1 allocations, 256 bytes, are not freed", func(b *bench) { b.alloc(100) }},
-		{"a leak of the device's memory", "100 bytes of the device's memory were never freed", func(b *bench) {
+		{"a leak", "1 allocations, 256 bytes, are not freed", func(b *rig) { b.alloc(100) }},
+		{"a leak of the device's memory", "100 bytes of the device's memory were never freed", func(b *rig) {
 			_, err := b.gpu.Alloc(100)
 			b.ok(err)
 		}},
-		{"a leak of pinned memory", "100 bytes of pinned memory were never freed", func(b *bench) {
+		{"a leak of pinned memory", "100 bytes of pinned memory were never freed", func(b *rig) {
 			_, err := b.gpu.AllocHost(100, cuda.HostOptions{})
 			b.ok(err)
 		}},
-		{"an event that stays", "1 objects of kind event", func(b *bench) {
+		{"an event that stays", "1 objects of kind event", func(b *rig) {
 			_, err := b.gpu.NewEvent()
 			b.ok(err)
 		}},
-		{"free twice", "freed already", func(b *bench) {
+		{"free twice", "freed already", func(b *rig) {
 			p := b.alloc(100)
 			b.ok(b.stream.Free(p))
 			if b.stream.Free(p) == nil {
 				b.Error("taken")
 			}
 		}},
-		{"a fill of freed memory", "which was freed", func(b *bench) {
+		{"a fill of freed memory", "which was freed", func(b *rig) {
 			p := b.alloc(100)
 			b.ok(b.stream.Free(p))
 			if b.stream.Fill8(p, 1, 1) == nil {
 				b.Error("taken")
 			}
 		}},
-		{"a copy too long", "from byte 50 of 100", func(b *bench) {
+		{"a copy too long", "from byte 50 of 100", func(b *rig) {
 			p := b.alloc(100)
 			if b.gpu.Copy(p, p+50, 51) == nil {
 				b.Error("taken")
 			}
 			b.ok(b.stream.Free(p))
 		}},
-		{"another's memory to free", "another call's to free", func(b *bench) {
+		{"another's memory to free", "another call's to free", func(b *rig) {
 			p := b.alloc(100)
 			if b.gpu.Free(p) == nil {
 				b.Error("taken")
 			}
 			b.ok(b.stream.Free(p))
 		}},
-		{"an odd address", "address", func(b *bench) {
+		{"an odd address", "address", func(b *rig) {
 			p := b.alloc(100)
 			if b.stream.Fill32(p+2, 1, 1) == nil {
 				b.Error("taken")
 			}
 			b.ok(b.stream.Free(p))
 		}},
-		{"pinned memory that is gone", "which was freed", func(b *bench) {
+		{"pinned memory that is gone", "which was freed", func(b *rig) {
 			p := b.alloc(100)
 			b.stream.(*stream).eager = false
 			m, err := b.gpu.AllocHost(100, cuda.HostOptions{})

@@ -1,7 +1,6 @@
 package emulated
 
 import (
-	"errors"
 	"sync"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
@@ -43,11 +42,11 @@ func (c *share) NewPool(o cuda.PoolOptions) (driver.Pool, error) {
 }
 
 // Alloc hands out memory, whose contents the stream spoils when it comes here.
-func (p *pool) Alloc(stream_ driver.Stream, n uint64) (at cuda.Pointer, err error) {
+func (p *pool) Alloc(other driver.Stream, n uint64) (at cuda.Pointer, err error) {
 	const name = "cuMemAllocFromPoolAsync"
-	s, ok := stream_.(*stream)
+	s, ok := other.(*stream)
 	if !ok || s.ctx.primary != p.ctx.primary {
-		return 0, foreign(name, stream_)
+		return 0, foreign(name, other)
 	}
 	if p.isClosed() {
 		return 0, closed(name)
@@ -197,120 +196,4 @@ func (p *pool) Close() error {
 		p.trim(0)
 		return nil
 	})
-}
-
-// region is a range of addresses with memory behind its first part.
-type region struct {
-	object
-	block *block // all addresses
-
-	line sync.Mutex
-	size uint64
-	had  []uint64 // sizes before each growth
-}
-
-// regionGrain is what is mapped at a time.
-const regionGrain = 2 << 20
-
-// Reserve sets addresses aside.
-func (c *share) Reserve(limit uint64) (driver.Region, error) {
-	const name = "cuMemAddressReserve"
-	var r *region
-	err := c.call(name, func() error {
-		if err := c.driver.unsupported(name); err != nil {
-			return err
-		}
-		limit = (limit + regionGrain - 1) / regionGrain * regionGrain
-		b, err := c.memory.reserve(limit)
-		if err == nil {
-			r = &region{object: newObject(c, "region"), block: b}
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// Base returns the first address.
-func (r *region) Base() cuda.Pointer { return r.block.base() }
-
-// Limit returns how many addresses there are.
-func (r *region) Limit() uint64 { return uint64(len(r.block.raw) - guardBytes) }
-
-// Size returns how many bytes can be used.
-func (r *region) Size() uint64 {
-	r.line.Lock()
-	defer r.line.Unlock()
-	return r.size
-}
-
-// Grow puts memory behind the first bytes.
-func (r *region) Grow(bytes uint64) error {
-	const name = "cuMemCreate"
-	r.line.Lock()
-	defer r.line.Unlock()
-	if r.isClosed() {
-		return closed(name)
-	}
-	if bytes <= r.size {
-		return nil
-	}
-	return r.ctx.call(name, func() error {
-		size := (bytes + regionGrain - 1) / regionGrain * regionGrain
-		if size > r.Limit() || !r.ctx.memory.claim(size-r.size) {
-			return failure(name, OutOfMemory, "from %d bytes to %d", r.size, size)
-		}
-		fill(r.block.raw[guardBytes:][r.size:size], r.ctx.memory.fresh)
-		r.had = append(r.had, r.size)
-		r.resize(size)
-		return nil
-	})
-}
-
-// resize sets what is memory. The caller holds the line.
-func (r *region) resize(size uint64) {
-	m := r.ctx.memory
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r.size, r.block.bytes = size, size
-}
-
-// Shrink gives growths back that lie behind the first bytes.
-func (r *region) Shrink(bytes uint64) error {
-	const name = "cuMemUnmap"
-	r.line.Lock()
-	defer r.line.Unlock()
-	if r.isClosed() {
-		return closed(name)
-	}
-	return r.ctx.call(name, func() error {
-		r.shrink(bytes)
-		return nil
-	})
-}
-
-func (r *region) shrink(bytes uint64) {
-	for n := len(r.had) - 1; n >= 0 && r.had[n] >= bytes; n-- {
-		fill(r.block.raw[guardBytes:][r.had[n]:r.size], spoiltByte)
-		r.ctx.memory.unclaim(r.size - r.had[n])
-		r.resize(r.had[n])
-		r.had = r.had[:n]
-	}
-}
-
-// Close gives memory and addresses back.
-func (r *region) Close() error {
-	err := r.close("cuMemAddressFree", func() error {
-		r.line.Lock()
-		defer r.line.Unlock()
-		r.shrink(0)
-		r.ctx.memory.unreserve(r.block)
-		return nil
-	})
-	if errors.Is(err, cuda.ErrClosed) {
-		return nil
-	}
-	return err
 }

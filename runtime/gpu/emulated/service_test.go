@@ -11,7 +11,7 @@ import (
 )
 
 // upload puts words on the device.
-func (b *bench) upload(words ...uint64) cuda.Pointer {
+func (b *rig) upload(words ...uint64) cuda.Pointer {
 	b.Helper()
 	p := b.alloc(uint64(8 * max(len(words), 1)))
 	b.ok(b.sync())
@@ -22,7 +22,7 @@ func (b *bench) upload(words ...uint64) cuda.Pointer {
 }
 
 // want compares words of the device.
-func (b *bench) want(what string, p cuda.Pointer, words ...uint64) {
+func (b *rig) want(what string, p cuda.Pointer, words ...uint64) {
 	b.Helper()
 	if got := b.words(p, int64(len(words))); !slices.Equal(got, words) {
 		b.Errorf("%s: %d, not %d", what, got, words)
@@ -137,21 +137,21 @@ func toWords(words []int64) []uint64 {
 func TestServiceMisuse(t *testing.T) {
 	for _, c := range []struct {
 		want string
-		do   func(b *bench) service.Launch
+		do   func(b *rig) service.Launch
 	}{
-		{"4 words at", func(b *bench) service.Launch { return service.Fill(4, 4, 0) }},
-		{"32 bytes from byte 8 of 16", func(b *bench) service.Launch { return service.Fill(int64(b.upload(1, 2))+8, 4, 0) }},
-		{"of the scratch", func(b *bench) service.Launch {
+		{"4 words at", func(b *rig) service.Launch { return service.Fill(4, 4, 0) }},
+		{"32 bytes from byte 8 of 16", func(b *rig) service.Launch { return service.Fill(int64(b.upload(1, 2))+8, 4, 0) }},
+		{"of the scratch", func(b *rig) service.Launch {
 			return service.Scan(int64(b.upload(1)), 1, true, int64(b.upload(0, 5, 0)))
 		}},
-		{"of the new set", func(b *bench) service.Launch {
+		{"of the new set", func(b *rig) service.Launch {
 			return service.Rehash(int64(b.upload(1, 0, 0)), 1, int64(b.upload(0, 1, 0)), 1, 0)
 		}},
-		{"from 5 slots to 3", func(b *bench) service.Launch {
+		{"from 5 slots to 3", func(b *rig) service.Launch {
 			return service.Rehash(int64(b.upload(1, 0, 0, 0, 0)), 3, int64(b.upload(0, 0, 0)), 1, 0)
 		}},
-		{"2 rows in a set", func(b *bench) service.Launch { return service.RowSet(int64(b.upload(0, 0)), 1, 0, 0, 2) }},
-		{"3 threads", func(b *bench) service.Launch {
+		{"2 rows in a set", func(b *rig) service.Launch { return service.RowSet(int64(b.upload(0, 0)), 1, 0, 0, 2) }},
+		{"3 threads", func(b *rig) service.Launch {
 			l := service.Fill(int64(b.upload(1)), 1, 0)
 			l.Threads = 3
 			return l
