@@ -22,7 +22,8 @@
 //
 // Rows from RowsFrom to RowsUntil are cut into tiles of Threads * Items; the last
 // one may be partial. On a GPU the first tile begins at RowsFrom rounded down to a
-// multiple of 4, so that four rows of a thread are one access; what lies before
+// multiple of 4, so that four rows of a thread are one access, and up to three rows behind
+// the last one are read and not used, which have to be there; what lies before
 // RowsFrom is not looked at. Entry.Tiles counts them. A state says which a worker (a
 // block, on a GPU) works on; Entry.Start writes it:
 //

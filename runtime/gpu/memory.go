@@ -88,13 +88,17 @@ func (m *memory) release(bytes int64) {
 	m.held -= bytes
 }
 
-// alignment is what allocations are multiples of, since kernels read that much at a time.
-const alignment = 16
+// alignment is what allocations are multiples of, since kernels read that much at a time,
+// and overread how far they read behind what they want: three rows of 8 bytes.
+const (
+	alignment = 16
+	overread  = 24
+)
 
 // alloc returns memory, whose contents are not defined, for work that comes later in
 // the stream.
 func (m *memory) alloc(s driver.Stream, what string, bytes int64) (buffer, error) {
-	bytes = max((bytes+alignment-1)/alignment*alignment, alignment)
+	bytes = (bytes + overread + alignment - 1) / alignment * alignment
 	if err := m.reserve(what, bytes); err != nil {
 		return buffer{}, err
 	}
