@@ -41,8 +41,5 @@
 // src/test has a kernel for each primitive, which the tests run on this machine's
 // CPU and as emulated GPU blocks; src/test/check.sh runs them on a GPU.
 //
-// Not done: bit-packed columns, a sort within one block, and tables of groups in a
-// block's shared memory for tiles: between 33 and some 1,000 groups, or where the
-// number of up to 32 is not known, a GPU's atomics wait for each other still, up to
-// 15 times longer than over more groups.
+// Not done: bit-packed columns, and a sort within one block.
 package primitives

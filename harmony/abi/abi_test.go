@@ -155,3 +155,62 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestStart wants workers to have all tiles once, and those that share a tile all of
+// its outputs.
+func TestStart(t *testing.T) {
+	for _, c := range []struct {
+		threads, items, expansions, workers, sharing int
+		from, until, tiles                           int64
+	}{
+		{256, 8, 0, 10, 1, 0, 1, 1},
+		{256, 8, 0, 10, 1, 0, 2048, 1},
+		{256, 8, 0, 3, 1, 0, 2049, 2},
+		{256, 8, 0, 3, 4, 5, 5, 0},
+		// The first tile begins at row 4, or on a CPU where the rows do.
+		{256, 8, 0, 3, 1, 7, 2053, 2},
+		{256, 8, 0, 3, 1, 7, 2052, 1},
+		{1, 1024, 0, 3, 1, 7, 7 + 1024, 1},
+		{256, 4, 1, 7, 3, 0, 5000, 5},
+		{256, 4, 2, 7, 7, 0, 5000, 5},
+		{1, 32, 1, 2, 2, 0, 100, 4},
+	} {
+		e := &Entry{Threads: c.threads, Items: c.items, Expansions: c.expansions}
+		states := make([]int64, c.workers*e.StateWords())
+		e.Start(states, c.workers, c.from, c.until, c.sharing)
+		tile := int64(c.threads * c.items)
+		if got := e.Tiles(c.from, c.until); got != c.tiles {
+			t.Errorf("%+v: %d tiles", c, got)
+		}
+		type output struct{ tile, first int64 }
+		seen := map[output]int{}
+		const outputs = 20 // of each tile, in tiles
+		for ; len(states) > 0; states = states[e.StateWords():] {
+			for at := states[0]; at < states[1]; at += states[2] {
+				if c.expansions == 0 {
+					seen[output{at, 0}]++
+					continue
+				}
+				n := len(states[:e.StateWords()])
+				if states[3] != states[n-2] {
+					t.Errorf("%+v: the first tile begins at output %d, others at %d", c, states[3], states[n-2])
+				}
+				for first := states[3]; first < outputs*tile; first += states[n-1] {
+					seen[output{at, first}]++
+				}
+			}
+		}
+		want := int(c.tiles)
+		if c.expansions > 0 {
+			want *= outputs
+		}
+		if len(seen) != want {
+			t.Errorf("%+v: %d outputs are made, not %d", c, len(seen), want)
+		}
+		for o, n := range seen {
+			if n != 1 || o.tile >= c.tiles {
+				t.Errorf("%+v: %+v is made %d times", c, o, n)
+			}
+		}
+	}
+}

@@ -94,16 +94,26 @@ template <class W>
 RF_HELPER void add(uint32_t *digits, int32_t bits, int32_t count, const int32_t *places, bool is_unsigned,
                    uint64_t *mark, int32_t items, W word) {
   uint32_t old[tile::MOST_ITEMS];
+  bool any = false;
   RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
+  for (int32_t i = 0; i < items; i++) {
+    old[i] = 1;
     if (places[i] >= 0)
       old[i] = target::add(digits + places[i], (uint32_t)word(i));
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    uint32_t low = (uint32_t)word(i), second = (uint32_t)((uint64_t)word(i) >> 32);
+    any |= (uint32_t)(old[i] + low) < low || second != 0 || (mark && old[i] == 0);
+  }
+  if (!any)
+    return;
   RF_UNROLL
   for (int32_t i = 0; i < items; i++) {
     uint64_t w = (uint64_t)word(i);
     uint32_t low = (uint32_t)w, second = (uint32_t)(w >> 32), sign = is_unsigned ? 0 : (uint32_t)((int64_t)w >> 63);
     bool carried = (uint32_t)(old[i] + low) < low, first = mark && old[i] == 0;
-    if (places[i] >= 0 && ((second | sign) != 0 || carried || first)) {
+    if (places[i] >= 0 && (second != 0 || carried || first)) {
       carry(digits + places[i], bits, count, second, sign, carried);
       if (first)
         target::store(mark + places[i], (uint64_t)1);
@@ -159,7 +169,8 @@ RF_PRIMITIVE void rf_own_numbered(int32_t *places, const uint8_t *live, const ui
   int32_t copy = (target::WARP == 1 ? 0 : target::thread() % target::WARP) & ((1 << copies) - 1);
   RF_UNROLL
   for (int32_t i = 0; i < items; i++) {
-    places[i] = live[i] ? (int32_t)keys[i] << copies | copy : -1;
+    // That a place is not negative lets the compiler keep to the flags.
+    places[i] = live[i] ? (int32_t)(((uint32_t)keys[i] << copies | (uint32_t)copy) & 0xffff) : -1;
     if (own && live[i])
       target::store(own + places[i], (uint64_t)1);
   }

@@ -12,7 +12,7 @@
 // # A tile
 //
 // A kernel's source is cut into tiles of threads × items rows. On a GPU a thread has
-// 4 or 8 items; what one thread holds of a register is an array that LLVM unrolls
+// 4 or 8 items at a time; what one thread holds of a register is an array that LLVM unrolls
 // into registers. On a CPU the one thread has 1,024 items; arrays stand in the
 // first-level cache and loops over them are vectorised. An array of bytes flags the
 // items whose rows are still in the race.
@@ -24,8 +24,9 @@
 // # Order of work
 //
 // Definitions without effects move down to their first use, past filters and probes
-// that drop rows, but not past an expansion: it multiplies rows. On a GPU a load
-// behind a filter fetches only what is live.
+// that drop rows, but not past an expansion: it multiplies rows. On a GPU the loads
+// behind a filter are begun before it, all together, and so is the look at the gauges;
+// a load behind a probe fetches only what is live.
 //
 // On a CPU the rows that filters and probes leave are moved together (compaction)
 // before random accesses and before they are stored: loops then run over fewer
@@ -34,6 +35,15 @@
 // where they are: accumulating with a mask costs less than moving its operands. On a
 // GPU nothing moves: a loop over items is unrolled and takes as many instructions
 // for few rows as for all, and a row that is not live costs no memory access.
+//
+// # Groups
+//
+// A GPU's block has groups of its own, in registers where there is no key, else in a
+// table in shared memory with room for up to 2,048 groups with small numbers or 1,024
+// others; they are added to those of all blocks when the block leaves. Rows that find no
+// place go to the groups of all blocks at once, and a warp of which most rows do stops
+// asking. A tile has four parts there, one after the other, so that a block looks
+// at the gauges seldom.
 //
 // # Expansion
 //

@@ -590,13 +590,13 @@ func (d *driver) call(e *abi.Entry, from, until int, gauges [][]int64, special f
 		}
 		params[i] = word
 	}
-	tile := e.Threads * e.Items
-	tiles := (until - from + tile - 1) / tile
 	workers, words := d.on.workers(), e.StateWords()
 	states := alloc[int64](&d.mem, workers*words)
-	for w := range workers {
-		copy(states[w*words:], []int64{int64(w), int64(tiles), int64(workers)})
+	sharing := 1
+	if d.v.tight {
+		sharing = workers
 	}
+	e.Start(states, workers, int64(from), int64(until), sharing)
 	for more := true; more; {
 		for _, g := range gauges {
 			g[1] = math.MaxInt64

@@ -32,6 +32,9 @@ const (
 	leastOwnBits = 5
 	// copyBits are spare places of groups with numbers, for the lanes of a warp.
 	copyBits = 5
+	// copyMemory is what a table with spare places may take: it leaves room for as many
+	// blocks as there are registers for.
+	copyMemory = 26 << 10
 	// ownReserve is shared memory for what collective primitives need.
 	ownReserve = 1 << 10
 )
@@ -105,7 +108,7 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 			a.add(words[i])
 		}
 	}
-	o := w.newOwn(g, k, accs)
+	o := w.newOwn(s, k, accs)
 	if o == nil {
 		toAll(live, live)
 		return
@@ -150,7 +153,8 @@ type own struct {
 	words, copies value.Value
 	fits          bool // whether every group has a place
 	cells         []ownCells
-	size          int // bytes
+	digits        []int // that sums of the accumulators would have
+	size          int   // bytes
 }
 
 // ownCells are where the cells of an accumulator are in the table: digits of 32 bits
@@ -160,18 +164,22 @@ type ownCells struct {
 	sum, count int // bytes from the table's start
 }
 
-// ownDigits is how many digits a sum has that a block keeps for itself. Blocks add
-// less than 2^32 rows, unless expansions make them.
-func (w *kernel) ownDigits() int {
-	if w.entry.Expansions > 0 {
+// ownDigits is how many digits a sum of an operand has that a block keeps for itself.
+// Blocks add less than 2^32 rows, unless expansions make them.
+func (w *kernel) ownDigits(o harmony.Operand) int {
+	switch {
+	case w.entry.Expansions > 0:
 		return 4
+	case w.sumFits(o, 1<<32):
+		return 2
 	}
 	return 3
 }
 
 // newOwn makes room for a table, and says what the block does with it before and
 // after all tiles. It returns nil if there is no room for a useful one.
-func (w *kernel) newOwn(g *harmony.Groups, k *keys, accs []*accumulator) *own {
+func (w *kernel) newOwn(s *harmony.Group, k *keys, accs []*accumulator) *own {
+	g := s.To
 	tables := 0
 	for _, s := range w.k.Sinks {
 		if s, ok := s.(*harmony.Group); ok && len(s.Key) > 0 {
@@ -180,10 +188,15 @@ func (w *kernel) newOwn(g *harmony.Groups, k *keys, accs []*accumulator) *own {
 	}
 	room := min(ownMemory/tables, mostShared-w.shared.size-ownReserve)
 	o := &own{kernel: w, accs: accs}
+	for _, v := range s.Vals {
+		o.digits = append(o.digits, w.ownDigits(v))
+	}
 	most, numbered := k.numbers()
-	if numbered && o.layOut(min(most+copyBits, mostOwnBits), 0, room) && most <= o.bits {
+	switch {
+	case numbered && o.layOut(min(most+copyBits, mostOwnBits), 0, min(room, copyMemory)) && most <= o.bits,
+		numbered && most <= mostOwnBits && o.layOut(most, 0, room) && most == o.bits:
 		o.fits = true
-	} else if !o.layOut(mostOwnBits-1, slotBits, room) {
+	case !o.layOut(mostOwnBits-1, slotBits, room):
 		return nil
 	}
 	w.inPrologue(func() {
@@ -225,7 +238,7 @@ func (o *own) place() {
 		case a.acc.In.Kind == scalar.Float:
 			c.sum = take(8 * abi.FloatSumWords * places)
 		default:
-			c.digits = o.ownDigits()
+			c.digits = o.digits[i]
 			c.sum = take(4 * c.digits * places)
 		}
 		if a.counts() {
