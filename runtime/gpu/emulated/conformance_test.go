@@ -79,7 +79,7 @@ func TestConformance(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, bare %v, seed %d", c.Name, bare, seed), func(t *testing.T) {
 					err := c.Run(gpu)
 					// Times are those of a machine that has other things to do.
-					for n := 0; n < 3 && err != nil && slices.Contains([]string{"timers", "waits and their interruption", "events between streams"}, c.Name); n++ {
+					for n := 0; n < 10 && err != nil && slices.Contains([]string{"timers", "waits and their interruption", "events between streams"}, c.Name); n++ {
 						err = c.Run(gpu)
 					}
 					if bare && c.Optional && errors.Is(err, errors.ErrUnsupported) {
