@@ -32,13 +32,6 @@ func (p *Plan) Tree(note Annotate) string {
 	return b.String()
 }
 
-// Tree writes one operator tree in the form of Plan.Tree.
-func Tree(w io.Writer, n Node, note Annotate) error {
-	t := treePrinter{w: w, note: note}
-	t.node("", "", n)
-	return t.err
-}
-
 type treePrinter struct {
 	w    io.Writer
 	note Annotate

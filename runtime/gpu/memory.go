@@ -16,12 +16,11 @@ type memory struct {
 	gpu  driver.Context
 	pool driver.Pool // nil where the driver has none
 
-	mu               sync.Mutex
-	limit            int64
-	held, peak       int64
-	resident         int64 // of held, by columns of facts
-	evict            func(bytes int64) bool
-	toDevice, toHost int64 // bytes copied so far
+	mu         sync.Mutex
+	limit      int64
+	held, peak int64
+	resident   int64 // of held, by columns of facts
+	evict      func(bytes int64) bool
 }
 
 // spareBytes is what the engine leaves of the free memory to the driver, which needs
@@ -143,14 +142,6 @@ func (m *memory) free(s driver.Stream, b buffer) error {
 		return m.gpu.Free(b.at)
 	}
 	return s.Free(b.at)
-}
-
-// copied counts bytes that went over the bus.
-func (m *memory) copied(toDevice, toHost int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.toDevice += toDevice
-	m.toHost += toHost
 }
 
 // buffer is device memory. The zero value is none.

@@ -2,10 +2,8 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"io"
 	goruntime "runtime"
-	"slices"
 	"strings"
 	"time"
 )
@@ -26,14 +24,6 @@ var formatNames = [...]string{"auto", "tsv", "csv", "parquet"}
 
 // String returns the format's name as file names and flags have it.
 func (f Format) String() string { return formatNames[f] }
-
-// ParseFormat is the inverse of Format.String.
-func ParseFormat(name string) (Format, error) {
-	if i := slices.Index(formatNames[:], name); i >= 0 {
-		return Format(i), nil
-	}
-	return 0, fmt.Errorf("format %s is not known; there are %s", name, strings.Join(formatNames[:], ", "))
-}
 
 // Source is a file and the predicates that it fills. Bind makes sources; Load
 // reads each once.
