@@ -34,7 +34,8 @@ struct Memory {
   uint64_t address = 0;
   size_t size;
 
-  explicit Memory(size_t bytes) : size(bytes ? bytes : 8) {
+  // Loads of tiles read up to the next multiple of 32 bytes.
+  explicit Memory(size_t bytes) : size(bytes ? (bytes + 31) / 32 * 32 : 32) {
 #if defined(RF_EMULATED)
     address = (uint64_t)(uintptr_t)calloc(1, size);
 #else
