@@ -4,8 +4,11 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
 )
 
 // TestPackParted wants the column by which tuples are parted above all others.
@@ -53,5 +56,28 @@ func TestPack(t *testing.T) {
 		if k.Size != c.size || k.Form != c.form || len(k.Fields) != len(c.bounds) {
 			t.Errorf("%v: %+v", c.bounds, k)
 		}
+	}
+}
+
+// TestGroups wants fewer groups where each takes much.
+func TestGroups(t *testing.T) {
+	of := func(fn queryplan.AggFn, in scalar.Type) *harmony.Groups {
+		return &harmony.Groups{Accs: []harmony.Acc{{Fn: fn, In: in}}}
+	}
+	p := Policy{Groups: 1 << 20, GroupBytes: 1 << 20}
+	for _, c := range []struct {
+		groups *harmony.Groups
+		want   uint64
+	}{
+		{&harmony.Groups{}, 1 << 17},
+		{of(queryplan.Count, scalar.IntType), 1 << 16},
+		{of(queryplan.Total, scalar.FloatType), (1 << 20) / (8 * (1 + abi.FloatSumWords))},
+	} {
+		if got := p.groups(c.groups); got != c.want {
+			t.Errorf("%d groups, want %d", got, c.want)
+		}
+	}
+	if got := CPU.groups(of(queryplan.Total, scalar.FloatType)); got != 1<<14 {
+		t.Errorf("%d groups on a CPU", got)
 	}
 }

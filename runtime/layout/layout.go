@@ -39,8 +39,8 @@ func ColumnOf(r interval.Interval) Column {
 // Policy is what an engine prefers.
 type Policy struct {
 	// Groups is the number of groups that have cells from the start if there could be
-	// no more.
-	Groups int
+	// no more, and GroupBytes what they may take; 0: as much as there is.
+	Groups, GroupBytes int
 	// Bitmap is the size in bytes of a bit set that is one from the start.
 	Bitmap int
 	// FixedSets says that a set keeps the form it begins with.
@@ -52,12 +52,24 @@ type Policy struct {
 	Parts bool
 }
 
+// groups returns how many groups of a table have cells from the start at most.
+func (p Policy) groups(g *harmony.Groups) uint64 {
+	slot := 8 // the mark
+	for _, a := range g.Accs {
+		slot += 8 * abi.CellOf(a.Fn, a.In).Words
+	}
+	if p.GroupBytes > 0 {
+		return uint64(min(p.Groups, p.GroupBytes/slot))
+	}
+	return uint64(p.Groups)
+}
+
 // CPU is the policy of an engine whose threads have groups of their own.
 var CPU = Policy{Groups: 1 << 14, Bitmap: 4 << 20, Parts: true}
 
 // GPU is the policy of an engine whose blocks share all that they write. A bit set
 // is faster than a hash table as long as it stays in the second-level cache.
-var GPU = Policy{Groups: 1 << 22, Bitmap: 32 << 20, FixedSets: true, Shared: true}
+var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, Bitmap: 32 << 20, FixedSets: true, Shared: true}
 
 // Facts tells what layouts are chosen for.
 type Facts struct {
@@ -121,7 +133,7 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 		switch {
 		case len(g.Keys) == 0:
 			k.Form = abi.None
-		case k.Form == abi.Hash && k.Size > 0 && k.Size <= uint64(policy.Groups):
+		case k.Form == abi.Hash && k.Size > 0 && k.Size <= policy.groups(g):
 			k.Form = abi.Direct
 		}
 		l.Groups[g] = k
