@@ -282,7 +282,9 @@ func (p *parted) take() (s span, ok bool) {
 			until = p.next + fit
 		}
 	}
-	s = span{from: p.next, until: until, expected: int(fanout * float64(p.starts[until]-p.starts[p.next]))}
+	// One value may have far more than the average; its table grows if it has to.
+	expected := min(fanout*float64(p.starts[until]-p.starts[p.next]), float64(4*size.partTuples))
+	s = span{from: p.next, until: until, expected: int(expected)}
 	p.next = until
 	return s, true
 }
