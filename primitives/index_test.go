@@ -148,11 +148,15 @@ func testSetForms(t *testing.T, d *device, words []int64, shared int) {
 			}
 			got, want := make([]int64, len(probes)), make([]int64, len(probes))
 			for i, p := range probes {
-				// Of these forms everything stays live, absent or not.
-				if want[i] = 1; form == formDirect || form == formHash {
-					if want[i] = 0; in[p] {
-						want[i] = 3
-					}
+				there := in[p]
+				if form == formNone {
+					there = uint64(p) < uint64(size) // keys count the rows
+				}
+				switch {
+				case form == formWide:
+					want[i] = 1 // everything stays live, absent or not
+				case there:
+					want[i] = 3
 				}
 			}
 			d.run(t, "set_contains", probes, len(probes), form, table, size, got)

@@ -639,9 +639,14 @@ RF_KERNEL own_cells(const Arguments &a) {
     else
       some = rf_own_places(places, rest, enter, live, (const uint64_t *)keys, kept, bits, bits + 1, &misses, ITEMS);
     // The sum marks where the count does not.
-    uint64_t *mark = copies >= 0 ? kept : nullptr;
-    rf_own_count((uint32_t *)count, bits, places, bits % 4 == 0 ? mark : nullptr, ITEMS);
-    rf_own_add((uint32_t *)sum, bits, 4, places, words, 0, bits % 4 == 0 ? nullptr : mark, ITEMS);
+    if (copies >= 0 && bits % 4 == 0)
+      rf_own_count((uint32_t *)count, bits, places, kept, ITEMS);
+    else
+      rf_own_count((uint32_t *)count, bits, places, nullptr, ITEMS);
+    if (copies >= 0 && bits % 4 != 0)
+      rf_own_add((uint32_t *)sum, bits, 4, places, words, 0, kept, ITEMS);
+    else
+      rf_own_add((uint32_t *)sum, bits, 4, places, words, 0, nullptr, ITEMS);
     rf_own_add((uint32_t *)unsigned_sum, bits, 3, places, words, 1, nullptr, ITEMS);
     rf_own_extreme(least, places, words, 1, ITEMS);
     rf_own_extreme(most, places, words, 0, ITEMS);
