@@ -319,27 +319,39 @@ func (r *run) finish(err error) error {
 func (p *program) bind(ctx context.Context, prog *woven.Program, facts *store.Database, policy layout.Policy, threads int) (*woven.Bound, error) {
 	key := weak.Make(facts)
 	p.mu.Lock()
-	for i, b := range p.bounds {
-		if b.facts == key {
-			copy(p.bounds[1:i+1], p.bounds[:i])
-			p.bounds[0] = b
-			p.mu.Unlock()
-			return b.bound, nil
-		}
-	}
+	found := p.boundTo(key)
 	p.mu.Unlock()
+	if found != nil {
+		return found, nil
+	}
 	bound, err := woven.Bind(ctx, prog, facts, policy, threads)
 	if err != nil || !bound.Data.Constant() || facts == nil {
 		return bound, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if found := p.boundTo(key); found != nil { // another run was faster
+		return found, nil
+	}
 	p.bounds = append([]*boundFacts{{key, bound}}, p.bounds...)
 	if len(p.bounds) > keptBounds {
 		p.bounds = p.bounds[:keptBounds]
 	}
 	goruntime.AddCleanup(facts, func(p *program) { p.forget(key) }, p)
 	return bound, nil
+}
+
+// boundTo returns what the program was bound to for facts, nil if it was not or that is
+// forgotten.
+func (p *program) boundTo(key weak.Pointer[store.Database]) *woven.Bound {
+	for i, b := range p.bounds {
+		if b.facts == key {
+			copy(p.bounds[1:i+1], p.bounds[:i])
+			p.bounds[0] = b
+			return b.bound
+		}
+	}
+	return nil
 }
 
 // forget returns what the program is bound to for facts, nil if there is nothing, and
