@@ -104,8 +104,9 @@ func (m *module) kernel(k *harmony.Kernel) error {
 				w.keep(o.Reg)
 			}
 			g := gauge{Param: abi.Param{Kind: abi.Gauge, Var: harmony.SinkTarget(s).ManagedName()}}
-			// A CPU looks at all gauges: a limit is moved where the run is cancelled.
-			if s, ok := s.(*harmony.Group); ok && w.target.GPU {
+			// A limit is moved where the run is cancelled. A CPU looks at all gauges, a GPU
+			// at those of groups that do not grow only where a tile can take long.
+			if s, ok := s.(*harmony.Group); ok && w.target.GPU && !slices.ContainsFunc(k.Stages, isExpansion) {
 				if len(s.Key) == 0 {
 					continue // the group is there
 				}
