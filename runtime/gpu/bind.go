@@ -109,7 +109,7 @@ func (r *run) bindEntry(ctx context.Context, f *function) (*boundEntry, error) {
 func (b *boundEntry) constant(ctx context.Context, p *param) error {
 	r := b.run
 	var ok bool
-	if p.word, ok = r.Literal(b.entry, p.Param); ok {
+	if p.word, ok = r.Constant(b.entry, p.Param); ok {
 		return nil
 	}
 	switch p.Kind {
@@ -117,9 +117,6 @@ func (b *boundEntry) constant(ctx context.Context, p *param) error {
 		at, err := r.residentColumn(ctx, "a function of strings", r.Data.Tables[p.Index].Column)
 		p.word = at
 		return err
-	case abi.TableBase, abi.TableStep, abi.TableWidth:
-		c := r.Data.Tables[p.Index].Column
-		p.word = map[abi.Kind]int64{abi.TableBase: c.Base, abi.TableStep: c.Step, abi.TableWidth: int64(c.Width)}[p.Kind]
 	case abi.TablePresent:
 		present := r.Data.Tables[p.Index].Present
 		if len(present) == 0 {
@@ -135,10 +132,6 @@ func (b *boundEntry) constant(ctx context.Context, p *param) error {
 		p.word = int64(r.control.at(faultWord))
 	case abi.Dropped:
 		p.word = int64(r.control.at(droppedWord))
-	case abi.ValuesStep:
-		p.word = 1
-	case abi.ValuesWidth:
-		p.word = 8
 	}
 	return nil
 }
@@ -188,12 +181,9 @@ func (r *relation) word(ctx context.Context, p *param) (int64, error) {
 			return r.run.residentColumn(ctx, r.what, c.loaded)
 		}
 		return c.data.word(), nil
-	case abi.ColumnBase:
-		return r.cols[p.Index].Base, nil
-	case abi.ColumnStep:
-		return r.cols[p.Index].Step, nil
-	case abi.ColumnWidth:
-		return int64(r.cols[p.Index].Width), nil
+	case abi.ColumnBase, abi.ColumnStep, abi.ColumnWidth:
+		word, _ := r.cols[p.Index].Word(p.Param)
+		return word, nil
 	case abi.Gauge:
 		return int64(r.run.control.at(r.gauge)), nil
 	}
@@ -208,12 +198,9 @@ func (r *relation) word(ctx context.Context, p *param) (int64, error) {
 		return s.table.word(), nil
 	case abi.SetSize:
 		return s.size(), nil
-	case abi.SetShift:
-		return int64(s.lay.Fields[p.Index].Shift), nil
-	case abi.SetBase:
-		return s.lay.Fields[p.Index].Base, nil
-	case abi.SetBits:
-		return int64(s.lay.Fields[p.Index].Bits), nil
+	case abi.SetShift, abi.SetBase, abi.SetBits:
+		word, _ := s.lay.Word(p.Param)
+		return word, nil
 	case abi.SetColumns:
 		return r.pointers.word(), nil
 	case abi.SetShared:
@@ -230,12 +217,9 @@ func (x *index) word(p *param) (int64, error) {
 		return x.table.word(), nil
 	case abi.IndexSize:
 		return x.size(), nil
-	case abi.IndexShift:
-		return int64(x.lay.Fields[p.Index].Shift), nil
-	case abi.IndexBase:
-		return x.lay.Fields[p.Index].Base, nil
-	case abi.IndexBits:
-		return int64(x.lay.Fields[p.Index].Bits), nil
+	case abi.IndexShift, abi.IndexBase, abi.IndexBits:
+		word, _ := x.lay.Word(p.Param)
+		return word, nil
 	case abi.IndexBegins:
 		return x.begins.word(), nil
 	case abi.IndexRows:
@@ -265,12 +249,9 @@ func (g *groups) word(p *param) (int64, error) {
 		return g.table.word(), nil
 	case abi.GroupSize:
 		return g.size(), nil
-	case abi.GroupShift:
-		return int64(g.lay.Fields[p.Index].Shift), nil
-	case abi.GroupBase:
-		return g.lay.Fields[p.Index].Base, nil
-	case abi.GroupBits:
-		return int64(g.lay.Fields[p.Index].Bits), nil
+	case abi.GroupShift, abi.GroupBase, abi.GroupBits:
+		word, _ := g.lay.Word(p.Param)
+		return word, nil
 	case abi.GroupColumns:
 		return g.pointers.word(), nil
 	case abi.GroupCells:

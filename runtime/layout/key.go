@@ -123,10 +123,22 @@ func (k *Key) fix(p abi.Param) (int64, bool) {
 		return int64(k.Form), !k.Open && (!k.Parted || k.Form == abi.Wide)
 	case abi.GroupSize:
 		return int64(k.Size), k.Form == abi.Direct && !k.Open
+	}
+	word, ok := k.Word(p)
+	if p.Kind == abi.SetBase || p.Kind == abi.IndexBase || p.Kind == abi.GroupBase {
+		ok = !k.Parted || k.Part != p.Index || k.Form == abi.Wide
+	}
+	return word, ok
+}
+
+// Word returns the word of a parameter about how a column of the key is packed; not ok
+// if the parameter is about something else.
+func (k *Key) Word(p abi.Param) (word int64, ok bool) {
+	switch p.Kind {
 	case abi.SetShift, abi.IndexShift, abi.GroupShift:
 		return int64(k.Fields[p.Index].Shift), true
 	case abi.SetBase, abi.IndexBase, abi.GroupBase:
-		return k.Fields[p.Index].Base, !k.Parted || k.Part != p.Index || k.Form == abi.Wide
+		return k.Fields[p.Index].Base, true
 	case abi.SetBits, abi.IndexBits, abi.GroupBits:
 		return int64(k.Fields[p.Index].Bits), true
 	}

@@ -16,6 +16,20 @@ type Column struct {
 	Width      int
 }
 
+// Word returns the word of a parameter about how a column is stored, of a relation, a
+// table of a dictionary or constant rows; not ok if the parameter is about something else.
+func (c Column) Word(p abi.Param) (word int64, ok bool) {
+	switch p.Kind {
+	case abi.ColumnBase, abi.TableBase, abi.ValuesBase:
+		return c.Base, true
+	case abi.ColumnStep, abi.TableStep, abi.ValuesStep:
+		return c.Step, true
+	case abi.ColumnWidth, abi.TableWidth, abi.ValuesWidth:
+		return int64(c.Width), true
+	}
+	return 0, false
+}
+
 // Words is the layout of a column of whole words.
 var Words = Column{0, 1, 8}
 
@@ -204,12 +218,8 @@ func (l *Layouts) Fix(named map[string]harmony.Managed, p abi.Param) (int64, boo
 	switch v := named[p.Var].(type) {
 	case *harmony.Relation:
 		switch p.Kind {
-		case abi.ColumnBase:
-			return l.Columns[v][p.Index].Base, true
-		case abi.ColumnStep:
-			return l.Columns[v][p.Index].Step, true
-		case abi.ColumnWidth:
-			return int64(l.Columns[v][p.Index].Width), true
+		case abi.ColumnBase, abi.ColumnStep, abi.ColumnWidth:
+			return l.Columns[v][p.Index].Word(p)
 		case abi.SetForm, abi.SetShift, abi.SetBase, abi.SetBits:
 			return l.Sets[v].fix(p)
 		}
@@ -225,12 +235,8 @@ func (l *Layouts) Fix(named map[string]harmony.Managed, p abi.Param) (int64, boo
 		return l.Groups[v].fix(p)
 	}
 	switch p.Kind {
-	case abi.ValuesBase:
-		return 0, true
-	case abi.ValuesStep:
-		return 1, true
-	case abi.ValuesWidth:
-		return 8, true
+	case abi.ValuesBase, abi.ValuesStep, abi.ValuesWidth:
+		return Words.Word(p)
 	}
 	return 0, false
 }

@@ -113,15 +113,12 @@ func (r *run) bindEntry(e *abi.Entry) (*boundEntry, error) {
 func (b *boundEntry) constant(p *param) error {
 	r := b.run
 	var ok bool
-	if p.word, ok = r.Literal(b.entry, p.Param); ok {
+	if p.word, ok = r.Constant(b.entry, p.Param); ok {
 		return nil
 	}
 	switch p.Kind {
-	case abi.TableData, abi.TableBase, abi.TableStep, abi.TableWidth:
-		c := r.Data.Tables[p.Index].Column
-		p.word = map[abi.Kind]int64{
-			abi.TableData: int64(uintptr(loadedData(c))), abi.TableBase: c.Base, abi.TableStep: c.Step, abi.TableWidth: int64(c.Width),
-		}[p.Kind]
+	case abi.TableData:
+		p.word = int64(uintptr(loadedData(r.Data.Tables[p.Index].Column)))
 	case abi.TablePresent:
 		p.word = addressOf(r.Data.Tables[p.Index].Present)
 	case abi.Fault:
@@ -132,8 +129,6 @@ func (b *boundEntry) constant(p *param) error {
 		if b.hosts != nil {
 			p.word = b.hosts.id
 		}
-	case abi.ValuesBase, abi.ValuesStep, abi.ValuesWidth:
-		p.word = map[abi.Kind]int64{abi.ValuesStep: 1, abi.ValuesWidth: 8}[p.Kind]
 	}
 	return nil
 }
@@ -210,12 +205,9 @@ func (r *relation) word(p *param) (int64, error) {
 	switch p.Kind {
 	case abi.ColumnData:
 		return r.cols[p.Index].data(), nil
-	case abi.ColumnBase:
-		return r.cols[p.Index].Base, nil
-	case abi.ColumnStep:
-		return r.cols[p.Index].Step, nil
-	case abi.ColumnWidth:
-		return int64(r.cols[p.Index].Width), nil
+	case abi.ColumnBase, abi.ColumnStep, abi.ColumnWidth:
+		word, _ := r.cols[p.Index].Word(p.Param)
+		return word, nil
 	case abi.Gauge:
 		return r.gauge.address(), nil
 	}
@@ -230,12 +222,9 @@ func (r *relation) word(p *param) (int64, error) {
 		return s.table(), nil
 	case abi.SetSize:
 		return s.size(), nil
-	case abi.SetShift:
-		return int64(s.lay.Fields[p.Index].Shift), nil
-	case abi.SetBase:
-		return s.lay.Fields[p.Index].Base, nil
-	case abi.SetBits:
-		return int64(s.lay.Fields[p.Index].Bits), nil
+	case abi.SetShift, abi.SetBase, abi.SetBits:
+		word, _ := s.lay.Word(p.Param)
+		return word, nil
 	case abi.SetColumns:
 		return r.columnPointers(), nil
 	}
@@ -250,12 +239,9 @@ func (x *index) word(p *param) (int64, error) {
 		return x.tableAddress(), nil
 	case abi.IndexSize:
 		return x.size(), nil
-	case abi.IndexShift:
-		return int64(x.lay.Fields[p.Index].Shift), nil
-	case abi.IndexBase:
-		return x.lay.Fields[p.Index].Base, nil
-	case abi.IndexBits:
-		return int64(x.lay.Fields[p.Index].Bits), nil
+	case abi.IndexShift, abi.IndexBase, abi.IndexBits:
+		word, _ := x.lay.Word(p.Param)
+		return word, nil
 	case abi.IndexBegins:
 		return x.begins.Address(), nil
 	case abi.IndexRows:
@@ -282,12 +268,9 @@ func (t *groupTable) word(p *param) (int64, error) {
 		return t.tableAddress(), nil
 	case abi.GroupSize:
 		return t.size(), nil
-	case abi.GroupShift:
-		return int64(t.lay.Fields[p.Index].Shift), nil
-	case abi.GroupBase:
-		return t.lay.Fields[p.Index].Base, nil
-	case abi.GroupBits:
-		return int64(t.lay.Fields[p.Index].Bits), nil
+	case abi.GroupShift, abi.GroupBase, abi.GroupBits:
+		word, _ := t.lay.Word(p.Param)
+		return word, nil
 	case abi.GroupColumns:
 		return t.columnPointers(), nil
 	case abi.GroupCells:

@@ -41,10 +41,7 @@ func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.
 			}
 			return data.Rows(r), true
 		},
-		Loaded: func(r *harmony.Relation, i int) layout.Column {
-			c := data.Columns(r)[i]
-			return layout.Column{Base: c.Base, Step: c.Step, Width: int(c.Width)}
-		},
+		Loaded: func(r *harmony.Relation, i int) layout.Column { return layoutOf(data.Columns(r)[i]) },
 	}, policy)}, nil
 }
 

@@ -4,22 +4,37 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Literal returns the word of a parameter about one of an entry's literals; not ok if
-// the parameter is about something else.
-func (b *Bound) Literal(e *abi.Entry, p abi.Param) (word int64, ok bool) {
+// Constant returns the word of a parameter that is the same for all of a run on every
+// engine: about one of an entry's literals, or about how a table of a dictionary or
+// constant rows are stored. It is not ok if the parameter is about something else.
+func (b *Bound) Constant(e *abi.Entry, p abi.Param) (word int64, ok bool) {
 	switch p.Kind {
+	case abi.TableBase, abi.TableStep, abi.TableWidth:
+		return layoutOf(b.Data.Tables[p.Index].Column).Word(p)
+	case abi.ValuesBase, abi.ValuesStep, abi.ValuesWidth:
+		return layout.Words.Word(p)
 	case abi.LiteralWord, abi.LiteralHigh, abi.PlaceLow, abi.PlaceHigh:
-	default:
-		return 0, false
+		return b.literal(e.Literals[p.Index], p.Kind), true
 	}
-	l := e.Literals[p.Index]
+	return 0, false
+}
+
+// layoutOf returns how a loaded column is stored.
+func layoutOf(c *store.Column) layout.Column {
+	return layout.Column{Base: c.Base, Step: c.Step, Width: int(c.Width)}
+}
+
+// literal returns a word of a literal.
+func (b *Bound) literal(l abi.Literal, kind abi.Kind) int64 {
 	if l.Value.Type.Kind != scalar.String {
-		return literalWord(l.Value, p.Kind == abi.LiteralHigh), true
+		return literalWord(l.Value, kind == abi.LiteralHigh)
 	}
 	code, low, high := b.Data.Code(l.Domain, l.Value.Str())
-	return map[abi.Kind]int64{abi.LiteralWord: code, abi.PlaceLow: low, abi.PlaceHigh: high}[p.Kind], true
+	return map[abi.Kind]int64{abi.LiteralWord: code, abi.PlaceLow: low, abi.PlaceHigh: high}[kind]
 }
 
 // literalWord returns the word of a value, or the upper half of a decimal's 128
