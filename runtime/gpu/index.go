@@ -6,6 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
 // index is what a build made of rows from to until of a relation.
@@ -90,7 +91,7 @@ func (x *index) prepare(ctx context.Context) ([]phase, error) {
 	if x.lay.Open {
 		x.form = x.lay.FormFor(x.decl.Kind, int(n))
 	}
-	x.identity = x.run.Ascends(x.decl, x.form)
+	x.identity = woven.Ascends(x.decl, x.form, x.run.Data.Columns(x.decl.Of))
 	return x.passes(ctx, n)
 }
 

@@ -3,10 +3,9 @@ package native
 import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
-	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
 // index is what a build made of rows from to until of a relation.
@@ -104,7 +103,7 @@ func (x *index) over(from, until int) ([]phase, error) {
 	if x.lay.Open {
 		x.form = x.lay.FormFor(x.decl.Kind, n)
 	}
-	x.identity = x.ascends()
+	x.identity = woven.Ascends(x.decl, x.form, x.rel.facts)
 	return x.passes(n)
 }
 
@@ -125,20 +124,6 @@ func (x *index) extends(until int) bool {
 		return n <= roomOf(&x.keys.Region, x.keys.mask)
 	}
 	return n <= roomOf(&x.table, x.mask)
-}
-
-// ascends reports whether the relation's rows ascend by the key.
-func (x *index) ascends() bool {
-	if x.decl.Kind != harmony.Multi || x.form != abi.Direct || len(x.decl.Key) != 1 {
-		return false
-	}
-	c := x.rel.cols[x.decl.Key[0]]
-	return c.loaded != nil && c.loaded.Stats.Ascending && wordsAscend(c.loaded)
-}
-
-// wordsAscend reports whether words order as the values of a column do.
-func wordsAscend(c *store.Column) bool {
-	return c.Type.Kind != scalar.Float && (c.Type.Kind != scalar.Uint || c.Len() == 0 || c.Stats.Min >= 0 && c.Stats.Max >= 0)
 }
 
 // passes makes the tables for n rows.

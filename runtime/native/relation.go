@@ -162,6 +162,7 @@ type relation struct {
 	what  string // the user's name of it, for messages
 	mem   *account.Memory
 	cols  []*column
+	facts []*store.Column // of a loaded relation
 	gauge *gauge
 	full  int
 	old   int

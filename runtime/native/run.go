@@ -40,6 +40,7 @@ func (r *run) allocate() {
 	for _, decl := range g.Relations {
 		rel := &relation{decl: decl, what: name(decl), mem: r.mem, gauge: &gauge{}, minRows: r.sizes.rows}
 		loaded := r.Data.Columns(decl)
+		rel.facts = loaded
 		for i, c := range decl.Cols {
 			col := &column{Column: r.Layouts.Columns[decl][i], typ: c.Type, Region: account.Region{Memory: r.mem}}
 			if loaded != nil {

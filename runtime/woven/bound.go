@@ -91,13 +91,14 @@ func (b *Bound) reg(r *harmony.Reg) answer {
 }
 
 // Ascends reports whether the rows of an index of a form ascend by its key, so that
-// the rows of a key follow each other.
-func (b *Bound) Ascends(x *harmony.Index, form abi.Form) bool {
-	if x.Kind != harmony.Multi || form != abi.Direct || len(x.Key) != 1 {
+// the rows of a key follow each other. The columns are those of its loaded relation, nil
+// if it is not loaded.
+func Ascends(x *harmony.Index, form abi.Form, cols []*store.Column) bool {
+	if x.Kind != harmony.Multi || form != abi.Direct || len(x.Key) != 1 || cols == nil {
 		return false
 	}
-	cols := b.Data.Columns(x.Of)
-	return cols != nil && cols[x.Key[0]].Stats.Ascending && wordsAscend(cols[x.Key[0]])
+	c := cols[x.Key[0]]
+	return c.Stats.Ascending && wordsAscend(c)
 }
 
 // numbered reports whether an index is of one column that counts the rows of a loaded
