@@ -43,8 +43,8 @@ type parted struct {
 	// tuples and seeds are those of the ranges that are through, which are so many.
 	tuples, seeds int64
 	ranges        int
-	// copying is held for reading while rows of the relation are written, and for
-	// writing while its columns move.
+	// copying is held for reading while rows of the relation are read or written, and
+	// for writing while its columns move.
 	copying sync.RWMutex
 }
 

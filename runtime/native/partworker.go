@@ -107,17 +107,24 @@ func (w *partWorker) load(s span) error {
 		return err
 	}
 	w.bound++
+	w.gather(rows)
+	part.gauge.cursor = int64(len(rows))
+	part.set.enter(part)
+	return nil
+}
+
+// gather copies rows of the relation, which another worker may be about to move.
+func (w *partWorker) gather(rows []uint32) {
+	w.copying.RLock()
+	defer w.copying.RUnlock()
 	block := make([]int64, min(copyBlock, len(rows)))
 	for from := 0; from < len(rows); from += len(block) {
 		some := rows[from:min(from+len(block), len(rows))]
 		for i, c := range w.rel.cols {
 			c.Gather(block, some)
-			part.cols[i].write(block[:len(some)], from)
+			w.part.cols[i].write(block[:len(some)], from)
 		}
 	}
-	part.gauge.cursor = int64(len(rows))
-	part.set.enter(part)
-	return nil
 }
 
 // fixpoint runs the kernels until nothing new comes.
