@@ -53,6 +53,8 @@ type summary struct {
 	failed  int
 	broken  map[string]bool     // packages with a failed test
 	skipped map[string][]string // tests by reason
+	// failures has the names of what failed and how its text begins.
+	failures []string
 }
 
 func newSummary(w io.Writer) *summary {
@@ -102,14 +104,14 @@ func (s *summary) finish(e event, text string) {
 	case e.Test == "" && e.Action == "fail":
 		fmt.Fprintf(s.w, "%sFAIL  %s  %.1fs\n", withoutFraming(text), name, e.Elapsed)
 		if !s.broken[e.Package] { // it did not build, or ended outside a test
-			s.failed++
+			s.fail(name, text)
 		}
 	case e.Test == "" && e.Action == "pass":
 		fmt.Fprintf(s.w, "ok    %s  %.1fs\n", name, e.Elapsed)
 	case e.Test == "": // a package without tests
 	case e.Action == "fail":
 		fmt.Fprint(s.w, withoutFraming(text))
-		s.failed++
+		s.fail(name+" "+e.Test, text)
 		s.broken[e.Package] = true
 	case e.Action == "pass":
 		s.passed++
@@ -118,6 +120,16 @@ func (s *summary) finish(e event, text string) {
 		s.skipped[reason] = append(s.skipped[reason], name+" "+e.Test)
 	}
 }
+
+// fail notes a failure.
+func (s *summary) fail(name, text string) {
+	s.failed++
+	lines := strings.SplitAfter(withoutFraming(text), "\n")
+	s.failures = append(s.failures, name+"\n"+strings.Join(lines[:min(len(lines), mostLines)], ""))
+}
+
+// mostLines is how many lines of a failure are repeated at the end.
+const mostLines = 20
 
 // framing is what go test says of the course of a test.
 var framing = regexp.MustCompile(`(?m)^(=== (RUN|PAUSE|CONT|NAME) .*|FAIL|FAIL\t.*)\n`)
@@ -139,6 +151,16 @@ func skipReason(text string) string {
 // print writes the end of the report.
 func (s *summary) print(took time.Duration) {
 	fmt.Fprintf(s.w, "\n%d tests passed, %d failed, in %v.\n", s.passed, s.failed, took.Round(100*time.Millisecond))
+	s.printSkipped()
+	if len(s.failures) > 0 {
+		fmt.Fprintln(s.w, "Failed:")
+	}
+	for _, f := range s.failures {
+		fmt.Fprintln(s.w, strings.TrimSuffix(f, "\n"))
+	}
+}
+
+func (s *summary) printSkipped() {
 	if len(s.skipped) == 0 {
 		fmt.Fprintln(s.w, "Nothing was left out.")
 		return

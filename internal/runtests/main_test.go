@@ -26,6 +26,9 @@ not an event
 Left out:
   DuckDB is not installed
     a TestX
+Failed:
+a TestY
+    y_test.go:9: got 1, want 2
 `
 	var out strings.Builder
 	s := newSummary(&out)
