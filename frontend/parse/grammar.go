@@ -60,6 +60,27 @@ var clauseParser = participle.MustBuild[clauseSyntax](
 	participle.UseLookahead(0),
 )
 
+// plainClause takes a clause without reflection if it is a fact, or two formulas and an
+// arrow between them, as most are. Of other clauses it takes nothing: the grammar, which
+// has these, too, finds what is wrong with them.
+func plainClause(lex *lexer.PeekingLexer) (*clauseSyntax, bool) {
+	start := lex.MakeCheckpoint()
+	left, dot := lex.Next(), lex.Next()
+	syntax := &clauseSyntax{Left: *left}
+	if _, ok := arrows[dot.Type]; ok {
+		syntax.Arrow = &arrowSyntax{Arrow: *dot}
+		if dot = lex.Next(); dot.Type == tokFormula {
+			syntax.Arrow.Right, dot = dot, lex.Next()
+		}
+	}
+	if left.Type != tokFormula || dot.Type != tokDot {
+		lex.LoadCheckpoint(start)
+		return nil, false
+	}
+	syntax.Dot = *dot
+	return syntax, true
+}
+
 // definition is LogiQL's lexer.Definition at the level of clauses.
 type definition struct{ symbols map[string]lexer.TokenType }
 

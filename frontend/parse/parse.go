@@ -71,10 +71,14 @@ func (p *parser) clauses(tokens []token, depth int) []*ast.Clause {
 
 // clause parses tokens[start:end.stop]; nil when it has an error.
 func (c *climber) clause(lex *lexer.PeekingLexer, start int, end clauseEnd) *ast.Clause {
-	syntax, err := clauseParser.ParseFromLexer(lex, participle.AllowTrailing(true))
-	if err != nil {
-		c.shapeError(c.tokens[start:end.stop], syntax, err)
-		return nil
+	syntax, ok := plainClause(lex)
+	if !ok {
+		var err error
+		syntax, err = clauseParser.ParseFromLexer(lex, participle.AllowTrailing(true))
+		if err != nil {
+			c.shapeError(c.tokens[start:end.stop], syntax, err)
+			return nil
+		}
 	}
 	out := c.convert(syntax)
 	if c.failed {

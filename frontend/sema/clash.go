@@ -43,7 +43,7 @@ func (s *solver) clashWith(node int, because evidence) {
 		return
 	}
 	d := s.c.errorf(diag.TypeClash, because.span, "%s is both %s and %s", s.nodeName(node), a.typ, b.typ)
-	d.At = because.text
+	d.At = because.text()
 	s.chain(d, a)
 	s.clashHelp(d, a, b)
 }
@@ -98,7 +98,7 @@ func (s *solver) chain(d *diag.Diagnostic, f fact) {
 		addLabel(d, e.span, fmt.Sprintf("%s and %s have one type", s.nodeName(e.a), s.nodeName(e.b)))
 	}
 	if because.span.IsValid() {
-		addLabel(d, because.span, because.text)
+		addLabel(d, because.span, because.text())
 	}
 }
 
@@ -143,10 +143,8 @@ func (s *solver) nearest(f fact) ([]edge, evidence) {
 	for len(queue) > 0 {
 		n := queue[0]
 		queue = queue[1:]
-		for _, because := range s.evidence[n] {
-			if because.typ == f.typ {
-				return s.trace(came, f.node, n), because
-			}
+		if because, ok := s.oldest(n, f.typ); ok {
+			return s.trace(came, f.node, n), because
 		}
 		for _, i := range s.adjacent[n] {
 			e := s.edges[i]
@@ -158,6 +156,19 @@ func (s *solver) nearest(f fact) ([]edge, evidence) {
 		}
 	}
 	return nil, evidence{}
+}
+
+// oldest returns what gave a node a type first.
+func (s *solver) oldest(node int, t scalar.Type) (first evidence, ok bool) {
+	if node >= len(s.latest) {
+		return first, false
+	}
+	for at := s.latest[node]; at > 0; at = s.evidence[at-1].before {
+		if s.evidence[at-1].typ == t {
+			first, ok = s.evidence[at-1], true
+		}
+	}
+	return first, ok
 }
 
 // trace returns the edges by which a search came from one node to another.

@@ -1,6 +1,8 @@
 package sema
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/frontend/ast"
 )
 
@@ -9,6 +11,9 @@ import (
 // tested one by one, so that each is a plain lookup.
 func (c *checker) lowerConstraint(cl *clause) {
 	left := cl.heads[0]
+	if cl.decl != nil && cl.decl.plain && !slices.ContainsFunc(cl.decl.types, func(t typeAtom) bool { return !isTypeAtom(c, t.node) }) {
+		return // what it says was entered by declare
+	}
 	if cl.isDenial() || cl.body == nil && left != nil && cl.decl == nil {
 		c.lowerViolation(cl, left, nil)
 		return

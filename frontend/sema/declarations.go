@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,8 @@ type declaration struct {
 	// decides the predicate's shape. `sub(x) -> person(x).` is not strict: it
 	// types x, but may be no more than a constraint.
 	strict bool
+	// plain says that its right side types its variables and says nothing else.
+	plain bool
 }
 
 // typeAtom is `int(x)` on the column with the given number.
@@ -42,16 +45,15 @@ func declarationOf(left, right ast.Node) *declaration {
 	} else if a.Square {
 		return nil
 	}
-	column := map[string]int{}
-	for i, arg := range args {
+	column := func(v *ast.Var) int {
+		return slices.IndexFunc(d.vars, func(x *ast.Var) bool { return x.Name == v.Name })
+	}
+	d.vars = make([]*ast.Var, 0, len(args))
+	for _, arg := range args {
 		v, ok := unparen(arg).(*ast.Var)
-		if !ok {
+		if !ok || column(v) >= 0 {
 			return nil
 		}
-		if _, twice := column[v.Name]; twice {
-			return nil
-		}
-		column[v.Name] = i
 		d.vars = append(d.vars, v)
 	}
 	if right == nil {
@@ -63,7 +65,8 @@ func declarationOf(left, right ast.Node) *declaration {
 	}
 	covered := make([]bool, len(args))
 	pure := true
-	for _, item := range conjuncts(right) {
+	items := conjuncts(right)
+	for _, item := range items {
 		x, ok := unparen(item).(*ast.Apply)
 		if !ok || x.Square || len(x.Args) != 1 || x.Delta != "" || x.Stage != "" {
 			pure = false
@@ -74,8 +77,8 @@ func declarationOf(left, right ast.Node) *declaration {
 			pure = false
 			continue
 		}
-		i, ok := column[v.Name]
-		if !ok {
+		i := column(v)
+		if i < 0 {
 			pure = false
 			continue
 		}
@@ -86,6 +89,7 @@ func declarationOf(left, right ast.Node) *declaration {
 		}
 	}
 	if d.strict {
+		d.plain = len(d.types) == len(items)
 		return d
 	}
 	for _, ok := range covered {
@@ -97,12 +101,23 @@ func declarationOf(left, right ast.Node) *declaration {
 	return nil
 }
 
-// conjuncts returns the items of a conjunction, however parenthesised.
+// conjuncts returns the items of a conjunction, however parenthesised. The list may be
+// the tree's own.
 func conjuncts(n ast.Node) []ast.Node {
 	switch n := unparen(n).(type) {
 	case nil:
 		return nil
 	case *ast.Conj:
+		isNested := func(x ast.Node) bool {
+			switch x.(type) {
+			case *ast.Conj, *ast.Paren:
+				return true
+			}
+			return false
+		}
+		if !slices.ContainsFunc(n.Items, isNested) {
+			return slices.Clip(n.Items)
+		}
 		var out []ast.Node
 		for _, x := range n.Items {
 			out = append(out, conjuncts(x)...)

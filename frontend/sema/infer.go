@@ -3,6 +3,7 @@ package sema
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -50,9 +51,16 @@ type evidence struct {
 	node int
 	typ  scalar.Type
 	span source.Span
-	text string // "declared int", "1 + x is int"
+	says string // "{place} is {type}", of the span's text and typ
 	// literal is the constant that it is about, or nil.
 	literal *constant
+	// before is 1 + the number of what was known of the node before, or 0.
+	before int
+}
+
+// text is what a label says.
+func (e *evidence) text() string {
+	return strings.NewReplacer("{place}", e.span.Text(), "{type}", e.typ.String()).Replace(e.says)
 }
 
 // literalUse is a constant that a class must be able to hold.
@@ -122,8 +130,10 @@ type solver struct {
 	c     *checker
 	queue []*item
 	items []*item
-	// evidence has all that is known of each node, for explanations.
-	evidence map[int][]evidence
+	// evidence has all that is known of nodes, for explanations. Latest is, by node,
+	// 1 + the number of what was learned last, or 0.
+	evidence []evidence
+	latest   []int
 	// current is the unit being typed; clashed has the variables and columns for
 	// which it had a clash already.
 	current *unit
@@ -143,9 +153,9 @@ type softHead struct {
 
 // infer gives every column and variable a type, or reports why it has none.
 func (c *checker) infer() {
-	s := &solver{inference: &c.types, c: c, evidence: map[int][]evidence{}, clashed: map[int]bool{}}
+	s := &solver{inference: &c.types, c: c, clashed: map[int]bool{}}
 	for _, d := range c.types.declared {
-		s.learn(d.node, d.typ, evidence{span: d.span, text: "declared " + d.typ.String() + " here"})
+		s.learn(d.node, d.typ, evidence{span: d.span, says: "declared {type} here"})
 	}
 	for _, cl := range c.clauses {
 		for _, u := range cl.units {
@@ -165,7 +175,7 @@ func (s *solver) enter(u *unit) {
 	s.current = u
 	defer func() { s.current = nil }()
 	for _, a := range u.asserts {
-		s.learn(a.v.node, a.typ, evidence{span: a.span, text: "said to be " + a.typ.String() + " here"})
+		s.learn(a.v.node, a.typ, evidence{span: a.span, says: "said to be {type} here"})
 	}
 	s.enterBody(u, u.body)
 	for i := range u.agg {
@@ -174,7 +184,7 @@ func (s *solver) enter(u *unit) {
 		s.push(it)
 	}
 	if u.seq != nil {
-		s.learn(u.seq.index.node, scalar.IntType, evidence{span: u.seq.span, text: "an index of seq<<>> is int"})
+		s.learn(u.seq.index.node, scalar.IntType, evidence{span: u.seq.span, says: "an index of seq<<>> is {type}"})
 	}
 	for _, h := range u.heads {
 		for i, t := range h.args {
@@ -279,7 +289,12 @@ func (s *solver) learn(node int, t scalar.Type, because evidence) {
 		s.clashWith(node, because)
 		return
 	}
-	s.evidence[node] = append(s.evidence[node], because)
+	if missing := len(s.nodes) - len(s.latest); missing > 0 {
+		s.latest = append(s.latest, make([]int, missing)...)
+	}
+	because.before = s.latest[node]
+	s.evidence = append(s.evidence, because)
+	s.latest[node] = len(s.evidence)
 	if !c.known && !c.poisoned {
 		c.known, c.typ = true, t
 		s.wake(c)
@@ -328,7 +343,7 @@ func (s *solver) step(it *item) {
 				s.poison(l.v.node)
 				return
 			}
-			s.learn(l.v.node, t, evidence{span: e.span, text: fmt.Sprintf("%s is %s", e.span.Text(), t)})
+			s.learn(l.v.node, t, evidence{span: e.span, says: "{place} is {type}"})
 		}
 	case *test:
 		if _, state := s.exprType(l.e, it); state != pending {

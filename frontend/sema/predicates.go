@@ -128,7 +128,9 @@ func (c *checker) collect(cl *clause) {
 			if p := c.occurrence(cl.decl.apply, r); p != nil && r == inBody {
 				p.uses--
 			}
-			c.collectBody(cl.body)
+			if !cl.decl.plain {
+				c.collectBody(cl.body)
+			}
 			return
 		}
 		c.collectBody(cl.heads[0])

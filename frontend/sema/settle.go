@@ -1,8 +1,6 @@
 package sema
 
 import (
-	"fmt"
-
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -87,7 +85,7 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 		if h, ok := declared[n]; ok {
 			t := h.pred.declared[h.column]
 			if fitsAll(c.literals, t.Type) {
-				s.learn(n, t.Type, evidence{span: h.r.span, text: fmt.Sprintf("put into %s, which is %s", columnName(h.pred, h.column), t.Type)})
+				s.learn(n, t.Type, evidence{span: h.r.span, says: "put into " + columnName(h.pred, h.column) + ", which is {type}"})
 				found = true
 			}
 		}
@@ -132,7 +130,7 @@ func (s *solver) learnFromLiterals(n int, c *class) {
 
 func literalEvidence(l literalUse) evidence {
 	t := l.constant.value.Type
-	return evidence{node: l.node, typ: t, literal: l.constant, span: l.constant.span, text: fmt.Sprintf("%s is %s", l.constant.span.Text(), t)}
+	return evidence{node: l.node, typ: t, literal: l.constant, span: l.constant.span, says: "{place} is {type}"}
 }
 
 // fromFunctions types the first variable for which the other operands, or the
@@ -188,7 +186,7 @@ func (s *solver) backward(e expr) bool {
 			continue
 		}
 		if t, ok := s.onlyChoice(k, types, open, i); ok {
-			s.learn(r.v.node, t, evidence{span: k.span, text: fmt.Sprintf("%s needs %s", k.span.Text(), t)})
+			s.learn(r.v.node, t, evidence{span: k.span, says: "{place} needs {type}"})
 			return true
 		}
 	}
@@ -263,7 +261,7 @@ var isOperator = map[string]bool{
 func (s *solver) stepAggregate(a *aggregate, it *item) {
 	if a.fn == core.Count {
 		it.done = true
-		s.learn(a.out.node, scalar.IntType, evidence{span: a.span, text: "count() is int"})
+		s.learn(a.out.node, scalar.IntType, evidence{span: a.span, says: "count() is {type}"})
 		return
 	}
 	t, state := s.exprType(ref{a.in, a.span}, it)
@@ -282,7 +280,7 @@ func (s *solver) stepAggregate(a *aggregate, it *item) {
 		return
 	}
 	result := aggregateType(a.fn, t)
-	s.learn(a.out.node, result, evidence{span: a.span, text: fmt.Sprintf("%s of %s is %s", a.fn, t, result)})
+	s.learn(a.out.node, result, evidence{span: a.span, says: a.fn.String() + " of " + t.String() + " is {type}"})
 }
 
 // aggregateType returns the type of an aggregation over values of type t.
