@@ -1,5 +1,6 @@
 // Package service is the kernels that a GPU runtime needs beside woven ones: states
-// of launches, fills, running sums, tables made larger, sets made from rows.
+// of launches, fills, running sums, tables made larger, sets made from rows, rows put in
+// order.
 //
 // In: nothing. Out: PTX, embedded, and how each kernel is launched. The package
 // imports nothing of redfox, and no driver: a [Launch] is names and words, which the

@@ -98,5 +98,9 @@ func Kernels() []*Kernel {
 
 // SortKernels returns the kernels of SortPTX, in its order.
 func SortKernels() []*Kernel {
-	return []*Kernel{&sortCountKernel, &sortScatterKernel, &pairsCountKernel, &pairsMoveKernel}
+	return []*Kernel{
+		&sortCountKernel, &sortScatterKernel, &pairsCountKernel, &pairsMoveKernel,
+		&orderKeysKernel, &orderSelectKernel, &orderUpToKernel, &orderRankKernel, &orderHeadsKernel,
+		&orderStartsKernel, &orderPlacesKernel, &orderBelowKernel, &orderKeepKernel, &orderMoveKernel,
+	}
 }

@@ -46,11 +46,15 @@ func TestPTXIsCurrent(t *testing.T) {
 // TestPTXHoldsKernels compares the entries of the PTX with the tables, and the
 // parameters with those of the sources.
 func TestPTXHoldsKernels(t *testing.T) {
-	header := map[string]string{"service.ptx": "kernels.h", "sort.ptx": "sort.h"}
+	headers := map[string][]string{"service.ptx": {"kernels.h"}, "sort.ptx": {"sort.h", "order.h"}}
 	for _, m := range modules {
-		source, err := os.ReadFile(filepath.Join("src", header[m.file]))
-		if err != nil {
-			t.Fatal(err)
+		var source []byte
+		for _, header := range headers[m.file] {
+			text, err := os.ReadFile(filepath.Join("src", header))
+			if err != nil {
+				t.Fatal(err)
+			}
+			source = append(source, text...)
 		}
 		names, bodies := entries(m.ptx)
 		if len(names) != len(m.kernels) {
@@ -73,7 +77,7 @@ func TestPTXHoldsKernels(t *testing.T) {
 			}
 			list := regexp.MustCompile(`RF_KERNEL\(` + k.Name + `, \d\)\(([^)]*)\)`).FindSubmatch(source)
 			if list == nil {
-				t.Errorf("%s is not in %s", k.Name, header[m.file])
+				t.Errorf("%s is not in %s", k.Name, headers[m.file])
 				continue
 			}
 			var params []string
@@ -117,6 +121,7 @@ func TestPTXPatterns(t *testing.T) {
 		{"rf_bits", `ld\.global(\.nc)?\.v4\.u32`, 3},
 		{"rf_keys", `atom\.global\.cas\.b64`, 4},
 		{"rf_sort_scatter", `match\.any\.sync`, 16},
+		{"rf_order_select", `atom\.shared\.add|red\.shared\.add`, 8},
 	} {
 		if n := len(regexp.MustCompile(c.pattern).FindAllString(all[c.kernel], -1)); n < c.least {
 			t.Errorf("%s has %s %d times, want at least %d", c.kernel, c.pattern, n, c.least)

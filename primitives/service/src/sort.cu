@@ -1,2 +1,3 @@
 // The translation unit of sort.ptx.
 #include "sort.h"
+#include "order.h"
