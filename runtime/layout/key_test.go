@@ -77,6 +77,20 @@ func TestGroups(t *testing.T) {
 			t.Errorf("%d groups, want %d", got, c.want)
 		}
 	}
+	for _, c := range []struct {
+		groups *harmony.Groups
+		size   uint64
+		rows   int
+		want   bool
+	}{
+		{of(queryplan.Count, scalar.IntType), 1 << 20, 1 << 22, true},
+		{of(queryplan.Count, scalar.IntType), 1<<20 + 1, 1 << 22, false},
+		{of(queryplan.Total, scalar.FloatType), 1 << 15, 1 << 22, false},
+	} {
+		if got := CPU.dense(c.groups, c.size, c.rows); got != c.want {
+			t.Errorf("%d rows of %d groups: %v", c.rows, c.size, got)
+		}
+	}
 	if got := CPU.groups(of(queryplan.Total, scalar.FloatType)); got != 1<<14 {
 		t.Errorf("%d groups on a CPU", got)
 	}

@@ -55,6 +55,9 @@ type Policy struct {
 	// Groups is the number of groups that have cells from the start if there could be
 	// no more, and GroupBytes what they may take; 0: as much as there is.
 	Groups, GroupBytes int
+	// RowsPerGroup is how many rows of facts, for each group that there could be, make up
+	// for cells that all of them have from the start, beyond Groups; 0: none do.
+	RowsPerGroup int
 	// Bitmap is the size in bytes of a bit set that is one from the start.
 	Bitmap int
 	// FixedSets says that a set keeps the form it begins with.
@@ -66,20 +69,54 @@ type Policy struct {
 	Parts bool
 }
 
-// groups returns how many groups of a table have cells from the start at most.
-func (p Policy) groups(g *harmony.Groups) uint64 {
-	slot := 8 // the mark
+// slotBytes is what a group takes in a table that has cells for all: the mark and the
+// accumulators.
+func slotBytes(g *harmony.Groups) int {
+	slot := 8
 	for _, a := range g.Accs {
 		slot += 8 * abi.CellOf(a.Fn, a.In).Words
 	}
+	return slot
+}
+
+// groups returns how many groups of a table have cells from the start at most.
+func (p Policy) groups(g *harmony.Groups) uint64 {
 	if p.GroupBytes > 0 {
-		return uint64(min(p.Groups, p.GroupBytes/slot))
+		return uint64(min(p.Groups, p.GroupBytes/slotBytes(g)))
 	}
 	return uint64(p.Groups)
 }
 
+// mostDenseBytes is the largest slot of a table that has cells for more groups than
+// Policy.Groups: those of groups without a row must not outweigh a hash table.
+const mostDenseBytes = 64
+
+// dense reports whether so many rows come that all groups of a table may have cells.
+func (p Policy) dense(g *harmony.Groups, size uint64, rows int) bool {
+	return p.RowsPerGroup > 0 && slotBytes(g) <= mostDenseBytes && size <= uint64(rows/p.RowsPerGroup)
+}
+
+// rowsRead returns for each table of groups how many rows of facts the kernels read that
+// fill it.
+func rowsRead(p *harmony.Program, f Facts) map[*harmony.Groups]int {
+	out := map[*harmony.Groups]int{}
+	for _, k := range p.Kernels() {
+		from, ok := k.Source.(*harmony.Rows)
+		if !ok {
+			continue
+		}
+		n, loaded := f.Rows(from.Rel)
+		for _, s := range k.Sinks {
+			if g, ok := s.(*harmony.Group); ok && loaded {
+				out[g.To] += n
+			}
+		}
+	}
+	return out
+}
+
 // CPU is the policy of an engine whose threads have groups of their own.
-var CPU = Policy{Groups: 1 << 14, Bitmap: 4 << 20, Parts: true}
+var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Bitmap: 4 << 20, Parts: true}
 
 // GPU is the policy of an engine whose blocks share all that they write. A bit set
 // is faster than a hash table as long as it stays in the second-level cache.
@@ -138,6 +175,7 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 		}
 		l.Indexes[x] = k
 	}
+	read := rowsRead(p, f)
 	for _, g := range p.Groups {
 		key := make([]interval.Interval, len(g.Keys))
 		for i := range g.Keys {
@@ -147,7 +185,7 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 		switch {
 		case len(g.Keys) == 0:
 			k.Form = abi.None
-		case k.Form == abi.Hash && k.Size > 0 && k.Size <= policy.groups(g):
+		case k.Form == abi.Hash && k.Size > 0 && (k.Size <= policy.groups(g) || policy.dense(g, k.Size, read[g])):
 			k.Form = abi.Direct
 		}
 		l.Groups[g] = k
