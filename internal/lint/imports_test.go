@@ -66,7 +66,7 @@ var layers = []layer{
 	{"runtime/store", []string{"runtime/order"}},
 	{"runtime", []string{"frontend/source", "queryplan", "runtime/store"}},
 	{"runtime/account", []string{"runtime"}},
-	{"runtime/prepare", []string{"queryplan", "harmony", "harmony/domain", "harmony/ranges", "internal/interval", "runtime/store"}},
+	{"runtime/prepare", []string{"queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges", "internal/interval", "runtime/store"}},
 	{"runtime/layout", []string{"queryplan", "harmony", "harmony/abi", "internal/interval"}},
 	{"runtime/woven", []string{
 		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/decompose", "harmony/domain", "harmony/ranges", "internal/interval",

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -45,11 +46,34 @@ func (s *settler) settle(d *domain.Domain) error {
 	return nil
 }
 
-// evaluate computes a table. Strings get a dictionary of their own. Every result
-// fits: there is no function of a string whose decimals may not.
+// evaluate finds the results of a table, which the dictionary keeps for other programs.
 func (s *settler) evaluate(i int) error {
 	t := s.domains.Tables()[i]
 	dict := s.Dict(t.In)
+	table, err := dict.Derived(nameOf(t), func() (any, error) { return s.compute(t, dict) })
+	if err == nil {
+		s.Tables[i] = table.(Table)
+	}
+	return err
+}
+
+// nameOf tells the functions of one dictionary apart.
+func nameOf(t abi.Table) string {
+	name := t.Func + " " + t.Result.String()
+	for i, arg := range t.Args {
+		if i == t.String {
+			name += " _"
+		} else {
+			name += " " + arg.Type.String() + " " + scalar.Literal(arg)
+		}
+	}
+	return name
+}
+
+// compute evaluates a function for each entry of a dictionary. Strings get a
+// dictionary of their own. Every result fits: there is no function of a string whose
+// decimals may not.
+func (s *settler) compute(t abi.Table, dict *store.Dict) (table Table, err error) {
 	n := dict.Len()
 	var words []int64
 	var texts []string
@@ -74,19 +98,19 @@ func (s *settler) evaluate(i int) error {
 			present[code] = 1
 		}
 	}); err != nil {
-		return err
+		return table, err
 	}
 	if slices.Contains(present, 0) {
-		s.Tables[i].Present = present
+		table.Present = present
 		fill(words, present)
 		fill(texts, present)
 	}
 	if texts != nil {
-		s.Tables[i].Column = store.StringColumn(texts)
+		table.Column = store.StringColumn(texts)
 	} else {
-		s.Tables[i].Column = store.ColumnOf(t.Result, words, nil)
+		table.Column = store.ColumnOf(t.Result, words, nil)
 	}
-	return nil
+	return table, nil
 }
 
 // fill puts one of the results where there is none, so that the column is not

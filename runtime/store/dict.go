@@ -25,6 +25,8 @@ type Dict struct {
 	// firstSegment<<s of them and is never moved, so that readers need no lock.
 	segments [32]atomic.Pointer[[]string]
 	shards   [32]dictShard
+
+	derived derivedCache
 }
 
 // dictShard has the codes of those interned strings whose hashes end alike.
