@@ -257,7 +257,12 @@ func (p *printer) clause(c *Clause) doc {
 	}
 	parts := []doc{group(p.node(c.Left)), text(arrowTexts[c.Arrow])}
 	if c.P2P != nil {
-		parts = append(parts, nest(indent, p.gap(c.P2P.Span.Start, text(" ")), p.p2p(c.P2P)))
+		usual := line
+		if len(c.P2P.Specs) == 0 {
+			usual = text(" ")
+		}
+		parts = append(parts, nest(indent, p.gap(c.P2P.Span.Start, usual), p.p2p(c.P2P)))
+		parts = []doc{group(parts...)}
 	}
 	if c.Right == nil {
 		return concat(append(parts, text(" ."))...)
@@ -279,13 +284,13 @@ func (p *printer) p2p(s *P2P) doc {
 			parts = append(parts, text(","))
 			usual = line
 		}
-		parts = append(parts, p.gap(spec.Span.Start, usual), text(spec.Out.Text+" = "+spec.Fn.Text+"("))
+		parts = append(parts, group(p.gap(spec.Span.Start, usual), text(spec.Out.Text+" = "+spec.Fn.Text+"(")))
 		if spec.In != nil {
 			parts = append(parts, p.before(spec.In, text("")))
 		}
 		parts = append(parts, p.closing(spec.Span.End-1, ")"))
 	}
-	return group(nest(4, parts...), p.closing(s.Span.End-2, ">>"))
+	return concat(nest(4, parts...), p.closing(s.Span.End-2, ">>"))
 }
 
 // before returns the gap before n, and n.
