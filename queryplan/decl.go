@@ -142,17 +142,17 @@ func OrderText(keys []OrderKey) string {
 
 // DistinctColumns checks that columns have types and different names.
 func DistinctColumns(cols []Column) error {
-	seen := make(map[string]bool, len(cols))
+	var seen columnSet
 	for _, c := range cols {
 		switch {
 		case c.Name == "":
 			return fmt.Errorf("a column has no name")
-		case seen[c.Name]:
+		case seen.has(c.Name):
 			return fmt.Errorf("two columns are named %s", c.Name)
 		case c.Type.Kind == scalar.Invalid:
 			return fmt.Errorf("column %s has no type", c.Name)
 		}
-		seen[c.Name] = true
+		seen.add(c.Name)
 	}
 	return nil
 }

@@ -101,19 +101,51 @@ type properties struct {
 	fds  []dependency
 }
 
-type columnSet map[string]bool
+// columnSet is a set of columns: a list, with an index beside it when it is long.
+type columnSet struct {
+	list  []string
+	index map[string]bool
+}
 
-func setOf(cols []string) columnSet {
-	s := make(columnSet, len(cols))
+// maxListed is how many columns a set has without an index.
+const maxListed = 24
+
+func setOf(cols []string) *columnSet {
+	s := &columnSet{list: make([]string, 0, len(cols))}
 	for _, c := range cols {
-		s[c] = true
+		s.add(c)
 	}
 	return s
 }
 
-func (s columnSet) hasAll(cols []string) bool {
+func (s *columnSet) has(col string) bool {
+	if s.index != nil {
+		return s.index[col]
+	}
+	return slices.Contains(s.list, col)
+}
+
+// add reports whether the column was not there.
+func (s *columnSet) add(col string) bool {
+	if s.has(col) {
+		return false
+	}
+	s.list = append(s.list, col)
+	switch {
+	case s.index != nil:
+		s.index[col] = true
+	case len(s.list) > maxListed:
+		s.index = make(map[string]bool, 2*len(s.list))
+		for _, c := range s.list {
+			s.index[c] = true
+		}
+	}
+	return true
+}
+
+func (s *columnSet) hasAll(cols []string) bool {
 	for _, c := range cols {
-		if !s[c] {
+		if !s.has(c) {
 			return false
 		}
 	}
@@ -121,7 +153,7 @@ func (s columnSet) hasAll(cols []string) bool {
 }
 
 // closure extends s by all columns that it determines.
-func (p *properties) closure(s columnSet) columnSet {
+func (p *properties) closure(s *columnSet) *columnSet {
 	for changed := true; changed; {
 		changed = false
 		for _, d := range p.fds {
@@ -129,8 +161,8 @@ func (p *properties) closure(s columnSet) columnSet {
 				continue
 			}
 			for _, c := range d.to {
-				if !s[c] {
-					s[c], changed = true, true
+				if s.add(c) {
+					changed = true
 				}
 			}
 		}
@@ -138,7 +170,7 @@ func (p *properties) closure(s columnSet) columnSet {
 	return s
 }
 
-func (p *properties) isKey(s columnSet) bool {
+func (p *properties) isKey(s *columnSet) bool {
 	if len(p.keys) == 0 {
 		return false
 	}
@@ -170,7 +202,7 @@ func (p *properties) minimise() {
 		key = slices.Clone(key)
 		for at := len(key) - 1; at >= 0; at-- {
 			rest := slices.Delete(slices.Clone(key), at, at+1)
-			if p.closure(setOf(rest))[key[at]] {
+			if p.closure(setOf(rest)).has(key[at]) {
 				key = rest
 			}
 		}
@@ -191,55 +223,68 @@ func (p *properties) minimise() {
 }
 
 func infer(n Node) *properties {
-	p := &properties{cols: columnNames(n.Columns())}
+	p := &properties{}
 	switch n := n.(type) {
 	case *Scan:
+		for _, name := range n.Names {
+			if name != "" {
+				p.cols = append(p.cols, name)
+			}
+		}
 		p.scan(n)
 	case *Values:
+		p.cols = columnNames(n.Cols)
 		p.values(n)
 	case *Filter:
-		p.keep(infer(n.Input))
+		p = infer(n.Input)
 		for _, c := range Conjuncts(n.Cond) {
 			p.filter(c)
 		}
 	case *Map:
-		p.keep(infer(n.Input))
+		p = infer(n.Input)
+		for _, e := range n.Exprs {
+			p.cols = append(p.cols, e.Name)
+		}
 		for _, e := range n.Exprs {
 			p.compute(e)
 		}
 	case *Project:
+		for _, c := range n.Cols {
+			p.cols = append(p.cols, c.To)
+		}
 		p.project(infer(n.Input), n.Cols)
 	case *Dedup:
-		p.keep(infer(n.Input))
+		p = infer(n.Input)
 		p.keys = append(p.keys, p.cols)
 	case *Join:
-		p.join(n)
+		p = inferJoin(n)
 	case *Aggregate:
+		p.cols = append(p.cols, n.By...)
+		for _, a := range n.Aggs {
+			p.cols = append(p.cols, a.Out.Name)
+		}
 		p.fds = restrict(infer(n.Input).fds, n.By)
 		p.addKey(n.By)
 	case *Union:
+		p.cols = columnNames(n.Columns())
 		if len(n.Nodes) == 1 {
-			p.keep(infer(n.Nodes[0]))
+			p = infer(n.Nodes[0])
 		}
 	case *MultiJoin:
+		p.cols = columnNames(n.Columns())
 		p.multiJoin(n)
 	case *Seq:
-		p.keep(infer(n.Input))
+		p = infer(n.Input)
+		p.cols = append(p.cols, n.Index)
 		p.addKey(append(slices.Clone(n.Group), n.Index))
 	case *TopK:
-		p.keep(infer(n.Input))
+		p = infer(n.Input)
 		if n.Limit <= 1 {
 			p.addKey(n.Group)
 		}
 	}
 	p.minimise()
 	return p
-}
-
-// keep takes over what holds of an input that has no more columns.
-func (p *properties) keep(in *properties) {
-	p.keys = slices.Clone(in.keys)
-	p.fds = slices.Clone(in.fds)
 }
 
 func (p *properties) scan(n *Scan) {
@@ -395,17 +440,17 @@ func (p *properties) project(in *properties, cols []Rename) {
 // determines something, by what determines it.
 func restrict(fds []dependency, kept []string) []dependency {
 	keep := setOf(kept)
-	gone := map[string]bool{}
-	var dropped []string
+	var dropped columnSet
 	for _, d := range fds {
-		for _, c := range slices.Concat(d.from, d.to) {
-			if !keep[c] && !gone[c] {
-				gone[c] = true
-				dropped = append(dropped, c)
+		for _, list := range [][]string{d.from, d.to} {
+			for _, c := range list {
+				if !keep.has(c) {
+					dropped.add(c)
+				}
 			}
 		}
 	}
-	for _, z := range dropped {
+	for _, z := range dropped.list {
 		var next, uses []dependency
 		var by [][]string // what determines z
 		for _, d := range fds {
@@ -445,25 +490,30 @@ func replaceColumn(d dependency, z string, from []string) dependency {
 	return dependency{left, to}
 }
 
-func (p *properties) join(n *Join) {
+func inferJoin(n *Join) *properties {
 	left, right := infer(n.Left), infer(n.Right)
-	if n.Kind != Inner {
-		p.keep(left)
-		if n.Kind == Semi {
-			// What the columns of a match say of each other, they say here.
-			for _, d := range restrict(right.fds, n.On()) {
-				p.depend(d.from, d.to...)
-			}
-		}
-		return
+	if n.Kind == Inner {
+		return joined(left, right)
 	}
-	p.keep(joined(left, right))
+	if n.Kind == Semi {
+		// What the columns of a match say of each other, they say here.
+		on := slices.DeleteFunc(slices.Clone(left.cols), func(c string) bool { return !slices.Contains(right.cols, c) })
+		for _, d := range restrict(right.fds, on) {
+			left.depend(d.from, d.to...)
+		}
+	}
+	return left
 }
 
 // joined returns what holds of an inner join: the dependencies of both sides,
 // and a key of each together as key.
 func joined(left, right *properties) *properties {
-	p := &properties{fds: slices.Concat(left.fds, right.fds)}
+	p := &properties{cols: slices.Clip(left.cols), fds: slices.Concat(left.fds, right.fds)}
+	for _, c := range right.cols {
+		if !slices.Contains(left.cols, c) {
+			p.cols = append(p.cols, c)
+		}
+	}
 	if len(p.fds) > maxFDs {
 		p.fds = p.fds[:maxFDs]
 	}

@@ -115,5 +115,5 @@ func (p *properties) multiJoin(n *MultiJoin) {
 		acc = joined(acc, infer(in))
 		acc.minimise() // else the keys multiply
 	}
-	p.keep(acc)
+	p.keys, p.fds = acc.keys, acc.fds
 }

@@ -1,6 +1,8 @@
 package queryplan
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -293,6 +295,30 @@ func (n *Seq) Inputs() []Node { return []Node{n.Input} }
 // Inputs returns the input.
 func (n *TopK) Inputs() []Node { return []Node{n.Input} }
 
+// AppendInputs appends an operator's inputs to list. Unlike Inputs it makes no list of
+// its own, which matters to what goes through whole trees.
+func AppendInputs(list []Node, n Node) []Node {
+	switch n := n.(type) {
+	case *Filter:
+		return append(list, n.Input)
+	case *Map:
+		return append(list, n.Input)
+	case *Project:
+		return append(list, n.Input)
+	case *Dedup:
+		return append(list, n.Input)
+	case *Join:
+		return append(list, n.Left, n.Right)
+	case *Aggregate:
+		return append(list, n.Input)
+	case *Seq:
+		return append(list, n.Input)
+	case *TopK:
+		return append(list, n.Input)
+	}
+	return append(list, n.Inputs()...)
+}
+
 // ColumnOf returns the result's column of that name. It does not make a list of all.
 func ColumnOf(n Node, name string) (Column, bool) {
 	switch n := n.(type) {
@@ -332,6 +358,17 @@ func ColumnOf(n Node, name string) (Column, bool) {
 			return c, ok
 		}
 		return ColumnOf(n.Right, name)
+	case *Aggregate:
+		if slices.Contains(n.By, name) {
+			in, _ := ColumnOf(n.Input, name)
+			return Column{name, in.Type}, true
+		}
+		for _, a := range n.Aggs {
+			if a.Out.Name == name {
+				return a.Out, true
+			}
+		}
+		return Column{}, false
 	}
 	return FindColumn(n.Columns(), name)
 }

@@ -11,9 +11,10 @@ import (
 // and may share subtrees.
 
 // WithInputs returns n over other inputs, as many as it has; n itself where they
-// are the same.
+// are the same. It does not keep the list.
 func WithInputs(n Node, inputs []Node) Node {
-	if slices.Equal(n.Inputs(), inputs) {
+	var room [2]Node
+	if slices.Equal(AppendInputs(room[:0], n), inputs) {
 		return n
 	}
 	switch n := n.(type) {
@@ -30,9 +31,9 @@ func WithInputs(n Node, inputs []Node) Node {
 	case *Aggregate:
 		return &Aggregate{inputs[0], n.By, n.Aggs}
 	case *Union:
-		return &Union{inputs}
+		return &Union{slices.Clone(inputs)}
 	case *MultiJoin:
-		return &MultiJoin{inputs, n.Order}
+		return &MultiJoin{slices.Clone(inputs), n.Order}
 	case *Seq:
 		return &Seq{inputs[0], n.Group, n.Order, n.Index}
 	case *TopK:
@@ -44,13 +45,12 @@ func WithInputs(n Node, inputs []Node) Node {
 // Rewrite applies f to every operator of a tree, inputs first, and returns the
 // new tree.
 func Rewrite(n Node, f func(Node) Node) Node {
-	in := n.Inputs()
-	if len(in) > 0 {
-		out := make([]Node, len(in))
+	var room [2]Node
+	if in := AppendInputs(room[:0], n); len(in) > 0 {
 		for i, x := range in {
-			out[i] = Rewrite(x, f)
+			in[i] = Rewrite(x, f)
 		}
-		n = WithInputs(n, out)
+		n = WithInputs(n, in)
 	}
 	return f(n)
 }
@@ -62,7 +62,8 @@ func Walk(n Node, f func(Node)) {
 		return
 	}
 	f(n)
-	for _, in := range n.Inputs() {
+	var room [2]Node
+	for _, in := range AppendInputs(room[:0], n) {
 		Walk(in, f)
 	}
 }
@@ -81,14 +82,17 @@ func Scans(n Node) []*Scan {
 // RewriteExpr applies f to every part of an expression, arguments first.
 func RewriteExpr(e Expr, f func(Expr) Expr) Expr {
 	if c, ok := e.(*Call); ok {
-		args := make([]Expr, len(c.Args))
-		same := true
+		args := c.Args
 		for i, a := range c.Args {
-			args[i] = RewriteExpr(a, f)
-			same = same && args[i] == a
-		}
-		if !same {
-			e = &Call{c.Func, args, c.Result}
+			x := RewriteExpr(a, f)
+			if x == a {
+				continue
+			}
+			if e == Expr(c) {
+				args = slices.Clone(args)
+				e = &Call{c.Func, args, c.Result}
+			}
+			args[i] = x
 		}
 	}
 	return f(e)
@@ -108,11 +112,9 @@ func WalkExpr(e Expr, f func(Expr)) {
 // in order of appearance.
 func ExprColumns(exprs ...Expr) []string {
 	var out []string
-	seen := map[string]bool{}
 	for _, e := range exprs {
 		WalkExpr(e, func(e Expr) {
-			if c, ok := e.(*ColRef); ok && !seen[c.Col.Name] {
-				seen[c.Col.Name] = true
+			if c, ok := e.(*ColRef); ok && !slices.Contains(out, c.Col.Name) {
 				out = append(out, c.Col.Name)
 			}
 		})

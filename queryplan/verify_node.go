@@ -23,14 +23,15 @@ func (v *verifier) node(n Node) ([]Column, error) {
 	if n == nil {
 		return nil, fmt.Errorf("an operator is missing")
 	}
-	nodes := n.Inputs()
-	inputs := make([][]Column, len(nodes))
-	for i, in := range nodes {
+	var nodes [2]Node
+	var room [2][]Column
+	inputs := room[:0]
+	for _, in := range AppendInputs(nodes[:0], n) {
 		cols, err := v.node(in)
 		if err != nil {
 			return nil, err
 		}
-		inputs[i] = cols
+		inputs = append(inputs, cols)
 	}
 	cols, err := v.operator(n, inputs)
 	if err == nil {
