@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -151,6 +152,9 @@ type Database struct {
 	bytes  int64
 	time   time.Duration
 	print  string
+
+	cataloguing sync.Once
+	known       *stats.Catalog // what catalog returns
 
 	mu      sync.Mutex
 	keepers map[*engines]bool // that may keep copies of it
@@ -426,16 +430,16 @@ func (db *Database) catalog() *stats.Catalog {
 	if db == nil {
 		return nil
 	}
+	db.cataloguing.Do(func() { db.known = catalogOf(db.store) })
+	return db.known
+}
+
+func catalogOf(db *store.Database) *stats.Catalog {
 	cat := &stats.Catalog{Relations: map[string]*stats.Relation{}, Tables: map[string]*stats.Table{}}
-	for _, t := range tablesOf(db.store) {
-		table := &stats.Table{Name: t.Name, Rows: int64(t.Rows)}
-		for i, c := range t.Columns {
-			table.Columns = append(table.Columns, stats.Column{Name: t.Names[i],
-				Min: c.Stats.Min, Max: c.Stats.Max, Distinct: c.Stats.Distinct, Ascending: c.Stats.Ascending})
-		}
-		cat.Tables[t.Name] = table
+	for _, t := range tablesOf(db) {
+		cat.Tables[t.Name] = tableStats(t)
 	}
-	for _, r := range db.store.Relations() {
+	for _, r := range db.Relations() {
 		table := cat.Tables[r.Table.Name]
 		if table.Key == nil && r.Keys < len(r.Cols) {
 			table.Key = r.Cols[:r.Keys]
@@ -445,17 +449,40 @@ func (db *Database) catalog() *stats.Catalog {
 	return cat
 }
 
-// fingerprint tells catalogs apart that may be planned differently.
+func tableStats(t *store.Table) *stats.Table {
+	sample := t.Sample()
+	out := &stats.Table{Name: t.Name, Rows: int64(t.Rows), Sample: &stats.Sample{Rows: sample.Rows, Data: tableData{t}}}
+	for i, c := range t.Columns {
+		of := sample.Columns[i]
+		col := stats.Column{Name: t.Names[i], Min: c.Stats.Min, Max: c.Stats.Max, Distinct: c.Stats.Distinct,
+			Ascending: c.Stats.Ascending, Equal: of.Equal, Rising: of.Rising}
+		for _, top := range of.Top {
+			col.Top = append(col.Top, stats.WordShare(top))
+		}
+		out.Columns = append(out.Columns, col)
+	}
+	return out
+}
+
+// tableData lets the optimiser look up entries of a table.
+type tableData struct{ table *store.Table }
+
+func (d tableData) Value(column, row int) Value { return d.table.Columns[column].Value(row) }
+
+func (d tableData) Find(column int, v Value) (row int, ok bool) {
+	return d.table.Columns[column].Find(v)
+}
+
+// fingerprint tells catalogs apart that may be planned differently. The most frequent
+// words stand for the samples.
 func fingerprint(cat *stats.Catalog) string {
 	h := fnv.New64a()
-	var names []string
-	for name := range cat.Relations {
-		names = append(names, name)
+	for _, name := range slices.Sorted(maps.Keys(cat.Relations)) {
+		fmt.Fprintln(h, *cat.Relations[name])
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		r := cat.Relations[name]
-		fmt.Fprintln(h, *r, *cat.Tables[r.Table])
+	for _, name := range slices.Sorted(maps.Keys(cat.Tables)) {
+		t := cat.Tables[name]
+		fmt.Fprintln(h, t.Name, t.Rows, t.Key, t.Columns)
 	}
 	return fmt.Sprintf("%x", h.Sum64())
 }

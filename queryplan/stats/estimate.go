@@ -27,6 +27,9 @@ const (
 type Estimate struct {
 	Rows float64
 	Cols map[string]ColumnEstimate
+	// views are rows of samples that stand for the result's, one for each stored table
+	// that columns come from.
+	views []*view
 }
 
 // ColumnEstimate is what is expected of one column.
@@ -241,14 +244,14 @@ func (e *Estimator) operator(n queryplan.Node) *Estimate {
 		return filtered(e.Of(n.Input), queryplan.Conjuncts(n.Cond))
 	case *queryplan.Map:
 		in := e.Of(n.Input)
-		out := &Estimate{Rows: in.Rows, Cols: in.copyCols(1)}
+		out := &Estimate{Rows: in.Rows, Cols: in.copyCols(1), views: mappedViews(in.views, n.Exprs)}
 		for _, x := range n.Exprs {
 			out.Cols[x.Name] = exprEstimate(in, x.Expr)
 		}
 		return out
 	case *queryplan.Project:
 		in := e.Of(n.Input)
-		out := &Estimate{Rows: in.Rows, Cols: map[string]ColumnEstimate{}}
+		out := &Estimate{Rows: in.Rows, Cols: map[string]ColumnEstimate{}, views: projectedViews(in.views, n.Cols)}
 		for _, c := range n.Cols {
 			out.Cols[c.To] = in.column(c.From)
 		}
@@ -314,6 +317,11 @@ func (e *Estimator) scan(n *queryplan.Scan) *Estimate {
 			out.Cols[name] = c
 		}
 	}
+	if table, at := e.catalog.columnsOf(n.Var); table != nil {
+		if v := viewOf(table, at, n); v != nil {
+			out.views = []*view{v}
+		}
+	}
 	return out
 }
 
@@ -350,7 +358,11 @@ func exprEstimate(in *Estimate, x queryplan.Expr) ColumnEstimate {
 		}
 		return out
 	}
-	return ColumnEstimate{Distinct: in.Distinct(queryplan.ExprColumns(x))}
+	most := in.Distinct(queryplan.ExprColumns(x))
+	if c, ok := in.sampledExpr(x, most); ok {
+		return c
+	}
+	return ColumnEstimate{Distinct: most}
 }
 
 // JoinEstimate estimates a join of two results on the given columns. An inner
@@ -364,17 +376,41 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 	if len(on) == 0 {
 		matched = min(1, r.Rows)
 	}
-	out := &Estimate{}
+	inner := l.Rows * r.Rows / max(dl, dr, 1)
+	if unique {
+		inner = min(inner, l.Rows)
+	}
+	views, part, many, ok := joinViews(l, r, on, func(many bool) float64 {
+		if many {
+			return inner / max(l.Rows, 1e-3)
+		}
+		return inner / max(r.Rows, 1e-3)
+	})
+	switch {
+	case ok && many:
+		inner = l.Rows * part
+		matched = min(1, part)
+	case ok:
+		inner = r.Rows * part
+	}
+	out := &Estimate{views: l.views}
 	switch kind {
 	case queryplan.Semi:
 		out.Rows = l.Rows * matched
+		if ok && many {
+			out.views = viewsOf(views, l)
+		}
 	case queryplan.Anti:
-		// Were all matched, the program would not ask.
-		out.Rows = l.Rows * max(1-matched, otherShare/2)
+		if !ok || !many {
+			// Were all matched, the program would not ask.
+			matched = min(matched, 1-otherShare/2)
+		}
+		out.Rows = l.Rows * (1 - matched)
 	default:
-		out.Rows = l.Rows * r.Rows / max(dl, dr, 1)
-		if unique {
-			out.Rows = min(out.Rows, l.Rows)
+		out.Rows = inner
+		out.views = views
+		if !ok {
+			out.views = slices.Concat(l.views, r.views)
 		}
 	}
 	out.Cols = l.copyCols(out.Rows / max(1, l.Rows))

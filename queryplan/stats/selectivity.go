@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -10,14 +12,29 @@ func Filtered(in *Estimate, conds []queryplan.Expr) *Estimate { return filtered(
 
 // filtered multiplies the conditions' selectivities, as if they were
 // independent, except that the bounds of one column narrow one range: two ends
-// of an interval are not two thirds of a third.
+// of an interval are not two thirds of a third. Conditions on columns of one table
+// are tried on its sample, together, so that it does not matter how they depend
+// on each other.
 func filtered(in *Estimate, conds []queryplan.Expr) *Estimate {
-	share := 1.0
+	factor := 1.0
 	cols := map[string]ColumnEstimate{} // what conditions say of columns
+	views := slices.Clone(in.views)
+	expected := make([]float64, len(views)) // without a look at the rows
+	for i := range expected {
+		expected[i] = 1
+	}
 	for _, cond := range conds {
+		to := &factor
+		for i, v := range views {
+			if over := v.expr(cond); over != nil {
+				views[i] = v.filter(over)
+				to = &expected[i]
+				break
+			}
+		}
 		col, cmp, value, ok := comparison(cond)
 		if !ok {
-			share *= selectivity(in, cond)
+			*to *= selectivity(in, cond)
 			continue
 		}
 		c, seen := cols[col]
@@ -25,10 +42,15 @@ func filtered(in *Estimate, conds []queryplan.Expr) *Estimate {
 			c = in.column(col)
 		}
 		narrowed, part := narrow(c, cmp, value)
-		share *= part
+		*to *= part
 		cols[col] = narrowed
 	}
-	out := &Estimate{Rows: in.Rows * share, Cols: in.copyCols(share)}
+	for i, v := range views {
+		if v != in.views[i] {
+			factor *= share(in.views[i], v, expected[i])
+		}
+	}
+	out := &Estimate{Rows: in.Rows * factor, Cols: in.copyCols(factor), views: views}
 	for name, c := range cols {
 		c.Distinct = min(c.Distinct, out.column(name).Distinct)
 		out.Cols[name] = c

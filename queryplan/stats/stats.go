@@ -13,6 +13,8 @@ type Table struct {
 	Columns []Column
 	// Key lists the columns that are a key of the table; nil if none is known.
 	Key []int
+	// Sample is some of its rows; nil if there are none.
+	Sample *Sample
 }
 
 // Relation is a stored predicate.
@@ -29,6 +31,17 @@ type Column struct {
 	Min, Max  int64
 	Distinct  int64
 	Ascending bool
+	// Equal and Rising estimate the shares of neighbours of which the second equals the
+	// first, and of which it is no less; both are 0 if nothing is known.
+	Equal, Rising float64
+	// Top are the most frequent words, the most frequent first, as far as a sample shows.
+	Top []WordShare
+}
+
+// WordShare is a word of a column and its estimated share of the rows.
+type WordShare struct {
+	Word  int64
+	Share float64
 }
 
 // Relation returns what is known of a predicate, or nil.
@@ -45,4 +58,11 @@ func (c *Catalog) TableOf(r *Relation) *Table {
 		return nil
 	}
 	return c.Tables[r.Table]
+}
+
+// identifies reports whether a column ascends and has no value twice, so that rows are
+// found by it.
+func (t *Table) identifies(column int) bool {
+	c := t.Columns[column]
+	return t.Sample != nil && c.Ascending && c.Distinct == t.Rows
 }

@@ -23,10 +23,10 @@ func testCatalog() *Catalog {
 	}
 	c := &Catalog{Relations: map[string]*Relation{}, Tables: map[string]*Table{
 		"line": table("line", 6000, []int{0, 1},
-			Column{"o", 1, 1500, 1500, true}, Column{"n", 1, 7, 7, false},
-			Column{"price", 100, 99_99, 5000, false}, Column{"disc", 0, 10, 11, false}),
-		"order": table("order", 1500, []int{0}, Column{"o", 1, 1500, 1500, true}, Column{"day", 0, 999, 1000, false}),
-		"edge":  table("edge", 1000, nil, Column{"x", 0, 99, 100, false}, Column{"y", 0, 99, 50, false}),
+			Column{Name: "o", Min: 1, Max: 1500, Distinct: 1500, Ascending: true}, Column{Name: "n", Min: 1, Max: 7, Distinct: 7, Ascending: false},
+			Column{Name: "price", Min: 100, Max: 99_99, Distinct: 5000, Ascending: false}, Column{Name: "disc", Min: 0, Max: 10, Distinct: 11, Ascending: false}),
+		"order": table("order", 1500, []int{0}, Column{Name: "o", Min: 1, Max: 1500, Distinct: 1500, Ascending: true}, Column{Name: "day", Min: 0, Max: 999, Distinct: 1000, Ascending: false}),
+		"edge":  table("edge", 1000, nil, Column{Name: "x", Min: 0, Max: 99, Distinct: 100, Ascending: false}, Column{Name: "y", Min: 0, Max: 99, Distinct: 50, Ascending: false}),
 	}}
 	for name, t := range c.Tables {
 		r := &Relation{Name: name, Rows: t.Rows, Table: name}

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// SampleRows is how many rows a sample has, unless the table has fewer. A share that
+// is estimated from them has a standard error of at most 1.6 %.
+const SampleRows = 1 << 10
+
+// Sample is some rows of a table, one from each of SampleRows equal parts, and what
+// they say of its columns. All rows of a smaller table are in it. Equal tables have
+// equal samples. It costs a read of the rows only, however long the table is.
+type Sample struct {
+	Rows    []int // ascending
+	Columns []ColumnSample
+}
+
+// ColumnSample is what the rows of a sample say of a column.
+type ColumnSample struct {
+	Words []int64 // of the sample's rows
+	// Equal and Rising are the shares of neighbours in the table of which the second
+	// equals the first, and of which it is no less, in the order of the type. A column
+	// whose values lie next to each other has a high Equal, a sorted one a Rising of 1.
+	// Without neighbours both are 1.
+	Equal, Rising float64
+	// Top are the most frequent words that the sample shows more than once, with their
+	// shares of the rows, the most frequent first.
+	Top []WordShare
+}
+
+// WordShare is a word of a column and its share of the rows.
+type WordShare struct {
+	Word  int64
+	Share float64
+}
+
+// maxTop is how many of the most frequent words a sample lists.
+const maxTop = 16
+
+// Sample draws a sample of the table's rows.
+func (t *Table) Sample() *Sample {
+	n := min(t.Rows, SampleRows)
+	s := &Sample{Rows: make([]int, n), Columns: make([]ColumnSample, len(t.Columns))}
+	for i := range s.Rows {
+		// Not every k-th row: tables have periods.
+		from, until := i*t.Rows/n, (i+1)*t.Rows/n
+		s.Rows[i] = from + int(scalar.Mix(uint64(i))%uint64(until-from))
+	}
+	for i, c := range t.Columns {
+		s.Columns[i] = sampleColumn(c, s.Rows)
+	}
+	return s
+}
+
+func sampleColumn(c *Column, rows []int) ColumnSample {
+	s := ColumnSample{Words: make([]int64, len(rows)), Equal: 1, Rising: 1}
+	pairs, equal, rising := 0, 0, 0
+	for i, r := range rows {
+		w := c.Word(r)
+		s.Words[i] = w
+		if r+1 == c.n {
+			continue
+		}
+		pairs++
+		switch next := c.Word(r + 1); {
+		case next == w:
+			equal++
+			rising++
+		case orderKeyOf(c.Type.Kind, next) > orderKeyOf(c.Type.Kind, w):
+			rising++
+		}
+	}
+	if pairs > 0 {
+		s.Equal, s.Rising = float64(equal)/float64(pairs), float64(rising)/float64(pairs)
+	}
+	s.Top = topWords(s.Words)
+	return s
+}
+
+// orderKeyOf maps a word so that keys as unsigned numbers have the order of the type.
+func orderKeyOf(k scalar.Kind, w int64) uint64 {
+	switch k {
+	case scalar.Int, scalar.Decimal, scalar.Datetime:
+		return uint64(w) ^ 1<<63
+	case scalar.Float:
+		return floatKey(w)
+	}
+	return uint64(w)
+}
+
+// topWords returns the most frequent of the words, each of which is there twice.
+func topWords(words []int64) []WordShare {
+	sorted := slices.Sorted(slices.Values(words))
+	var out []WordShare
+	for from := 0; from < len(sorted); {
+		until := from + 1
+		for until < len(sorted) && sorted[until] == sorted[from] {
+			until++
+		}
+		if until-from > 1 {
+			out = append(out, WordShare{sorted[from], float64(until-from) / float64(len(sorted))})
+		}
+		from = until
+	}
+	slices.SortStableFunc(out, func(a, b WordShare) int { return cmp.Compare(b.Share, a.Share) })
+	return out[:min(len(out), maxTop):min(len(out), maxTop)]
+}
+
+// Find returns the row that has a value, in a column whose words ascend and differ; not
+// ok if none has it or the value is of another type.
+func (c *Column) Find(v scalar.Value) (row int, ok bool) {
+	if v.Type != c.Type || c.n == 0 {
+		return 0, false
+	}
+	word := int64(v.Bits())
+	if c.Type.Kind == scalar.String {
+		code, found := c.Dict.Lookup(v.Str())
+		if !found {
+			return 0, false
+		}
+		word = int64(code)
+	}
+	k := c.Type.Kind
+	key, least := orderKeyOf(k, word), orderKeyOf(k, c.Stats.Min)
+	if orderKeyOf(k, c.Stats.Max)-least == uint64(c.n-1) {
+		return int(key - least), key-least < uint64(c.n)
+	}
+	row = sort.Search(c.n, func(i int) bool { return orderKeyOf(k, c.Word(i)) >= key })
+	return row, row < c.n && c.Word(row) == word
+}
