@@ -67,6 +67,7 @@ type Engine struct {
 	unloaded error         // why they can not be
 	base     driver.Module // the service kernels
 	services map[string]driver.Function
+	sorts    sorts
 	programs woven.Programs[*program]
 
 	mu    sync.Mutex
@@ -83,9 +84,18 @@ type sizes struct {
 	// have none.
 	expect int64
 	output int64 // rows from which an output keeps the bounds that are known
+	order  int64 // rows from which the device sorts; fewer are copied and sorted sooner
+	ranked int64 // rows that are put in order by looking at each pair
 }
 
-var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16}
+var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16, order: 1 << 12, ranked: 1 << 11}
+
+// sorts are the kernels that sort, which few programs want.
+type sorts struct {
+	mu        sync.Mutex
+	module    driver.Module
+	functions map[string]driver.Function
+}
 
 // program is what is kept of a plan.
 type program struct {
@@ -161,16 +171,41 @@ func New(o Options) (e *Engine, err error) {
 
 // loadServices loads the service kernels.
 func (e *Engine) loadServices() (err error) {
-	if e.base, err = e.load("service kernels", service.PTX()); err != nil {
-		return err
+	e.base, e.services, err = e.loadService("service kernels", service.PTX(), service.Kernels())
+	return err
+}
+
+// loadService loads kernels of package service. There may be a module that lacks one.
+func (e *Engine) loadService(what, ptx string, kernels []*service.Kernel) (m driver.Module, f map[string]driver.Function, err error) {
+	if m, err = e.load(what, ptx); err != nil {
+		return nil, nil, err
 	}
-	e.services = map[string]driver.Function{}
-	for _, k := range service.Kernels() {
-		if e.services[k.Name], err = e.base.Function(k.Name); err != nil {
-			return err
+	f = map[string]driver.Function{}
+	for _, k := range kernels {
+		if f[k.Name], err = m.Function(k.Name); err != nil {
+			return m, nil, err
 		}
 	}
-	return nil
+	return m, f, nil
+}
+
+// sorting returns the kernels that sort.
+func (e *Engine) sorting() (map[string]driver.Function, error) {
+	s := &e.sorts
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.functions != nil {
+		return s.functions, nil
+	}
+	m, f, err := e.loadService("kernels that sort", service.SortPTX(), service.SortKernels())
+	if err != nil {
+		if m != nil {
+			_ = m.Close() // err says what is wrong
+		}
+		return nil, err
+	}
+	s.module, s.functions = m, f
+	return f, nil
 }
 
 // ready waits for the service kernels, and tries again if they could not be loaded.
@@ -490,6 +525,9 @@ func (e *Engine) Close() error {
 	}
 	if e.base != nil {
 		errs = append(errs, e.base.Close())
+	}
+	if e.sorts.module != nil {
+		errs = append(errs, e.sorts.module.Close())
 	}
 	if e.mem != nil {
 		errs = append(errs, e.mem.close())

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
@@ -131,10 +132,13 @@ func (r *run) launch(ctx context.Context, j *job, blocks int64) error {
 }
 
 // service launches a service kernel.
-func (r *run) service(l service.Launch) error {
+func (r *run) service(l service.Launch) error { return r.serve(r.engine.services[l.Kernel], l) }
+
+// serve launches a kernel of package service.
+func (r *run) serve(f driver.Function, l service.Launch) error {
 	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}}
 	r.launches++
-	return r.lane.stream.Launch(r.engine.services[l.Kernel], shape, l.Params)
+	return r.lane.stream.Launch(f, shape, l.Params)
 }
 
 // rehash enters the keys of a set into a larger one.

@@ -178,8 +178,8 @@ func (l *lanes) close() error {
 	return errors.Join(errs...)
 }
 
-// control is the block of a run's numbers: gauges, counters of dropped decimals and a
-// word for faults. The lane's mirror has what it was when the stream was waited for.
+// control is the block of a run's numbers: gauges, counters of dropped decimals, a word
+// for faults and one for other counts. The lane's mirror has what it was when the stream was waited for.
 type control struct {
 	*lane
 	block buffer
@@ -194,6 +194,7 @@ type control struct {
 const (
 	droppedWord = 0
 	faultWord   = 1
+	countWord   = 2 // of whatever a command of the run counts
 	gaugeWords  = 16
 	firstGauge  = gaugeWords
 )

@@ -33,7 +33,7 @@ const (
 // timedWork is work in the stream between two timers.
 type timedWork struct {
 	kind     timedKind
-	of       string // the kernel or index
+	of       string // the kernel, index or relation
 	from, to driver.Event
 }
 
@@ -132,7 +132,8 @@ func (r *run) Finish(a *runtime.Answer) error {
 	return nil
 }
 
-// commandsByName finds the command that runs a kernel or builds an index.
+// commandsByName finds the command that runs a kernel, builds an index or orders tuples
+// of a relation or for it.
 func (r *run) commandsByName() map[string]harmony.Command {
 	out := map[string]harmony.Command{}
 	for _, b := range r.Graph.Blocks {
@@ -142,6 +143,12 @@ func (r *run) commandsByName() map[string]harmony.Command {
 				out[c.Kernel.Name] = c
 			case *harmony.Build:
 				out[c.Index.Name] = c
+			case *harmony.Number:
+				out[c.To.Name] = c
+			case *harmony.TopK:
+				out[c.To.Name] = c
+			case *harmony.CheckKey:
+				out[c.Rel.Name] = c
 			}
 		}
 	}

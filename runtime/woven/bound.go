@@ -35,6 +35,7 @@ func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.
 		Numbered: func(x *harmony.Index) bool { return numbered(x, data.Columns(x.Of), found) },
 		NeedsSet: p.NeedsSet,
 		Carried:  p.Carried,
+		Ordered:  func(g *harmony.Groups) bool { return p.ordered(g, data.Columns) },
 		Rows: func(r *harmony.Relation) (int, bool) {
 			if data.Columns(r) == nil {
 				return 0, false
@@ -111,6 +112,58 @@ func numbered(x *harmony.Index, cols []*store.Column, found *ranges.Ranges) bool
 	bound := found.Column(x.Of, x.Key[0])
 	return n > 0 && c.Stats.Ascending && wordsAscend(c) && c.Stats.Distinct == n &&
 		uint64(c.Stats.Max)-uint64(c.Stats.Min) == uint64(n-1) && bound.Lo == c.Stats.Min && bound.Hi == c.Stats.Max
+}
+
+// ordered reports whether the keys of groups come in order to each worker that takes
+// rows from the first to the last: one kernel, which runs once, fills them in the order of
+// a loaded relation by columns that ascend.
+func (p *Program) ordered(g *harmony.Groups, columns func(r *harmony.Relation) []*store.Column) bool {
+	var fills *harmony.Kernel
+	var key []harmony.Operand
+	for _, b := range p.Graph.Blocks {
+		for _, c := range b.Cmds {
+			run, ok := c.(*harmony.Run)
+			if !ok {
+				continue
+			}
+			for _, s := range run.Kernel.Sinks {
+				if s, ok := s.(*harmony.Group); ok && s.To == g {
+					if fills != nil || p.Reach[b][b] {
+						return false
+					}
+					fills, key = run.Kernel, s.Key
+				}
+			}
+		}
+	}
+	if fills == nil {
+		return false
+	}
+	from, ok := fills.Source.(*harmony.Rows)
+	if !ok || columns(from.Rel) == nil {
+		return false
+	}
+	loads := map[*harmony.Reg]int{}
+	for _, s := range fills.Stages {
+		switch s := s.(type) {
+		case *harmony.Load:
+			loads[s.Out] = s.Col
+		case *harmony.Probe:
+			if s.Kind == harmony.ProbeMulti {
+				return false
+			}
+		}
+	}
+	for _, o := range key {
+		at, loaded := loads[o.Reg]
+		if !loaded {
+			return false
+		}
+		if c := columns(from.Rel)[at]; c.Type.Kind == scalar.String || !c.Stats.Ascending || !wordsAscend(c) {
+			return false
+		}
+	}
+	return len(key) > 0
 }
 
 // wordsAscend reports whether words order as the values of a column do.

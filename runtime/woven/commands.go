@@ -12,6 +12,11 @@ import (
 // number appends the tuples of a relation with their numbers, and returns how many
 // there are.
 func (w *Walk) number(c *harmony.Number) (int64, error) {
+	if o, ok := w.Machine.(Orderer); ok {
+		if n, done, err := o.Number(c); done || err != nil {
+			return n, err
+		}
+	}
 	rows, err := w.Machine.Rows(c.From)
 	if err != nil || rows.N == 0 {
 		return 0, err
@@ -36,13 +41,18 @@ func (w *Walk) number(c *harmony.Number) (int64, error) {
 
 // topK appends the first tuples of a relation, and returns how many they are.
 func (w *Walk) topK(c *harmony.TopK) (int64, error) {
+	if o, ok := w.Machine.(Orderer); ok {
+		if n, done, err := o.TopK(c); done || err != nil {
+			return n, err
+		}
+	}
 	rows, err := w.Machine.Rows(c.From)
 	if err != nil {
 		return 0, err
 	}
 	var by []order.Key
 	for _, k := range c.By {
-		by = append(by, order.Key{Col: columnIndex(c.From.Cols, k.Col), Desc: k.Desc})
+		by = append(by, order.Key{Col: ColumnIndex(c.From.Cols, k.Col), Desc: k.Desc})
 	}
 	sel, err := w.Order.TopK(w.ctx, rows, c.Group, by, c.Limit)
 	if err != nil {
@@ -54,7 +64,8 @@ func (w *Walk) topK(c *harmony.TopK) (int64, error) {
 	})
 }
 
-func columnIndex(cols []harmony.Column, name string) int {
+// ColumnIndex returns the place of a column, which is there.
+func ColumnIndex(cols []harmony.Column, name string) int {
 	for i, c := range cols {
 		if c.Name == name {
 			return i
@@ -111,6 +122,11 @@ func (w *Walk) checkKey(c *harmony.CheckKey, again bool) error {
 	}
 	if size, err := w.Machine.Size(c.Rel); err != nil || size.Full <= 1 {
 		return err
+	}
+	if o, ok := w.Machine.(Orderer); ok && !again {
+		if differ, done, err := o.KeysDiffer(c.Rel); err != nil || done && differ {
+			return err
+		}
 	}
 	rows, err := w.Machine.Rows(c.Rel)
 	if err != nil {

@@ -48,6 +48,17 @@ type Looper interface {
 	Loop(b *harmony.Block) (done bool, err error)
 }
 
+// Orderer is a Machine that can order tuples where they are. What it has not done is done
+// on the host.
+type Orderer interface {
+	// Number carries out the command, and returns how many tuples it appends.
+	Number(c *harmony.Number) (n int64, done bool, err error)
+	// TopK carries out the command, and returns how many tuples it appends.
+	TopK(c *harmony.TopK) (n int64, done bool, err error)
+	// KeysDiffer reports whether no two merged tuples of a relation have equal keys.
+	KeysDiffer(r *harmony.Relation) (differ, done bool, err error)
+}
+
 // Keeper is a Machine that can leave outputs where they are.
 type Keeper interface {
 	// Keep makes a relation, which the run does not need again, outlive the run.

@@ -7,9 +7,9 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
-// serviceKernels are those of service.PTX and service.SortPTX, which say what each does.
-// They do more than those on a card: what a caller must have zeroed is looked at.
-var serviceKernels, sortKernels = named(service.Kernels(), map[string]serviceKernel{
+// serviceKernels are those of service.PTX, which says what each does. They do more than
+// those on a card: what a caller must have zeroed is looked at.
+var serviceKernels = named(service.Kernels(), map[string]serviceKernel{
 	"rf_states": states,
 	"rf_fill":   fillWords,
 	"rf_scan":   scan,
@@ -18,9 +18,6 @@ var serviceKernels, sortKernels = named(service.Kernels(), map[string]serviceKer
 	"rf_rowset": rowSet,
 	"rf_bits":   keyBits,
 	"rf_keys":   keySlots,
-}), named(service.SortKernels(), map[string]serviceKernel{
-	"rf_sort_count":   sortCount,
-	"rf_sort_scatter": sortScatter,
 })
 
 // serviceKernel does the work of all blocks.
@@ -316,55 +313,4 @@ func keySlots(m *Memory, p []int64) error {
 		}
 		return nil
 	})
-}
-
-// sortTile is how many keys are counted together. Counts are by digit, then by tile.
-const sortTile = 4096
-
-func sortTiles(n int64) int64 { return (n + sortTile - 1) / sortTile }
-
-func sortCount(m *Memory, p []int64) error {
-	n, shift := p[1], uint(p[2])
-	keys, err := m.Words(p[0], n)
-	if err != nil {
-		return err
-	}
-	counts, err := m.Words(p[3], service.SortCounts(n))
-	if err != nil {
-		return err
-	}
-	clear(counts)
-	for i, k := range keys {
-		counts[int64(k>>shift&255)*sortTiles(n)+int64(i)/sortTile]++
-	}
-	return nil
-}
-
-func sortScatter(m *Memory, p []int64) error {
-	n, shift := p[5], uint(p[6])
-	var err error
-	words := func(at, n int64) (out []uint64) {
-		if err == nil && at != 0 {
-			out, err = m.Words(at, n)
-		}
-		return out
-	}
-	keysOut, payloadsOut, keys, payloads := words(p[0], n), words(p[1], n), words(p[2], n), words(p[3], n)
-	counts := words(p[4], service.SortCounts(n))
-	if err != nil {
-		return err
-	}
-	next := append([]uint64(nil), counts...)
-	for i, k := range keys {
-		at := &next[int64(k>>shift&255)*sortTiles(n)+int64(i)/sortTile]
-		if *at >= uint64(n) {
-			return fmt.Errorf("key %d goes to %d of %d", i, *at, n)
-		}
-		keysOut[*at] = k
-		if payloads != nil && payloadsOut != nil {
-			payloadsOut[*at] = payloads[i]
-		}
-		*at++
-	}
-	return nil
 }

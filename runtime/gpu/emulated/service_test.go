@@ -124,6 +124,75 @@ func TestService(t *testing.T) {
 	b.ok(b.d.Check())
 }
 
+// both packs two numbers of 32 bits.
+func both(low, high uint64) uint64 { return low | high<<32 }
+
+// TestOrder runs every kernel of an ordering on a few words.
+func TestOrder(t *testing.T) {
+	b := open(t, Options{})
+	at := func(p cuda.Pointer) int64 { return int64(p) }
+	run := func(l service.Launch) {
+		t.Helper()
+		b.ok(b.service(l))
+	}
+
+	// Bytes 3, 1, 2, 1, as words 13, 11, 12, 11.
+	column := b.upload(0x01020103)
+	field := service.OrderField{Data: at(column), Base: 10, Step: 1, Width: 1, First: 10, Bits: 2, At: 8}
+	fields := b.upload(toWords(service.AppendOrderFields(nil, []service.OrderField{field}))...)
+	keys, wide := b.upload(0, 0), b.upload(0, 0, 0, 0)
+	run(service.OrderKeys(at(keys), 4, 0, at(fields), 1, 4))
+	b.want("keys of 4 bytes", keys, both(0x300, 0x100), both(0x200, 0x100))
+	run(service.OrderKeys(at(wide), 8, 0, at(fields), 1, 4))
+	b.want("keys of 8 bytes", wide, 0x300, 0x100, 0x200, 0x100)
+
+	counts := b.upload(make([]uint64, service.PairsCounts)...)
+	run(service.PairsCount(at(keys), 4, at(counts)))
+	moved, rows, scratch := b.upload(0, 0), b.upload(0, 0), b.upload(make([]uint64, service.PairsScratch(4)/8)...)
+	run(service.PairsMove(at(moved), at(rows), at(keys), 0, 4, 8, at(counts), at(scratch)))
+	b.want("sorted keys", moved, both(0x100, 0x100), both(0x200, 0x300))
+	b.want("sorted rows", rows, both(1, 3), both(2, 0))
+
+	state := make([]uint64, service.SelectState)
+	state[service.SelectPlace] = 3
+	selected, found, count := b.upload(state...), b.upload(0, 0), b.upload(0)
+	run(service.Select(at(wide), 4, 0, at(selected)))
+	b.want("the third key and its place", selected, 0x200, 1, 0, 0)
+	run(service.SelectUpTo(at(found), 4, at(wide), 4, at(selected), at(count)))
+	b.want("rows up to it", found, both(1, 2), both(3, 0))
+	b.want("their number", count, 3)
+	ranked := b.upload(9, 9)
+	run(service.Rank(at(ranked), 0, at(wide), 1, 4, 3))
+	b.want("the first rows", ranked, both(1, 3), both(2, 0))
+
+	groups, starts := b.upload(9, 9, 9, 9), b.upload(9, 9, 9)
+	run(service.Heads(at(groups), at(rows), at(fields), 1, 4))
+	b.want("heads", groups, 1, 0, 1, 1)
+	sums := b.upload(0, 0, 0)
+	run(service.Scan(at(groups), 4, true, at(sums)))
+	run(service.Starts(at(starts), at(groups), 4))
+	b.want("starts", starts, 0, 2, 3)
+	run(service.Places(at(groups), at(starts), 4))
+	b.want("places", groups, 0, 1, 0, 0)
+	words := b.upload(0, 1, 0, 5, 1)
+	run(service.Below(at(words), 1, 4))
+	b.want("words below 1", words, 1, 0, 1, 0, 1)
+	run(service.Scan(at(words), 5, false, at(sums)))
+	kept := b.upload(0)
+	run(service.Keep(at(kept), at(rows), at(words), 4))
+	b.want("kept rows", kept, both(1, 2))
+
+	into, places := b.upload(0), b.upload(0)
+	columns := b.upload(toWords(service.AppendMovedColumns(nil, []service.MovedColumn{
+		{Data: at(column), Base: 10, Step: 1, Width: 1, To: at(into), ToBase: 9, ToWidth: 2},
+		{Data: at(column), Base: 10, Step: 1, Width: 1, To: at(places), ToBase: 10, ToWidth: 1, InOrder: true},
+	}))...)
+	run(service.MoveRows(at(columns), 2, at(rows), 3, 1))
+	b.want("moved in the order of rows", into, 0x0003_0002_0002_0000)
+	b.want("moved as they stand", places, 0x02010300)
+	b.ok(b.d.Check())
+}
+
 func toWords(words []int64) []uint64 {
 	out := make([]uint64, len(words))
 	for i, w := range words {
@@ -151,6 +220,13 @@ func TestServiceMisuse(t *testing.T) {
 			return service.Rehash(int64(b.upload(1, 0, 0, 0, 0)), 3, int64(b.upload(0, 0, 0)), 1, 0)
 		}},
 		{"2 rows in a set", func(b *rig) service.Launch { return service.RowSet(int64(b.upload(0, 0)), 1, 0, 0, 2) }},
+		{"is 0x1 and not 0", func(b *rig) service.Launch {
+			return service.Select(int64(b.upload(1)), 1, 0, int64(b.upload(slices.Repeat([]uint64{1}, service.SelectState)...)))
+		}},
+		{"0 of 1 keys are counted", func(b *rig) service.Launch {
+			counts, scratch := b.upload(make([]uint64, service.PairsCounts)...), b.upload(make([]uint64, service.PairsScratch(1)/8)...)
+			return service.PairsMove(int64(b.upload(0)), int64(b.upload(0)), int64(b.upload(0)), 0, 1, 0, int64(counts), int64(scratch))
+		}},
 		{"3 threads", func(b *rig) service.Launch {
 			l := service.Fill(int64(b.upload(1)), 1, 0)
 			l.Threads = 3

@@ -1,0 +1,415 @@
+package emulated
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/primitives/service"
+)
+
+// sortKernels are those of service.SortPTX.
+var sortKernels = named(service.SortKernels(), map[string]serviceKernel{
+	"rf_sort_count":   sortCount,
+	"rf_sort_scatter": sortScatter,
+	"rf_pairs_count":  pairsCount,
+	"rf_pairs_move":   pairsMove,
+	"rf_order_keys":   orderKeys,
+	"rf_order_select": orderSelect,
+	"rf_order_upto":   orderUpTo,
+	"rf_order_rank":   orderRank,
+	"rf_order_heads":  orderHeads,
+	"rf_order_starts": orderStarts,
+	"rf_order_places": orderPlaces,
+	"rf_order_below":  orderBelow,
+	"rf_order_keep":   orderKeep,
+	"rf_order_move":   orderMove,
+})
+
+// sortTile is how many keys are counted together. Counts are by digit, then by tile.
+const sortTile = 4096
+
+func sortTiles(n int64) int64 { return (n + sortTile - 1) / sortTile }
+
+func sortCount(m *Memory, p []int64) error {
+	n, shift := p[1], uint(p[2])
+	keys, err := m.Words(p[0], n)
+	if err != nil {
+		return err
+	}
+	counts, err := m.Words(p[3], service.SortCounts(n))
+	if err != nil {
+		return err
+	}
+	clear(counts)
+	for i, k := range keys {
+		counts[int64(k>>shift&255)*sortTiles(n)+int64(i)/sortTile]++
+	}
+	return nil
+}
+
+func sortScatter(m *Memory, p []int64) error {
+	n, shift := p[5], uint(p[6])
+	var err error
+	words := func(at, n int64) (out []uint64) {
+		if err == nil && at != 0 {
+			out, err = m.Words(at, n)
+		}
+		return out
+	}
+	keysOut, payloadsOut, keys, payloads := words(p[0], n), words(p[1], n), words(p[2], n), words(p[3], n)
+	counts := words(p[4], service.SortCounts(n))
+	if err != nil {
+		return err
+	}
+	next := append([]uint64(nil), counts...)
+	for i, k := range keys {
+		at := &next[int64(k>>shift&255)*sortTiles(n)+int64(i)/sortTile]
+		if *at >= uint64(n) {
+			return fmt.Errorf("key %d goes to %d of %d", i, *at, n)
+		}
+		keysOut[*at] = k
+		if payloads != nil && payloadsOut != nil {
+			payloadsOut[*at] = payloads[i]
+		}
+		*at++
+	}
+	return nil
+}
+
+// halves returns numbers of 32 bits.
+func (m *Memory) halves(at, n int64) ([]uint32, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	if n < 0 || at%4 != 0 {
+		return nil, fmt.Errorf("%d numbers of 32 bits at %#x", n, at)
+	}
+	b, err := m.Bytes(cuda.Pointer(at), uint64(4*n))
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*uint32)(unsafe.Pointer(&b[0])), n), nil
+}
+
+// arguments reads what a kernel is given, until something is wrong.
+type arguments struct {
+	m   *Memory
+	err error
+}
+
+func (a *arguments) words(at, n int64) (out []uint64) {
+	if a.err == nil {
+		out, a.err = a.m.Words(at, n)
+	}
+	return out
+}
+
+func (a *arguments) halves(at, n int64) (out []uint32) {
+	if a.err == nil {
+		out, a.err = a.m.halves(at, n)
+	}
+	return out
+}
+
+// rows returns what row stands at a place.
+func (a *arguments) rows(at, n int64) func(place int64) int64 {
+	if at == 0 {
+		return func(place int64) int64 { return place }
+	}
+	rows := a.halves(at, n)
+	return func(place int64) int64 { return int64(rows[place]) }
+}
+
+// column reads the words of rows of a column.
+func (a *arguments) column(data, base, step, width int64) func(row int64) int64 {
+	return func(row int64) int64 {
+		if width == 0 || a.err != nil {
+			return base
+		}
+		b, err := a.m.Bytes(cuda.Pointer(data+row*width), uint64(width))
+		if err != nil {
+			a.err = err
+			return 0
+		}
+		offset := uint64(0)
+		for i, v := range b {
+			offset |= uint64(v) << (8 * i)
+		}
+		return base + step*int64(offset)
+	}
+}
+
+func pairsCount(m *Memory, p []int64) error {
+	a := arguments{m: m}
+	keys, counts := a.halves(p[0], p[1]), a.words(p[2], service.PairsCounts)
+	if a.err != nil {
+		return a.err
+	}
+	for _, k := range keys {
+		for pass := range 4 {
+			counts[pass<<8|int(k>>(8*pass)&255)]++
+		}
+	}
+	return nil
+}
+
+func pairsMove(m *Memory, p []int64) error {
+	a, n, shift := arguments{m: m}, p[4], p[5]
+	keysOut, rowsOut, keys, row := a.halves(p[0], n), a.halves(p[1], n), a.halves(p[2], n), a.rows(p[3], n)
+	counts, scratch := a.words(p[6], service.PairsCounts), a.words(p[7], service.PairsScratch(n)/8)
+	if a.err == nil {
+		a.err = wantZero("scratch", scratch)
+	}
+	if a.err != nil {
+		return a.err
+	}
+	for i := range scratch {
+		scratch[i] = 1 // a pass leaves something else there
+	}
+	var next [256]uint64
+	sum := uint64(0)
+	for d, c := range counts[shift/8*256:][:256] {
+		next[d], sum = sum, sum+c
+	}
+	if sum != uint64(n) {
+		return fmt.Errorf("%d of %d keys are counted", sum, n)
+	}
+	for i, k := range keys {
+		d := k >> uint(shift) & 255
+		if next[d] >= uint64(n) {
+			return fmt.Errorf("key %d goes to %d of %d", i, next[d], n)
+		}
+		keysOut[next[d]], rowsOut[next[d]] = k, uint32(row(int64(i)))
+		next[d]++
+	}
+	return nil
+}
+
+// orderFields returns what makes the key of a row, and what compares the words of two.
+func (a *arguments) orderFields(at, count int64) (key func(row int64) uint64, equal func(x, y int64) bool) {
+	all := a.words(at, service.OrderFieldWords*count)
+	var fields []service.OrderField
+	var columns []func(row int64) int64
+	for ; len(all) > 0; all = all[service.OrderFieldWords:] {
+		f := service.OrderField{Kind: int64(all[4]), First: int64(all[5]), Descends: all[6] != 0,
+			Drop: int64(all[7]), Bits: int64(all[8]), At: int64(all[9])}
+		fields = append(fields, f)
+		columns = append(columns, a.column(int64(all[0]), int64(all[1]), int64(all[2]), int64(all[3])))
+	}
+	key = func(row int64) (key uint64) {
+		for i, f := range fields {
+			w := columns[i](row)
+			switch f.Kind {
+			case service.OrderUnsigned:
+				w ^= -1 << 63
+			case service.OrderFloat:
+				w ^= int64(uint64(w>>63) >> 1)
+			}
+			number := uint64(w - f.First)
+			if f.Descends {
+				number = uint64(f.First - w)
+			}
+			key |= number >> uint(f.Drop) & (1<<uint(f.Bits) - 1) << uint(f.At)
+		}
+		return key
+	}
+	equal = func(x, y int64) bool {
+		for _, c := range columns {
+			if c(x) != c(y) {
+				return false
+			}
+		}
+		return true
+	}
+	return key, equal
+}
+
+func orderKeys(m *Memory, p []int64) error {
+	a, size, n := arguments{m: m}, p[1], p[5]
+	row := a.rows(p[2], n)
+	key, _ := a.orderFields(p[3], p[4])
+	if size == 4 {
+		keys := a.halves(p[0], n)
+		for i := int64(0); i < n && a.err == nil; i++ {
+			keys[i] = uint32(key(row(i)))
+		}
+		return a.err
+	}
+	keys := a.words(p[0], n)
+	for i := int64(0); i < n && a.err == nil; i++ {
+		keys[i] = key(row(i))
+	}
+	return a.err
+}
+
+func orderSelect(m *Memory, p []int64) error {
+	a, shift := arguments{m: m}, uint(p[2])
+	keys, state := a.words(p[0], p[1]), a.words(p[3], service.SelectState)
+	if a.err != nil {
+		return a.err
+	}
+	if err := wantZero("counters", state[2:]); err != nil {
+		return err
+	}
+	var counts [1 << service.SelectBits]uint64
+	for _, k := range keys {
+		if k>>shift>>service.SelectBits == state[0] {
+			counts[k>>shift&(1<<service.SelectBits-1)]++
+		}
+	}
+	for d, c := range counts {
+		if state[1] <= c {
+			state[0] = state[0]<<service.SelectBits | uint64(d)
+			return nil
+		}
+		state[1] -= c
+	}
+	return fmt.Errorf("place %d of %d keys", state[1], len(keys))
+}
+
+func orderUpTo(m *Memory, p []int64) error {
+	a, most := arguments{m: m}, p[1]
+	keys, state, count := a.words(p[2], p[3]), a.words(p[4], service.SelectState), a.words(p[5], 1)
+	rows := a.halves(p[0], most)
+	if a.err != nil {
+		return a.err
+	}
+	for i, k := range keys {
+		if k > state[0] {
+			continue
+		}
+		if count[0] < uint64(most) {
+			rows[count[0]] = uint32(i)
+		}
+		count[0]++
+	}
+	return nil
+}
+
+func orderRank(m *Memory, p []int64) error {
+	a, levels, n, limit := arguments{m: m}, p[3], p[4], p[5]
+	to, row, keys := a.halves(p[0], min(n, limit)), a.rows(p[1], n), a.words(p[2], levels*n)
+	if a.err != nil {
+		return a.err
+	}
+	for i := range n {
+		rank := int64(0)
+		for j := range n {
+			less := j < i
+			for l := range levels {
+				if mine, other := keys[l*n+i], keys[l*n+j]; mine != other {
+					less = other < mine
+					break
+				}
+			}
+			if less {
+				rank++
+			}
+		}
+		if rank < limit {
+			to[rank] = uint32(row(i))
+		}
+	}
+	return nil
+}
+
+func orderHeads(m *Memory, p []int64) error {
+	a, n := arguments{m: m}, p[4]
+	heads, row := a.words(p[0], n), a.rows(p[1], n)
+	_, equal := a.orderFields(p[2], p[3])
+	for i := int64(0); i < n && a.err == nil; i++ {
+		heads[i] = 1
+		if i > 0 && equal(row(i-1), row(i)) {
+			heads[i] = 0
+		}
+	}
+	return a.err
+}
+
+func orderStarts(m *Memory, p []int64) error {
+	a, n := arguments{m: m}, p[2]
+	groups := a.words(p[1], n)
+	if a.err != nil || n == 0 {
+		return a.err
+	}
+	starts := a.words(p[0], int64(groups[n-1]))
+	for i, g := range groups {
+		if a.err == nil && (i == 0 || groups[i-1] != g) {
+			starts[g-1] = uint64(i)
+		}
+	}
+	return a.err
+}
+
+func orderPlaces(m *Memory, p []int64) error {
+	a, n := arguments{m: m}, p[2]
+	groups := a.words(p[0], n)
+	var starts []uint64
+	if p[1] != 0 && n > 0 && a.err == nil {
+		starts = a.words(p[1], int64(groups[n-1]))
+	}
+	if a.err != nil {
+		return a.err
+	}
+	for i, g := range groups {
+		groups[i] = uint64(i)
+		if starts != nil {
+			groups[i] -= starts[g-1]
+		}
+	}
+	return nil
+}
+
+func orderBelow(m *Memory, p []int64) error {
+	words, err := m.Words(p[0], p[2])
+	for i, w := range words {
+		words[i] = 0
+		if w < uint64(p[1]) {
+			words[i] = 1
+		}
+	}
+	return err
+}
+
+func orderKeep(m *Memory, p []int64) error {
+	a, n := arguments{m: m}, p[3]
+	row, sums := a.rows(p[1], n), a.words(p[2], n+1)
+	if a.err != nil {
+		return a.err
+	}
+	to := a.halves(p[0], int64(sums[n]))
+	for i := int64(0); i < n && a.err == nil; i++ {
+		if sums[i+1] != sums[i] {
+			to[sums[i]] = uint32(row(i))
+		}
+	}
+	return a.err
+}
+
+func orderMove(m *Memory, p []int64) error {
+	a, n, first := arguments{m: m}, p[3], p[4]
+	row := a.rows(p[2], n)
+	for all := a.words(p[0], service.MovedColumnWords*p[1]); len(all) > 0 && a.err == nil; all = all[service.MovedColumnWords:] {
+		read := a.column(int64(all[0]), int64(all[1]), int64(all[2]), int64(all[3]))
+		to, base, width, inOrder := int64(all[4]), int64(all[5]), int64(all[6]), all[7] != 0
+		if width == 0 || n == 0 {
+			continue
+		}
+		into, err := m.Bytes(cuda.Pointer(to+first*width), uint64(n*width))
+		if err != nil {
+			return err
+		}
+		for i := int64(0); i < n && a.err == nil; i++ {
+			from := i
+			if !inOrder {
+				from = row(i)
+			}
+			offset := uint64(read(from) - base)
+			for b := range width {
+				into[i*width+b] = byte(offset >> (8 * b))
+			}
+		}
+	}
+	return a.err
+}

@@ -1,0 +1,556 @@
+package gpu
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/primitives/service"
+	"github.com/redfoxdb/redfox/runtime/order"
+	"github.com/redfoxdb/redfox/runtime/woven"
+)
+
+// Number appends the tuples of a relation with their numbers within groups.
+func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
+	from := r.relations[c.From]
+	_, n, err = from.version(r.ctx, harmony.Full)
+	if err != nil {
+		return 0, false, err
+	}
+	keys := groupKeys(c.Group)
+	for _, col := range c.Order {
+		keys = append(keys, order.Key{Col: col})
+	}
+	if n < r.sizes.order || n >= mostSorted || !r.isOrdered(from) {
+		return 0, false, nil
+	}
+	o, err := r.newOrdering(from, n, keys, true)
+	if err != nil {
+		return 0, false, err
+	}
+	return n, true, o.finish(c.To, func() error {
+		if err := o.sort(); err != nil {
+			return err
+		}
+		places, err := o.places(c.Group)
+		if err != nil {
+			return err
+		}
+		return o.move(r.relations[c.To], n, places)
+	})
+}
+
+// TopK appends the first tuples of a relation.
+func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
+	from := r.relations[c.From]
+	_, n, err := from.version(r.ctx, harmony.Full)
+	if err != nil {
+		return 0, false, err
+	}
+	kept = min(c.Limit, n)
+	few := len(c.Group) == 0 && kept <= r.sizes.ranked/2 // are put in order without a sort
+	if !few && n < r.sizes.order || n >= mostSorted || !r.isOrdered(from) {
+		return 0, false, nil
+	}
+	if kept <= 0 {
+		return 0, true, nil
+	}
+	keys := groupKeys(c.Group)
+	for _, k := range c.By {
+		keys = append(keys, order.Key{Col: woven.ColumnIndex(c.From.Cols, k.Col), Desc: k.Desc})
+	}
+	o, err := r.newOrdering(from, n, keys, true)
+	if err != nil {
+		return 0, false, err
+	}
+	err = o.finish(c.To, func() error {
+		done := false
+		if few {
+			if done, err = o.first(kept); err != nil {
+				return err
+			}
+		}
+		if !done {
+			if err := o.sort(); err != nil {
+				return err
+			}
+		}
+		if len(c.Group) > 0 {
+			if kept, err = o.firstOfGroups(c.Group, c.Limit); err != nil {
+				return err
+			}
+		}
+		return o.move(r.relations[c.To], kept, buffer{})
+	})
+	return kept, true, err
+}
+
+// KeysDiffer reports whether no two tuples of a relation agree on its key.
+func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
+	rel := r.relations[decl]
+	_, n, err := rel.version(r.ctx, harmony.Full)
+	if err != nil {
+		return false, false, err
+	}
+	if n < r.sizes.order || n >= mostSorted {
+		return false, false, nil
+	}
+	key := make([]int, decl.Keys)
+	for i := range key {
+		key[i] = i
+	}
+	o, err := r.newOrdering(rel, n, groupKeys(key), false)
+	if err != nil {
+		return false, false, err
+	}
+	groups := int64(0)
+	err = o.finish(decl, func() error {
+		if err := o.sort(); err != nil {
+			return err
+		}
+		_, groups, err = o.groups(key, true)
+		return err
+	})
+	return groups == n, true, err
+}
+
+// mostSorted bounds the rows of a sort: places in them have 30 bits.
+const mostSorted = 1 << 30
+
+// isOrdered reports whether the words of all columns order as numbers do. Codes of
+// strings do where the dictionary is sorted.
+func (r *run) isOrdered(rel *relation) bool {
+	for i, c := range rel.decl.Cols {
+		if c.Type.Kind != scalar.String {
+			continue
+		}
+		if d := r.Dict(rel.decl, i); d == nil || d.Sorted() < d.Len() {
+			return false
+		}
+	}
+	return true
+}
+
+func groupKeys(cols []int) (keys []order.Key) {
+	for _, c := range cols {
+		keys = append(keys, order.Key{Col: c})
+	}
+	return keys
+}
+
+// ordering puts rows of a relation in an order on the device.
+type ordering struct {
+	*run
+	from   *relation
+	n      int64
+	bits   []orderBits // of a row's key, the highest first
+	rows   buffer      // row numbers in the order, none for all as they stand
+	owns   []buffer    // that are freed at the end
+	launch func(service.Launch) error
+}
+
+// orderBits is a column's part of a key.
+type orderBits struct {
+	service.OrderField
+	bits int64 // all of the column's number
+}
+
+// newOrdering plans the keys of n rows: the given columns and, if all are wanted, the
+// others after them.
+func (r *run) newOrdering(from *relation, n int64, keys []order.Key, all bool) (*ordering, error) {
+	kernels, err := r.engine.sorting()
+	if err != nil {
+		return nil, err
+	}
+	o := &ordering{run: r, from: from, n: n}
+	o.launch = func(l service.Launch) error { return r.serve(kernels[l.Kernel], l) }
+	used := make([]bool, len(from.cols))
+	add := func(k order.Key) error {
+		if used[k.Col] {
+			return nil
+		}
+		used[k.Col] = true
+		b, err := o.column(k)
+		if err == nil && b.bits > 0 {
+			o.bits = append(o.bits, b)
+		}
+		return err
+	}
+	for _, k := range keys {
+		if err := add(k); err != nil {
+			return nil, err
+		}
+	}
+	for i := range from.cols {
+		if !all {
+			break
+		}
+		if err := add(order.Key{Col: i}); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// stored returns a column as kernels read it.
+func (o *ordering) stored(col int) (service.OrderField, error) {
+	c := o.from.cols[col]
+	f := service.OrderField{Data: c.data.word(), Base: c.Base, Step: c.Step, Width: int64(c.Width)}
+	if c.loaded != nil {
+		var err error
+		if f.Data, err = o.residentColumn(o.ctx, o.from.what, c.loaded); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// column returns how the values of a column become numbers that order as is wanted.
+func (o *ordering) column(k order.Key) (b orderBits, err error) {
+	if b.OrderField, err = o.stored(k.Col); err != nil {
+		return b, err
+	}
+	b.Descends = k.Desc
+	bound := o.Ranges.Column(o.from.decl, k.Col)
+	kind := o.from.decl.Cols[k.Col].Type.Kind
+	if kind == scalar.Float || kind == scalar.Uint && bound.Lo < 0 {
+		// Their bounds are not those of what they are mapped to.
+		bound.Lo, bound.Hi = math.MinInt64, math.MaxInt64
+		b.Kind = service.OrderUnsigned
+		if kind == scalar.Float {
+			b.Kind = service.OrderFloat
+		}
+	}
+	b.bits = int64(bits.Len64(uint64(bound.Hi) - uint64(bound.Lo)))
+	if b.First = bound.Lo; k.Desc {
+		b.First = bound.Hi
+	}
+	return b, nil
+}
+
+// levels cuts the keys into words of so many bits, the highest first. All but the last
+// are full.
+func (o *ordering) levels(size int64) (levels [][]service.OrderField, last int64) {
+	room := int64(0)
+	for _, b := range o.bits {
+		for left := b.bits; left > 0; {
+			if room == 0 {
+				levels, room = append(levels, nil), size
+			}
+			n := min(left, room)
+			left, room = left-n, room-n
+			f := b.OrderField
+			f.Drop, f.Bits, f.At = left, n, room
+			levels[len(levels)-1] = append(levels[len(levels)-1], f)
+		}
+	}
+	// The last level has its bits at the bottom.
+	if len(levels) > 0 {
+		for i := range levels[len(levels)-1] {
+			levels[len(levels)-1][i].At -= room
+		}
+	}
+	return levels, size - room
+}
+
+// memory is for as long as the ordering is at work.
+func (o *ordering) memory(bytes int64) (b buffer, err error) {
+	if err = o.alloc(&b, "the order of "+o.from.what, bytes); err == nil {
+		o.owns = append(o.owns, b)
+	}
+	return b, err
+}
+
+// table puts words on the device.
+func (o *ordering) table(words []int64) (buffer, error) {
+	b, err := o.memory(int64(8 * len(words)))
+	if err != nil {
+		return b, err
+	}
+	return b, o.control.put(o.ctx, b.at, words...)
+}
+
+// keys makes keys of size bytes of rows.
+func (o *ordering) keys(to int64, size int64, level []service.OrderField, rows buffer, n int64) error {
+	fields, err := o.table(service.AppendOrderFields(nil, level))
+	if err != nil {
+		return err
+	}
+	return o.launch(service.OrderKeys(to, size, rows.word(), fields.word(), int64(len(level)), n))
+}
+
+// sort puts all rows in order: by 32 bits of the keys at a time, the lowest first.
+func (o *ordering) sort() error {
+	levels, last := o.levels(32)
+	if len(levels) == 0 {
+		return nil // all rows are the same
+	}
+	var keys, rows [2]buffer
+	for i := range 2 {
+		var err error
+		if keys[i], err = o.memory(4 * o.n); err != nil {
+			return err
+		}
+		if rows[i], err = o.memory(4 * o.n); err != nil {
+			return err
+		}
+	}
+	const passes, digit = 4, 8
+	each := service.PairsScratch(o.n)
+	zeroed, err := o.memory(8*service.PairsCounts + passes*each)
+	if err != nil {
+		return err
+	}
+	for at := len(levels) - 1; at >= 0; at-- {
+		width := int64(32)
+		if at == len(levels)-1 {
+			width = last
+		}
+		if err := o.zero(zeroed); err != nil {
+			return err
+		}
+		if err := o.keys(keys[0].word(), 4, levels[at], o.rows, o.n); err != nil {
+			return err
+		}
+		if err := o.launch(service.PairsCount(keys[0].word(), o.n, zeroed.word())); err != nil {
+			return err
+		}
+		scratch := zeroed.word() + 8*service.PairsCounts
+		for shift := int64(0); shift < width; shift += digit {
+			err := o.launch(service.PairsMove(keys[1].word(), rows[1].word(), keys[0].word(), o.rows.word(), o.n, shift, zeroed.word(), scratch))
+			if err != nil {
+				return err
+			}
+			scratch += each
+			o.rows = rows[1]
+			keys[0], keys[1] = keys[1], keys[0]
+			rows[0], rows[1] = rows[1], rows[0]
+		}
+	}
+	return nil
+}
+
+// first finds the first rows in order without a sort of all. It is not done if there
+// are too many that only the end of their keys would tell apart.
+func (o *ordering) first(limit int64) (done bool, err error) {
+	levels, _ := o.levels(64)
+	if len(levels) == 0 {
+		return true, nil
+	}
+	rows, n := buffer{}, o.n
+	if n > o.sizes.ranked {
+		if rows, n, err = o.candidates(levels, limit); err != nil || n > o.sizes.ranked {
+			return false, err
+		}
+	}
+	keys, err := o.memory(8 * n * int64(len(levels)))
+	if err != nil {
+		return false, err
+	}
+	for i, level := range levels {
+		if err := o.keys(keys.word()+8*n*int64(i), 8, level, rows, n); err != nil {
+			return false, err
+		}
+	}
+	if o.rows, err = o.memory(4 * limit); err != nil {
+		return false, err
+	}
+	return true, o.launch(service.Rank(o.rows.word(), rows.word(), keys.word(), int64(len(levels)), n, limit))
+}
+
+// candidates finds the rows that are among the first by the first 64 bits of their keys,
+// and how many they are. It does not have more than can be ranked.
+func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows buffer, n int64, err error) {
+	width := int64(0)
+	for _, f := range levels[0] {
+		width += f.Bits
+	}
+	keys, err := o.memory(8 * o.n)
+	if err != nil {
+		return rows, 0, err
+	}
+	if err := o.keys(keys.word(), 8, levels[0], buffer{}, o.n); err != nil {
+		return rows, 0, err
+	}
+	state, err := o.memory(8 * service.SelectState)
+	if err != nil {
+		return rows, 0, err
+	}
+	if err := o.zero(state); err != nil {
+		return rows, 0, err
+	}
+	if err := o.control.put(o.ctx, state.at+8*service.SelectPlace, limit); err != nil {
+		return rows, 0, err
+	}
+	for shift := (width - 1) / service.SelectBits * service.SelectBits; shift >= 0; shift -= service.SelectBits {
+		if err := o.launch(service.Select(keys.word(), o.n, shift, state.word())); err != nil {
+			return rows, 0, err
+		}
+	}
+	if rows, err = o.memory(4 * o.sizes.ranked); err != nil {
+		return rows, 0, err
+	}
+	if err := o.control.set(o.ctx, countWord, 0); err != nil {
+		return rows, 0, err
+	}
+	if err := o.launch(service.SelectUpTo(rows.word(), o.sizes.ranked, keys.word(), o.n, state.word(), int64(o.control.at(countWord)))); err != nil {
+		return rows, 0, err
+	}
+	n, err = o.count()
+	return rows, n, err
+}
+
+// count waits for what a kernel has put at countWord.
+func (o *ordering) count() (int64, error) {
+	o.control.fresh = false
+	err := o.run.sync(o.ctx)
+	return o.control.mirror[countWord], err
+}
+
+// groups numbers the groups of rows in order that agree on columns: for each row, in
+// the order, the number of its group, from 1. If it is wanted, it waits for how many
+// there are.
+func (o *ordering) groups(cols []int, wanted bool) (numbers buffer, n int64, err error) {
+	if numbers, err = o.memory(8 * o.n); err != nil {
+		return numbers, 0, err
+	}
+	var fields []service.OrderField
+	for _, c := range cols {
+		f, err := o.stored(c)
+		if err != nil {
+			return numbers, 0, err
+		}
+		fields = append(fields, f)
+	}
+	columns, err := o.table(service.AppendOrderFields(nil, fields))
+	if err != nil {
+		return numbers, 0, err
+	}
+	if err := o.launch(service.Heads(numbers.word(), o.rows.word(), columns.word(), int64(len(fields)), o.n)); err != nil {
+		return numbers, 0, err
+	}
+	if err := o.scan(numbers, o.n, true); err != nil || !wanted {
+		return numbers, 0, err
+	}
+	n, err = o.countOf(numbers, o.n-1)
+	return numbers, n, err
+}
+
+// countOf waits for a word.
+func (o *ordering) countOf(words buffer, at int64) (int64, error) {
+	if err := o.lane.stream.Copy(o.control.at(countWord), words.at+cuda.Pointer(8*at), 8); err != nil {
+		return 0, err
+	}
+	return o.count()
+}
+
+// places numbers rows in order within the groups that agree on columns.
+func (o *ordering) places(cols []int) (buffer, error) {
+	if len(cols) == 0 {
+		numbers, err := o.memory(8 * o.n)
+		if err != nil {
+			return numbers, err
+		}
+		return numbers, o.launch(service.Places(numbers.word(), 0, o.n))
+	}
+	numbers, _, err := o.groups(cols, false)
+	if err != nil {
+		return numbers, err
+	}
+	starts, err := o.memory(8 * o.n)
+	if err != nil {
+		return numbers, err
+	}
+	if err := o.launch(service.Starts(starts.word(), numbers.word(), o.n)); err != nil {
+		return numbers, err
+	}
+	return numbers, o.launch(service.Places(numbers.word(), starts.word(), o.n))
+}
+
+// firstOfGroups keeps the first rows in order of each group, and returns how many they
+// are.
+func (o *ordering) firstOfGroups(cols []int, limit int64) (int64, error) {
+	places, err := o.places(cols)
+	if err != nil {
+		return 0, err
+	}
+	sums, err := o.memory(8 * (o.n + 1))
+	if err != nil {
+		return 0, err
+	}
+	if err := o.lane.stream.Copy(sums.at, places.at, uint64(8*o.n)); err != nil {
+		return 0, err
+	}
+	if err := o.launch(service.Below(sums.word(), limit, o.n)); err != nil {
+		return 0, err
+	}
+	if err := o.fill(sums, o.n, o.n+1, 0); err != nil {
+		return 0, err
+	}
+	if err := o.scan(sums, o.n+1, false); err != nil {
+		return 0, err
+	}
+	kept, err := o.countOf(sums, o.n)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := o.memory(4 * o.n)
+	if err != nil {
+		return 0, err
+	}
+	err = o.launch(service.Keep(rows.word(), o.rows.word(), sums.word(), o.n))
+	o.rows = rows
+	return kept, err
+}
+
+// move appends the first rows in order to a relation, with their places, if there are
+// any, as the last column.
+func (o *ordering) move(to *relation, n int64, places buffer) error {
+	if _, err := to.rows(o.ctx); err != nil {
+		return err
+	}
+	if err := to.makeRoom(o.ctx, n, n); err != nil {
+		return err
+	}
+	var columns []service.MovedColumn
+	for i, c := range to.cols {
+		m := service.MovedColumn{Data: places.word(), Step: 1, Width: 8, InOrder: true}
+		if i < len(o.from.cols) {
+			f, err := o.stored(i)
+			if err != nil {
+				return err
+			}
+			m = service.MovedColumn{Data: f.Data, Base: f.Base, Step: f.Step, Width: f.Width}
+		}
+		m.To, m.ToBase, m.ToWidth = c.data.word(), c.Base, int64(c.Width)
+		columns = append(columns, m)
+	}
+	table, err := o.table(service.AppendMovedColumns(nil, columns))
+	if err != nil {
+		return err
+	}
+	if err := o.launch(service.MoveRows(table.word(), int64(len(columns)), o.rows.word(), n, to.most)); err != nil {
+		return err
+	}
+	to.most += n
+	return o.control.set(o.ctx, to.gauge, to.most)
+}
+
+// finish does the work, on the time of a variable's command, and frees what it took.
+func (o *ordering) finish(of *harmony.Relation, work func() error) error {
+	end, err := o.begin(timedKernel, of.Name)
+	if err != nil {
+		return err
+	}
+	if err := work(); err != nil {
+		return err // what it took goes with the run
+	}
+	for i := range o.owns {
+		if err := o.free(&o.owns[i]); err != nil {
+			return err
+		}
+	}
+	return end()
+}

@@ -1,0 +1,114 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+)
+
+// orders are programs that put tuples in order, over r, which has columns of all types.
+var orders = []struct{ name, text string }{
+	{"the first, ascending", "top(f, u, i) <- r(i, u, f, _, _, _, _).\nlang:output:orderBy[`top] = \"f, u\".\nlang:output:limit[`top] = 5.\n"},
+	{"the first, descending", "top(u, d, i, t) <- r(i, u, _, d, _, _, t).\nlang:output:orderBy[`top] = \"u desc, d desc, t\".\nlang:output:limit[`top] = 7.\n"},
+	{"the first of strings", "top(s, b, i) <- r(i, _, _, _, s, b, _).\nlang:output:orderBy[`top] = \"b desc, s desc\".\nlang:output:limit[`top] = 6.\n"},
+	{"many", "top(d, i) <- r(i, _, _, d, _, _, _), i > -900.\nlang:output:orderBy[`top] = \"d desc\".\nlang:output:limit[`top] = 40.\n"},
+	{"more than there are", "top(d, i) <- r(i, _, _, d, _, _, _), i > 3.\nlang:output:orderBy[`top] = \"d desc\".\nlang:output:limit[`top] = 1000.\n"},
+	{"many alike", "g(b, s) <- r(_, _, _, _, s, b, _).\nh(b, i) <- g(b, _), r(i, _, _, _, _, b, _).\ntop(b, i) <- h(b, i).\nlang:output:orderBy[`top] = \"b\".\nlang:output:limit[`top] = 3.\n"},
+	{"numbers", "v(f) <- r(_, _, f, _, _, _, _).\nn[k] = f <- seq<<>> v(f).\n"},
+	{"numbers in groups", "v(s, u) <- r(_, u, _, _, s, _, _).\nn[s, k] = u <- seq<<>> v(s, u).\n"},
+	{"numbers in groups of floats", "v(f, i) <- r(i, _, f, _, _, _, _).\nn[f, k] = i <- seq<<>> v(f, i).\n"},
+	{"the first of groups", "v(s, u) <- r(_, u, _, _, s, _, _).\nn[s, k] = u <- seq<<>> v(s, u).\nlow(s, u) <- n[s, k] = u, k < 2.\n"},
+	{"a key that determines", "k[i] = d <- r(i, _, _, d, _, _, _), i > 0.\n"},
+	{"a key that does not", "k[s] = i <- r(i, _, _, _, s, _, _), i < 5.\n"},
+}
+
+const orderedFacts = "r(i, u, f, d, s, b, t) -> int(i), uint(u), float(f), decimal[18,2](d), string(s), boolean(b), datetime(t).\n"
+
+// tuplesOf makes n tuples of r, with values that come often and those at the ends of
+// their types.
+func tuplesOf(n int) oracle.Facts {
+	r := rand.New(rand.NewPCG(uint64(n), 5))
+	floats := []float64{0, -1.5, 1e300, -1e300, math.Inf(1), math.Inf(-1), 3.25}
+	uints := []int64{0, 1, -1, math.MaxInt64, math.MinInt64, 12}
+	decimals := []int64{0, -1, 99, -100_000_000_000_000_000, 100_000_000_000_000_000}
+	var tuples []oracle.Tuple
+	for i := range n {
+		f := floats[r.IntN(len(floats))]
+		if r.IntN(2) == 0 {
+			f = r.NormFloat64()
+		}
+		tuples = append(tuples, oracle.Tuple{
+			scalar.OfInt(scalar.IntType, int64(i)-int64(n)/2),
+			scalar.OfInt(scalar.UintOf(64), uints[r.IntN(len(uints))]),
+			scalar.OfFloat(scalar.FloatType, f),
+			scalar.OfDecimal(2, decimals[r.IntN(len(decimals))]),
+			scalar.OfString(fmt.Sprint("s", r.IntN(5))),
+			scalar.OfBool(r.IntN(3) == 0),
+			scalar.OfDatetime(r.Int64N(1000) * 86400e6),
+		})
+	}
+	return oracle.Facts{"r": tuples}
+}
+
+// TestOrders compares orderings of the device with those of the go engine, for few rows,
+// for more than are ranked, and for several tiles.
+func TestOrders(t *testing.T) {
+	for _, c := range orders {
+		t.Run(c.name, func(t *testing.T) {
+			e, d := card{small: true}.open(t)
+			for _, n := range []int{1, 2, 9, 17, 100, 2500} {
+				plan, db := enginetest.Stored(t, orderedFacts+c.text, tuplesOf(n))
+				check(t, fmt.Sprintf("%d tuples", n), e, plan, db)
+				if err := d.Check(); err != nil {
+					t.Errorf("%d tuples: %v", n, err)
+				}
+			}
+			if e.sorts.functions == nil {
+				t.Error("nothing is put in order on the device")
+			}
+		})
+	}
+}
+
+// TestOrdersFail has calls of runs that put tuples in order fail.
+func TestOrdersFail(t *testing.T) {
+	plan, db := enginetest.Stored(t, orderedFacts+orders[1].text+orders[9].text, tuplesOf(60))
+	few := card{small: true}
+	e, d := few.open(t)
+	before := d.Calls()
+	check(t, "without faults", e, plan, db)
+	allocations := 0
+	for _, call := range emulated.Allocations {
+		allocations += d.Calls()[call] - before[call]
+	}
+	for n := 1; n <= allocations; n += 3 {
+		e, d := few.open(t)
+		if n%2 == 0 { // with the kernels that sort loaded
+			check(t, "without faults", e, plan, db)
+		}
+		d.Inject(emulated.Fault{Calls: emulated.Allocations, Nth: n, Times: 1, Code: emulated.OutOfMemory})
+		_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+		d.Heal()
+		var memory *runtime.MemoryError
+		var device *runtime.DeviceError
+		if err != nil && !errors.As(err, &memory) && !(errors.As(err, &device) && errors.Is(err, cuda.ErrOutOfMemory)) {
+			t.Errorf("allocation %d: %v", n, err)
+		}
+		check(t, fmt.Sprintf("after allocation %d failed", n), e, plan, db)
+	}
+	for _, call := range []string{"cuModuleLoadDataEx", "cuLaunchKernel"} {
+		for n := 1; n < 40; n += 5 {
+			few.fault(t, plan, db, call, n, emulated.InvalidValue)
+		}
+	}
+}
