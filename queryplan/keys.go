@@ -105,14 +105,24 @@ type properties struct {
 type columnSet struct {
 	list  []string
 	index map[string]bool
+	room  [8]string // of list, at first
 }
 
 // maxListed is how many columns a set has without an index.
 const maxListed = 24
 
 func setOf(cols []string) *columnSet {
-	s := &columnSet{list: make([]string, 0, len(cols))}
+	s := &columnSet{}
 	for _, c := range cols {
+		s.add(c)
+	}
+	return s
+}
+
+// without returns a set of all columns of a list but one.
+func without(cols []string, at int) *columnSet {
+	s := setOf(cols[:at])
+	for _, c := range cols[at+1:] {
 		s.add(c)
 	}
 	return s
@@ -129,6 +139,9 @@ func (s *columnSet) has(col string) bool {
 func (s *columnSet) add(col string) bool {
 	if s.has(col) {
 		return false
+	}
+	if s.list == nil {
+		s.list = s.room[:0]
 	}
 	s.list = append(s.list, col)
 	switch {
@@ -180,9 +193,17 @@ func (p *properties) isKey(s *columnSet) bool {
 
 // depend records that from determines to, both among the operator's columns.
 func (p *properties) depend(from []string, to ...string) {
-	to = slices.DeleteFunc(slices.Clone(to), func(c string) bool { return slices.Contains(from, c) })
-	if len(to) > 0 && len(p.fds) < maxFDs {
-		p.fds = append(p.fds, dependency{from, to})
+	if len(p.fds) == maxFDs {
+		return
+	}
+	others := make([]string, 0, len(to))
+	for _, c := range to {
+		if !slices.Contains(from, c) {
+			others = append(others, c)
+		}
+	}
+	if len(others) > 0 {
+		p.fds = append(p.fds, dependency{from, others})
 	}
 }
 
@@ -201,9 +222,8 @@ func (p *properties) minimise() {
 	for i, key := range p.keys {
 		key = slices.Clone(key)
 		for at := len(key) - 1; at >= 0; at-- {
-			rest := slices.Delete(slices.Clone(key), at, at+1)
-			if p.closure(setOf(rest)).has(key[at]) {
-				key = rest
+			if p.closure(without(key, at)).has(key[at]) {
+				key = slices.Delete(key, at, at+1)
 			}
 		}
 		slices.Sort(key)

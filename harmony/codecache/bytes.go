@@ -1,6 +1,9 @@
 package codecache
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"unsafe"
+)
 
 // bytes writes code so that parseCode reads it.
 func (c *Code) bytes() []byte {
@@ -9,12 +12,13 @@ func (c *Code) bytes() []byte {
 	return append(b, c.Text...)
 }
 
+// parseCode takes the bytes over.
 func parseCode(data []byte) (*Code, bool) {
 	r := reader{data}
 	c := &Code{module: r.text()}
 	asked, ok := parseQuestions([]byte(r.text()))
 	c.asked = asked
-	c.Text = string(r.rest)
+	c.Text = unsafe.String(unsafe.SliceData(r.rest), len(r.rest)) // long, and data is nobody else's
 	return c, ok && r.rest != nil
 }
 

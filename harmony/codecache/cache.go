@@ -8,7 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 )
 
-// Store keeps bytes under keys, as package kernelcache does.
+// Store keeps bytes under keys, as package kernelcache does. Those that Get returns are
+// not changed later.
 type Store interface {
 	Get(key string) ([]byte, bool)
 	Put(key string, object []byte)

@@ -11,7 +11,7 @@
 //
 // The folder is REDFOX_CACHE's, or redfox in the user's folder of caches; with
 // REDFOX_CACHE set to nothing there is no cache. An entry is one file, named by
-// the SHA-256 of its key. It holds that sum again, the length and the SHA-256 of
+// the SHA-256 of its key. It holds that sum again, the length and the CRC-32C of
 // the object, and the object. A file is written beside its place and renamed, so
 // any number of processes may use one folder at once.
 //
