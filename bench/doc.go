@@ -2,6 +2,7 @@
 // with the same number of threads, and prints one table a suite.
 //
 //	go run ./bench [flags] [tc|triangles|tpch|cpu|fusion|latency|gpu|load|check|memory]...
+//	go run ./bench [-sf SCALE] [-out DIR] [-seed N] ssbgen
 //
 // The peer is the `duckdb` Python package, called through duckdb_peer.py; an
 // answer that differs from the peer's fails the run. Times are medians over

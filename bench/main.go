@@ -27,6 +27,10 @@ type config struct {
 	scale   float64
 	json    string
 	redfox  string
+	ssb     string
+	sf      float64
+	out     string
+	seed    uint64
 }
 
 // suite is one table of measurements.
@@ -48,6 +52,11 @@ var suites = []suite{
 	{"memory", "peak memory of a closure, a process each", benchMemory},
 }
 
+// generators make data. They run where they are named only.
+var generators = []suite{
+	{"ssbgen", "makes data of the Star Schema Benchmark of a scale factor, in a folder", generateSSB},
+}
+
 func main() {
 	var c config
 	flag.StringVar(&c.python, "python", "python3", "Python interpreter that has the duckdb package")
@@ -60,6 +69,10 @@ func main() {
 	flag.Float64Var(&c.scale, "scale", 1, "of the suite gpu: part of the rows")
 	flag.StringVar(&c.json, "json", "", "of the suite gpu: file that gets the table as JSON")
 	flag.StringVar(&c.redfox, "redfox", "", "of the suite gpu: the command to measure cold processes of; none when empty")
+	flag.StringVar(&c.ssb, "ssb", ssbFolder, "folder of SSB's Parquet files; made with: go run ./bench ssbgen")
+	flag.Float64Var(&c.sf, "sf", 1, "of ssbgen: scale factor")
+	flag.StringVar(&c.out, "out", ssbFolder, "of ssbgen: folder that gets the files")
+	flag.Uint64Var(&c.seed, "seed", 1, "of ssbgen: seed of the data")
 	flag.Usage = usage
 	flag.Parse()
 	debug.SetGCPercent(25) // as the command line does
@@ -69,14 +82,15 @@ func main() {
 			names = append(names, s.name)
 		}
 	}
+	all := slices.Concat(suites, generators)
 	for _, name := range names {
-		i := slices.IndexFunc(suites, func(s suite) bool { return s.name == name })
+		i := slices.IndexFunc(all, func(s suite) bool { return s.name == name })
 		if i < 0 {
 			fmt.Fprintf(os.Stderr, "bench: no suite is called %q\n", name)
 			usage()
 			os.Exit(2)
 		}
-		if err := suites[i].run(context.Background(), c); err != nil {
+		if err := all[i].run(context.Background(), c); err != nil {
 			fmt.Fprintf(os.Stderr, "bench %s: %v\n", name, err)
 			os.Exit(1)
 		}
@@ -86,6 +100,10 @@ func main() {
 func usage() {
 	fmt.Fprintln(os.Stderr, "usage: go run ./bench [flags] [suite]...\n\nsuites:")
 	for _, s := range suites {
+		fmt.Fprintf(os.Stderr, "  %-10s %s\n", s.name, s.doc)
+	}
+	fmt.Fprintln(os.Stderr, "\ndata:")
+	for _, s := range generators {
 		fmt.Fprintf(os.Stderr, "  %-10s %s\n", s.name, s.doc)
 	}
 	fmt.Fprintln(os.Stderr, "\nflags:")
