@@ -430,3 +430,24 @@ func TestFailures(t *testing.T) {
 		t.Error("a folder that can not be made: no error")
 	}
 }
+
+// TestSmallData wants that the data of the project's tests would be made again, so that
+// a seed means the same data from version to version.
+func TestSmallData(t *testing.T) {
+	for _, table := range (Options{Scale: 0.01, Seed: 108}).tables() {
+		data, err := os.ReadFile(filepath.Join("../../testdata/ssb/sf0.01", table.name+".parquet"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := readParquet(t, data)
+		got := valuesOf(t, table.make(0, table.units))
+		for name := range got {
+			if !slices.Equal(got[name], want[name]) {
+				t.Errorf("%s: other values in %s", table.name, name)
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s has %d columns, not %d", table.name, len(got), len(want))
+		}
+	}
+}
