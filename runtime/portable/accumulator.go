@@ -16,8 +16,9 @@ type accumulator interface {
 	// ids[k]; nil numbers are 0, 1, and so on. Different groups may be merged out of
 	// one accumulator at the same time.
 	merge(from accumulator, numbers, ids []uint32)
-	// result returns a group's word, and whether it fits the type.
-	result(g int, agg queryplan.Agg, in scalar.Type, counts []int64) (int64, bool)
+	// results sets the words of the groups, and calls misfit with each whose word does
+	// not fit the type.
+	results(col []int64, agg *queryplan.Agg, in scalar.Type, counts []int64, misfit func(g int))
 }
 
 // numberAt is numbers[k], or k if there are no numbers.
@@ -47,7 +48,20 @@ func (a *wholeAcc) merge(from accumulator, numbers, ids []uint32) {
 	a.wholeSum.merge(from.(*wholeAcc).wholeSum, numbers, ids)
 }
 
-func (a *wholeAcc) result(g int, agg queryplan.Agg, in scalar.Type, counts []int64) (int64, bool) {
+func (a *wholeAcc) results(col []int64, agg *queryplan.Agg, in scalar.Type, counts []int64, misfit func(g int)) {
+	if agg.Fn == queryplan.Total && a.wide == nil && a.limit > 0 && interval.OfType(agg.Out.Type) == interval.All {
+		copy(col, a.part)
+		return
+	}
+	for g := range col {
+		var ok bool
+		if col[g], ok = a.result(g, agg, in, counts); !ok {
+			misfit(g)
+		}
+	}
+}
+
+func (a *wholeAcc) result(g int, agg *queryplan.Agg, in scalar.Type, counts []int64) (int64, bool) {
 	sum, ok := a.total(g), true
 	out := agg.Out.Type
 	if agg.Fn == queryplan.Avg {
@@ -75,12 +89,14 @@ func (a *floatAcc) merge(from accumulator, numbers, ids []uint32) {
 	a.floatSum.merge(&from.(*floatAcc).floatSum, numbers, ids)
 }
 
-func (a *floatAcc) result(g int, agg queryplan.Agg, _ scalar.Type, counts []int64) (int64, bool) {
-	f := a.total(g)
-	if agg.Fn == queryplan.Avg {
-		f /= float64(counts[g])
+func (a *floatAcc) results(col []int64, agg *queryplan.Agg, _ scalar.Type, counts []int64, _ func(int)) {
+	for g := range col {
+		f := a.total(g)
+		if agg.Fn == queryplan.Avg {
+			f /= float64(counts[g])
+		}
+		col[g] = int64(scalar.OfFloat(agg.Out.Type, f).Bits())
 	}
-	return int64(scalar.OfFloat(agg.Out.Type, f).Bits()), true
 }
 
 // extreme is Min and Max of types whose words order by scalar.Ordered.
@@ -131,9 +147,12 @@ func (a *extreme) merge(from accumulator, numbers, ids []uint32) {
 	}
 }
 
-func (a *extreme) result(g int, _ queryplan.Agg, _ scalar.Type, _ []int64) (int64, bool) {
-	// scalar.Ordered is its own inverse.
-	return scalar.Ordered(a.kind, a.best[g]^a.flip()), true
+func (a *extreme) results(col []int64, _ *queryplan.Agg, _ scalar.Type, _ []int64, _ func(int)) {
+	flip := a.flip()
+	for g := range col {
+		// scalar.Ordered is its own inverse.
+		col[g] = scalar.Ordered(a.kind, a.best[g]^flip)
+	}
 }
 
 // stringExtreme is Min and Max of strings whose codes are in no order.
@@ -178,6 +197,6 @@ func (a *stringExtreme) merge(from accumulator, numbers, ids []uint32) {
 	}
 }
 
-func (a *stringExtreme) result(g int, _ queryplan.Agg, _ scalar.Type, _ []int64) (int64, bool) {
-	return a.best[g], true
+func (a *stringExtreme) results(col []int64, _ *queryplan.Agg, _ scalar.Type, _ []int64, _ func(int)) {
+	copy(col, a.best)
 }

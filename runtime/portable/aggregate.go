@@ -24,6 +24,8 @@ type aggregation struct {
 	// share one.
 	accs []accSpec
 	uses []int // of each aggregate; -1 for Count
+	// counts says that the rows of each group are counted.
+	counts bool
 }
 
 type accSpec struct {
@@ -40,6 +42,7 @@ func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span
 	}
 	a.key = interval.NewLayout(ranges)
 	for _, g := range n.Aggs {
+		a.counts = a.counts || g.Fn == queryplan.Count || g.Fn == queryplan.Avg
 		if g.Fn == queryplan.Count {
 			a.in, a.uses = append(a.in, binding{}), append(a.uses, -1)
 			continue
@@ -134,20 +137,15 @@ func (a *aggregation) rows(r *run, t *groups) (p part, first *groupOverflow) {
 		a.key.Unpack(col, t.keys, i, t.n)
 		p.cols = append(p.cols, col)
 	}
-	t.spill()
-	for i, g := range a.node.Aggs {
+	for i := range a.node.Aggs {
+		g := &a.node.Aggs[i]
 		col := alloc[int64](r.mem, a.name, t.n)
 		p.cols = append(p.cols, col)
 		if g.Fn == queryplan.Count {
 			copy(col, t.counts)
 			continue
 		}
-		for k := range col {
-			w, ok := t.accs[a.uses[i]].result(k, g, a.in[i].typ, t.counts)
-			col[k] = w
-			if ok {
-				continue
-			}
+		t.accs[a.uses[i]].results(col, g, a.in[i].typ, t.counts, func(k int) {
 			o := &groupOverflow{agg: i}
 			for _, by := range p.cols[:len(a.by)] {
 				o.group = append(o.group, by[k])
@@ -155,7 +153,7 @@ func (a *aggregation) rows(r *run, t *groups) (p part, first *groupOverflow) {
 			if first == nil || a.compareGroups(o, first) < 0 {
 				first = o
 			}
-		}
+		})
 	}
 	return p, first
 }
@@ -214,8 +212,11 @@ func (o *groupOp) close() {}
 // table returns the table that the worker adds to.
 func (o *groupOp) table() *groups {
 	mine := &o.workers[o.w.id]
-	if n := len(*mine); n == 0 || (*mine)[n-1].full() {
-		*mine = append(*mine, newGroups(o.agg, o.w.run))
+	switch n := len(*mine); {
+	case n == 0:
+		*mine = append(*mine, newGroups(o.agg, o.w.run, 0))
+	case (*mine)[n-1].full():
+		*mine = append(*mine, newGroups(o.agg, o.w.run, o.w.run.opts.groups))
 	}
 	return (*mine)[len(*mine)-1]
 }
@@ -225,7 +226,9 @@ func (o *groupOp) push(b *batch) {
 	t.rows += b.n
 	if o.agg.key.Words == 0 {
 		t.number(nil)
-		t.counts[0] += int64(b.n)
+		if o.agg.counts {
+			t.counts[0] += int64(b.n)
+		}
 		for i, a := range t.accs {
 			a.add(nil, b.cols[o.in[i]][:b.n])
 		}
@@ -237,9 +240,10 @@ func (o *groupOp) push(b *batch) {
 	o.agg.key.Pack(o.keys, o.cols, b.n)
 	ids := o.ids[:b.n]
 	t.numberAll(o.keys, ids)
-	counts := t.counts
-	for _, g := range ids {
-		counts[g]++
+	if counts := t.counts; o.agg.counts {
+		for _, g := range ids {
+			counts[g]++
+		}
 	}
 	for i, a := range t.accs {
 		a.add(ids, b.cols[o.in[i]][:b.n])

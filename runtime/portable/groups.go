@@ -1,6 +1,9 @@
 package portable
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // groups is a hash table of groups: their packed keys, and the accumulators by
 // the group's number.
@@ -10,14 +13,19 @@ type groups struct {
 	n      int
 	keys   []uint64
 	direct []uint32 // 1 + the number of a group, by key
-	slots  []uint64 // pairs of key or hash, and 1 + the number
+	slots  []groupSlot
 	mask   uint64
 	counts []int64
 	accs   []accumulator
-	held   int64 // bytes accounted for accumulators
+	room   int   // of the accumulators, in groups
+	held   int64 // bytes accounted for them
 	limit  int   // of groups, see full
 	rows   int   // that were added
 }
+
+// groupSlot is a place of the hash table: a key of one word or the hash of a longer
+// one, and 1 + the group's number, 0 where there is none.
+type groupSlot struct{ word, number uint64 }
 
 // groupLimit is where a worker's table begins to outgrow the second-level cache.
 const groupLimit = 1 << 16
@@ -26,7 +34,8 @@ const groupLimit = 1 << 16
 // directly.
 const maxDirectGroups = 16
 
-func newGroups(a *aggregation, r *run) *groups {
+// newGroups returns a table with places for so many groups. More may come.
+func newGroups(a *aggregation, r *run, expected int) *groups {
 	mem := r.mem
 	t := &groups{agg: a, mem: mem, limit: r.opts.groups}
 	if a.key.Words == 1 && a.key.Bits <= maxDirectGroups {
@@ -34,6 +43,13 @@ func newGroups(a *aggregation, r *run) *groups {
 	}
 	for _, s := range a.accs {
 		t.accs = append(t.accs, newAccumulator(s))
+	}
+	if expected > 0 {
+		t.keys = regrow(mem, a.name, t.keys, expected*a.key.Words)
+		t.reserve(expected)
+		if t.direct == nil {
+			t.makeSlots(1 << bits.Len(uint(2*expected)))
+		}
 	}
 	return t
 }
@@ -56,15 +72,6 @@ func (t *groups) full() bool {
 	return true
 }
 
-// spill makes the accumulators ready to be read by several workers.
-func (t *groups) spill() {
-	for _, a := range t.accs {
-		if w, ok := a.(*wholeAcc); ok {
-			w.spill()
-		}
-	}
-}
-
 func (t *groups) free() {
 	free(t.mem, t.keys)
 	free(t.mem, t.direct)
@@ -73,23 +80,28 @@ func (t *groups) free() {
 	t.keys, t.direct, t.slots, t.held = nil, nil, nil, 0
 }
 
-// accBytes is what a group takes in the accumulators, about: their slices grow
-// by doubling.
+// accBytes is what a group takes in an accumulator, about: their slices grow by
+// doubling.
 const accBytes = 24
 
-// reserveGroups makes room for the accumulators of n groups.
-func (t *groups) reserveGroups(n int) {
-	if n <= len(t.counts) && n > 0 && len(t.counts) > 0 {
+// reserve makes room for the accumulators of n groups.
+func (t *groups) reserve(n int) {
+	if n <= t.room {
 		return
 	}
-	room := max(n, 2*len(t.counts), 16)
-	more := int64(room-len(t.counts)) * (8 + accBytes*int64(len(t.accs)))
+	room := max(n, 2*t.room, 16)
+	bytes := accBytes * len(t.accs)
+	if t.agg.counts {
+		bytes += 8
+		t.counts = growTo(t.counts, room)
+	}
+	more := int64(room-t.room) * int64(bytes)
 	t.mem.reserve(t.agg.name, more)
 	t.held += more
-	t.counts = growTo(t.counts, room)
 	for _, a := range t.accs {
 		a.grow(room)
 	}
+	t.room = room
 }
 
 // number returns a key's group, a new one if there is none.
@@ -108,7 +120,7 @@ func (t *groups) number(key []uint64) uint32 {
 		}
 		return *p - 1
 	}
-	if 4*(t.n+1) > len(t.slots) {
+	if 2*(t.n+1) > len(t.slots) {
 		t.rehash()
 	}
 	word, h := key[0], hashKey(key)
@@ -117,14 +129,13 @@ func (t *groups) number(key []uint64) uint32 {
 	}
 	at := h & t.mask
 	for {
-		g := t.slots[2*at+1]
-		if g == 0 {
-			t.slots[2*at] = word
+		slot := &t.slots[at]
+		if slot.number == 0 {
 			n := t.newGroup(key)
-			t.slots[2*at+1] = uint64(n)
+			*slot = groupSlot{word, uint64(n)}
 			return n - 1
 		}
-		if t.slots[2*at] == word && (kw == 1 || equalWords(t.keys[int(g-1)*kw:int(g)*kw], key)) {
+		if g := int(slot.number); slot.word == word && (kw == 1 || equalWords(t.keys[(g-1)*kw:g*kw], key)) {
 			return uint32(g - 1)
 		}
 		at = (at + 1) & t.mask
@@ -137,29 +148,35 @@ func (t *groups) newGroup(key []uint64) uint32 {
 	}
 	t.keys = append(regrow(t.mem, t.agg.name, t.keys, (t.n+1)*len(key)), key...)
 	t.n++
-	t.reserveGroups(t.n)
+	t.reserve(t.n)
 	return uint32(t.n)
 }
 
+func (t *groups) makeSlots(n int) {
+	t.slots = alloc[groupSlot](t.mem, t.agg.name, n)
+	t.mask = uint64(n - 1)
+}
+
+// leastSlots is the size of the smallest table.
+const leastSlots = 64
+
 func (t *groups) rehash() {
 	had := t.slots
-	size := max(64, len(had))
-	t.slots = alloc[uint64](t.mem, t.agg.name, 2*size)
-	t.mask = uint64(size - 1)
-	kw := t.agg.key.Words
-	for i := 0; i < len(had); i += 2 {
-		if had[i+1] == 0 {
+	t.makeSlots(max(leastSlots, 2*len(had)))
+	long := t.agg.key.Words > 1
+	for _, slot := range had {
+		if slot.number == 0 {
 			continue
 		}
-		h := had[i]
-		if kw == 1 {
+		h := slot.word
+		if !long {
 			h = hashWord(h)
 		}
 		at := h & t.mask
-		for t.slots[2*at+1] != 0 {
+		for t.slots[at].number != 0 {
 			at = (at + 1) & t.mask
 		}
-		t.slots[2*at], t.slots[2*at+1] = had[i], had[i+1]
+		t.slots[at] = slot
 	}
 	free(t.mem, had)
 }
@@ -185,9 +202,7 @@ func (t *groups) numberAll(keys []uint64, ids []uint32) {
 			ids[i] = g - 1
 		}
 	case kw == 1:
-		for i, k := range keys[:len(ids)] {
-			ids[i] = t.numberWord(k)
-		}
+		t.numberWords(keys, ids)
 	default:
 		for i := range ids {
 			ids[i] = t.number(keys[i*kw : i*kw+kw])
@@ -195,27 +210,56 @@ func (t *groups) numberAll(keys []uint64, ids []uint32) {
 	}
 }
 
-// numberWord is number for keys of one word that mostly are there.
-func (t *groups) numberWord(k uint64) uint32 {
-	if len(t.slots) > 0 {
-		for at := hashWord(k) & t.mask; t.slots[2*at+1] != 0; at = (at + 1) & t.mask {
-			if t.slots[2*at] == k {
-				return uint32(t.slots[2*at+1] - 1)
-			}
-		}
+// numberWords is numberAll for keys of one word, most of which are there. In rows that
+// are sorted by the key, or nearly, many keys are that of the row before.
+func (t *groups) numberWords(keys []uint64, ids []uint32) {
+	if len(ids) == 0 {
+		return
 	}
-	key := [1]uint64{k}
-	return t.number(key[:])
+	last, id := ^keys[0], uint32(0)
+	slots, mask := t.slots, t.mask
+	for i, k := range keys[:len(ids)] {
+		if k == last {
+			ids[i] = id
+			continue
+		}
+		last = k
+		at := hashWord(k) & mask
+		for {
+			if at >= uint64(len(slots)) || slots[at].number == 0 {
+				id = t.number(keys[i : i+1])
+				slots, mask = t.slots, t.mask
+				break
+			}
+			if slots[at].word == k {
+				id = uint32(slots[at].number - 1)
+				break
+			}
+			at = (at + 1) & mask
+		}
+		ids[i] = id
+	}
 }
 
 // merge adds groups of another table, as accumulator's merge does.
 func (t *groups) merge(from *groups, numbers []uint32, n int) {
 	kw := t.agg.key.Words
-	ids := make([]uint32, n)
-	for k := range ids {
-		g := int(numberAt(numbers, k))
-		ids[k] = t.number(from.keys[g*kw : g*kw+kw])
-		t.counts[ids[k]] += from.counts[g]
+	keys, ids := from.keys, make([]uint32, n)
+	if numbers != nil {
+		keys = make([]uint64, 0, n*kw)
+		for _, g := range numbers {
+			keys = append(keys, from.keys[int(g)*kw:int(g)*kw+kw]...)
+		}
+	}
+	if kw == 0 && n > 0 {
+		t.number(nil)
+	} else {
+		t.numberAll(keys, ids)
+	}
+	if t.agg.counts {
+		for k, id := range ids {
+			t.counts[id] += from.counts[numberAt(numbers, k)]
+		}
 	}
 	for i, a := range t.accs {
 		a.merge(from.accs[i], numbers, ids)
@@ -232,7 +276,6 @@ func mergeGroups(r *run, tables []*groups) []*groups {
 	total := 0
 	for _, t := range tables {
 		total += t.n
-		t.spill()
 	}
 	if len(tables) <= 1 {
 		return tables
@@ -245,20 +288,23 @@ func mergeGroups(r *run, tables []*groups) []*groups {
 		}
 		return tables[:1]
 	}
-	bits := uint(1)
-	for 1<<bits < maxPartitions && total>>bits > r.opts.groups/2 {
-		bits++
+	digits := uint(1)
+	for 1<<digits < maxPartitions && total>>digits > r.opts.groups/2 {
+		digits++
 	}
 	sorted := make([]partitioned, len(tables))
-	r.tasks(len(tables), func(i int) { sorted[i] = partition(tables[i], bits) })
-	merged := make([]*groups, 1<<bits)
+	r.tasks(len(tables), func(i int) { sorted[i] = partition(tables[i], digits) })
+	merged := make([]*groups, 1<<digits)
 	r.tasks(len(merged), func(p int) {
-		merged[p] = newGroups(agg, r)
+		most := 0
+		for _, s := range sorted {
+			most += len(s.part(p))
+		}
+		merged[p] = newGroups(agg, r, most)
 		for i, t := range tables {
-			numbers := sorted[i].numbers[sorted[i].starts[p]:sorted[i].starts[p+1]]
+			numbers := sorted[i].part(p)
 			merged[p].merge(t, numbers, len(numbers))
 		}
-		merged[p].spill()
 	})
 	for _, t := range tables {
 		t.free()
@@ -272,12 +318,14 @@ type partitioned struct {
 	starts  []int // of each partition, and the end
 }
 
-func partition(t *groups, bits uint) partitioned {
+func (s *partitioned) part(p int) []uint32 { return s.numbers[s.starts[p]:s.starts[p+1]] }
+
+func partition(t *groups, digits uint) partitioned {
 	kw := t.agg.key.Words
-	out := partitioned{numbers: make([]uint32, t.n), starts: make([]int, 1<<bits+2)}
+	out := partitioned{numbers: make([]uint32, t.n), starts: make([]int, 1<<digits+2)}
 	of := make([]uint16, t.n)
 	for g := range of {
-		p := hashKey(t.keys[g*kw:g*kw+kw]) >> (64 - bits)
+		p := hashKey(t.keys[g*kw:g*kw+kw]) >> (64 - digits)
 		of[g] = uint16(p)
 		out.starts[p+2]++
 	}
@@ -289,6 +337,6 @@ func partition(t *groups, bits uint) partitioned {
 		out.numbers[out.starts[p+1]] = uint32(g)
 		out.starts[p+1]++
 	}
-	out.starts = out.starts[:1<<bits+1]
+	out.starts = out.starts[:1<<digits+1]
 	return out
 }

@@ -11,12 +11,14 @@ import (
 
 // wholeSum accumulates totals of ints and decimals, in 128 bits. Where the
 // words' bounds allow many additions in 64 bits without overflow, rows are added
-// to a 64-bit part, which is spilled before it could overflow.
+// to a 64-bit part, which is spilled before it could overflow. Most sums never
+// are, and have no wide part then.
 type wholeSum struct {
 	unsigned bool
 	limit    int // rows that part can take; 0: add in 128 bits at once
 	added    int // rows in part
 
+	n    int // groups
 	part []int64
 	wide []uint64 // low and high word of each group
 }
@@ -38,10 +40,13 @@ func newWholeSum(t scalar.Type, rng interval.Interval) *wholeSum {
 }
 
 func (s *wholeSum) grow(n int) {
+	s.n = max(s.n, n)
 	if s.limit > 0 {
 		s.part = growTo(s.part, n)
 	}
-	s.wide = growTo(s.wide, 2*n)
+	if s.limit == 0 || s.wide != nil {
+		s.wide = growTo(s.wide, 2*n)
+	}
 }
 
 // growTo extends a slice with zeros to length n.
@@ -100,6 +105,7 @@ func (s *wholeSum) addWide(g uint32, lo, hi uint64) {
 }
 
 func (s *wholeSum) spill() {
+	s.wide = growTo(s.wide, 2*s.n)
 	for g, v := range s.part {
 		s.addWide(uint32(g), uint64(v), uint64(v>>63))
 		s.part[g] = 0
@@ -107,17 +113,37 @@ func (s *wholeSum) spill() {
 	s.added = 0
 }
 
-// merge adds groups of another sum, which has been spilled.
+// merge adds groups of another sum, which it only reads.
 func (s *wholeSum) merge(from *wholeSum, numbers, ids []uint32) {
+	if from.wide == nil && s.limit > 0 && from.added <= s.limit {
+		if s.added > s.limit-from.added {
+			s.spill()
+		}
+		s.added += from.added
+		for k, to := range ids {
+			s.part[to] += from.part[numberAt(numbers, k)]
+		}
+		return
+	}
+	if s.wide == nil {
+		s.wide = growTo(s.wide, 2*s.n)
+	}
 	for k, to := range ids {
-		g := numberAt(numbers, k)
-		s.addWide(to, from.wide[2*g], from.wide[2*g+1])
+		sum := from.total(int(numberAt(numbers, k)))
+		s.addWide(to, sum.Lo, uint64(sum.Hi))
 	}
 }
 
-// total returns a group's sum. Call spill first.
+// total returns a group's sum.
 func (s *wholeSum) total(g int) scalar.Int128 {
-	return scalar.Int128{Hi: int64(s.wide[2*g+1]), Lo: s.wide[2*g]}
+	var sum scalar.Int128
+	if s.wide != nil {
+		sum = scalar.Int128{Hi: int64(s.wide[2*g+1]), Lo: s.wide[2*g]}
+	}
+	if s.limit > 0 {
+		sum, _ = sum.Add(scalar.Int128Of(s.part[g]))
+	}
+	return sum
 }
 
 // floatSum accumulates float totals exactly, so that they do not depend on the
