@@ -3,6 +3,7 @@ package store
 import (
 	"math"
 	goruntime "runtime"
+	"slices"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -141,17 +142,60 @@ func (c *Column) WithDict(d *Dict, remap []uint32) *Column {
 		same.Dict = d
 		return &same
 	}
-	b := NewBuilder(c.Type, d)
-	words := make([]int64, min(c.n, chunkRows))
-	for from := 0; from < c.n; from += len(words) {
-		part := words[:min(len(words), c.n-from)]
-		c.Read(part, from)
-		for i, w := range part {
-			part[i] = int64(remap[w])
+	if c.n == 0 || !slices.IsSorted(remap) {
+		b := NewBuilder(c.Type, d)
+		words := make([]int64, min(c.n, chunkRows))
+		for from := 0; from < c.n; from += len(words) {
+			part := words[:min(len(words), c.n-from)]
+			c.Read(part, from)
+			for i, w := range part {
+				part[i] = int64(remap[w])
+			}
+			b.AppendWords(part)
 		}
-		b.AppendWords(part)
+		return b.Finish()
 	}
-	return b.Finish()
+	// The order of the codes stays, and with it what is known of them.
+	out := &Column{Type: c.Type, Dict: d, Step: 1, Stats: c.Stats, n: c.n}
+	least, greatest := remap[c.Stats.Min], remap[c.Stats.Max]
+	out.Base, out.Width = int64(least), widthOf(uint64(greatest-least))
+	out.Stats.Min, out.Stats.Max = int64(least), int64(greatest)
+	switch out.Width {
+	case 1:
+		out.U8 = recode[uint8](c, remap, least)
+	case 2:
+		out.U16 = recode[uint16](c, remap, least)
+	case 4:
+		out.U32 = recode[uint32](c, remap, least)
+	}
+	return out
+}
+
+// recode returns the new codes of a column's entries, less base.
+func recode[T unsigned](c *Column, remap []uint32, base uint32) []T {
+	out := make([]T, c.n)
+	switch c.Width {
+	case 1:
+		recodeEach(out, c.U8, c, remap, base)
+	case 2:
+		recodeEach(out, c.U16, c, remap, base)
+	case 4:
+		recodeEach(out, c.U32, c, remap, base)
+	}
+	goruntime.KeepAlive(c)
+	return out
+}
+
+func recodeEach[T, S unsigned](out []T, in []S, c *Column, remap []uint32, base uint32) {
+	// What a column's offset becomes stands at the offset: there are no more of them
+	// than entries of the dictionary.
+	codes := make([]T, (c.Stats.Max-c.Base)/c.Step+1)
+	for offset := range codes {
+		codes[offset] = T(remap[c.Base+c.Step*int64(offset)] - base)
+	}
+	for i, offset := range in {
+		out[i] = codes[offset]
+	}
 }
 
 type unsigned interface {

@@ -365,3 +365,53 @@ func TestDictConcurrently(t *testing.T) {
 		}
 	}
 }
+
+// TestWithDict recodes columns of all widths in dictionaries that begin, go on and end
+// otherwise, and in one whose order is another.
+func TestWithDict(t *testing.T) {
+	for _, n := range []int{1, 2, 200, 300, 70_000} {
+		strs := make([]string, n)
+		for i := range strs {
+			strs[i] = fmt.Sprintf("m%06d", i)
+		}
+		c := StringColumn(append(slices.Clone(strs), strs[n/2:]...))
+		grown := NewDict([]string{"z"})
+		for _, s := range strs {
+			grown.Intern(s)
+		}
+		for _, other := range []*Dict{NewDict([]string{"a", "m000001x", "z"}), NewDict(nil), grown} {
+			dicts := []*Dict{c.Dict, other}
+			merged, remaps := MergeDicts(dicts, []string{"b"})
+			for _, turn := range []*Column{c, c.Select([]uint32{uint32(n / 2), uint32(n - 1)}), c.Select(nil)} {
+				got := turn.WithDict(merged, remaps[0])
+				var want, have []string
+				for i := range turn.Len() {
+					want, have = append(want, turn.Value(i).Str()), append(have, got.Value(i).Str())
+				}
+				if !slices.Equal(want, have) {
+					t.Fatalf("%d strings: other ones after recoding", n)
+				}
+				words := make([]int64, got.Len())
+				got.Read(words, 0)
+				if rebuilt := NewBuilder(c.Type, merged); len(words) > 0 {
+					rebuilt.AppendWords(words)
+					fresh := rebuilt.Finish()
+					fresh.Stats.Distinct = got.Stats.Distinct // an estimate
+					if fresh.Stats != got.Stats || fresh.Width != got.Width {
+						t.Errorf("%d strings: %+v, width %d, want %+v, %d", n, got.Stats, got.Width, fresh.Stats, fresh.Width)
+					}
+				}
+			}
+		}
+	}
+	// A dictionary whose order is not that of the strings.
+	grown := NewDict([]string{"b"})
+	grown.Intern("a")
+	b := NewBuilder(scalar.StringType, grown)
+	b.AppendWords([]int64{0, 1, 0})
+	merged, remaps := MergeDicts([]*Dict{grown}, nil)
+	got := b.Finish().WithDict(merged, remaps[0])
+	if got.Value(0).Str() != "b" || got.Value(1).Str() != "a" || got.Stats.Min != 0 || got.Stats.Ascending {
+		t.Errorf("got %v, %v, %+v", got.Value(0), got.Value(1), got.Stats)
+	}
+}
