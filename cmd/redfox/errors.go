@@ -58,6 +58,12 @@ func (e *outputError) Unwrap() error { return e.err }
 // fmt --list, found something. It has been printed.
 var errFound = errors.New("found")
 
+// toldError is a failure that has been printed and leaves the exit code to be given.
+type toldError struct{ code int }
+
+// Error says no more than that something failed.
+func (e *toldError) Error() string { return "failed" }
+
 // errTimeout is the cause of a context that --timeout has ended.
 var errTimeout = errors.New("timeout")
 
@@ -67,9 +73,12 @@ func (con *console) report(err error, args []string) int {
 	var program *redfox.ProgramError
 	var usage *usageError
 	var internal *redfox.InternalError
+	var told *toldError
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.As(err, &told):
+		return told.code
 	case errors.Is(err, errFound):
 		return exitProgram
 	case errors.Is(err, errInterrupted):

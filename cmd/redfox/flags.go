@@ -11,6 +11,7 @@ import (
 
 // The groups of flags, as help shows them.
 const (
+	groupBench    = "Benchmark"
 	groupFacts    = "Facts"
 	groupResults  = "Results"
 	groupEngine   = "Engine"
@@ -43,7 +44,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Category: groupResults,
-			Usage: "write each exported predicate, and those of --print, to a file in the folder `DIR`"}
+			Usage: "write to files in the folder `DIR`: each exported predicate and those of --print; of bench, the figures as JSON and a chart as SVG"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "format", Aliases: []string{"f"}, Category: groupResults,
@@ -165,6 +166,42 @@ var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "list", Aliases: []string{"l"}, Category: groupResults,
 			Usage: "print the names of files that are not in canonical form; exit with 1 if there are any"}
+	},
+	func() cli.Flag {
+		return &cli.Float64Flag{Name: "sf", Category: groupBench, DefaultText: "what the data are",
+			Usage: "the scale factor `N` of the data, which is checked"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "data", Category: groupBench, DefaultText: "tpch/sf1, by suite and scale factor",
+			Usage: "read the tables from the folder `DIR`: DIR/TABLE.parquet"}
+	},
+	func() cli.Flag {
+		return &cli.StringSliceFlag{Name: "queries", Category: groupBench, DefaultText: "all",
+			Usage: "measure the queries `LIST`, such as q01,q06"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "queries-from", Category: groupBench, DefaultText: "those in the binary",
+			Usage: "read the queries from the folder `DIR`: schema.logic, q01.logic, sql/q01.sql and so on"}
+	},
+	func() cli.Flag {
+		return &cli.IntFlag{Name: "runs", Category: groupBench, Value: 10,
+			Usage: "run each query `N` times after the first; fewer where that takes longer than 20 s, but three"}
+	},
+	func() cli.Flag {
+		return &cli.StringSliceFlag{Name: "against", Category: groupBench, DefaultText: "none",
+			Usage: "show times of `PEER` beside ours: duckdb, published, or both with a comma"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "python", Category: groupBench, Value: "python3",
+			Usage: "the Python interpreter `FILE` has the module duckdb"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "shared-facts", Category: groupBench,
+			Usage: "load the facts of all queries once, instead of each query's for itself"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "each-pass-off", Category: groupBench,
+			Usage: "leave out each pass of the optimiser in turn, and kernel fusion, and show how much longer the queries take"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "json", Category: groupMessages,

@@ -91,6 +91,7 @@ func newApp(con *console) *cli.App {
 			inspectCommand(con),
 			explainCommand(con),
 			formatCommand(con),
+			benchCommand(con),
 			enginesCommand(con),
 			versionCommand(con),
 			helpCommand(con),

@@ -92,12 +92,13 @@ var layers = []layer{
 		"harmony/abi", "harmony/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/partition", "weaver/emit",
 		"runtime", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/kernelcache", "internal/buildid", "internal/llvm",
 	}},
-	{"cmd/redfox", []string{".", "frontend/diag"}},
+	{"internal/suite", []string{"testdata"}},
+	{"cmd/redfox", []string{".", "frontend/diag", "internal/ssbgen", "internal/suite"}},
 	{"cmd/redfox-selftest", []string{".", "internal/randprog"}},
 }
 
 // testOnly lists packages that only test files may import, and each other.
-var testOnly = []string{"internal/oracle", "internal/planref", "internal/harmonyref", "internal/enginetest", "internal/ptxas", "internal/cuda/cudatest", "internal/cuda/driver/conformance", "internal/lint"}
+var testOnly = []string{"internal/oracle", "internal/planref", "internal/harmonyref", "internal/enginetest", "internal/ptxas", "internal/testprograms", "internal/cuda/cudatest", "internal/cuda/driver/conformance", "internal/lint"}
 
 // commands lists further main packages; they use redfox as any program does.
 var commands = []string{"bench", "internal/runtests"}
@@ -114,7 +115,7 @@ func TestImports(t *testing.T) {
 		list, listed := allowed[pkg]
 		switch {
 		case slices.ContainsFunc(commands, func(c string) bool { return pkg == c || strings.HasPrefix(pkg, c+"/") }):
-			list = []string{".", "frontend/diag", "internal/ssbgen"}
+			list = []string{".", "frontend/diag", "internal/ssbgen", "internal/suite"}
 		case !listed && !inTests:
 			t.Errorf("%s: package %s is not in the import table; give it a layer", f.Path, pkg)
 			continue

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/suite"
+)
+
+// variant is the optimiser with something left out.
+type variant struct {
+	name   string
+	change func(*redfox.Options)
+	kernel bool // it changes kernels and not the plan
+
+	ratios []queryRatio // of the queries whose plan or kernels are others
+	sum    float64      // seconds of all queries
+	lost   []string     // queries that took too long, ran out of memory, or failed
+}
+
+// queryRatio is how many times as long a query takes.
+type queryRatio struct {
+	query string
+	ratio float64
+}
+
+// The bounds of a run with a pass off: some plans are hopeless without it.
+const (
+	slowFactor = 100             // times as long as with all passes
+	slowFloor  = 5 * time.Second // though at least so long
+	wildMemory = 4 << 30         // beside the facts, where --memory does not say
+)
+
+// eachPassOff measures every query with each optional pass left out that makes a
+// difference to its plan, and without kernel fusion. Runs with and without alternate, so
+// that what else the machine does is the same for both; answers must be the same.
+func (b *bench) eachPassOff(ctx context.Context) error {
+	if b.run.Memory == 0 {
+		b.run.Memory = b.db.Bytes() + wildMemory
+	}
+	var variants []*variant
+	for _, p := range redfox.Passes() {
+		if !p.Required && !slices.Contains(b.compile.Disable, p.Name) {
+			variants = append(variants, &variant{name: p.Name, change: func(o *redfox.Options) { o.Disable = append(slices.Clone(o.Disable), p.Name) }})
+		}
+	}
+	if b.run.Engine != "go" && !b.compile.NoFuse {
+		variants = append(variants, &variant{name: "kernel fusion", kernel: true, change: func(o *redfox.Options) { o.NoFuse = true }})
+	}
+	total := 0.0
+	for i, q := range b.queries {
+		base, err := b.baseline(ctx, q)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.Name, err)
+		}
+		total += base.seconds
+		for _, v := range variants {
+			b.progress.show(fmt.Sprintf("%s without %s, query %d of %d", q.Name, v.name, i+1, len(b.queries)))
+			err := b.vary(ctx, base, v)
+			if err == nil {
+				continue
+			}
+			if err := errors.Join(err, base.session.Close()); err != nil {
+				return fmt.Errorf("%s without %s: %w", q.Name, v.name, err)
+			}
+		}
+		if err := base.session.Close(); err != nil {
+			return err
+		}
+	}
+	b.progress.done()
+	write := func(w io.Writer) error { return b.writePasses(w, variants, total) }
+	if err := write(b.con.out); err != nil || b.out == "" {
+		return err
+	}
+	name := fmt.Sprintf("%s-sf%s-%s-passes.md", b.suite.Name, suite.FormatScale(b.report.Scale), b.run.Engine)
+	return b.con.output(ctx, filepath.Join(b.out, name), write)
+}
+
+// baseline is a query with all passes.
+type baseline struct {
+	query    suite.Query
+	session  *redfox.Session
+	prepared *redfox.Prepared
+	plan     string
+	answer   string
+	seconds  float64
+}
+
+func (b *bench) baseline(ctx context.Context, q suite.Query) (*baseline, error) {
+	session, err := b.session()
+	if err != nil {
+		return nil, err
+	}
+	base := &baseline{query: q, session: session}
+	prog, err := b.program(ctx, q)
+	if err == nil {
+		base.plan, err = b.planOf(prog)
+	}
+	if err == nil {
+		base.prepared, err = session.Prepare(ctx, prog, b.db, b.run)
+	}
+	if err == nil {
+		base.answer, err = answerOf(base.prepared.Run(ctx, b.run))
+	}
+	if err == nil {
+		var times []time.Duration
+		times, err = b.hot(ctx, base.prepared, b.run)
+		base.seconds = suite.Summarise(times).Median
+	}
+	if err != nil {
+		return nil, errors.Join(err, session.Close())
+	}
+	return base, nil
+}
+
+// planOf returns the text of the plan over the facts.
+func (b *bench) planOf(prog *redfox.Program) (string, error) {
+	var out bytes.Buffer
+	err := prog.Emit(&out, redfox.StagePlan, redfox.EmitOptions{Facts: b.db})
+	return out.String(), err
+}
+
+// answerOf returns the text of an answer, in its order.
+func answerOf(res *redfox.Result, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	err = res.Write(&out, "_", redfox.TSV, redfox.WriteOptions{})
+	return out.String(), err
+}
+
+// vary measures a query with something left out, if that makes a difference.
+func (b *bench) vary(ctx context.Context, base *baseline, v *variant) error {
+	v.sum += base.seconds // corrected below where it differs
+	options := b.compile
+	v.change(&options)
+	other := *b
+	other.compile = options
+	prog, err := other.program(ctx, base.query)
+	if err != nil {
+		return err
+	}
+	if !v.kernel {
+		if plan, err := b.planOf(prog); err != nil || plan == base.plan {
+			return err
+		}
+	}
+	limit := max(time.Duration(slowFactor*base.seconds*float64(time.Second)), slowFloor)
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	prepared, err := base.session.Prepare(ctx, prog, b.db, b.run)
+	if err != nil {
+		return err
+	}
+	answer, err := answerOf(prepared.Run(bounded, b.run))
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		reason := "out of memory"
+		if bounded.Err() != nil {
+			reason = fmt.Sprintf("over %.3g", limit.Seconds()/base.seconds)
+		} else if !strings.Contains(err.Error(), "memory") {
+			return err
+		}
+		v.lost = append(v.lost, fmt.Sprintf("%s %s", base.query.Name, reason))
+		return nil
+	case answer != base.answer:
+		return &toldMismatch{base.query.Name, v.name}
+	}
+	once := *b
+	once.runs = 1
+	var with, without []time.Duration
+	begin := time.Now()
+	for i := 0; i < b.runs && (i < 3 || time.Since(begin) < hotLimit); i++ {
+		for _, side := range []struct {
+			prepared *redfox.Prepared
+			times    *[]time.Duration
+		}{{base.prepared, &with}, {prepared, &without}} {
+			took, err := once.hot(ctx, side.prepared, b.run)
+			if err != nil {
+				return err
+			}
+			*side.times = append(*side.times, took...)
+		}
+	}
+	ratio := suite.Summarise(without).Median / suite.Summarise(with).Median
+	v.ratios = append(v.ratios, queryRatio{base.query.Name, ratio})
+	v.sum += base.seconds * (ratio - 1)
+	return nil
+}
+
+// toldMismatch is an answer that depends on a pass.
+type toldMismatch struct{ query, pass string }
+
+// Error says which.
+func (e *toldMismatch) Error() string {
+	return fmt.Sprintf("%s has another answer without %s", e.query, e.pass)
+}
+
+// writePasses writes the table in Markdown, what matters most first.
+func (b *bench) writePasses(w io.Writer, variants []*variant, total float64) error {
+	slices.SortStableFunc(variants, func(x, y *variant) int {
+		return cmp.Or(cmp.Compare(len(y.lost), len(x.lost)), cmp.Compare(y.sum, x.sum))
+	})
+	var out strings.Builder
+	fmt.Fprintf(&out, "| left out | queries that change | sum | mean of these | longest | shorter |\n|---|---|---|---|---|---|\n")
+	for _, v := range variants {
+		slices.SortStableFunc(v.ratios, func(x, y queryRatio) int { return cmp.Compare(y.ratio, x.ratio) })
+		var ratios []float64
+		var longest, shorter []string
+		for i, q := range v.ratios {
+			ratios = append(ratios, q.ratio)
+			text := fmt.Sprintf("%s %.2f", q.query, q.ratio)
+			switch {
+			case i < 4 && q.ratio > 1.05:
+				longest = append(longest, text)
+			case q.ratio < 0.95:
+				shorter = append(shorter, text)
+			}
+		}
+		mean := ""
+		if len(ratios) > 0 {
+			mean = fmt.Sprintf("%.2f", suite.GeometricMean(ratios))
+		}
+		fmt.Fprintf(&out, "| %s | %d | %.2f | %s | %s | %s |\n", v.name, len(v.ratios)+len(v.lost), round(v.sum/total), mean,
+			strings.Join(append(slices.Clone(v.lost), longest...), ", "), strings.Join(shorter, ", "))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// round keeps a sum of equal terms from being shown as -0.00 or 0.999999.
+func round(x float64) float64 { return math.Round(x*1e6) / 1e6 }

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/redfoxdb/redfox/internal/suite"
+)
+
+// print shows the table of a report.
+func (b *bench) print() error {
+	r := &b.report
+	t := reportTable(r)
+	header := table.Row{"query", "rows", "load", "cold", "compile", "cached", "hot", "from", "to", "MB", "floor"}
+	for _, p := range r.Peers {
+		header = append(header, p.Name, "ratio")
+	}
+	t.AppendHeader(header)
+	for _, m := range r.Queries {
+		t.AppendRow(b.row(m))
+	}
+	if len(r.Queries) > 1 && r.Sum > 0 {
+		t.AppendFooter(footer("sum", len(header), r.Sum, r.Peers, func(p suite.Peer) (float64, float64) { return p.Sum, p.Sum / r.Sum }))
+		t.AppendFooter(footer("mean", len(header), r.Mean, r.Peers, func(p suite.Peer) (float64, float64) { return p.Mean, p.Faster }))
+	}
+	fmt.Fprintln(b.con.out, t.Render())
+	b.notes()
+	return nil
+}
+
+// reportTable returns an empty table with the title of a report, columns of numbers to the
+// right.
+func reportTable(r *suite.Report) table.Writer {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header, t.Style().Format.Footer = text.FormatDefault, text.FormatDefault
+	title := r.Suite
+	if s, ok := suite.Find(r.Suite); ok {
+		title = s.Title
+	}
+	t.SetTitle("%s, scale factor %s, engine %s, %s", title, suite.FormatScale(r.Scale), r.Engine, count(int64(r.Threads), "thread"))
+	var columns []table.ColumnConfig
+	for i := 2; i < 40; i++ {
+		columns = append(columns, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
+	}
+	t.SetColumnConfigs(columns)
+	return t
+}
+
+// row is the line of a query.
+func (b *bench) row(m *suite.Measurement) table.Row {
+	if m.Failure != "" {
+		return table.Row{m.Query, "failed"}
+	}
+	load, compile, cached := "", "", ""
+	if m.Load > 0 {
+		load = suite.FormatTime(m.Load)
+	}
+	compile = suite.FormatTime(m.Compile.Cold.Total())
+	if n := m.Compile.Cached.Total(); n > 0 {
+		cached = suite.FormatTime(n)
+	}
+	row := table.Row{m.Query, grouped(m.Rows), load, suite.FormatTime(m.Cold), compile, cached, suite.FormatTime(m.Hot.Median),
+		suite.FormatTime(m.Hot.Least), suite.FormatTime(m.Hot.Most), fmt.Sprintf("%.4g", float64(m.Bytes)/1e6), fmt.Sprintf("%.0f %%", 100*m.Share)}
+	for _, p := range b.report.Peers {
+		cells := table.Row{"", ""}
+		for _, times := range m.Peers {
+			if times.Peer == p.Name {
+				cells = table.Row{suite.FormatTime(times.Median), fmt.Sprintf("%.2f", times.Faster)}
+			}
+		}
+		row = append(row, cells...)
+	}
+	return row
+}
+
+// footer is a line about all queries.
+func footer(name string, width int, ours float64, peers []suite.Peer, of func(suite.Peer) (theirs, ratio float64)) table.Row {
+	row := make(table.Row, width-2*len(peers))
+	for i := range row {
+		row[i] = ""
+	}
+	row[0], row[6] = name, suite.FormatTime(ours)
+	for _, p := range peers {
+		theirs, ratio := of(p)
+		if theirs == 0 {
+			row = append(row, "", "")
+			continue
+		}
+		row = append(row, suite.FormatTime(theirs), fmt.Sprintf("%.2f", ratio))
+	}
+	return row
+}
+
+// notes says under a table what its figures are of.
+func (b *bench) notes() {
+	r := &b.report
+	fmt.Fprintf(b.con.out, "redfox %s, %s", r.Redfox, r.EngineDetail)
+	if r.Machine.CPU != "" {
+		fmt.Fprintf(b.con.out, "; %s", r.Machine.CPU)
+	}
+	fmt.Fprintf(b.con.out, "; floor at %s, %s\n", rate(r.Bandwidth), r.BandwidthBy)
+	if r.Load > 0 {
+		fmt.Fprintf(b.con.out, "the facts of all queries were loaded at once, in %s\n", suite.FormatTime(r.Load))
+	}
+	for _, p := range r.Peers {
+		fmt.Fprintf(b.con.out, "%s: %s\n", p.Name, p.Source)
+	}
+	checked := 0
+	for _, m := range r.Queries {
+		if m.Checked != "" {
+			checked++
+		}
+	}
+	if checked > 0 {
+		fmt.Fprintf(b.con.out, "%s equal to DuckDB's\n", count(int64(checked), "answer"))
+	}
+}
+
+// writeFiles writes the report and its chart into the folder of --out.
+func (b *bench) writeFiles(ctx context.Context) error {
+	if b.out == "" {
+		return nil
+	}
+	if err := os.MkdirAll(b.out, 0o777); err != nil {
+		return cannotWrite(b.out, err)
+	}
+	name := filepath.Join(b.out, b.suite.Name+"-sf"+suite.FormatScale(b.report.Scale)+"-"+b.report.Engine)
+	if err := b.con.output(ctx, name+".json", b.report.WriteJSON); err != nil {
+		return err
+	}
+	return b.con.output(ctx, name+".svg", b.report.WriteSVG)
+}

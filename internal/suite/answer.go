@@ -1,0 +1,133 @@
+package suite
+
+import (
+	"fmt"
+	"iter"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Answer is what a peer answers to a query.
+type Answer struct {
+	Columns []Column // may be empty if nothing is known of them
+	Rows    [][]string
+}
+
+// Column is one of an answer's.
+type Column struct {
+	Name string
+	Type string // as SQL names it: DECIMAL(38,4)
+}
+
+// binary reports whether the column holds binary floating-point numbers, which are near
+// an exact value only.
+func (c Column) binary() bool {
+	switch strings.ToUpper(c.Type) {
+	case "DOUBLE", "FLOAT", "REAL":
+		return true
+	}
+	return false
+}
+
+// Mismatch is a difference between an answer and the peer's. Rows and columns count
+// from 1.
+type Mismatch struct {
+	Row, Column int // 0 where only the number of rows differs
+	Name        string
+	Got, Want   string
+}
+
+// Error says where the difference is.
+func (m *Mismatch) Error() string {
+	if m.Row == 0 {
+		return fmt.Sprintf("the answer has %s rows, the peer's has %s", m.Got, m.Want)
+	}
+	where := fmt.Sprintf("row %d, column %d", m.Row, m.Column)
+	if m.Name != "" {
+		where += " (" + m.Name + ")"
+	}
+	return fmt.Sprintf("%s: %s, and the peer has %s", where, m.Got, m.Want)
+}
+
+// SameRows compares rows in order, of Go values as redfox.Result yields them, with a
+// peer's answer. Integers and decimals are equal to the last digit. Where the peer's
+// column is one of binary floats, as its averages and quotients of decimals are, ours
+// must be that number rounded to the digits that ours has. The error is a *Mismatch.
+func SameRows(rows iter.Seq[[]any], want *Answer) error {
+	n := 0
+	for row := range rows {
+		n++
+		if n > len(want.Rows) {
+			continue // it is counted
+		}
+		peer := want.Rows[n-1]
+		if len(row) != len(peer) {
+			return &Mismatch{Row: n, Column: min(len(row), len(peer)) + 1, Got: fmt.Sprintf("%d columns", len(row)), Want: fmt.Sprint(len(peer))}
+		}
+		for i, v := range row {
+			var column Column
+			if i < len(want.Columns) {
+				column = want.Columns[i]
+			}
+			if !sameValue(v, column, peer[i]) {
+				return &Mismatch{n, i + 1, column.Name, fmt.Sprint(v), peer[i]}
+			}
+		}
+	}
+	if n != len(want.Rows) {
+		return &Mismatch{Got: strconv.Itoa(n), Want: strconv.Itoa(len(want.Rows))}
+	}
+	return nil
+}
+
+// sameValue compares a value with the peer's text of it.
+func sameValue(v any, column Column, want string) bool {
+	switch v := v.(type) {
+	case string:
+		return v == want
+	case bool:
+		return strings.EqualFold(strconv.FormatBool(v), want)
+	case time.Time:
+		v = v.UTC()
+		text := v.Format("2006-01-02 15:04:05.999999")
+		return text == want || text == want+" 00:00:00" // the peer has days, too
+	}
+	return sameNumber(fmt.Sprint(v), column, want)
+}
+
+// floatError is how far, relatively, a peer's sum or quotient in binary may lie from the
+// exact one.
+var floatError = big.NewRat(1, 1<<48)
+
+// sameNumber compares decimal texts of numbers.
+func sameNumber(got string, column Column, want string) bool {
+	g, ok1 := new(big.Rat).SetString(got)
+	w, ok2 := new(big.Rat).SetString(want)
+	if !ok1 || !ok2 {
+		return false
+	}
+	difference := new(big.Rat).Sub(g, w)
+	if difference.Sign() == 0 {
+		return true
+	}
+	digits := fraction(got)
+	// Of an answer without types, more digits than ours has mean a binary float.
+	if !column.binary() && (column.Type != "" || fraction(want) <= digits) {
+		return false
+	}
+	half := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil))
+	half.Mul(half, big.NewRat(1, 2))
+	allowed := new(big.Rat).Mul(new(big.Rat).Abs(w), floatError)
+	return difference.Abs(difference).Cmp(allowed.Add(allowed, half)) <= 0
+}
+
+// fraction returns the number of digits behind the point.
+func fraction(number string) int {
+	_, digits, _ := strings.Cut(number, ".")
+	if mantissa, _, ok := strings.Cut(digits, "e"); ok {
+		digits = mantissa
+	}
+	return len(digits)
+}

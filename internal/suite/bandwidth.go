@@ -1,0 +1,65 @@
+package suite
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Bandwidth measures how fast a number of threads reads the machine's memory, in bytes a
+// second: the best of several passes over an array that is larger than most caches, each
+// thread reading a part of its own from start to end. It takes about half a second and
+// half a gigabyte for as long.
+func Bandwidth(threads int) float64 {
+	const (
+		bytes  = 512 << 20
+		passes = 6
+	)
+	parts := make([][]uint64, threads)
+	for i := range parts {
+		parts[i] = make([]uint64, bytes/8/threads)
+	}
+	// The first pass, which writes, gives each thread memory of its own to read.
+	var sum atomic.Uint64 // keeps the reads from being left out
+	best := 0.0
+	for pass := range passes {
+		start := time.Now()
+		var wait sync.WaitGroup
+		for _, part := range parts {
+			wait.Go(func() {
+				if pass == 0 {
+					for i := range part {
+						part[i] = uint64(i)
+					}
+					return
+				}
+				sum.Add(total(part))
+			})
+		}
+		wait.Wait()
+		if pass > 0 {
+			best = max(best, float64(threads*len(parts[0])*8)/time.Since(start).Seconds())
+		}
+	}
+	return best
+}
+
+// total adds words in eight chains, so that no addition waits for the one before.
+func total(words []uint64) uint64 {
+	var s [8]uint64
+	for ; len(words) >= 8; words = words[8:] {
+		w := words[:8]
+		s[0] += w[0]
+		s[1] += w[1]
+		s[2] += w[2]
+		s[3] += w[3]
+		s[4] += w[4]
+		s[5] += w[5]
+		s[6] += w[6]
+		s[7] += w[7]
+	}
+	for _, w := range words {
+		s[0] += w
+	}
+	return s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7]
+}

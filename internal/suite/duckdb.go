@@ -1,0 +1,176 @@
+package suite
+
+import (
+	"bufio"
+	"context"
+	_ "embed" // for the script
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed duckdb_peer.py
+var duckdbScript string
+
+// DuckDB is a process that runs SQL in DuckDB. It is not safe for concurrent use.
+type DuckDB struct {
+	Version string
+	command *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	errors  *strings.Builder // complete when the process has ended
+	ended   func() error     // waits for that
+}
+
+// StartDuckDB starts a Python interpreter that has the module duckdb, which is to use so
+// many threads. The process ends with ctx or Close. The error is an *Error if there is no
+// such interpreter or module.
+func StartDuckDB(ctx context.Context, python string, threads int) (*DuckDB, error) {
+	d := &DuckDB{command: exec.CommandContext(ctx, python, "-c", duckdbScript, strconv.Itoa(threads)), errors: new(strings.Builder)}
+	d.command.Stderr = d.errors
+	d.ended = sync.OnceValue(d.command.Wait)
+	in, err := d.command.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := d.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	d.in, d.out = in, bufio.NewReaderSize(out, 1<<16)
+	const help = "make it with pip install duckdb, and name that Python with --python"
+	if err := d.command.Start(); err != nil {
+		return nil, &Error{fmt.Sprintf("the peer needs Python with the module duckdb, and %s does not run: %v", python, err), help}
+	}
+	var hello struct {
+		Version, Error string
+		Missing        bool
+	}
+	err = d.receive(&hello)
+	switch {
+	case hello.Missing:
+		err = &Error{fmt.Sprintf("the peer needs the module duckdb, and %s does not have it: %s", python, hello.Error), help}
+	case err != nil:
+		err = &Error{fmt.Sprintf("the peer, %s, did not start: %v", python, err), help}
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	d.Version = hello.Version
+	return d, nil
+}
+
+// request and reply are the lines that the script reads and prints.
+type request struct {
+	SQL    string  `json:"sql"`
+	Repeat int     `json:"repeat"`
+	Limit  float64 `json:"limit"`
+	Rows   bool    `json:"rows"`
+}
+
+type reply struct {
+	Error   string
+	Seconds []float64
+	Columns [][2]string
+	Rows    [][]string
+}
+
+// receive reads a line of JSON.
+func (d *DuckDB) receive(into any) error {
+	line, err := d.out.ReadBytes('\n')
+	if err != nil {
+		_ = d.ended() // what it has to say is on its standard error
+		if text := strings.TrimSpace(d.errors.String()); text != "" {
+			return errors.New(text)
+		}
+		return errors.New("it ended without an answer")
+	}
+	return json.Unmarshal(line, into)
+}
+
+func (d *DuckDB) ask(q request) (*reply, error) {
+	line, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.in.Write(append(line, '\n')); err != nil {
+		return nil, fmt.Errorf("DuckDB: %w", err)
+	}
+	var r reply
+	if err := d.receive(&r); err != nil {
+		return nil, fmt.Errorf("DuckDB: %w", err)
+	}
+	if r.Error != "" {
+		return nil, fmt.Errorf("DuckDB: %s", r.Error)
+	}
+	return &r, nil
+}
+
+// Execute runs a statement and returns how long it took.
+func (d *DuckDB) Execute(sql string) (time.Duration, error) {
+	r, err := d.ask(request{SQL: sql})
+	if err != nil {
+		return 0, err
+	}
+	return fromSeconds(r.Seconds[0]), nil
+}
+
+// Query runs a query once without timing it and then repeatedly, at least three times and
+// no longer than limit unless that is 0. It returns the times and the answer. They are
+// without the conversion of the answer to values of Python. With repeat 0 the first run
+// is timed and the only one.
+func (d *DuckDB) Query(sql string, repeat int, limit time.Duration) ([]time.Duration, *Answer, error) {
+	if limit == 0 {
+		limit = time.Hour
+	}
+	r, err := d.ask(request{sql, repeat, limit.Seconds(), true})
+	if err != nil {
+		return nil, nil, err
+	}
+	var times []time.Duration
+	for _, s := range r.Seconds {
+		times = append(times, fromSeconds(s))
+	}
+	a := &Answer{Rows: r.Rows}
+	for _, c := range r.Columns {
+		a.Columns = append(a.Columns, Column{c[0], c[1]})
+	}
+	return times, a, nil
+}
+
+// Load brings the tables of a folder, a Parquet file each, into memory.
+func (d *DuckDB) Load(dir string, tables ...string) (time.Duration, error) {
+	var all time.Duration
+	for _, t := range tables {
+		file := filepath.Join(dir, t+".parquet")
+		if _, err := os.Stat(file); err != nil {
+			return 0, err
+		}
+		took, err := d.Execute(fmt.Sprintf("create or replace table %q as from '%s'", t, strings.ReplaceAll(file, "'", "''")))
+		if err != nil {
+			return 0, err
+		}
+		all += took
+	}
+	return all, nil
+}
+
+// Close ends the process.
+func (d *DuckDB) Close() error {
+	err := d.in.Close()
+	var exit *exec.ExitError
+	if waited := d.ended(); !errors.As(waited, &exit) { // how it ends does not matter
+		err = errors.Join(err, waited)
+	}
+	return err
+}
+
+func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

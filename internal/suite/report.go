@@ -1,0 +1,198 @@
+package suite
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"slices"
+	"time"
+)
+
+// Report is what one run of a suite came to. Times are in seconds, sizes in bytes.
+type Report struct {
+	Suite   string  `json:"suite"`
+	Scale   float64 `json:"scale_factor"`
+	Date    string  `json:"date"` // RFC 3339
+	Machine Machine `json:"machine"`
+	Redfox  string  `json:"redfox"` // version
+	Engine  string  `json:"engine"` // that was asked for
+	// EngineDetail is what the engine uses of the machine, its compiler among it.
+	EngineDetail string `json:"engine_detail"`
+	Device       string `json:"device,omitempty"`
+	Driver       string `json:"driver,omitempty"`
+	Threads      int    `json:"threads"`
+	// Bandwidth is what the floor is computed with, in bytes a second, and how it was found.
+	Bandwidth   float64 `json:"bandwidth"`
+	BandwidthBy string  `json:"bandwidth_by"`
+	// SharedFacts says that the facts of all queries were loaded at once, in Load.
+	SharedFacts bool             `json:"shared_facts"`
+	Load        float64          `json:"load_seconds,omitempty"`
+	Rows        map[string]int64 `json:"table_rows"`
+	Peers       []Peer           `json:"peers"`
+	Queries     []*Measurement   `json:"queries"`
+	// Sum and Mean, the geometric one, are of the hot medians, if all queries ran.
+	Sum  float64 `json:"hot_sum_seconds,omitempty"`
+	Mean float64 `json:"hot_geometric_mean_seconds,omitempty"`
+	Peak int64   `json:"peak_process_bytes,omitempty"`
+}
+
+// Peer is a system that queries are measured against.
+type Peer struct {
+	Name   string `json:"name"`
+	Source string `json:"source"` // version and threads, or where figures are from
+	// Sum and Mean are of the peer's times of the queries that both have run; Faster is the
+	// geometric mean of how many times as long the peer takes.
+	Sum    float64 `json:"sum_seconds,omitempty"`
+	Mean   float64 `json:"geometric_mean_seconds,omitempty"`
+	Faster float64 `json:"times_as_fast,omitempty"`
+}
+
+// Times are those of repeated runs.
+type Times struct {
+	Runs   []float64 `json:"runs,omitempty"`
+	Median float64   `json:"median"`
+	Least  float64   `json:"least,omitempty"`
+	Most   float64   `json:"most,omitempty"`
+}
+
+// Measurement is what one query came to.
+type Measurement struct {
+	Query  string `json:"query"`
+	Engine string `json:"engine"` // that ran
+	Rows   int64  `json:"rows"`   // of the answer
+	// Checked names the peer whose answer ours was equal to; "" if it was compared with none.
+	Checked string  `json:"checked_by,omitempty"`
+	Load    float64 `json:"load_seconds,omitempty"` // reading the query's columns from files
+	// Cold is from the text of the query to its answer, the facts in memory and nothing
+	// compiled before.
+	Cold    float64      `json:"cold_seconds"`
+	Compile Compilations `json:"compile"`
+	Hot     Times        `json:"hot_seconds"`
+	Bytes   int64        `json:"bytes"`
+	// Floor is the time that reading the bytes once takes, and Share the part of the hot
+	// median that it is.
+	Floor      float64     `json:"floor_seconds"`
+	Share      float64     `json:"share_of_floor"`
+	PeakHost   int64       `json:"peak_bytes"`
+	PeakDevice int64       `json:"peak_device_bytes,omitempty"`
+	Launches   int64       `json:"launches,omitempty"`
+	Waits      int64       `json:"waits,omitempty"`
+	Kernels    []Kernel    `json:"kernels,omitempty"`
+	Peers      []PeerTimes `json:"peers,omitempty"`
+	Failure    string      `json:"failure,omitempty"`
+}
+
+// Compilations are the times from the text of a query to code that is ready to run, with
+// nothing compiled before and with what the disk has of an earlier process.
+type Compilations struct {
+	Cold   Compilation `json:"cold"`
+	Cached Compilation `json:"cached"`
+}
+
+// Compilation is what the phases of one took.
+type Compilation struct {
+	FrontEnd float64 `json:"front_end_seconds"`
+	Plan     float64 `json:"plan_seconds"`
+	Code     float64 `json:"code_seconds"`
+}
+
+// Total returns the whole time.
+func (c Compilation) Total() float64 { return c.FrontEnd + c.Plan + c.Code }
+
+// Kernel is what a kernel did in a run in which kernels were timed, which is not one of
+// the hot ones.
+type Kernel struct {
+	Name    string  `json:"kernel"`
+	Calls   int64   `json:"calls"`
+	Rows    int64   `json:"rows"`
+	Kept    int64   `json:"kept"`
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+}
+
+// PeerTimes is what a peer took for a query.
+type PeerTimes struct {
+	Peer string `json:"peer"`
+	Times
+	// Faster is how many times as long as redfox the peer takes.
+	Faster float64 `json:"times_as_fast,omitempty"`
+}
+
+// Summarise returns times with their median, the mean of the middle two if they are even
+// in number.
+func Summarise(times []time.Duration) Times {
+	var t Times
+	for _, d := range times {
+		t.Runs = append(t.Runs, d.Seconds())
+	}
+	if len(t.Runs) == 0 {
+		return t
+	}
+	sorted := slices.Sorted(slices.Values(t.Runs))
+	t.Least, t.Most = sorted[0], sorted[len(sorted)-1]
+	t.Median = (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+	return t
+}
+
+// GeometricMean returns that of positive numbers, 0 if there are none.
+func GeometricMean(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, x := range list {
+		sum += math.Log(x)
+	}
+	return math.Exp(sum / float64(len(list)))
+}
+
+// Finish fills in what follows from the measurements: floors, shares, ratios and sums.
+func (r *Report) Finish() {
+	var hot []float64
+	failed := false
+	theirs, ratios := map[string][]float64{}, map[string][]float64{}
+	for _, m := range r.Queries {
+		if m.Failure != "" {
+			failed = true
+			continue
+		}
+		if r.Bandwidth > 0 {
+			m.Floor = float64(m.Bytes) / r.Bandwidth
+			m.Share = m.Floor / m.Hot.Median
+		}
+		hot = append(hot, m.Hot.Median)
+		for i := range m.Peers {
+			p := &m.Peers[i]
+			if p.Median <= 0 {
+				continue
+			}
+			p.Faster = p.Median / m.Hot.Median
+			theirs[p.Peer] = append(theirs[p.Peer], p.Median)
+			ratios[p.Peer] = append(ratios[p.Peer], p.Faster)
+		}
+	}
+	if !failed {
+		r.Sum, r.Mean = sum(hot), GeometricMean(hot)
+	}
+	for i := range r.Peers {
+		p := &r.Peers[i]
+		if len(theirs[p.Name]) > 0 {
+			p.Sum, p.Mean, p.Faster = sum(theirs[p.Name]), GeometricMean(theirs[p.Name]), GeometricMean(ratios[p.Name])
+		}
+	}
+}
+
+func sum(list []float64) float64 {
+	s := 0.0
+	for _, x := range list {
+		s += x
+	}
+	return s
+}
+
+// WriteJSON writes the report.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}

@@ -1,0 +1,243 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redfoxdb/redfox/testdata"
+)
+
+// Error is trouble of the machine: something is not there, or not as it has to be.
+type Error struct {
+	Message string
+	Help    string // what to do about it; may be empty
+}
+
+// Error returns the message and the advice.
+func (e *Error) Error() string {
+	if e.Help == "" {
+		return e.Message
+	}
+	return e.Message + "; " + e.Help
+}
+
+// Suite is a benchmark: queries over tables whose sizes follow from a scale factor.
+type Suite struct {
+	Name  string // as the command line has it
+	Title string
+	// Tables are those of the data, a Parquet file each, the largest first.
+	Tables []Table
+	// Generate is the command that makes the data, with %s for the scale factor and for
+	// the folder.
+	Generate string
+}
+
+// Table is one of a suite's.
+type Table struct {
+	Name string
+	// Rows is the number of rows at a scale factor; Near says that the generator comes
+	// near it only.
+	Rows func(scale float64) float64
+	Near bool
+}
+
+// Query is one query of a suite.
+type Query struct {
+	Name    string // q01
+	Program []File // LogiQL, the declarations of the tables first
+	SQL     string // the same question to SQL; may be empty
+}
+
+// File is a file's name and text.
+type File struct{ Name, Text string }
+
+// Suites are all there are.
+func Suites() []*Suite { return []*Suite{tpch, ssb} }
+
+// Find returns the suite of a name.
+func Find(name string) (*Suite, bool) {
+	all := Suites()
+	i := slices.IndexFunc(all, func(s *Suite) bool { return s.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return all[i], true
+}
+
+func times(n float64) func(float64) float64 {
+	return func(scale float64) float64 { return n * scale }
+}
+
+func constant(n float64) func(float64) float64 {
+	return func(float64) float64 { return n }
+}
+
+var tpch = &Suite{
+	Name:  "tpch",
+	Title: "TPC-H",
+	Tables: []Table{
+		{"lineitem", times(6_001_215), true},
+		{"orders", times(1_500_000), false},
+		{"partsupp", times(800_000), false},
+		{"part", times(200_000), false},
+		{"customer", times(150_000), false},
+		{"supplier", times(10_000), false},
+		{"nation", constant(25), false},
+		{"region", constant(5), false},
+	},
+	Generate: "tpchgen-cli parquet -s %s --output-dir %s",
+}
+
+var ssb = &Suite{
+	Name:  "ssb",
+	Title: "Star Schema Benchmark",
+	Tables: []Table{
+		{"lineorder", times(6_000_000), true},
+		{"part", ssbParts, false},
+		{"customer", times(30_000), false},
+		{"supplier", times(2_000), false},
+		{"date", constant(2_556), true},
+	},
+	Generate: "go run ./bench -sf %s -out %s ssbgen",
+}
+
+// ssbParts grows with the logarithm of the scale factor, and shrinks with it below 1.
+func ssbParts(scale float64) float64 {
+	if scale < 1 {
+		return 200_000 * scale
+	}
+	return 200_000 * (1 + math.Floor(math.Log2(scale)))
+}
+
+// declarations is the file that declares the tables.
+const declarations = "schema.logic"
+
+// Embedded returns the suite's queries as they are in the binary, in order.
+func (s *Suite) Embedded() ([]Query, error) {
+	folder, err := fs.Sub(testdata.Queries, s.Name)
+	if err != nil {
+		return nil, err
+	}
+	return s.read(folder, "testdata/"+s.Name)
+}
+
+// ReadQueries returns queries from a folder that is laid out as the suite's own:
+// schema.logic, which may be missing, a file of LogiQL for each query, named q and two
+// digits, and the same in SQL in the folder sql, where there may be none. The name is
+// what diagnostics call the folder.
+func (s *Suite) ReadQueries(folder fs.FS, name string) ([]Query, error) { return s.read(folder, name) }
+
+func (s *Suite) read(folder fs.FS, name string) ([]Query, error) {
+	var schema []File
+	text, err := fs.ReadFile(folder, declarations)
+	switch {
+	case err == nil:
+		schema = []File{{path.Join(name, declarations), string(text)}}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	files, err := fs.Glob(folder, "q[0-9][0-9].logic")
+	if err != nil {
+		return nil, err
+	}
+	var out []Query
+	for _, file := range files {
+		text, err := fs.ReadFile(folder, file)
+		if err != nil {
+			return nil, err
+		}
+		q := Query{Name: strings.TrimSuffix(file, ".logic")}
+		q.Program = append(slices.Clone(schema), File{path.Join(name, file), string(text)})
+		sql, err := fs.ReadFile(folder, path.Join("sql", q.Name+".sql"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		q.SQL = strings.TrimRight(strings.TrimSpace(string(sql)), ";")
+		out = append(out, q)
+	}
+	if len(out) == 0 {
+		return nil, &Error{fmt.Sprintf("%s has no queries", name), "they are files named q01.logic, q02.logic and so on"}
+	}
+	return out, nil
+}
+
+// Select returns the queries of some names, in the suite's order; all if there are no
+// names. An unknown name is returned.
+func Select(all []Query, names []string) (out []Query, unknown string) {
+	if len(names) == 0 {
+		return all, ""
+	}
+	for _, n := range names {
+		if !slices.ContainsFunc(all, func(q Query) bool { return q.Name == n }) {
+			return nil, n
+		}
+	}
+	for _, q := range all {
+		if slices.Contains(names, q.Name) {
+			out = append(out, q)
+		}
+	}
+	return out, ""
+}
+
+// Command returns the command that makes the suite's data in a folder.
+func (s *Suite) Command(scale float64, dir string) string {
+	return fmt.Sprintf(s.Generate, FormatScale(scale), dir)
+}
+
+// FormatScale writes a scale factor as folders and command lines have it.
+func FormatScale(scale float64) string { return strconv.FormatFloat(scale, 'g', -1, 64) }
+
+// ScaleOf returns the scale factor of data of which the rows of some tables are known,
+// as far as two digits tell it; 0 if none of them tells.
+func (s *Suite) ScaleOf(rows map[string]int64) float64 {
+	for _, t := range s.Tables {
+		if n, unit := rows[t.Name], t.Rows(1); n > 0 && t.Rows(2) == 2*unit {
+			return twoDigits(float64(n) / unit)
+		}
+	}
+	return 0
+}
+
+func twoDigits(x float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 2, 64), 64)
+	if err != nil {
+		return x
+	}
+	return rounded
+}
+
+// CheckScale returns an error if tables have not the rows of a scale factor.
+func (s *Suite) CheckScale(rows map[string]int64, scale float64, dir string) error {
+	for _, t := range s.Tables {
+		n, ok := rows[t.Name]
+		want := t.Rows(scale)
+		slack := 0.5
+		if t.Near {
+			slack = 0.02*want + 100
+		}
+		if ok && math.Abs(float64(n)-want) > slack {
+			return &Error{fmt.Sprintf("%s has %d rows of %s; at scale factor %s there are %.0f", dir, n, t.Name, FormatScale(scale), want),
+				"name the scale factor of the data with --sf, or make data with: " + s.Command(scale, dir)}
+		}
+	}
+	return nil
+}
+
+// QueryName returns the name of a query from what people write for it: q6, 6, 1.1.
+func QueryName(text string) string {
+	digits := strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(text), "q"), ".", "")
+	if _, err := strconv.ParseUint(digits, 10, 16); err != nil {
+		return text
+	}
+	if len(digits) < 2 {
+		digits = "0" + digits
+	}
+	return "q" + digits
+}
