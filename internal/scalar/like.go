@@ -15,8 +15,9 @@ import (
 type Like struct {
 	// pieces are the literal texts between the %, the first and last anchored
 	// at the ends; used when masks is nil.
-	pieces []string
-	prefix string
+	pieces   []string
+	prefix   string
+	literals []string // the texts between any wildcards
 
 	masks   map[rune][]uint64 // positions of the pattern that a character passes
 	anyMask []uint64          // positions that every character passes: _
@@ -31,17 +32,25 @@ var ErrLikeEscape = errors.New(`the pattern ends in a lone backslash; write \\ f
 func CompileLike(pattern string) (*Like, error) {
 	l := &Like{pieces: []string{""}}
 	var items []rune // the characters, with wildOne for _ and wildRun for %
-	ones := false
+	ones, text := false, ""
+	end := func() {
+		if text != "" {
+			l.literals = append(l.literals, text)
+		}
+		text = ""
+	}
 	for i := 0; i < len(pattern); {
 		r, size := decode(pattern[i:])
-		text := pattern[i : i+size]
+		from := i
 		i += size
 		switch r {
 		case '%':
+			end()
 			items = append(items, wildRun)
 			l.pieces = append(l.pieces, "")
 			continue
 		case '_':
+			end()
 			items = append(items, wildOne)
 			ones = true
 			continue
@@ -50,15 +59,18 @@ func CompileLike(pattern string) (*Like, error) {
 				return nil, ErrLikeEscape
 			}
 			r, size = decode(pattern[i:])
-			text = pattern[i : i+size]
+			from = i
 			i += size
 		}
 		items = append(items, r)
-		l.pieces[len(l.pieces)-1] += text
+		char := pattern[from:i]
+		text += char
+		l.pieces[len(l.pieces)-1] += char
 		if !ones && len(l.pieces) == 1 {
-			l.prefix += text
+			l.prefix += char
 		}
 	}
+	end()
 	// A broken byte of a pattern must not match within a character of the text.
 	if ones || !utf8.ValidString(pattern) {
 		l.build(items)
@@ -123,6 +135,15 @@ func (l *Like) Prefix() string { return l.prefix }
 // Literal reports whether the pattern has no wildcard, so that it matches Prefix
 // only.
 func (l *Like) Literal() bool { return l.masks == nil && len(l.pieces) == 1 }
+
+// Open reports whether every text that begins with Prefix matches.
+func (l *Like) Open() bool {
+	return l.masks == nil && len(l.pieces) == 2 && l.pieces[1] == ""
+}
+
+// Literals returns texts that are in every match, one behind the other. Prefix, if
+// there is one, is the first.
+func (l *Like) Literals() []string { return l.literals }
 
 // Match reports whether the whole of s matches the pattern.
 func (l *Like) Match(s string) bool {

@@ -136,5 +136,6 @@ func stringFunc(call *queryplan.Call) func(s string) (scalar.Value, bool) {
 	if place < 0 {
 		return nil
 	}
-	return prepare.StringFunc(call.Func, call.Result, args, place)
+	f := prepare.Function{Func: call.Func, Result: call.Result, Args: args, Place: place}
+	return f.Call()
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -47,21 +46,27 @@ func (s *settler) settle(d *domain.Domain) error {
 }
 
 // evaluate finds the results of a table, which the dictionary keeps for other programs.
-func (s *settler) evaluate(i int) error {
+func (s *settler) evaluate(i int) (err error) {
 	t := s.domains.Tables()[i]
-	dict := s.Dict(t.In)
-	table, err := dict.Derived(nameOf(t), func() (any, error) { return s.compute(t, dict) })
-	if err == nil {
-		s.Tables[i] = table.(Table)
-	}
+	f := Function{scalar.Lookup(t.Func), t.Result, t.Args, t.String}
+	s.Tables[i], err = f.Table(s.ctx, s.Dict(t.In), s.threads)
 	return err
 }
 
-// nameOf tells the functions of one dictionary apart.
-func nameOf(t abi.Table) string {
-	name := t.Func + " " + t.Result.String()
-	for i, arg := range t.Args {
-		if i == t.String {
+// Function is a function of the string at one place among the arguments, the others
+// being constants.
+type Function struct {
+	Func   *scalar.Func
+	Result scalar.Type
+	Args   []scalar.Value
+	Place  int
+}
+
+// String tells the functions of one dictionary apart.
+func (f *Function) String() string {
+	name := f.Func.Name + " " + f.Result.String()
+	for i, arg := range f.Args {
+		if i == f.Place {
 			name += " _"
 		} else {
 			name += " " + arg.Type.String() + " " + scalar.Literal(arg)
@@ -70,23 +75,37 @@ func nameOf(t abi.Table) string {
 	return name
 }
 
-// compute evaluates a function for each entry of a dictionary. Strings get a
-// dictionary of their own. Every result fits: there is no function of a string whose
-// decimals may not.
-func (s *settler) compute(t abi.Table, dict *store.Dict) (table Table, err error) {
+// Table evaluates the function for each entry of a dictionary, which keeps the results,
+// on so many threads. The error is the cause of ctx if that is done.
+func (f *Function) Table(ctx context.Context, dict *store.Dict, threads int) (Table, error) {
+	table, err := dict.Derived(f.String(), func() (any, error) {
+		if like, negated := f.like(); like != nil {
+			return likeTable(ctx, dict, like, negated, threads)
+		}
+		return f.table(ctx, dict, threads)
+	})
+	if err != nil {
+		return Table{}, err
+	}
+	return table.(Table), nil
+}
+
+// table calls the function for each entry. Strings get a dictionary of their own. Every
+// result fits: there is no function of a string whose decimals may not.
+func (f *Function) table(ctx context.Context, dict *store.Dict, threads int) (table Table, err error) {
 	n := dict.Len()
 	var words []int64
 	var texts []string
-	if t.Result.Kind == scalar.String {
+	if f.Result.Kind == scalar.String {
 		texts = make([]string, n)
 	} else {
 		words = make([]int64, n)
 	}
 	present := make([]byte, n)
-	if err := s.each(n, func(from, to int) {
-		f := StringFunc(scalar.Lookup(t.Func), t.Result, t.Args, t.String)
+	call := f.Call()
+	if err := each(ctx, threads, 0, n, func(from, to int) {
 		for code := from; code < to; code++ {
-			v, ok := f(dict.String(uint32(code)))
+			v, ok := call(dict.String(uint32(code)))
 			switch {
 			case !ok:
 				continue
@@ -108,7 +127,7 @@ func (s *settler) compute(t abi.Table, dict *store.Dict) (table Table, err error
 	if texts != nil {
 		table.Column = store.StringColumn(texts)
 	} else {
-		table.Column = store.ColumnOf(t.Result, words, nil)
+		table.Column = store.ColumnOf(f.Result, words, nil)
 	}
 	return table, nil
 }
@@ -130,40 +149,39 @@ func fill[T any](results []T, present []byte) {
 // tableEntries is how many entries a thread takes at a time.
 const tableEntries = 1 << 12
 
-// each calls f for parts of n entries on all threads.
-func (s *settler) each(n int, f func(from, to int)) error {
+// each calls f for parts of the entries from and up to to, on all threads.
+func each(ctx context.Context, threads, from, to int, f func(from, to int)) error {
 	var wg sync.WaitGroup
 	parts := make(chan int)
-	for range min(max(s.threads, 1), (n+tableEntries-1)/tableEntries) {
+	for range min(max(threads, 1), (to-from+tableEntries-1)/tableEntries) {
 		wg.Go(func() {
 			for from := range parts {
-				if s.ctx.Err() == nil {
-					f(from, min(from+tableEntries, n))
+				if ctx.Err() == nil {
+					f(from, min(from+tableEntries, to))
 				}
 			}
 		})
 	}
-	for from := 0; from < n; from += tableEntries {
+	for ; from < to; from += tableEntries {
 		parts <- from
 	}
 	close(parts)
 	wg.Wait()
-	return context.Cause(s.ctx)
+	return context.Cause(ctx)
 }
 
-// StringFunc returns a function of the string at one place among the arguments,
-// the others being constants. It is safe for concurrent use.
-func StringFunc(f *scalar.Func, result scalar.Type, args []scalar.Value, place int) func(s string) (scalar.Value, bool) {
-	if (f.Name == "string:like" || f.Name == "string:notlike") && place == 0 {
-		if like, err := scalar.CompileLike(args[1].Str()); err == nil {
-			return func(s string) (scalar.Value, bool) {
-				return scalar.OfBool(like.Match(s) == (f.Name == "string:like")), true
-			}
-		}
+// Call returns the function as one of Go, which is safe for concurrent use.
+func (f *Function) Call() func(s string) (scalar.Value, bool) {
+	if like, negated := f.like(); like != nil {
+		return func(s string) (scalar.Value, bool) { return scalar.OfBool(like.Match(s) != negated), true }
+	}
+	if f.Func.Name == "string:substring" && f.Place == 0 {
+		start, length := f.Args[1].Int(), f.Args[2].Int()
+		return func(s string) (scalar.Value, bool) { return scalar.OfString(scalar.Substring(s, start, length)), true }
 	}
 	return func(s string) (scalar.Value, bool) {
-		all := slices.Clone(args)
-		all[place] = scalar.OfString(s)
-		return f.Eval(result, all)
+		all := slices.Clone(f.Args)
+		all[f.Place] = scalar.OfString(s)
+		return f.Func.Eval(f.Result, all)
 	}
 }

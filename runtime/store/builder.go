@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -115,4 +116,20 @@ func StringColumn(values []string) *Column {
 		b.AppendString(s)
 	}
 	return b.Finish()
+}
+
+// BooleanColumn returns a column of truth values, 0 or 1 each, which it keeps.
+func BooleanColumn(values []uint8) *Column {
+	c := &Column{Type: scalar.BooleanType, Step: 1, n: len(values)}
+	truths := bytes.Count(values, []byte{1})
+	switch {
+	case truths == len(values):
+		c.Base = min(int64(truths), 1)
+	case truths > 0:
+		c.Width, c.U8 = 1, values
+	}
+	c.Stats.Min, c.Stats.Max = c.Base, max(c.Base, int64(c.Width))
+	c.Stats.Distinct = min(int64(len(values)), 1+int64(c.Width))
+	c.Stats.Ascending = bytes.IndexByte(values, 1) < 0 || bytes.LastIndexByte(values, 0) < bytes.IndexByte(values, 1)
+	return c
 }
