@@ -117,7 +117,7 @@ const keptBounds = 2
 
 // Use is what an engine holds of the device's memory, in bytes.
 type Use struct {
-	Resident int64 // columns of facts
+	Resident int64 // columns of facts, and indexes over them
 	Held     int64 // all together
 	Peak     int64
 	Limit    int64
@@ -148,7 +148,7 @@ func New(o Options) (e *Engine, err error) {
 	if e.mem, err = newMemory(e.gpu, o.Limit); err != nil {
 		return e, err
 	}
-	e.resident = &residency{mem: e.mem, stage: &staging{gpu: e.gpu}, cols: map[columnKey]*resident{}}
+	e.resident = &residency{mem: e.mem, stage: &staging{gpu: e.gpu}, cols: map[columnKey]*resident{}, indexes: map[indexKey]*resident{}}
 	e.mem.evict = e.resident.evict
 	if e.resident.stream, err = e.gpu.NewStream(); err != nil {
 		return e, err
@@ -461,8 +461,8 @@ func (e *Engine) Use() Use {
 	return Use{Resident: e.mem.resident, Held: e.mem.held, Peak: e.mem.peak, Limit: e.mem.limit}
 }
 
-// Forget gives back the memory of facts' columns that no run uses, and of others when
-// their runs end.
+// Forget gives back the memory of facts' columns, and of indexes over them, that no run
+// uses, and of others when their runs end.
 func (e *Engine) Forget(facts *store.Database) {
 	for _, rel := range facts.Relations() {
 		for _, c := range rel.Columns() {

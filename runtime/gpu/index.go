@@ -26,10 +26,8 @@ type index struct {
 	// keys ascending, so that begins tell the rows without rows.
 	identity bool
 
-	table  buffer // what IndexTable points to
-	mask   uint64
-	begins buffer
-	rows   buffer
+	indexTable
+	shared *resident // whose table it is, nil for one of the run's own
 	// Of form Wide, the row set, the tuples that it numbers, and their number.
 	wide     buffer
 	wideMask uint64
@@ -37,6 +35,16 @@ type index struct {
 	pointers buffer
 	gauge    int
 }
+
+// indexTable is what is made of keys that fit a word.
+type indexTable struct {
+	table  buffer // what IndexTable points to
+	mask   uint64
+	begins buffer
+	rows   buffer
+}
+
+func (t *indexTable) buffers() [3]buffer { return [3]buffer{t.table, t.begins, t.rows} }
 
 func newIndex(r *run, decl *harmony.Index, lay *layout.Key, rel *relation, what string) *index {
 	x := &index{decl: decl, lay: lay, rel: rel, what: what, run: r, form: lay.Form, gauge: r.control.newGauge()}
@@ -49,6 +57,13 @@ func newIndex(r *run, decl *harmony.Index, lay *layout.Key, rel *relation, what 
 }
 
 func (x *index) free() error {
+	x.built = false
+	if x.shared != nil {
+		// The run has it to its end, unless memory gets short.
+		x.run.retired = append(x.run.retired, x.shared)
+		x.shared, x.indexTable = nil, indexTable{}
+		return nil
+	}
 	all := []*buffer{&x.table, &x.begins, &x.rows, &x.wide, &x.pointers}
 	for _, c := range x.tuples {
 		all = append(all, &c.data)
@@ -58,7 +73,6 @@ func (x *index) free() error {
 			return err
 		}
 	}
-	x.built = false
 	return nil
 }
 
@@ -92,6 +106,9 @@ func (x *index) prepare(ctx context.Context) ([]phase, error) {
 		x.form = x.lay.FormFor(x.decl.Kind, int(n))
 	}
 	x.identity = woven.Ascends(x.decl, x.form, x.run.Data.Columns(x.decl.Of))
+	if done, err := x.adopt(); done || err != nil {
+		return nil, err
+	}
 	return x.passes(ctx, n)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -400,5 +401,103 @@ func TestProfile(t *testing.T) {
 	}
 	if p := answer.Device; p == nil || p.Launches == 0 || p.Waits == 0 || p.Peak == 0 || p.FromDevice.Bytes == 0 {
 		t.Errorf("the device did %+v", p)
+	}
+}
+
+// joined probes an index over facts of every kind, and form: keys that are dense, that are
+// not, and of two columns.
+const joined = `
+dense(x, y) -> int(x), int(y).
+sparse(x, y) -> int(x), int(y).
+value[x] = v -> int(x), int(v).
+a(x, z) <- dense(x, y), sparse(y, z).
+b(x, z) <- sparse(x, y), dense(y, z).
+c(x, v) <- sparse(_, x), value[x] = v.
+d(x) <- dense(x, y), !sparse(x, y).
+e(x) <- sparse(x, y), dense(y, x).
+`
+
+// joinedFacts are facts of joined, of about n tuples each.
+func joinedFacts(n int64) oracle.Facts {
+	facts := oracle.Facts{}
+	pair := func(name string, x, y int64) {
+		facts[name] = append(facts[name], oracle.Tuple{scalar.OfInt(scalar.IntType, x), scalar.OfInt(scalar.IntType, y)})
+	}
+	for i := range n {
+		pair("dense", i%97, i)
+		pair("sparse", i%97<<(i%2*40), i*7%n)
+		pair("value", i<<(i%2*36), -i)
+	}
+	return facts
+}
+
+// TestIndexesStay has indexes over facts serve later runs, until their memory is wanted
+// or the facts are forgotten.
+func TestIndexesStay(t *testing.T) {
+	plan, db := enginetest.Stored(t, joined, joinedFacts(300))
+	other, _ := enginetest.Stored(t, joined+"f(x, v) <- dense(x, y), value[y] = v.\n", oracle.Facts{})
+	for _, small := range []bool{false, true} {
+		e, _ := card{small: small}.open(t)
+		run := func(plan *queryplan.Plan) *runtime.DeviceProfile {
+			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return answer.Device
+		}
+		check(t, "the first run", e, plan, db)
+		had := len(e.resident.indexes)
+		if had < 3 {
+			t.Fatalf("%d indexes stay", had)
+		}
+		before := run(plan)
+		for e.resident.evict(1) && len(e.resident.indexes) > 0 {
+		}
+		if n := len(e.resident.cols); n == 0 || len(e.resident.indexes) != 0 {
+			t.Errorf("columns leave before indexes do: %d stay", n)
+		}
+		if after := run(plan); after.Launches <= before.Launches || len(e.resident.indexes) != had {
+			t.Errorf("%d launches, with %d without indexes that stay", before.Launches, after.Launches)
+		}
+		check(t, "another program", e, other, db)
+		check(t, "again", e, plan, db)
+		e.Forget(db)
+		if use := e.Use(); use.Resident != 0 || use.Held != 0 || len(e.resident.indexes) != 0 {
+			t.Errorf("facts are forgotten, and the engine holds %+v", use)
+		}
+	}
+}
+
+// TestIndexesLeave has indexes over facts leave for want of memory, in the run that uses
+// them, too, and several runs make them at a time.
+func TestIndexesLeave(t *testing.T) {
+	plan, db := enginetest.Stored(t, joined, joinedFacts(2000))
+	fits := 0
+	for limit := int64(1 << 18); limit < 4<<20; limit += limit / 8 {
+		e, _ := card{small: true, limit: limit, Options: emulated.Options{Seed: uint64(limit)}}.open(t)
+		_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+		var out *runtime.MemoryError
+		if err != nil && !errors.As(err, &out) {
+			t.Errorf("%d bytes: %v", limit, err)
+		}
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				for range 2 {
+					err := enginetest.Same(e, runtime.Request{Plan: plan, Facts: db})
+					var out *runtime.MemoryError
+					if err != nil && !errors.As(err, &out) && !strings.Contains(err.Error(), "memory") {
+						t.Errorf("%d bytes: %v", limit, err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if err := enginetest.Same(e, runtime.Request{Plan: plan, Facts: db}); err == nil {
+			fits++
+		}
+	}
+	if fits == 0 {
+		t.Error("no size is large enough")
 	}
 }

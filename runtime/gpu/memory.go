@@ -19,7 +19,8 @@ type memory struct {
 	mu         sync.Mutex
 	limit      int64
 	held, peak int64
-	resident   int64 // of held, by columns of facts
+	resident   int64 // of held, by columns of facts and indexes over them
+	idle       int64 // of resident, what no run uses
 	evict      func(bytes int64) bool
 }
 
@@ -78,7 +79,21 @@ func (m *memory) full(what string, bytes int64) error {
 func (m *memory) room() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.limit - m.held + m.resident
+	return m.limit - m.held + m.idle
+}
+
+// keep notes that so many of the bytes that are held outlive runs.
+func (m *memory) keep(bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.resident += bytes
+}
+
+// idles notes that so many of the bytes that outlive runs are not in use.
+func (m *memory) idles(bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.idle += bytes
 }
 
 func (m *memory) release(bytes int64) {

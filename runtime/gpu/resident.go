@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	goruntime "runtime"
+	"slices"
 	"sync"
 	"weak"
 
@@ -15,29 +16,42 @@ import (
 // columnKey is a column of facts. It does not keep it alive.
 type columnKey = weak.Pointer[store.Column]
 
-// residency keeps columns of facts on the device: those that runs use, and others until
-// their memory is wanted, the least recently used ones first, or until the column is
-// no more.
+// residency keeps columns of facts and indexes over them on the device: those that runs
+// use, and others until their memory is wanted or a column is no more. Indexes go
+// first, which are made anew at the rate of the device's memory and not at that of a
+// bus; of both the least recently used ones.
 type residency struct {
-	mem    *memory
-	stage  *staging
-	stream driver.Stream // in which memory is given back
-	mu     sync.Mutex
-	cols   map[columnKey]*resident
-	clock  int64
+	mem     *memory
+	stage   *staging
+	stream  driver.Stream // in which memory is given back
+	mu      sync.Mutex
+	cols    map[columnKey]*resident
+	indexes map[indexKey]*resident
+	clock   int64
 }
 
-// resident is a column on the device.
+// resident is a column on the device, or an index.
 type resident struct {
 	key   columnKey
-	data  buffer
-	ready driver.Event // when the copy is done
+	index *indexKey // nil for a column
+	data  buffer    // of a column
+	table indexTable
+	ready driver.Event // when the copy or the build is done
 	users int          // runs at work
 	used  int64        // the clock at the last use
-	gone  bool         // the column is no more, or is to be forgotten
+	gone  bool         // a column is no more, or is to be forgotten
 	// made is closed when the copy is under way or has failed.
 	made chan struct{}
 	err  error
+}
+
+// bytes is the memory that it takes.
+func (x *resident) bytes() int64 {
+	n := x.data.bytes
+	for _, b := range x.table.buffers() {
+		n += b.bytes
+	}
+	return n
 }
 
 // bytesOfColumn views the offsets of a column.
@@ -66,9 +80,7 @@ func (y *residency) acquire(ctx context.Context, s driver.Stream, what string, c
 		x = &resident{key: key, made: make(chan struct{})}
 		y.cols[key] = x
 	}
-	x.users++
-	y.clock++
-	x.used = y.clock
+	y.use(x)
 	y.mu.Unlock()
 	if mine {
 		sent = int64(len(bytesOfColumn(c)))
@@ -109,9 +121,7 @@ func (y *residency) copy(ctx context.Context, s driver.Stream, what string, x *r
 	if x.data, err = y.mem.alloc(s, what, int64(len(data))); err != nil {
 		return err
 	}
-	y.mem.mu.Lock()
-	y.mem.resident += x.data.bytes
-	y.mem.mu.Unlock()
+	y.mem.keep(x.data.bytes)
 	err = y.stage.send(ctx, s, x.data.at, data)
 	goruntime.KeepAlive(c)
 	if err == nil {
@@ -122,13 +132,32 @@ func (y *residency) copy(ctx context.Context, s driver.Stream, what string, x *r
 	return err
 }
 
-// release ends a run's use of a column. The run's work is done.
+// use begins a run's use of a resident. The caller holds the lock.
+func (y *residency) use(x *resident) {
+	if x.users == 0 && x.made != nil {
+		select {
+		case <-x.made:
+			y.mem.idles(-x.bytes())
+		default: // it has no memory yet
+		}
+	}
+	x.users++
+	y.clock++
+	x.used = y.clock
+}
+
+// release ends a run's use of a resident. The run's work is done, or the stream in which
+// memory is given back waits for it.
 func (y *residency) release(x *resident) {
 	y.mu.Lock()
 	x.users--
-	idle := x.gone && x.users == 0
+	unused := x.users == 0
+	if unused {
+		y.mem.idles(x.bytes())
+	}
+	unused = unused && x.gone
 	y.mu.Unlock()
-	if idle {
+	if unused {
 		y.free(x)
 	}
 }
@@ -144,59 +173,82 @@ func (y *residency) discard(x *resident) {
 	y.release(x)
 }
 
-// free gives the memory of a column that nobody uses back.
+// free gives the memory of a resident that nobody uses back.
 func (y *residency) free(x *resident) {
-	y.mem.mu.Lock()
-	y.mem.resident -= x.data.bytes
-	y.mem.mu.Unlock()
+	bytes := x.bytes()
+	y.mem.idles(-bytes)
+	y.mem.keep(-bytes)
 	if x.ready != nil {
 		_ = x.ready.Close()
 	}
 	// A failure is that of a lost device, whose memory is gone.
 	_ = y.mem.free(y.stream, x.data)
-	x.data = buffer{}
+	for _, b := range x.table.buffers() {
+		_ = y.mem.free(y.stream, b)
+	}
+	x.data, x.table = buffer{}, indexTable{}
 }
 
-// drop forgets a column.
-func (y *residency) drop(key columnKey) {
-	y.mu.Lock()
-	x := y.cols[key]
-	if x == nil {
-		y.mu.Unlock()
-		return
+// forget takes a resident out of the tables, and reports whether nobody uses it. The
+// caller holds the lock.
+func (y *residency) forget(x *resident) (unused bool) {
+	if x.index != nil {
+		delete(y.indexes, *x.index)
+	} else {
+		delete(y.cols, x.key)
 	}
-	delete(y.cols, key)
 	x.gone = true
-	idle := x.users == 0
+	return x.users == 0
+}
+
+// drop forgets a column and the indexes over it.
+func (y *residency) drop(key columnKey) {
+	var unused []*resident
+	y.mu.Lock()
+	if x := y.cols[key]; x != nil && y.forget(x) {
+		unused = append(unused, x)
+	}
+	for _, x := range y.indexes {
+		if slices.Contains(x.index.cols[:], key) && y.forget(x) {
+			unused = append(unused, x)
+		}
+	}
 	y.mu.Unlock()
-	if idle {
+	for _, x := range unused {
 		y.free(x)
 	}
 }
 
-// evict frees columns that no run uses, the least recently used first, until so many
-// bytes are free. It reports whether it has freed any.
+// evict frees what no run uses until so many bytes are free. It reports whether it has
+// freed any.
 func (y *residency) evict(bytes int64) bool {
 	freed := int64(0)
 	for freed < bytes {
 		y.mu.Lock()
-		var oldest *resident
-		for _, x := range y.cols {
-			if x.users == 0 && (oldest == nil || x.used < oldest.used) {
-				oldest = x
-			}
+		oldest := leastUsed(y.indexes)
+		if oldest == nil {
+			oldest = leastUsed(y.cols)
 		}
 		if oldest == nil {
 			y.mu.Unlock()
 			break
 		}
-		delete(y.cols, oldest.key)
-		oldest.gone = true
+		y.forget(oldest)
 		y.mu.Unlock()
-		freed += max(oldest.data.bytes, 1)
+		freed += max(oldest.bytes(), 1)
 		y.free(oldest)
 	}
 	return freed > 0
+}
+
+// leastUsed returns what no run uses and was used the longest ago, or nil.
+func leastUsed[K comparable](all map[K]*resident) (oldest *resident) {
+	for _, x := range all {
+		if x.users == 0 && (oldest == nil || x.used < oldest.used) {
+			oldest = x
+		}
+	}
+	return oldest
 }
 
 // staging copies from the host's ordinary memory through pinned buffers, which the
@@ -329,7 +381,7 @@ func (r *run) residentColumn(ctx context.Context, what string, c *store.Column) 
 func (r *run) residentHeld() int64 {
 	n := int64(0)
 	for _, x := range r.residents {
-		n += x.data.bytes
+		n += x.bytes()
 	}
 	return n
 }

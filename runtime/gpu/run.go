@@ -30,6 +30,7 @@ type run struct {
 	groups    map[*harmony.Groups]*groups
 	entries   map[string][]*boundEntry // of a kernel one; of an index those that build it
 	residents []*resident              // in use
+	retired   []*resident              // of residents, indexes that are not needed again
 	found     map[columnKey]*resident
 
 	states, scratch buffer
@@ -302,8 +303,9 @@ func (r *run) Build(decl *harmony.Index) error {
 			}
 		}
 	}
-	passes, err := r.indexes[decl].prepare(r.ctx)
-	if err != nil {
+	x := r.indexes[decl]
+	passes, err := x.prepare(r.ctx)
+	if err != nil || len(passes) == 0 {
 		return err
 	}
 	for _, p := range passes {
@@ -320,7 +322,7 @@ func (r *run) Build(decl *harmony.Index) error {
 			}
 		}
 	}
-	return nil
+	return x.share()
 }
 
 // end gives back what the run holds. The stream is done, unless the device is lost.
@@ -333,6 +335,6 @@ func (r *run) end() error {
 	for _, x := range r.residents {
 		r.engine.resident.release(x)
 	}
-	r.residents = nil
+	r.residents, r.retired = nil, nil
 	return errors.Join(errs...)
 }

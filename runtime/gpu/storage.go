@@ -2,14 +2,23 @@ package gpu
 
 import (
 	"context"
+	"errors"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/primitives/service"
+	"github.com/redfoxdb/redfox/runtime"
 )
 
 // alloc makes the empty buffer one of so many bytes, whose contents are not defined.
 func (r *run) alloc(b *buffer, what string, bytes int64) error {
 	made, err := r.engine.mem.alloc(r.lane.stream, what, bytes)
+	var full *runtime.MemoryError
+	if errors.As(err, &full) && len(r.retired) > 0 {
+		if err := r.retire(); err != nil {
+			return err
+		}
+		made, err = r.engine.mem.alloc(r.lane.stream, what, bytes)
+	}
 	if err != nil {
 		return err
 	}

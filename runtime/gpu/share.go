@@ -1,0 +1,126 @@
+package gpu
+
+import (
+	"slices"
+	"weak"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/interval"
+)
+
+// mostKeyed is how many columns an index that runs share has at most.
+const mostKeyed = 4
+
+// indexKey is all that the table of an index over facts depends on.
+type indexKey struct {
+	cols     [mostKeyed]columnKey // those of the key, the others zero
+	fields   [mostKeyed]interval.Field
+	size     uint64
+	kind     harmony.IndexKind
+	form     abi.Form
+	identity bool
+}
+
+// sharedKey returns by what other runs find the index, if they may: it is over facts, and
+// its keys fit a word.
+func (x *index) sharedKey() (key indexKey, ok bool) {
+	n := len(x.decl.Key)
+	if !x.rel.isLoaded() || n == 0 || n > mostKeyed || x.form == abi.None || x.form == abi.Wide {
+		return key, false
+	}
+	for i, c := range x.decl.Key {
+		key.cols[i] = weak.Make(x.rel.cols[c].loaded)
+	}
+	copy(key.fields[:], x.lay.Fields)
+	key.size, key.kind, key.form, key.identity = x.lay.Size, x.decl.Kind, x.form, x.identity
+	return key, true
+}
+
+// adopt takes the table that an earlier run has made.
+func (x *index) adopt() (done bool, err error) {
+	key, ok := x.sharedKey()
+	if !ok {
+		return false, nil
+	}
+	r := x.run
+	y := r.engine.resident
+	y.mu.Lock()
+	found := y.indexes[key]
+	if found != nil {
+		y.use(found)
+	}
+	y.mu.Unlock()
+	if found == nil {
+		return false, nil
+	}
+	r.residents = append(r.residents, found)
+	r.residentBytes += found.bytes()
+	x.shared, x.indexTable = found, found.table
+	return true, r.lane.stream.Wait(found.ready)
+}
+
+// share lets later runs have the table, which the run has put into its stream: no kernel
+// that makes such a table leaves off early.
+func (x *index) share() error {
+	key, ok := x.sharedKey()
+	if !ok {
+		return nil
+	}
+	r := x.run
+	y := r.engine.resident
+	made := &resident{index: &key, table: x.indexTable, made: make(chan struct{})}
+	close(made.made)
+	var err error
+	if made.ready, err = r.engine.gpu.NewEvent(); err != nil {
+		return err
+	}
+	if err = r.lane.stream.Record(made.ready); err != nil {
+		_ = made.ready.Close() // err says what is wrong
+		return err
+	}
+	y.mu.Lock()
+	_, found := y.indexes[key]
+	if !found {
+		y.indexes[key] = made
+		made.users = 1
+		y.clock++
+		made.used = y.clock
+	}
+	y.mu.Unlock()
+	if found { // another run was faster
+		return made.ready.Close()
+	}
+	for _, b := range made.table.buffers() {
+		r.disown(b)
+	}
+	y.mem.keep(made.bytes())
+	r.residents = append(r.residents, made)
+	x.shared = made
+	return nil
+}
+
+// retire gives up the indexes that the run does not need again, so that their memory can
+// be taken: what is freed is so after the run's work with them.
+func (r *run) retire() error {
+	y := r.engine.resident
+	done, err := r.engine.gpu.NewEvent()
+	if err != nil {
+		return err
+	}
+	defer done.Close()
+	if err := r.lane.stream.Record(done); err != nil {
+		return err
+	}
+	if err := y.stream.Wait(done); err != nil {
+		return err
+	}
+	for _, x := range r.retired {
+		if at := slices.Index(r.residents, x); at >= 0 {
+			r.residents = slices.Delete(r.residents, at, at+1)
+			y.release(x)
+		}
+	}
+	r.retired = nil
+	return nil
+}
