@@ -143,6 +143,7 @@ const (
 	Direct
 	Hash
 	Wide
+	Ordered
 )
 
 // Param is the meaning of a word. Var is the name of a managed variable, Index a

@@ -89,6 +89,10 @@
 //	                      Direct   the packed key is the slot, below Size
 //	                      Hash     rf_slot_insert's slot, Size its mask
 //	                      Wide     the row set's number is the slot
+//	                      Ordered  keys come in order to each table of a CPU; slot s
+//	                               of Table has the packed key of the group that
+//	                               began after s others. GroupOccupied is not set.
+//	                               The form is known when code is generated.
 //
 // Begins are 64-bit words, Rows 32-bit row numbers. The groups of a CPU have
 // tables per worker, so that the words about them differ from worker to worker;

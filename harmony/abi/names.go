@@ -34,7 +34,7 @@ var roleNames = [...]string{
 	BuildFill:   "build_fill",
 }
 
-var formNames = [...]string{None: "none", Direct: "direct", Hash: "hash", Wide: "wide"}
+var formNames = [...]string{None: "none", Direct: "direct", Hash: "hash", Wide: "wide", Ordered: "ordered"}
 
 var kindNames = [...]string{
 	RowsFrom:  "rows_from",

@@ -58,6 +58,8 @@ type Policy struct {
 	// RowsPerGroup is how many rows of facts, for each group that there could be, make up
 	// for cells that all of them have from the start, beyond Groups; 0: none do.
 	RowsPerGroup int
+	// Ordered says that keys which come in order need no table but a list.
+	Ordered bool
 	// Bitmap is the size in bytes of a bit set that is one from the start.
 	Bitmap int
 	// FixedSets says that a set keeps the form it begins with.
@@ -116,7 +118,7 @@ func rowsRead(p *harmony.Program, f Facts) map[*harmony.Groups]int {
 }
 
 // CPU is the policy of an engine whose threads have groups of their own.
-var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Bitmap: 4 << 20, Parts: true}
+var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Ordered: true, Bitmap: 4 << 20, Parts: true}
 
 // GPU is the policy of an engine whose blocks share all that they write. A bit set
 // is faster than a hash table as long as it stays in the second-level cache.
@@ -132,6 +134,8 @@ type Facts struct {
 	Loaded func(r *harmony.Relation, col int) Column
 	// Numbered reports whether the packed keys of an index's rows are the rows' numbers.
 	Numbered func(x *harmony.Index) bool
+	// Ordered reports whether the keys of groups come in order to each worker.
+	Ordered func(g *harmony.Groups) bool
 	// NeedsSet reports whether a tuple may be inserted twice.
 	NeedsSet func(r *harmony.Relation) bool
 	// Carried returns the columns by which a loop over a relation is decomposed.
@@ -185,7 +189,12 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 		switch {
 		case len(g.Keys) == 0:
 			k.Form = abi.None
-		case k.Form == abi.Hash && k.Size > 0 && (k.Size <= policy.groups(g) || policy.dense(g, k.Size, read[g])):
+		case k.Form != abi.Hash || k.Size == 0:
+		case k.Size <= policy.groups(g):
+			k.Form = abi.Direct
+		case policy.Ordered && f.Ordered(g):
+			k.Form = abi.Ordered
+		case policy.dense(g, k.Size, read[g]):
 			k.Form = abi.Direct
 		}
 		l.Groups[g] = k

@@ -187,7 +187,7 @@ func (b *boundEntry) word(p *param, w *worker) (int64, error) {
 		}
 		return x.word(p)
 	case p.groups != nil:
-		t := p.groups.all()
+		t := p.groups.current
 		if p.filled {
 			t = p.groups.workers[w.id]
 		}

@@ -56,7 +56,7 @@ func newEngine(t testing.TB, items int, apart bool) *engine {
 	target.Items = items
 	e := New(Options{Library: lib, Cache: kernelcache.Open(), Lower: lowerer(apart), Generator: generator{target}}).(*engine)
 	if items < 1024 {
-		e.sizes = sizes{policy: layout.Policy{Groups: 4, Bitmap: 16, Parts: true}, rows: 8, tiles: 1, convert: 0, output: 8,
+		e.sizes = sizes{policy: layout.Policy{Groups: 4, RowsPerGroup: 16, Ordered: true, Bitmap: 16, Parts: true}, rows: 8, tiles: 1, convert: 0, output: 8,
 			values: 1, partTuples: 8, partBytes: 16}
 	}
 	return e

@@ -12,7 +12,7 @@ import (
 )
 
 // groups is the contents of a group-by table: a table for each worker, of which
-// the first has all groups once a kernel has run.
+// the first has all groups once a kernel has run, or, of form Ordered, each some.
 type groups struct {
 	decl  *harmony.Groups
 	lay   *layout.Key
@@ -23,6 +23,8 @@ type groups struct {
 	// codes are in no order, else nil.
 	strings []*store.Dict
 	workers []*groupTable
+	// current is the table that a kernel over the groups reads.
+	current *groupTable
 }
 
 func newGroups(m *account.Memory, decl *harmony.Groups, lay *layout.Key, what string, workers int) *groups {
@@ -42,11 +44,20 @@ func newGroups(m *account.Memory, decl *harmony.Groups, lay *layout.Key, what st
 		}
 		g.workers = append(g.workers, t)
 	}
+	g.current = g.all()
 	return g
 }
 
-// all returns the table with all groups.
+// all returns the table with all groups, if the form is not Ordered.
 func (g *groups) all() *groupTable { return g.workers[0] }
+
+// tables returns the tables in which the groups are.
+func (g *groups) tables() []*groupTable {
+	if g.lay.Form == abi.Ordered {
+		return g.workers
+	}
+	return g.workers[:1]
+}
 
 // clear empties the tables. They keep their memory if they are small.
 func (g *groups) clear() {
@@ -63,6 +74,10 @@ func (g *groups) free() {
 
 // gather brings the groups of all workers together.
 func (g *groups) gather() error {
+	if g.lay.Form == abi.Ordered {
+		g.settle()
+		return nil
+	}
 	for _, t := range g.workers[1:] {
 		if t.slots == 0 {
 			continue
@@ -113,6 +128,12 @@ func (t *groupTable) makeRoom(slack int) error {
 			return err
 		}
 		t.gauge.limit = int64(roomOf(&t.keys.Region, t.keys.mask) - slack)
+		return nil
+	case abi.Ordered:
+		if err := t.growList(need); err != nil {
+			return err
+		}
+		t.gauge.limit = int64(t.slots - slack)
 		return nil
 	}
 	if err := t.growTuples(need); err != nil {
@@ -198,8 +219,10 @@ func (t *groupTable) addSlots(slots int) error {
 			}
 		}
 	}
-	if err := t.occupied.Grow(t.what, 8*slots); err != nil {
-		return err
+	if t.lay.Form != abi.Ordered {
+		if err := t.occupied.Grow(t.what, 8*slots); err != nil {
+			return err
+		}
 	}
 	t.slots = slots
 	return nil
@@ -343,7 +366,7 @@ func (t *groupTable) size() int64 {
 
 // numbers returns how many slots a kernel over the groups looks at.
 func (t *groupTable) numbers() int {
-	if t.lay.Form == abi.Wide {
+	if t.lay.Form == abi.Wide || t.lay.Form == abi.Ordered {
 		return int(t.gauge.cursor)
 	}
 	return t.slots

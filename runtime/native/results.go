@@ -1,8 +1,13 @@
 package native
 
 import (
+	"errors"
+	"slices"
+
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -28,12 +33,29 @@ func (r *run) overflow(k *harmony.Kernel) error {
 	if !ok {
 		return woven.ErrNoOverflow
 	}
-	t := r.groups[src.Groups].all()
-	view := &woven.Groups{Decl: t.decl, Occupied: account.Words(&t.occupied)[:t.numbers()], Key: t.keyWord}
-	for i, c := range t.groups.cells {
-		view.Cells = append(view.Cells, account.Words(&t.cells[i])[:c.Words*t.numbers()])
+	var first *runtime.OverflowError
+	for _, t := range r.groups[src.Groups].tables() {
+		view := &woven.Groups{Decl: t.decl, Occupied: t.marks(), Key: t.keyWord}
+		for i, c := range t.groups.cells {
+			view.Cells = append(view.Cells, account.Words(&t.cells[i])[:c.Words*t.numbers()])
+		}
+		var here *runtime.OverflowError
+		if errors.As(r.Overflow(view), &here) && (first == nil || slices.CompareFunc(here.Group, first.Group, scalar.Compare) < 0) {
+			first = here
+		}
 	}
-	return r.Overflow(view)
+	if first == nil {
+		return woven.ErrNoOverflow
+	}
+	return first
+}
+
+// marks returns a word for each slot, not 0 for a group.
+func (t *groupTable) marks() []uint64 {
+	if t.lay.Form == abi.Ordered {
+		return slices.Repeat([]uint64{1}, t.numbers())
+	}
+	return account.Words(&t.occupied)[:t.numbers()]
 }
 
 // keyWord returns the word of a key's column in a slot.
@@ -42,7 +64,10 @@ func (t *groupTable) keyWord(slot, col int) int64 {
 		return wordsOf(&t.tuples[col].Region)[slot]
 	}
 	packed := uint64(slot)
-	if t.lay.Form == abi.Hash {
+	switch t.lay.Form {
+	case abi.Ordered:
+		packed = account.Words(&t.keys.Region)[slot]
+	case abi.Hash:
 		packed = account.Words(&t.keys.Region)[slot]
 		if slot == int(t.keys.mask)+1 {
 			packed = 0

@@ -171,23 +171,32 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 		r.entries[k.Name] = []*boundEntry{b}
 	}
 	e := r.entries[k.Name][0]
-	j := &job{entry: e}
+	source, before, size := int64(0), e.filled(), e.filledBytes()
+	exec := func(from, until int) error {
+		source += int64(until - from)
+		j := &job{entry: e, from: from, until: until}
+		return r.runsOf(k, func() error { return r.exec(j) })
+	}
+	var err error
 	switch s := k.Source.(type) {
 	case *harmony.Rows:
-		j.from, j.until = r.relations[s.Rel].version(s.Version)
+		err = exec(r.relations[s.Rel].version(s.Version))
 	case *harmony.GroupRows:
-		j.until = r.groups[s.Groups].all().numbers()
+		g := r.groups[s.Groups]
+		for _, g.current = range g.tables() {
+			if err = exec(0, g.current.numbers()); err != nil {
+				break
+			}
+		}
 	case *harmony.Values:
-		j.until = len(s.Rows)
+		err = exec(0, len(s.Rows))
 	}
-	before, size := e.filled(), e.filledBytes()
-	if err := r.runsOf(k, func() error { return r.exec(j) }); err != nil {
+	if err != nil {
 		return woven.Work{}, err
 	}
 	if r.fault[0] != 0 {
 		return woven.Work{}, r.overflow(k)
 	}
-	source := int64(j.until - j.from)
 	return woven.Work{
 		Source: source,
 		Kept:   e.filled() - before,

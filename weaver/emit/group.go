@@ -32,7 +32,9 @@ func (w *kernel) group(s *harmony.Group) error {
 		}
 	}
 	many := func() {
-		w.call("rf_tile_cells_mark", w.param(abi.GroupOccupied, g.Name, 0), slots.ptr, w.liveFlags().ptr, w.items)
+		if !w.isOrdered(g) {
+			w.call("rf_tile_cells_mark", w.param(abi.GroupOccupied, g.Name, 0), slots.ptr, w.liveFlags().ptr, w.items)
+		}
 		for _, sum := range sums {
 			sum.add()
 		}
@@ -81,6 +83,9 @@ func (w *kernel) groupKey(s *harmony.Group) (*keys, *array) {
 func (w *kernel) groupSlots(s *harmony.Group) *array {
 	g := s.To
 	k, key := w.groupKey(s)
+	if w.isOrdered(g) {
+		return w.orderedSlots(g, key)
+	}
 	form, known := w.fixed(abi.GroupForm, g.Name, 0)
 	if len(s.Key) == 0 || known && abi.Form(form) != abi.Hash && abi.Form(form) != abi.Direct {
 		return key

@@ -17,6 +17,9 @@ import (
 
 // beginGroups leaves of a tile of slots those that have a group.
 func (w *kernel) beginGroups(g *harmony.Groups) {
+	if w.isOrdered(g) {
+		return
+	}
 	occupied := w.param(abi.GroupOccupied, g.Name, 0)
 	before := w.liveFlags()
 	flags := w.array(types.I8)
@@ -43,8 +46,9 @@ func (w *kernel) groupColumn(g *harmony.Groups, l *harmony.Load) {
 	out := &stored{typ: l.Out.Type, words: w.array(types.I64)}
 	if at := l.Col - len(g.Keys); at >= 0 {
 		a := &accumulator{kernel: w, groups: g, index: at, acc: g.Accs[at]}
+		flags := w.liveFlags()
 		w.eachItem(func(i value.Value) {
-			slot, live := w.slot(w.liveFlags(), i)
+			slot, live := w.slot(flags, i)
 			w.set(out.words, i, a.result(slot, live))
 		})
 	} else {
@@ -57,10 +61,16 @@ func (w *kernel) groupColumn(g *harmony.Groups, l *harmony.Load) {
 func (w *kernel) groupKeys(g *harmony.Groups, col int, out *array) {
 	k := &keys{kernel: w, kinds: groupKey, name: g.Name, words: make([]*array, len(g.Keys))}
 	param := func(kind abi.Kind, index int) value.Value { return w.param(kind, g.Name, index) }
-	read := func(form, column value.Value) {
-		w.call("rf_tile_group_keys", out.ptr, w.start, form, param(abi.GroupTable, 0), param(abi.GroupSize, 0),
+	readSized := func(form, size, column value.Value) {
+		w.call("rf_tile_group_keys", out.ptr, w.start, form, param(abi.GroupTable, 0), size,
 			param(abi.GroupShift, col), param(abi.GroupBase, col), param(abi.GroupBits, col), column, w.rows, i32(w.target.Threads), w.items)
 	}
+	if w.isOrdered(g) {
+		// The packed keys stand where a hash table has them, and none in its last word.
+		readSized(i64(int64(abi.Hash)), i64(math.MaxInt64-1), null)
+		return
+	}
+	read := func(form, column value.Value) { readSized(form, param(abi.GroupSize, 0), column) }
 	k.byForm(func() {
 		columns := param(abi.GroupColumns, 0)
 		read(i64(int64(abi.Wide)), w.load(null.Type(), w.at(null.Type(), columns, i64(int64(col)))))

@@ -1,0 +1,151 @@
+package native
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/layout"
+)
+
+// orderedGroups aggregates by a column that ascends, all rows and some.
+const orderedGroups = `
+item[k, n] = v -> int(k), int(n), int(v).
+all[k] = c, sum[k] = s, mean[k] = m <- agg<<c = count(), s = total(v), m = avg(v)>> item[k, _] = v.
+least[k] = a, most[k] = z <- agg<<a = min(v), z = max(v)>> item[k, n] = v, v > 10, n != 3.
+`
+
+// skewed has groups of one row to many thousand, of keys far apart.
+func skewed(last int64) oracle.Facts {
+	facts := oracle.Facts{}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for g := range int64(300) {
+		size := int64(1)
+		switch {
+		case g%97 == 5:
+			size = 9000
+		case g%3 == 0:
+			size = 1 + rng.Int64N(40)
+		}
+		for n := range size {
+			v := rng.Int64N(1000)
+			if g == 299 {
+				v = last
+			}
+			facts["item"] = append(facts["item"], oracle.Tuple{
+				scalar.OfInt(scalar.IntType, 1000*g-5), scalar.OfInt(scalar.IntType, n), scalar.OfInt(scalar.IntType, v),
+			})
+		}
+	}
+	return facts
+}
+
+// TestOrderedGroups compares aggregates by keys that come in order, of groups that lie
+// within a tile and across what workers take.
+func TestOrderedGroups(t *testing.T) {
+	plan, db := enginetest.Stored(t, orderedGroups, skewed(7))
+	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
+		for _, threads := range []int{1, 2, 5} {
+			enginetest.Compare(t, "ordered", e, runtime.Request{Plan: plan, Facts: db, Threads: threads})
+		}
+		e.sizes.policy.Groups = 1
+		prog, _, err := e.programs.Find(plan, e.opts.Lower)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &run{mem: account.New(0), threads: 1, sizes: e.sizes}
+		r.walk.Request = &runtime.Request{Plan: plan, Facts: db}
+		if err := r.prepare(t.Context(), prog); err != nil {
+			t.Fatal(err)
+		}
+		for g, k := range r.Layouts.Groups {
+			if k.Form != abi.Ordered {
+				t.Errorf("groups %s are %s", g.Name, k.Form)
+			}
+		}
+	}
+}
+
+// TestOrderedOverflow names the first group whose sum does not fit.
+func TestOrderedOverflow(t *testing.T) {
+	facts := oracle.Facts{}
+	for g := range int64(20000) {
+		for n := range int64(2) {
+			v := int64(1)
+			if g%4500 == 4000 {
+				v = math.MaxInt64
+			}
+			facts["item"] = append(facts["item"], oracle.Tuple{
+				scalar.OfInt(scalar.IntType, 1000*g), scalar.OfInt(scalar.IntType, n), scalar.OfInt(scalar.IntType, v),
+			})
+		}
+	}
+	plan, db := enginetest.Stored(t, orderedGroups, facts)
+	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
+		_, err := e.Run(t.Context(), &runtime.Request{Plan: plan, Facts: db, Threads: 3})
+		var over *runtime.OverflowError
+		if !errors.As(err, &over) || over.Group[0].Int() != 4000*1000 {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestSettle brings lists together of which some have groups in common.
+func TestSettle(t *testing.T) {
+	for seed := range uint64(50) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		decl := &harmony.Groups{Name: "g", Keys: []queryplan.Column{{Name: "k", Type: scalar.IntType}}, Accs: []harmony.Acc{
+			{Out: queryplan.Column{Name: "c", Type: scalar.IntType}, Fn: queryplan.Count},
+			{Out: queryplan.Column{Name: "s", Type: scalar.IntType}, Fn: queryplan.Total, In: scalar.IntType},
+		}}
+		g := newGroups(account.New(0), decl, &layout.Key{Form: abi.Ordered}, "groups", 1+rng.IntN(4))
+		want := map[uint64]uint64{}
+		for _, w := range g.workers {
+			key := uint64(rng.IntN(3))
+			for range rng.IntN(60) {
+				if err := w.makeRoom(1); err != nil {
+					t.Fatal(err)
+				}
+				at := int(w.gauge.cursor)
+				w.gauge.cursor++
+				account.Words(&w.keys.Region)[at] = key
+				account.Words(&w.cells[0])[at] = 1
+				account.Words(&w.cells[1])[2*at] = key
+				want[key]++
+				key += 1 + uint64(rng.IntN(1+rng.IntN(30)))
+			}
+		}
+		g.settle()
+		got := map[uint64]uint64{}
+		for _, w := range g.tables() {
+			for at := range w.numbers() {
+				key := account.Words(&w.keys.Region)[at]
+				if got[key] != 0 {
+					t.Fatalf("seed %d: two lists have %d", seed, key)
+				}
+				got[key] = account.Words(&w.cells[0])[at]
+				if sum := account.Words(&w.cells[1])[2*at]; sum != key*got[key] {
+					t.Fatalf("seed %d: the sum of %d is %d", seed, key, sum)
+				}
+			}
+		}
+		if len(got) != len(want) {
+			t.Fatalf("seed %d: %d groups, want %d", seed, len(got), len(want))
+		}
+		for key, n := range want {
+			if got[key] != n {
+				t.Fatalf("seed %d: %d rows of %d, want %d", seed, got[key], key, n)
+			}
+		}
+		g.free()
+	}
+}
