@@ -41,6 +41,7 @@ const (
 // machine runs a program for one worker.
 type machine struct {
 	*program
+	r       *run
 	n       int
 	regs    [][]int64
 	state   []uint8
@@ -51,8 +52,9 @@ type machine struct {
 	out     [][]int64
 }
 
-func (p *program) newMachine(size int) *machine {
-	m := &machine{program: p, regs: make([][]int64, p.regs), state: make([]uint8, size)}
+func (p *program) newMachine(r *run) *machine {
+	size := r.opts.vector
+	m := &machine{program: p, r: r, regs: make([][]int64, p.regs), state: make([]uint8, size)}
 	own := vectors(p.regs-p.inputs, size)
 	copy(m.regs[p.inputs:], own)
 	for _, c := range p.consts {

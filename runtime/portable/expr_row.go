@@ -74,17 +74,26 @@ func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
 	}
 	b := binds[0]
 	eval := singleColumn(call, b)
+	table := newStringTable(call, b.dom, o.dom)
 	cache := c.p.caches
 	c.p.caches++
 	c.step(func(m *machine) {
+		if table != nil {
+			if made := table.results(m.r); made != nil {
+				table.look(m, made, m.regs[o.reg][:m.n], m.regs[b.slot][:m.n])
+				return
+			}
+		}
 		if m.caches[cache] == nil {
 			m.caches[cache] = newRowCache(b.dom)
 		}
 		memo := m.caches[cache]
 		out := m.regs[o.reg]
+		misses := 0
 		for i, w := range m.regs[b.slot][:m.n] {
 			at := memo.slot(w)
 			if memo.state[at] == 0 || memo.words[at] != w {
+				misses++
 				memo.words[at], memo.state[at] = w, isCached
 				v, ok := eval(w)
 				switch {
@@ -101,23 +110,27 @@ func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
 			}
 			out[i] = memo.results[at]
 		}
+		if table != nil {
+			table.asked.Add(int64(misses))
+		}
 	})
 	return o
 }
 
 // singleColumn returns the evaluation of a call that depends on one column.
 func singleColumn(call *queryplan.Call, b *binding) func(w int64) (scalar.Value, bool) {
-	if f := stringFunc(call); f != nil {
-		return func(w int64) (scalar.Value, bool) { return f(b.dom.dict.String(uint32(w))) }
+	if f := stringFunction(call); f != nil {
+		eval := f.Call()
+		return func(w int64) (scalar.Value, bool) { return eval(b.dom.dict.String(uint32(w))) }
 	}
 	return func(w int64) (scalar.Value, bool) {
 		return queryplan.Eval(call, func(string) scalar.Value { return b.value(w) })
 	}
 }
 
-// stringFunc returns the function that a call is of a String column, all other
+// stringFunction returns the function that a call is of a String column, all other
 // arguments being constants; nil if it is none.
-func stringFunc(call *queryplan.Call) func(s string) (scalar.Value, bool) {
+func stringFunction(call *queryplan.Call) *prepare.Function {
 	place := -1
 	args := make([]scalar.Value, len(call.Args))
 	for i, a := range call.Args {
@@ -136,6 +149,5 @@ func stringFunc(call *queryplan.Call) func(s string) (scalar.Value, bool) {
 	if place < 0 {
 		return nil
 	}
-	f := prepare.Function{Func: call.Func, Result: call.Result, Args: args, Place: place}
-	return f.Call()
+	return &prepare.Function{Func: call.Func, Result: call.Result, Args: args, Place: place}
 }

@@ -10,7 +10,7 @@ func (s *filterStage) prepare(*run) bool { return true }
 
 func (s *filterStage) start(w *worker, next op) op {
 	size := w.run.opts.vector
-	return &filterOp{filterStage: s, m: s.prog.newMachine(size), next: next, w: w,
+	return &filterOp{filterStage: s, m: s.prog.newMachine(w.run), next: next, w: w,
 		sel: make([]uint32, size), out: batch{cols: vectors(len(s.keep), size)}, same: batch{cols: make([][]int64, len(s.keep))}}
 }
 
@@ -79,7 +79,7 @@ func (s *mapStage) prepare(*run) bool { return true }
 func (s *mapStage) start(w *worker, next op) op {
 	size := w.run.opts.vector
 	n := len(s.keep) + len(s.prog.results)
-	return &mapOp{mapStage: s, m: s.prog.newMachine(size), next: next, w: w,
+	return &mapOp{mapStage: s, m: s.prog.newMachine(w.run), next: next, w: w,
 		out: batch{cols: vectors(n, size)}, same: batch{cols: make([][]int64, n)}}
 }
 

@@ -90,6 +90,15 @@ func (f *Function) Table(ctx context.Context, dict *store.Dict, threads int) (Ta
 	return table.(Table), nil
 }
 
+// Kept returns what Table made of the dictionary before, if that is still there.
+func (f *Function) Kept(dict *store.Dict) (table Table, ok bool) {
+	kept, ok := dict.Kept(f.String())
+	if ok {
+		table = kept.(Table)
+	}
+	return table, ok
+}
+
 // table calls the function for each entry. Strings get a dictionary of their own. Every
 // result fits: there is no function of a string whose decimals may not.
 func (f *Function) table(ctx context.Context, dict *store.Dict, threads int) (table Table, err error) {

@@ -45,6 +45,9 @@ func (d *Dict) Derived(key string, compute func() (any, error)) (any, error) {
 	return value, nil
 }
 
+// Kept returns what Derived keeps under the key.
+func (d *Dict) Kept(key string) (value any, ok bool) { return d.derived.find(key) }
+
 func (c *derivedCache) index(key string) int {
 	return slices.IndexFunc(c.list, func(x derivation) bool { return x.key == key })
 }
