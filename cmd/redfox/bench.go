@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/ssbgen"
 	"github.com/redfoxdb/redfox/internal/suite"
 )
 
@@ -38,9 +39,9 @@ func benchCommand(con *console) *cli.Command {
 			examplesMark +
 			"redfox bench tpch --sf 1 --data tpch/sf1 --against duckdb\n" +
 			"redfox bench tpch --sf 10 --data tpch/sf10 --engine gpu --out results\n" +
-			"redfox bench ssb --data ssb/sf1 --queries q11,q21 --runs 30\n" +
+			"redfox bench ssb --sf 1 --generate --queries q11,q21 --runs 30\n" +
 			"redfox bench list",
-		Flags: flags("sf", "data", "queries", "queries-from", "runs", "against", "python", "shared-facts", "each-pass-off", "out",
+		Flags: flags("sf", "data", "queries", "queries-from", "runs", "against", "python", "generate", "shared-facts", "each-pass-off", "out",
 			"engine", "device", "threads", "memory", "device-memory", "timeout", "disable", "no-fuse", "no-decompose"),
 		Action: func(c *cli.Context) error {
 			if c.Args().First() == "list" && c.Args().Len() == 1 {
@@ -214,6 +215,9 @@ func (b *bench) checkAgainst(c *cli.Context) error {
 		}
 		b.against = append(b.against, name)
 	}
+	if b.passes && len(b.against) > 0 {
+		return &usageError{message: "--each-pass-off compares redfox with itself", help: "leave --against out"}
+	}
 	if !slices.Contains(b.against, againstDuckDB) {
 		return nil
 	}
@@ -235,21 +239,37 @@ func (b *bench) checkData(c *cli.Context) error {
 	if b.dir == "" {
 		b.dir = filepath.Join(b.suite.Name, "sf"+suite.FormatScale(scale))
 	}
-	var missing []string
 	tables, err := b.tables(c.Context)
 	if err != nil {
 		return err
 	}
-	for _, t := range tables {
-		if _, err := os.Stat(filepath.Join(b.dir, t+".parquet")); err != nil {
-			missing = append(missing, t+".parquet")
+	missing := b.missing(tables)
+	if len(missing) > 0 && c.Bool("generate") {
+		if b.suite.Name != "ssb" {
+			return &redfox.EnvironmentError{Message: "redfox does not make the data of " + b.suite.Title, Help: "make them with: " + b.suite.Command(scale, b.dir)}
 		}
+		b.progress.show("making the data")
+		if err := ssbgen.Generate(c.Context, b.dir, ssbgen.Options{Scale: scale, Threads: b.threads}); err != nil {
+			return cannotWrite(b.dir, err)
+		}
+		missing = b.missing(tables)
 	}
 	if len(missing) > 0 {
 		return &redfox.EnvironmentError{Message: fmt.Sprintf("%s lacks %s", b.dir, strings.Join(missing, ", ")),
-			Help: "make the data with: " + b.suite.Command(scale, b.dir) + "; or name its folder with --data"}
+			Help: "make the data with: " + b.suite.Command(scale, b.dir) + "; or name their folder with --data"}
 	}
 	return nil
+}
+
+// missing lists the files of tables that are not in the folder of the data.
+func (b *bench) missing(tables []string) []string {
+	var out []string
+	for _, t := range tables {
+		if _, err := os.Stat(filepath.Join(b.dir, t+".parquet")); err != nil {
+			out = append(out, t+".parquet")
+		}
+	}
+	return out
 }
 
 // tables lists the tables that the queries read.
@@ -265,8 +285,9 @@ func (b *bench) tables(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		for _, pred := range reads {
+			// A query may also have facts in its text.
 			table, _, _ := strings.Cut(pred, ":")
-			if !slices.Contains(out, table) {
+			if b.suite.HasTable(table) && !slices.Contains(out, table) {
 				out = append(out, table)
 			}
 		}

@@ -196,6 +196,10 @@ var flagTable = []func() cli.Flag{
 			Usage: "the Python interpreter `FILE` has the module duckdb"}
 	},
 	func() cli.Flag {
+		return &cli.BoolFlag{Name: "generate", Category: groupBench,
+			Usage: "make the data first, if they are not there; of ssb alone, by its generator and seed 0"}
+	},
+	func() cli.Flag {
 		return &cli.BoolFlag{Name: "shared-facts", Category: groupBench,
 			Usage: "load the facts of all queries once, instead of each query's for itself"}
 	},

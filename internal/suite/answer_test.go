@@ -54,6 +54,20 @@ func TestSameRows(t *testing.T) {
 	}
 }
 
+// TestNoRows holds that an aggregate of nothing is the same in both languages, and that
+// no other answer is taken for one.
+func TestNoRows(t *testing.T) {
+	for _, tt := range []struct {
+		rows [][]string
+		same bool
+	}{{nil, true}, {[][]string{{"NULL"}}, true}, {[][]string{{"NULL", "NULL"}}, true}, {[][]string{{"NULL", "1"}}, false},
+		{[][]string{{"NULL"}, {"NULL"}}, false}, {[][]string{{"0"}}, false}} {
+		if err := SameRows(slices.Values([][]any{}), &Answer{Rows: tt.rows}); (err == nil) != tt.same {
+			t.Errorf("%v: %v", tt.rows, err)
+		}
+	}
+}
+
 func TestMismatch(t *testing.T) {
 	want := &Answer{Columns: []Column{{"n", "BIGINT"}, {"total", "BIGINT"}}, Rows: [][]string{{"1", "2"}, {"3", "4"}}}
 	for _, tt := range []struct {

@@ -104,7 +104,7 @@ var ssb = &Suite{
 		{"supplier", times(2_000), false},
 		{"date", constant(2_556), true},
 	},
-	Generate: "go run ./bench -sf %s -out %s ssbgen",
+	Generate: "redfox bench ssb --sf %s --data %s --generate",
 }
 
 // ssbParts grows with the logarithm of the scale factor, and shrinks with it below 1.
@@ -113,6 +113,11 @@ func ssbParts(scale float64) float64 {
 		return 200_000 * scale
 	}
 	return 200_000 * (1 + math.Floor(math.Log2(scale)))
+}
+
+// HasTable reports whether the suite's data have a table of a name.
+func (s *Suite) HasTable(name string) bool {
+	return slices.ContainsFunc(s.Tables, func(t Table) bool { return t.Name == name })
 }
 
 // declarations is the file that declares the tables.

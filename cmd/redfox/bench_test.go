@@ -1,0 +1,259 @@
+package main
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/suite"
+)
+
+// benched runs redfox bench in the root of the tree and returns what it leaves, standard
+// output without what differs from run to run and machine to machine.
+func benched(t *testing.T, args ...string) outcome {
+	t.Helper()
+	o := finish(t, redfoxProcess(t, "../..", append([]string{"bench"}, args...)...))
+	for _, mask := range []struct{ pattern, with string }{
+		{`\d[\d.]* (s|ms|µs)\b`, "T"},
+		{`\d+ %`, "P"},
+		{`(?m)^redfox .*$`, "MACHINE"},
+		{`[─]+`, "─"},
+		{` +`, " "},
+	} {
+		o.stdout = regexp.MustCompile(mask.pattern).ReplaceAllString(o.stdout, mask.with)
+	}
+	return o
+}
+
+const smallTPCH = "testdata/tpch/sf0.01"
+
+func TestBenchTable(t *testing.T) {
+	dir := t.TempDir()
+	o := benched(t, "tpch", "--data", smallTPCH, "--engine", "go", "--threads", "2", "--queries", "q01,6", "--runs", "3", "--out", dir)
+	const want = `┌─┐
+│ TPC-H, scale factor 0.01, engine go, 2 threads │
+├─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┤
+│ query │ rows │ load │ cold │ compile │ cached │ hot │ from │ to │ MB │ floor │
+├─┼─┼─┼─┼─┼─┼─┼─┼─┼─┼─┤
+│ q01 │ 4 │ T │ T │ T │ │ T │ T │ T │ 0.6619 │ P │
+│ q06 │ 1 │ T │ T │ T │ │ T │ T │ T │ 0.4814 │ P │
+├─┼─┼─┼─┼─┼─┼─┼─┼─┼─┼─┤
+│ sum │ │ │ │ │ │ T │ │ │ │ │
+│ mean │ │ │ │ │ │ T │ │ │ │ │
+└─┴─┴─┴─┴─┴─┴─┴─┴─┴─┴─┘
+MACHINE
+`
+	if o.code != 0 || o.stdout != want || o.stderr != "" {
+		t.Errorf("got\n%v\nwant\n%s", o, want)
+	}
+	if files := list(t, dir); files != "tpch-sf0.01-go.json\ntpch-sf0.01-go.svg\n" {
+		t.Errorf("there are files:\n%s", files)
+	}
+	r := readReport(t, filepath.Join(dir, "tpch-sf0.01-go.json"))
+	if r.Suite != "tpch" || r.Scale != 0.01 || r.Engine != "go" || r.Threads != 2 || r.Rows["lineitem"] != 60175 || r.Bandwidth <= 0 ||
+		r.Sum <= 0 || r.Mean <= 0 || r.SharedFacts || r.Machine.Cores == 0 || r.Redfox == "" || r.Date == "" {
+		t.Errorf("the report is %+v", r)
+	}
+	for _, m := range r.Queries {
+		if m.Engine != "go" || len(m.Hot.Runs) != 3 || m.Hot.Median < m.Hot.Least || m.Hot.Median > m.Hot.Most || m.Cold <= 0 || m.Load <= 0 ||
+			m.Bytes <= 0 || m.Floor <= 0 || m.PeakHost <= 0 || m.Compile.Cold.FrontEnd <= 0 || m.Compile.Cold.Plan <= 0 || m.Checked != "" || m.Failure != "" {
+			t.Errorf("%s: %+v", m.Query, m)
+		}
+	}
+	chart, err := os.ReadFile(filepath.Join(dir, "tpch-sf0.01-go.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := xml.NewDecoder(strings.NewReader(string(chart))); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func readReport(t *testing.T, file string) *suite.Report {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var r suite.Report
+	d := json.NewDecoder(f)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+// TestBenchNative measures a query on the cpu engine, which compiles, over facts that are
+// shared.
+func TestBenchNative(t *testing.T) {
+	dir := t.TempDir()
+	o := finish(t, withLLVM(t, redfoxProcess(t, "../..", "bench", "tpch", "--data", smallTPCH, "--engine", "cpu", "--queries", "q06", "--runs", "2", "--shared-facts", "--out", dir)))
+	if o.code != 0 || o.stderr != "" {
+		t.Fatalf("%v", o)
+	}
+	r := readReport(t, filepath.Join(dir, "tpch-sf0.01-cpu.json"))
+	m := r.Queries[0]
+	if r.Load <= 0 || m.Load != 0 || m.Engine != "cpu" || m.Compile.Cold.Code <= 0 || len(m.Kernels) == 0 || m.Kernels[0].Rows == 0 {
+		t.Errorf("%+v\n%+v", r, m)
+	}
+	// What the first compilation has left on disk is found.
+	if m.Compile.Cached.Total() <= 0 || m.Compile.Cached.Code > m.Compile.Cold.Code {
+		t.Errorf("compiled in %+v, with a cache in %+v", m.Compile.Cold, m.Compile.Cached)
+	}
+}
+
+// withDuckDB names a Python that has the module duckdb, or skips the test.
+func withDuckDB(t *testing.T) string {
+	t.Helper()
+	var none *suite.Error
+	for _, python := range []string{os.Getenv("REDFOX_PYTHON"), "../../bench/data/venv/bin/python", "python3"} {
+		if python == "" {
+			continue
+		}
+		d, err := suite.StartDuckDB(t.Context(), python, 1)
+		if err == nil {
+			err = d.Close()
+		} else if errors.As(err, &none) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if python, err = filepath.Abs(python); err != nil || filepath.Base(python) == "python3" {
+			return "python3"
+		}
+		return python
+	}
+	t.Skip(none)
+	return ""
+}
+
+// TestBenchAgainstDuckDB compares answers: those of the suite's own queries are equal, and
+// of a query that asks for something else the place of the difference is told.
+func TestBenchAgainstDuckDB(t *testing.T) {
+	python := withDuckDB(t)
+	o := benched(t, "ssb", "--data", "testdata/ssb/sf0.01", "--engine", "go", "--queries", "q11,q31", "--runs", "2", "--against", "duckdb", "--python", python)
+	if o.code != 0 || o.stderr != "" || !strings.Contains(o.stdout, "\n2 answers equal to DuckDB's\n") || !strings.Contains(o.stdout, "│ DuckDB │ ratio │") {
+		t.Errorf("%v", o)
+	}
+	dir := t.TempDir()
+	write(t, dir, "schema.logic", "nation:name[n_nationkey] = n_name -> int(n_nationkey), string(n_name).\n")
+	const answer = "_(k, n) <- nation:name[k] = n.\n\nlang:output:orderBy[`_] = \"k\".\n"
+	for name, text := range map[string]string{"q01.logic": answer, "q02.logic": answer, "q03.logic": answer} {
+		write(t, dir, name, text)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "sql"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "sql/q01.sql", "select n_nationkey, n_name from nation order by 1;\n")
+	write(t, dir, "sql/q02.sql", "select n_nationkey, if(n_nationkey = 3, 'Canada', n_name) as name from nation order by 1;\n")
+	o = benched(t, "tpch", "--data", smallTPCH, "--engine", "go", "--queries-from", dir, "--queries", "q01,q02", "--runs", "1", "--against", "duckdb", "--python", python)
+	if o.code != exitProgram || o.stderr != "redfox: q02: wrong answer: row 4, column 2 (name): CANADA, and the peer has Canada\n" ||
+		!strings.Contains(o.stdout, "│ q02 │ failed │") || !strings.Contains(o.stdout, "\n1 answer equal to DuckDB's\n") {
+		t.Errorf("%v", o)
+	}
+	o = benched(t, "tpch", "--data", smallTPCH, "--queries-from", dir, "--against", "duckdb", "--python", python)
+	if o.code != exitEnvironment || !strings.Contains(o.stderr, "there is no SQL for q03") {
+		t.Errorf("without SQL: %v", o)
+	}
+}
+
+// TestBenchPasses leaves out one pass after the other.
+func TestBenchPasses(t *testing.T) {
+	dir := t.TempDir()
+	o := benched(t, "tpch", "--data", smallTPCH, "--engine", "go", "--queries", "q01,q06", "--runs", "1", "--each-pass-off", "--out", dir)
+	if o.code != 0 || o.stderr != "" {
+		t.Fatalf("%v", o)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "tpch-sf0.01-go-passes.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if len(lines) < 10 || !strings.HasPrefix(lines[0], "| left out | queries that change | sum |") {
+		t.Errorf("the table is\n%s", text)
+	}
+	changed := 0
+	for _, line := range lines[2:] {
+		if cells := strings.Split(line, " | "); len(cells) < 6 {
+			t.Errorf("cells of %s", line)
+		} else if cells[1] != "0" {
+			changed++
+		}
+	}
+	if changed < 3 || !strings.Contains(string(text), "| MergeAggregates | 1 |") {
+		t.Errorf("%d passes change something:\n%s", changed, text)
+	}
+}
+
+// TestBenchMistakes holds what is said of command lines and machines that can not be.
+func TestBenchMistakes(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none")
+	for _, tt := range []struct {
+		line string
+		want []string
+	}{
+		{"", []string{"no suite is named", "redfox bench list"}},
+		{"tpcd", []string{`there is no suite "tpcd"; did you mean tpch?`}},
+		{"tpch ssb", []string{"bench takes one suite"}},
+		{"tpch --queries q23", []string{"tpch has no query q23"}},
+		{"tpch --runs 0", []string{"--runs must be at least 1"}},
+		{"tpch --sf 0", []string{"--sf must be more than 0"}},
+		{"tpch --sf 3 --queries q06", []string{"tpch/sf3 lacks lineitem.parquet; make the data with: tpchgen-cli parquet -s 3 --output-dir tpch/sf3"}},
+		{"ssb --data " + none, []string{"none lacks customer.parquet, date.parquet,", "redfox bench ssb --sf 1 --data"}},
+		{"tpch --generate --data " + none, []string{"redfox does not make the data of TPC-H; make them with: tpchgen-cli"}},
+		{"tpch --data " + smallTPCH + " --sf 1 --queries q06 --runs 1", []string{"has 60175 rows of lineitem; at scale factor 1 there are 6001215"}},
+		{"tpch --data " + smallTPCH + " --queries q06 --runs 1 --against published", []string{"no published figures here for TPC-H at scale factor 0.01; there are some for 10, 100"}},
+		{"tpch --data " + smallTPCH + " --against postgres", []string{"--against postgres is not known"}},
+		{"tpch --data " + smallTPCH + " --against duckdb --python " + none, []string{"the peer needs Python with the module duckdb", "pip install duckdb"}},
+		{"tpch --data " + smallTPCH + " --engine cpu", []string{"engine cpu is not available"}},
+		{"tpch --data " + smallTPCH + " --engine gpu", []string{"engine gpu is not available"}},
+		{"tpch --data " + smallTPCH + " --engine tpu", []string{`no engine is called "tpu"`}},
+		{"tpch --data " + smallTPCH + " --each-pass-off --against duckdb", []string{"--each-pass-off compares redfox with itself"}},
+		{"tpch --queries-from " + filepath.Dir(none), []string{"has no queries"}},
+	} {
+		o := benched(t, strings.Fields(tt.line)...)
+		if o.code != exitEnvironment || o.stdout != "" {
+			t.Errorf("bench %s: %v", tt.line, o)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(o.stderr, want) {
+				t.Errorf("bench %s: %q is not in %q", tt.line, want, o.stderr)
+			}
+		}
+	}
+}
+
+// TestBenchList holds that the binary has the queries.
+func TestBenchList(t *testing.T) {
+	o := finish(t, redfoxProcess(t, t.TempDir(), "bench", "list"))
+	for _, want := range []string{"tpch  TPC-H\n    q01 q02 ", " q22\n", "ssb  Star Schema Benchmark\n    q11 q12 ", " q43\n"} {
+		if o.code != 0 || !strings.Contains(o.stdout, want) {
+			t.Errorf("%q is not in %v", want, o)
+		}
+	}
+}
+
+// TestBenchGenerates makes the data of the Star Schema Benchmark where there are none.
+func TestBenchGenerates(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ssb")
+	o := benched(t, "ssb", "--sf", "0.002", "--data", dir, "--generate", "--engine", "go", "--queries", "q11", "--runs", "1")
+	if o.code != 0 || !strings.Contains(o.stdout, "scale factor 0.002") {
+		t.Errorf("%v", o)
+	}
+	if files := list(t, dir); !strings.Contains(files, "lineorder.parquet\n") {
+		t.Errorf("there are files:\n%s", files)
+	}
+}
