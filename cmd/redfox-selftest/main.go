@@ -41,7 +41,7 @@ func flags(errs io.Writer) (*flag.FlagSet, *config) {
 	f.Int64Var(&c.session.DeviceMemory, "device-memory", 0, "bytes of the GPU's memory to use at most; 0 is what is free")
 	f.IntVar(&c.session.Threads, "threads", 0, "threads; 0 is all cores")
 	f.StringVar(&c.data, "data", "testdata", "folder of programs")
-	f.StringVar(&c.tpch, "tpch", "", "folder of TPC-H Parquet files, for the programs of testdata/tpch")
+	f.StringVar(&c.tpch, "tpch", "", "folder of TPC-H Parquet files; those of testdata when empty")
 	f.StringVar(&c.only, "only", "", "test the programs whose names contain this")
 	f.IntVar(&c.random, "random", 0, "number of random programs")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of the first random program")

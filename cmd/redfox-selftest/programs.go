@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,10 +44,10 @@ func (t *tester) cases() ([]testCase, error) {
 	return all, nil
 }
 
-// fileCase is a program in files.
-func fileCase(name, program string, facts func(*redfox.Program) *redfox.Facts) testCase {
+// fileCase is a program in one or several files.
+func fileCase(name string, facts func(*redfox.Program) *redfox.Facts, program ...string) testCase {
 	return testCase{name: name, again: "-only " + name, load: func(ctx context.Context) (*redfox.Program, *redfox.Database, error) {
-		sources, err := redfox.ReadSources(program)
+		sources, err := redfox.ReadSources(program...)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -72,22 +73,22 @@ func (t *tester) folders() ([]testCase, error) {
 	var out []testCase
 	for _, file := range files {
 		dir := filepath.Dir(file)
-		out = append(out, fileCase("programs/"+filepath.Base(dir), file, func(*redfox.Program) *redfox.Facts {
+		out = append(out, fileCase("programs/"+filepath.Base(dir), func(*redfox.Program) *redfox.Facts {
 			facts := redfox.NewFacts()
 			if _, err := os.Stat(filepath.Join(dir, "facts")); err == nil {
 				facts.Dir(filepath.Join(dir, "facts"))
 			}
 			return facts
-		}))
+		}, file))
 	}
 	return out, nil
 }
 
 func (t *tester) quickstart() ([]testCase, error) {
 	dir := filepath.Join(t.data, "quickstart")
-	return []testCase{fileCase("quickstart", filepath.Join(dir, "reach.logic"), func(*redfox.Program) *redfox.Facts {
+	return []testCase{fileCase("quickstart", func(*redfox.Program) *redfox.Facts {
 		return redfox.NewFacts().Dir(filepath.Join(dir, "facts"))
-	})}, nil
+	}, filepath.Join(dir, "reach.logic"))}, nil
 }
 
 // made are programs whose facts are made up.
@@ -99,10 +100,10 @@ func (t *tester) made() ([]testCase, error) {
 	var out []testCase
 	for _, file := range files {
 		name := "fusion/" + strings.TrimSuffix(filepath.Base(file), ".logic")
-		out = append(out, fileCase(name, file, func(p *redfox.Program) *redfox.Facts { return madeUp(p, 20_000) }))
+		out = append(out, fileCase(name, func(p *redfox.Program) *redfox.Facts { return madeUp(p, 20_000) }, file))
 	}
-	return append(out, fileCase("graphs/cspa", filepath.Join(t.data, "graphs", "cspa.logic"),
-		func(p *redfox.Program) *redfox.Facts { return madeUp(p, 300) })), nil
+	return append(out, fileCase("graphs/cspa", func(p *redfox.Program) *redfox.Facts { return madeUp(p, 300) },
+		filepath.Join(t.data, "graphs", "cspa.logic"))), nil
 }
 
 // madeUp returns n tuples for each predicate that takes facts. The keys of functional
@@ -181,9 +182,9 @@ func (t *tester) closures() ([]testCase, error) {
 	}
 	var out []testCase
 	add := func(program, graph string) {
-		out = append(out, fileCase("graphs/"+program+"/"+graph, filepath.Join(dir, program+".logic"), func(*redfox.Program) *redfox.Facts {
+		out = append(out, fileCase("graphs/"+program+"/"+graph, func(*redfox.Program) *redfox.Facts {
 			return redfox.NewFacts().File("edge", filepath.Join(dir, graph+".tsv.gz"))
-		}))
+		}, filepath.Join(dir, program+".logic")))
 	}
 	for _, row := range table[1:] {
 		add("triangles", row[0])
@@ -201,22 +202,31 @@ func (t *tester) closures() ([]testCase, error) {
 	return out, nil
 }
 
-// queries are those of TPC-H.
+// queries are those of TPC-H, with a predicate for each column or for each table, and of
+// the Star Schema Benchmark. Their data are small ones, unless -tpch names others.
 func (t *tester) queries() ([]testCase, error) {
-	files, err := filepath.Glob(filepath.Join(t.data, "tpch", "*.logic"))
-	if err != nil {
-		return nil, err
-	}
-	if t.tpch == "" {
-		t.skipped = append(t.skipped, "tpch, whose files -tpch would name")
-		return nil, nil
+	tpch := t.tpch
+	if tpch == "" {
+		tpch = filepath.Join(t.data, "tpch", "sf0.01")
 	}
 	var out []testCase
-	for _, file := range files {
-		name := "tpch/" + strings.TrimSuffix(filepath.Base(file), ".logic")
-		c := fileCase(name, file, func(*redfox.Program) *redfox.Facts { return redfox.NewFacts().Dir(t.tpch) })
-		c.again += " -tpch " + t.tpch
-		out = append(out, c)
+	for _, of := range []struct{ folder, facts, again string }{
+		{"tpch", tpch, " -tpch " + tpch},
+		{"tpch/wide", tpch, " -tpch " + tpch},
+		{"ssb", filepath.Join(t.data, "ssb", "sf0.01"), ""},
+	} {
+		dir := filepath.Join(t.data, filepath.FromSlash(of.folder))
+		files, err := filepath.Glob(filepath.Join(dir, "q*.logic"))
+		if err != nil || len(files) == 0 {
+			return nil, errors.Join(fmt.Errorf("%s has no queries", dir), err)
+		}
+		for _, file := range files {
+			name := of.folder + "/" + strings.TrimSuffix(filepath.Base(file), ".logic")
+			c := fileCase(name, func(*redfox.Program) *redfox.Facts { return redfox.NewFacts().Dir(of.facts) },
+				filepath.Join(dir, "schema.logic"), file)
+			c.again += of.again
+			out = append(out, c)
+		}
 	}
 	return out, nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/randprog"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/testprograms"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
@@ -58,11 +59,11 @@ func TestLower(t *testing.T) {
 					if d.HasArg("file") {
 						var name string
 						d.ScanArgs(t, "file", &name)
-						b, err := os.ReadFile(filepath.Join("../../testdata", name))
+						var err error
+						text, err = testprograms.Text(filepath.Join("../../testdata", name))
 						if err != nil {
 							t.Fatal(err)
 						}
-						text = string(b)
 					}
 					_, p = compile(t, text)
 					p = optimise(t, p)

@@ -17,6 +17,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/testprograms"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/stats"
@@ -76,11 +77,11 @@ func compile(t *testing.T, d *datadriven.TestData) *queryplan.Plan {
 	if d.HasArg("file") {
 		var name string
 		d.ScanArgs(t, "file", &name)
-		b, err := os.ReadFile(filepath.Join("../../testdata", name))
+		var err error
+		text, err = testprograms.Text(filepath.Join("../../testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		text = string(b)
 	}
 	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)}, frontend.Options{})
 	if prog == nil {

@@ -2,7 +2,6 @@ package emit
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"github.com/redfoxdb/redfox/weaver/fuse"
@@ -14,27 +13,21 @@ import (
 // it.
 func TestPartitioned(t *testing.T) {
 	refused := 0
-	for _, pattern := range []string{"programs/*/program.logic", "tpch/*.logic", "fusion/*.logic", "graphs/*.logic", "quickstart/reach.logic"} {
-		files, err := filepath.Glob("../../testdata/" + pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("testdata/%s: %d files, %v", pattern, len(files), err)
+	for i, file := range wholePrograms(t) {
+		whole := loweredFile(t, file)
+		var unsupported *UnsupportedError
+		if _, err := Program(whole, Options{Target: GPU(90)}); errors.As(err, &unsupported) {
+			refused++
 		}
-		for i, file := range files {
-			whole := loweredFile(t, file)
-			var unsupported *UnsupportedError
-			if _, err := Program(whole, Options{Target: GPU(90)}); errors.As(err, &unsupported) {
-				refused++
-			}
-			p, err := partition.Partition(whole)
-			if err == nil {
-				p, _, err = fuse.Fuse(p, fuse.Options{Budget: fuse.SM90, Off: i%2 == 1})
-			}
-			if err == nil {
-				_, err = Program(p, Options{Target: GPU(90)})
-			}
-			if err != nil {
-				t.Errorf("%s: %v", file, err)
-			}
+		p, err := partition.Partition(whole)
+		if err == nil {
+			p, _, err = fuse.Fuse(p, fuse.Options{Budget: fuse.SM90, Off: i%2 == 1})
+		}
+		if err == nil {
+			_, err = Program(p, Options{Target: GPU(90)})
+		}
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
 		}
 	}
 	if refused == 0 {

@@ -3,7 +3,6 @@ package emit
 import (
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,6 +21,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/lower"
 	"github.com/redfoxdb/redfox/harmony/ranges"
 	"github.com/redfoxdb/redfox/internal/ptxas"
+	"github.com/redfoxdb/redfox/internal/testprograms"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	"github.com/redfoxdb/redfox/weaver/fuse"
@@ -42,14 +42,7 @@ type gpuEntry struct {
 // have a kernel that there is no code for. Entries whose code is the same are one.
 func gpuEntries(t *testing.T) []*gpuEntry {
 	t.Helper()
-	var files []string
-	for _, pattern := range []string{"programs/*/program.logic", "tpch/*.logic", "fusion/*.logic", "graphs/*.logic", "quickstart/reach.logic"} {
-		found, err := filepath.Glob("../../testdata/" + pattern)
-		if err != nil || len(found) == 0 {
-			t.Fatalf("testdata/%s: %d files, %v", pattern, len(found), err)
-		}
-		files = append(files, found...)
-	}
+	files := wholePrograms(t)
 	var out []*gpuEntry
 	seen := map[string]bool{}
 	for _, off := range []bool{false, true} {
@@ -78,14 +71,24 @@ func gpuEntries(t *testing.T) []*gpuEntry {
 	return out
 }
 
-// loweredFile compiles a program to kernels. One with queries yields them alone.
-func loweredFile(t *testing.T, file string) *harmony.Program {
+// wholePrograms lists the files of the programs of testdata.
+func wholePrograms(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile(file)
+	files, err := testprograms.Find("../../testdata", "programs/*/program.logic", "tpch/*.logic", "ssb/*.logic", "fusion/*.logic", "graphs/*.logic", "quickstart/reach.logic")
 	if err != nil {
 		t.Fatal(err)
 	}
-	prog, found := frontend.Compile([]*source.File{source.NewFile(file, string(text))}, frontend.Options{})
+	return files
+}
+
+// loweredFile compiles a program to kernels. One with queries yields them alone.
+func loweredFile(t *testing.T, file string) *harmony.Program {
+	t.Helper()
+	text, err := testprograms.Text(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, found := frontend.Compile([]*source.File{source.NewFile(file, text)}, frontend.Options{})
 	if prog == nil {
 		t.Fatalf("%s: %s", file, found[0].Message)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/oracle"
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/testprograms"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
 )
@@ -37,11 +38,11 @@ func logiql(t *testing.T, d *datadriven.TestData) string {
 	}
 	var name string
 	d.ScanArgs(t, "file", &name)
-	text, err := os.ReadFile(filepath.Join("../../testdata", name))
+	text, err := testprograms.Text(filepath.Join("../../testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+	return text
 }
 
 // lowered compiles a program to kernels, by way of all passes of the optimiser if

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,6 +22,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/randprog"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/testprograms"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
@@ -197,17 +197,13 @@ func randomValue(rng *rand.Rand, t scalar.Type) scalar.Value {
 func whole(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, pattern := range []string{"programs/*/program.logic", "tpch/*.logic", "fusion/*.logic", "graphs/*.logic", "quickstart/reach.logic"} {
-		files, err := filepath.Glob("../../testdata/" + pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("testdata/%s: %d files, %v", pattern, len(files), err)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out[file] = string(text)
+	files, err := testprograms.Find("../../testdata", "programs/*/program.logic", "tpch/*.logic", "ssb/*.logic", "fusion/*.logic", "graphs/*.logic", "quickstart/reach.logic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if out[file], err = testprograms.Text(file); err != nil {
+			t.Fatal(err)
 		}
 	}
 	return out
