@@ -1,0 +1,428 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+var restrictAggregates = &Pass{
+	Name: "RestrictAggregates",
+	Reason: "Of an aggregate, or of a set that a rule makes, which is joined with few tuples on columns of its groups, " +
+		"only the groups of these are computed. The few tuples are found first, into a temporary, and what goes into " +
+		"the aggregate is cut down to those that match one of them.",
+	Unless: "The columns are not among those the groups are made by; nothing says that much is left out; or it is in a " +
+		"loop. Groups that nothing asks for are then not made, so that a sum among them that does not fit is not noticed.",
+	Before: "join p\n  filter eq(b, 5)\n    scan part(p, b)\n  aggregate [p] q: int = total(n)\n    scan item(_, p, n)",
+	After: "assign few\n  filter eq(b, 5)\n    scan part(p, b)\n\njoin p\n  scan few(p, b)\n  aggregate [p] q: int = total(n)\n" +
+		"    semi join p\n      scan item(_, p, n)\n      scan few(p, _)",
+	Source: "magic sets: Bancilhon, Maier, Sagiv, Ullman, PODS 1986; for decorrelated aggregates: Seshadri et al., SIGMOD 1996",
+	run: func(p *program) error {
+		r := &restricter{program: p, est: stats.NewEstimator(p.Plan, p.catalog), names: queryplan.VarNames(p.Plan)}
+		loop := loops(p.Plan)
+		for _, b := range p.Blocks {
+			if loop[b] != nil {
+				continue
+			}
+			var cmds []queryplan.Command
+			for _, c := range b.Cmds {
+				if n := queryplan.CommandNode(c); n != nil {
+					r.before = nil
+					if m := eachConjunction(n, rootSite(c), r.restrict); m != n {
+						c = queryplan.WithNode(c, m)
+					}
+					cmds = append(cmds, r.before...)
+				}
+				cmds = append(cmds, c)
+			}
+			b.Cmds = cmds
+		}
+		return nil
+	},
+}
+
+// Costs of a tuple, as those of joinGraph, and what has to be saved.
+const (
+	groupCost = 3   // finding a tuple's group, or its place in a set
+	matchCost = 0.5 // testing whether it is to be grouped at all
+	keepCost  = 3   // putting one of the few into the temporary and its index
+)
+
+// Limits, which tests move so that small facts are worth it, too.
+var (
+	// mostLeft is the largest share of the tuples that may remain.
+	mostLeft = 0.25
+	// leastSaved is the least cost to save: less is not worth another kernel.
+	leastSaved = 2000.0
+)
+
+// restricter finds aggregates to restrict.
+type restricter struct {
+	*program
+	est    *stats.Estimator
+	names  *queryplan.Names
+	before []queryplan.Command // to run before the current command
+}
+
+// consumer is a part of a conjunction whose groups can be restricted: a relation or
+// what a semijoin looks for.
+type consumer struct {
+	node queryplan.Node
+	rel  int // in conjunction.rels; -1: at is a place in conjunction.semis
+	at   int
+}
+
+// restrict is called for each conjunction, inner ones first.
+func (r *restricter) restrict(n queryplan.Node, _ site) queryplan.Node {
+	if !hasGroups(n) {
+		return n
+	}
+	c := flatten(n)
+	var consumers []consumer
+	consumes := make([]bool, len(c.rels))
+	for i, rel := range c.rels {
+		if hasGroups(rel) {
+			consumers = append(consumers, consumer{node: rel, rel: i})
+			consumes[i] = true
+		}
+	}
+	for i, s := range c.semis {
+		if hasGroups(s.right) {
+			consumers = append(consumers, consumer{node: s.right, rel: -1, at: i})
+		}
+	}
+	if len(consumers) == 0 {
+		return n
+	}
+	best, saved := (*fewTuples)(nil), leastSaved
+	for i := range c.rels {
+		if consumes[i] {
+			continue
+		}
+		if few := r.fewFrom(c, i, consumes); few.saves(r.est, consumers) > saved {
+			best, saved = few, few.saves(r.est, consumers)
+		}
+	}
+	if best == nil {
+		return n
+	}
+	return best.apply(r, consumers)
+}
+
+// hasGroups reports whether a tree is groups or a set, up to filters and columns.
+func hasGroups(n queryplan.Node) bool {
+	switch n := n.(type) {
+	case *queryplan.Aggregate:
+		return len(n.By) > 0
+	case *queryplan.Dedup:
+		return true
+	case *queryplan.Filter, *queryplan.Map, *queryplan.Project:
+		return hasGroups(n.Inputs()[0])
+	case *queryplan.Join:
+		return hasGroups(n.Left) || hasGroups(n.Right)
+	}
+	return false
+}
+
+// fewTuples is a part of a conjunction, one relation and those that at most one tuple
+// of each goes with, that is computed first.
+type fewTuples struct {
+	whole *conjunction
+	rels  []bool
+	part  *conjunction
+	tree  queryplan.Node
+	// maps, conds and semis of the whole that are in the part.
+	maps, conds, semis []bool
+}
+
+// fewFrom returns the part around a relation: with it those that are joined on a key
+// of theirs and leave fewer tuples.
+func (r *restricter) fewFrom(c *conjunction, first int, consumes []bool) *fewTuples {
+	f := &fewTuples{whole: c, rels: make([]bool, len(c.rels))}
+	f.rels[first] = true
+	f.complete()
+	rows := r.est.Rows(f.tree)
+	for again := true; again; {
+		again = false
+		for i, rel := range c.rels {
+			if f.rels[i] || consumes[i] {
+				continue
+			}
+			cols := columnNames(f.tree)
+			on := slices.DeleteFunc(columnNames(rel), func(name string) bool { return !slices.Contains(cols, name) })
+			if len(on) == 0 || !queryplan.IsKey(rel, on) {
+				continue
+			}
+			next := &fewTuples{whole: c, rels: slices.Clone(f.rels)}
+			next.rels[i] = true
+			next.complete()
+			// A relation that leaves all tuples may lead to one that does not, but so
+			// does the order of joins behind this.
+			if left := r.est.Rows(next.tree); left < 0.9*rows {
+				f, rows, again = next, left, true
+			}
+		}
+	}
+	return f
+}
+
+// complete finds out what else of the whole can be computed with the relations of the
+// part, and puts it together.
+func (f *fewTuples) complete() {
+	c := f.whole
+	part := &conjunction{names: c.names}
+	have := map[string]bool{}
+	for i, rel := range c.rels {
+		if f.rels[i] {
+			part.rels = append(part.rels, rel)
+			for _, name := range columnNames(rel) {
+				have[name] = true
+			}
+		}
+	}
+	hasAll := func(names []string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return !have[name] })
+	}
+	f.maps = make([]bool, len(c.maps))
+	for again := true; again; {
+		again = false
+		for i, m := range c.maps {
+			if used := queryplan.ExprColumns(m.Expr); !f.maps[i] && len(used) > 0 && hasAll(used) {
+				f.maps[i], again = true, true
+				part.maps = append(part.maps, m)
+				have[m.Name] = true
+			}
+		}
+	}
+	f.conds = make([]bool, len(c.conds))
+	for i, cond := range c.conds {
+		if used := queryplan.ExprColumns(cond); len(used) > 0 && hasAll(used) {
+			f.conds[i] = true
+			part.conds = append(part.conds, cond)
+		}
+	}
+	f.semis = make([]bool, len(c.semis))
+	for i, s := range c.semis {
+		if used := columnNames(s.right); len(used) > 0 && hasAll(used) && !hasGroups(s.right) {
+			f.semis[i] = true
+			part.semis = append(part.semis, s)
+		}
+	}
+	used := f.usedOutside()
+	for _, rel := range part.rels {
+		for _, name := range columnNames(rel) {
+			part.show(name, used)
+		}
+	}
+	for _, m := range part.maps {
+		part.show(m.Name, used)
+	}
+	f.part = part
+	copied := *part
+	f.tree = copied.assemble(leftDeep(len(part.rels)), site{})
+}
+
+// show makes a column a part of the result if it is used.
+func (c *conjunction) show(name string, used map[string]bool) {
+	out := queryplan.Rename{From: name, To: name}
+	if used[name] && !slices.Contains(c.out, out) {
+		c.out = append(c.out, out)
+	}
+}
+
+// usedOutside returns the columns that the rest of the whole uses.
+func (f *fewTuples) usedOutside() map[string]bool {
+	c, used := f.whole, map[string]bool{}
+	use := func(names []string) {
+		for _, name := range names {
+			used[name] = true
+		}
+	}
+	for i, rel := range c.rels {
+		if !f.rels[i] {
+			use(columnNames(rel))
+		}
+	}
+	for i, m := range c.maps {
+		if !f.maps[i] {
+			use([]string{m.Name})
+			use(queryplan.ExprColumns(m.Expr))
+		}
+	}
+	for i, cond := range c.conds {
+		if !f.conds[i] {
+			use(queryplan.ExprColumns(cond))
+		}
+	}
+	for i, s := range c.semis {
+		if !f.semis[i] {
+			use(columnNames(s.right))
+		}
+	}
+	for _, o := range c.out {
+		use([]string{o.From})
+	}
+	return used
+}
+
+// saves estimates what is saved where the consumers are restricted to the part.
+func (f *fewTuples) saves(est *stats.Estimator, consumers []consumer) float64 {
+	saved := 0.0
+	for _, x := range consumers {
+		if s, ok := f.savesFor(est, x); ok {
+			saved += s
+		}
+	}
+	return saved - keepCost*est.Rows(f.tree)
+}
+
+// savesFor estimates what one consumer becomes cheaper by; not ok if it is not to be
+// restricted.
+func (f *fewTuples) savesFor(est *stats.Estimator, x consumer) (saved float64, ok bool) {
+	few := true
+	_, ok = matchGroups(x.node, f.matching(x), func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
+		out := semiJoin(in, f.tree, on)
+		before, after := est.Rows(in), est.Rows(out)
+		few = after <= mostLeft*before
+		saved = groupCost*(before-after) - matchCost*before
+		return out
+	})
+	return saved, ok && few && saved > min(leastSaved, 0)
+}
+
+// matching returns the columns of the part that a consumer has, too.
+func (f *fewTuples) matching(x consumer) []queryplan.Rename {
+	var on []queryplan.Rename
+	theirs := columnNames(x.node)
+	for _, name := range columnNames(f.tree) {
+		if slices.Contains(theirs, name) {
+			on = append(on, queryplan.Rename{From: name, To: name})
+		}
+	}
+	return on
+}
+
+// semiJoin keeps the tuples of n that match one of few; on maps few's columns to n's.
+func semiJoin(n, few queryplan.Node, on []queryplan.Rename) queryplan.Node {
+	j := &queryplan.Join{Kind: queryplan.Semi, Left: n, Right: renamed(few, on)}
+	j.Unique = j.MatchesOnce()
+	return j
+}
+
+// matchGroups applies restrict to what the groups of a tree are made from. On maps
+// columns of the tuples to match, From, to those of the tree, To. It fails where
+// nothing is grouped by any of the columns.
+func matchGroups(n queryplan.Node, on []queryplan.Rename, restrict func(in queryplan.Node, on []queryplan.Rename) queryplan.Node) (queryplan.Node, bool) {
+	if len(on) == 0 {
+		return n, false
+	}
+	among := func(names []string) []queryplan.Rename {
+		return slices.DeleteFunc(slices.Clone(on), func(r queryplan.Rename) bool { return !slices.Contains(names, r.To) })
+	}
+	over := func(in queryplan.Node, on []queryplan.Rename) (queryplan.Node, bool) {
+		out, ok := matchGroups(in, on, restrict)
+		return queryplan.WithInputs(n, []queryplan.Node{out}), ok
+	}
+	switch n := n.(type) {
+	case *queryplan.Filter:
+		return over(n.Input, on)
+	case *queryplan.Map:
+		return over(n.Input, among(columnNames(n.Input)))
+	case *queryplan.Project:
+		var below []queryplan.Rename
+		for _, r := range on {
+			at := slices.IndexFunc(n.Cols, func(c queryplan.Rename) bool { return c.To == r.To })
+			from := n.Cols[at].From
+			if !slices.ContainsFunc(below, func(b queryplan.Rename) bool { return b.To == from }) {
+				below = append(below, queryplan.Rename{From: r.From, To: from})
+			}
+		}
+		return over(n.Input, below)
+	case *queryplan.Aggregate, *queryplan.Dedup:
+		in := n.Inputs()[0]
+		if a, ok := n.(*queryplan.Aggregate); ok {
+			if on = among(a.By); len(on) == 0 {
+				return n, false
+			}
+		}
+		if hasGroups(in) && !isVolatile(in) {
+			if out, ok := matchGroups(in, on, restrict); ok {
+				return queryplan.WithInputs(n, []queryplan.Node{out}), true
+			}
+		}
+		return queryplan.WithInputs(n, []queryplan.Node{restrict(in, on)}), true
+	}
+	return n, false
+}
+
+// apply computes the part into a temporary and restricts the consumers that this makes
+// cheaper.
+func (f *fewTuples) apply(r *restricter, consumers []consumer) queryplan.Node {
+	few := &queryplan.Var{Name: r.names.Fresh("few"), Kind: queryplan.Temp, Limit: -1}
+	tree := f.tree
+	cols := tree.Columns()
+	// A key that is known stands first.
+	few.Keys = len(cols)
+	if keys := queryplan.Keys(tree); len(keys) > 0 && len(keys[0]) > 0 {
+		few.Keys, few.Unique = len(keys[0]), true
+		slices.SortStableFunc(cols, func(a, b queryplan.Column) int {
+			return boolInt(!slices.Contains(keys[0], a.Name)) - boolInt(!slices.Contains(keys[0], b.Name))
+		})
+	}
+	few.Cols = cols
+	r.Vars = append(r.Vars, few)
+	r.before = append(r.before, &queryplan.Assign{Var: few, Node: withColumns(tree, cols)})
+	scan := &queryplan.Scan{Var: few, Names: make([]string, len(cols))}
+	for i, c := range cols {
+		scan.Names[i] = c.Name
+	}
+
+	c := f.whole
+	rest := &conjunction{names: c.names, out: c.out, rels: []queryplan.Node{scan}}
+	for i, m := range c.maps {
+		if !f.maps[i] {
+			rest.maps = append(rest.maps, m)
+		}
+	}
+	for i, cond := range c.conds {
+		if !f.conds[i] {
+			rest.conds = append(rest.conds, cond)
+		}
+	}
+	restricted := map[int]queryplan.Node{}
+	semis := slices.Clone(c.semis)
+	for _, x := range consumers {
+		if _, ok := f.savesFor(r.est, x); !ok {
+			continue
+		}
+		out, _ := matchGroups(x.node, f.matching(x), func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
+			return semiJoin(in, scan, on)
+		})
+		if x.rel >= 0 {
+			restricted[x.rel] = out
+		} else {
+			semis[x.at].right = out
+		}
+	}
+	for i, s := range semis {
+		if !f.semis[i] {
+			rest.semis = append(rest.semis, s)
+		}
+	}
+	for i, rel := range c.rels {
+		if out := restricted[i]; out != nil {
+			rest.rels = append(rest.rels, out)
+		} else if !f.rels[i] {
+			rest.rels = append(rest.rels, rel)
+		}
+	}
+	return rest.assemble(leftDeep(len(rest.rels)), site{})
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
