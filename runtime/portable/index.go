@@ -2,6 +2,7 @@ package portable
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/redfoxdb/redfox/internal/interval"
 )
@@ -35,6 +36,10 @@ type index struct {
 	mask  uint64
 	// keys of rows in run order, for keys of several words.
 	keys []uint64
+	// filter has a bit for each key of one word, at its hash shifted by shift: most
+	// keys that are not there are found out without a look at the slots.
+	filter []uint64
+	shift  uint
 
 	// The payload: one of the two, the first for payloads of up to 32 bits.
 	narrow []uint32
@@ -44,6 +49,27 @@ type index struct {
 // runs are ranges of an index's rows, one for each row that probes it.
 type runs struct {
 	start, count []uint32
+
+	// maybe are the rows that an index's filter lets pass. It is tried for a few of many
+	// batches, and used for all while it stops half of their rows.
+	maybe         []uint32
+	batches       int
+	tried, passed int
+}
+
+const (
+	filterBatches = 64
+	filterTrials  = 2
+)
+
+// filtered reports whether to use the filter for a batch.
+func (r *runs) filtered() bool {
+	phase := r.batches % filterBatches
+	r.batches++
+	if phase == 0 {
+		r.tried, r.passed = 0, 0
+	}
+	return phase < filterTrials || 2*r.passed <= r.tried
 }
 
 // keyed is packed rows of a build side, in the pieces that workers made.
@@ -57,9 +83,10 @@ func (x *index) free() {
 	free(x.mem, x.present)
 	free(x.mem, x.slots)
 	free(x.mem, x.keys)
+	free(x.mem, x.filter)
 	free(x.mem, x.narrow)
 	free(x.mem, x.broad)
-	x.offsets, x.present, x.slots, x.keys, x.narrow, x.broad, x.rows = nil, nil, nil, nil, nil, nil, 0
+	x.offsets, x.present, x.slots, x.keys, x.filter, x.narrow, x.broad, x.rows = nil, nil, nil, nil, nil, nil, nil, 0
 }
 
 // build makes the index of the rows in parts, and empties them.
@@ -83,6 +110,7 @@ func (x *index) build(r *run, parts []*keyed) {
 			x.buildDense(r, parts)
 		default:
 			x.buildHashed(r, parts)
+			x.buildFilter(parts)
 		}
 	default:
 		x.buildHashed(r, parts)
@@ -147,10 +175,16 @@ func (x *index) measure(parts []*keyed) {
 	x.least, x.domain = lo, hi-lo+1
 }
 
+// A bitmap of so many bits stays in the cache, and is worth it from so many rows on.
+const (
+	cachedBitmap = 1 << 19
+	bitmapRows   = 64
+)
+
 // buildBitmap marks the keys if a bitmap of them is no bigger than a hash table
-// would be and no key occurs twice.
+// would be, or small, and no key occurs twice.
 func (x *index) buildBitmap(r *run, parts []*keyed) bool {
-	if x.domain-1 >= uint64(256*x.rows) {
+	if x.domain-1 >= uint64(256*x.rows) && (x.domain-1 >= cachedBitmap || x.rows < bitmapRows) {
 		return false
 	}
 	x.present = alloc[uint64](x.mem, x.name, int(x.domain/64)+1)
@@ -293,6 +327,30 @@ func (x *index) buildHashed(r *run, parts []*keyed) {
 	}
 }
 
+const (
+	// filterBits is how many bits a filter has for a key, at least: one key of so many
+	// that are not there passes it.
+	filterBits = 16
+	// maxFiltered is the number of keys for which a filter may be of use: that of more
+	// is no faster to look at than the slots.
+	maxFiltered = 1 << 22
+)
+
+// buildFilter makes the filter of keys of one word.
+func (x *index) buildFilter(parts []*keyed) {
+	if x.rows > maxFiltered {
+		return
+	}
+	digits := uint(bits.Len(uint(max(64, filterBits*x.rows-1))))
+	x.filter, x.shift = alloc[uint64](x.mem, x.name, 1<<digits/64), 64-digits
+	for _, p := range parts {
+		for _, k := range p.keys[:p.n] {
+			h := k * mixA >> x.shift
+			x.filter[h/64] |= 1 << (h % 64)
+		}
+	}
+}
+
 // lookup finds the runs of n packed keys; keys that are not valid have none.
 func (x *index) lookup(keys []uint64, valid []bool, n int, out *runs) {
 	start, count := out.start[:n], out.count[:n]
@@ -341,29 +399,70 @@ func (x *index) exclude(keys []uint64, valid []bool) []uint64 {
 
 func (x *index) lookupHashed(keys []uint64, valid []bool, n int, out *runs) {
 	kw := x.key.Words
+	if kw == 1 {
+		x.lookupWords(keys[:n], valid, out)
+		return
+	}
 	for i := range n {
 		out.count[i] = 0
 		if valid != nil && !valid[i] {
 			continue
 		}
-		var key, h uint64
-		if kw == 1 {
-			key = keys[i]
-			h = hashWord(key)
-		} else {
-			key = hashWords(keys[i*kw : i*kw+kw])
-			h = key
-		}
+		key := keys[i*kw : i*kw+kw]
+		h := hashWords(key)
 		for at := h & x.mask; ; at = (at + 1) & x.mask {
 			run := x.slots[2*at+1]
 			if run == 0 {
 				break
 			}
 			start := int(run >> 32)
-			if x.slots[2*at] == key && (kw == 1 || equalWords(x.keys[start*kw:start*kw+kw], keys[i*kw:i*kw+kw])) {
+			if x.slots[2*at] == h && equalWords(x.keys[start*kw:start*kw+kw], key) {
 				out.start[i], out.count[i] = uint32(start), uint32(run)
 				break
 			}
+		}
+	}
+}
+
+// lookupWords is lookupHashed of keys of one word.
+func (x *index) lookupWords(keys []uint64, valid []bool, out *runs) {
+	start, count := out.start[:len(keys)], out.count[:len(keys)]
+	clear(count)
+	slots, mask := x.slots, x.mask
+	find := func(i int, key uint64) {
+		for at := hashWord(key) & mask; ; at = (at + 1) & mask {
+			run := slots[2*at+1]
+			if run == 0 {
+				return
+			}
+			if slots[2*at] == key {
+				start[i], count[i] = uint32(run>>32), uint32(run)
+				return
+			}
+		}
+	}
+	if x.filter == nil || !out.filtered() {
+		for i, key := range keys {
+			if valid == nil || valid[i] {
+				find(i, key)
+			}
+		}
+		return
+	}
+	if len(out.maybe) < len(keys) {
+		out.maybe = make([]uint32, len(keys))
+	}
+	maybe, filter, shift := out.maybe[:len(keys)], x.filter, x.shift&63
+	n := 0
+	for i, key := range keys {
+		maybe[n] = uint32(i)
+		h := key * mixA >> shift
+		n += int(filter[h/64] >> (h % 64) & 1)
+	}
+	out.tried, out.passed = out.tried+len(keys), out.passed+n
+	for _, i := range maybe[:n] {
+		if valid == nil || valid[i] {
+			find(int(i), keys[i])
 		}
 	}
 }

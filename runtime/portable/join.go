@@ -31,7 +31,7 @@ func (s *joinStage) start(w *worker, next op) op {
 		cols:  make([][]int64, len(s.keys)),
 		keys:  make([]uint64, size*key.Words),
 		valid: make([]bool, size),
-		runs:  runs{make([]uint32, size), make([]uint32, size)},
+		runs:  runs{start: make([]uint32, size), count: make([]uint32, size)},
 		left:  make([]uint32, size),
 		right: make([]uint32, size),
 		out:   batch{cols: vectors(n, size)},
