@@ -22,6 +22,14 @@ func leftDeep(n int) *joinTree {
 	return t
 }
 
+// relations lists the relations that a tree joins.
+func (t *joinTree) relations() []int {
+	if t.left == nil {
+		return []int{t.rel}
+	}
+	return append(t.left.relations(), t.right.relations()...)
+}
+
 // assembler puts a conjunction together again. Conditions are tested as soon as
 // their columns are there, and semijoins after them; computed columns are made
 // when something needs them, at the latest at the end.
@@ -37,9 +45,7 @@ type assembler struct {
 // Where the site allows it, joins become semijoins that only ask for the
 // existence of a match.
 func (c *conjunction) assemble(order *joinTree, at site) queryplan.Node {
-	if at.want != nil {
-		c.out = slices.DeleteFunc(c.out, func(r queryplan.Rename) bool { return !slices.Contains(at.want, r.To) })
-	}
+	c.restrict(at)
 	a := &assembler{
 		conjunction: c, set: at.set, maps: slices.Clone(c.maps),
 		condDone: make([]bool, len(c.conds)), semiDone: make([]bool, len(c.semis)),
@@ -60,6 +66,13 @@ func (c *conjunction) assemble(order *joinTree, at site) queryplan.Node {
 		return n
 	}
 	return project(n, c.out)
+}
+
+// restrict leaves the result only the columns that the site uses.
+func (c *conjunction) restrict(at site) {
+	if at.want != nil {
+		c.out = slices.DeleteFunc(c.out, func(r queryplan.Rename) bool { return !slices.Contains(at.want, r.To) })
+	}
 }
 
 // sources counts the relations that have a column and the maps that compute it.
@@ -84,7 +97,7 @@ func (a *assembler) tree(t *joinTree, needed map[string]bool) queryplan.Node {
 		return a.ready(a.rels[t.rel])
 	}
 	forLeft, forRight := maps.Clone(needed), maps.Clone(needed)
-	for _, r := range a.under(t.right) {
+	for _, r := range t.right.relations() {
 		for _, col := range a.rels[r].Columns() {
 			forLeft[col.Name] = true
 		}
@@ -100,13 +113,6 @@ func (a *assembler) tree(t *joinTree, needed map[string]bool) queryplan.Node {
 		j.Kind = queryplan.Semi
 	}
 	return a.ready(j)
-}
-
-func (a *assembler) under(t *joinTree) []int {
-	if t.left == nil {
-		return []int{t.rel}
-	}
-	return append(a.under(t.left), a.under(t.right)...)
 }
 
 // onlyExists reports whether nothing uses a column that only the right side has.

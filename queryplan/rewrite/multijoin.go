@@ -144,9 +144,9 @@ func (s *multijoinSelector) pays(c *conjunction) ([]string, bool) {
 	largest, tries := 0.0, 0.0
 	for i := range g.rels {
 		if !g.rels[i].indexed {
-			largest = max(largest, g.rels[i].rows)
+			largest = max(largest, g.rels[i].est.Rows)
 		}
-		tries += g.leaf(i).index
+		tries += g.trieCost(i)
 	}
 	if widest <= multijoinGain*largest {
 		return nil, false
@@ -175,8 +175,10 @@ func (g *joinGraph) widest(t *joinTree) (plan *subPlan, rows float64) {
 		rows = max(rows, right.rows)
 	}
 	plan = g.shape(left, right)
-	plan.stream = joinCost(left, right, plan.rows)
-	plan.index = plan.stream + buildCost*plan.rows
+	under := append(t.left.relations(), t.right.relations()...)
+	outside := g.outside(func(i int) bool { return slices.Contains(under, i) })
+	plan.stream = g.joinCost(left, right, plan.rows, outside)
+	plan.ascends = left.ascends
 	return plan, rows
 }
 

@@ -27,6 +27,7 @@ var orderJoins = &Pass{
 				if len(q.rels) == 1 {
 					return n
 				}
+				q.restrict(at)
 				return q.assemble(newJoinGraph(q, est, loop[b]).order(), at)
 			})
 		})
@@ -34,15 +35,41 @@ var orderJoins = &Pass{
 	},
 }
 
-// Costs of handling one tuple, relative to a probe of an index.
+// Costs of handling one tuple, relative to a probe of an index that the first-level
+// cache holds. They are measured on the cpu engine, over TPC-H.
 const (
 	scanCost  = 0.1 // reading it from a stored column
-	probeCost = 1
 	emitCost  = 0.5 // a tuple of a join's result
-	buildCost = 2   // putting it in an index
-	// keptCost stands in for buildCost where a loop finds the index built.
+	storeCost = 1   // keeping it until all are there
+	buildCost = 1   // putting it in an index of keys that do not repeat, beside a probe of that
+	// multiCost is putting it in an index whose keys repeat: these are counted first.
+	multiCost = 3
+	// numberedCost is a probe of a table by a column that counts its rows.
+	numberedCost = 0.7
+	// bitCost is a probe of a set of bits that the cache holds.
+	bitCost = 0.7
+	// orderedCost is a probe with keys that come in the order of the index, or putting a
+	// key in it; orderedMultiCost is the latter if keys repeat.
+	orderedCost      = 0.5
+	orderedMultiCost = 1.5
+	// keptCost stands in for what an index costs where a loop finds it built.
 	keptCost = 0.001
 )
+
+// touchCost is a probe of a table of so many bytes.
+func touchCost(bytes float64) float64 {
+	switch {
+	case bytes <= 64<<10:
+		return 1
+	case bytes <= 512<<10:
+		return 2
+	case bytes <= 4<<20:
+		return 3
+	case bytes <= 64<<20:
+		return 5
+	}
+	return 8
+}
 
 // maxExact is the most relations that dynamic programming orders.
 const maxExact = 12
@@ -56,16 +83,27 @@ type joinGraph struct {
 	// computed are the columns that joins wait for.
 	computed []graphMap
 	joinable bitset
+	// wanted are the columns that something beside joins uses.
+	wanted bitset
+	names  []string // of the columns
+	// span is how many values the ranges of columns have room for, 0 where that is not
+	// known.
+	span []float64
+	est  *stats.Estimator
 }
 
 type graphRel struct {
-	rows     float64
-	scanned  float64 // tuples read to get at rows
-	cols     bitset
-	keys     []bitset
-	distinct map[int]float64 // by column
+	est     *stats.Estimate // after conditions and semijoins on its columns alone
+	scanned float64         // tuples read to get at these
+	cols    bitset
+	keys    []bitset
 	// indexed says that an index on it outlives one evaluation.
 	indexed bool
+	// whole says that it is a stored relation without conditions, so that an index needs
+	// no copy of it.
+	whole   bool
+	numbers bitset // columns that count the rows of a whole one
+	ascends bitset // columns in whose order its tuples come
 }
 
 // graphLink is a set of relations between which a join column or a computed one
@@ -73,8 +111,9 @@ type graphRel struct {
 type graphLink []int
 
 type graphCond struct {
-	cols  bitset
-	share float64
+	cols bitset
+	cond queryplan.Expr
+	semi *semijoin // instead of a condition
 }
 
 type graphMap struct {
@@ -83,14 +122,14 @@ type graphMap struct {
 }
 
 func newJoinGraph(c *conjunction, est *stats.Estimator, changed map[*queryplan.Var]bool) *joinGraph {
-	g := &joinGraph{}
+	g := &joinGraph{est: est}
 	number := map[string]int{}
 	col := func(name string) int {
-		if i, ok := number[name]; ok {
-			return i
+		if _, ok := number[name]; !ok {
+			number[name] = len(number)
+			g.names = append(g.names, name)
 		}
-		number[name] = len(number)
-		return len(number) - 1
+		return number[name]
 	}
 	var all []string
 	for _, r := range c.rels {
@@ -103,6 +142,7 @@ func newJoinGraph(c *conjunction, est *stats.Estimator, changed map[*queryplan.V
 		col(name)
 	}
 	g.words = (len(number) + 63) / 64
+	g.span = make([]float64, len(number))
 	set := func(names []string) bitset {
 		s := make(bitset, g.words)
 		for _, name := range names {
@@ -111,64 +151,111 @@ func newJoinGraph(c *conjunction, est *stats.Estimator, changed map[*queryplan.V
 		return s
 	}
 	sources := c.sources()
-	g.joinable = set(nil)
+	g.joinable, g.wanted = set(nil), set(nil)
 	for name, n := range sources {
 		if n > 1 {
 			g.joinable.add(col(name))
 		}
 	}
-	for _, m := range c.maps {
-		g.computed = append(g.computed, graphMap{col(m.Name), set(queryplan.ExprColumns(m.Expr))})
+	for _, o := range c.out {
+		g.wanted.add(col(o.From))
 	}
-	merged := &stats.Estimate{Rows: stats.DefaultRows, Cols: map[string]stats.ColumnEstimate{}}
+	for _, m := range c.maps {
+		used := set(queryplan.ExprColumns(m.Expr))
+		g.computed = append(g.computed, graphMap{col(m.Name), used})
+		g.wanted.addAll(used)
+	}
 	local := make([]bool, len(c.conds))
+	within := func(names []string) bool {
+		return slices.ContainsFunc(c.rels, func(r queryplan.Node) bool { return containsAll(columnNames(r), names) })
+	}
+	for i, cond := range c.conds {
+		used := queryplan.ExprColumns(cond)
+		if local[i] = within(used); !local[i] {
+			g.conds = append(g.conds, graphCond{cols: set(used), cond: cond})
+			g.wanted.addAll(set(used))
+		}
+	}
+	for i, s := range c.semis {
+		if used := columnNames(s.right); !within(used) {
+			g.conds = append(g.conds, graphCond{cols: set(used), semi: &c.semis[i]})
+			g.wanted.addAll(set(used))
+		}
+	}
 	for _, r := range c.rels {
 		names := columnNames(r)
 		e := est.Of(r)
-		rel := graphRel{scanned: e.Rows, cols: set(names), distinct: map[int]float64{}}
+		rel := graphRel{scanned: e.Rows, cols: set(names), numbers: set(nil), ascends: set(nil)}
 		var conds []queryplan.Expr
-		for i, cond := range c.conds {
-			if used := queryplan.ExprColumns(cond); containsAll(names, used) {
+		for _, cond := range c.conds {
+			if containsAll(names, queryplan.ExprColumns(cond)) {
 				conds = append(conds, cond)
-				local[i] = true
 			}
 		}
+		rel.whole = len(conds) == 0
 		if len(conds) > 0 {
 			e = stats.Filtered(e, conds)
 		}
 		for _, s := range c.semis {
 			if on := columnNames(s.right); containsAll(names, on) {
 				e = stats.JoinEstimate(s.kind, e, est.Of(s.right), on, true)
+				rel.whole = false
 			}
 		}
-		rel.rows = max(e.Rows, 1e-3)
 		for _, name := range names {
-			rel.distinct[col(name)] = e.Distinct([]string{name})
-			if _, ok := merged.Cols[name]; !ok {
-				merged.Cols[name] = e.Cols[name]
+			i := col(name)
+			if width, ok := e.Cols[name].Span(); ok && (g.span[i] == 0 || width < g.span[i]) {
+				g.span[i] = width
 			}
 		}
+		rel.est = e.Only(func(name string) bool { i := col(name); return g.joinable.has(i) || g.wanted.has(i) })
 		for _, key := range queryplan.Keys(r) {
 			rel.keys = append(rel.keys, set(key))
 		}
 		rel.indexed = changed != nil && (isInvariant(r, changed) || len(conds) == 0 && isGrowing(r))
+		g.storage(&rel, r, est, col)
 		g.rels = append(g.rels, rel)
-	}
-	for i, cond := range c.conds {
-		if !local[i] {
-			share := stats.Filtered(merged, []queryplan.Expr{cond}).Rows / merged.Rows
-			g.conds = append(g.conds, graphCond{set(queryplan.ExprColumns(cond)), share})
-		}
-	}
-	for _, s := range c.semis {
-		used := set(columnNames(s.right))
-		if !slices.ContainsFunc(g.rels, func(r graphRel) bool { return r.cols.hasAll(used) }) {
-			g.conds = append(g.conds, graphCond{used, 0.5})
-		}
 	}
 	g.link()
 	return g
 }
+
+// storage tells what the way in which a stored relation is kept is good for.
+func (g *joinGraph) storage(rel *graphRel, n queryplan.Node, est *stats.Estimator, col func(string) int) {
+	name := func(s string) string { return s }
+	if p, ok := n.(*queryplan.Project); ok {
+		to := map[string]string{}
+		for _, c := range p.Cols {
+			to[c.From] = c.To
+		}
+		n, name = p.Input, func(s string) string { return to[s] }
+	}
+	s, ok := n.(*queryplan.Scan)
+	if !ok {
+		rel.whole = false
+		return
+	}
+	t, at := est.Stored(s.Var)
+	if t == nil {
+		return
+	}
+	for i, own := range s.Names {
+		to := name(own)
+		if own == "" || to == "" {
+			continue
+		}
+		if rel.whole && t.Numbers(at[i]) {
+			rel.numbers.add(col(to))
+		}
+		if c := t.Columns[at[i]]; c.Ascending || c.Rising > mostlyRising {
+			rel.ascends.add(col(to))
+		}
+	}
+}
+
+// mostlyRising is the share of neighbours that ascend from which on tuples are taken to
+// come in the order of a column.
+const mostlyRising = 0.99
 
 // isGrowing reports whether a relation is what has been derived so far, to whose
 // index the rounds of a loop only add.
@@ -221,26 +308,33 @@ func (g *joinGraph) link() {
 
 // subPlan is the best way found to join a set of relations.
 type subPlan struct {
-	tree     *joinTree
-	rows     float64
-	stream   float64 // cost of producing the tuples
-	index    float64 // cost of having an index on them
-	cols     bitset
-	distinct map[int]float64 // of the joinable columns
-	keys     []bitset        // of a single relation
+	tree    *joinTree
+	rel     *graphRel // if it is a single one
+	est     *stats.Estimate
+	rows    float64
+	stream  float64 // cost of producing the tuples
+	cols    bitset
+	ascends bitset // columns in whose order they come
+	keys    []bitset
 }
 
 func (g *joinGraph) leaf(i int) *subPlan {
 	r := &g.rels[i]
 	s := &subPlan{
-		tree: &joinTree{rel: i}, rows: r.rows, stream: scanCost * r.scanned,
-		cols: r.cols.clone(), distinct: r.distinct, keys: r.keys,
-	}
-	if s.index = s.stream + buildCost*r.rows; r.indexed {
-		s.index = keptCost * r.rows
+		tree: &joinTree{rel: i}, rel: r, est: r.est, rows: max(r.est.Rows, 1e-3), stream: scanCost * r.scanned,
+		cols: r.cols.clone(), ascends: r.ascends, keys: r.keys,
 	}
 	g.close(s.cols)
 	return s
+}
+
+// trieCost is the cost of having the tuples of a relation in order.
+func (g *joinGraph) trieCost(i int) float64 {
+	if r := &g.rels[i]; r.indexed {
+		return keptCost * r.est.Rows
+	}
+	s := g.leaf(i)
+	return s.stream + 2*buildCost*s.rows
 }
 
 // close adds the computed columns that the others allow.
@@ -266,59 +360,131 @@ func (g *joinGraph) connected(a, b bitset) bool {
 	return false
 }
 
-// shape estimates the join of two plans without choosing sides.
-func (g *joinGraph) shape(l, r *subPlan) *subPlan {
+// on returns the columns that a join of two sets matches.
+func (g *joinGraph) on(l, r *subPlan) bitset {
 	on := make(bitset, g.words)
-	dl, dr := 1.0, 1.0
 	for w := range on {
 		on[w] = l.cols[w] & r.cols[w] & g.joinable[w]
-		for rest := on[w]; rest != 0; rest &= rest - 1 {
-			col := w*64 + bits.TrailingZeros64(rest)
-			dl *= distinctOf(l, col)
-			dr *= distinctOf(r, col)
-		}
 	}
-	dl, dr = min(dl, max(1, l.rows)), min(dr, max(1, r.rows))
-	out := &subPlan{rows: l.rows * r.rows / max(dl, dr, 1), cols: l.cols.clone(), distinct: map[int]float64{}}
-	if hasKey(r.keys, on) {
-		out.rows = min(out.rows, l.rows)
-	}
-	if hasKey(l.keys, on) {
-		out.rows = min(out.rows, r.rows)
-	}
-	for w := range out.cols {
-		out.cols[w] |= r.cols[w]
-	}
-	g.close(out.cols)
-	for _, c := range g.conds {
-		if out.cols.hasAll(c.cols) && !l.cols.hasAll(c.cols) && !r.cols.hasAll(c.cols) {
-			out.rows *= c.share
-		}
-	}
-	for w, word := range out.cols {
-		for rest := word & g.joinable[w]; rest != 0; rest &= rest - 1 {
-			col := w*64 + bits.TrailingZeros64(rest)
-			d := min(distinctOf(l, col), distinctOf(r, col))
-			out.distinct[col] = max(1, min(d, out.rows))
-		}
-	}
-	return out
+	return on
 }
 
-func distinctOf(s *subPlan, col int) float64 {
-	if d, ok := s.distinct[col]; ok {
-		return d
+// shape estimates the join of two plans without choosing sides.
+func (g *joinGraph) shape(l, r *subPlan) *subPlan {
+	on := g.on(l, r)
+	var names []string
+	for col := range on.members {
+		names = append(names, g.names[col])
 	}
-	return max(1, s.rows)
+	uniqueRight, uniqueLeft := hasKey(r.keys, on), hasKey(l.keys, on)
+	out := &subPlan{est: stats.JoinEstimate(queryplan.Inner, l.est, r.est, names, uniqueRight), cols: l.cols.clone()}
+	if uniqueLeft {
+		out.est.Rows = min(out.est.Rows, r.est.Rows)
+	}
+	switch {
+	case uniqueRight:
+		out.keys = l.keys
+	case uniqueLeft:
+		out.keys = r.keys
+	}
+	out.cols.addAll(r.cols)
+	g.close(out.cols)
+	var conds []queryplan.Expr
+	for _, c := range g.conds {
+		if !out.cols.hasAll(c.cols) || l.cols.hasAll(c.cols) || r.cols.hasAll(c.cols) {
+			continue
+		}
+		if c.semi != nil {
+			out.est = stats.JoinEstimate(c.semi.kind, out.est, g.est.Of(c.semi.right), columnNames(c.semi.right), true)
+		} else {
+			conds = append(conds, c.cond)
+		}
+	}
+	if len(conds) > 0 {
+		out.est = stats.Filtered(out.est, conds)
+	}
+	out.rows = max(out.est.Rows, 1e-3)
+	return out
 }
 
 func hasKey(keys []bitset, cols bitset) bool {
 	return slices.ContainsFunc(keys, cols.hasAll)
 }
 
-// joinCost is the cost of a join with r indexed and l probing.
-func joinCost(l, r *subPlan, rows float64) float64 {
-	return l.stream + r.index + probeCost*l.rows + emitCost*rows
+// joinCost is the cost of a join with r indexed and l probing. Outside are the columns
+// of relations that are in neither.
+func (g *joinGraph) joinCost(l, r *subPlan, rows float64, outside bitset) float64 {
+	on := g.on(l, r)
+	build, probe := g.indexCost(l, r, on, g.onlyExists(r, on, outside))
+	return l.stream + build + probe*l.rows + emitCost*rows
+}
+
+// onlyExists reports whether of a join's right side only the columns to match are used
+// and each left tuple matches once, so that a set of keys is enough.
+func (g *joinGraph) onlyExists(r *subPlan, on, outside bitset) bool {
+	for w := range on {
+		if r.cols[w]&^on[w]&(g.wanted[w]|outside[w]) != 0 {
+			return false
+		}
+	}
+	return hasKey(r.keys, on)
+}
+
+// indexCost is the cost of having an index of r on the columns, from nothing, and of one
+// probe of it by l.
+func (g *joinGraph) indexCost(l, r *subPlan, on bitset, exists bool) (build, probe float64) {
+	// The engines address dense keys directly and hash the others: package layout.
+	size, direct := 1.0, true
+	inOrder, numbered, columns := false, false, 0
+	for col := range on.members {
+		columns++
+		direct = direct && g.span[col] > 0
+		size *= g.span[col]
+		inOrder = l.ascends.has(col)
+		numbered = r.rel != nil && r.rel.numbers.has(col)
+	}
+	slot, row := 4.0, 32.0
+	unique := hasKey(r.keys, on)
+	switch {
+	case exists:
+		slot, row = 1.0/8, 16
+	case !unique:
+		slot = 8
+	}
+	direct = direct && columns > 0 && slot*size <= max(row*r.rows, 4096*slot)
+	switch {
+	case columns == 0:
+		probe = bitCost
+	case columns == 1 && numbered:
+		probe = numberedCost
+	case direct && exists && slot*size <= 1<<20:
+		probe = bitCost
+	case direct:
+		probe = touchCost(slot * size)
+	default:
+		probe = touchCost(row*r.rows) * 1.5
+	}
+	insert := buildCost + probe
+	if !exists && !unique {
+		insert = multiCost + probe
+	}
+	if columns == 1 && inOrder && (direct || numbered) {
+		probe = min(probe, orderedCost)
+	}
+	if columns == 1 && direct && r.rel != nil && r.rel.whole && r.ascends.hasAll(on) {
+		if insert = orderedCost; !unique {
+			insert = orderedMultiCost
+		}
+	}
+	switch {
+	case r.rel != nil && r.rel.indexed:
+		return keptCost * r.rows, probe
+	case columns == 1 && numbered:
+		return 0, probe
+	case r.rel != nil && r.rel.whole:
+		return r.stream + insert*r.rows, probe
+	}
+	return r.stream + (storeCost+insert)*r.rows, probe
 }
 
 // order returns the best join order found.
@@ -389,7 +555,7 @@ func (g *joinGraph) exact(rels []int) *subPlan {
 		}
 		for mask := 1; mask < len(best); mask++ {
 			if bits.OnesCount(uint(mask)) > 1 {
-				best[mask] = g.bestSplit(best, mask, products)
+				best[mask] = g.bestSplit(best, rels, mask, products)
 			}
 		}
 		if full := best[len(best)-1]; full != nil {
@@ -401,9 +567,10 @@ func (g *joinGraph) exact(rels []int) *subPlan {
 
 // bestSplit returns the cheapest join of two parts of a set, nil if all of them
 // are products and those are not wanted.
-func (g *joinGraph) bestSplit(best []*subPlan, mask int, products bool) *subPlan {
+func (g *joinGraph) bestSplit(best []*subPlan, rels []int, mask int, products bool) *subPlan {
 	var out *subPlan
 	var left, right *subPlan
+	var outside bitset
 	for s := (mask - 1) & mask; s > 0; s = (s - 1) & mask {
 		l, r := best[s], best[mask^s]
 		if l == nil || r == nil || !products && !g.connected(l.cols, r.cols) {
@@ -412,12 +579,13 @@ func (g *joinGraph) bestSplit(best []*subPlan, mask int, products bool) *subPlan
 		if out == nil {
 			// The size of a join depends on what is joined, not on how.
 			out = g.shape(l, r)
-			out.stream = joinCost(l, r, out.rows)
+			outside = g.outside(func(i int) bool { at := slices.Index(rels, i); return at >= 0 && mask&(1<<at) != 0 })
+			out.stream = g.joinCost(l, r, out.rows, outside)
 			left, right = l, r
 			continue
 		}
 		// Of equal costs the one that keeps the text's order wins.
-		cost := joinCost(l, r, out.rows)
+		cost := g.joinCost(l, r, out.rows, outside)
 		if cost < out.stream || cost == out.stream && first(l.tree) < first(left.tree) {
 			out.stream, left, right = cost, l, r
 		}
@@ -426,7 +594,18 @@ func (g *joinGraph) bestSplit(best []*subPlan, mask int, products bool) *subPlan
 		return nil
 	}
 	out.tree = &joinTree{left: left.tree, right: right.tree}
-	out.index = out.stream + buildCost*out.rows
+	out.ascends = left.ascends
+	return out
+}
+
+// outside returns the columns of the relations that are not inside.
+func (g *joinGraph) outside(inside func(rel int) bool) bitset {
+	out := make(bitset, g.words)
+	for i, r := range g.rels {
+		if !inside(i) {
+			out.addAll(r.cols)
+		}
+	}
 	return out
 }
 
@@ -450,6 +629,7 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 		}
 	}
 	plan := leaves[start]
+	inside := map[int]bool{rels[start]: true}
 	leaves = slices.Delete(leaves, start, start+1)
 	for len(leaves) > 0 {
 		at := -1
@@ -460,7 +640,8 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 					continue
 				}
 				s := g.shape(plan, r)
-				s.stream = joinCost(plan, r, s.rows)
+				outside := g.outside(func(k int) bool { return inside[k] || k == r.tree.rel })
+				s.stream = g.joinCost(plan, r, s.rows, outside)
 				if next == nil || s.rows < next.rows || s.rows == next.rows && s.stream < next.stream {
 					at, next = i, s
 				}
@@ -469,8 +650,9 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 				break
 			}
 		}
+		inside[leaves[at].tree.rel] = true
 		next.tree = &joinTree{left: plan.tree, right: leaves[at].tree}
-		next.index = next.stream + buildCost*next.rows
+		next.ascends = plan.ascends
 		plan = next
 		leaves = slices.Delete(leaves, at, at+1)
 	}

@@ -42,6 +42,22 @@ type ColumnEstimate struct {
 	HasRange bool
 }
 
+// Span returns how many values the range of a column of whole numbers has room for; not
+// ok if it is not known.
+func (c ColumnEstimate) Span() (float64, bool) { return c.Max - c.Min + 1, c.HasRange }
+
+// Only returns the estimate with some of its columns.
+func (e *Estimate) Only(keep func(column string) bool) *Estimate {
+	out := &Estimate{Rows: e.Rows, Cols: map[string]ColumnEstimate{}}
+	for name, c := range e.Cols {
+		if keep(name) {
+			out.Cols[name] = c
+		}
+	}
+	out.views = viewsOf(e.views, out)
+	return out
+}
+
 // Estimator estimates results of operators over one plan. It is not safe for
 // concurrent use.
 type Estimator struct {
@@ -176,6 +192,10 @@ func wordNumber(t scalar.Type, word int64) float64 {
 	}
 	return float64(word)
 }
+
+// Stored returns the table that holds an Input or Table variable, and the table's column
+// for each of the variable's; nil if nothing is known of it.
+func (e *Estimator) Stored(v *queryplan.Var) (*Table, []int) { return e.catalog.columnsOf(v) }
 
 // Rows estimates the number of tuples that an operator yields.
 func (e *Estimator) Rows(n queryplan.Node) float64 { return e.Of(n).Rows }

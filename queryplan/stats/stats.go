@@ -66,3 +66,10 @@ func (t *Table) identifies(column int) bool {
 	c := t.Columns[column]
 	return t.Sample != nil && c.Ascending && c.Distinct == t.Rows
 }
+
+// Numbers reports whether a column counts the rows, one after the other, so that a
+// row is found by its value without an index.
+func (t *Table) Numbers(column int) bool {
+	c := t.Columns[column]
+	return t.Rows > 0 && c.Ascending && c.Distinct == t.Rows && uint64(c.Max)-uint64(c.Min) == uint64(t.Rows-1)
+}
