@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -167,6 +169,46 @@ func TestBenchAgainstDuckDB(t *testing.T) {
 	o = benched(t, "tpch", "--data", smallTPCH, "--queries-from", dir, "--against", "duckdb", "--python", python)
 	if o.code != exitEnvironment || !strings.Contains(o.stderr, "there is no SQL for q03") {
 		t.Errorf("without SQL: %v", o)
+	}
+}
+
+// TestBenchAgainstPublished puts published figures beside a report of their scale factor:
+// those of each query, and sums where there is nothing else.
+func TestBenchAgainstPublished(t *testing.T) {
+	s, _ := suite.Find("tpch")
+	all, err := s.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	con := &console{out: bufio.NewWriter(&out)}
+	b := &bench{con: con, suite: s, all: all, queries: all, against: []string{againstPublished},
+		report: suite.Report{Suite: "tpch", Scale: 100, Engine: "gpu", Threads: 16, Bandwidth: 4.8e12}}
+	if err := b.published(); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range all {
+		b.report.Queries = append(b.report.Queries, &suite.Measurement{Query: q.Name, Hot: suite.Times{Median: 0.01}, Bytes: 1e9, Peers: b.publishedTimes(q)})
+	}
+	b.report.Finish()
+	if err := b.print(); err != nil {
+		t.Fatal(err)
+	}
+	con.out.Flush()
+	text := regexp.MustCompile(` +`).ReplaceAllString(out.String(), " ")
+	for _, want := range []string{
+		"│ query │ rows │ load │ cold │ compile │ cached │ hot │ from │ to │ MB │ floor │ Sirius, GH200 │ ratio │ Sirius 2026-09 │ ratio │ TQP++, H100 │ ratio │",
+		"│ 87 ms │ 8.70 │ 89.4 ms │ 8.94 │ │ │\n", "│ sum │ │ │ │ │ │ 220 ms │ │ │ │ │ 1.43 s │ 6.49 │ 948 ms │ 4.31 │ 700 ms │ 3.18 │\n",
+		"\nTQP++, H100: TQP++, abstract", "│ 2 % │",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the table lacks %q:\n%s", want, text)
+		}
+	}
+	b.queries = all[:3]
+	b.report.Peers = nil
+	if err := b.published(); err != nil || b.report.Peers[2].Sum != 0 {
+		t.Errorf("of three queries: %v, %+v", err, b.report.Peers)
 	}
 }
 

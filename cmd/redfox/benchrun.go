@@ -167,7 +167,11 @@ func (b *bench) published() error {
 			Help:    "there are some for " + strings.Join(scales, ", ")}
 	}
 	for _, p := range list {
-		b.report.Peers = append(b.report.Peers, suite.Peer{Name: p.System, Source: p.Source})
+		peer := suite.Peer{Name: p.System, Source: p.Source}
+		if len(p.Queries) == 0 && len(b.queries) == len(b.all) {
+			peer.Sum = p.Total() / 1e3
+		}
+		b.report.Peers = append(b.report.Peers, peer)
 	}
 	return nil
 }
@@ -254,13 +258,23 @@ func (b *bench) measure(ctx context.Context, q suite.Query) (*suite.Measurement,
 	if err := withCache(func() error { return b.ours(ctx, q, m, want) }); err != nil {
 		return nil, err
 	}
+	m.Peers = append(m.Peers, b.publishedTimes(q)...)
+	return m, nil
+}
+
+// publishedTimes returns what others have published of a query, if that is asked for.
+func (b *bench) publishedTimes(q suite.Query) []suite.PeerTimes {
+	if !slices.Contains(b.against, againstPublished) {
+		return nil
+	}
+	var out []suite.PeerTimes
+	i := slices.IndexFunc(b.all, func(other suite.Query) bool { return other.Name == q.Name })
 	for _, p := range suite.PublishedFor(b.suite.Name, b.report.Scale) {
-		i := slices.IndexFunc(b.all, func(other suite.Query) bool { return other.Name == q.Name })
-		if ms := p.Of(i); ms > 0 && slices.Contains(b.against, againstPublished) {
-			m.Peers = append(m.Peers, suite.PeerTimes{Peer: p.System, Times: suite.Times{Median: ms / 1e3}})
+		if ms := p.Of(i); ms > 0 {
+			out = append(out, suite.PeerTimes{Peer: p.System, Times: suite.Times{Median: ms / 1e3}})
 		}
 	}
-	return m, nil
+	return out
 }
 
 // ours measures redfox on a query.
