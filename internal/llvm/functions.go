@@ -63,6 +63,7 @@ type functions struct {
 	GetEnumAttributeKindForName           func(name string, size uintptr) uint32
 	CreateEnumAttribute                   func(c contextRef, kind uint32, value uint64) attributeRef
 	AddAttributeAtIndex                   func(valueRef, uint32, attributeRef)
+	GetEnumAttributeAtIndex               func(valueRef, uint32, uint32) attributeRef
 
 	// IRReader.h, BitReader.h, BitWriter.h, Linker.h, Analysis.h.
 	ParseIRInContext           func(c contextRef, consumed bufferRef, m *moduleRef, message **byte) int32 // DisposeMessage

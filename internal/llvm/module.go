@@ -245,14 +245,14 @@ func (m *Module) internalize(keep []string) {
 	}
 }
 
-// inlineAll marks all functions that the module defines, except what is named, as
-// always to be inlined.
+// inlineAll marks all functions that the module defines, except what is named and what
+// is marked as not to be inlined, as always to be inlined.
 func (m *Module) inlineAll(except []string) {
 	fn := &m.lib.fn
-	const name = "alwaysinline"
-	inline := fn.CreateEnumAttribute(m.context, fn.GetEnumAttributeKindForName(name, uintptr(len(name))), 0)
+	kind := func(name string) uint32 { return fn.GetEnumAttributeKindForName(name, uintptr(len(name))) }
+	inline, never := fn.CreateEnumAttribute(m.context, kind("alwaysinline"), 0), kind("noinline")
 	for _, v := range m.values(fn.GetFirstFunction, fn.GetNextFunction) {
-		if fn.IsDeclaration(v) == 0 && !slices.Contains(except, m.nameOf(v)) {
+		if fn.IsDeclaration(v) == 0 && !slices.Contains(except, m.nameOf(v)) && fn.GetEnumAttributeAtIndex(v, functionIndex, never) == 0 {
 			fn.AddAttributeAtIndex(v, functionIndex, inline)
 		}
 	}

@@ -36,6 +36,7 @@ type function struct {
 	nowhere  value.Value // two words that are 0; nil if nothing needs them
 
 	callees  []*ir.Func // by first call
+	aparts   []apart
 	globals  []*ir.Global
 	metadata []metadata.Definition
 	stack    int // bytes of arrays
@@ -115,6 +116,9 @@ func i8(v int) value.Value    { return constant.NewInt(types.I8, int64(v)) }
 // call calls a primitive. Without a result it returns nil.
 func (f *function) call(name string, args ...value.Value) value.Value {
 	callee := f.module.primitive(name)
+	if f.target.GPU && isLong(name) {
+		return f.callApart(callee, args)
+	}
 	if p, _ := primitives.Lookup(name); f.target.GPU && p.OfItems() {
 		f.calls(callee)
 		callee, args = f.module.specialised(callee, args)

@@ -108,11 +108,14 @@ func (f *function) unit() string {
 	return text(f)
 }
 
-// rename gives the function and its shared memory another name.
+// rename gives the function and what is its own another name.
 func (f *function) rename(symbol string) {
 	f.fn.SetName(symbol)
 	f.scratch.rename(symbol)
 	f.shared.rename(symbol)
+	for _, a := range f.aparts {
+		a.rename(symbol)
+	}
 }
 
 // primitive returns a primitive's declaration, with the types of the catalogue. On a

@@ -33,9 +33,21 @@ func canFix(k abi.Kind) bool {
 	return !isPointer(k)
 }
 
+// shapesBuild reports whether the code of an index build is another one where a parameter
+// is known. The builds of indexes do little but wait for memory, and differ between
+// indexes in nothing else: on a GPU, where each function is compiled by itself, many of
+// them then are one.
+func shapesBuild(k abi.Kind) bool {
+	switch k {
+	case abi.ColumnWidth, abi.ColumnStep, abi.IndexForm:
+		return true
+	}
+	return false
+}
+
 // fixed returns the constant that a parameter is.
 func (f *function) fixed(kind abi.Kind, name string, index int) (int64, bool) {
-	if f.module.opts.Fix == nil || !canFix(kind) {
+	if f.module.opts.Fix == nil || !canFix(kind) || f.target.GPU && f.entry.Role != abi.Kernel && !shapesBuild(kind) {
 		return 0, false
 	}
 	return f.module.opts.Fix(f.entry.Symbol, abi.Param{Kind: kind, Var: name, Index: index})

@@ -1,0 +1,118 @@
+package emit
+
+import (
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"github.com/redfoxdb/redfox/weaver/expr"
+)
+
+// isLong reports whether a primitive is so long, and so rarely asked for more than a few
+// rows, that a GPU's code calls it. All others are inlined, once for each item.
+func isLong(primitive string) bool {
+	switch primitive {
+	case "rf_i128_quotient", "rf_i128_divide_round": // about 200 instructions each
+		return true
+	}
+	return false
+}
+
+// callApart calls a primitive in a function of its own. What the primitive's pointers
+// point to, a word each, passes in registers, so that nothing has to have an address.
+func (f *function) callApart(callee *ir.Func, args []value.Value) value.Value {
+	f.calls(callee)
+	fn := f.apart(callee)
+	words := make([]value.Value, len(args))
+	for i, a := range args {
+		if words[i] = a; isPtr(callee, i) {
+			words[i] = f.load(types.I64, a)
+		}
+	}
+	out := f.callFunc(fn, words...)
+	field := uint64(0)
+	next := func() value.Value {
+		field++
+		return f.Cur.NewExtractValue(out, field-1)
+	}
+	for i, a := range args {
+		if isPtr(callee, i) {
+			f.store(next(), a)
+		}
+	}
+	if callee.Sig.RetType.Equal(types.Void) {
+		return nil
+	}
+	return next()
+}
+
+func isPtr(callee *ir.Func, i int) bool { return !callee.Params[i].Typ.Equal(types.I64) }
+
+// apart returns a function that is not inlined and calls a primitive of words and
+// pointers to words. It takes words, and returns those behind the pointers and then
+// the primitive's result, if there is one.
+// The functions of an entry are its own, as its shared memory is: entries that are
+// compiled by themselves end up in one text.
+func (f *function) apart(callee *ir.Func) *ir.Func {
+	for _, a := range f.aparts {
+		if a.primitive == callee {
+			return a.fn
+		}
+	}
+	var fields []types.Type
+	for i := range callee.Params {
+		if isPtr(callee, i) {
+			fields = append(fields, types.I64)
+		}
+	}
+	result := callee.Sig.RetType
+	if !result.Equal(types.Void) {
+		fields = append(fields, result)
+	}
+	all := types.NewStruct(fields...)
+	fn := ir.NewFunc("", all)
+	fn.Linkage = enum.LinkageInternal
+	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
+	body := fn.NewBlock("entry")
+	args := make([]value.Value, len(callee.Params))
+	var places []value.Value
+	for i := range callee.Params {
+		p := ir.NewParam("", types.I64)
+		fn.Params = append(fn.Params, p)
+		fn.Sig.Params = append(fn.Sig.Params, types.I64)
+		args[i] = p
+		if isPtr(callee, i) {
+			a := &ir.InstAlloca{ElemType: types.I64}
+			args[i] = expr.AsPtr(a)
+			places = append(places, args[i])
+			body.Insts = append(body.Insts, a, &ir.InstStore{Src: p, Dst: args[i]})
+		}
+	}
+	call := &ir.InstCall{Callee: callee, Args: args, Typ: result}
+	body.Insts = append(body.Insts, call)
+	var values []value.Value
+	for _, p := range places {
+		l := &ir.InstLoad{ElemType: types.I64, Src: p}
+		body.Insts = append(body.Insts, l)
+		values = append(values, l)
+	}
+	if !result.Equal(types.Void) {
+		values = append(values, call)
+	}
+	out := value.Value(constant.NewUndef(all))
+	for i, v := range values {
+		out = body.NewInsertValue(out, v, uint64(i))
+	}
+	body.NewRet(out)
+	a := apart{callee, fn}
+	a.rename(f.entry.Symbol)
+	f.aparts = append(f.aparts, a)
+	return fn
+}
+
+// apart is a function of an entry that calls a primitive.
+type apart struct{ primitive, fn *ir.Func }
+
+func (a apart) rename(symbol string) { a.fn.SetName(symbol + "." + a.primitive.Name()) }
