@@ -84,7 +84,7 @@ func engineCells(ours []time.Duration, peer time.Duration) table.Row {
 // queries that tell most about them.
 func benchCPU(ctx context.Context, c config) error {
 	if c.only == "" {
-		c.only = "q1,q3,q6,cti,SF.cedge"
+		c.only = "q01,q03,q06,cti,SF.cedge"
 	}
 	if err := benchTPCH(ctx, c); err != nil {
 		return err

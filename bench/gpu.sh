@@ -25,7 +25,7 @@ tpch=${TPCH:-$work/tpch}
 generator=$(command -v tpchgen-cli || true)
 if [ ! -f "$tpch/lineitem.parquet" ] && [ -n "$generator" ]; then
 	mkdir -p "$tpch"
-	"$generator" parquet -s "${SCALE:-10}" --tables lineitem,orders,customer --output-dir "$tpch"
+	"$generator" parquet -s "${SCALE:-10}" --output-dir "$tpch"
 fi
 "$bin/redfox" engines
 status=0

@@ -13,25 +13,37 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox"
+	queries "github.com/redfoxdb/redfox/internal/suite"
 )
 
 // tpchQueries measures TPC-H over the Parquet files of -tpch, beside DuckDB's answers
 // and times. The bars are those of scale factor 10.
 func (s *gpuSuite) tpchQueries(ctx context.Context) error {
-	names := []string{"q1", "q6", "q3"}
-	if !s.wantsAny(names) {
-		return nil
+	names, err := tpchNames()
+	if err != nil || !s.wantsAny(names) {
+		return err
 	}
 	if _, err := os.Stat(filepath.Join(s.tpch, "lineitem.parquet")); errors.Is(err, fs.ErrNotExist) {
 		fmt.Printf("TPC-H is left out: there is no %s\n", filepath.Join(s.tpch, "lineitem.parquet"))
 		return nil
 	}
-	bars := map[string]time.Duration{"q1": 1500 * time.Microsecond, "q6": 500 * time.Microsecond}
+	bars := map[string]time.Duration{"q01": 1500 * time.Microsecond, "q06": 500 * time.Microsecond}
+	peer, err := queries.StartDuckDB(ctx, s.python, s.threads)
+	if err != nil {
+		return err
+	}
+	defer peer.Close()
+	benchmark, _ := queries.Find("tpch")
+	for _, t := range benchmark.Tables {
+		if _, err := peer.Load(s.tpch, t.Name); err != nil {
+			return err
+		}
+	}
 	for _, q := range names {
 		if !s.wants(q, true) {
 			continue
 		}
-		sources, err := redfox.ReadSources(testFile("tpch", q+".logic"))
+		sources, err := redfox.ReadSources(tpchFiles(q)...)
 		if err != nil {
 			return err
 		}
@@ -43,7 +55,11 @@ func (s *gpuSuite) tpchQueries(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		peer, err := duckdb(ctx, s.config, min(s.repeat, 3), q, s.tpch)
+		sql, err := os.ReadFile(testFile("tpch", "sql", q+".sql"))
+		if err != nil {
+			return err
+		}
+		theirs, want, err := peer.Query(string(sql), min(s.repeat, 3), 0)
 		if err != nil {
 			s.fail(q, err)
 			continue
@@ -54,8 +70,8 @@ func (s *gpuSuite) tpchQueries(ctx context.Context) error {
 		}
 		j := &job{
 			name: q, program: sources, output: "_", rows: items, unit: "items",
-			check: func(res *redfox.Result) error { return sameRows(res, peer.Rows) },
-			peer:  fmt.Sprintf("DuckDB %s, %d threads, this machine: %s ms", peer.Version, s.threads, milli(peer.runTime().Seconds())),
+			check: func(res *redfox.Result) error { return queries.SameRows(res.Rows("_"), want) },
+			peer:  fmt.Sprintf("DuckDB %s, %d threads, this machine: %s ms", peer.Version, s.threads, milli(median(theirs).Seconds())),
 		}
 		if items > 55e6 && items < 65e6 {
 			j.bar = bars[q]

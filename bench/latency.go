@@ -27,12 +27,16 @@ func benchLatency(ctx context.Context, c config) error {
 		}
 	}()
 	var cold, cached []table.Row
-	for _, q := range []string{"q1", "q3", "q6"} {
+	all, err := tpchNames()
+	if err != nil {
+		return err
+	}
+	for _, q := range all {
 		if !c.wants(q, true) {
 			continue
 		}
 		// Facts tell the optimiser which predicates are columns of one table.
-		prog, err := compile(ctx, testFile("tpch", q+".logic"))
+		prog, err := compile(ctx, tpchFiles(q)...)
 		if err != nil {
 			return err
 		}
@@ -156,7 +160,7 @@ func emitPTX(ctx context.Context, query string, facts *redfox.Database) (compila
 	var trace redfox.Tracer
 	c := compilation{phases: map[string]time.Duration{}}
 	start := time.Now()
-	prog, err := compile(ctx, testFile("tpch", query+".logic"))
+	prog, err := compile(ctx, tpchFiles(query)...)
 	if err != nil {
 		return c, 0, err
 	}

@@ -27,14 +27,15 @@ func benchLoad(ctx context.Context, c config) error {
 	version := ""
 	var rows []table.Row
 	for _, w := range []struct {
-		name, peer, file string
+		name, only, file string
+		peer             peerWork
 		program          []string
 		facts            *redfox.Facts
 	}{
-		{"TSV, two int columns", "tsv-load", tsv, nil, redfox.NewFacts().File("edge", tsv)},
-		{"Parquet, 9 columns of lineitem", "tpch-load", c.tpch, []string{testFile("tpch", "q1.logic")}, redfox.NewFacts().Dir(c.tpch)},
+		{"TSV, two int columns", "tsv-load", tsv, peerTSV, nil, redfox.NewFacts().File("edge", tsv)},
+		{"Parquet, 9 columns of lineitem", "tpch-load", c.tpch, peerParquet, tpchFiles("q01"), redfox.NewFacts().Dir(c.tpch)},
 	} {
-		if !c.wants(w.peer, true) {
+		if !c.wants(w.only, true) {
 			continue
 		}
 		var prog *redfox.Program
@@ -64,11 +65,11 @@ func benchLoad(ctx context.Context, c config) error {
 		if err != nil {
 			return err
 		}
-		version = peer.Version
+		version = peer.version
 		ours := median(times)
 		rows = append(rows, table.Row{w.name, fmt.Sprintf("%.0f MB", float64(info.Size())/1e6), seconds(ours),
 			fmt.Sprintf("%.0f MB/s", float64(info.Size())/1e6/ours.Seconds()/float64(c.threads)),
-			seconds(peer.runTime()), ratio(ours, peer.runTime())})
+			seconds(peer.time), ratio(ours, peer.time)})
 	}
 	report(fmt.Sprintf("loading, beside DuckDB %s, %d threads", version, c.threads),
 		table.Row{"what", "file", "redfox", "a thread", "DuckDB", "redfox/DuckDB"}, rows)

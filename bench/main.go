@@ -42,7 +42,8 @@ type suite struct {
 var suites = []suite{
 	{"tc", "transitive closure of real graphs", benchTC},
 	{"triangles", "triangles of real graphs, by multijoin and by binary joins", benchTriangles},
-	{"tpch", "TPC-H Q1, Q3 and Q6 from loaded columns", benchTPCH},
+	{"tpch", "TPC-H from loaded columns", benchTPCH},
+	{"ssb", "the Star Schema Benchmark from loaded columns", benchSSB},
 	{"cpu", "the engines beside one another, on TPC-H and two closures", benchCPU},
 	{"fusion", "kernels fused and apart, in the patterns of Kernel Weaver", benchFusion},
 	{"latency", "from LogiQL to PTX", benchLatency},

@@ -2,14 +2,32 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/redfoxdb/redfox/internal/ssbgen"
+	queries "github.com/redfoxdb/redfox/internal/suite"
 )
 
 // ssbFolder has the data of the Star Schema Benchmark, unless another one is named.
 const ssbFolder = "bench/data/ssb"
+
+// benchSSB measures the Star Schema Benchmark. Where there are no data in the folder that
+// goes without saying, it makes those of scale factor 1.
+func benchSSB(ctx context.Context, c config) error {
+	if _, err := os.Stat(filepath.Join(c.ssb, "lineorder.parquet")); errors.Is(err, fs.ErrNotExist) && c.ssb == ssbFolder {
+		c.out, c.sf = c.ssb, 1
+		if err := generateSSB(ctx, c); err != nil {
+			return err
+		}
+	}
+	s, _ := queries.Find("ssb")
+	return benchQueries(ctx, c, s, c.ssb)
+}
 
 // generateSSB makes data of the Star Schema Benchmark.
 func generateSSB(ctx context.Context, c config) error {

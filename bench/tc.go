@@ -69,14 +69,14 @@ func benchTC(ctx context.Context, c config) error {
 		}
 		var theirs time.Duration
 		if g.peer {
-			peer, err := duckdb(ctx, c, min(repeat, 3), "tc", file)
+			peer, err := duckdb(ctx, c, min(repeat, 3), peerClosure, file)
 			if err != nil {
 				return err
 			}
-			if peer.Rows[0][0] != fmt.Sprint(g.tc) {
-				return fmt.Errorf("%s: the peer counts %s tuples, published are %d", g.name, peer.Rows[0][0], g.tc)
+			if peer.rows[0][0] != fmt.Sprint(g.tc) {
+				return fmt.Errorf("%s: the peer counts %s tuples, published are %d", g.name, peer.rows[0][0], g.tc)
 			}
-			version, theirs = peer.Version, peer.runTime()
+			version, theirs = peer.version, peer.time
 		}
 		row := append(table.Row{g.name, g.tc, rate(g.tc, slices.Min(ours))}, engineCells(ours, theirs)...)
 		rows = append(rows, row)

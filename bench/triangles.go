@@ -32,16 +32,16 @@ func benchTriangles(ctx context.Context, c config) error {
 		if err != nil {
 			return fmt.Errorf("%s, binary joins: %w", name, err)
 		}
-		peer, err := duckdb(ctx, c, c.repeat, "triangles", file)
+		peer, err := duckdb(ctx, c, c.repeat, peerTriangles, file)
 		if err != nil {
 			return err
 		}
-		version = peer.Version
-		if n != m || peer.Rows[0][0] != fmt.Sprint(n) {
-			return fmt.Errorf("%s: %d triangles, %d by binary joins, %s by the peer", name, n, m, peer.Rows[0][0])
+		version = peer.version
+		if n != m || peer.rows[0][0] != fmt.Sprint(n) {
+			return fmt.Errorf("%s: %d triangles, %d by binary joins, %s by the peer", name, n, m, peer.rows[0][0])
 		}
-		rows = append(rows, table.Row{name, n, seconds(multi), seconds(binary), seconds(peer.runTime()),
-			fmt.Sprintf("%.1f", peer.runTime().Seconds()/multi.Seconds())})
+		rows = append(rows, table.Row{name, n, seconds(multi), seconds(binary), seconds(peer.time),
+			fmt.Sprintf("%.1f", peer.time.Seconds()/multi.Seconds())})
 	}
 	report(fmt.Sprintf("triangles, go engine beside DuckDB %s, %d threads", version, c.threads),
 		table.Row{"graph", "triangles", "redfox", "binary joins", "DuckDB", "times as fast"}, rows)

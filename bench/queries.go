@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/redfoxdb/redfox"
+	queries "github.com/redfoxdb/redfox/internal/suite"
+)
+
+// benchQueries measures the queries of a suite over the Parquet files of a folder, on
+// each engine and in DuckDB, which must answer the same.
+func benchQueries(ctx context.Context, c config, s *queries.Suite, dir string) error {
+	all, err := s.Embedded()
+	if err != nil {
+		return err
+	}
+	var tables []string
+	for _, t := range s.Tables {
+		tables = append(tables, t.Name)
+	}
+	peer, err := queries.StartDuckDB(ctx, c.python, c.threads)
+	if err != nil {
+		return err
+	}
+	defer peer.Close()
+	if _, err := peer.Load(dir, tables...); err != nil {
+		return err
+	}
+	engines := c.measured()
+	sums := make([]time.Duration, len(engines)+1) // the peer's is the last
+	logs := make([]float64, len(engines))         // of peer's time / ours
+	var rows []table.Row
+	for _, q := range all {
+		if !c.wants(q.Name, true) {
+			continue
+		}
+		m, err := measureQuery(ctx, c, q, dir, engines, peer)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.Name, err)
+		}
+		for i, t := range m.ours {
+			sums[i] += t
+			logs[i] += math.Log(m.peer.Seconds() / t.Seconds())
+		}
+		sums[len(engines)] += m.peer
+		rows = append(rows, append(table.Row{q.Name, m.rows, seconds(m.load)}, engineCells(m.ours, m.peer)...))
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	n := float64(len(rows))
+	total := table.Row{"all", "", ""}
+	mean := table.Row{"geometric mean", "", ""}
+	for _, t := range sums {
+		total, mean = append(total, seconds(t)), append(mean, "")
+	}
+	for i := range engines {
+		total = append(total, fmt.Sprintf("%.1f", sums[len(engines)].Seconds()/sums[i].Seconds()))
+		mean = append(mean, fmt.Sprintf("%.2f", math.Exp(logs[i]/n)))
+	}
+	report(fmt.Sprintf("%s from loaded columns beside DuckDB %s, %d threads, answers equal", s.Title, peer.Version, c.threads),
+		engineHeader(engines, "query", "rows", "load"), append(rows, total, mean))
+	return nil
+}
+
+// queryTimes are medians of one query.
+type queryTimes struct {
+	rows int
+	load time.Duration
+	ours []time.Duration // for each engine
+	peer time.Duration
+}
+
+func measureQuery(ctx context.Context, c config, q queries.Query, dir string, engines []string, peer *queries.DuckDB) (*queryTimes, error) {
+	var sources []redfox.Source
+	for _, f := range q.Program {
+		sources = append(sources, redfox.Text(f.Name, f.Text))
+	}
+	prog, err := redfox.Compile(ctx, sources, redfox.Options{})
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	db, err := prog.Load(ctx, redfox.NewFacts().Dir(dir), redfox.LoadOptions{Threads: c.threads})
+	if err != nil {
+		return nil, err
+	}
+	out := &queryTimes{load: time.Since(start)}
+	theirs, want, err := peer.Query(q.SQL, c.repeat, 0)
+	if err != nil {
+		return nil, err
+	}
+	out.peer, out.rows = median(theirs), len(want.Rows)
+	for _, engine := range engines {
+		times, res, err := timeRuns(ctx, c, engine, c.repeat, prog, db)
+		if err == nil {
+			err = queries.SameRows(res.Rows("_"), want)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("engine %s: %w", engine, err)
+		}
+		out.ours = append(out.ours, median(times))
+	}
+	return out, nil
+}
