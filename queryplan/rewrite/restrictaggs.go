@@ -74,11 +74,14 @@ type consumer struct {
 }
 
 // restrict is called for each conjunction, inner ones first.
-func (r *restricter) restrict(n queryplan.Node, _ site) queryplan.Node {
+func (r *restricter) restrict(n queryplan.Node, at site) queryplan.Node {
 	if !hasGroups(n) {
 		return n
 	}
 	c := flatten(n)
+	if at.want != nil {
+		c.out = slices.DeleteFunc(c.out, func(r queryplan.Rename) bool { return !slices.Contains(at.want, r.To) })
+	}
 	var consumers []consumer
 	consumes := make([]bool, len(c.rels))
 	for i, rel := range c.rels {
@@ -97,17 +100,18 @@ func (r *restricter) restrict(n queryplan.Node, _ site) queryplan.Node {
 	}
 	best, saved := (*fewTuples)(nil), leastSaved
 	for i := range c.rels {
-		if consumes[i] {
-			continue
-		}
-		if few := r.fewFrom(c, i, consumes); few.saves(r.est, consumers) > saved {
-			best, saved = few, few.saves(r.est, consumers)
+		// Groups of which few remain may restrict others.
+		others := slices.DeleteFunc(slices.Clone(consumers), func(x consumer) bool { return x.rel == i })
+		few := r.fewFrom(c, i, consumes)
+		few.consumers = others
+		if s := few.saves(r.est); s > saved {
+			best, saved = few, s
 		}
 	}
 	if best == nil {
 		return n
 	}
-	return best.apply(r, consumers)
+	return best.apply(r)
 }
 
 // hasGroups reports whether a tree is groups or a set, up to filters and columns.
@@ -130,38 +134,45 @@ func hasGroups(n queryplan.Node) bool {
 type fewTuples struct {
 	whole *conjunction
 	rels  []bool
-	part  *conjunction
 	tree  queryplan.Node
+	have  map[string]bool // columns of the part, shown or not
 	// maps, conds and semis of the whole that are in the part.
 	maps, conds, semis []bool
+	consumers          []consumer // that the part may restrict
 }
 
+// neutral is how many times as many tuples there may be without a relation that is not
+// worth being in the part.
+const neutral = 1.1
+
 // fewFrom returns the part around a relation: with it those that are joined on a key
-// of theirs and leave fewer tuples.
+// of theirs, directly or through one another, and leave fewer tuples.
 func (r *restricter) fewFrom(c *conjunction, first int, consumes []bool) *fewTuples {
 	f := &fewTuples{whole: c, rels: make([]bool, len(c.rels))}
 	f.rels[first] = true
 	f.complete()
-	rows := r.est.Rows(f.tree)
+	var added []int
 	for again := true; again; {
 		again = false
 		for i, rel := range c.rels {
 			if f.rels[i] || consumes[i] {
 				continue
 			}
-			cols := columnNames(f.tree)
-			on := slices.DeleteFunc(columnNames(rel), func(name string) bool { return !slices.Contains(cols, name) })
-			if len(on) == 0 || !queryplan.IsKey(rel, on) {
-				continue
+			on := slices.DeleteFunc(columnNames(rel), func(name string) bool { return !f.have[name] })
+			if len(on) > 0 && queryplan.IsKey(rel, on) {
+				f.rels[i], again = true, true
+				added = append(added, i)
+				f.complete()
 			}
-			next := &fewTuples{whole: c, rels: slices.Clone(f.rels)}
-			next.rels[i] = true
-			next.complete()
-			// A relation that leaves all tuples may lead to one that does not, but so
-			// does the order of joins behind this.
-			if left := r.est.Rows(next.tree); left < 0.9*rows {
-				f, rows, again = next, left, true
-			}
+		}
+	}
+	rows := r.est.Rows(f.tree)
+	for _, i := range slices.Backward(added) {
+		less := &fewTuples{whole: c, rels: slices.Clone(f.rels)}
+		less.rels[i] = false
+		less.complete()
+		if more := r.est.Rows(less.tree); more <= neutral*rows {
+			f, rows = less, more
 		}
 	}
 	return f
@@ -173,6 +184,7 @@ func (f *fewTuples) complete() {
 	c := f.whole
 	part := &conjunction{names: c.names}
 	have := map[string]bool{}
+	f.have = have
 	for i, rel := range c.rels {
 		if f.rels[i] {
 			part.rels = append(part.rels, rel)
@@ -218,9 +230,7 @@ func (f *fewTuples) complete() {
 	for _, m := range part.maps {
 		part.show(m.Name, used)
 	}
-	f.part = part
-	copied := *part
-	f.tree = copied.assemble(leftDeep(len(part.rels)), site{})
+	f.tree = part.assemble(leftDeep(len(part.rels)), site{})
 }
 
 // show makes a column a part of the result if it is used.
@@ -267,9 +277,9 @@ func (f *fewTuples) usedOutside() map[string]bool {
 }
 
 // saves estimates what is saved where the consumers are restricted to the part.
-func (f *fewTuples) saves(est *stats.Estimator, consumers []consumer) float64 {
+func (f *fewTuples) saves(est *stats.Estimator) float64 {
 	saved := 0.0
-	for _, x := range consumers {
+	for _, x := range f.consumers {
 		if s, ok := f.savesFor(est, x); ok {
 			saved += s
 		}
@@ -358,7 +368,7 @@ func matchGroups(n queryplan.Node, on []queryplan.Rename, restrict func(in query
 
 // apply computes the part into a temporary and restricts the consumers that this makes
 // cheaper.
-func (f *fewTuples) apply(r *restricter, consumers []consumer) queryplan.Node {
+func (f *fewTuples) apply(r *restricter) queryplan.Node {
 	few := &queryplan.Var{Name: r.names.Fresh("few"), Kind: queryplan.Temp, Limit: -1}
 	tree := f.tree
 	cols := tree.Columns()
@@ -392,7 +402,7 @@ func (f *fewTuples) apply(r *restricter, consumers []consumer) queryplan.Node {
 	}
 	restricted := map[int]queryplan.Node{}
 	semis := slices.Clone(c.semis)
-	for _, x := range consumers {
+	for _, x := range f.consumers {
 		if _, ok := f.savesFor(r.est, x); !ok {
 			continue
 		}
