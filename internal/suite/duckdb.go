@@ -123,10 +123,10 @@ func (d *DuckDB) Execute(sql string) (time.Duration, error) {
 	return fromSeconds(r.Seconds[0]), nil
 }
 
-// Query runs a query once without timing it and then repeatedly, at least three times and
-// no longer than limit unless that is 0. It returns the times and the answer. They are
-// without the conversion of the answer to values of Python. With repeat 0 the first run
-// is timed and the only one.
+// Query runs a query once without timing it and then repeatedly, three times or, within
+// the limit, up to repeat times; with the limit 0 there is none. It returns the times and
+// the answer. They are without the conversion of the answer to values of Python. With
+// repeat 0 the first run is timed, with the conversion, and the only one.
 func (d *DuckDB) Query(sql string, repeat int, limit time.Duration) ([]time.Duration, *Answer, error) {
 	if limit == 0 {
 		limit = time.Hour

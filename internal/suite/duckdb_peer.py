@@ -6,13 +6,13 @@ It prints its version as a line of JSON, and then answers each line of standard 
 JSON object, with another one:
 
   sql     the statement
-  repeat  how often it is run after a first time that is not reported; 0 runs it once,
-          which is reported
+  repeat  how often it is run after a first time; 0 runs it once
   limit   seconds after which no further repetition starts; the first three do
   rows    whether to answer with the rows
 
-The answer has "seconds", the wall clock of each run, without the making of Python values
-of the rows; "columns", names and types; "rows", lists of texts; or "error".
+The answer has "seconds", the wall clock of each repetition, to the end of the statement
+but without the making of Python values of its rows, or with repeat 0 that of the only
+run, with them; "columns", names and types; "rows", lists of texts; or "error".
 """
 
 import json
@@ -47,20 +47,33 @@ def main():
 
 
 def ask(connection, request):
-    sql, repeat = request["sql"], request.get("repeat", 0)
     out = {"seconds": []}
-    for i in range(repeat + 1):
-        if i > 3 and sum(out["seconds"]) > request.get("limit", 1e9):
-            break
-        start = time.perf_counter()
-        result = connection.execute(sql)
-        elapsed = time.perf_counter() - start
-        if i > 0 or repeat == 0:
-            out["seconds"].append(elapsed)
+    start = time.perf_counter()
+    result = connection.execute(request["sql"])
+    rows = result.fetchall() if request.get("rows") else []
+    first = time.perf_counter() - start
     if request.get("rows"):
         out["columns"] = [[d[0], str(d[1])] for d in result.description]
-        out["rows"] = [["NULL" if v is None else str(v) for v in row] for row in result.fetchall()]
-    return out
+        if any(c[1] == "NUMBER" for c in out["columns"]):  # older versions do not tell floats apart
+            relation = connection.sql(request["sql"])
+            out["columns"] = [[n, str(t)] for n, t in zip(relation.columns, relation.types)]
+        out["rows"] = [["NULL" if v is None else str(v) for v in row] for row in rows]
+    for i in range(request.get("repeat", 0)):
+        if i >= 3 and sum(out["seconds"]) > request.get("limit", 1e9):
+            break
+        start = time.perf_counter()
+        run(connection, request["sql"])
+        out["seconds"].append(time.perf_counter() - start)
+    return {**out, "seconds": out["seconds"] or [first]}
+
+
+def run(connection, sql):
+    """Runs a query to its end. execute alone may return with the first rows."""
+    if hasattr(connection, "complete"):
+        connection.execute(sql)
+        connection.complete()
+    else:
+        connection.sql(sql).execute()
 
 
 main()
