@@ -100,7 +100,7 @@ type sorts struct {
 // program is what is kept of a plan.
 type program struct {
 	codes woven.Codes[*code]
-	hints *hints
+	hints *hints // of runs over facts that it is not bound to for longer
 
 	mu     sync.Mutex
 	bounds []*boundFacts // most recently used first
@@ -110,6 +110,7 @@ type program struct {
 type boundFacts struct {
 	facts weak.Pointer[store.Database]
 	bound *woven.Bound
+	past
 }
 
 // keptBounds is for how many databases a program keeps what it was bound to.
@@ -229,7 +230,7 @@ func (e *Engine) Name() string { return "gpu" }
 
 // Run evaluates the plan.
 func (e *Engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime.Answer, err error) {
-	err = e.with(ctx, req, func(r *run, compiled time.Duration) error {
+	evaluate := func(r *run, compiled time.Duration) error {
 		if err := r.allocate(); err != nil {
 			return err
 		}
@@ -239,12 +240,16 @@ func (e *Engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 		if answer, err = r.walk.Run(ctx); err != nil {
 			return err
 		}
+		r.whole = true
 		answer.Compile = compiled
 		if compiled > 0 && answer.Device != nil {
 			answer.Device.Load = r.code.loaded
 		}
 		return nil
-	})
+	}
+	if err = e.with(ctx, req, evaluate); errors.Is(err, errOtherPast) {
+		err = e.with(ctx, req, evaluate) // which waits
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -292,11 +297,13 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r
 	if err != nil {
 		return err
 	}
-	if r.Bound, err = kept.bind(ctx, prog, req.Facts, e.sizes.policy, threads); err != nil {
+	bound, err := kept.bind(ctx, prog, req.Facts, e.sizes.policy, threads)
+	if err != nil {
 		return err
 	}
-	r.walk.Bound = r.Bound
-	r.hints = kept.hints
+	r.Bound, r.walk.Bound = bound.bound, bound.bound
+	r.hints = bound.hints
+	r.remember(&bound.past)
 	compiled := time.Duration(0)
 	code, err := kept.codes.Use(r.Bound, func(k woven.Knowledge) (*code, error) {
 		c, err := e.compile(prog.Graph, k)
@@ -322,20 +329,33 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r
 
 // finish gives back what a run has taken, and explains its error.
 func (r *run) finish(err error) error {
-	if err != nil && r.ctx.Err() != nil && r.control.block.at != 0 {
+	if err != nil && r.ctx.Err() != nil && r.control.device.at != 0 {
 		if stop := r.control.stop(); stop != nil && r.engine.gpu.Lost() != nil {
 			err = stop
 		} else {
 			err = context.Cause(r.ctx)
 		}
-	} else if wait := r.lane.wait(context.Background()); err == nil {
-		err = wait
+	} else if wait := r.lane.wait(context.Background()); err == nil || wait == nil {
+		// What an error says may come from a past that is another one.
+		if wait == nil {
+			wait = r.compare()
+		}
+		if err == nil || wait != nil {
+			err = wait
+		}
+	}
+	if err != nil {
+		for _, k := range r.keeps {
+			k.Release()
+		}
+	} else {
+		r.note()
 	}
 	if e := r.end(); err == nil {
 		err = e
 	}
-	if r.control.block.at != 0 {
-		if e := r.engine.mem.free(r.lane.stream, r.control.block); err == nil {
+	if r.control.device.at != 0 {
+		if e := r.engine.mem.free(r.lane.stream, r.control.device); err == nil {
 			err = e
 		}
 	}
@@ -351,7 +371,7 @@ func (r *run) finish(err error) error {
 }
 
 // bind finds facts, or what it found before.
-func (p *program) bind(ctx context.Context, prog *woven.Program, facts *store.Database, policy layout.Policy, threads int) (*woven.Bound, error) {
+func (p *program) bind(ctx context.Context, prog *woven.Program, facts *store.Database, policy layout.Policy, threads int) (*boundFacts, error) {
 	key := weak.Make(facts)
 	p.mu.Lock()
 	found := p.boundTo(key)
@@ -360,30 +380,34 @@ func (p *program) bind(ctx context.Context, prog *woven.Program, facts *store.Da
 		return found, nil
 	}
 	bound, err := woven.Bind(ctx, prog, facts, policy, threads)
-	if err != nil || !bound.Data.Constant() || facts == nil {
-		return bound, err
+	if err != nil {
+		return nil, err
+	}
+	if !bound.Data.Constant() || facts == nil {
+		return &boundFacts{bound: bound, past: past{hints: p.hints}}, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if found := p.boundTo(key); found != nil { // another run was faster
 		return found, nil
 	}
-	p.bounds = append([]*boundFacts{{key, bound}}, p.bounds...)
+	made := &boundFacts{facts: key, bound: bound, past: past{hints: newHints(), lasts: true}}
+	p.bounds = append([]*boundFacts{made}, p.bounds...)
 	if len(p.bounds) > keptBounds {
 		p.bounds = p.bounds[:keptBounds]
 	}
 	goruntime.AddCleanup(facts, func(p *program) { p.forget(key) }, p)
-	return bound, nil
+	return made, nil
 }
 
 // boundTo returns what the program was bound to for facts, nil if it was not or that is
 // forgotten.
-func (p *program) boundTo(key weak.Pointer[store.Database]) *woven.Bound {
+func (p *program) boundTo(key weak.Pointer[store.Database]) *boundFacts {
 	for i, b := range p.bounds {
 		if b.facts == key {
 			copy(p.bounds[1:i+1], p.bounds[:i])
 			p.bounds[0] = b
-			return b.bound
+			return b
 		}
 	}
 	return nil

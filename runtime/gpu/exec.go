@@ -52,7 +52,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 				most = maxRows
 			}
 			if first || t.rel.most > t.rel.limit {
-				expected := max(t.rel.most+min(most, r.sizes.expect), r.hints.of(t.rel.decl))
+				expected := t.rel.most + min(most, r.sizes.expect)
 				if err := t.rel.makeRoom(ctx, slack*t.sinks, expected); err != nil {
 					return err
 				}
@@ -62,7 +62,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		}
 		for _, t := range e.groups {
 			if first || t.rel.most > t.rel.limit {
-				expected := max(t.rel.most+min(n*t.sinks, r.sizes.expect), r.hints.of(t.rel.decl))
+				expected := t.rel.most + min(n*t.sinks, r.sizes.expect)
 				if err := t.rel.makeRoom(ctx, slack*t.sinks, expected); err != nil {
 					return err
 				}
@@ -96,6 +96,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		if !stopped {
 			return nil
 		}
+		r.forgo()
 	}
 }
 

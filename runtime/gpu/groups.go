@@ -23,6 +23,8 @@ type groups struct {
 	dirty bool
 	limit int64
 
+	reached, hint extent // as of a relation
+
 	table    buffer // keys of Hash, row set of Wide
 	mask     uint64
 	tuples   []*column
@@ -33,7 +35,7 @@ type groups struct {
 }
 
 func newGroups(r *run, decl *harmony.Groups, lay *layout.Key, what string) *groups {
-	g := &groups{decl: decl, lay: lay, what: what, run: r, gauge: r.control.newGauge(), limit: unlimited}
+	g := &groups{decl: decl, lay: lay, what: what, run: r, gauge: r.control.newGauge(), limit: unlimited, hint: r.hints.of(decl)}
 	for _, a := range decl.Accs {
 		g.cells = append(g.cells, abi.CellOf(a.Fn, a.In))
 	}
@@ -94,13 +96,14 @@ func (g *groups) makeRoom(ctx context.Context, slack, expected int64) error {
 		}
 		return g.addSlots(int64(g.lay.Size))
 	}
+	g.reached.slack = max(g.reached.slack, slack)
 	if need := min(g.most+slack, g.keys()); need > g.room() {
 		had, err := g.count(ctx)
 		if err != nil {
 			return err
 		}
 		need = min(had+slack, g.keys())
-		want := min(max(need, expected+slack), g.keys())
+		want := min(max(need, expected+slack, g.hint.rows+g.hint.slack), g.keys())
 		if need > g.room() {
 			if err := g.grow(ctx, had, need, want); err != nil {
 				return err
@@ -242,6 +245,7 @@ func (g *groups) clear(ctx context.Context) error {
 }
 
 func (g *groups) reset(ctx context.Context) error {
+	g.reach()
 	if g.most == 0 {
 		return nil
 	}
@@ -284,27 +288,25 @@ func (g *groups) view(ctx context.Context) (*woven.Groups, error) {
 		return nil, err
 	}
 	v := &woven.Groups{Decl: g.decl, Occupied: make([]uint64, n)}
-	copies := []func() error{func() error { return g.run.fetch(ctx, bytesOf(v.Occupied), g.occupied) }}
+	copies := []hostCopy{{bytesOf(v.Occupied), g.occupied}}
 	for i, c := range g.cells {
 		cells := make([]uint64, n*int64(c.Words))
 		v.Cells = append(v.Cells, cells)
-		copies = append(copies, func() error { return g.run.fetch(ctx, bytesOf(cells), g.data[i]) })
+		copies = append(copies, hostCopy{bytesOf(cells), g.data[i]})
 	}
 	keys := make([]uint64, n)
 	tuples := make([][]int64, len(g.tuples))
 	switch g.lay.Form {
 	case abi.Hash:
-		copies = append(copies, func() error { return g.run.fetch(ctx, bytesOf(keys), g.table) })
+		copies = append(copies, hostCopy{bytesOf(keys), g.table})
 	case abi.Wide:
 		for i, c := range g.tuples {
 			tuples[i] = make([]int64, n)
-			copies = append(copies, func() error { return g.run.fetch(ctx, bytesOf(tuples[i]), c.data) })
+			copies = append(copies, hostCopy{bytesOf(tuples[i]), c.data})
 		}
 	}
-	for _, f := range copies {
-		if err := f(); err != nil {
-			return nil, err
-		}
+	if err := g.run.fetch(ctx, copies...); err != nil {
+		return nil, err
 	}
 	v.Key = func(slot, col int) int64 {
 		if g.lay.Form == abi.Wide {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"sync"
+	"time"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
@@ -19,15 +20,22 @@ type lane struct {
 	urgent driver.Stream
 	pinned driver.HostMemory // nil where the driver has none
 
-	mirror []int64 // of a run's control block
-	ring   []int64 // words on their way to the device
-	used   int     // of the ring, since the stream was waited for
-	timers []driver.Event
+	mirror []int64 // a run's control block as the host knows it
+	// Pinned memory, if there is any: the control block on its way, words on their way to
+	// the device, of which some are used since the stream was waited for, control blocks
+	// that a run did not wait for, and results on their way to the host.
+	block   []int64
+	ring    []int64
+	used    int
+	log     []int64
+	results []byte
+	timers  []driver.Event
 }
 
 const (
-	mirrorWords = 1 << 12
+	blockWords  = 1 << 12
 	ringWords   = 1 << 13
+	resultWords = 1 << 17
 )
 
 func newLane(gpu driver.Context) (*lane, error) {
@@ -46,29 +54,39 @@ func (l *lane) open() (err error) {
 	if l.urgent, err = l.gpu.NewStream(); err != nil {
 		return err
 	}
-	return l.fit(mirrorWords)
+	return l.fit(blockWords, 0)
 }
 
-// fit makes the mirror one of at least so many words. The stream is done.
-func (l *lane) fit(mirror int) error {
-	if mirror <= len(l.mirror) {
+// fit makes room for a control block of so many words, and for as many of them as the log
+// is to have words. The stream is done.
+func (l *lane) fit(block, log int) error {
+	if len(l.mirror) < block {
+		l.mirror = make([]int64, block)
+	}
+	if block <= len(l.block) && log <= len(l.log) {
 		return nil
 	}
+	block, log = max(block, len(l.block)), max(log, len(l.log))
 	old := l.pinned
-	words := mirror + ringWords
+	words := block + ringWords + resultWords + log
 	var err error
 	l.pinned, err = l.gpu.AllocHost(8*words, cuda.HostOptions{})
-	var all []int64
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		l.pinned, all = nil, make([]int64, words)
+		l.pinned = nil
+		l.block, l.ring = make([]int64, block), make([]int64, ringWords)
+		return nil
 	case err != nil:
 		l.pinned = old
 		return err
-	default:
-		all = unsafe.Slice((*int64)(unsafe.Pointer(&l.pinned.Bytes()[0])), words)
 	}
-	l.mirror, l.ring = all[:mirror], all[mirror:]
+	all := unsafe.Slice((*int64)(unsafe.Pointer(&l.pinned.Bytes()[0])), words)
+	take := func(n int) []int64 {
+		taken := all[:n:n]
+		all = all[n:]
+		return taken
+	}
+	l.block, l.ring, l.results, l.log = take(block), take(ringWords), bytesOf(take(resultWords)), take(log)
 	if old != nil {
 		return old.Close()
 	}
@@ -179,12 +197,13 @@ func (l *lanes) close() error {
 }
 
 // control is the block of a run's numbers: gauges, counters of dropped decimals, a word
-// for faults and one for other counts. The lane's mirror has what it was when the stream was waited for.
+// for faults and one for other counts. The lane's mirror has what it was when the stream
+// was waited for.
 type control struct {
 	*lane
-	block buffer
-	words int
-	fresh bool // the mirror is what the device has
+	device buffer
+	words  int
+	fresh  bool // the mirror is what the device has
 	// limits are the gauges in use, which stop kernels when they are moved.
 	limits []int
 }
@@ -210,19 +229,21 @@ func (c *control) newGauge() int {
 	return at
 }
 
-// start puts the block on the device: all cursors are 0 and all limits are open.
-func (c *control) start(m *memory) (err error) {
-	if err := c.fit(c.words); err != nil {
+// start puts the block on the device: all cursors are 0 and all limits are open. The log
+// is to have room for so many blocks.
+func (c *control) start(m *memory, log int) (err error) {
+	if err := c.fit(c.words, log*c.words); err != nil {
 		return err
 	}
-	if c.block, err = m.alloc(c.stream, "the run's counters", int64(8*c.words)); err != nil {
+	if c.device, err = m.alloc(c.stream, "the run's counters", int64(8*c.words)); err != nil {
 		return err
 	}
 	clear(c.mirror[:c.words])
 	for _, at := range c.limits {
 		c.mirror[at] = unlimited
 	}
-	if err := c.stream.CopyToDevice(c.block.at, bytesOf(c.mirror[:c.words])); err != nil {
+	copy(c.block, c.mirror[:c.words])
+	if err := c.stream.CopyToDevice(c.device.at, bytesOf(c.block[:c.words])); err != nil {
 		return err
 	}
 	c.fresh = true
@@ -230,19 +251,20 @@ func (c *control) start(m *memory) (err error) {
 }
 
 // at returns the address of a word.
-func (c *control) at(word int) cuda.Pointer { return c.block.at + cuda.Pointer(8*word) }
+func (c *control) at(word int) cuda.Pointer { return c.device.at + cuda.Pointer(8*word) }
 
 // sync makes the mirror what the device has, once all that is in the stream is done.
 func (c *control) sync(ctx context.Context) error {
 	if c.fresh {
 		return nil
 	}
-	if err := c.stream.CopyToHost(bytesOf(c.mirror[:c.words]), c.block.at); err != nil {
+	if err := c.stream.CopyToHost(bytesOf(c.block[:c.words]), c.device.at); err != nil {
 		return err
 	}
 	if err := c.wait(ctx); err != nil {
 		return err
 	}
+	copy(c.mirror, c.block[:c.words])
 	c.fresh = true
 	return nil
 }
@@ -254,16 +276,24 @@ func (c *control) set(ctx context.Context, word int, values ...int64) error {
 }
 
 // stop makes the kernels at work leave off as soon as they look at a gauge, and waits
-// until they have. It is called when the run's context is done.
+// until they have. It is called when the run's context is done. What is still in the
+// stream may move limits back, so that it is told again.
 func (c *control) stop() error {
-	for _, at := range c.limits {
-		// The least of all limits is that with the highest bit alone.
-		if err := c.urgent.Fill32(c.at(at)+4, 1<<31, 1); err != nil {
+	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+		for _, at := range c.limits {
+			// The least of all limits is that with the highest bit alone.
+			if err := c.urgent.Fill32(c.at(at)+4, 1<<31, 1); err != nil {
+				return err
+			}
+		}
+		if err := c.urgent.Synchronize(context.Background()); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), pause)
+		err := c.wait(ctx)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
 	}
-	if err := c.urgent.Synchronize(context.Background()); err != nil {
-		return err
-	}
-	return c.wait(context.Background())
 }

@@ -14,6 +14,7 @@ import (
 
 // Number appends the tuples of a relation with their numbers within groups.
 func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
+	r.command()
 	from := r.relations[c.From]
 	_, n, err = from.version(r.ctx, harmony.Full)
 	if err != nil {
@@ -44,6 +45,7 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 
 // TopK appends the first tuples of a relation.
 func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
+	r.command()
 	from := r.relations[c.From]
 	_, n, err := from.version(r.ctx, harmony.Full)
 	if err != nil {
@@ -89,6 +91,7 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 
 // KeysDiffer reports whether no two tuples of a relation agree on its key.
 func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
+	r.command()
 	rel := r.relations[decl]
 	_, n, err := rel.version(r.ctx, harmony.Full)
 	if err != nil {

@@ -18,12 +18,50 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	cols, err := download(r.Bound, decl, n, r.sizes.output, func(i int, to []byte) error { return r.fetch(r.ctx, to, rel.cols[i].data) })
+	if r.arrived == nil {
+		if err := r.fetchOutputs(); err != nil {
+			return nil, err
+		}
+	}
+	cols, err := download(r.Bound, decl, n, r.sizes.output, func(i int, to []byte) error {
+		if data := r.arrived[rel]; data != nil {
+			copy(to, data[i])
+			return nil
+		}
+		return r.fetch(r.ctx, hostCopy{to, rel.cols[i].data})
+	})
 	if err != nil {
 		return nil, err
 	}
-	r.hints.note(decl, rel.most)
 	return cols, rel.release(r.ctx)
+}
+
+// fetchOutputs copies outputs to the host together, as many as the lane has memory for.
+func (r *run) fetchOutputs() error {
+	r.arrived = map[*relation][][]byte{}
+	left := int64(len(r.lane.results))
+	var copies []hostCopy
+	for _, decl := range r.Graph.Relations {
+		rel := r.relations[decl]
+		if !decl.Output || rel.isLoaded() {
+			continue
+		}
+		_, n, err := rel.version(r.ctx, harmony.Full)
+		if err != nil {
+			return err
+		}
+		if bytes := n * int64(rel.rowBytes()); bytes == 0 || bytes > left {
+			continue
+		} else {
+			left -= bytes
+		}
+		for _, c := range rel.cols {
+			data := make([]byte, n*int64(c.Width))
+			r.arrived[rel] = append(r.arrived[rel], data)
+			copies = append(copies, hostCopy{data, c.data})
+		}
+	}
+	return r.fetch(r.ctx, copies...)
 }
 
 // copyBlock is how many rows are widened at a time.
@@ -67,7 +105,6 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.hints.note(decl, rel.most)
 	k := &kept{engine: r.engine, bound: r.Bound, decl: decl, rows: n, cols: []buffer{}} // of no column: still to be fetched
 	for _, c := range rel.cols {
 		k.cols = append(k.cols, c.data)
@@ -77,6 +114,7 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 		c.data = buffer{}
 	}
 	r.engine.pending(k, true)
+	r.keeps = append(r.keeps, k)
 	return k, rel.release(r.ctx)
 }
 

@@ -42,6 +42,8 @@ type relation struct {
 	// capacity is how many rows the columns have room for.
 	capacity int64
 	limit    int64 // as the device has it
+	reached  extent
+	hint     extent // what an earlier run has reached
 	// generation changes whenever rows that can be read change, other than by new
 	// ones after them.
 	generation int
@@ -106,6 +108,7 @@ func (r *relation) merge(ctx context.Context) error {
 
 // clear empties the relation and keeps its memory.
 func (r *relation) clear(ctx context.Context) error {
+	r.reach()
 	r.full, r.old, r.behind = 0, 0, false
 	r.generation++
 	if r.most > 0 {
@@ -125,6 +128,7 @@ func (r *relation) release(ctx context.Context) error {
 	if r.gauge < 0 {
 		return nil
 	}
+	r.reach()
 	r.full, r.old, r.behind, r.capacity = 0, 0, false, 0
 	r.generation++
 	if r.most > 0 {
@@ -160,8 +164,10 @@ func growth(bytes int64) int64 {
 
 // makeRoom makes room for so many rows more, for more than that if the relation
 // grows, and sets the limit so that the slack, of what blocks may have begun, is
-// always left. It wants to have room for the expected rows.
+// always left. It wants to have room for the expected rows, and for what an earlier run
+// needed in the end: a relation that grows has the device waited for.
 func (r *relation) makeRoom(ctx context.Context, slack, expected int64) error {
+	r.reached.slack = max(r.reached.slack, slack)
 	room := func() int64 {
 		if r.set == nil {
 			return r.capacity
@@ -177,7 +183,7 @@ func (r *relation) makeRoom(ctx context.Context, slack, expected int64) error {
 		if need > maxRows {
 			return fmt.Errorf("%s has more than 4 billion tuples, which is not supported", r.what)
 		}
-		want := min(max(need, expected+slack, r.run.sizes.rows), maxRows)
+		want := min(max(need, expected+slack, r.hint.rows+r.hint.slack, r.run.sizes.rows), maxRows)
 		if err := r.growColumns(ctx, need, want); err != nil {
 			return err
 		}

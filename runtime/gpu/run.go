@@ -23,7 +23,8 @@ type run struct {
 	walk    woven.Walk
 	code    *code
 	hints   *hints
-	sizes   sizes
+	recall
+	sizes sizes
 
 	relations map[*harmony.Relation]*relation
 	indexes   map[*harmony.Index]*index
@@ -34,7 +35,8 @@ type run struct {
 	found     map[columnKey]*resident
 
 	states, scratch buffer
-	words           []int64 // of the launch at hand
+	arrived         map[*relation][][]byte // outputs that were copied together, nil before
+	words           []int64                // of the launch at hand
 	owned           map[cuda.Pointer]int64
 	held, peak      int64
 	meter
@@ -54,7 +56,7 @@ func (r *run) allocate() error {
 	r.found = map[columnKey]*resident{}
 	name := r.Names(r.walk.Request.Plan)
 	for _, decl := range g.Relations {
-		rel := &relation{decl: decl, what: name(decl), run: r, limit: unlimited, gauge: -1}
+		rel := &relation{decl: decl, what: name(decl), run: r, limit: unlimited, gauge: -1, hint: r.hints.of(decl)}
 		loaded := r.Data.Columns(decl)
 		for i, c := range decl.Cols {
 			col := &column{Column: r.Layouts.Columns[decl][i], typ: c.Type}
@@ -80,19 +82,27 @@ func (r *run) allocate() error {
 	for _, decl := range g.Groups {
 		r.groups[decl] = newGroups(r, decl, r.Layouts.Groups[decl], name(decl))
 	}
-	return r.control.start(r.engine.mem)
+	return r.control.start(r.engine.mem, r.logged())
 }
 
 // isLoaded reports whether the relation is facts.
 func (r *relation) isLoaded() bool { return r.gauge < 0 }
 
-// sync waits for the device, and takes over all numbers.
+// sync waits for the device, and takes over all numbers. It does not wait where a run
+// before has done all that this one has.
 func (r *run) sync(ctx context.Context) error {
 	if r.control.fresh {
 		return nil
 	}
-	r.waits++
-	if err := r.control.sync(ctx); err != nil {
+	recalled, err := r.recollect()
+	if err == nil && !recalled {
+		r.waits++
+		if err = r.control.sync(ctx); err == nil {
+			r.record()
+			err = r.compare()
+		}
+	}
+	if err != nil {
 		return err
 	}
 	for _, rel := range r.relations {
@@ -106,6 +116,7 @@ func (r *run) sync(ctx context.Context) error {
 
 // Merge makes what was inserted the delta of a relation.
 func (r *run) Merge(decl *harmony.Relation, last bool) error {
+	r.command()
 	rel := r.relations[decl]
 	if err := rel.merge(r.ctx); err != nil || !last {
 		return err
@@ -129,9 +140,6 @@ func (r *run) Free(v harmony.Managed, again bool) error {
 	switch v := v.(type) {
 	case *harmony.Relation:
 		rel := r.relations[v]
-		if !rel.dirty {
-			r.hints.note(v, rel.most)
-		}
 		if again {
 			return rel.clear(r.ctx)
 		}
@@ -142,9 +150,6 @@ func (r *run) Free(v harmony.Managed, again bool) error {
 		}
 	case *harmony.Groups:
 		g := r.groups[v]
-		if !g.dirty {
-			r.hints.note(v, g.most)
-		}
 		if again {
 			return g.clear(r.ctx)
 		}
@@ -168,15 +173,14 @@ func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 		return nil, err
 	}
 	rows := &order.Rows{Name: rel.what, N: int(n)}
+	var copies []hostCopy
 	for i, c := range rel.cols {
 		col := order.Column{Type: c.typ}
 		if c.loaded != nil {
 			col.Words = c.loaded
 		} else {
 			v := &layout.View{Column: c.Column, Data: make([]byte, n*int64(c.Width))}
-			if err := r.fetch(r.ctx, v.Data, c.data); err != nil {
-				return nil, err
-			}
+			copies = append(copies, hostCopy{v.Data, c.data})
 			col.Words = v
 		}
 		if c.typ.Kind == scalar.String {
@@ -184,11 +188,12 @@ func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 		}
 		rows.Cols = append(rows.Cols, col)
 	}
-	return rows, nil
+	return rows, r.fetch(r.ctx, copies...)
 }
 
 // Append adds tuples that the host computed.
 func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int64, from int)) error {
+	r.command()
 	if n == 0 {
 		return nil
 	}
@@ -218,6 +223,7 @@ func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int
 
 // Kernel runs a kernel over all rows of its source.
 func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
+	r.command()
 	if r.entries[k.Name] == nil {
 		for _, f := range r.code.functions {
 			if f.entry.Of == k.Name && f.entry.Role == abi.Kernel {
@@ -292,6 +298,7 @@ func (r *run) overflow(k *harmony.Kernel) error {
 
 // Build makes an index.
 func (r *run) Build(decl *harmony.Index) error {
+	r.command()
 	if r.entries[decl.Name] == nil {
 		for _, f := range r.code.functions {
 			if f.entry.Of == decl.Name && f.entry.Role != abi.Kernel {

@@ -135,22 +135,58 @@ func (r *run) send(to buffer, from []byte) error {
 	return end()
 }
 
-// fetch copies bytes from the device and waits for them.
-func (r *run) fetch(ctx context.Context, to []byte, from buffer) error {
-	if len(to) == 0 {
+// hostCopy is a copy of the first bytes of device memory to the host.
+type hostCopy struct {
+	to   []byte
+	from buffer
+}
+
+// fetch copies from the device and waits: once, for copies that fit the lane's memory
+// for results, all together.
+func (r *run) fetch(ctx context.Context, copies ...hostCopy) error {
+	total := 0
+	for _, c := range copies {
+		total += len(c.to)
+	}
+	if total == 0 {
 		return nil
 	}
 	end, err := r.begin(timedFetch, "")
 	if err != nil {
 		return err
 	}
-	r.toHost += int64(len(to))
-	if err := r.lane.stream.CopyToHost(to, from.at); err != nil {
-		return err
+	r.toHost += int64(total)
+	pinned := r.lane.results
+	if total > len(pinned) {
+		pinned = nil
+	}
+	at := 0
+	for _, c := range copies {
+		to := c.to
+		if pinned != nil {
+			to = pinned[at:][:len(to)]
+		} else if len(to) > 0 {
+			r.waits++ // for ordinary memory the driver does
+		}
+		if err := r.lane.stream.CopyToHost(to, c.from.at); err != nil {
+			return err
+		}
+		at += len(to)
 	}
 	if err := end(); err != nil {
 		return err
 	}
-	r.waits++
-	return r.lane.wait(ctx)
+	if pinned != nil {
+		r.waits++
+	}
+	if err := r.lane.wait(ctx); err != nil {
+		return err
+	}
+	if pinned != nil {
+		for _, c := range copies {
+			copy(c.to, pinned)
+			pinned = pinned[len(c.to):]
+		}
+	}
+	return r.compare()
 }

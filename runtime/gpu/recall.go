@@ -1,0 +1,177 @@
+package gpu
+
+import (
+	"errors"
+	"slices"
+	"sync"
+)
+
+// A program makes the same tuples of the same facts in every run, so that all numbers that
+// the host waits for in one run are known in the next: how many rows a kernel has left,
+// whether a loop goes on. A run that follows another one over the same facts takes its
+// numbers and does not wait. The device still copies them to the host, which compares them
+// as soon as it has waited for something else, for results at the end at the latest. Should
+// one differ, the run is void and another one begins, which waits.
+
+// past is what runs of a program over facts leave to later ones.
+type past struct {
+	hints *hints
+	lasts bool // the facts stay as they are
+
+	mu        sync.Mutex
+	recording *recording // of the last run that has waited, nil if there is none
+	unlike    bool       // two runs have had other numbers
+}
+
+// recording is the numbers of a run, at each point where the run needed them.
+type recording struct {
+	marks   []mark
+	numbers [][]int64
+}
+
+// mark is a point of a run: a command, and the launches that were part of it.
+type mark struct{ command, launches int64 }
+
+func (m mark) before(o mark) bool {
+	return m.command < o.command || m.command == o.command && m.launches < o.launches
+}
+
+// recall is what a run takes from a run before, and what it leaves to the next one.
+type recall struct {
+	past     *past
+	believed *recording // nil if the run waits
+	next     int        // of its points, the next one
+	taken    [][]int64  // the numbers that were not waited for, in the order of the log
+	compared int        // of these
+	made     *recording // nil if the next run can not use it
+	waited   bool       // for some of what is made
+	at       mark       // the command at work, and the launches before it
+	whole    bool       // the program came to its end
+	keeps    []*kept
+}
+
+// mostLogged bounds the words of all control blocks in a recording.
+const mostLogged = 1 << 20
+
+// errOtherPast is a number that is not what it was in the run before.
+var errOtherPast = errors.New("the device does not repeat what it did with the same facts")
+
+// remember begins a run that may follow others.
+func (r *run) remember(p *past) {
+	r.past = p
+	req := r.walk.Request
+	if !p.lasts || req.Profile || req.Trace != nil {
+		return // who measures wants commands one after the other
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.unlike {
+		r.believed, r.made = p.recording, &recording{}
+	}
+}
+
+// logged returns how many control blocks the run may have to compare.
+func (r *run) logged() int {
+	if r.believed == nil {
+		return 0
+	}
+	return len(r.believed.marks)
+}
+
+// command notes that a command begins.
+func (r *run) command() { r.at = mark{r.at.command + 1, r.launches} }
+
+// mark returns where the run is.
+func (r *run) mark() mark { return mark{r.at.command, r.launches - r.at.launches} }
+
+// numbers returns what of a control block depends on facts alone: all but the limits.
+func (r *run) numbers(block []int64) []int64 {
+	out := []int64{block[droppedWord], block[faultWord], block[countWord]}
+	for at := firstGauge; at < r.control.words; at += gaugeWords {
+		out = append(out, block[at])
+	}
+	return out
+}
+
+// recollect takes the numbers from the run before, if that has had them here.
+func (r *run) recollect() (done bool, err error) {
+	if r.believed == nil || r.lane.pinned == nil {
+		return false, nil
+	}
+	here := r.mark()
+	marks := r.believed.marks
+	for r.next < len(marks) && marks[r.next].before(here) {
+		r.next++ // that run had to know more
+	}
+	if r.next == len(marks) || marks[r.next] != here {
+		return false, nil
+	}
+	c := &r.control
+	if err := c.stream.CopyToHost(bytesOf(c.log[len(r.taken)*c.words:][:c.words]), c.device.at); err != nil {
+		return false, err
+	}
+	found := r.believed.numbers[r.next]
+	r.next++
+	r.taken = append(r.taken, found)
+	c.mirror[droppedWord], c.mirror[faultWord], c.mirror[countWord] = found[0], found[1], found[2]
+	for i, n := range found[3:] {
+		c.mirror[firstGauge+i*gaugeWords] = n
+	}
+	c.fresh = true
+	r.keep(here, found)
+	return true, nil
+}
+
+// record keeps the numbers that the run has waited for.
+func (r *run) record() {
+	r.waited = true
+	if r.made != nil {
+		r.keep(r.mark(), r.numbers(r.control.mirror))
+	}
+}
+
+func (r *run) keep(at mark, numbers []int64) {
+	if r.made == nil {
+		return
+	}
+	if (len(r.made.marks)+1)*r.control.words > mostLogged {
+		r.made = nil
+		return
+	}
+	r.made.marks = append(r.made.marks, at)
+	r.made.numbers = append(r.made.numbers, numbers)
+}
+
+// forgo leaves the next run nothing: tables had to grow, which it will not see again.
+func (r *run) forgo() { r.made = nil }
+
+// compare compares what was recalled with what the device has done. All that was put into
+// the stream is done.
+func (r *run) compare() error {
+	c := &r.control
+	for ; r.compared < len(r.taken); r.compared++ {
+		if !slices.Equal(r.numbers(c.log[r.compared*c.words:][:c.words]), r.taken[r.compared]) {
+			r.past.mu.Lock()
+			defer r.past.mu.Unlock()
+			r.past.unlike, r.past.recording = true, nil
+			return errOtherPast
+		}
+	}
+	return nil
+}
+
+// note leaves what the run has found out to the next one. The numbers are compared.
+func (r *run) note() {
+	if !r.whole {
+		return
+	}
+	r.noteSizes()
+	if r.made == nil || !r.waited {
+		return
+	}
+	r.past.mu.Lock()
+	defer r.past.mu.Unlock()
+	if !r.past.unlike {
+		r.past.recording = r.made
+	}
+}

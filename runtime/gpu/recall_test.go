@@ -1,0 +1,150 @@
+package gpu
+
+import (
+	"context"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// spread is a closure whose sets are hashed, beside groups and an index.
+const spread = `
+edge(x, y) -> int(x), int(y).
+tc(x, y) <- edge(x, y).
+tc(x, z) <- tc(x, y), edge(y, z).
+ends[x] = n <- agg<<n = count()>> tc(x, _).
+back(x, y) <- edge(x, y), !tc(y, x), tc(x, y), ends[x] = _.
+`
+
+// waits runs a plan, compares, and returns how often the host has waited.
+func waits(t *testing.T, e *Engine, plan *queryplan.Plan, db *store.Database) int64 {
+	t.Helper()
+	check(t, "beside the go engine", e, plan, db)
+	answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.Device.Waits
+}
+
+// pasts returns what runs have left, over all facts.
+func pasts(e *Engine) (all []*past) {
+	e.programs.Each(func(p *program) {
+		for _, b := range p.bounds {
+			all = append(all, &b.past)
+		}
+	})
+	return all
+}
+
+// TestRecall has runs that follow others over the same facts wait once, for the results,
+// whatever loops they have and however little memory tables begin with.
+func TestRecall(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		facts      oracle.Facts
+	}{
+		{"a closure", enginetest.Closure, enginetest.Line(40)},
+		{"a closure of few that spread", spread, apart(20)},
+		{"joins", joined, joinedFacts(300)},
+		{"the first", orderedFacts + orders[0].text, tuplesOf(90)},
+		{"numbers in groups", orderedFacts + orders[7].text, tuplesOf(90)},
+		{"the first of groups", orderedFacts + orders[9].text, tuplesOf(90)},
+		{"a key", orderedFacts + orders[10].text, tuplesOf(90)},
+	} {
+		for _, small := range []bool{false, true} {
+			plan, db := enginetest.Stored(t, c.text, c.facts)
+			e, d := card{small: small, Options: emulated.Options{Seed: 4}}.open(t)
+			e.sizes.order, e.sizes.ranked = 2, 16
+			first, second, third := waits(t, e, plan, db), waits(t, e, plan, db), waits(t, e, plan, db)
+			if second > 1 || third > 1 {
+				t.Errorf("%s: %d waits, then %d, then %d", c.name, first, second, third)
+			}
+			if all := pasts(e); len(all) != 1 || all[0].recording == nil || all[0].unlike {
+				t.Errorf("%s: %d pasts", c.name, len(all))
+			}
+			if err := d.Check(); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+	}
+}
+
+// TestOtherPast has runs believe numbers that are wrong. The answers are right, results
+// that stay on the device among them, and nothing is believed any more.
+func TestOtherPast(t *testing.T) {
+	for _, wrong := range []func(numbers []int64){
+		func(n []int64) { n[droppedWord]++ },
+		func(n []int64) { n[faultWord] = 1 },
+		func(n []int64) {
+			for i := range n[3:] {
+				n[3+i] = max(n[3+i]-1, 0)
+			}
+		},
+		func(n []int64) { clear(n) },
+	} {
+		for _, resident := range []bool{false, true} {
+			plan, db := enginetest.Stored(t, spread, apart(12))
+			e, d := card{small: true}.open(t)
+			waits(t, e, plan, db)
+			waits(t, e, plan, db)
+			p := pasts(e)[0]
+			if p.recording == nil || len(p.recording.numbers) < 10 {
+				t.Fatal("nothing is recorded")
+			}
+			for _, n := range p.recording.numbers {
+				wrong(n)
+			}
+			if resident {
+				answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Resident: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, k := range answer.Pending {
+					k.Release()
+				}
+			} else {
+				check(t, "with another past", e, plan, db)
+			}
+			if !p.unlike || p.recording != nil {
+				t.Error("the past is still believed")
+			}
+			waits(t, e, plan, db)
+			if len(e.keeps) != 0 {
+				t.Errorf("%d results that nobody has stay on the device", len(e.keeps))
+			}
+			if err := d.Check(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestRecallOfOtherFacts has each of several facts have a past of its own.
+func TestRecallOfOtherFacts(t *testing.T) {
+	prog, plan := enginetest.PlanOf(t, spread)
+	e, _ := card{small: true}.open(t)
+	var dbs []*store.Database
+	for _, n := range []int64{3, 30} {
+		db, err := enginetest.Database(prog, apart(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dbs = append(dbs, db)
+	}
+	last := int64(0)
+	for range 3 {
+		last = 0
+		for _, db := range dbs {
+			last += waits(t, e, plan, db)
+		}
+	}
+	if last > 2 {
+		t.Errorf("%d waits of the last runs", last)
+	}
+}
