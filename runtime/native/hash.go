@@ -156,6 +156,24 @@ func (t *rowTable) find(slots []uint64, cols, from [][]int64, at int) (row int, 
 	return -1, slot, hash
 }
 
+// Indexes are probed by far more rows than they have keys, most of which may not be
+// there. Whether such a key's slot is taken by another one is hard for a processor to
+// predict, so that an index has sparseSlots slots for each key as long as it stays in
+// the second-level cache.
+const (
+	sparseSlots = 16
+	cachedIndex = 256 << 10
+)
+
+// indexSlots returns how many slots of so many bytes an index of so many keys has.
+func indexSlots(keys, bytes int) int {
+	slots := slotsFor(keys)
+	for slots < sparseSlots*keys && 2*slots*bytes <= cachedIndex {
+		slots *= 2
+	}
+	return slots
+}
+
 // slotsFor returns how many slots hold so many keys at two thirds of them or
 // less.
 func slotsFor(keys int) int {

@@ -154,7 +154,7 @@ func (x *index) passes(n int) ([]phase, error) {
 	case harmony.Unique:
 		switch x.form {
 		case abi.Hash:
-			slots := slotsFor(keys + keys/3)
+			slots := indexSlots(keys+keys/3, 16)
 			x.mask = uint64(slots - 1)
 			return insert, renew(&x.table, x.mem, x.what, 16*(slots+1))
 		case abi.Direct:
@@ -197,7 +197,7 @@ func (x *index) passes(n int) ([]phase, error) {
 }
 
 func (x *index) hashKeys(keys int) error {
-	slots := slotsFor(keys)
+	slots := indexSlots(keys, 8)
 	if err := renew(&x.keys.Region, x.mem, x.what, 8*(slots+1)); err != nil {
 		return err
 	}
