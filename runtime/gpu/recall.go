@@ -106,11 +106,15 @@ func (r *run) recollect() (done bool, err error) {
 	if r.next == len(marks) || marks[r.next] != here {
 		return false, nil
 	}
+	found := r.believed.numbers[r.next]
+	if !r.fits(found) {
+		r.believed = nil
+		return false, nil
+	}
 	c := &r.control
 	if err := c.stream.CopyToHost(bytesOf(c.log[len(r.taken)*c.words:][:c.words]), c.device.at); err != nil {
 		return false, err
 	}
-	found := r.believed.numbers[r.next]
 	r.next++
 	r.taken = append(r.taken, found)
 	c.mirror[droppedWord], c.mirror[faultWord], c.mirror[countWord] = found[0], found[1], found[2]
@@ -120,6 +124,23 @@ func (r *run) recollect() (done bool, err error) {
 	c.fresh = true
 	r.keep(here, found)
 	return true, nil
+}
+
+// fits reports whether tables have room for what they are to have: where memory is short
+// they may be smaller than they were, and kernels leave off that went on.
+func (r *run) fits(numbers []int64) bool {
+	cursor := func(gauge int) int64 { return numbers[3+(gauge-firstGauge)/gaugeWords] }
+	for _, rel := range r.relations {
+		if rel.dirty && cursor(rel.gauge) > rel.limit {
+			return false
+		}
+	}
+	for _, g := range r.groups {
+		if g.dirty && cursor(g.gauge) > g.limit {
+			return false
+		}
+	}
+	return true
 }
 
 // record keeps the numbers that the run has waited for.
