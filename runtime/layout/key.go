@@ -97,18 +97,28 @@ func (k *Key) choose(kind harmony.IndexKind, rows int, loaded bool) {
 	}
 }
 
+// eightKeys is what a directly addressed table takes for 8 keys, in bytes.
+func eightKeys(kind harmony.IndexKind) uint64 {
+	switch kind {
+	case harmony.Exists:
+		return 1
+	case harmony.Multi:
+		return 64
+	}
+	return 32
+}
+
+// tableBytes returns the size of a directly addressed table of an index, about.
+func (k *Key) tableBytes(kind harmony.IndexKind) uint64 { return (k.Size/8 + 1) * eightKeys(kind) }
+
 // FormFor returns the form of an index of so many rows: a directly addressed table
 // unless it would be larger than a hash table.
 func (k *Key) FormFor(kind harmony.IndexKind, rows int) abi.Form {
-	// Bytes of a direct table for 8 keys, and of a hash table, half full, for a row.
-	direct, hash := uint64(32), uint64(32)
-	switch kind {
-	case harmony.Exists:
-		direct, hash = 1, 16
-	case harmony.Multi:
-		direct = 64
+	hash := uint64(32) // bytes of a table, half full, for a row
+	if kind == harmony.Exists {
+		hash = 16
 	}
-	if k.Size > 0 && k.Size <= maxDirect && k.Size/8*direct <= max(uint64(rows)*hash, 8*smallDirect) {
+	if k.Size > 0 && k.Size <= maxDirect && k.Size/8*eightKeys(kind) <= max(uint64(rows)*hash, 8*smallDirect) {
 		return abi.Direct
 	}
 	return abi.Hash

@@ -62,6 +62,11 @@ type Policy struct {
 	Ordered bool
 	// Bitmap is the size in bytes of a bit set that is one from the start.
 	Bitmap int
+	// Table is the size in bytes up to which an index is a directly addressed table from
+	// the start, if a kernel looks into it for as many rows of facts as it has entries:
+	// that makes up for clearing it, and most of what a filter has left are few keys of
+	// many.
+	Table int
 	// FixedSets says that a set keeps the form it begins with.
 	FixedSets bool
 	// Shared says that the threads of a run write the same groups and sets.
@@ -117,12 +122,31 @@ func rowsRead(p *harmony.Program, f Facts) map[*harmony.Groups]int {
 	return out
 }
 
+// rowsProbing returns for each index the most rows of facts that a kernel reads which
+// looks for keys in it.
+func rowsProbing(p *harmony.Program, f Facts) map[*harmony.Index]int {
+	out := map[*harmony.Index]int{}
+	for _, k := range p.Kernels() {
+		from, ok := k.Source.(*harmony.Rows)
+		if !ok {
+			continue
+		}
+		n, loaded := f.Rows(from.Rel)
+		for _, s := range k.Stages {
+			if probe, ok := s.(*harmony.Probe); ok && loaded {
+				out[probe.Index] = max(out[probe.Index], n)
+			}
+		}
+	}
+	return out
+}
+
 // CPU is the policy of an engine whose threads have groups of their own.
-var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Ordered: true, Bitmap: 4 << 20, Parts: true}
+var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Ordered: true, Bitmap: 4 << 20, Table: 4 << 20, Parts: true}
 
 // GPU is the policy of an engine whose blocks share all that they write. A bit set
 // is faster than a hash table as long as it stays in the second-level cache.
-var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, Bitmap: 32 << 20, FixedSets: true, Shared: true}
+var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, Bitmap: 32 << 20, Table: 32 << 20, FixedSets: true, Shared: true}
 
 // Facts tells what layouts are chosen for.
 type Facts struct {
@@ -164,6 +188,7 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 	for _, r := range p.Relations {
 		l.relation(r, f)
 	}
+	probing := rowsProbing(p, f)
 	for _, x := range p.Indexes {
 		key := make([]interval.Interval, len(x.Key))
 		for i, c := range x.Key {
@@ -173,6 +198,8 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 		switch {
 		case k.Form == abi.Hash && x.Kind != harmony.Multi && f.Numbered(x):
 			k.Form = abi.None
+		case k.Form == abi.Hash && k.Size > 0 && k.Size <= uint64(probing[x]) && k.tableBytes(x.Kind) <= uint64(policy.Table):
+			k.Form = abi.Direct
 		case k.Form == abi.Hash:
 			n, loaded := f.Rows(x.Of)
 			k.choose(x.Kind, n, loaded)

@@ -1,0 +1,82 @@
+package layout
+
+import (
+	"testing"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/interval"
+)
+
+// star has rows of facts that look for keys in what a filter left of a dimension.
+const star = `
+relation facts(k: int) input "facts"
+relation dimension(k: int; a: int) input "dimension"
+relation t0(k: int, a: int) temp
+relation t1(k: int) temp
+index i0 unique t0(k)
+index i1 exists t1(k)
+groups g0(; n: int = count())
+groups g1(; n: int = count())
+block b0:
+  run k0
+    rows dimension
+    v0: int = load k
+    v1: int = load a
+    store t0(v0, v1)
+    store t1(v0)
+  build i0
+  build i1
+  run k1
+    rows facts
+    v0: int = load k
+    v1: row = probe unique i0(v0)
+    group g0 [] count()
+  run k2
+    rows facts
+    v0: int = load k
+    probe exists i1(v0)
+    group g1 [] count()
+  halt
+`
+
+// TestIndexes wants tables that rows of facts are to be looked up in directly addressed
+// where there are enough such rows and the table is small enough, and else left open.
+func TestIndexes(t *testing.T) {
+	p, err := harmony.Parse("star", star)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		keys, facts    int
+		table          int
+		unique, exists bool
+	}{
+		{100_000, 100_000, 1 << 20, true, true},
+		{100_000, 99_999, 1 << 20, false, false},
+		{100_000, 1 << 20, 100_000, false, true},
+		{100_000, 1 << 20, 10_000, false, false},
+		{4000, 0, 0, true, true},
+	} {
+		l := New(p, Facts{
+			Column: func(harmony.Managed, int) interval.Interval { return interval.Interval{Lo: 0, Hi: int64(c.keys) - 1} },
+			Rows: func(r *harmony.Relation) (int, bool) {
+				if r.Name == "facts" {
+					return c.facts, true
+				}
+				return 0, false
+			},
+			Loaded:   func(*harmony.Relation, int) Column { return Words },
+			Numbered: func(*harmony.Index) bool { return false },
+			Ordered:  func(*harmony.Groups) bool { return false },
+			NeedsSet: func(*harmony.Relation) bool { return true },
+			Carried:  func(*harmony.Relation) []int { return nil },
+		}, Policy{Table: c.table})
+		for i, direct := range []bool{c.unique, c.exists} {
+			k := l.Indexes[p.Indexes[i]]
+			if got := k.Form == abi.Direct; got != direct || k.Open == got {
+				t.Errorf("%+v: %s has the form %v, open: %v", c, p.Indexes[i].Name, k.Form, k.Open)
+			}
+		}
+	}
+}
