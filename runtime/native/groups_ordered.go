@@ -2,9 +2,9 @@ package native
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/order"
 )
 
 // Groups of form Ordered are lists: keys come in order to each worker, and a group is
@@ -28,79 +28,31 @@ func (t *groupTable) growList(need int) error {
 // list returns the keys of a table of form Ordered.
 func (t *groupTable) list() []uint64 { return account.Words(&t.keys.Region)[:t.gauge.cursor] }
 
-// settle leaves each group to one worker. Between two groups that several workers have
-// lie many of one worker only, which a search passes over.
+// settle leaves each group to one worker. The others' places are filled by their last
+// groups.
 func (g *groups) settle() {
-	var open []*orderedList
-	for _, t := range g.workers {
-		if t.slots > 0 && t.gauge.cursor > 0 {
-			open = append(open, &orderedList{groupTable: t, keys: t.list()})
+	lists, taken := make([][]uint64, len(g.workers)), make([][]int, len(g.workers))
+	for i, t := range g.workers {
+		if t.slots > 0 {
+			lists[i] = account.Words(&t.keys.Region)[:t.gauge.cursor]
 		}
 	}
-	lists := slices.Clone(open)
-	for len(open) > 1 {
-		slices.SortStableFunc(open, func(a, b *orderedList) int { return compareWords(a.keys[a.at], b.keys[b.at]) })
-		first, next := open[0], open[1]
-		if next.keys[next.at] == first.keys[first.at] {
-			first.take(next)
-		} else {
-			first.at += after(first.keys[first.at:], next.keys[next.at])
+	order.Common(lists, func(i, a, j, b int) {
+		into, from := g.workers[i], g.workers[j]
+		for k, c := range g.cells {
+			g.combine(k, account.Words(&into.cells[k])[c.Words*a:][:c.Words], account.Words(&from.cells[k])[c.Words*b:][:c.Words])
 		}
-		open = slices.DeleteFunc(open, func(l *orderedList) bool { return l.at == len(l.keys) })
-	}
-	for _, l := range lists {
-		l.remove()
-	}
-}
-
-func compareWords(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// orderedList is a table as settle goes through it.
-type orderedList struct {
-	*groupTable
-	keys  []uint64
-	at    int
-	taken []int // slots whose groups another worker has got, ascending
-}
-
-// take adds the group that another list is at to the one that this list is at.
-func (l *orderedList) take(from *orderedList) {
-	for i, c := range l.groups.cells {
-		l.combine(i, account.Words(&l.cells[i])[c.Words*l.at:][:c.Words], account.Words(&from.cells[i])[c.Words*from.at:][:c.Words])
-	}
-	from.taken = append(from.taken, from.at)
-	from.at++
-}
-
-// remove puts the last groups in the places of those that are taken.
-func (l *orderedList) remove() {
-	for _, slot := range slices.Backward(l.taken) {
-		last := len(l.keys) - 1
-		l.keys[slot] = l.keys[last]
-		l.keys = l.keys[:last]
-		for i, c := range l.groups.cells {
-			words := account.Words(&l.cells[i])
-			copy(words[c.Words*slot:][:c.Words], words[c.Words*last:][:c.Words])
+		taken[j] = append(taken[j], b)
+	})
+	for i, t := range g.workers {
+		for _, slot := range slices.Backward(taken[i]) {
+			t.gauge.cursor--
+			last := int(t.gauge.cursor)
+			lists[i][slot] = lists[i][last]
+			for k, c := range g.cells {
+				words := account.Words(&t.cells[k])
+				copy(words[c.Words*slot:][:c.Words], words[c.Words*last:][:c.Words])
+			}
 		}
 	}
-	l.gauge.cursor = int64(len(l.keys))
-}
-
-// after returns how many of ascending keys, of which the first is, are less than key.
-// It looks near the front first.
-func after(keys []uint64, key uint64) int {
-	step := 1
-	for step < len(keys) && keys[step] < key {
-		step *= 2
-	}
-	from, until := step/2, min(step, len(keys))
-	return from + sort.Search(until-from, func(i int) bool { return keys[from+i] >= key })
 }

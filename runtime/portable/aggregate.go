@@ -20,6 +20,8 @@ type aggregation struct {
 	by    []binding
 	in    []binding // of each aggregate; Count has none
 	key   interval.Layout
+	// ordered says that rows come in the order of their keys.
+	ordered bool
 	// sums and extremes are the accumulators, each once: avg(x) and total(x)
 	// share one.
 	accs []accSpec
@@ -137,6 +139,7 @@ func (a *aggregation) rows(r *run, t *groups) (p part, first *groupOverflow) {
 		a.key.Unpack(col, t.keys, i, t.n)
 		p.cols = append(p.cols, col)
 	}
+	defer func() { p.remove(t.taken) }()
 	for i := range a.node.Aggs {
 		g := &a.node.Aggs[i]
 		col := alloc[int64](r.mem, a.name, t.n)
@@ -146,6 +149,9 @@ func (a *aggregation) rows(r *run, t *groups) (p part, first *groupOverflow) {
 			continue
 		}
 		t.accs[a.uses[i]].results(col, g, a.in[i].typ, t.counts, func(k int) {
+			if _, gone := slices.BinarySearch(t.taken, k); gone {
+				return
+			}
 			o := &groupOverflow{agg: i}
 			for _, by := range p.cols[:len(a.by)] {
 				o.group = append(o.group, by[k])

@@ -487,6 +487,7 @@ func (c *compiler) aggregate(n *queryplan.Aggregate, need names) []*pipeline {
 		}
 	}
 	a := newAggregation("the groups of "+c.label, n, c.node(n.Input, in), c.span, c.stamp(n))
+	a.ordered = c.keysAscend(n) && a.key.Words == 1 && a.key.Bits > maxDirectGroups
 	return []*pipeline{bagPipeline(a.compute, a.columns(), need)}
 }
 

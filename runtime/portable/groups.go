@@ -20,6 +20,7 @@ type groups struct {
 	room   int   // of the accumulators, in groups
 	held   int64 // bytes accounted for them
 	limit  int   // of groups, see full
+	taken  []int // groups that another table has taken over, ascending
 	rows   int   // that were added
 }
 
@@ -47,7 +48,7 @@ func newGroups(a *aggregation, r *run, expected int) *groups {
 	if expected > 0 {
 		t.keys = regrow(mem, a.name, t.keys, expected*a.key.Words)
 		t.reserve(expected)
-		if t.direct == nil {
+		if t.direct == nil && !a.ordered {
 			t.makeSlots(1 << bits.Len(uint(2*expected)))
 		}
 	}
@@ -62,7 +63,7 @@ const reduction = 4
 // fewer groups out of its rows. Its worker then leaves it as it is and begins
 // another one (Müller et al., SIGMOD 2015).
 func (t *groups) full() bool {
-	if t.direct != nil || t.n < t.limit {
+	if t.direct != nil || t.agg.ordered || t.n < t.limit {
 		return false
 	}
 	if t.rows >= reduction*t.n {
@@ -201,6 +202,8 @@ func (t *groups) numberAll(keys []uint64, ids []uint32) {
 			}
 			ids[i] = g - 1
 		}
+	case t.agg.ordered:
+		t.numberOrdered(keys, ids)
 	case kw == 1:
 		t.numberWords(keys, ids)
 	default:
@@ -281,6 +284,10 @@ func mergeGroups(r *run, tables []*groups) []*groups {
 		return tables
 	}
 	agg := tables[0].agg
+	if agg.ordered {
+		settle(tables)
+		return tables
+	}
 	if total <= r.opts.groups/4 || agg.key.Words == 0 {
 		for _, t := range tables[1:] {
 			tables[0].merge(t, nil, t.n)
