@@ -9,5 +9,5 @@ import "embed"
 // Queries holds the folders tpch and ssb, without data: schema.logic, a file of LogiQL
 // for each query, and the query in SQL in the folder sql.
 //
-//go:embed tpch/*.logic tpch/sql/*.sql ssb/*.logic ssb/sql/*.sql ssb/*.logic ssb/sql/*.sql
+//go:embed tpch/*.logic tpch/sql/*.sql ssb/*.logic ssb/sql/*.sql
 var Queries embed.FS
