@@ -34,7 +34,7 @@ func benchCommand(con *console) *cli.Command {
 			"--against duckdb measures DuckDB, too: on the same files, which it loads into tables first, with as " +
 			"many threads, each query beside ours. Its times are without the making of Python values. Answers are compared " +
 			"whole: numbers to the last digit, and where DuckDB computes in binary floating point, to the digits that ours " +
-			"have; a difference is an error. --against published shows what others have published for the scale factor. A ratio " +
+			"have; a difference is an error. Q11 of TPC-H is asked with its parameter for the scale factor. --against published shows what others have published for the scale factor. A ratio " +
 			"above 1 means that redfox is faster. The last lines are the sum and the geometric mean.\n\n" +
 			examplesMark +
 			"redfox bench tpch --sf 1 --data tpch/sf1 --against duckdb\n" +

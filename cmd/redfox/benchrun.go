@@ -246,6 +246,11 @@ func withCache(f func() error) error {
 // measure measures a query and the peer, and compares the answers.
 func (b *bench) measure(ctx context.Context, q suite.Query) (*suite.Measurement, error) {
 	m := &suite.Measurement{Query: q.Name}
+	db, err := b.facts(ctx, q, m)
+	if err != nil {
+		return nil, err
+	}
+	q = b.suite.At(q, b.report.Scale)
 	var want *suite.Answer
 	if b.peer != nil {
 		took, answer, err := b.peer.Query(q.SQL, b.runs, hotLimit)
@@ -255,7 +260,7 @@ func (b *bench) measure(ctx context.Context, q suite.Query) (*suite.Measurement,
 		want = answer
 		m.Peers = append(m.Peers, suite.PeerTimes{Peer: "DuckDB", Times: suite.Summarise(took)})
 	}
-	if err := withCache(func() error { return b.ours(ctx, q, m, want) }); err != nil {
+	if err := withCache(func() error { return b.ours(ctx, q, db, m, want) }); err != nil {
 		return nil, err
 	}
 	m.Peers = append(m.Peers, b.publishedTimes(q)...)
@@ -278,11 +283,7 @@ func (b *bench) publishedTimes(q suite.Query) []suite.PeerTimes {
 }
 
 // ours measures redfox on a query.
-func (b *bench) ours(ctx context.Context, q suite.Query, m *suite.Measurement, want *suite.Answer) error {
-	db, err := b.facts(ctx, q, m)
-	if err != nil {
-		return err
-	}
+func (b *bench) ours(ctx context.Context, q suite.Query, db *redfox.Database, m *suite.Measurement, want *suite.Answer) error {
 	goruntime.GC()
 	if err := b.repeated(ctx, q, db, m, want); err != nil {
 		return err

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// decimal prints as a decimal of redfox does.
-type decimal string
+// exact prints as a decimal of redfox does.
+type exact string
 
-func (d decimal) String() string { return string(d) }
+func (d exact) String() string { return string(d) }
 
 func TestSameRows(t *testing.T) {
 	day := time.Date(1995, 3, 15, 0, 0, 0, 0, time.UTC)
@@ -23,16 +23,16 @@ func TestSameRows(t *testing.T) {
 	}{
 		{name: "integer", ours: int64(7), sqlType: "BIGINT", theirs: "7"},
 		{name: "other integer", ours: int64(7), sqlType: "BIGINT", theirs: "8", mismatch: true},
-		{name: "decimal with other zeros", ours: decimal("380456.0000"), sqlType: "DECIMAL(38,2)", theirs: "380456.00"},
-		{name: "last digit of a decimal", ours: decimal("526165934.000838"), sqlType: "DECIMAL(38,6)", theirs: "526165934.000839", mismatch: true},
-		{name: "decimal that is cut", ours: decimal("1.2"), sqlType: "DECIMAL(38,4)", theirs: "1.2000001", mismatch: true},
-		{name: "average, rounded", ours: decimal("25.575155"), sqlType: "DOUBLE", theirs: "25.575154611454693"},
-		{name: "average, not rounded", ours: decimal("25.575154"), sqlType: "DOUBLE", theirs: "25.575154611454693", mismatch: true},
-		{name: "average in between", ours: decimal("0.13"), sqlType: "DOUBLE", theirs: "0.125"},
-		{name: "float with few digits", ours: decimal("25.500001"), sqlType: "DOUBLE", theirs: "25.5", mismatch: true},
-		{name: "exponent", ours: decimal("0.00001"), sqlType: "DOUBLE", theirs: "1e-05"},
-		{name: "average without a type", ours: decimal("25.575155"), theirs: "25.575154611454693"},
-		{name: "decimal without a type", ours: decimal("25.5752"), theirs: "25.5751", mismatch: true},
+		{name: "decimal with other zeros", ours: exact("380456.0000"), sqlType: "DECIMAL(38,2)", theirs: "380456.00"},
+		{name: "last digit of a decimal", ours: exact("526165934.000838"), sqlType: "DECIMAL(38,6)", theirs: "526165934.000839", mismatch: true},
+		{name: "decimal that is cut", ours: exact("1.2"), sqlType: "DECIMAL(38,4)", theirs: "1.2000001", mismatch: true},
+		{name: "average, rounded", ours: exact("25.575155"), sqlType: "DOUBLE", theirs: "25.575154611454693"},
+		{name: "average, not rounded", ours: exact("25.575154"), sqlType: "DOUBLE", theirs: "25.575154611454693", mismatch: true},
+		{name: "average in between", ours: exact("0.13"), sqlType: "DOUBLE", theirs: "0.125"},
+		{name: "float with few digits", ours: exact("25.500001"), sqlType: "DOUBLE", theirs: "25.5", mismatch: true},
+		{name: "exponent", ours: exact("0.00001"), sqlType: "DOUBLE", theirs: "1e-05"},
+		{name: "average without a type", ours: exact("25.575155"), theirs: "25.575154611454693"},
+		{name: "decimal without a type", ours: exact("25.5752"), theirs: "25.5751", mismatch: true},
 		{name: "text", ours: "R", sqlType: "VARCHAR", theirs: "R"},
 		{name: "a text that starts alike", ours: "Brand 1", sqlType: "VARCHAR", theirs: "Brand", mismatch: true},
 		{name: "a text that is a number", ours: "1.0", sqlType: "VARCHAR", theirs: "1", mismatch: true},

@@ -36,6 +36,9 @@ type Suite struct {
 	// Generate is the command that makes the data, with %s for the scale factor and for
 	// the folder.
 	Generate string
+	// perScale has, for a query, the number in its text that stands for scale factor 1 and
+	// that the specification divides by the scale factor.
+	perScale map[string]float64
 }
 
 // Table is one of a suite's.
@@ -92,6 +95,7 @@ var tpch = &Suite{
 		{"region", constant(5), false},
 	},
 	Generate: "tpchgen-cli parquet -s %s --output-dir %s",
+	perScale: map[string]float64{"q11": 0.0001},
 }
 
 var ssb = &Suite{
@@ -189,6 +193,31 @@ func Select(all []Query, names []string) (out []Query, unknown string) {
 		}
 	}
 	return out, ""
+}
+
+// At returns a query as it is asked of data of a scale factor. Of TPC-H's Q11 the part of
+// the whole that it looks for goes with the number of parts.
+func (s *Suite) At(q Query, scale float64) Query {
+	part, ok := s.perScale[q.Name]
+	if !ok || scale == 1 || !(scale > 0) {
+		return q
+	}
+	from, to := decimal(part), decimal(part/scale)
+	q.Program = slices.Clone(q.Program)
+	for i := range q.Program {
+		q.Program[i].Text = strings.ReplaceAll(q.Program[i].Text, from, to)
+	}
+	q.SQL = strings.ReplaceAll(q.SQL, from, to)
+	return q
+}
+
+// decimal writes a number without an exponent, in six significant digits.
+func decimal(x float64) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
+	if err != nil {
+		rounded = x
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
 // Command returns the command that makes the suite's data in a folder.

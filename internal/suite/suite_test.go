@@ -63,6 +63,31 @@ func TestReadQueries(t *testing.T) {
 	}
 }
 
+// TestAt holds that the one parameter that goes with the scale factor is found in both
+// texts, and that nothing else changes.
+func TestAt(t *testing.T) {
+	queries, err := tpch.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range queries {
+		same, small, large := tpch.At(q, 1), tpch.At(q, 0.01), tpch.At(q, 300)
+		before, after := q.Program[1].Text+q.SQL, small.Program[1].Text+small.SQL
+		if same.SQL != q.SQL || same.Program[1] != q.Program[1] {
+			t.Errorf("%s at scale factor 1 is another", q.Name)
+		}
+		if q.Name != "q11" {
+			if before != after {
+				t.Errorf("%s depends on the scale factor", q.Name)
+			}
+			continue
+		}
+		if strings.ReplaceAll(before, "0.0001", "0.01") != after || strings.Count(after, "0.01") != 2 || strings.Count(large.Program[1].Text, "0.000000333333 ") != 1 {
+			t.Errorf("Q11 at scale factor 0.01:\n%s\nat 300:\n%s", after, large.Program[1].Text)
+		}
+	}
+}
+
 func TestQueryName(t *testing.T) {
 	for text, want := range map[string]string{"1": "q01", "q6": "q06", "Q22": "q22", "1.1": "q11", "q4.3": "q43", "all": "all", "q": "q"} {
 		if got := QueryName(text); got != want {
