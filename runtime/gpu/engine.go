@@ -351,7 +351,7 @@ func (r *run) finish(err error) error {
 	} else {
 		r.note()
 	}
-	if e := r.end(); err == nil {
+	if e := r.end(err == nil); err == nil {
 		err = e
 	}
 	if r.control.device.at != 0 {

@@ -6,6 +6,7 @@ import (
 	goruntime "runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"weak"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
@@ -37,9 +38,11 @@ type resident struct {
 	data  buffer    // of a column
 	table indexTable
 	ready driver.Event // when the copy or the build is done
-	users int          // runs at work
-	used  int64        // the clock at the last use
-	gone  bool         // a column is no more, or is to be forgotten
+	// arrived says that a run has waited for that, so that no stream needs to.
+	arrived atomic.Bool
+	users   int   // runs at work
+	used    int64 // the clock at the last use
+	gone    bool  // a column is no more, or is to be forgotten
 	// made is closed when the copy is under way or has failed.
 	made chan struct{}
 	err  error
@@ -103,13 +106,19 @@ func (y *residency) acquire(ctx context.Context, s driver.Stream, what string, c
 		}
 		return nil, 0, err
 	}
-	if x.ready != nil {
-		if err := s.Wait(x.ready); err != nil {
-			y.release(x)
-			return nil, 0, err
-		}
+	if err := x.await(s); err != nil {
+		y.release(x)
+		return nil, 0, err
 	}
 	return x, sent, nil
+}
+
+// await has later work of a stream find the resident there.
+func (x *resident) await(s driver.Stream) error {
+	if x.ready == nil || x.arrived.Load() {
+		return nil
+	}
+	return s.Wait(x.ready)
 }
 
 // copy puts a column on the device.

@@ -332,14 +332,18 @@ func (r *run) Build(decl *harmony.Index) error {
 	return x.share()
 }
 
-// end gives back what the run holds. The stream is done, unless the device is lost.
-func (r *run) end() error {
+// end gives back what the run holds. The stream is idle, and done unless something went
+// wrong.
+func (r *run) end(done bool) error {
 	var errs []error
 	for at, bytes := range r.owned {
 		errs = append(errs, r.engine.mem.free(r.lane.stream, buffer{at, bytes}))
 	}
 	r.owned, r.held = nil, 0
 	for _, x := range r.residents {
+		if done {
+			x.arrived.Store(true)
+		}
 		r.engine.resident.release(x)
 	}
 	r.residents, r.retired = nil, nil

@@ -57,7 +57,7 @@ func (x *index) adopt() (done bool, err error) {
 	r.residents = append(r.residents, found)
 	r.residentBytes += found.bytes()
 	x.shared, x.indexTable = found, found.table
-	return true, r.lane.stream.Wait(found.ready)
+	return true, found.await(r.lane.stream)
 }
 
 // share lets later runs have the table, which the run has put into its stream: no kernel
