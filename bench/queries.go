@@ -77,11 +77,7 @@ type queryTimes struct {
 }
 
 func measureQuery(ctx context.Context, c config, q queries.Query, dir string, engines []string, peer *queries.DuckDB) (*queryTimes, error) {
-	var sources []redfox.Source
-	for _, f := range q.Program {
-		sources = append(sources, redfox.Text(f.Name, f.Text))
-	}
-	prog, err := redfox.Compile(ctx, sources, redfox.Options{})
+	prog, err := compileQuery(ctx, q)
 	if err != nil {
 		return nil, err
 	}
