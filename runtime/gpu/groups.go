@@ -212,14 +212,14 @@ func (g *groups) addSlots(slots int64) error {
 		if err := g.run.grow(&g.data[i], g.what, g.slots*size, slots*size); err != nil {
 			return err
 		}
-		if err := g.run.fill(g.data[i], g.slots*int64(c.Words), slots*int64(c.Words), c.Initial); err != nil {
+		if err := g.run.fresh(g.data[i], g.slots*int64(c.Words), slots*int64(c.Words), c.Initial); err != nil {
 			return err
 		}
 	}
 	if err := g.run.grow(&g.occupied, g.what, 8*g.slots, 8*slots); err != nil {
 		return err
 	}
-	if err := g.run.fill(g.occupied, g.slots, slots, 0); err != nil {
+	if err := g.run.fresh(g.occupied, g.slots, slots, 0); err != nil {
 		return err
 	}
 	g.slots = slots

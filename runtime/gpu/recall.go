@@ -21,6 +21,7 @@ type past struct {
 	mu        sync.Mutex
 	recording *recording // of the last run that has waited, nil if there is none
 	unlike    bool       // two runs have had other numbers
+	slab      int64      // bytes of small allocations
 }
 
 // recording is the numbers of a run, at each point where the run needed them.
@@ -60,6 +61,7 @@ var errOtherPast = errors.New("the device does not repeat what it did with the s
 func (r *run) remember(p *past) {
 	r.past = p
 	req := r.walk.Request
+	r.slab.closed = req.Resident // outputs outlive the run
 	if !p.lasts || req.Profile || req.Trace != nil {
 		return // who measures wants commands one after the other
 	}
@@ -68,6 +70,13 @@ func (r *run) remember(p *past) {
 	if !p.unlike {
 		r.believed, r.made = p.recording, &recording{}
 	}
+}
+
+// slabBytes returns what small allocations of the last run came to.
+func (p *past) slabBytes() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.slab
 }
 
 // logged returns how many control blocks the run may have to compare.
@@ -187,6 +196,11 @@ func (r *run) note() {
 		return
 	}
 	r.noteSizes()
+	if !r.slab.closed {
+		r.past.mu.Lock()
+		r.past.slab = r.slab.wanted
+		r.past.mu.Unlock()
+	}
 	if r.made == nil || !r.waited {
 		return
 	}

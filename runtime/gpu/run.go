@@ -34,6 +34,7 @@ type run struct {
 	retired   []*resident              // of residents, indexes that are not needed again
 	found     map[columnKey]*resident
 
+	slab            slab
 	states, scratch buffer
 	arrived         map[*relation][][]byte // outputs that were copied together, nil before
 	words           []int64                // of the launch at hand
@@ -82,7 +83,10 @@ func (r *run) allocate() error {
 	for _, decl := range g.Groups {
 		r.groups[decl] = newGroups(r, decl, r.Layouts.Groups[decl], name(decl))
 	}
-	return r.control.start(r.engine.mem, r.logged())
+	if err := r.control.start(r.engine.mem, r.logged()); err != nil {
+		return err
+	}
+	return r.openSlab(r.past.slabBytes())
 }
 
 // isLoaded reports whether the relation is facts.
@@ -311,6 +315,9 @@ func (r *run) Build(decl *harmony.Index) error {
 		}
 	}
 	x := r.indexes[decl]
+	closed := r.slab.closed
+	r.slab.closed = closed || x.rel.isLoaded() // other runs may share it
+	defer func() { r.slab.closed = closed }()
 	passes, err := x.prepare(r.ctx)
 	if err != nil || len(passes) == 0 {
 		return err

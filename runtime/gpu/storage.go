@@ -11,6 +11,9 @@ import (
 
 // alloc makes the empty buffer one of so many bytes, whose contents are not defined.
 func (r *run) alloc(b *buffer, what string, bytes int64) error {
+	if r.slab.take(b, bytes) {
+		return nil
+	}
 	made, err := r.engine.mem.alloc(r.lane.stream, what, bytes)
 	var full *runtime.MemoryError
 	if errors.As(err, &full) && len(r.retired) > 0 {
@@ -29,9 +32,62 @@ func (r *run) alloc(b *buffer, what string, bytes int64) error {
 	return nil
 }
 
+// slab is memory for the small allocations of a run, which a run before has counted. It
+// is zeroed at the beginning, and no part of it is handed out twice.
+type slab struct {
+	buffer
+	used   int64
+	wanted int64 // by the run
+	closed bool  // what is allocated now may outlive the run
+}
+
+const (
+	// Allocations of up to slabbed bytes are of a slab, as long as all of them together take at most
+	// mostSlab bytes. Parts of it begin at multiples of slabPart.
+	slabbed  = 256 << 10
+	mostSlab = 8 << 20
+	slabPart = 256
+	plenty   = 16 // times the slab
+)
+
+// take makes the empty buffer a part of the slab, if there is room.
+func (s *slab) take(b *buffer, bytes int64) bool {
+	bytes = (bytes + overread + slabPart - 1) / slabPart * slabPart
+	if bytes > slabbed || s.closed {
+		return false
+	}
+	s.wanted = min(s.wanted+bytes, mostSlab)
+	if s.used+bytes > s.bytes {
+		return false
+	}
+	*b = buffer{s.at + cuda.Pointer(s.used), bytes}
+	s.used += bytes
+	return true
+}
+
+// has reports whether a buffer is part of the slab.
+func (s *slab) has(b buffer) bool { return b.at >= s.at && b.at < s.at+cuda.Pointer(s.bytes) }
+
+// openSlab makes the slab one of so many bytes, if there is plenty of memory.
+func (r *run) openSlab(bytes int64) error {
+	if r.slab.closed || bytes == 0 || bytes > r.engine.mem.room()/plenty {
+		return nil
+	}
+	var made buffer
+	r.slab.closed = true
+	err := r.zeroed(&made, "small tables", bytes)
+	r.slab.closed = false
+	var full *runtime.MemoryError
+	if errors.As(err, &full) {
+		return nil
+	}
+	r.slab.buffer = made
+	return err
+}
+
 // zeroed makes the empty buffer one of so many zeroed bytes.
 func (r *run) zeroed(b *buffer, what string, bytes int64) error {
-	if err := r.alloc(b, what, bytes); err != nil {
+	if err := r.alloc(b, what, bytes); err != nil || r.slab.has(*b) {
 		return err
 	}
 	return r.zero(*b)
@@ -69,6 +125,15 @@ func (r *run) fill(b buffer, from, until int64, value int64) error {
 	return r.service(service.Fill(int64(at), until-from, value))
 }
 
+// fresh sets the words from until of a buffer, which nothing was written to since it was
+// allocated.
+func (r *run) fresh(b buffer, from, until int64, value int64) error {
+	if value == 0 && r.slab.has(b) {
+		return nil
+	}
+	return r.fill(b, from, until, value)
+}
+
 // grow makes a buffer one of at least so many bytes, which begins with the first ones
 // of what it was.
 func (r *run) grow(b *buffer, what string, keep, bytes int64) error {
@@ -94,6 +159,9 @@ func (r *run) free(b *buffer) error {
 	}
 	old := *b
 	*b = buffer{}
+	if r.slab.has(old) {
+		return nil
+	}
 	r.disown(old)
 	return r.engine.mem.free(r.lane.stream, old)
 }
