@@ -116,9 +116,9 @@ func (b *bench) baseline(ctx context.Context, q suite.Query) (*baseline, error) 
 		base.answer, err = answerOf(base.prepared.Run(ctx, b.run))
 	}
 	if err == nil {
-		var times []time.Duration
+		var times suite.Times
 		times, err = b.hot(ctx, base.prepared, b.run)
-		base.seconds = suite.Summarise(times).Least
+		base.seconds = times.Least
 	}
 	if err != nil {
 		return nil, errors.Join(err, session.Close())
@@ -184,21 +184,21 @@ func (b *bench) vary(ctx context.Context, base *baseline, v *variant) error {
 	}
 	once := *b
 	once.runs = 1
-	var with, without []time.Duration
+	with, without := math.Inf(1), math.Inf(1)
 	begin := time.Now()
 	for i := 0; i < b.runs && (i < 3 || time.Since(begin) < hotLimit); i++ {
 		for _, side := range []struct {
 			prepared *redfox.Prepared
-			times    *[]time.Duration
+			least    *float64
 		}{{base.prepared, &with}, {prepared, &without}} {
 			took, err := once.hot(ctx, side.prepared, b.run)
 			if err != nil {
 				return err
 			}
-			*side.times = append(*side.times, took...)
+			*side.least = min(*side.least, took.Least)
 		}
 	}
-	ratio := suite.Summarise(without).Least / suite.Summarise(with).Least
+	ratio := without / with
 	v.ratios = append(v.ratios, queryRatio{base.query.Name, ratio})
 	v.sum += base.seconds * (ratio - 1)
 	return nil

@@ -258,7 +258,7 @@ func (b *bench) measure(ctx context.Context, q suite.Query) (*suite.Measurement,
 			return nil, fmt.Errorf("%s: %w", q.Name, err)
 		}
 		want = answer
-		m.Peers = append(m.Peers, suite.PeerTimes{Peer: "DuckDB", Times: suite.Summarise(took)})
+		m.Peers = append(m.Peers, suite.PeerTimes{Peer: "DuckDB", Times: suite.Summarise(took, answer.Processor)})
 	}
 	if err := withCache(func() error { return b.ours(ctx, q, db, m, want) }); err != nil {
 		return nil, err
@@ -373,11 +373,9 @@ func (b *bench) repeated(ctx context.Context, q suite.Query, db *redfox.Database
 		}
 		m.Checked = "DuckDB " + b.peer.Version
 	}
-	hot, err := b.hot(ctx, prepared, b.run)
-	if err != nil {
+	if m.Hot, err = b.hot(ctx, prepared, b.run); err != nil {
 		return err
 	}
-	m.Hot = suite.Summarise(hot)
 	profiled := b.run
 	profiled.Profile = true
 	if res, err = prepared.Run(ctx, profiled); err != nil {
@@ -387,11 +385,11 @@ func (b *bench) repeated(ctx context.Context, q suite.Query, db *redfox.Database
 	return nil
 }
 
-// hot repeats a query that has run, and returns how long each run took.
-func (b *bench) hot(ctx context.Context, prepared *redfox.Prepared, opts redfox.RunOptions) ([]time.Duration, error) {
-	var out []time.Duration
+// hot repeats a query that has run.
+func (b *bench) hot(ctx context.Context, prepared *redfox.Prepared, opts redfox.RunOptions) (suite.Times, error) {
+	var took []time.Duration
 	goruntime.GC()
-	begin := time.Now()
+	begin, used := time.Now(), suite.ProcessorTime()
 	for i := range b.runs {
 		if i >= 3 && time.Since(begin) > hotLimit {
 			break
@@ -402,11 +400,11 @@ func (b *bench) hot(ctx context.Context, prepared *redfox.Prepared, opts redfox.
 			err = ordered(res)
 		}
 		if err != nil {
-			return nil, err
+			return suite.Times{}, err
 		}
-		out = append(out, time.Since(start))
+		took = append(took, time.Since(start))
 	}
-	return out, nil
+	return suite.Summarise(took, suite.ProcessorTime()-used), nil
 }
 
 // ordered brings an answer into its order, as columns: what the peer's time has, too.

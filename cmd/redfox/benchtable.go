@@ -109,7 +109,11 @@ func (b *bench) notes() {
 		fmt.Fprintf(b.con.out, "the facts of all queries were loaded at once, in %s\n", suite.FormatTime(r.Load))
 	}
 	for _, p := range r.Peers {
-		fmt.Fprintf(b.con.out, "%s: %s\n", p.Name, p.Source)
+		fmt.Fprintf(b.con.out, "%s: %s", p.Name, p.Source)
+		if p.Frugal > 0 {
+			fmt.Fprintf(b.con.out, "; %.2f times our processor time, in the geometric mean", p.Frugal)
+		}
+		fmt.Fprintln(b.con.out)
 	}
 	checked := 0
 	for _, m := range r.Queries {

@@ -14,6 +14,8 @@ import (
 type Answer struct {
 	Columns []Column // may be empty if nothing is known of them
 	Rows    [][]string
+	// Processor is what the runs that were timed took of processors, all together.
+	Processor time.Duration
 }
 
 // Column is one of an answer's.

@@ -77,10 +77,11 @@ type request struct {
 }
 
 type reply struct {
-	Error   string
-	Seconds []float64
-	Columns [][2]string
-	Rows    [][]string
+	Error     string
+	Seconds   []float64
+	Processor float64
+	Columns   [][2]string
+	Rows      [][]string
 }
 
 // receive reads a line of JSON.
@@ -139,7 +140,7 @@ func (d *DuckDB) Query(sql string, repeat int, limit time.Duration) ([]time.Dura
 	for _, s := range r.Seconds {
 		times = append(times, fromSeconds(s))
 	}
-	a := &Answer{Rows: r.Rows}
+	a := &Answer{Rows: r.Rows, Processor: fromSeconds(r.Processor)}
 	for _, c := range r.Columns {
 		a.Columns = append(a.Columns, Column{c[0], c[1]})
 	}

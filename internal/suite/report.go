@@ -45,6 +45,8 @@ type Peer struct {
 	Sum    float64 `json:"sum_seconds,omitempty"`
 	Mean   float64 `json:"geometric_mean_seconds,omitempty"`
 	Faster float64 `json:"times_as_fast,omitempty"`
+	// Frugal is that of processor time, which depends less on what else the machine does.
+	Frugal float64 `json:"times_as_frugal,omitempty"`
 }
 
 // Times are those of repeated runs.
@@ -53,6 +55,8 @@ type Times struct {
 	Median float64   `json:"median"`
 	Least  float64   `json:"least,omitempty"`
 	Most   float64   `json:"most,omitempty"`
+	// Processor is what a run took of processors, all threads together, in the mean.
+	Processor float64 `json:"processor,omitempty"`
 }
 
 // Measurement is what one query came to.
@@ -119,8 +123,8 @@ type PeerTimes struct {
 }
 
 // Summarise returns times with their median, the mean of the middle two if they are even
-// in number.
-func Summarise(times []time.Duration) Times {
+// in number. Of processors they took so much all together, 0 if that is not known.
+func Summarise(times []time.Duration, processor time.Duration) Times {
 	var t Times
 	for _, d := range times {
 		t.Runs = append(t.Runs, d.Seconds())
@@ -128,6 +132,7 @@ func Summarise(times []time.Duration) Times {
 	if len(t.Runs) == 0 {
 		return t
 	}
+	t.Processor = processor.Seconds() / float64(len(t.Runs))
 	sorted := slices.Sorted(slices.Values(t.Runs))
 	t.Least, t.Most = sorted[0], sorted[len(sorted)-1]
 	t.Median = (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
@@ -150,7 +155,7 @@ func GeometricMean(list []float64) float64 {
 func (r *Report) Finish() {
 	var hot []float64
 	failed := false
-	theirs, ratios := map[string][]float64{}, map[string][]float64{}
+	theirs, ratios, processor := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
 	for _, m := range r.Queries {
 		if m.Failure != "" {
 			failed = true
@@ -169,6 +174,9 @@ func (r *Report) Finish() {
 			p.Faster = p.Median / m.Hot.Median
 			theirs[p.Peer] = append(theirs[p.Peer], p.Median)
 			ratios[p.Peer] = append(ratios[p.Peer], p.Faster)
+			if p.Processor > 0 && m.Hot.Processor > 0 {
+				processor[p.Peer] = append(processor[p.Peer], p.Processor/m.Hot.Processor)
+			}
 		}
 	}
 	if !failed {
@@ -178,6 +186,7 @@ func (r *Report) Finish() {
 		p := &r.Peers[i]
 		if len(theirs[p.Name]) > 0 {
 			p.Sum, p.Mean, p.Faster = sum(theirs[p.Name]), GeometricMean(theirs[p.Name]), GeometricMean(ratios[p.Name])
+			p.Frugal = GeometricMean(processor[p.Name])
 		}
 	}
 }

@@ -19,7 +19,7 @@ func example() *Report {
 		Suite: "tpch", Scale: 1, Engine: "go", Threads: 2, Bandwidth: 20e9, Machine: Machine{CPU: "A & B <C>", Cores: 2},
 		Peers: []Peer{{Name: "DuckDB", Source: "measured"}, {Name: "other", Source: "a paper"}},
 		Queries: []*Measurement{
-			{Query: "q01", Hot: Times{Median: 0.004}, Bytes: 40e6, Peers: []PeerTimes{{Peer: "DuckDB", Times: Times{Median: 0.016}}}},
+			{Query: "q01", Hot: Times{Median: 0.004, Processor: 0.008}, Bytes: 40e6, Peers: []PeerTimes{{Peer: "DuckDB", Times: Times{Median: 0.016, Processor: 0.024}}}},
 			{Query: "q02", Hot: Times{Median: 0.001}, Bytes: 1e6, Peers: []PeerTimes{{Peer: "DuckDB", Times: Times{Median: 0.001}}}},
 		},
 	}
@@ -34,7 +34,7 @@ func TestFinish(t *testing.T) {
 	if !near(q.Floor, 0.002) || !near(q.Share, 0.5) || !near(q.Peers[0].Faster, 4) {
 		t.Errorf("q01: %+v", q)
 	}
-	if !near(r.Sum, 0.005) || !near(r.Mean, 0.002) || !near(p.Sum, 0.017) || !near(p.Mean, 0.004) || !near(p.Faster, 2) {
+	if !near(r.Sum, 0.005) || !near(r.Mean, 0.002) || !near(p.Sum, 0.017) || !near(p.Mean, 0.004) || !near(p.Faster, 2) || !near(p.Frugal, 3) {
 		t.Errorf("sum %g, mean %g, peer %+v", r.Sum, r.Mean, p)
 	}
 	if r.Peers[1].Sum != 0 {
@@ -55,13 +55,13 @@ func TestSummarise(t *testing.T) {
 		}
 		return out
 	}
-	if got := Summarise(ms(5, 1, 9)); got.Median != 0.005 || got.Least != 0.001 || got.Most != 0.009 || got.Runs[0] != 0.005 {
+	if got := Summarise(ms(5, 1, 9), 30*time.Millisecond); got.Median != 0.005 || got.Least != 0.001 || got.Most != 0.009 || got.Runs[0] != 0.005 || got.Processor != 0.01 {
 		t.Errorf("%+v", got)
 	}
-	if got := Summarise(ms(4, 1, 9, 2)); !near(got.Median, 0.003) {
+	if got := Summarise(ms(4, 1, 9, 2), 0); !near(got.Median, 0.003) {
 		t.Errorf("of four: %+v", got)
 	}
-	if got := Summarise(nil); got.Median != 0 {
+	if got := Summarise(nil, 0); got.Median != 0 {
 		t.Errorf("of none: %+v", got)
 	}
 }
@@ -144,6 +144,20 @@ func TestFormatTime(t *testing.T) {
 		if got := FormatTime(seconds); got != want {
 			t.Errorf("%g: %s, not %s", seconds, got, want)
 		}
+	}
+}
+
+func TestProcessorTime(t *testing.T) {
+	before := ProcessorTime()
+	if before == 0 {
+		t.Skip("the system does not tell")
+	}
+	start, n := time.Now(), uint64(0)
+	for time.Since(start) < 20*time.Millisecond {
+		n += total([]uint64{n, 1})
+	}
+	if took := ProcessorTime() - before; took <= 0 || took > time.Minute {
+		t.Errorf("20 ms of work take %v", took)
 	}
 }
 

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package suite
+
+import "time"
+
+// ProcessorTime returns 0: the system's account of it is not looked at.
+func ProcessorTime() time.Duration { return 0 }

@@ -1,0 +1,17 @@
+//go:build unix
+
+package suite
+
+import (
+	"syscall"
+	"time"
+)
+
+// ProcessorTime returns what the process has taken of processors, all threads together.
+func ProcessorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
