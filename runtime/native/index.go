@@ -69,9 +69,11 @@ func (x *index) free() {
 	x.built = false
 }
 
-// phase is one pass of a build over rows of the relation.
+// phase is one pass of a build over rows of the relation: of the code of a role, or of
+// tasks.
 type phase struct {
 	role        abi.Role
+	tasks       []func()
 	from, until int
 	after       func() error // what is to be done when it is through
 }
@@ -140,7 +142,7 @@ func (x *index) passes(n int) ([]phase, error) {
 	if x.form == abi.None {
 		return nil, nil // keys are row numbers
 	}
-	whole := func(role abi.Role, after func() error) phase { return phase{role, x.from, x.until, after} }
+	whole := func(role abi.Role, after func() error) phase { return phase{role: role, from: x.from, until: x.until, after: after} }
 	insert := []phase{whole(abi.BuildInsert, nil)}
 	switch x.decl.Kind {
 	case harmony.Exists:
@@ -179,10 +181,7 @@ func (x *index) passes(n int) ([]phase, error) {
 	begins := account.Words(&x.begins)
 	if x.identity {
 		x.rows.Free()
-		return []phase{whole(abi.BuildCount, func() error {
-			sumUp(begins[1 : numbers+1])
-			return nil
-		})}, nil
+		return []phase{{from: x.from, until: x.until, tasks: x.beginTasks(numbers)}}, nil
 	}
 	if err := x.roomForRows(n); err != nil {
 		return nil, err
@@ -241,15 +240,6 @@ func renew(r *account.Region, m *account.Memory, what string, bytes int) error {
 	}
 	r.Free()
 	return r.Alloc(m, what, bytes)
-}
-
-// sumUp replaces counts by their inclusive running sums.
-func sumUp(counts []uint64) {
-	sum := uint64(0)
-	for i, c := range counts {
-		sum += c
-		counts[i] = sum
-	}
 }
 
 // sumBefore replaces counts by the sums of those before them.

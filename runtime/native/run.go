@@ -240,6 +240,12 @@ func (r *run) Build(decl *harmony.Index) error {
 		return err
 	}
 	for _, p := range passes {
+		if len(p.tasks) > 0 {
+			if err := r.tasks(p.tasks); err != nil {
+				return err
+			}
+			continue
+		}
 		for _, e := range r.entries[decl.Name] {
 			if e.entry.Role == p.role {
 				if err := r.exec(&job{entry: e, from: p.from, until: p.until}); err != nil {
