@@ -20,6 +20,12 @@ var (
 		Tile: threads,
 		Cost: "one write of 8 bytes a word",
 	}
+	statesOfKernel = Kernel{
+		Name: "rf_states_of", Params: []string{"launches", "count"},
+		Does: "sets up the states of several launches",
+		Tile: 1,
+		Cost: "one write of 8 bytes a word",
+	}
 	fillKernel = Kernel{
 		Name: "rf_fill", Params: []string{"to", "n", "value"},
 		Does: "sets words to a value",
@@ -92,7 +98,7 @@ var (
 // Kernels returns the kernels of PTX, in its order.
 func Kernels() []*Kernel {
 	return []*Kernel{
-		&statesKernel, &fillKernel, &scanKernel, &rehashKernel, &moveKernel, &rowSetKernel, &bitsKernel, &keysKernel,
+		&statesKernel, &statesOfKernel, &fillKernel, &scanKernel, &rehashKernel, &moveKernel, &rowSetKernel, &bitsKernel, &keysKernel,
 	}
 }
 

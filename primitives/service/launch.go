@@ -26,6 +26,15 @@ func States(states, blocks, words, tiles, sharing, tile int64) Launch {
 	return over(&statesKernel, blocks*words, states, blocks, words, tiles, sharing, tile)
 }
 
+// StatesWords is the length, in memory, of what States is told of a launch.
+const StatesWords = 6
+
+// StatesOf does what count launches of States do. Their parameters lie in memory one after
+// the other.
+func StatesOf(launches, count int64) Launch {
+	return over(&statesOfKernel, count, launches, count)
+}
+
 // Fill sets n words from address to to value.
 func Fill(to, n, value int64) Launch { return over(&fillKernel, n+1, to, n, value) }
 

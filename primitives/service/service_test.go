@@ -7,14 +7,15 @@ import (
 	"testing"
 )
 
-func TestStates(t *testing.T) { onEach(t, &statesKernel, checkStates) }
-func TestFill(t *testing.T)   { onEach(t, &fillKernel, checkFill) }
-func TestScan(t *testing.T)   { onEach(t, &scanKernel, checkScan) }
-func TestRehash(t *testing.T) { onEach(t, &rehashKernel, checkRehash) }
-func TestMove(t *testing.T)   { onEach(t, &moveKernel, checkMove) }
-func TestRowSet(t *testing.T) { onEach(t, &rowSetKernel, checkRowSet) }
-func TestBits(t *testing.T)   { onEach(t, &bitsKernel, checkBits) }
-func TestKeys(t *testing.T)   { onEach(t, &keysKernel, checkKeys) }
+func TestStates(t *testing.T)   { onEach(t, &statesKernel, checkStates) }
+func TestStatesOf(t *testing.T) { onEach(t, &statesOfKernel, checkStatesOf) }
+func TestFill(t *testing.T)     { onEach(t, &fillKernel, checkFill) }
+func TestScan(t *testing.T)     { onEach(t, &scanKernel, checkScan) }
+func TestRehash(t *testing.T)   { onEach(t, &rehashKernel, checkRehash) }
+func TestMove(t *testing.T)     { onEach(t, &moveKernel, checkMove) }
+func TestRowSet(t *testing.T)   { onEach(t, &rowSetKernel, checkRowSet) }
+func TestBits(t *testing.T)     { onEach(t, &bitsKernel, checkBits) }
+func TestKeys(t *testing.T)     { onEach(t, &keysKernel, checkKeys) }
 
 func TestSort(t *testing.T)  { onEach(t, &sortScatterKernel, checkSort) }
 func TestPairs(t *testing.T) { onEach(t, &pairsMoveKernel, checkPairs) }
@@ -42,6 +43,31 @@ func checkStates(t *testing.T, m machine, n int) {
 			}
 			same(t, "states", m.get(t, at, n+1), want)
 		}
+	}
+}
+
+// checkStatesOf wants n launches to have the states that States gives each.
+func checkStatesOf(t *testing.T, m machine, n int) {
+	var launches []Launch
+	var at, want []int64
+	var table []uint64
+	for i := range n {
+		blocks, words := int64(i*37%300), int64(3+i%2*3)
+		at = append(at, m.put(t, random(int(blocks*words)+1)))
+		want = append(want, m.put(t, random(int(blocks*words)+1)))
+		launches = append(launches, States(want[i], blocks, words, 1000, int64(1+i%3), 512))
+		one := append([]int64{at[i]}, launches[i].Params[1:]...)
+		for _, w := range one {
+			table = append(table, uint64(w))
+		}
+	}
+	tableAt := m.put(t, table)
+	m.run(t, StatesOf(tableAt, int64(n)))
+	m.get(t, tableAt, 0)
+	for i, l := range launches {
+		m.run(t, l)
+		words := int(l.Params[1]*l.Params[2]) + 1
+		same(t, "states", m.get(t, at[i], words), m.get(t, want[i], words))
 	}
 }
 

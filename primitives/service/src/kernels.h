@@ -19,26 +19,42 @@ RF_HELPER int64_t skew(const uint64_t *p) { return (int64_t)((uintptr_t)p / 8 & 
 
 } // namespace service
 
-// rf_states starts a launch over tiles, each of which sharing blocks work on: it
-// writes what abi.Entry.Start does. States have words words; more than 3 if there are
-// expansions, whose tiles are of tile rows.
+namespace service {
+
+// state is a word of the states of a launch's blocks, which abi.Entry.Start writes: of
+// words words each; more than 3 if there are expansions, whose tiles are of tile rows.
+// Each tile is worked on by sharing blocks.
+RF_HELPER uint64_t state(int64_t i, int64_t blocks, int64_t words, int64_t tiles, int64_t sharing, int64_t tile) {
+  int64_t teams = blocks / sharing, block = i / words, word = i - block * words;
+  int64_t team = block / sharing, output = (block - team * sharing) * tile;
+  if (word == 0)
+    return (uint64_t)(team < teams ? team : tiles);
+  if (word == 1)
+    return (uint64_t)tiles;
+  if (word == 2)
+    return (uint64_t)teams;
+  if (word == words - 1)
+    return (uint64_t)(sharing * tile);
+  return word == 3 || word == words - 2 ? (uint64_t)output : 0;
+}
+
+} // namespace service
+
+// rf_states starts a launch: it writes the states of its blocks.
 RF_KERNEL(rf_states, 8)(uint64_t *states, int64_t blocks, int64_t words, int64_t tiles, int64_t sharing, int64_t tile) {
-  int64_t teams = blocks / sharing;
-  for (int64_t i = grid::block() * THREADS + target::thread(); i < blocks * words; i += grid::blocks() * THREADS) {
-    int64_t block = i / words, word = i - block * words;
-    int64_t team = block / sharing, output = (block - team * sharing) * tile;
-    int64_t value = 0;
-    if (word == 0)
-      value = team < teams ? team : tiles;
-    else if (word == 1)
-      value = tiles;
-    else if (word == 2)
-      value = teams;
-    else if (word == words - 1)
-      value = sharing * tile;
-    else if (word == 3 || word == words - 2)
-      value = output;
-    states[i] = (uint64_t)value;
+  for (int64_t i = grid::block() * THREADS + target::thread(); i < blocks * words; i += grid::blocks() * THREADS)
+    states[i] = service::state(i, blocks, words, tiles, sharing, tile);
+}
+
+// rf_states_of writes the states of count launches. Each is rf_states' parameters, in
+// the same order.
+RF_KERNEL(rf_states_of, 4)(const int64_t *launches, int64_t count) {
+  for (int64_t l = grid::block(); l < count; l += grid::blocks()) {
+    const int64_t *p = launches + 6 * l;
+    uint64_t *states = (uint64_t *)grid::global<uint64_t>(p[0]);
+    int64_t blocks = p[1], words = p[2], tiles = p[3], sharing = p[4], tile = p[5];
+    for (int64_t i = target::thread(); i < blocks * words; i += THREADS)
+      states[i] = service::state(i, blocks, words, tiles, sharing, tile);
   }
 }
 

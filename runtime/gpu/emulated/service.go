@@ -10,14 +10,15 @@ import (
 // serviceKernels are those of service.PTX, which says what each does. They do more than
 // those on a card: what a caller must have zeroed is looked at.
 var serviceKernels = named(service.Kernels(), map[string]serviceKernel{
-	"rf_states": states,
-	"rf_fill":   fillWords,
-	"rf_scan":   scan,
-	"rf_rehash": rehash,
-	"rf_move":   move,
-	"rf_rowset": rowSet,
-	"rf_bits":   keyBits,
-	"rf_keys":   keySlots,
+	"rf_states":    states,
+	"rf_states_of": statesOf,
+	"rf_fill":      fillWords,
+	"rf_scan":      scan,
+	"rf_rehash":    rehash,
+	"rf_move":      move,
+	"rf_rowset":    rowSet,
+	"rf_bits":      keyBits,
+	"rf_keys":      keySlots,
 })
 
 // serviceKernel does the work of all blocks.
@@ -68,6 +69,18 @@ func states(m *Memory, p []int64) error {
 		}
 	}
 	return nil
+}
+
+func statesOf(m *Memory, p []int64) error {
+	launches, err := m.Words(p[0], service.StatesWords*p[1])
+	for ; len(launches) > 0 && err == nil; launches = launches[service.StatesWords:] {
+		var one [service.StatesWords]int64
+		for i := range one {
+			one[i] = int64(launches[i])
+		}
+		err = states(m, one[:])
+	}
+	return err
 }
 
 func fillWords(m *Memory, p []int64) error {

@@ -47,6 +47,11 @@ func TestService(t *testing.T) {
 	b.want("states that share tiles", shared, 0, 5, 1, 0, 0, 200, 0, 5, 1, 100, 100, 200)
 	run(service.States(at(p), 2, 3, 5, 1, 100))
 	b.want("states", p, 0, 5, 2, 1, 5, 2, 9)
+	launches := b.upload(uint64(p), 2, 3, 5, 1, 100, uint64(shared), 1, 3, 7, 1, 100)
+	run(service.Fill(at(p), 6, 9))
+	run(service.StatesOf(at(launches), 2))
+	b.want("states of the first of two launches", p, 0, 5, 2, 1, 5, 2, 9)
+	b.want("states of the second", shared, 0, 7, 1, 0)
 	run(service.Fill(at(p)+8, 2, -1))
 	b.want("filled", p, 0, free, free, 1, 5, 2, 9)
 
