@@ -142,7 +142,9 @@ func (x *index) passes(n int) ([]phase, error) {
 	if x.form == abi.None {
 		return nil, nil // keys are row numbers
 	}
-	whole := func(role abi.Role, after func() error) phase { return phase{role: role, from: x.from, until: x.until, after: after} }
+	whole := func(role abi.Role, after func() error) phase {
+		return phase{role: role, from: x.from, until: x.until, after: after}
+	}
 	insert := []phase{whole(abi.BuildInsert, nil)}
 	switch x.decl.Kind {
 	case harmony.Exists:
