@@ -35,42 +35,6 @@ var orderJoins = &Pass{
 	},
 }
 
-// Costs of handling one tuple, relative to a probe of an index that the first-level
-// cache holds. They are measured on the cpu engine, over TPC-H.
-const (
-	scanCost  = 0.1 // reading it from a stored column
-	emitCost  = 0.5 // a tuple of a join's result
-	storeCost = 1   // keeping it until all are there
-	buildCost = 1   // putting it in an index of keys that do not repeat, beside a probe of that
-	// multiCost is putting it in an index whose keys repeat: these are counted first.
-	multiCost = 3
-	// numberedCost is a probe of a table by a column that counts its rows.
-	numberedCost = 0.7
-	// bitCost is a probe of a set of bits that the cache holds.
-	bitCost = 0.7
-	// orderedCost is a probe with keys that come in the order of the index, or putting a
-	// key in it; orderedMultiCost is the latter if keys repeat.
-	orderedCost      = 0.5
-	orderedMultiCost = 1.5
-	// keptCost stands in for what an index costs where a loop finds it built.
-	keptCost = 0.001
-)
-
-// touchCost is a probe of a table of so many bytes.
-func touchCost(bytes float64) float64 {
-	switch {
-	case bytes <= 64<<10:
-		return 1
-	case bytes <= 512<<10:
-		return 2
-	case bytes <= 4<<20:
-		return 3
-	case bytes <= 64<<20:
-		return 5
-	}
-	return 8
-}
-
 // maxExact is the most relations that dynamic programming orders.
 const maxExact = 12
 
@@ -433,55 +397,22 @@ func (g *joinGraph) onlyExists(r *subPlan, on, outside bitset) bool {
 // indexCost is the cost of having an index of r on the columns, from nothing, and of one
 // probe of it by l.
 func (g *joinGraph) indexCost(l, r *subPlan, on bitset, exists bool) (build, probe float64) {
-	// The engines address dense keys directly and hash the others: package layout.
-	size, direct := 1.0, true
-	inOrder, numbered, columns := false, false, 0
+	x := indexShape{rows: r.rows, size: 1, exists: exists, unique: hasKey(r.keys, on)}
+	whole := r.rel != nil && r.rel.whole
 	for col := range on.members {
-		columns++
-		direct = direct && g.span[col] > 0
-		size *= g.span[col]
-		inOrder = l.ascends.has(col)
-		numbered = r.rel != nil && r.rel.numbers.has(col)
+		x.columns++
+		x.size *= g.span[col]
+		x.inOrder = l.ascends.has(col)
+		x.sorted = whole && r.ascends.has(col)
+		x.numbered = whole && r.rel.numbers.has(col)
 	}
-	slot, row := 4.0, 32.0
-	unique := hasKey(r.keys, on)
-	switch {
-	case exists:
-		slot, row = 1.0/8, 16
-	case !unique:
-		slot = 8
-	}
-	direct = direct && columns > 0 && slot*size <= max(row*r.rows, 4096*slot)
-	switch {
-	case columns == 0:
-		probe = bitCost
-	case columns == 1 && numbered:
-		probe = numberedCost
-	case direct && exists && slot*size <= 1<<20:
-		probe = bitCost
-	case direct:
-		probe = touchCost(slot * size)
-	default:
-		probe = touchCost(row*r.rows) * 1.5
-	}
-	insert := buildCost + probe
-	if !exists && !unique {
-		insert = multiCost + probe
-	}
-	if columns == 1 && inOrder && (direct || numbered) {
-		probe = min(probe, orderedCost)
-	}
-	if columns == 1 && direct && r.rel != nil && r.rel.whole && r.ascends.hasAll(on) {
-		if insert = orderedCost; !unique {
-			insert = orderedMultiCost
-		}
-	}
+	insert, probe := x.cost()
 	switch {
 	case r.rel != nil && r.rel.indexed:
 		return keptCost * r.rows, probe
-	case columns == 1 && numbered:
+	case insert == 0:
 		return 0, probe
-	case r.rel != nil && r.rel.whole:
+	case whole:
 		return r.stream + insert*r.rows, probe
 	}
 	return r.stream + (storeCost+insert)*r.rows, probe

@@ -27,15 +27,16 @@ var (
 // facts: they have to agree, and a second compilation has to give the same text.
 func TestRandomPrograms(t *testing.T) {
 	changed := map[string]int{}
-	left, saved := mostLeft, leastSaved
-	defer func() { mostLeft, leastSaved = left, saved }()
+	left, saved, probes, gain := mostLeft, leastSaved, leastProbes, leastGain
+	usual := func() { mostLeft, leastSaved, leastProbes, leastGain = left, saved, probes, gain }
+	defer usual()
 	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		p := randomPlan(t, seed, rng)
 		cat := randomCatalog(rng, p)
-		mostLeft, leastSaved = left, saved
+		usual()
 		if seed%2 == 0 {
-			mostLeft, leastSaved = 2, -1e12
+			mostLeft, leastSaved, leastProbes, leastGain = 2, -1e12, 0, -1e12
 		}
 		variants := [][]string{nil, {passes[rng.IntN(len(passes))].Name}, {passes[rng.IntN(len(passes))].Name}}
 		for _, disable := range variants {
