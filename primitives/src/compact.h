@@ -9,11 +9,39 @@
 
 namespace compact {
 
-// Counts of four chunks travel through one scan as 16-bit fields: a chunk has
+// Counts of several chunks travel through one scan as 16-bit fields: a chunk has
 // at most 4 * 1,024 rows.
-enum { CHUNKS = 4, FIELD = 16 };
+enum { FIELD = 16 };
 
-RF_HELPER int32_t field(uint64_t packed, int32_t chunk) { return (int32_t)(packed >> (chunk * FIELD) & 0xffff); }
+// number ranks the live items of as many chunks as there are fields in a Counts, from
+// an item on, where the live rows before them are known, and returns those up to their end.
+template <class Counts>
+RF_HELPER int32_t number(int32_t *rank, const uint8_t *live, int32_t before, int32_t from, void *scratch, int32_t threads,
+                         int32_t items) {
+  const int32_t chunks = sizeof(Counts) * 8 / FIELD;
+  Counts counts = 0, total = 0;
+  RF_UNROLL
+  for (int32_t c = 0; c < chunks; c++)
+    RF_UNROLL
+    for (int32_t j = 0; j < 4; j++)
+      if (from + 4 * c + j < items)
+        counts += (Counts)live[from + 4 * c + j] << (c * FIELD);
+  Counts earlier = scan::exclusive<scan::Sum>(counts, (Counts)0, &total, scratch, threads);
+  RF_UNROLL
+  for (int32_t c = 0; c < chunks; c++) {
+    int32_t at = before + (int32_t)(earlier >> (c * FIELD) & 0xffff);
+    RF_UNROLL
+    for (int32_t j = 0; j < 4; j++) {
+      int32_t i = from + 4 * c + j;
+      if (i < items) {
+        rank[i] = at;
+        at += live[i];
+      }
+    }
+    before += (int32_t)(total >> (c * FIELD) & 0xffff);
+  }
+  return before;
+}
 
 template <class T>
 RF_HELPER void append(T *to, int64_t base, const int64_t *words, const int32_t *rank, const uint8_t *live,
@@ -48,7 +76,7 @@ RF_HELPER void append(T *to, int64_t base, const int64_t *words, const int32_t *
 // Phases: for each 16 items: 1 count the live of each chunk; 2 one scan of four packed counts; 3 number them
 // Barriers: 2 for each 16 items, none for one warp
 // Scratch: 8 * warps
-// Cost: 20 shuffles a thread for each 16 items
+// Cost: 2 * (5 + log2(warps)) shuffles a thread for each 16 items, half of them for up to 8
 RF_PRIMITIVE int32_t rf_block_rank(int32_t *rank, const uint8_t *live, void *scratch, int32_t threads,
                                    int32_t items) {
   int32_t before = 0;
@@ -59,30 +87,12 @@ RF_PRIMITIVE int32_t rf_block_rank(int32_t *rank, const uint8_t *live, void *scr
     }
     return before;
   }
+  int32_t from = 0;
   RF_UNROLL
-  for (int32_t from = 0; from < items; from += 4 * compact::CHUNKS) {
-    uint64_t counts = 0, total = 0;
-    RF_UNROLL
-    for (int32_t c = 0; c < compact::CHUNKS; c++)
-      RF_UNROLL
-      for (int32_t j = 0; j < 4; j++)
-        if (from + 4 * c + j < items)
-          counts += (uint64_t)live[from + 4 * c + j] << (c * compact::FIELD);
-    uint64_t earlier = scan::exclusive<scan::Sum>(counts, (uint64_t)0, &total, scratch, threads);
-    RF_UNROLL
-    for (int32_t c = 0; c < compact::CHUNKS; c++) {
-      int32_t at = before + compact::field(earlier, c);
-      RF_UNROLL
-      for (int32_t j = 0; j < 4; j++) {
-        int32_t i = from + 4 * c + j;
-        if (i < items) {
-          rank[i] = at;
-          at += live[i];
-        }
-      }
-      before += compact::field(total, c);
-    }
-  }
+  for (; items - from > 8; from += 16)
+    before = compact::number<uint64_t>(rank, live, before, from, scratch, threads, items);
+  if (from < items)
+    before = compact::number<uint32_t>(rank, live, before, from, scratch, threads, items);
   return before;
 }
 

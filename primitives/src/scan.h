@@ -19,9 +19,12 @@ struct Largest {
   template <class T> static RF_MEMBER T apply(T a, T b) { return a > b ? a : b; }
 };
 
-template <class Op, class T> RF_HELPER T warp_inclusive(T v, int32_t lane) {
+// inclusive scans the values of the first lanes of a warp, of which there are so many.
+template <class Op, class T> RF_HELPER T inclusive(T v, int32_t lane, int32_t lanes) {
   RF_UNROLL
   for (int32_t d = 1; d < target::WARP; d *= 2) {
+    if (d >= lanes)
+      break;
     T below = target::from_below(v, d);
     if (lane >= d)
       v = Op::apply(below, v);
@@ -38,18 +41,18 @@ RF_HELPER T exclusive(T v, T identity, T *total, void *scratch, int32_t threads)
   }
   T *sums = (T *)scratch;
   int32_t lane = target::lane(threads), warp = target::warp(threads), warps = target::warps(threads);
-  T inclusive = warp_inclusive<Op>(v, lane);
-  T before = target::from_below(inclusive, 1);
+  T here = inclusive<Op>(v, lane, target::WARP);
+  T before = target::from_below(here, 1);
   if (lane == 0)
     before = identity;
   if (warps == 1) {
-    *total = target::from_lane(inclusive, target::WARP - 1);
+    *total = target::from_lane(here, target::WARP - 1);
     return before;
   }
   if (lane == target::WARP - 1)
-    sums[warp] = inclusive;
+    sums[warp] = here;
   target::barrier();
-  T all = warp_inclusive<Op>(lane < warps ? sums[lane] : identity, lane);
+  T all = inclusive<Op>(lane < warps ? sums[lane] : identity, lane, warps);
   *total = target::from_lane(all, warps - 1);
   T earlier = target::from_lane(all, warp > 0 ? warp - 1 : 0);
   target::barrier();
