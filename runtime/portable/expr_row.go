@@ -14,25 +14,35 @@ type rowCache struct {
 	words   []int64
 	results []int64
 	state   []uint8 // isCached, and the flags of the row
+	codes   bool    // words are codes, which are places themselves
 }
 
 const (
-	isCached  = 1 << 7
-	minCache  = 1 << 12
-	maxCache  = 1 << 20
-	cacheRows = 1 << 13
+	isCached = 1 << 7
+	minCache = 1 << 12
+	maxCache = 1 << 20
+
+	// cacheDigits is the number of bits of a place in the cache of other words.
+	cacheDigits = 13
 )
 
 func newRowCache(dom *domain) *rowCache {
-	size := cacheRows
+	size := 1 << cacheDigits
 	if dom != nil {
 		for size = minCache; size < dom.dict.Len() && size < maxCache; size *= 2 {
 		}
 	}
-	return &rowCache{make([]int64, size), make([]int64, size), make([]uint8, size)}
+	return &rowCache{make([]int64, size), make([]int64, size), make([]uint8, size), dom != nil}
 }
 
-func (c *rowCache) slot(w int64) int { return int(uint64(w)) & (len(c.words) - 1) }
+// slot returns the place of a word. Other words than codes may all be a multiple of a
+// power of two, as days are in microseconds.
+func (c *rowCache) slot(w int64) int {
+	if c.codes {
+		return int(uint64(w)) & (len(c.words) - 1)
+	}
+	return int(uint64(w) * mixA >> (64 - cacheDigits))
+}
 
 // rowwise compiles a call that has no kernel: it is evaluated for each row by
 // the reference implementation, or once per distinct word if it depends on one
