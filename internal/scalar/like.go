@@ -19,10 +19,11 @@ type Like struct {
 	prefix   string
 	literals []string // the texts between any wildcards
 
-	masks   map[rune][]uint64 // positions of the pattern that a character passes
-	anyMask []uint64          // positions that every character passes: _
-	loops   []uint64          // positions in front of which a % stands
-	length  int               // positions, not counting %
+	masks   map[rune][]uint64      // positions of the pattern that a character passes
+	anyMask []uint64               // positions that every character passes: _
+	loops   []uint64               // positions in front of which a % stands
+	length  int                    // positions, not counting %
+	ascii   *[utf8.RuneSelf]uint64 // masks of ASCII characters, if they are of one word
 }
 
 // ErrLikeEscape is the error of a pattern that ends in a lone backslash.
@@ -126,6 +127,21 @@ func (l *Like) build(items []rune) {
 			mask[i] |= l.anyMask[i]
 		}
 	}
+	if words > 1 {
+		return
+	}
+	l.ascii = new([utf8.RuneSelf]uint64)
+	for r := range l.ascii {
+		l.ascii[r] = l.maskOf(rune(r))[0]
+	}
+}
+
+// maskOf returns the positions that a character passes.
+func (l *Like) maskOf(r rune) []uint64 {
+	if mask := l.masks[r]; mask != nil {
+		return mask
+	}
+	return l.anyMask
 }
 
 // Prefix returns the literal text that every match starts with, unescaped: a
@@ -147,7 +163,10 @@ func (l *Like) Literals() []string { return l.literals }
 
 // Match reports whether the whole of s matches the pattern.
 func (l *Like) Match(s string) bool {
-	if l.masks != nil {
+	switch {
+	case l.ascii != nil:
+		return l.matchWord(s)
+	case l.masks != nil:
 		return l.matchStates(s)
 	}
 	last := len(l.pieces) - 1
@@ -187,10 +206,7 @@ func (l *Like) matchStates(s string) bool {
 	for i := 0; i < len(s); {
 		r, size := decode(s[i:])
 		i += size
-		mask := l.masks[r]
-		if mask == nil {
-			mask = l.anyMask
-		}
+		mask := l.maskOf(r)
 		carry, alive := uint64(0), uint64(0)
 		for w := range states {
 			passed := states[w] & mask[w]
@@ -204,4 +220,28 @@ func (l *Like) matchStates(s string) bool {
 		}
 	}
 	return states[l.length/64]>>(l.length%64)&1 == 1
+}
+
+// matchWord is matchStates of patterns whose states fit a word.
+func (l *Like) matchWord(s string) bool {
+	states, loops, matched := uint64(1), l.loops[0], uint64(1)<<l.length
+	for i := 0; i < len(s); {
+		var mask uint64
+		if c := s[i]; c < utf8.RuneSelf {
+			mask = l.ascii[c]
+			i++
+		} else {
+			r, size := decode(s[i:])
+			mask = l.maskOf(r)[0]
+			i += size
+		}
+		states = states&mask<<1 | states&loops
+		switch {
+		case states == 0:
+			return false
+		case states&loops&matched != 0:
+			return true // the pattern ends in %
+		}
+	}
+	return states&matched != 0
 }
