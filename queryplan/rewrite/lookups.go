@@ -1,0 +1,364 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+var groupBeforeLookups = &Pass{
+	Name: "GroupBeforeLookups",
+	Reason: "A join that only fetches what a key determines, of which groups are made, is done once for a group and " +
+		"not for every tuple, and the groups' keys are shorter.",
+	Unless: "The key is not among the columns of the groups, something else uses what is fetched, or the join leaves " +
+		"out many tuples.",
+	Before: "aggregate [c, name] t: int = total(v)\n  unique join c\n    scan orders(c, v)\n    scan customer(c, name)",
+	After:  "unique join c\n  aggregate [c] t: int = total(v)\n    scan orders(c, v)\n  scan customer(c, name)",
+	Source: "eager aggregation: Yan, Larson, VLDB 1995; Chaudhuri, Shim, VLDB 1994",
+	run: func(p *program) error {
+		est := stats.NewEstimator(p.Plan, p.catalog)
+		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+			return queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
+				if a, ok := n.(*queryplan.Aggregate); ok {
+					return groupFirst(a, est)
+				}
+				return n
+			})
+		})
+		return nil
+	},
+}
+
+var limitBeforeLookups = &Pass{
+	Name: "LimitBeforeLookups",
+	Reason: "What a key determines, such as names and addresses, is fetched for the first tuples only, once these are " +
+		"found; before that it is only asked whether it is there.",
+	Unless: "The order depends on what is fetched: it is among the columns to order by, or breaks a tie because no " +
+		"column before it determines it.",
+	Before: "topk 3 order [t desc]\n  unique join c\n    scan total(c, t)\n    scan customer(c, name)",
+	After:  "unique join c\n  topk 3 order [t desc]\n    unique semi join c\n      scan total(c, t)\n      scan customer(c, _)\n  scan customer(c, name)",
+	Source: "late materialisation: Abadi et al., ICDE 2007; Carey, Kossmann, On saying \"enough already!\" in SQL, SIGMOD 1997",
+	run: func(p *program) error {
+		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+			return queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
+				if k, ok := n.(*queryplan.TopK); ok && len(k.Group) == 0 {
+					return limitFirst(k)
+				}
+				return n
+			})
+		})
+		return nil
+	},
+}
+
+// lookups are relations of a conjunction that do no more than to fetch columns: each is
+// joined on a key of it, and nothing but the result and other lookups uses its other
+// columns.
+type lookups struct {
+	*conjunction
+	moved []int // those that are looked up later, the ones that need others' columns first
+	kept  []bool
+	// key is what a relation is looked up by, own what it fetches.
+	key, own [][]string
+}
+
+// findLookups finds the lookups of a conjunction. It keeps one relation.
+func findLookups(c *conjunction, allowed func(rel queryplan.Node, own []string) bool) *lookups {
+	n := len(c.rels)
+	l := &lookups{conjunction: c, kept: make([]bool, n), key: make([][]string, n), own: make([][]string, n)}
+	left := n
+	for i := range l.kept {
+		l.kept[i] = true
+	}
+	used := map[string]bool{}
+	use := func(names []string) {
+		for _, name := range names {
+			used[name] = true
+		}
+	}
+	for _, cond := range c.conds {
+		use(queryplan.ExprColumns(cond))
+	}
+	for _, m := range c.maps {
+		use(queryplan.ExprColumns(m.Expr))
+		use([]string{m.Name})
+	}
+	for _, s := range c.semis {
+		use(columnNames(s.right))
+	}
+	for again := true; again; {
+		again = false
+		for i, rel := range c.rels {
+			if !l.kept[i] || left == 1 {
+				continue
+			}
+			key, own := l.split(i)
+			if len(key) == 0 || len(own) == 0 || !isMinimalKey(rel, key) || !allowed(rel, own) ||
+				slices.ContainsFunc(own, func(name string) bool { return used[name] }) {
+				continue
+			}
+			l.kept[i], l.key[i], l.own[i], again = false, key, own, true
+			l.moved = append(l.moved, i)
+			left--
+		}
+	}
+	return l
+}
+
+// isMinimalKey reports whether columns are a key of a relation, none of them for
+// nothing: a further one is what another relation is looked up by, which comes first.
+func isMinimalKey(rel queryplan.Node, cols []string) bool {
+	return slices.ContainsFunc(queryplan.Keys(rel), func(key []string) bool { return len(key) == len(cols) && containsAll(cols, key) })
+}
+
+// split returns the columns of a relation that other kept relations or computed columns
+// have, too, and those that it alone has.
+func (l *lookups) split(rel int) (key, own []string) {
+	for _, name := range columnNames(l.rels[rel]) {
+		shared := slices.ContainsFunc(l.maps, func(m queryplan.NamedExpr) bool { return m.Name == name })
+		for i, other := range l.rels {
+			if _, has := queryplan.ColumnOf(other, name); has && i != rel && l.kept[i] {
+				shared = true
+			}
+		}
+		if shared {
+			key = append(key, name)
+		} else {
+			own = append(own, name)
+		}
+	}
+	return key, own
+}
+
+// settle leaves those lookups whose keys are at hand behind what comes first, among the
+// given columns or fetched by another, and which pass a test. The others are kept, and
+// if one of these needs what is fetched, all are.
+func (l *lookups) settle(have []string, passes func(rel int) bool) {
+	have = slices.Clone(have)
+	var moved []int
+	for _, i := range slices.Backward(l.moved) {
+		if containsAll(have, l.key[i]) && passes(i) {
+			have = append(have, l.own[i]...)
+			moved = append(moved, i)
+			continue
+		}
+		l.kept[i] = true
+		if slices.ContainsFunc(moved, func(m int) bool { return len(intersect(l.key[i], l.own[m])) > 0 }) {
+			moved = nil
+			break
+		}
+	}
+	l.moved = moved
+}
+
+// first returns the conjunction of the relations that are kept.
+func (l *lookups) first(out []queryplan.Rename) *conjunction {
+	c := &conjunction{maps: l.maps, conds: l.conds, semis: slices.Clone(l.semis), names: l.names, out: out}
+	for i, rel := range l.rels {
+		if l.kept[i] {
+			c.rels = append(c.rels, rel)
+		}
+	}
+	return c
+}
+
+// after joins what is looked up to a tree.
+func (l *lookups) after(n queryplan.Node) queryplan.Node {
+	for _, i := range l.moved {
+		j := &queryplan.Join{Kind: queryplan.Inner, Left: n, Right: l.rels[i]}
+		j.Unique = j.MatchesOnce()
+		n = j
+	}
+	return n
+}
+
+// shown returns the columns of the conjunction's result that kept relations have or that
+// are computed, by their names in the conjunction.
+func (l *lookups) shown() (cols []string) {
+	for _, o := range l.out {
+		here := slices.ContainsFunc(l.maps, func(m queryplan.NamedExpr) bool { return m.Name == o.From })
+		for i, rel := range l.rels {
+			if _, has := queryplan.ColumnOf(rel, o.From); has && l.kept[i] {
+				here = true
+			}
+		}
+		if here && !slices.Contains(cols, o.From) {
+			cols = append(cols, o.From)
+		}
+	}
+	return cols
+}
+
+// manyLeft is the least share of the tuples that a lookup which moves behind groups
+// leaves.
+const manyLeft = 0.8
+
+// groupFirst moves lookups behind an aggregate.
+func groupFirst(a *queryplan.Aggregate, est *stats.Estimator) queryplan.Node {
+	if len(a.By) < 2 || !inConjunction(a.Input) {
+		return a
+	}
+	c := flatten(project(a.Input, identity(aggregated(a))))
+	l := findLookups(c, func(_ queryplan.Node, own []string) bool {
+		return !slices.ContainsFunc(c.out, func(o queryplan.Rename) bool {
+			return slices.Contains(own, o.From) && slices.ContainsFunc(a.Aggs, func(g queryplan.Agg) bool { return g.Fn != queryplan.Count && g.In == o.To })
+		})
+	})
+	if len(l.moved) == 0 {
+		return a
+	}
+	var by []string // the groups' columns that the kept relations have
+	from := map[string]string{}
+	for _, o := range c.out {
+		from[o.To] = o.From
+	}
+	shown := l.shown()
+	for _, name := range a.By {
+		if slices.Contains(shown, from[name]) {
+			by = append(by, from[name])
+		}
+	}
+	l.settle(by, func(rel int) bool {
+		key := l.key[rel]
+		rows := est.Rows(l.rels[rel])
+		distinct := 0.0
+		for _, r := range l.rels {
+			if e := est.Of(r); slices.ContainsFunc(key, func(name string) bool { _, has := e.Cols[name]; return has }) {
+				distinct = max(distinct, e.Distinct(intersect(key, columnNames(r))))
+			}
+		}
+		return rows >= manyLeft*distinct
+	})
+	if len(l.moved) == 0 {
+		return a
+	}
+	shown = l.shown()
+	agg := &queryplan.Aggregate{}
+	var out []queryplan.Rename
+	for _, name := range shown {
+		out = append(out, queryplan.Rename{From: name, To: name})
+	}
+	for _, name := range a.By {
+		if col := from[name]; slices.Contains(shown, col) && !slices.Contains(agg.By, col) {
+			agg.By = append(agg.By, col)
+		}
+	}
+	taken := queryplan.NewNames()
+	for _, rel := range c.rels {
+		for _, name := range columnNames(rel) {
+			taken.Take(name)
+		}
+	}
+	for _, name := range shown {
+		taken.Take(name)
+	}
+	var cols []queryplan.Rename
+	for _, name := range a.By {
+		cols = append(cols, queryplan.Rename{From: from[name], To: name})
+	}
+	for _, g := range a.Aggs {
+		made := queryplan.Agg{Out: queryplan.Column{Name: taken.Fresh(g.Out.Name), Type: g.Out.Type}, Fn: g.Fn, In: from[g.In]}
+		agg.Aggs = append(agg.Aggs, made)
+		cols = append(cols, queryplan.Rename{From: made.Out.Name, To: g.Out.Name})
+	}
+	first := l.first(out)
+	agg.Input = first.assemble(leftDeep(len(first.rels)), site{})
+	return project(l.after(agg), cols)
+}
+
+func intersect(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
+}
+
+// limitFirst moves lookups behind a top-k.
+func limitFirst(k *queryplan.TopK) queryplan.Node {
+	in := k.Input
+	dedup, isDedup := in.(*queryplan.Dedup)
+	if isDedup {
+		in = dedup.Input
+	}
+	if !inConjunction(in) {
+		return k
+	}
+	c := flatten(in)
+	ordered := map[string]bool{}
+	for _, o := range c.out {
+		if slices.ContainsFunc(k.By, func(key queryplan.OrderKey) bool { return key.Col == o.To }) {
+			ordered[o.From] = true
+		}
+	}
+	l := findLookups(c, func(_ queryplan.Node, own []string) bool {
+		return !slices.ContainsFunc(own, func(name string) bool { return ordered[name] })
+	})
+	if len(l.moved) == 0 {
+		return k
+	}
+	// Ties are broken by the columns from the first to the last.
+	var sequence []string
+	for _, key := range k.By {
+		sequence = append(sequence, key.Col)
+	}
+	for _, o := range c.out {
+		if !slices.Contains(sequence, o.To) {
+			sequence = append(sequence, o.To)
+		}
+	}
+	from := map[string]string{}
+	for _, o := range c.out {
+		from[o.To] = o.From
+	}
+	l.settle(l.shown(), func(rel int) bool {
+		for i, name := range sequence {
+			if slices.Contains(l.own[rel], from[name]) && !queryplan.Determines(in, sequence[:i], []string{name}) {
+				return false
+			}
+		}
+		return true
+	})
+	if len(l.moved) == 0 {
+		return k
+	}
+	shown := l.shown()
+	top := &queryplan.TopK{Limit: k.Limit}
+	for _, key := range k.By {
+		top.By = append(top.By, queryplan.OrderKey{Col: from[key.Col], Desc: key.Desc})
+	}
+	// The columns come in the order in which they break ties.
+	var out []queryplan.Rename
+	for _, o := range c.out {
+		name := queryplan.Rename{From: o.From, To: o.From}
+		if slices.Contains(shown, o.From) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	first := l.first(out)
+	// Below, each is asked for: those that need what another fetches, through that one.
+	asked := map[int]queryplan.Node{}
+	for _, i := range slices.Backward(l.moved) {
+		right := project(l.rels[i], identity(l.key[i]))
+		if asked[i] != nil {
+			right = project(asked[i], identity(l.key[i]))
+		}
+		if containsAll(shown, l.key[i]) {
+			first.semis = append(first.semis, semijoin{queryplan.Semi, right})
+			continue
+		}
+		at := slices.IndexFunc(l.moved, func(m int) bool { return containsAll(l.own[m], l.key[i]) })
+		if at < 0 {
+			return k
+		}
+		through := l.moved[at]
+		if asked[through] == nil {
+			asked[through] = l.rels[through]
+		}
+		j := &queryplan.Join{Kind: queryplan.Semi, Left: asked[through], Right: right}
+		j.Unique = j.MatchesOnce()
+		asked[through] = j
+	}
+	top.Input = first.assemble(leftDeep(len(first.rels)), site{})
+	if isDedup {
+		top.Input = &queryplan.Dedup{Input: top.Input}
+	}
+	return project(l.after(top), c.out)
+}
