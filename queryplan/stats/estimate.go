@@ -40,6 +40,9 @@ type ColumnEstimate struct {
 	// unscaled number of a decimal, microseconds of a datetime.
 	Min, Max float64
 	HasRange bool
+	// Moments are those of a column that an aggregate computes.
+	Moments
+	HasMoments bool
 }
 
 // Span returns how many values the range of a column of whole numbers has room for; not
@@ -159,8 +162,11 @@ func unite(a, b ColumnEstimate) ColumnEstimate {
 func (e *Estimator) stored(v *queryplan.Var) *Estimate {
 	out := &Estimate{Rows: DefaultRows, Cols: map[string]ColumnEstimate{}}
 	table, at := e.catalog.columnsOf(v)
-	if table != nil {
+	switch {
+	case table != nil:
 		out.Rows = float64(table.Rows)
+	case e.catalog != nil:
+		out.Rows = 0 // what a database does not have is empty
 	}
 	for i, c := range v.Cols {
 		// Without statistics a key's columns take their share of the rows.
@@ -286,6 +292,10 @@ func (e *Estimator) operator(n queryplan.Node) *Estimate {
 		out := &Estimate{Rows: min(in.Rows, in.Distinct(n.By)), Cols: map[string]ColumnEstimate{}}
 		for _, name := range n.By {
 			out.Cols[name] = in.column(name)
+		}
+		for _, a := range n.Aggs {
+			col, _ := queryplan.ColumnOf(n.Input, a.In)
+			out.Cols[a.Out.Name] = in.aggregated(a, col, in.Rows/max(1, out.Rows))
 		}
 		return out
 	case *queryplan.Union:

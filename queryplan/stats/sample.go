@@ -62,6 +62,10 @@ const maxHeld = 1 << 10
 // alone.
 const fewRows = 4
 
+// fewValues is the number of a sample's rows below which the values in them do not tell
+// how many there are.
+const fewValues = 64
+
 // evaluated is an expression over the rows of a sample.
 type evaluated struct {
 	values []scalar.Value // nil of a condition
@@ -375,13 +379,18 @@ func equal(x, y queryplan.Expr) queryplan.Expr {
 func (e *Estimate) sampledExpr(x queryplan.Expr, most float64) (c ColumnEstimate, ok bool) {
 	for _, v := range e.views {
 		over := v.expr(x)
-		if over == nil || v.n < fewRows || over.Type().Kind == scalar.Boolean {
+		if over == nil || over.Type().Kind == scalar.Boolean {
 			continue
 		}
 		of := v.table.Sample.evaluate(over)
+		rows, n := v.rows, v.n
+		if n < fewValues {
+			// Too few are left to tell: the values are at most those of the whole table.
+			rows, n = of.has, of.has.count()
+		}
 		seen := map[scalar.Value]int{}
 		for i, value := range of.values {
-			if !v.rows.has(i) || !of.has.has(i) {
+			if !rows.has(i) || !of.has.has(i) {
 				continue
 			}
 			seen[value]++
@@ -404,7 +413,7 @@ func (e *Estimate) sampledExpr(x queryplan.Expr, most float64) (c ColumnEstimate
 		// Values seen once stand for those that were not seen, too (the guaranteed-error
 		// estimator: Charikar, Chaudhuri, Motwani, Narasayya, PODS 2000), and the ends of
 		// the range are not seen then.
-		scale := math.Sqrt(max(1, e.Rows/float64(v.n)))
+		scale := math.Sqrt(max(1, e.Rows/float64(n)))
 		c.Distinct = min(max(1, most), float64(len(seen)-once)+scale*float64(once))
 		c.HasRange = c.HasRange && once == 0
 		return c, true

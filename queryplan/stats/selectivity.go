@@ -42,6 +42,13 @@ func filtered(in *Estimate, conds []queryplan.Expr) *Estimate {
 			c = in.column(col)
 		}
 		narrowed, part := narrow(c, cmp, value)
+		if c.HasMoments {
+			if x, y := cond.(*queryplan.Call).Args[0], cond.(*queryplan.Call).Args[1]; !seen {
+				if share, ok := in.compared(cond.(*queryplan.Call).Func.Name, x, y); ok {
+					part = share
+				}
+			}
+		}
 		*to *= part
 		cols[col] = narrowed
 	}
@@ -158,6 +165,9 @@ func selectivity(in *Estimate, e queryplan.Expr) float64 {
 	case "ne":
 		return 1 - equalShare
 	case "lt", "le", "gt", "ge":
+		if share, ok := in.compared(call.Func.Name, call.Args[0], call.Args[1]); ok {
+			return share
+		}
 		return rangeShare
 	case "string:like":
 		return equalShare
