@@ -15,7 +15,7 @@ import (
 func TestTPCHAgainOnGPU(t *testing.T) {
 	emulateGPU(t, emulator.Options{Seed: 9})
 	for i := range 22 {
-		q := &tpchQuery{name: fmt.Sprintf("q%02d", i+1)}
+		q := &benchmarkQuery{name: fmt.Sprintf("q%02d", i+1)}
 		q.want = readAnswer(t, filepath.Join("testdata/tpch/sf0.01", q.name+".tsv"))
 		var err error
 		q.sources, err = ReadSources("testdata/tpch/schema.logic", filepath.Join("testdata/tpch", q.name+".logic"))

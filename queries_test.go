@@ -12,36 +12,36 @@ import (
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
-// tpchQuery is a query of testdata/tpch, what DuckDB answers at scale factor 0.01, and
-// the facts of that.
-type tpchQuery struct {
+// benchmarkQuery is a query of testdata/tpch or testdata/ssb, what DuckDB answers at scale
+// factor 0.01, and the facts of that.
+type benchmarkQuery struct {
 	name    string
 	sources []Source
 	want    *suite.Answer
 	db      *Database
 }
 
-// tpchQueries reads the queries over functional predicates, one for each column, and
-// those over wide ones.
-func tpchQueries(t *testing.T) []*tpchQuery {
+// benchmarkQueries reads the queries of a benchmark, by the folder of testdata that has
+// its data, and those over other predicates in folders below it.
+func benchmarkQueries(t *testing.T, benchmark string, variants ...string) []*benchmarkQuery {
 	t.Helper()
-	var out []*tpchQuery
-	for _, dir := range []string{"testdata/tpch", "testdata/tpch/wide"} {
+	root := filepath.Join("testdata", benchmark)
+	data := filepath.Join(root, "sf0.01")
+	var out []*benchmarkQuery
+	for _, variant := range append([]string{""}, variants...) {
+		dir := filepath.Join(root, variant)
 		files, err := filepath.Glob(filepath.Join(dir, "q*.logic"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no queries in %s: %v", dir, err)
 		}
 		for _, file := range files {
 			name := strings.TrimSuffix(filepath.Base(file), ".logic")
-			q := &tpchQuery{name: name, want: readAnswer(t, filepath.Join("testdata/tpch/sf0.01", name+".tsv"))}
-			if dir != "testdata/tpch" {
-				q.name = filepath.Base(dir) + "/" + name
-			}
+			q := &benchmarkQuery{name: filepath.Join(variant, name), want: readAnswer(t, filepath.Join(data, name+".tsv"))}
 			q.sources, err = ReadSources(filepath.Join(dir, "schema.logic"), file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			q.db, err = q.compile(t, Options{}).Load(context.Background(), NewFacts().Dir("testdata/tpch/sf0.01"), LoadOptions{})
+			q.db, err = q.compile(t, Options{}).Load(context.Background(), NewFacts().Dir(data), LoadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func tpchQueries(t *testing.T) []*tpchQuery {
 	return out
 }
 
-// readAnswer reads what bench/small_data.py writes.
+// readAnswer reads an answer as redfox writes TSV.
 func readAnswer(t *testing.T, file string) *suite.Answer {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -70,7 +70,7 @@ func readAnswer(t *testing.T, file string) *suite.Answer {
 	return &out
 }
 
-func (q *tpchQuery) compile(t *testing.T, opts Options) *Program {
+func (q *benchmarkQuery) compile(t *testing.T, opts Options) *Program {
 	t.Helper()
 	prog, err := Compile(context.Background(), q.sources, opts)
 	if err != nil {
@@ -80,7 +80,7 @@ func (q *tpchQuery) compile(t *testing.T, opts Options) *Program {
 }
 
 // check runs the query and compares the answer with DuckDB's.
-func (q *tpchQuery) check(t *testing.T, opts Options, run RunOptions) {
+func (q *benchmarkQuery) check(t *testing.T, opts Options, run RunOptions) {
 	t.Helper()
 	run.Outputs = []string{"_"}
 	res, err := q.compile(t, opts).RunOn(context.Background(), q.db, run)
@@ -106,19 +106,21 @@ func optionalPasses() []string {
 	return out
 }
 
-// TestTPCH runs the queries of TPC-H over a hundredth of its smallest data. Each runs
-// on the go engine as it is, without each pass of the optimiser and without all of
-// them, and on the cpu engine with kernels fused and apart.
-func TestTPCH(t *testing.T) {
+// runQueries runs queries on the go engine as they are, without each pass of the
+// optimiser, or where CI is not set a third of them, and without all of them, and on the
+// cpu engine with kernels fused and apart.
+func runQueries(t *testing.T, all []*benchmarkQuery) {
 	passes := optionalPasses()
 	_, _, noCPU := ChooseEngine("cpu")
-	for i, q := range tpchQueries(t) {
+	for i, q := range all {
 		t.Run(q.name, func(t *testing.T) {
 			t.Parallel()
 			q.check(t, Options{}, RunOptions{Engine: "go"})
 			q.check(t, Options{}, RunOptions{Engine: "go", Threads: 1})
-			for _, pass := range passes {
-				q.check(t, Options{Disable: []string{pass}}, RunOptions{Engine: "go"})
+			for j, pass := range passes {
+				if os.Getenv("CI") != "" || (i+j)%3 == 0 {
+					q.check(t, Options{Disable: []string{pass}}, RunOptions{Engine: "go"})
+				}
 			}
 			q.check(t, Options{Disable: passes}, RunOptions{Engine: "go"})
 			if noCPU != nil {
@@ -126,25 +128,42 @@ func TestTPCH(t *testing.T) {
 			}
 			q.check(t, Options{}, RunOptions{Engine: "cpu"})
 			q.check(t, Options{NoFuse: true}, RunOptions{Engine: "cpu", Threads: 3})
-			q.check(t, Options{Disable: passes[i%len(passes) : i%len(passes)+1]}, RunOptions{Engine: "cpu"})
+			q.check(t, Options{Disable: passes[i%len(passes):][:1]}, RunOptions{Engine: "cpu"})
 		})
 	}
 }
 
-// TestTPCHOnGPU runs the queries of TPC-H on an emulated GPU: each with kernels fused,
-// and some with kernels apart or without a pass of the optimiser.
-func TestTPCHOnGPU(t *testing.T) {
-	emulateGPU(t, emulator.Options{Seed: 7})
+// runQueriesOnGPU runs queries on an emulated GPU with kernels fused, and some of them, or
+// where CI is set all, with kernels apart or without a pass of the optimiser.
+func runQueriesOnGPU(t *testing.T, all []*benchmarkQuery) {
 	passes := optionalPasses()
-	for i, q := range tpchQueries(t) {
+	for i, q := range all {
 		t.Run(q.name, func(t *testing.T) {
 			q.check(t, Options{}, RunOptions{Engine: "gpu"})
 			if os.Getenv("CI") != "" || i%5 == 0 {
 				q.check(t, Options{NoFuse: true}, RunOptions{Engine: "gpu", Resident: true})
 			}
 			if os.Getenv("CI") != "" || i%5 == 3 {
-				q.check(t, Options{Disable: passes[i%len(passes) : i%len(passes)+1]}, RunOptions{Engine: "gpu"})
+				q.check(t, Options{Disable: passes[i%len(passes):][:1]}, RunOptions{Engine: "gpu"})
 			}
 		})
 	}
+}
+
+// TestTPCH runs the queries of TPC-H over a hundredth of its smallest data.
+func TestTPCH(t *testing.T) { runQueries(t, benchmarkQueries(t, "tpch", "wide")) }
+
+// TestSSB runs those of the Star Schema Benchmark over as small a part.
+func TestSSB(t *testing.T) { runQueries(t, benchmarkQueries(t, "ssb")) }
+
+// TestTPCHOnGPU runs the queries of TPC-H on an emulated GPU.
+func TestTPCHOnGPU(t *testing.T) {
+	emulateGPU(t, emulator.Options{Seed: 7})
+	runQueriesOnGPU(t, benchmarkQueries(t, "tpch", "wide"))
+}
+
+// TestSSBOnGPU runs those of the Star Schema Benchmark on one.
+func TestSSBOnGPU(t *testing.T) {
+	emulateGPU(t, emulator.Options{Seed: 13})
+	runQueriesOnGPU(t, benchmarkQueries(t, "ssb"))
 }
