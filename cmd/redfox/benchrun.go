@@ -67,9 +67,7 @@ func (b *bench) do(ctx context.Context) (err error) {
 	b.report.Finish()
 	b.report.Peak = suite.PeakMemory()
 	b.progress.done()
-	if err := b.print(); err != nil {
-		return err
-	}
+	b.print()
 	if err := b.writeFiles(ctx); err != nil {
 		return err
 	}

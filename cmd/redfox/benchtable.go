@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -12,8 +14,22 @@ import (
 	"github.com/redfoxdb/redfox/internal/suite"
 )
 
-// print shows the table of a report.
-func (b *bench) print() error {
+// print shows the report.
+func (b *bench) print() {
+	fmt.Fprintln(b.con.out, b.table().Render())
+	b.notes(b.con.out)
+}
+
+// writeMarkdown writes the report as a page is to have it.
+func (b *bench) writeMarkdown(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s\n\n", b.table().RenderMarkdown())
+	b.notes(out)
+	return out.Flush()
+}
+
+// table is the table of the report.
+func (b *bench) table() table.Writer {
 	r := &b.report
 	t := reportTable(r)
 	header := table.Row{"query", "rows", "load", "cold", "compile", "cached", "hot", "from", "to", "MB", "floor"}
@@ -28,9 +44,7 @@ func (b *bench) print() error {
 		t.AppendFooter(footer("sum", len(header), r.Sum, r.Peers, func(p suite.Peer) (float64, float64) { return p.Sum, p.Sum / r.Sum }))
 		t.AppendFooter(footer("mean", len(header), r.Mean, r.Peers, func(p suite.Peer) (float64, float64) { return p.Mean, p.Faster }))
 	}
-	fmt.Fprintln(b.con.out, t.Render())
-	b.notes()
-	return nil
+	return t
 }
 
 // reportTable returns an empty table with the title of a report, columns of numbers to the
@@ -98,22 +112,22 @@ func footer(name string, width int, ours float64, peers []suite.Peer, of func(su
 }
 
 // notes says under a table what its figures are of.
-func (b *bench) notes() {
+func (b *bench) notes(w io.Writer) {
 	r := &b.report
-	fmt.Fprintf(b.con.out, "redfox %s, %s", r.Redfox, r.EngineDetail)
+	fmt.Fprintf(w, "redfox %s, %s", r.Redfox, r.EngineDetail)
 	if r.Machine.CPU != "" {
-		fmt.Fprintf(b.con.out, "; %s", r.Machine.CPU)
+		fmt.Fprintf(w, "; %s", r.Machine.CPU)
 	}
-	fmt.Fprintf(b.con.out, "; floor at %s, %s\n", rate(r.Bandwidth), r.BandwidthBy)
+	fmt.Fprintf(w, "; floor at %s, %s\n", rate(r.Bandwidth), r.BandwidthBy)
 	if r.Load > 0 {
-		fmt.Fprintf(b.con.out, "the facts of all queries were loaded at once, in %s\n", suite.FormatTime(r.Load))
+		fmt.Fprintf(w, "the facts of all queries were loaded at once, in %s\n", suite.FormatTime(r.Load))
 	}
 	for _, p := range r.Peers {
-		fmt.Fprintf(b.con.out, "%s: %s", p.Name, p.Source)
+		fmt.Fprintf(w, "%s: %s", p.Name, p.Source)
 		if p.Frugal > 0 {
-			fmt.Fprintf(b.con.out, "; %.2f times our processor time, in the geometric mean", p.Frugal)
+			fmt.Fprintf(w, "; %.2f times our processor time, in the geometric mean", p.Frugal)
 		}
-		fmt.Fprintln(b.con.out)
+		fmt.Fprintln(w)
 	}
 	checked := 0
 	for _, m := range r.Queries {
@@ -122,11 +136,11 @@ func (b *bench) notes() {
 		}
 	}
 	if checked > 0 {
-		fmt.Fprintf(b.con.out, "%s equal to DuckDB's\n", count(int64(checked), "answer"))
+		fmt.Fprintf(w, "%s equal to DuckDB's\n", count(int64(checked), "answer"))
 	}
 }
 
-// writeFiles writes the report and its chart into the folder of --out.
+// writeFiles writes the report, as JSON, as Markdown and as a chart, into the folder of --out.
 func (b *bench) writeFiles(ctx context.Context) error {
 	if b.out == "" {
 		return nil
@@ -135,8 +149,13 @@ func (b *bench) writeFiles(ctx context.Context) error {
 		return cannotWrite(b.out, err)
 	}
 	name := filepath.Join(b.out, b.suite.Name+"-sf"+suite.FormatScale(b.report.Scale)+"-"+b.report.Engine)
-	if err := b.con.output(ctx, name+".json", b.report.WriteJSON); err != nil {
-		return err
+	for _, file := range []struct {
+		extension string
+		write     func(io.Writer) error
+	}{{".json", b.report.WriteJSON}, {".md", b.writeMarkdown}, {".svg", b.report.WriteSVG}} {
+		if err := b.con.output(ctx, name+file.extension, file.write); err != nil {
+			return err
+		}
 	}
-	return b.con.output(ctx, name+".svg", b.report.WriteSVG)
+	return nil
 }

@@ -44,7 +44,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Category: groupResults,
-			Usage: "write to files in the folder `DIR`: each exported predicate and those of --print; of bench, the figures as JSON and a chart as SVG"}
+			Usage: "write to files in the folder `DIR`: each exported predicate and those of --print; of bench, the figures as JSON and Markdown and a chart as SVG"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "format", Aliases: []string{"f"}, Category: groupResults,
