@@ -55,6 +55,7 @@ docs:
 # A plain go test takes one kernel of each kind.
 ptx:
 	$(GO) test ./weaver/emit -run TestPTXRegisters -every -v -timeout 2h
+	$(GO) test . -run TestPTXOfQueries -both -v -timeout 2h
 
 # redfox-selftest runs on machines without Go, too: copy it and testdata there.
 test-gpu:

@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/primitives"
+	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/weaver/fuse"
 )
 
@@ -52,10 +53,18 @@ func isLean(k *harmony.Kernel) bool {
 	return probes == 1 && reads <= 3 && len(k.Sinks) == 1
 }
 
-// isLeanGroup reports whether a kernel adds rows to few accumulators.
-func isLeanGroup(k *harmony.Kernel) bool {
-	s, ok := k.Sinks[0].(*harmony.Group)
-	return ok && len(k.Sinks) == 1 && len(s.To.Accs) <= 2 && len(k.Stages) <= 4
+// isLeanGroup reports whether a kernel adds words to few groups' cells that it finds
+// without a search. Sums of 128 bits and searches take more registers than a thread of
+// so many has.
+func (w *kernel) isLeanGroup() bool {
+	s, ok := w.k.Sinks[0].(*harmony.Group)
+	if !ok || len(w.k.Sinks) > 1 || len(s.To.Accs) > 2 || len(w.k.Stages) > 4 {
+		return false
+	}
+	form, known := w.fixed(abi.GroupForm, s.To.Name, 0)
+	return known && abi.Form(form) < abi.Hash && !slices.ContainsFunc(s.To.Accs, func(a harmony.Acc) bool {
+		return a.Fn != queryplan.Count && a.Fn != queryplan.Min && a.Fn != queryplan.Max
+	})
 }
 
 // groupParts is how many parts a tile has that is grouped by a key.
@@ -144,7 +153,7 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 		w.parts = 1
 		if target.GPU && entry.Role == abi.Kernel && !slices.ContainsFunc(k.Stages, isExpansion) && w.spillsGroups() {
 			w.parts = groupParts
-			if m.opts.Fix != nil && isLeanGroup(k) {
+			if w.isLeanGroup() {
 				w.registers = fewRegisters
 			}
 		}

@@ -1,0 +1,64 @@
+package redfox
+
+import (
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/ptxas"
+)
+
+var bothGPUs = flag.Bool("both", false, "assemble the PTX of every query for sm_80 and sm_90, not for one of them")
+
+// wideLoads are loads of 16 bytes, as PTX of several versions of LLVM has them.
+var wideLoads = []string{"ld.global.v4.u32", "ld.global.v4.b32", "ld.global.v2.u64", "ld.global.v2.b64"}
+
+// TestPTXOfQueries compiles the queries of TPC-H and SSB for their facts. NVIDIA's
+// assembler takes what they become, nothing spills, no array is in a thread's local
+// memory, and the columns of four bytes that Q1 and Q6 read come by 16 bytes at once.
+func TestPTXOfQueries(t *testing.T) {
+	ptxas.Need(t)
+	type query struct {
+		name    string
+		program *Program
+		db      *Database
+	}
+	var all []query
+	for _, q := range tpchQueries(t) {
+		all = append(all, query{"tpch/" + q.name, q.compile(t, Options{}), q.db})
+	}
+	for _, q := range ssbQueries(t) {
+		all = append(all, query{"ssb/" + q.name, q.compile(t, Options{}), q.db})
+	}
+	for i, q := range all {
+		t.Run(q.name, func(t *testing.T) {
+			for j, arch := range []string{"sm_80", "sm_90"} {
+				if !*bothGPUs && (i+j)%2 > 0 {
+					continue
+				}
+				var text strings.Builder
+				if err := q.program.Emit(&text, StagePTX, EmitOptions{Facts: q.db, Target: "gpu:" + arch}); err != nil {
+					t.Fatal(err)
+				}
+				ptx := text.String()
+				if strings.Contains(ptx, "__local_depot") {
+					t.Errorf("%s: an array is in local memory", arch)
+				}
+				reads := func(load string) bool { return strings.Contains(ptx, load) }
+				if (q.name == "tpch/q01" || q.name == "tpch/q06") && !slices.ContainsFunc(wideLoads, reads) {
+					t.Errorf("%s: no load of 16 bytes", arch)
+				}
+				found, err := ptxas.Assemble([]byte(ptx), arch)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, u := range append(found.Kernels, found.Functions...) {
+					if u.Stack+u.SpillStores+u.SpillLoads > 0 {
+						t.Errorf("%s: %s", arch, u)
+					}
+				}
+			}
+		})
+	}
+}
