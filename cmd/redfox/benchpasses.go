@@ -24,7 +24,7 @@ type variant struct {
 	kernel bool // it changes kernels and not the plan
 
 	ratios []queryRatio // of the queries whose plan or kernels are others
-	sum    float64      // seconds of all queries
+	cost   cost         // of all queries
 	lost   []string     // queries that took too long, ran out of memory, or failed
 }
 
@@ -33,6 +33,16 @@ type variant struct {
 type queryRatio struct {
 	query string
 	ratio float64
+}
+
+// cost is what a query takes, in seconds: the shortest time, and the least of processors.
+type cost struct{ time, processor float64 }
+
+func (c *cost) add(of cost) { c.time, c.processor = c.time+of.time, c.processor+of.processor }
+
+// least keeps the smaller ones.
+func (c *cost) least(took suite.Times) {
+	c.time, c.processor = min(c.time, took.Least), min(c.processor, took.Processor)
 }
 
 // The bounds of a run with a pass off: some plans are hopeless without it.
@@ -58,14 +68,14 @@ func (b *bench) eachPassOff(ctx context.Context) error {
 	if b.run.Engine != "go" && !b.compile.NoFuse {
 		variants = append(variants, &variant{name: "kernel fusion", kernel: true, change: func(o *redfox.Options) { o.NoFuse = true }})
 	}
-	total := 0.0
+	var total cost
 	for i, q := range b.queries {
 		q = b.suite.At(q, b.report.Scale)
 		base, err := b.baseline(ctx, q)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.Name, err)
 		}
-		total += base.seconds
+		total.add(base.cost)
 		for _, v := range variants {
 			b.progress.show(fmt.Sprintf("%s without %s, query %d of %d", q.Name, v.name, i+1, len(b.queries)))
 			err := b.vary(ctx, base, v)
@@ -96,7 +106,7 @@ type baseline struct {
 	prepared *redfox.Prepared
 	plan     string
 	answer   string
-	seconds  float64
+	cost     cost
 }
 
 func (b *bench) baseline(ctx context.Context, q suite.Query) (*baseline, error) {
@@ -118,7 +128,7 @@ func (b *bench) baseline(ctx context.Context, q suite.Query) (*baseline, error) 
 	if err == nil {
 		var times suite.Times
 		times, err = b.hot(ctx, base.prepared, b.run)
-		base.seconds = times.Least
+		base.cost = cost{times.Least, times.Processor}
 	}
 	if err != nil {
 		return nil, errors.Join(err, session.Close())
@@ -145,7 +155,7 @@ func answerOf(res *redfox.Result, err error) (string, error) {
 
 // vary measures a query with something left out, if that makes a difference.
 func (b *bench) vary(ctx context.Context, base *baseline, v *variant) error {
-	v.sum += base.seconds // corrected below where it differs
+	v.cost.add(base.cost) // corrected below where it differs
 	options := b.compile
 	v.change(&options)
 	other := *b
@@ -159,7 +169,7 @@ func (b *bench) vary(ctx context.Context, base *baseline, v *variant) error {
 			return err
 		}
 	}
-	limit := max(time.Duration(slowFactor*base.seconds*float64(time.Second)), slowFloor)
+	limit := max(time.Duration(slowFactor*base.cost.time*float64(time.Second)), slowFloor)
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	prepared, err := base.session.Prepare(ctx, prog, b.db, b.run)
@@ -173,7 +183,7 @@ func (b *bench) vary(ctx context.Context, base *baseline, v *variant) error {
 	case err != nil:
 		reason := "out of memory"
 		if bounded.Err() != nil {
-			reason = fmt.Sprintf("over %.3g", limit.Seconds()/base.seconds)
+			reason = fmt.Sprintf("over %.3g", limit.Seconds()/base.cost.time)
 		} else if !strings.Contains(err.Error(), "memory") {
 			return err
 		}
@@ -184,23 +194,26 @@ func (b *bench) vary(ctx context.Context, base *baseline, v *variant) error {
 	}
 	once := *b
 	once.runs = 1
-	with, without := math.Inf(1), math.Inf(1)
+	with, without := cost{math.Inf(1), math.Inf(1)}, cost{math.Inf(1), math.Inf(1)}
 	begin := time.Now()
 	for i := 0; i < b.runs && (i < 3 || time.Since(begin) < hotLimit); i++ {
 		for _, side := range []struct {
 			prepared *redfox.Prepared
-			least    *float64
+			cost     *cost
 		}{{base.prepared, &with}, {prepared, &without}} {
 			took, err := once.hot(ctx, side.prepared, b.run)
 			if err != nil {
 				return err
 			}
-			*side.least = min(*side.least, took.Least)
+			side.cost.least(took)
 		}
 	}
-	ratio := without / with
+	ratio := without.time / with.time
 	v.ratios = append(v.ratios, queryRatio{base.query.Name, ratio})
-	v.sum += base.seconds * (ratio - 1)
+	v.cost.time += base.cost.time * (ratio - 1)
+	if with.processor > 0 {
+		v.cost.processor += base.cost.processor * (without.processor/with.processor - 1)
+	}
 	return nil
 }
 
@@ -213,13 +226,13 @@ func (e *toldMismatch) Error() string {
 }
 
 // writePasses writes the table in Markdown, what matters most first.
-func (b *bench) writePasses(w io.Writer, variants []*variant, total float64) error {
+func (b *bench) writePasses(w io.Writer, variants []*variant, total cost) error {
 	slices.SortStableFunc(variants, func(x, y *variant) int {
-		return cmp.Or(cmp.Compare(len(y.lost), len(x.lost)), cmp.Compare(y.sum, x.sum))
+		return cmp.Or(cmp.Compare(len(y.lost), len(x.lost)), cmp.Compare(y.cost.time, x.cost.time))
 	})
 	var out strings.Builder
 	var idle []string
-	fmt.Fprintf(&out, "| left out | queries that change | sum | mean of these | longest | shorter |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&out, "| left out | queries that change | sum | processor time | mean of these | longest | shorter |\n|---|---|---|---|---|---|---|\n")
 	for _, v := range variants {
 		if len(v.ratios)+len(v.lost) == 0 {
 			idle = append(idle, v.name)
@@ -238,11 +251,14 @@ func (b *bench) writePasses(w io.Writer, variants []*variant, total float64) err
 				shorter = append(shorter, text)
 			}
 		}
-		mean := ""
+		mean, processor := "", ""
+		if total.processor > 0 {
+			processor = fmt.Sprintf("%.2f", round(v.cost.processor/total.processor))
+		}
 		if len(ratios) > 0 {
 			mean = fmt.Sprintf("%.2f", suite.GeometricMean(ratios))
 		}
-		fmt.Fprintf(&out, "| %s | %d | %.2f | %s | %s | %s |\n", v.name, len(v.ratios)+len(v.lost), round(v.sum/total), mean,
+		fmt.Fprintf(&out, "| %s | %d | %.2f | %s | %s | %s | %s |\n", v.name, len(v.ratios)+len(v.lost), round(v.cost.time/total.time), processor, mean,
 			strings.Join(append(slices.Clone(v.lost), longest...), ", "), strings.Join(shorter, ", "))
 	}
 	if len(idle) > 0 {
