@@ -536,12 +536,7 @@ func (e *Engine) Close() error {
 	var errs []error
 	e.programs.Close()
 	if e.resident != nil {
-		for e.resident.evict(1 << 62) {
-		}
-		if e.resident.stream != nil {
-			errs = append(errs, e.resident.stream.Synchronize(context.Background()), e.resident.stream.Close())
-		}
-		errs = append(errs, e.resident.stage.close())
+		errs = append(errs, e.resident.close())
 	}
 	errs = append(errs, e.lanes.close())
 	if e.loaded != nil {

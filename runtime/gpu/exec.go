@@ -36,11 +36,8 @@ func (r *run) exec(ctx context.Context, j *job) error {
 	}
 	// A limit leaves room for what all blocks may have begun.
 	slack := blocks * tile
-	words := int64(e.entry.StateWords())
-	if err := r.roomForStates(blocks * words); err != nil {
-		return err
-	}
-	if err := r.service(service.States(r.states.word(), blocks, words, tiles, sharing, tile)); err != nil {
+	states, err := r.statesOf(launchShape{blocks, int64(e.entry.StateWords()), tiles, sharing, tile})
+	if err != nil {
 		return err
 	}
 	for first := true; ; first = false {
@@ -53,7 +50,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 			}
 			if first || t.rel.most > t.rel.limit {
 				expected := t.rel.most + min(most, r.sizes.expect)
-				if err := t.rel.makeRoom(ctx, slack*t.sinks, expected); err != nil {
+				if err := t.rel.makeRoom(ctx, slack*t.sinks, most, expected); err != nil {
 					return err
 				}
 			}
@@ -61,18 +58,22 @@ func (r *run) exec(ctx context.Context, j *job) error {
 			stop = stop || t.rel.most > t.rel.limit
 		}
 		for _, t := range e.groups {
+			most := n * t.sinks
+			if e.entry.Expansions > 0 {
+				most = maxRows
+			}
 			if first || t.rel.most > t.rel.limit {
 				expected := t.rel.most + min(n*t.sinks, r.sizes.expect)
-				if err := t.rel.makeRoom(ctx, slack*t.sinks, expected); err != nil {
+				if err := t.rel.makeRoom(ctx, slack*t.sinks, most, expected); err != nil {
 					return err
 				}
 			}
 			if t.rel.limit != unlimited || t.rel.lay.Form == abi.Wide || t.rel.lay.Form == abi.Hash {
-				t.rel.most, t.rel.dirty = min(t.rel.room(), t.rel.most+maxRows), true
+				t.rel.most, t.rel.dirty = min(t.rel.room(), t.rel.most+most), true
 			}
 			stop = stop || t.rel.most > t.rel.limit
 		}
-		if err := r.launch(ctx, j, blocks); err != nil {
+		if err := r.launch(ctx, j, blocks, states); err != nil {
 			return err
 		}
 		if e.faults {
@@ -100,24 +101,14 @@ func (r *run) exec(ctx context.Context, j *job) error {
 	}
 }
 
-// roomForStates makes the memory for states one of so many words.
-func (r *run) roomForStates(words int64) error {
-	if r.states.bytes >= 8*words {
-		return nil
-	}
-	if err := r.free(&r.states); err != nil {
-		return err
-	}
-	return r.alloc(&r.states, "the states of kernels", 16*words)
-}
-
-// launch starts a job's function with the parameters as they are now.
-func (r *run) launch(ctx context.Context, j *job, blocks int64) error {
+// launch starts a job's function with the parameters as they are now, for blocks whose
+// states have an address.
+func (r *run) launch(ctx context.Context, j *job, blocks, states int64) error {
 	words, err := j.entry.bind(ctx, j, r.words[:0])
 	if err != nil {
 		return err
 	}
-	words = append(words, r.states.word())
+	words = append(words, states)
 	r.words = words
 	shape := cuda.Shape{Grid: cuda.Dim{X: uint32(blocks)}, Block: cuda.Dim{X: uint32(j.entry.entry.Threads)}}
 	end, err := r.begin(timedKernel, j.entry.entry.Of)
@@ -126,6 +117,7 @@ func (r *run) launch(ctx context.Context, j *job, blocks int64) error {
 	}
 	r.control.fresh = false
 	r.launches++
+	r.at.launches++
 	if err := r.lane.stream.Launch(j.entry.f, shape, words); err != nil {
 		return err
 	}

@@ -87,8 +87,8 @@ func (g *groups) room() int64 {
 }
 
 // makeRoom makes room for so many groups more, where the slack is what blocks may
-// have begun.
-func (g *groups) makeRoom(ctx context.Context, slack, expected int64) error {
+// have begun, as that of a relation does.
+func (g *groups) makeRoom(ctx context.Context, slack, most, expected int64) error {
 	switch g.lay.Form {
 	case abi.None, abi.Direct:
 		if g.slots > 0 {
@@ -111,8 +111,11 @@ func (g *groups) makeRoom(ctx context.Context, slack, expected int64) error {
 		}
 	}
 	limit := int64(unlimited)
-	if g.room() < g.keys() {
-		limit = g.room() - slack
+	if n := g.room(); n < g.keys() {
+		if g.limit <= n && g.most+most <= g.limit || g.limit == unlimited && g.most+most <= n {
+			return nil
+		}
+		limit = n - slack
 	}
 	if limit == g.limit {
 		return nil
@@ -253,11 +256,10 @@ func (g *groups) reset(ctx context.Context) error {
 	return g.run.control.set(ctx, g.gauge, 0)
 }
 
-func (g *groups) free(ctx context.Context) error {
-	if err := g.reset(ctx); err != nil {
-		return err
-	}
-	g.slots = 0
+// free frees the memory of groups that are not filled again.
+func (g *groups) free() error {
+	g.reach()
+	g.most, g.dirty, g.slots = 0, false, 0
 	all := []*buffer{&g.table, &g.occupied, &g.pointers}
 	for i := range g.data {
 		all = append(all, &g.data[i])

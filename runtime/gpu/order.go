@@ -168,7 +168,10 @@ func (r *run) newOrdering(from *relation, n int64, keys []order.Key, all bool) (
 		return nil, err
 	}
 	o := &ordering{run: r, from: from, n: n}
-	o.launch = func(l service.Launch) error { return r.serve(kernels[l.Kernel], l) }
+	o.launch = func(l service.Launch) error {
+		r.at.launches++
+		return r.serve(kernels[l.Kernel], l)
+	}
 	used := make([]bool, len(from.cols))
 	add := func(k order.Key) error {
 		if used[k.Col] {
@@ -514,7 +517,7 @@ func (o *ordering) move(to *relation, n int64, places buffer) error {
 	if _, err := to.rows(o.ctx); err != nil {
 		return err
 	}
-	if err := to.makeRoom(o.ctx, n, n); err != nil {
+	if err := to.makeRoom(o.ctx, n, n, n); err != nil {
 		return err
 	}
 	var columns []service.MovedColumn

@@ -33,7 +33,7 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cols, rel.release(r.ctx)
+	return cols, rel.release()
 }
 
 // fetchOutputs copies outputs to the host together, as many as the lane has memory for.
@@ -115,7 +115,7 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 	}
 	r.engine.pending(k, true)
 	r.keeps = append(r.keeps, k)
-	return k, rel.release(r.ctx)
+	return k, rel.release()
 }
 
 // kept is an output that has stayed on the device.

@@ -22,6 +22,7 @@ type past struct {
 	recording *recording // of the last run that has waited, nil if there is none
 	unlike    bool       // two runs have had other numbers
 	slab      int64      // bytes of small allocations
+	launches  []launchShape
 }
 
 // recording is the numbers of a run, at each point where the run needed them.
@@ -30,7 +31,7 @@ type recording struct {
 	numbers [][]int64
 }
 
-// mark is a point of a run: a command, and the launches that were part of it.
+// mark is a point of a run: a command, and how many kernels were launched for it.
 type mark struct{ command, launches int64 }
 
 func (m mark) before(o mark) bool {
@@ -46,7 +47,7 @@ type recall struct {
 	compared int        // of these
 	made     *recording // nil if the next run can not use it
 	waited   bool       // for some of what is made
-	at       mark       // the command at work, and the launches before it
+	at       mark       // where the run is
 	whole    bool       // the program came to its end
 	keeps    []*kept
 }
@@ -72,11 +73,11 @@ func (r *run) remember(p *past) {
 	}
 }
 
-// slabBytes returns what small allocations of the last run came to.
-func (p *past) slabBytes() int64 {
+// expected returns what small allocations of the last run came to, and what it launched.
+func (p *past) expected() (slab int64, launches []launchShape) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.slab
+	return p.slab, p.launches
 }
 
 // logged returns how many control blocks the run may have to compare.
@@ -88,10 +89,7 @@ func (r *run) logged() int {
 }
 
 // command notes that a command begins.
-func (r *run) command() { r.at = mark{r.at.command + 1, r.launches} }
-
-// mark returns where the run is.
-func (r *run) mark() mark { return mark{r.at.command, r.launches - r.at.launches} }
+func (r *run) command() { r.at = mark{r.at.command + 1, 0} }
 
 // numbers returns what of a control block depends on facts alone: all but the limits.
 func (r *run) numbers(block []int64) []int64 {
@@ -107,12 +105,11 @@ func (r *run) recollect() (done bool, err error) {
 	if r.believed == nil || r.lane.pinned == nil {
 		return false, nil
 	}
-	here := r.mark()
 	marks := r.believed.marks
-	for r.next < len(marks) && marks[r.next].before(here) {
+	for r.next < len(marks) && marks[r.next].before(r.at) {
 		r.next++ // that run had to know more
 	}
-	if r.next == len(marks) || marks[r.next] != here {
+	if r.next == len(marks) || marks[r.next] != r.at {
 		return false, nil
 	}
 	found := r.believed.numbers[r.next]
@@ -131,7 +128,7 @@ func (r *run) recollect() (done bool, err error) {
 		c.mirror[firstGauge+i*gaugeWords] = n
 	}
 	c.fresh = true
-	r.keep(here, found)
+	r.keep(found)
 	return true, nil
 }
 
@@ -156,11 +153,11 @@ func (r *run) fits(numbers []int64) bool {
 func (r *run) record() {
 	r.waited = true
 	if r.made != nil {
-		r.keep(r.mark(), r.numbers(r.control.mirror))
+		r.keep(r.numbers(r.control.mirror))
 	}
 }
 
-func (r *run) keep(at mark, numbers []int64) {
+func (r *run) keep(numbers []int64) {
 	if r.made == nil {
 		return
 	}
@@ -168,7 +165,7 @@ func (r *run) keep(at mark, numbers []int64) {
 		r.made = nil
 		return
 	}
-	r.made.marks = append(r.made.marks, at)
+	r.made.marks = append(r.made.marks, r.at)
 	r.made.numbers = append(r.made.numbers, numbers)
 }
 
@@ -196,17 +193,15 @@ func (r *run) note() {
 		return
 	}
 	r.noteSizes()
-	if !r.slab.closed {
-		r.past.mu.Lock()
-		r.past.slab = r.slab.wanted
-		r.past.mu.Unlock()
-	}
-	if r.made == nil || !r.waited {
-		return
-	}
 	r.past.mu.Lock()
 	defer r.past.mu.Unlock()
-	if !r.past.unlike {
+	if !r.slab.closed {
+		r.past.slab = r.slab.wanted
+	}
+	if r.past.lasts {
+		r.past.launches = r.states.likely()
+	}
+	if r.made != nil && r.waited && !r.past.unlike {
 		r.past.recording = r.made
 	}
 }

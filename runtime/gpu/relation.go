@@ -123,20 +123,15 @@ func (r *relation) clear(ctx context.Context) error {
 	return nil
 }
 
-// release empties the relation and frees its memory.
-func (r *relation) release(ctx context.Context) error {
+// release frees the memory of a relation that is not filled again.
+func (r *relation) release() error {
 	if r.gauge < 0 {
 		return nil
 	}
 	r.reach()
 	r.full, r.old, r.behind, r.capacity = 0, 0, false, 0
+	r.most, r.dirty = 0, false
 	r.generation++
-	if r.most > 0 {
-		r.most, r.dirty = 0, false
-		if err := r.run.control.set(ctx, r.gauge, 0); err != nil {
-			return err
-		}
-	}
 	for _, c := range r.cols {
 		if err := r.run.free(&c.data); err != nil {
 			return err
@@ -166,7 +161,9 @@ func growth(bytes int64) int64 {
 // grows, and sets the limit so that the slack, of what blocks may have begun, is
 // always left. It wants to have room for the expected rows, and for what an earlier run
 // needed in the end: a relation that grows has the device waited for.
-func (r *relation) makeRoom(ctx context.Context, slack, expected int64) error {
+//
+// A launch that adds at most so many rows needs no limit if there is room for all.
+func (r *relation) makeRoom(ctx context.Context, slack, most, expected int64) error {
 	r.reached.slack = max(r.reached.slack, slack)
 	room := func() int64 {
 		if r.set == nil {
@@ -195,6 +192,9 @@ func (r *relation) makeRoom(ctx context.Context, slack, expected int64) error {
 	}
 	limit := int64(unlimited)
 	if n := room(); n < maxRows {
+		if r.limit <= n && r.most+most <= r.limit || r.limit == unlimited && r.most+most <= n {
+			return nil
+		}
 		limit = n - slack
 	}
 	if limit == r.limit {

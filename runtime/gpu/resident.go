@@ -29,6 +29,8 @@ type residency struct {
 	cols    map[columnKey]*resident
 	indexes map[indexKey]*resident
 	clock   int64
+	// dropping counts what was taken out of the tables and is about to be freed.
+	dropping sync.WaitGroup
 }
 
 // resident is a column on the device, or an index.
@@ -222,10 +224,24 @@ func (y *residency) drop(key columnKey) {
 			unused = append(unused, x)
 		}
 	}
+	y.dropping.Add(len(unused))
 	y.mu.Unlock()
 	for _, x := range unused {
 		y.free(x)
+		y.dropping.Done()
 	}
+}
+
+// close frees everything. No run is at work.
+func (y *residency) close() error {
+	for y.evict(1 << 62) {
+	}
+	y.dropping.Wait() // the collector may be at work
+	var err error
+	if y.stream != nil {
+		err = errors.Join(y.stream.Synchronize(context.Background()), y.stream.Close())
+	}
+	return errors.Join(err, y.stage.close())
 }
 
 // evict frees what no run uses until so many bytes are free. It reports whether it has

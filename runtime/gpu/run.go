@@ -34,12 +34,13 @@ type run struct {
 	retired   []*resident              // of residents, indexes that are not needed again
 	found     map[columnKey]*resident
 
-	slab            slab
-	states, scratch buffer
-	arrived         map[*relation][][]byte // outputs that were copied together, nil before
-	words           []int64                // of the launch at hand
-	owned           map[cuda.Pointer]int64
-	held, peak      int64
+	slab       slab
+	states     states
+	scratch    buffer
+	arrived    map[*relation][][]byte // outputs that were copied together, nil before
+	words      []int64                // of the launch at hand
+	owned      map[cuda.Pointer]int64
+	held, peak int64
 	meter
 }
 
@@ -86,7 +87,11 @@ func (r *run) allocate() error {
 	if err := r.control.start(r.engine.mem, r.logged()); err != nil {
 		return err
 	}
-	return r.openSlab(r.past.slabBytes())
+	slab, launches := r.past.expected()
+	if err := r.openSlab(slab); err != nil {
+		return err
+	}
+	return r.expectLaunches(launches)
 }
 
 // isLoaded reports whether the relation is facts.
@@ -147,7 +152,7 @@ func (r *run) Free(v harmony.Managed, again bool) error {
 		if again {
 			return rel.clear(r.ctx)
 		}
-		return rel.release(r.ctx)
+		return rel.release()
 	case *harmony.Index:
 		if !again {
 			return r.indexes[v].free()
@@ -157,7 +162,7 @@ func (r *run) Free(v harmony.Managed, again bool) error {
 		if again {
 			return g.clear(r.ctx)
 		}
-		return g.free(r.ctx)
+		return g.free()
 	}
 	return nil
 }
@@ -205,7 +210,7 @@ func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int
 	if _, err := to.rows(r.ctx); err != nil {
 		return err
 	}
-	if err := to.makeRoom(r.ctx, int64(n), int64(n)); err != nil {
+	if err := to.makeRoom(r.ctx, int64(n), int64(n), int64(n)); err != nil {
 		return err
 	}
 	words := make([]int64, n)
