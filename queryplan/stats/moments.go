@@ -97,8 +97,8 @@ func (e *Estimate) sampledMoments(x *queryplan.ColRef) (m Moments, ok bool) {
 		}
 		of := v.table.Sample.evaluate(over)
 		n, sum, squares := 0.0, 0.0, 0.0
-		for i, value := range of.values {
-			if q, isNumber := quantity(value); isNumber && v.rows.has(i) && of.has.has(i) {
+		for i, q := range of.quantities {
+			if v.rows.has(i) && of.has.has(i) {
 				n, sum, squares = n+1, sum+q, squares+q*q
 			}
 		}

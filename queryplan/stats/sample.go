@@ -70,6 +70,8 @@ const fewValues = 64
 type evaluated struct {
 	values []scalar.Value // nil of a condition
 	has    rowSet         // where it has a value; of a condition, where it is true
+	// quantities are what the values stand for, of numbers and of points in time.
+	quantities []float64
 }
 
 // rowSet is a set of a sample's rows.
@@ -156,6 +158,9 @@ func (s *Sample) evaluate(e queryplan.Expr) *evaluated {
 	if !condition {
 		out.values = make([]scalar.Value, len(s.Rows))
 	}
+	if e.Type().IsNumeric() || e.Type().Kind == scalar.Datetime {
+		out.quantities = make([]float64, len(s.Rows))
+	}
 	type place struct {
 		link   *link
 		column int
@@ -183,6 +188,9 @@ func (s *Sample) evaluate(e queryplan.Expr) *evaluated {
 		out.has.add(i)
 		if !condition {
 			out.values[i] = v
+		}
+		if out.quantities != nil {
+			out.quantities[i], _ = quantity(v)
 		}
 	}
 	if s.held == nil || len(s.held) >= maxHeld {
