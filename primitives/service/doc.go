@@ -32,7 +32,8 @@
 //	bits        17 G/s at random into 512 MB, 100 G/s into 8 MB or in order
 //	sort        52 G keys/s a pass, each with a payload
 //
-// A launch that has little to do takes 5 µs.
+// A launch that has little to do takes 5 µs. The kernels that make keys, select and move
+// rows were not measured.
 //
 // Not done: a scan's blocks wait for each other's sums with nothing else under way;
 // words of a next tile, loaded ahead, would bring it nearer to the rate of a copy.

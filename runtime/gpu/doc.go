@@ -11,7 +11,8 @@
 // memory that one command gives back the next one takes, and the host waits only where
 // it has to know a number: how many tuples a relation has, whether a table is full. For
 // that, all numbers of a run lie together in one block of the device's memory, which is
-// copied to pinned memory of the host.
+// copied to pinned memory of the host. A run over facts that an earlier one has seen takes
+// the numbers of that one, and waits for its results alone (recall.go).
 //
 // # Memory
 //
@@ -19,5 +20,15 @@
 // sets, indexes and groups have room for what a launch may add, so that kernels never
 // run out of it in the middle of a tile: a kernel that finds a gauge past its limit
 // leaves its position in its state, and goes on after the table was made larger. Columns
-// of facts are kept on the device from run to run as long as there is room.
+// of facts, and indexes over them, are kept on the device from run to run as long as there
+// is room.
+//
+// # Orders
+//
+// Many tuples are numbered, cut to the first ones or tested for equal keys on the device, by
+// the service kernels that sort: few are copied and left to package order, as are those with
+// strings whose dictionary is not sorted.
+//
+// Not done: a first run waits wherever it has to know a number; keys that grow in a loop are
+// tested on the host.
 package gpu
