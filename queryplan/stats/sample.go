@@ -68,8 +68,11 @@ const fewValues = 64
 
 // evaluated is an expression over the rows of a sample.
 type evaluated struct {
-	values []scalar.Value // nil of a condition
-	has    rowSet         // where it has a value; of a condition, where it is true
+	has rowSet // where it has a value; of a condition, where it is true
+	// ids are equal where values are, counting from 0, and each is the value of an id;
+	// both nil of a condition.
+	ids  []int32
+	each []scalar.Value
 	// quantities are what the values stand for, of numbers and of points in time.
 	quantities []float64
 }
@@ -156,7 +159,7 @@ func (s *Sample) evaluate(e queryplan.Expr) *evaluated {
 	condition := e.Type().Kind == scalar.Boolean
 	out := &evaluated{has: newRowSet(len(s.Rows))}
 	if !condition {
-		out.values = make([]scalar.Value, len(s.Rows))
+		out.ids = make([]int32, len(s.Rows))
 	}
 	if e.Type().IsNumeric() || e.Type().Kind == scalar.Datetime {
 		out.quantities = make([]float64, len(s.Rows))
@@ -173,22 +176,31 @@ func (s *Sample) evaluate(e queryplan.Expr) *evaluated {
 		rows = rows.and(s.links[at].found)
 	}
 	i := 0
-	lookup := func(name string) scalar.Value {
+	value := prepared(e, func(name string) func() scalar.Value {
 		p := places[name]
-		return p.link.table.Sample.Data.Value(p.column, p.link.rows[i])
-	}
+		data := p.link.table.Sample.Data
+		return func() scalar.Value { return data.Value(p.column, p.link.rows[i]) }
+	})
+	seen := map[scalar.Value]int32{}
 	for ; i < len(s.Rows); i++ {
 		if !rows.has(i) {
 			continue
 		}
-		v, ok := queryplan.Eval(e, lookup)
+		v, ok := value()
 		if !ok || condition && !v.Bool() {
 			continue
 		}
 		out.has.add(i)
-		if !condition {
-			out.values[i] = v
+		if condition {
+			continue
 		}
+		id, again := seen[v]
+		if !again {
+			id = int32(len(out.each))
+			seen[v] = id
+			out.each = append(out.each, v)
+		}
+		out.ids[i] = id
 		if out.quantities != nil {
 			out.quantities[i], _ = quantity(v)
 		}
@@ -396,33 +408,35 @@ func (e *Estimate) sampledExpr(x queryplan.Expr, most float64) (c ColumnEstimate
 			// Too few are left to tell: the values are at most those of the whole table.
 			rows, n = of.has, of.has.count()
 		}
-		seen := map[scalar.Value]int{}
-		for i, value := range of.values {
-			if !rows.has(i) || !of.has.has(i) {
+		times := make([]int, len(of.each))
+		for i, id := range of.ids {
+			if rows.has(i) && of.has.has(i) {
+				times[id]++
+			}
+		}
+		seen, once := 0, 0
+		for id, k := range times {
+			if k == 0 {
 				continue
 			}
-			seen[value]++
-			if n, isNumber := number(value); isNumber {
-				if !c.HasRange {
-					c.Min, c.Max, c.HasRange = n, n, true
-				}
-				c.Min, c.Max = min(c.Min, n), max(c.Max, n)
-			}
-		}
-		if len(seen) == 0 {
-			continue
-		}
-		once := 0
-		for _, n := range seen {
-			if n == 1 {
+			if seen++; k == 1 {
 				once++
 			}
+			if x, isNumber := number(of.each[id]); isNumber {
+				if !c.HasRange {
+					c.Min, c.Max, c.HasRange = x, x, true
+				}
+				c.Min, c.Max = min(c.Min, x), max(c.Max, x)
+			}
+		}
+		if seen == 0 {
+			continue
 		}
 		// Values seen once stand for those that were not seen, too (the guaranteed-error
 		// estimator: Charikar, Chaudhuri, Motwani, Narasayya, PODS 2000), and the ends of
 		// the range are not seen then.
 		scale := math.Sqrt(max(1, e.Rows/float64(n)))
-		c.Distinct = min(max(1, most), float64(len(seen)-once)+scale*float64(once))
+		c.Distinct = min(max(1, most), float64(seen-once)+scale*float64(once))
 		c.HasRange = c.HasRange && once == 0
 		return c, true
 	}
@@ -476,4 +490,57 @@ func viewsOf(views []*view, e *Estimate) []*view {
 		out[i] = &with
 	}
 	return out
+}
+
+// prepared makes a function of an expression that computes it as queryplan.Eval does,
+// many times; column returns what reads a column.
+func prepared(e queryplan.Expr, column func(name string) func() scalar.Value) func() (scalar.Value, bool) {
+	switch e := e.(type) {
+	case *queryplan.ColRef:
+		read := column(e.Col.Name)
+		return func() (scalar.Value, bool) { return read(), true }
+	case *queryplan.Call:
+		if like := preparedLike(e); like != nil {
+			text := prepared(e.Args[0], column)
+			return func() (scalar.Value, bool) {
+				v, ok := text()
+				return scalar.OfBool(ok && like(v.Str())), ok
+			}
+		}
+		inputs := make([]func() (scalar.Value, bool), len(e.Args))
+		for i, a := range e.Args {
+			inputs[i] = prepared(a, column)
+		}
+		args := make([]scalar.Value, len(e.Args))
+		return func() (scalar.Value, bool) {
+			for i, input := range inputs {
+				v, ok := input()
+				if !ok {
+					return scalar.OfBool(false), e.Func.Name == "holds"
+				}
+				args[i] = v
+			}
+			return e.Func.Eval(e.Result, args)
+		}
+	}
+	return func() (scalar.Value, bool) {
+		return queryplan.Eval(e, func(string) scalar.Value { return scalar.Value{} })
+	}
+}
+
+// preparedLike compiles the pattern of a match with a constant one; nil if e is none.
+func preparedLike(e *queryplan.Call) func(text string) bool {
+	if e.Func.Name != "string:like" && e.Func.Name != "string:notlike" {
+		return nil
+	}
+	c, ok := e.Args[1].(*queryplan.Const)
+	if !ok {
+		return nil
+	}
+	like, err := scalar.CompileLike(c.Value.Str())
+	if err != nil {
+		return nil
+	}
+	want := e.Func.Name == "string:like"
+	return func(text string) bool { return like.Match(text) == want }
 }
