@@ -391,7 +391,7 @@ func (p *program) bind(ctx context.Context, prog *woven.Program, facts *store.Da
 	if found := p.boundTo(key); found != nil { // another run was faster
 		return found, nil
 	}
-	made := &boundFacts{facts: key, bound: bound, past: past{hints: newHints(), lasts: true}}
+	made := &boundFacts{facts: key, bound: bound, past: past{hints: newHints(), lasts: repeats(prog.Graph)}}
 	p.bounds = append([]*boundFacts{made}, p.bounds...)
 	if len(p.bounds) > keptBounds {
 		p.bounds = p.bounds[:keptBounds]

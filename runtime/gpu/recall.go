@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"sync"
+
+	"github.com/redfoxdb/redfox/harmony"
 )
 
 // A program makes the same tuples of the same facts in every run, so that all numbers that
@@ -16,7 +18,7 @@ import (
 // past is what runs of a program over facts leave to later ones.
 type past struct {
 	hints *hints
-	lasts bool // the facts stay as they are
+	lasts bool // facts and functions stay as they are
 
 	mu        sync.Mutex
 	recording *recording // of the last run that has waited, nil if there is none
@@ -57,6 +59,18 @@ const mostLogged = 1 << 20
 
 // errOtherPast is a number that is not what it was in the run before.
 var errOtherPast = errors.New("the device does not repeat what it did with the same facts")
+
+// repeats reports whether a program computes the same in every run.
+func repeats(p *harmony.Program) bool {
+	for _, k := range p.Kernels() {
+		for _, s := range k.Stages {
+			if m, ok := s.(*harmony.Map); ok && m.Func.Volatile {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 // remember begins a run that may follow others.
 func (r *run) remember(p *past) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
@@ -146,5 +147,17 @@ func TestRecallOfOtherFacts(t *testing.T) {
 	}
 	if last > 2 {
 		t.Errorf("%d waits of the last runs", last)
+	}
+}
+
+// TestRecallOfNow has a program whose tuples depend on the time leave nothing behind.
+func TestRecallOfNow(t *testing.T) {
+	plan, db := enginetest.Stored(t, "r(x) -> int(x).\nlate(x) <- r(x), datetime:now[] > #2000-01-01#.\n", oracle.Facts{"r": {{scalar.OfInt(scalar.IntType, 1)}}})
+	e, _ := card{small: true}.open(t)
+	for range 3 {
+		waits(t, e, plan, db)
+	}
+	if all := pasts(e); len(all) != 1 || all[0].recording != nil {
+		t.Errorf("%d pasts: %+v", len(all), all)
 	}
 }
