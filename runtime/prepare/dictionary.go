@@ -1,6 +1,9 @@
 package prepare
 
 import (
+	"strconv"
+	"sync"
+
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -13,7 +16,13 @@ type Dictionary struct {
 	// ones.
 	Grows bool
 	remap map[*store.Dict][]uint32
+
+	mu      sync.Mutex
+	recoded map[*store.Column]*store.Column // short columns, for other programs
 }
+
+// maxRecoded is the size in bytes up to which a dictionary keeps what it recoded.
+const maxRecoded = 16 << 20
 
 // NewDictionary returns the dictionary of a domain: of the strings of the
 // dictionaries that loaded columns have, each of which is given once, and of
@@ -29,7 +38,7 @@ func NewDictionary(loaded []*store.Dict, constants []string, grows bool) *Dictio
 		// Only an empty dictionary is equal to an empty one.
 		merged = store.NewDict(nil)
 	}
-	d := &Dictionary{Dict: merged, Grows: grows, remap: map[*store.Dict][]uint32{}}
+	d := &Dictionary{Dict: merged, Grows: grows, remap: map[*store.Dict][]uint32{}, recoded: map[*store.Column]*store.Column{}}
 	for i, dict := range dicts {
 		d.remap[dict] = remaps[i]
 	}
@@ -40,7 +49,29 @@ func NewDictionary(loaded []*store.Dict, constants []string, grows bool) *Dictio
 // and whether its entries had to be copied for that.
 func (d *Dictionary) Recode(c *store.Column) (recoded *store.Column, copied bool) {
 	remap := d.remap[c.Dict]
-	return c.WithDict(d.Dict, remap), remap != nil
+	if remap == nil {
+		return c.WithDict(d.Dict, nil), false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if recoded = d.recoded[c]; recoded == nil {
+		recoded = c.WithDict(d.Dict, remap)
+		if c.Bytes() <= maxRecoded {
+			d.recoded[c] = recoded
+		}
+	}
+	return recoded, true
+}
+
+// extended returns the dictionary of a loaded one's strings and of constants, which
+// the loaded one keeps for other programs.
+func extended(loaded *store.Dict, constants []string) *Dictionary {
+	key := "with"
+	for _, s := range constants {
+		key += " " + strconv.Quote(s)
+	}
+	d, _ := loaded.Derived(key, func() (any, error) { return NewDictionary([]*store.Dict{loaded}, constants, false), nil })
+	return d.(*Dictionary)
 }
 
 // Bounds returns the range of the codes.

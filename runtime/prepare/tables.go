@@ -41,7 +41,11 @@ func (s *settler) settle(d *domain.Domain) error {
 		}
 		add(s.Tables[t].Column)
 	}
-	s.dictionaries[d.ID] = NewDictionary(dicts, d.Consts, d.Grows)
+	if len(dicts) == 1 && !d.Grows {
+		s.dictionaries[d.ID] = extended(dicts[0], d.Consts)
+	} else {
+		s.dictionaries[d.ID] = NewDictionary(dicts, d.Consts, d.Grows)
+	}
 	return nil
 }
 
