@@ -369,22 +369,11 @@ func matchGroups(n queryplan.Node, on []queryplan.Rename, restrict func(in query
 // apply computes the part into a temporary and restricts the consumers that this makes
 // cheaper.
 func (f *fewTuples) apply(r *restricter) queryplan.Node {
-	few := &queryplan.Var{Name: r.names.Fresh("few"), Kind: queryplan.Temp, Limit: -1}
-	tree := f.tree
-	cols := tree.Columns()
-	// A key that is known stands first.
-	few.Keys = len(cols)
-	if keys := queryplan.Keys(tree); len(keys) > 0 && len(keys[0]) > 0 {
-		few.Keys, few.Unique = len(keys[0]), true
-		slices.SortStableFunc(cols, func(a, b queryplan.Column) int {
-			return boolInt(!slices.Contains(keys[0], a.Name)) - boolInt(!slices.Contains(keys[0], b.Name))
-		})
-	}
-	few.Cols = cols
+	few, assign := newTemporary(r.names.Fresh("few"), f.tree)
 	r.Vars = append(r.Vars, few)
-	r.before = append(r.before, &queryplan.Assign{Var: few, Node: withColumns(tree, cols)})
-	scan := &queryplan.Scan{Var: few, Names: make([]string, len(cols))}
-	for i, c := range cols {
+	r.before = append(r.before, assign)
+	scan := &queryplan.Scan{Var: few, Names: make([]string, len(few.Cols))}
+	for i, c := range few.Cols {
 		scan.Names[i] = c.Name
 	}
 
@@ -428,6 +417,21 @@ func (f *fewTuples) apply(r *restricter) queryplan.Node {
 		}
 	}
 	return rest.assemble(leftDeep(len(rest.rels)), site{})
+}
+
+// newTemporary returns a temporary of a name for what a tree yields, and the command
+// that fills it. A key that is known stands first.
+func newTemporary(name string, tree queryplan.Node) (*queryplan.Var, queryplan.Command) {
+	cols := tree.Columns()
+	v := &queryplan.Var{Name: name, Kind: queryplan.Temp, Keys: len(cols), Limit: -1}
+	if keys := queryplan.Keys(tree); len(keys) > 0 && len(keys[0]) > 0 {
+		v.Keys, v.Unique = len(keys[0]), true
+		slices.SortStableFunc(cols, func(a, b queryplan.Column) int {
+			return boolInt(!slices.Contains(keys[0], a.Name)) - boolInt(!slices.Contains(keys[0], b.Name))
+		})
+	}
+	v.Cols = cols
+	return v, &queryplan.Assign{Var: v, Node: withColumns(tree, cols)}
 }
 
 func boolInt(b bool) int {

@@ -1,0 +1,250 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+var scanOnceForGroups = &Pass{
+	Name: "ScanOnceForGroups",
+	Reason: "Tuples that are compared with an aggregate of their own group, where only some groups are made, are read " +
+		"once: those of these groups go into a temporary, and both the aggregate and what it is compared with are made of it.",
+	Unless: "What restricts the groups looks at other columns than those they are made by, or may match a tuple twice; " +
+		"or nothing says that much is left out.",
+	Before: "unique join p\n  scan item(_, p, q)\n  aggregate [p] a: int = max(r)\n    unique semi join p\n      scan item(_, p, r)\n      filter eq(b, 5)\n        scan part(p, b)",
+	After: "assign grouped\n  unique semi join p\n    scan item(_, p, q)\n    filter eq(b, 5)\n      scan part(p, b)\n\n" +
+		"unique join p\n  scan grouped(p, q)\n  aggregate [p] a: int = max(r)\n    scan grouped(p, r)",
+	Source: "window aggregation in place of a correlated subquery: Zuzarte et al., WinMagic, SIGMOD 2003",
+	run: func(p *program) error {
+		loop := loops(p.Plan)
+		s := &scanSharer{program: p, est: stats.NewEstimator(p.Plan, p.catalog), names: queryplan.VarNames(p.Plan)}
+		for _, b := range p.Blocks {
+			if loop[b] != nil {
+				continue
+			}
+			var cmds []queryplan.Command
+			for _, c := range b.Cmds {
+				if n := queryplan.CommandNode(c); n != nil {
+					s.before = nil
+					if m := eachConjunction(n, rootSite(c), s.share); m != n {
+						c = queryplan.WithNode(c, m)
+					}
+					cmds = append(cmds, s.before...)
+				}
+				cmds = append(cmds, c)
+			}
+			b.Cmds = cmds
+		}
+		return nil
+	},
+}
+
+// leastScanned is the number of tuples from which on reading them once is worth a
+// temporary. Tests lower it.
+var leastScanned = 10000.0
+
+type scanSharer struct {
+	*program
+	est    *stats.Estimator
+	names  *queryplan.Names
+	before []queryplan.Command
+}
+
+// share is called for each conjunction, inner ones first.
+func (s *scanSharer) share(n queryplan.Node, at site) queryplan.Node {
+	if !hasGroups(n) {
+		return n
+	}
+	c := flatten(n)
+	if at.want != nil {
+		c.out = slices.DeleteFunc(c.out, func(r queryplan.Rename) bool { return !slices.Contains(at.want, r.To) })
+	}
+	for i, rel := range c.rels {
+		groups, names := groupsOf(rel)
+		if groups == nil {
+			continue
+		}
+		for j, other := range c.rels {
+			if scan, ok := other.(*queryplan.Scan); ok && isStored(scan) {
+				if s.together(c, i, j, groups, names, scan) {
+					return c.assemble(leftDeep(len(c.rels)), site{})
+				}
+			}
+		}
+	}
+	return n
+}
+
+// isStored reports whether a scan reads facts.
+func isStored(s *queryplan.Scan) bool {
+	return s.Var.Kind == queryplan.Input || s.Var.Kind == queryplan.Table
+}
+
+// groupsOf returns the aggregate that a relation of a conjunction is, and under which
+// name the relation shows each of its columns.
+func groupsOf(n queryplan.Node) (*queryplan.Aggregate, map[string]string) {
+	shown := map[string]string{}
+	switch n := n.(type) {
+	case *queryplan.Aggregate:
+		for _, name := range columnNames(n) {
+			shown[name] = name
+		}
+		return n, shown
+	case *queryplan.Project:
+		if a, ok := n.Input.(*queryplan.Aggregate); ok {
+			for _, r := range n.Cols {
+				shown[r.From] = r.To
+			}
+			return a, shown
+		}
+	}
+	return nil, nil
+}
+
+// together makes relation j of a conjunction, a scan, and the groups that relation i is
+// of one temporary, if these are groups of some tuples of the same variable.
+func (s *scanSharer) together(c *conjunction, i, j int, groups *queryplan.Aggregate, names map[string]string, scan *queryplan.Scan) bool {
+	in := flatten(project(groups.Input, identity(aggregated(groups))))
+	at := slices.IndexFunc(in.rels, func(r queryplan.Node) bool {
+		own, ok := r.(*queryplan.Scan)
+		return ok && own.Var == scan.Var
+	})
+	if at < 0 || len(in.rels)+len(in.semis)+len(in.conds) == 1 {
+		return false
+	}
+	own := in.rels[at].(*queryplan.Scan)
+	// The columns that groups are made by and that are the same in both.
+	to := map[string]string{} // names there to names here
+	for k, name := range own.Names {
+		for _, o := range in.out {
+			if name != "" && o.From == name && slices.Contains(groups.By, o.To) && names[o.To] != "" && names[o.To] == scan.Names[k] {
+				to[name] = scan.Names[k]
+			}
+		}
+	}
+	if len(to) == 0 || !s.restrictsBy(in, at, to) {
+		return false
+	}
+	// The temporary has the columns of both scans.
+	both := slices.Clone(scan.Names)
+	for k, name := range own.Names {
+		if name != "" && both[k] == "" {
+			both[k] = c.names.Fresh(name)
+		}
+	}
+	part := s.restricted(c, in, at, to, &queryplan.Scan{Var: scan.Var, Version: scan.Version, Names: both})
+	if rows := s.est.Rows(scan); rows < leastScanned || s.est.Rows(part) > mostLeft*rows {
+		return false
+	}
+	v, assign := newTemporary(s.names.Fresh("grouped"), part)
+	s.Vars = append(s.Vars, v)
+	s.before = append(s.before, assign)
+	here, there := make([]string, len(v.Cols)), make([]string, len(v.Cols))
+	for k, col := range v.Cols {
+		pos := slices.Index(both, col.Name)
+		here[k], there[k] = scan.Names[pos], own.Names[pos]
+	}
+	c.rels[j] = &queryplan.Scan{Var: v, Names: here}
+	input := &conjunction{rels: []queryplan.Node{&queryplan.Scan{Var: v, Names: there}}, maps: in.maps, out: in.out, names: in.names}
+	made := &queryplan.Aggregate{Input: input.assemble(leftDeep(1), site{}), By: groups.By, Aggs: groups.Aggs}
+	var cols []queryplan.Rename
+	for _, name := range columnNames(made) {
+		if names[name] != "" {
+			cols = append(cols, queryplan.Rename{From: name, To: names[name]})
+		}
+	}
+	c.rels[i] = project(made, cols)
+	return true
+}
+
+// restrictsBy reports whether all that a conjunction asks of the tuples of its relation
+// at is about the given columns of it, whether each tuple comes out once at most, and
+// whether the result shows nothing that the others have.
+func (s *scanSharer) restrictsBy(in *conjunction, at int, by map[string]string) bool {
+	own := columnNames(in.rels[at])
+	free := func(names []string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(own, name) && by[name] == "" })
+	}
+	computed := map[string]bool{}
+	bounds := s.catalog.Bounds(in.rels[at])
+	for _, m := range in.maps {
+		// Computed columns are for the aggregate: they are made behind the temporary.
+		if !containsAll(own, queryplan.ExprColumns(m.Expr)) || !stats.AlwaysFits(m.Expr, bounds) || in.sources()[m.Name] > 1 {
+			return false
+		}
+		computed[m.Name] = true
+	}
+	for _, o := range in.out {
+		if !computed[o.From] && !slices.Contains(own, o.From) {
+			return false
+		}
+	}
+	asks := func(names []string) bool {
+		return free(names) && !slices.ContainsFunc(names, func(name string) bool { return computed[name] })
+	}
+	for _, cond := range in.conds {
+		if !asks(queryplan.ExprColumns(cond)) {
+			return false
+		}
+	}
+	for _, x := range in.semis {
+		if !asks(columnNames(x.right)) {
+			return false
+		}
+	}
+	have, left := slices.Clone(own), len(in.rels)-1
+	done := make([]bool, len(in.rels))
+	for again := true; again; {
+		again = false
+		for i, r := range in.rels {
+			cols := columnNames(r)
+			if i == at || done[i] || !free(cols) {
+				continue
+			}
+			if on := intersect(cols, have); len(on) > 0 && queryplan.IsKey(r, on) {
+				done[i], again = true, true
+				have = append(have, cols...)
+				left--
+			}
+		}
+	}
+	return left == 0
+}
+
+// restricted returns the tuples of a scan that the others of a conjunction leave, under
+// the names of another one.
+func (s *scanSharer) restricted(c, in *conjunction, at int, to map[string]string, scan *queryplan.Scan) queryplan.Node {
+	name := func(old string) string {
+		if to[old] == "" {
+			to[old] = c.names.Fresh(old)
+		}
+		return to[old]
+	}
+	all := func(n queryplan.Node) queryplan.Node {
+		var cols []queryplan.Rename
+		for _, col := range columnNames(n) {
+			cols = append(cols, queryplan.Rename{From: col, To: name(col)})
+		}
+		return renamed(n, cols)
+	}
+	part := &conjunction{names: c.names, rels: []queryplan.Node{scan}, out: identity(columnNames(scan))}
+	for i, r := range in.rels {
+		if i != at {
+			part.rels = append(part.rels, all(r))
+		}
+	}
+	for _, x := range in.semis {
+		part.semis = append(part.semis, semijoin{x.kind, all(x.right)})
+	}
+	for _, cond := range in.conds {
+		part.conds = append(part.conds, queryplan.RewriteExpr(cond, func(e queryplan.Expr) queryplan.Expr {
+			if ref, ok := e.(*queryplan.ColRef); ok {
+				return &queryplan.ColRef{Col: queryplan.Column{Name: name(ref.Col.Name), Type: ref.Col.Type}}
+			}
+			return e
+		}))
+	}
+	return part.assemble(leftDeep(len(part.rels)), site{})
+}
