@@ -46,6 +46,7 @@ type indexShape struct {
 	rows    float64
 	columns int     // of its key
 	size    float64 // how many keys the ranges of the columns have room for; 0 if that is not known
+	probes  float64 // how often a key is looked up
 	exists  bool    // only whether there is a key is asked
 	unique  bool    // keys do not repeat
 	// Of a key of one column:
@@ -66,7 +67,11 @@ func (x indexShape) cost() (insert, probe float64) {
 		slot = 8
 	}
 	single := x.columns == 1
-	direct := x.columns > 0 && x.size > 0 && slot*x.size <= max(row*x.rows, 32<<10)
+	dense := max(row*x.rows, 32<<10)
+	if x.probes >= x.size {
+		dense = max(dense, 4<<20)
+	}
+	direct := x.columns > 0 && x.size > 0 && slot*x.size <= dense
 	switch {
 	case x.columns == 0:
 		probe = bitCost

@@ -38,7 +38,7 @@ var (
 	// front of it to be worth its setting up.
 	leastProbes = float64(1 << 18)
 	// leastGain is the gain for each of them, on the scale of the costs.
-	leastGain = 0.5
+	leastGain = 1.0
 )
 
 type probeFilter struct{ est *stats.Estimator }
@@ -71,7 +71,7 @@ func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 	if l.Rows < leastProbes || len(on) == 0 {
 		return j
 	}
-	x := indexShape{rows: r.Rows, columns: len(on), size: 1, unique: j.Unique}
+	x := indexShape{rows: r.Rows, columns: len(on), size: 1, probes: l.Rows, unique: j.Unique}
 	for _, name := range on {
 		x.size *= keysOf(l, r, name)
 	}
@@ -86,7 +86,7 @@ func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 	var below queryplan.Node
 	for _, name := range on {
 		c, _ := queryplan.ColumnOf(j.Left, name)
-		bits := indexShape{rows: r.Rows, columns: 1, size: keysOf(l, r, name), exists: true}
+		bits := indexShape{rows: r.Rows, columns: 1, size: keysOf(l, r, name), probes: l.Rows, exists: true}
 		if c.Type.Kind != scalar.Int || bits.size == 0 || bits.size > 8*maxBits {
 			continue
 		}

@@ -397,7 +397,7 @@ func (g *joinGraph) onlyExists(r *subPlan, on, outside bitset) bool {
 // indexCost is the cost of having an index of r on the columns, from nothing, and of one
 // probe of it by l.
 func (g *joinGraph) indexCost(l, r *subPlan, on bitset, exists bool) (build, probe float64) {
-	x := indexShape{rows: r.rows, size: 1, exists: exists, unique: hasKey(r.keys, on)}
+	x := indexShape{rows: r.rows, size: 1, probes: l.rows, exists: exists, unique: hasKey(r.keys, on)}
 	whole := r.rel != nil && r.rel.whole
 	for col := range on.members {
 		x.columns++
