@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/internal/suite"
 )
 
@@ -240,6 +242,38 @@ func TestBenchPasses(t *testing.T) {
 	}
 	if changed < 3 || !strings.Contains(string(text), "| MergeAggregates | 1 |") {
 		t.Errorf("%d passes change something:\n%s", changed, text)
+	}
+}
+
+// TestBenchStopped holds that what was measured before a stop is reported, and in files.
+func TestBenchStopped(t *testing.T) {
+	s, _ := suite.Find("tpch")
+	const declared = "nation:name[n_nationkey] = n_name -> int(n_nationkey), string(n_name).\n"
+	query := func(name, text string) suite.Query {
+		return suite.Query{Name: name, Program: []suite.File{{Name: name + ".logic", Text: declared + text}}}
+	}
+	all := []suite.Query{query("q01", "_(n) <- nation:name[_] = n.\n"),
+		query("q02", "n(x) <- nation:name[x] = _.\nn(y) <- n(x), x < 2000000000, y = x + 1.\n_(x) <- n(x).\n"), query("q03", "_(n) <- nation:name[_] = n.\n")}
+	var out bytes.Buffer
+	con := &console{out: bufio.NewWriter(&out), err: io.Discard}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	dir := t.TempDir()
+	b := &bench{con: con, suite: s, all: all, queries: all, dir: filepath.FromSlash("../../" + smallTPCH), runs: 1, threads: 1, out: dir, progress: newProgress(con),
+		run: redfox.RunOptions{Engine: "go", Outputs: []string{"_"}, Progress: func(p redfox.RunProgress) {
+			if p.Iteration > 10 {
+				cancel(errInterrupted)
+			}
+		}}}
+	if err := b.do(ctx); !errors.Is(err, errInterrupted) {
+		t.Fatal(err)
+	}
+	con.out.Flush()
+	if text := out.String(); !strings.Contains(text, "│ q01   │     25 │") || !strings.Contains(text, "│ q02   │ failed │") || strings.Contains(text, "q03") {
+		t.Errorf("printed\n%s", text)
+	}
+	r := readReport(t, filepath.Join(dir, "tpch-sf0-go.json"))
+	if len(r.Queries) != 2 || r.Queries[0].Hot.Median <= 0 || r.Queries[1].Failure != "interrupted" || r.Sum != 0 {
+		t.Errorf("%+v", r)
 	}
 }
 

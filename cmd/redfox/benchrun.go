@@ -48,8 +48,8 @@ func (b *bench) do(ctx context.Context) (err error) {
 		m, err := b.measure(ctx, q)
 		var machine *suite.Error
 		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
+		case ctx.Err() != nil: // what has been measured is reported
+			m = &suite.Measurement{Query: q.Name, Failure: context.Cause(ctx).Error()}
 		case errors.As(err, &machine): // the other queries would fail, too
 			return err
 		case err != nil:
@@ -57,19 +57,28 @@ func (b *bench) do(ctx context.Context) (err error) {
 			code = max(code, b.failed(q, err))
 		}
 		b.report.Queries = append(b.report.Queries, m)
+		if ctx.Err() != nil {
+			break
+		}
 		if len(b.report.Queries) == 1 {
 			if err := b.published(); err != nil {
 				return err
 			}
 		}
 	}
+	if ctx.Err() != nil && len(b.report.Queries) < 2 {
+		return context.Cause(ctx)
+	}
 	b.measureBandwidth()
 	b.report.Finish()
 	b.report.Peak = suite.PeakMemory()
 	b.progress.done()
 	b.print()
-	if err := b.writeFiles(ctx); err != nil {
+	if err := b.writeFiles(context.WithoutCancel(ctx)); err != nil {
 		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if code != exitDone {
 		return &toldError{code}
