@@ -14,6 +14,10 @@
 // (pipeline.go): a source, stages over vectors of about two thousand rows, and a
 // sink. Run walks the control-flow graph (run.go).
 //
+// Expressions are steps over vectors (expr.go). A function of one string is looked up in
+// a table over the dictionary once many of its entries were asked for (expr_table.go);
+// what has no step of its own is evaluated row by row (expr_row.go).
+//
 // A multijoin (multijoin.go) is a source: its inputs end in tries (trie.go), which
 // workers walk variable by variable (multijoin_walk.go), each under its share of
 // the rows of one input.
