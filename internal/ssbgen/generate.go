@@ -17,7 +17,7 @@ type Options struct {
 	// Seed tells data of one scale factor apart.
 	Seed uint64
 	// Threads is how many row groups are made at once; 0 stands for one a processor. A
-	// row group takes about 150 MB while it is made.
+	// row group takes about 100 MB while it is made.
 	Threads int
 }
 
