@@ -35,15 +35,16 @@ var limitBeforeLookups = &Pass{
 	Reason: "What a key determines, such as names and addresses, is fetched for the first tuples only, once these are " +
 		"found; before that it is only asked whether it is there.",
 	Unless: "The order depends on what is fetched: it is among the columns to order by, or breaks a tie because no " +
-		"column before it determines it.",
+		"column before it determines it; or there are few tuples anyway beside those it is fetched from.",
 	Before: "topk 3 order [t desc]\n  unique join c\n    scan total(c, t)\n    scan customer(c, name)",
 	After:  "unique join c\n  topk 3 order [t desc]\n    unique semi join c\n      scan total(c, t)\n      scan customer(c, _)\n  scan customer(c, name)",
 	Source: "late materialisation: Abadi et al., ICDE 2007; Carey, Kossmann, On saying \"enough already!\" in SQL, SIGMOD 1997",
 	run: func(p *program) error {
+		est := stats.NewEstimator(p.Plan, p.catalog)
 		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
 			return queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
 				if k, ok := n.(*queryplan.TopK); ok && len(k.Group) == 0 {
-					return limitFirst(k)
+					return limitFirst(k, est)
 				}
 				return n
 			})
@@ -271,8 +272,12 @@ func intersect(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
 }
 
+// askedShare is the least share of a relation's tuples that must be looked up before it
+// is worth asking first whether they are there, which may take an index more.
+const askedShare = 0.25
+
 // limitFirst moves lookups behind a top-k.
-func limitFirst(k *queryplan.TopK) queryplan.Node {
+func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 	in := k.Input
 	dedup, isDedup := in.(*queryplan.Dedup)
 	if isDedup {
@@ -308,7 +313,11 @@ func limitFirst(k *queryplan.TopK) queryplan.Node {
 	for _, o := range c.out {
 		from[o.To] = o.From
 	}
+	rows := est.Rows(in)
 	l.settle(l.shown(), func(rel int) bool {
+		if rows < askedShare*est.Rows(l.rels[rel]) {
+			return false
+		}
 		for i, name := range sequence {
 			if slices.Contains(l.own[rel], from[name]) && !queryplan.Determines(in, sequence[:i], []string{name}) {
 				return false
