@@ -25,9 +25,9 @@ build:
 test: check build
 	$(GO) run ./internal/runtests ./...
 	@if [ -x $(PYTHON) ] && [ -d bench/data/tpch ]; then \
-	  $(GO) run ./bench -python $(PYTHON) -repeat 1 tc tpch; \
+	  $(GO) run ./bench -python $(PYTHON) -repeat 1 tc tpch ssb; \
 	else \
-	  echo "Left out: answers compared with DuckDB on TPC-H and real graphs; .ci/run installs what that needs."; \
+	  echo "Left out: answers compared with DuckDB on TPC-H, SSB and real graphs; .ci/run installs what that needs."; \
 	fi
 
 check:
