@@ -454,6 +454,13 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 		}
 	}
 	out.Cols = l.copyCols(out.Rows / max(1, l.Rows))
+	if kind == queryplan.Semi {
+		for _, name := range on {
+			c := out.column(name)
+			c.Distinct = min(c.Distinct, r.column(name).Distinct)
+			out.Cols[name] = c
+		}
+	}
 	if kind != queryplan.Inner {
 		return out
 	}

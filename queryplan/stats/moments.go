@@ -92,13 +92,17 @@ func applied(name string, args []Moments) (m Moments, ok bool) {
 func (e *Estimate) sampledMoments(x *queryplan.ColRef) (m Moments, ok bool) {
 	for _, v := range e.views {
 		over := v.expr(x)
-		if over == nil || v.n < fewValues {
+		if over == nil {
 			continue
 		}
 		of := v.table.Sample.evaluate(over)
+		rows := v.rows
+		if v.n < fewValues {
+			rows = of.has
+		}
 		n, sum, squares := 0.0, 0.0, 0.0
 		for i, q := range of.quantities {
-			if v.rows.has(i) && of.has.has(i) {
+			if rows.has(i) && of.has.has(i) {
 				n, sum, squares = n+1, sum+q, squares+q*q
 			}
 		}
