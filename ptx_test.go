@@ -25,10 +25,10 @@ func TestPTXOfQueries(t *testing.T) {
 		db      *Database
 	}
 	var all []query
-	for _, q := range tpchQueries(t) {
+	for _, q := range benchmarkQueries(t, "tpch", "wide") {
 		all = append(all, query{"tpch/" + q.name, q.compile(t, Options{}), q.db})
 	}
-	for _, q := range ssbQueries(t) {
+	for _, q := range benchmarkQueries(t, "ssb") {
 		all = append(all, query{"ssb/" + q.name, q.compile(t, Options{}), q.db})
 	}
 	for i, q := range all {
