@@ -54,7 +54,7 @@ var (
 	// mostLeft is the largest share of the tuples that may remain.
 	mostLeft = 0.25
 	// leastSaved is the least cost to save: less is not worth another kernel.
-	leastSaved = 2000.0
+	leastSaved = 20000.0
 )
 
 // restricter finds aggregates to restrict.
@@ -95,7 +95,7 @@ func (r *restricter) restrict(n queryplan.Node, at site) queryplan.Node {
 			consumers = append(consumers, consumer{node: s.right, rel: -1, at: i})
 		}
 	}
-	if len(consumers) == 0 {
+	if r.most(consumers) <= leastSaved {
 		return n
 	}
 	best, saved := (*fewTuples)(nil), leastSaved
@@ -112,6 +112,20 @@ func (r *restricter) restrict(n queryplan.Node, at site) queryplan.Node {
 		return n
 	}
 	return best.apply(r)
+}
+
+// most returns what can be saved at most.
+func (r *restricter) most(consumers []consumer) float64 {
+	most := 0.0
+	for _, x := range consumers {
+		queryplan.Walk(x.node, func(n queryplan.Node) {
+			switch n.(type) {
+			case *queryplan.Aggregate, *queryplan.Dedup:
+				most = max(most, groupCost*r.est.Rows(n.Inputs()[0]))
+			}
+		})
+	}
+	return most * float64(len(consumers))
 }
 
 // hasGroups reports whether a tree is groups or a set, up to filters and columns.
@@ -150,7 +164,7 @@ const neutral = 1.1
 func (r *restricter) fewFrom(c *conjunction, first int, consumes []bool) *fewTuples {
 	f := &fewTuples{whole: c, rels: make([]bool, len(c.rels))}
 	f.rels[first] = true
-	f.complete()
+	f.extend()
 	var added []int
 	for again := true; again; {
 		again = false
@@ -162,10 +176,11 @@ func (r *restricter) fewFrom(c *conjunction, first int, consumes []bool) *fewTup
 			if len(on) > 0 && queryplan.IsKey(rel, on) {
 				f.rels[i], again = true, true
 				added = append(added, i)
-				f.complete()
+				f.extend()
 			}
 		}
 	}
+	f.complete()
 	rows := r.est.Rows(f.tree)
 	for _, i := range slices.Backward(added) {
 		less := &fewTuples{whole: c, rels: slices.Clone(f.rels)}
@@ -178,45 +193,58 @@ func (r *restricter) fewFrom(c *conjunction, first int, consumes []bool) *fewTup
 	return f
 }
 
-// complete finds out what else of the whole can be computed with the relations of the
-// part, and puts it together.
-func (f *fewTuples) complete() {
+// extend finds out which columns there are with the relations of the part, and which of
+// them are computed.
+func (f *fewTuples) extend() {
 	c := f.whole
-	part := &conjunction{names: c.names}
-	have := map[string]bool{}
-	f.have = have
+	f.have = map[string]bool{}
 	for i, rel := range c.rels {
 		if f.rels[i] {
-			part.rels = append(part.rels, rel)
 			for _, name := range columnNames(rel) {
-				have[name] = true
+				f.have[name] = true
 			}
 		}
-	}
-	hasAll := func(names []string) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return !have[name] })
 	}
 	f.maps = make([]bool, len(c.maps))
 	for again := true; again; {
 		again = false
 		for i, m := range c.maps {
-			if used := queryplan.ExprColumns(m.Expr); !f.maps[i] && len(used) > 0 && hasAll(used) {
-				f.maps[i], again = true, true
-				part.maps = append(part.maps, m)
-				have[m.Name] = true
+			if used := queryplan.ExprColumns(m.Expr); !f.maps[i] && len(used) > 0 && f.hasAll(used) {
+				f.maps[i], f.have[m.Name], again = true, true, true
 			}
+		}
+	}
+}
+
+func (f *fewTuples) hasAll(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !f.have[name] })
+}
+
+// complete finds out what else of the whole can be computed with the relations of the
+// part, and puts it together.
+func (f *fewTuples) complete() {
+	f.extend()
+	c, part := f.whole, &conjunction{names: f.whole.names}
+	for i, rel := range c.rels {
+		if f.rels[i] {
+			part.rels = append(part.rels, rel)
+		}
+	}
+	for i, m := range c.maps {
+		if f.maps[i] {
+			part.maps = append(part.maps, m)
 		}
 	}
 	f.conds = make([]bool, len(c.conds))
 	for i, cond := range c.conds {
-		if used := queryplan.ExprColumns(cond); len(used) > 0 && hasAll(used) {
+		if used := queryplan.ExprColumns(cond); len(used) > 0 && f.hasAll(used) {
 			f.conds[i] = true
 			part.conds = append(part.conds, cond)
 		}
 	}
 	f.semis = make([]bool, len(c.semis))
 	for i, s := range c.semis {
-		if used := columnNames(s.right); len(used) > 0 && hasAll(used) && !hasGroups(s.right) {
+		if used := columnNames(s.right); len(used) > 0 && f.hasAll(used) && !hasGroups(s.right) {
 			f.semis[i] = true
 			part.semis = append(part.semis, s)
 		}
