@@ -66,8 +66,9 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database, opts E
 			return err
 		}
 		ran = res.Stats
-		annotate = profileNotes(ran.plan, ran.profile)
 		plan = ran.plan
+		expected, measured := estimates(plan, db), profileNotes(plan, ran.profile)
+		annotate = func(x any) string { return cmp.Or(expected(x), measured(x)) }
 	}
 	if _, err = io.WriteString(w, plan.Tree(annotate)); err != nil {
 		return err
