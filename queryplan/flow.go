@@ -81,22 +81,23 @@ func (f *Flow) InsertsAfter(v *Var, b *Block, i int) bool {
 	return false
 }
 
-// NeedsSet reports whether repeated tuples can reach a Derived variable: there
-// are several Inserts or one that runs again, or its tuples are not known to be
-// distinct.
+// NeedsSet reports whether repeated tuples can reach a Derived variable: an Insert
+// runs again, its tuples are not known to be distinct, or there are several Inserts
+// whose tuples are not known to differ in their keys.
 func (f *Flow) NeedsSet(v *Var) bool {
-	var only *Insert
+	var nodes []Node
+	var block *Block
 	for _, b := range f.plan.Blocks {
 		for _, c := range b.Cmds {
 			c, ok := c.(*Insert)
 			if !ok || c.Var != v {
 				continue
 			}
-			if only != nil || f.InLoop(b) {
+			if block != nil && block != b || f.InLoop(b) || len(Keys(c.Node)) == 0 {
 				return true
 			}
-			only = c
+			nodes, block = append(nodes, c.Node), b
 		}
 	}
-	return only != nil && len(Keys(only.Node)) == 0
+	return len(nodes) > 1 && !(readsSettled(block, v) && AgreeOnKey(nodes, v.Keys))
 }

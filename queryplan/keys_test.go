@@ -9,7 +9,8 @@ import (
 
 // TestKeys runs testdata/keys: "keys" prints the keys of the operator under each
 // check; "determines from=(x, y) to=(z)" prints whether the one follows from the
-// other, and "keeps var=f" whether f needs no check of its key.
+// other, and "keeps var=f" whether f needs no check of its key, and whether its tuples
+// may repeat, so that it needs a set.
 func TestKeys(t *testing.T) {
 	header := ""
 	datadriven.RunTest(t, "testdata/keys", func(t *testing.T, d *datadriven.TestData) string {
@@ -62,7 +63,7 @@ func keeps(t *testing.T, d *datadriven.TestData, text string) string {
 	d.ScanArgs(t, "var", &name)
 	for _, v := range p.Vars {
 		if v.Name == name {
-			return fmt.Sprintln(KeepsKey(p, v))
+			return fmt.Sprintf("%t, needs a set: %t\n", KeepsKey(p, v), NewFlow(p).NeedsSet(v))
 		}
 	}
 	t.Fatalf("%s: no variable %s", d.Pos, name)
