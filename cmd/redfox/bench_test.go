@@ -218,7 +218,7 @@ func TestBenchAgainstPublished(t *testing.T) {
 
 // TestBenchPasses leaves out one pass after the other.
 func TestBenchPasses(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "new")
 	o := benched(t, "tpch", "--data", smallTPCH, "--engine", "go", "--queries", "q01,q06", "--runs", "1", "--each-pass-off", "--out", dir)
 	if o.code != 0 || o.stderr != "" {
 		t.Fatalf("%v", o)

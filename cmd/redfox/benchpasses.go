@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -92,11 +91,10 @@ func (b *bench) eachPassOff(ctx context.Context) error {
 	}
 	b.progress.done()
 	write := func(w io.Writer) error { return b.writePasses(w, variants, total) }
-	if err := write(b.con.out); err != nil || b.out == "" {
+	if err := write(b.con.out); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%s-sf%s-%s-passes.md", b.suite.Name, suite.FormatScale(b.report.Scale), b.run.Engine)
-	return b.con.output(ctx, filepath.Join(b.out, name), write)
+	return b.writeFile(ctx, "-passes.md", write)
 }
 
 // baseline is a query with all passes.

@@ -142,20 +142,26 @@ func (b *bench) notes(w io.Writer) {
 
 // writeFiles writes the report, as JSON, as Markdown and as a chart, into the folder of --out.
 func (b *bench) writeFiles(ctx context.Context) error {
+	for _, file := range []struct {
+		extension string
+		write     func(io.Writer) error
+	}{{".json", b.report.WriteJSON}, {".md", b.writeMarkdown}, {".svg", b.report.WriteSVG}} {
+		if err := b.writeFile(ctx, file.extension, file.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFile writes a file into the folder of --out, if there is one. Its name says what was
+// measured, and ends as it is told.
+func (b *bench) writeFile(ctx context.Context, end string, write func(io.Writer) error) error {
 	if b.out == "" {
 		return nil
 	}
 	if err := os.MkdirAll(b.out, 0o777); err != nil {
 		return cannotWrite(b.out, err)
 	}
-	name := filepath.Join(b.out, b.suite.Name+"-sf"+suite.FormatScale(b.report.Scale)+"-"+b.report.Engine)
-	for _, file := range []struct {
-		extension string
-		write     func(io.Writer) error
-	}{{".json", b.report.WriteJSON}, {".md", b.writeMarkdown}, {".svg", b.report.WriteSVG}} {
-		if err := b.con.output(ctx, name+file.extension, file.write); err != nil {
-			return err
-		}
-	}
-	return nil
+	name := fmt.Sprintf("%s-sf%s-%s%s", b.suite.Name, suite.FormatScale(b.report.Scale), b.run.Engine, end)
+	return b.con.output(ctx, filepath.Join(b.out, name), write)
 }
