@@ -2,6 +2,8 @@ package gpu
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/enginetest"
@@ -159,5 +161,42 @@ func TestRecallOfNow(t *testing.T) {
 	}
 	if all := pasts(e); len(all) != 1 || all[0].recording != nil {
 		t.Errorf("%d pasts: %+v", len(all), all)
+	}
+}
+
+// TestRecallCancelled has the context of runs that do not wait end at some call of the
+// driver, with much work still in the stream.
+func TestRecallCancelled(t *testing.T) {
+	plan, db := enginetest.Stored(t, spread, apart(40))
+	why := errors.New("enough")
+	var left atomic.Int64
+	var stop atomic.Pointer[context.CancelCauseFunc]
+	e, d := card{small: true, Options: emulated.Options{Seed: 11, OnCall: func(string) {
+		if left.Add(-1) == 0 {
+			(*stop.Load())(why)
+		}
+	}}}.open(t)
+	waits(t, e, plan, db)
+	if n := waits(t, e, plan, db); n > 1 {
+		t.Fatalf("%d waits", n)
+	}
+	before := d.Calls()
+	check(t, "counted", e, plan, db)
+	calls := int64(0)
+	for call, n := range d.Calls() {
+		calls += int64(n - before[call])
+	}
+	for n := int64(2); n < calls; n += calls / 7 {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		stop.Store(&cancel)
+		left.Store(n)
+		if _, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db}); err != nil && err != why {
+			t.Errorf("cancelled at call %d of %d: %v", n, calls, err)
+		}
+		left.Store(0)
+		check(t, "after it", e, plan, db)
+	}
+	if p := pasts(e)[0]; p.unlike {
+		t.Error("a run that was cancelled is believed to have had other numbers")
 	}
 }
