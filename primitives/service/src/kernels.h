@@ -122,7 +122,7 @@ RF_KERNEL(rf_scan, 4)(uint64_t *counts, int64_t n, int64_t inclusive, uint64_t *
     RF_UNROLL
     for (int32_t j = 1; j < 4; j++)
       sum[4 * c + j] += sum[4 * c + j - 1];
-    uint64_t upto = scan::warp_inclusive<scan::Sum>(sum[4 * c + 3], lane);
+    uint64_t upto = scan::inclusive<scan::Sum>(sum[4 * c + 3], lane, target::WARP);
     before[c] = of_warp + upto - sum[4 * c + 3];
     of_warp += target::from_lane(upto, target::WARP - 1);
   }
