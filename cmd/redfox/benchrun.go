@@ -69,9 +69,12 @@ func (b *bench) do(ctx context.Context) (err error) {
 	if ctx.Err() != nil && len(b.report.Queries) < 2 {
 		return context.Cause(ctx)
 	}
-	b.measureBandwidth()
-	b.report.Finish()
+	// What bandwidth is measured with is not the queries' memory.
 	b.report.Peak = suite.PeakMemory()
+	if b.run.Engine != "gpu" {
+		b.report.Bandwidth = suite.Bandwidth(b.threads)
+	}
+	b.report.Finish()
 	b.progress.done()
 	b.print()
 	if err := b.writeFiles(context.WithoutCancel(ctx)); err != nil {
@@ -110,7 +113,6 @@ func (b *bench) begin() error {
 	r.Rows = map[string]int64{}
 	if b.run.Engine != "gpu" {
 		r.BandwidthBy = fmt.Sprintf("half a GiB read by %s", count(int64(b.threads), "thread"))
-		b.measureBandwidth()
 		return nil
 	}
 	devices, err := redfox.Devices()
@@ -129,15 +131,6 @@ func (b *bench) begin() error {
 	r.Device, r.Driver = devices[i].Name, "CUDA "+devices[i].Driver
 	r.Bandwidth, r.BandwidthBy = devices[i].Bandwidth, "as its maker states it"
 	return nil
-}
-
-// measureBandwidth measures that of the host's memory, if the queries run there. It is
-// called before and after them, and the better one counts: whatever else the machine does
-// comes and goes.
-func (b *bench) measureBandwidth() {
-	if b.run.Engine != "gpu" {
-		b.report.Bandwidth = max(b.report.Bandwidth, suite.Bandwidth(b.threads))
-	}
 }
 
 // startPeer starts DuckDB and loads the tables that the queries read.

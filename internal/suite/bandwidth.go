@@ -13,7 +13,7 @@ import (
 func Bandwidth(threads int) float64 {
 	const (
 		bytes  = 512 << 20
-		passes = 6
+		passes = 10
 	)
 	parts := make([][]uint64, threads)
 	for i := range parts {
