@@ -28,10 +28,10 @@ const mostStack = 2 << 20
 // column and every form of every table is long, and unrolling makes it so many times
 // longer; in the builds of indexes, which wait for atomics; over groups, whose
 // results take long code and which are seldom many; into groups that may not all
-// find a place in a block's shared memory; and where a hash table is searched, for which
-// more warps do as well as more rows a thread. Kernels that expand rows have as
-// few, and few registers: they wait for random places of memory, and want many threads
-// to do so (bench/NOTES.md).
+// find a place in a block's shared memory; where tuples are long; and where a hash table
+// is searched, for which more warps do as well as more rows a thread. Kernels that
+// expand rows have as few, and few registers: they wait for random places of memory, and
+// want many threads to do so (bench/NOTES.md).
 const fewItems = 4
 
 // fewRegisters is the most registers of a thread with which a multiprocessor runs
@@ -146,7 +146,7 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 		e := entry
 		w := &kernel{function: m.newFunction(&e, target), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: k}
 		w.schedule()
-		if target.GPU && target.Items > fewItems && (w.spillsGroups() || w.searches()) {
+		if target.GPU && target.Items > fewItems && (w.spillsGroups() || w.searches() || w.holdsMuch()) {
 			target.Items = fewItems
 			continue
 		}
@@ -228,6 +228,22 @@ func (w *kernel) emit() error {
 		w.leave(w.stop, 1)
 	}
 	return nil
+}
+
+// mostHeld is how many words of the tuples that a kernel makes a thread's registers hold,
+// two for each, beside what it needs to make them.
+const mostHeld = 56
+
+// holdsMuch reports whether the rows of a thread become tuples of more words than
+// its registers hold. What goes to groups is added column by column.
+func (w *kernel) holdsMuch() bool {
+	words := 0
+	for _, s := range w.k.Sinks {
+		if _, ok := s.(*harmony.Group); !ok {
+			words = max(words, len(harmony.SinkOperands(s)))
+		}
+	}
+	return words*w.target.Items > mostHeld
 }
 
 // searches reports whether a stage or a sink may look for keys in a hash table.
