@@ -467,7 +467,7 @@ func (e *Engine) failure(err error) error {
 			Try: "run again; if it comes back, use --engine cpu and report it"}
 	case errors.Is(err, cuda.ErrOutOfMemory):
 		return &runtime.DeviceError{Message: "the GPU is out of memory: " + err.Error(), Err: err,
-			Try: "end other programs that use it, or use --engine cpu"}
+			Try: "end other programs that use it, take another GPU with --device, or use --engine cpu"}
 	case errors.Is(err, errors.ErrUnsupported):
 		return &runtime.DeviceError{Message: err.Error(), Err: err, Try: "update the NVIDIA driver, or use --engine cpu"}
 	}
