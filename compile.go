@@ -139,11 +139,7 @@ func Compile(ctx context.Context, sources []Source, opts Options) (*Program, err
 
 func buildPlan(p *core.Program) (plan *queryplan.Plan, err error) {
 	defer recoverPhase("plan building", &err)
-	plan, err = build.Build(p)
-	if err == nil {
-		err = queryplan.Verify(plan)
-	}
-	if err != nil {
+	if plan, err = build.Build(p); err != nil {
 		return nil, &InternalError{Phase: "plan building", Err: err}
 	}
 	return plan, nil

@@ -24,11 +24,44 @@ func IsKey(n Node, cols []string) bool { return infer(n).isKey(setOf(cols)) }
 // Determines reports whether it is proved that tuples of n that agree on the
 // columns from agree on the columns to.
 func Determines(n Node, from, to []string) bool {
+	if by, ok := grouped(n); ok && setOf(from).hasAll(by) {
+		return true
+	}
 	return infer(n).closure(setOf(from)).hasAll(to)
 }
 
 // IsSet reports whether it is proved that no tuple of n is repeated.
-func IsSet(n Node) bool { return len(infer(n).keys) > 0 }
+func IsSet(n Node) bool {
+	if _, ok := grouped(n); ok {
+		return true
+	}
+	return len(infer(n).keys) > 0
+}
+
+// grouped returns the columns that are a key because groups are made by them, without
+// a look at what is aggregated, which may be a large tree.
+func grouped(n Node) (by []string, ok bool) {
+	switch n := n.(type) {
+	case *Aggregate:
+		return n.By, true
+	case *Filter:
+		return grouped(n.Input)
+	case *Project:
+		if by, ok = grouped(n.Input); !ok {
+			return nil, false
+		}
+		names := make([]string, len(by))
+		for i, name := range by {
+			at := slices.IndexFunc(n.Cols, func(c Rename) bool { return c.From == name })
+			if at < 0 {
+				return nil, false
+			}
+			names[i] = n.Cols[at].To
+		}
+		return names, true
+	}
+	return nil, false
+}
 
 // MatchesOnce reports whether it is proved that a left tuple of the join matches
 // at most one right tuple, which is what Unique says.
