@@ -47,7 +47,7 @@ var p2pNames = map[string]bool{
 
 // all returns the tokens of the file, EOF last.
 func (s *scanner) all() []token {
-	tokens := make([]token, 0, len(s.text)/2+1)
+	tokens := make([]token, 0, len(s.text)/4+16)
 	for {
 		t := s.token()
 		tokens = append(tokens, t)
