@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/redfoxdb/redfox/queryplan"
 )
 
 // TestRandomLookups groups and limits joins of a relation with others by their keys,
@@ -17,25 +15,7 @@ func TestRandomLookups(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		text := randomLookups(rng)
-		p, err := queryplan.Parse("test.plan", text)
-		if err == nil {
-			err = queryplan.Verify(p)
-		}
-		if err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, text)
-		}
-		out, trace, err := Run(p, nil, Options{Verify: true, KeepSteps: true})
-		if err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, text)
-		}
-		for _, s := range trace.Steps {
-			if s.Before != s.After {
-				changed[s.Pass]++
-			}
-		}
-		if why := disagreement(seed, p, out, nil); why != "" {
-			t.Fatalf("seed %d: %s\n%s\nbecame\n%s", seed, why, text, out)
-		}
+		rewriteRandom(t, seed, text, nil, changed)
 	}
 	for _, pass := range []string{"GroupBeforeLookups", "LimitBeforeLookups"} {
 		if changed[pass] < 20 {

@@ -161,3 +161,28 @@ func disagreement(seed uint64, before, after *queryplan.Plan, cat *stats.Catalog
 	}
 	return ""
 }
+
+// rewriteRandom runs the passes over the text of a plan that came of a seed, wants the
+// same results with them, and counts the times that each one changed something.
+func rewriteRandom(t *testing.T, seed uint64, text string, disable []string, changed map[string]int) {
+	t.Helper()
+	p, err := queryplan.Parse("test.plan", text)
+	if err == nil {
+		err = queryplan.Verify(p)
+	}
+	if err != nil {
+		t.Fatalf("seed %d: %v\n%s", seed, err, text)
+	}
+	out, trace, err := Run(p, nil, Options{Disable: disable, Verify: true, KeepSteps: true})
+	if err != nil {
+		t.Fatalf("seed %d: %v\n%s", seed, err, text)
+	}
+	for _, s := range trace.Steps {
+		if s.Before != s.After {
+			changed[s.Pass]++
+		}
+	}
+	if why := disagreement(seed, p, out, nil); why != "" {
+		t.Fatalf("seed %d: %s\n%s\nbecame\n%s", seed, why, text, out)
+	}
+}

@@ -20,24 +20,7 @@ var restrictAggregates = &Pass{
 	Source: "magic sets: Bancilhon, Maier, Sagiv, Ullman, PODS 1986; for decorrelated aggregates: Seshadri et al., SIGMOD 1996",
 	run: func(p *program) error {
 		r := &restricter{program: p, est: stats.NewEstimator(p.Plan, p.catalog), names: queryplan.VarNames(p.Plan)}
-		loop := loops(p.Plan)
-		for _, b := range p.Blocks {
-			if loop[b] != nil {
-				continue
-			}
-			var cmds []queryplan.Command
-			for _, c := range b.Cmds {
-				if n := queryplan.CommandNode(c); n != nil {
-					r.before = nil
-					if m := eachConjunction(n, rootSite(c), r.restrict); m != n {
-						c = queryplan.WithNode(c, m)
-					}
-					cmds = append(cmds, r.before...)
-				}
-				cmds = append(cmds, c)
-			}
-			b.Cmds = cmds
-		}
+		p.outsideLoops(&r.before, r.restrict)
 		return nil
 	},
 }

@@ -132,6 +132,30 @@ func runPass(pass *Pass, prog *program) (failure *PassError) {
 	return nil
 }
 
+// outsideLoops replaces each conjunction of the commands that no loop repeats, inner ones
+// first, by what f returns for it. What f appends to before are commands that run ahead of
+// the one at hand.
+func (p *program) outsideLoops(before *[]queryplan.Command, f func(n queryplan.Node, at site) queryplan.Node) {
+	loop := loops(p.Plan)
+	for _, b := range p.Blocks {
+		if loop[b] != nil {
+			continue
+		}
+		var cmds []queryplan.Command
+		for _, c := range b.Cmds {
+			if n := queryplan.CommandNode(c); n != nil {
+				*before = nil
+				if m := eachConjunction(n, rootSite(c), f); m != n {
+					c = queryplan.WithNode(c, m)
+				}
+				cmds = append(cmds, *before...)
+			}
+			cmds = append(cmds, c)
+		}
+		b.Cmds = cmds
+	}
+}
+
 // rewriteTrees replaces the operator tree of every command by what f returns
 // for it. The block and the command tell where the tree stands.
 func (p *program) rewriteTrees(f func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node) {

@@ -18,25 +18,8 @@ var scanOnceForGroups = &Pass{
 		"unique join p\n  scan grouped(p, q)\n  aggregate [p] a: int = max(r)\n    scan grouped(p, r)",
 	Source: "window aggregation in place of a correlated subquery: Zuzarte et al., WinMagic, SIGMOD 2003",
 	run: func(p *program) error {
-		loop := loops(p.Plan)
 		s := &scanSharer{program: p, est: stats.NewEstimator(p.Plan, p.catalog), names: queryplan.VarNames(p.Plan)}
-		for _, b := range p.Blocks {
-			if loop[b] != nil {
-				continue
-			}
-			var cmds []queryplan.Command
-			for _, c := range b.Cmds {
-				if n := queryplan.CommandNode(c); n != nil {
-					s.before = nil
-					if m := eachConjunction(n, rootSite(c), s.share); m != n {
-						c = queryplan.WithNode(c, m)
-					}
-					cmds = append(cmds, s.before...)
-				}
-				cmds = append(cmds, c)
-			}
-			b.Cmds = cmds
-		}
+		p.outsideLoops(&s.before, s.share)
 		return nil
 	},
 }

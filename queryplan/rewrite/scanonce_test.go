@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/redfoxdb/redfox/queryplan"
 )
 
 // TestRandomGroupComparisons joins a relation with aggregates of itself that conditions
@@ -18,29 +16,11 @@ func TestRandomGroupComparisons(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 12))
 		text := randomComparison(rng)
-		p, err := queryplan.Parse("test.plan", text)
-		if err == nil {
-			err = queryplan.Verify(p)
-		}
-		if err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, text)
-		}
 		var disable []string
 		if seed%2 == 0 {
 			disable = append(disable, "RestrictAggregates")
 		}
-		out, trace, err := Run(p, nil, Options{Disable: disable, Verify: true, KeepSteps: true})
-		if err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, text)
-		}
-		for _, s := range trace.Steps {
-			if s.Before != s.After {
-				changed[s.Pass]++
-			}
-		}
-		if why := disagreement(seed, p, out, nil); why != "" {
-			t.Fatalf("seed %d: %s\n%s\nbecame\n%s", seed, why, text, out)
-		}
+		rewriteRandom(t, seed, text, disable, changed)
 	}
 	for _, pass := range []string{"RestrictAggregates", "ScanOnceForGroups"} {
 		if changed[pass] < 20 {
