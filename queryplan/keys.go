@@ -19,23 +19,29 @@ import (
 func Keys(n Node) [][]string { return infer(n).keys }
 
 // IsKey reports whether no two tuples of n are proved to agree on cols.
-func IsKey(n Node, cols []string) bool { return infer(n).isKey(setOf(cols)) }
+func IsKey(n Node, cols []string) bool {
+	s := setOf(cols)
+	return groupsWithin(n, s) || infer(n).isKey(s)
+}
 
 // Determines reports whether it is proved that tuples of n that agree on the
 // columns from agree on the columns to.
 func Determines(n Node, from, to []string) bool {
-	if by, ok := grouped(n); ok && setOf(from).hasAll(by) {
-		return true
-	}
-	return infer(n).closure(setOf(from)).hasAll(to)
+	s := setOf(from)
+	return groupsWithin(n, s) || infer(n).closure(s).hasAll(to)
 }
 
 // IsSet reports whether it is proved that no tuple of n is repeated.
 func IsSet(n Node) bool {
-	if _, ok := grouped(n); ok {
-		return true
-	}
-	return len(infer(n).keys) > 0
+	_, ok := grouped(n)
+	return ok || len(infer(n).keys) > 0
+}
+
+// groupsWithin reports whether a result has a tuple for each group at most, of groups
+// that are made by some of the columns.
+func groupsWithin(n Node, cols *columnSet) bool {
+	by, ok := grouped(n)
+	return ok && cols.hasAll(by)
 }
 
 // grouped returns the columns that are a key because groups are made by them, without
