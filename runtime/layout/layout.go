@@ -103,42 +103,31 @@ func (p Policy) dense(g *harmony.Groups, size uint64, rows int) bool {
 	return p.RowsPerGroup > 0 && slotBytes(g) <= mostDenseBytes && size <= uint64(rows/p.RowsPerGroup)
 }
 
-// rowsRead returns for each table of groups how many rows of facts the kernels read that
-// fill it.
-func rowsRead(p *harmony.Program, f Facts) map[*harmony.Groups]int {
-	out := map[*harmony.Groups]int{}
+// rowsOfFacts returns how many rows of facts kernels read that fill each table of groups,
+// all of them together, and how many the one reads that looks for most keys in each index.
+func rowsOfFacts(p *harmony.Program, f Facts) (filling map[*harmony.Groups]int, probing map[*harmony.Index]int) {
+	filling, probing = map[*harmony.Groups]int{}, map[*harmony.Index]int{}
 	for _, k := range p.Kernels() {
 		from, ok := k.Source.(*harmony.Rows)
 		if !ok {
 			continue
 		}
 		n, loaded := f.Rows(from.Rel)
+		if !loaded {
+			continue
+		}
 		for _, s := range k.Sinks {
-			if g, ok := s.(*harmony.Group); ok && loaded {
-				out[g.To] += n
+			if g, ok := s.(*harmony.Group); ok {
+				filling[g.To] += n
 			}
 		}
-	}
-	return out
-}
-
-// rowsProbing returns for each index the most rows of facts that a kernel reads which
-// looks for keys in it.
-func rowsProbing(p *harmony.Program, f Facts) map[*harmony.Index]int {
-	out := map[*harmony.Index]int{}
-	for _, k := range p.Kernels() {
-		from, ok := k.Source.(*harmony.Rows)
-		if !ok {
-			continue
-		}
-		n, loaded := f.Rows(from.Rel)
 		for _, s := range k.Stages {
-			if probe, ok := s.(*harmony.Probe); ok && loaded {
-				out[probe.Index] = max(out[probe.Index], n)
+			if probe, ok := s.(*harmony.Probe); ok {
+				probing[probe.Index] = max(probing[probe.Index], n)
 			}
 		}
 	}
-	return out
+	return filling, probing
 }
 
 // CPU is the policy of an engine whose threads have groups of their own.
@@ -188,7 +177,7 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 	for _, r := range p.Relations {
 		l.relation(r, f)
 	}
-	probing := rowsProbing(p, f)
+	filling, probing := rowsOfFacts(p, f)
 	for _, x := range p.Indexes {
 		key := make([]interval.Interval, len(x.Key))
 		for i, c := range x.Key {
@@ -206,7 +195,6 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 		}
 		l.Indexes[x] = k
 	}
-	read := rowsRead(p, f)
 	for _, g := range p.Groups {
 		key := make([]interval.Interval, len(g.Keys))
 		for i := range g.Keys {
@@ -221,7 +209,7 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 			k.Form = abi.Direct
 		case policy.Ordered && f.Ordered(g):
 			k.Form = abi.Ordered
-		case policy.dense(g, k.Size, read[g]):
+		case policy.dense(g, k.Size, filling[g]):
 			k.Form = abi.Direct
 		}
 		l.Groups[g] = k

@@ -25,17 +25,20 @@ func (t *groupTable) growList(need int) error {
 	return t.addSlots(slots)
 }
 
-// list returns the keys of a table of form Ordered.
-func (t *groupTable) list() []uint64 { return account.Words(&t.keys.Region)[:t.gauge.cursor] }
+// list returns the keys of the groups, none where there is no room yet.
+func (t *groupTable) list() []uint64 {
+	if t.slots == 0 {
+		return nil
+	}
+	return account.Words(&t.keys.Region)[:t.gauge.cursor]
+}
 
 // settle leaves each group to one worker. The others' places are filled by their last
 // groups.
 func (g *groups) settle() {
 	lists, taken := make([][]uint64, len(g.workers)), make([][]int, len(g.workers))
 	for i, t := range g.workers {
-		if t.slots > 0 {
-			lists[i] = account.Words(&t.keys.Region)[:t.gauge.cursor]
-		}
+		lists[i] = t.list()
 	}
 	order.Common(lists, func(i, a, j, b int) {
 		into, from := g.workers[i], g.workers[j]
