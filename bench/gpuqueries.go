@@ -19,35 +19,33 @@ import (
 // tpchQueries measures TPC-H over the Parquet files of -tpch, beside DuckDB's answers
 // and times. The bars are those of scale factor 10.
 func (s *gpuSuite) tpchQueries(ctx context.Context) error {
-	names, err := tpchNames()
-	if err != nil || !s.wantsAny(names) {
+	benchmark, _ := queries.Find("tpch")
+	all, err := benchmark.Embedded()
+	if err != nil {
 		return err
+	}
+	var names []string
+	for _, q := range all {
+		names = append(names, q.Name)
+	}
+	if !s.wantsAny(names) {
+		return nil
 	}
 	if _, err := os.Stat(filepath.Join(s.tpch, "lineitem.parquet")); errors.Is(err, fs.ErrNotExist) {
 		fmt.Printf("TPC-H is left out: there is no %s\n", filepath.Join(s.tpch, "lineitem.parquet"))
 		return nil
 	}
 	bars := map[string]time.Duration{"q01": 1500 * time.Microsecond, "q06": 500 * time.Microsecond}
-	peer, err := queries.StartDuckDB(ctx, s.python, s.threads)
+	peer, err := startPeer(ctx, s.config, benchmark, s.tpch)
 	if err != nil {
 		return err
 	}
 	defer peer.Close()
-	benchmark, _ := queries.Find("tpch")
-	for _, t := range benchmark.Tables {
-		if _, err := peer.Load(s.tpch, t.Name); err != nil {
-			return err
-		}
-	}
-	for _, q := range names {
-		if !s.wants(q, true) {
+	for _, q := range all {
+		if !s.wants(q.Name, true) {
 			continue
 		}
-		sources, err := redfox.ReadSources(tpchFiles(q)...)
-		if err != nil {
-			return err
-		}
-		prog, err := redfox.Compile(ctx, sources, redfox.Options{})
+		prog, err := compileQuery(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -55,13 +53,9 @@ func (s *gpuSuite) tpchQueries(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		sql, err := os.ReadFile(testFile("tpch", "sql", q+".sql"))
+		theirs, want, err := peer.Query(q.SQL, min(s.repeat, 3), 0)
 		if err != nil {
-			return err
-		}
-		theirs, want, err := peer.Query(string(sql), min(s.repeat, 3), 0)
-		if err != nil {
-			s.fail(q, err)
+			s.fail(q.Name, err)
 			continue
 		}
 		items := int64(0)
@@ -69,12 +63,12 @@ func (s *gpuSuite) tpchQueries(ctx context.Context) error {
 			items = max(items, f.Rows)
 		}
 		j := &job{
-			name: q, program: sources, output: "_", rows: items, unit: "items",
+			name: q.Name, program: sourcesOf(q), output: "_", rows: items, unit: "items",
 			check: func(res *redfox.Result) error { return queries.SameRows(res.Rows("_"), want) },
 			peer:  fmt.Sprintf("DuckDB %s, %d threads, this machine: %s ms", peer.Version, s.threads, milli(median(theirs).Seconds())),
 		}
 		if items > 55e6 && items < 65e6 {
-			j.bar = bars[q]
+			j.bar = bars[q.Name]
 		}
 		s.measure(ctx, db, j)
 	}

@@ -77,15 +77,6 @@ func benchLatency(ctx context.Context, c config) error {
 	return nil
 }
 
-// compileQuery checks and plans a query.
-func compileQuery(ctx context.Context, q queries.Query) (*redfox.Program, error) {
-	var sources []redfox.Source
-	for _, f := range q.Program {
-		sources = append(sources, redfox.Text(f.Name, f.Text))
-	}
-	return redfox.Compile(ctx, sources, redfox.Options{})
-}
-
 // latencyTables are what is shown of several queries.
 type latencyTables struct {
 	cold, cached         []table.Row

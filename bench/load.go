@@ -33,7 +33,8 @@ func benchLoad(ctx context.Context, c config) error {
 		facts            *redfox.Facts
 	}{
 		{"TSV, two int columns", "tsv-load", tsv, peerTSV, nil, redfox.NewFacts().File("edge", tsv)},
-		{"Parquet, 9 columns of lineitem", "tpch-load", c.tpch, peerParquet, tpchFiles("q01"), redfox.NewFacts().Dir(c.tpch)},
+		{"Parquet, 9 columns of lineitem", "tpch-load", c.tpch, peerParquet,
+			[]string{testFile("tpch", "schema.logic"), testFile("tpch", "q01.logic")}, redfox.NewFacts().Dir(c.tpch)},
 	} {
 		if !c.wants(w.only, true) {
 			continue

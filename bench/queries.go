@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -19,21 +19,14 @@ func benchQueries(ctx context.Context, c config, s *queries.Suite, dir string) e
 	if err != nil {
 		return err
 	}
-	var tables []string
-	for _, t := range s.Tables {
-		tables = append(tables, t.Name)
-	}
-	peer, err := queries.StartDuckDB(ctx, c.python, c.threads)
+	peer, err := startPeer(ctx, c, s, dir)
 	if err != nil {
 		return err
 	}
 	defer peer.Close()
-	if _, err := peer.Load(dir, tables...); err != nil {
-		return err
-	}
 	engines := c.measured()
 	sums := make([]time.Duration, len(engines)+1) // the peer's is the last
-	logs := make([]float64, len(engines))         // of peer's time / ours
+	ratios := make([][]float64, len(engines))     // peer's time / ours
 	var rows []table.Row
 	for _, q := range all {
 		if !c.wants(q.Name, true) {
@@ -45,7 +38,7 @@ func benchQueries(ctx context.Context, c config, s *queries.Suite, dir string) e
 		}
 		for i, t := range m.ours {
 			sums[i] += t
-			logs[i] += math.Log(m.peer.Seconds() / t.Seconds())
+			ratios[i] = append(ratios[i], m.peer.Seconds()/t.Seconds())
 		}
 		sums[len(engines)] += m.peer
 		rows = append(rows, append(table.Row{q.Name, m.rows, seconds(m.load)}, engineCells(m.ours, m.peer)...))
@@ -53,7 +46,6 @@ func benchQueries(ctx context.Context, c config, s *queries.Suite, dir string) e
 	if len(rows) == 0 {
 		return nil
 	}
-	n := float64(len(rows))
 	total := table.Row{"all", "", ""}
 	mean := table.Row{"geometric mean", "", ""}
 	for _, t := range sums {
@@ -61,11 +53,40 @@ func benchQueries(ctx context.Context, c config, s *queries.Suite, dir string) e
 	}
 	for i := range engines {
 		total = append(total, fmt.Sprintf("%.1f", sums[len(engines)].Seconds()/sums[i].Seconds()))
-		mean = append(mean, fmt.Sprintf("%.2f", math.Exp(logs[i]/n)))
+		mean = append(mean, fmt.Sprintf("%.2f", queries.GeometricMean(ratios[i])))
 	}
 	report(fmt.Sprintf("%s from loaded columns beside DuckDB %s, %d threads, answers equal", s.Title, peer.Version, c.threads),
 		engineHeader(engines, "query", "rows", "load"), append(rows, total, mean))
 	return nil
+}
+
+// startPeer starts DuckDB with the tables of a suite.
+func startPeer(ctx context.Context, c config, s *queries.Suite, dir string) (*queries.DuckDB, error) {
+	peer, err := queries.StartDuckDB(ctx, c.python, c.threads)
+	if err != nil {
+		return nil, err
+	}
+	var tables []string
+	for _, t := range s.Tables {
+		tables = append(tables, t.Name)
+	}
+	if _, err := peer.Load(dir, tables...); err != nil {
+		return nil, errors.Join(err, peer.Close())
+	}
+	return peer, nil
+}
+
+// sourcesOf returns the program of a query.
+func sourcesOf(q queries.Query) (sources []redfox.Source) {
+	for _, f := range q.Program {
+		sources = append(sources, redfox.Text(f.Name, f.Text))
+	}
+	return sources
+}
+
+// compileQuery checks and plans a query.
+func compileQuery(ctx context.Context, q queries.Query) (*redfox.Program, error) {
+	return redfox.Compile(ctx, sourcesOf(q), redfox.Options{})
 }
 
 // queryTimes are medians of one query.

@@ -133,16 +133,14 @@ func (s *Suite) Embedded() ([]Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.read(folder, "testdata/"+s.Name)
+	return s.ReadQueries(folder, "testdata/"+s.Name)
 }
 
 // ReadQueries returns queries from a folder that is laid out as the suite's own:
 // schema.logic, which may be missing, a file of LogiQL for each query, named q and two
 // digits, and the same in SQL in the folder sql, where there may be none. The name is
 // what diagnostics call the folder.
-func (s *Suite) ReadQueries(folder fs.FS, name string) ([]Query, error) { return s.read(folder, name) }
-
-func (s *Suite) read(folder fs.FS, name string) ([]Query, error) {
+func (s *Suite) ReadQueries(folder fs.FS, name string) ([]Query, error) {
 	var schema []File
 	text, err := fs.ReadFile(folder, declarations)
 	switch {
