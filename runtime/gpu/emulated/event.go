@@ -45,26 +45,24 @@ func (c *share) newEvent(timed bool) (driver.Event, error) {
 // Close ends the event.
 func (e *event) Close() error { return e.close("cuEventDestroy", func() error { return nil }) }
 
-// own returns an event of the emulator's.
-func (s *stream) own(name string, other driver.Event) (*event, error) {
+// with does something with an event of the emulator's that is not closed.
+func (s *stream) with(name string, other driver.Event, f func(e *event)) error {
 	e, ok := other.(*event)
 	if !ok || e.ctx.primary != s.ctx.primary {
-		return nil, foreign(name, other)
-	}
-	return e, nil
-}
-
-// Record has the event happen when the stream comes to it.
-func (s *stream) Record(other driver.Event) error {
-	const name = "cuEventRecord"
-	e, err := s.own(name, other)
-	if err != nil {
-		return err
+		return foreign(name, other)
 	}
 	return s.unrecorded(name, func() error {
 		if e.isClosed() {
 			return closed(name)
 		}
+		f(e)
+		return nil
+	})
+}
+
+// Record has the event happen when the stream comes to it.
+func (s *stream) Record(other driver.Event) error {
+	return s.with("cuEventRecord", other, func(e *event) {
 		r := &record{stream: s}
 		e.line.Lock()
 		defer e.line.Unlock()
@@ -75,28 +73,18 @@ func (s *stream) Record(other driver.Event) error {
 			return nil
 		})
 		e.last = r
-		return nil
 	})
 }
 
 // Wait has later work wait for the event.
 func (s *stream) Wait(other driver.Event) error {
-	const name = "cuStreamWaitEvent"
-	e, err := s.own(name, other)
-	if err != nil {
-		return err
-	}
-	return s.unrecorded(name, func() error {
-		if e.isClosed() {
-			return closed(name)
-		}
+	return s.with("cuStreamWaitEvent", other, func(e *event) {
 		if r := e.recorded(); r != nil {
 			s.enqueue(func() error {
 				r.stream.demandUntil(r.at)
 				return r.stream.waitFor(context.Background(), r.at)
 			})
 		}
-		return nil
 	})
 }
 
