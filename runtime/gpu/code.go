@@ -83,7 +83,7 @@ func (c *code) find(symbol string) (f driver.Function, err error) {
 // loadAll puts the kernels of PTX on the device. The driver compiles one at a time of a
 // module's and several modules at once, so each kernel is a module of its own.
 func (e *Engine) loadAll(ptx string) ([]driver.Module, error) {
-	parts := split(ptx)
+	parts := SplitKernels(ptx)
 	modules, errs := make([]driver.Module, len(parts)), make([]error, len(parts))
 	todo := make(chan int, len(parts))
 	for i := range parts {
@@ -102,27 +102,30 @@ func (e *Engine) loadAll(ptx string) ([]driver.Module, error) {
 	return modules, errors.Join(errs...)
 }
 
-// split returns a module for each kernel of PTX, as LLVM writes it: after the head, with
-// the size of addresses, comes each kernel behind what it alone refers to, and ends with a
-// brace at the start of a line.
-func split(ptx string) []string {
-	const headEnd, kernelEnd = ".address_size 64\n", "\n}\n"
+// SplitKernels returns a module for each kernel of PTX, as LLVM writes it: after the head,
+// with the size of addresses, comes each kernel behind what it alone refers to, variables
+// and functions. A kernel or a function ends with a brace at the start of a line.
+func SplitKernels(ptx string) []string {
+	const headEnd, bodyEnd = ".address_size 64\n", "\n}\n"
 	at := strings.Index(ptx, headEnd)
 	if at < 0 {
 		return []string{ptx}
 	}
 	head, rest := ptx[:at+len(headEnd)], ptx[at+len(headEnd):]
 	var parts []string
-	for {
-		end := strings.Index(rest, kernelEnd)
+	for before := 0; ; { // length of the functions in rest that the next kernel calls
+		end := strings.Index(rest[before:], bodyEnd)
 		if end < 0 {
 			break
 		}
-		end += len(kernelEnd)
-		parts = append(parts, head+rest[:end])
-		rest = rest[end:]
+		body := rest[before:][:end]
+		before += end + len(bodyEnd)
+		if strings.Contains(body, ".entry ") {
+			parts = append(parts, head+rest[:before])
+			rest, before = rest[before:], 0
+		}
 	}
-	if len(parts) == 0 || strings.Contains(rest, ".entry") {
+	if len(parts) == 0 || strings.Contains(rest, ".entry ") || strings.Contains(rest, ".func ") {
 		return []string{ptx}
 	}
 	return parts
