@@ -90,7 +90,7 @@ func compileOnce(cache *kernelcache.Cache, graph *harmony.Program, t target, com
 	if err != nil { // there is no telling which generator made what is there
 		cache = nil
 	}
-	maker := strings.Join([]string{t.Name, build, compiler}, "\x00")
+	maker := strings.Join([]string{fmt.Sprintf("%+v", t.Target), build, compiler}, "\x00")
 	return codecache.Compile(cache, graph, maker, codecache.Knowledge{Fix: k.Fix, Range: k.Range}, func(heard codecache.Knowledge) (*codecache.Code, error) {
 		return generate(woven.Knowledge{Fix: heard.Fix, Range: heard.Range, Domains: k.Domains})
 	})

@@ -216,6 +216,7 @@ func (s *engines) newGPU(card driver.Device, memory int64, how fusing) (runtime.
 		return nil, err
 	}
 	t.ptx = ptxOf(found.Version())
+	t.Shared = card.Info().Attributes.SharedPerBlockOptin
 	engine, err := gpu.New(gpu.Options{
 		Device:  card,
 		Version: found.Version(),

@@ -38,8 +38,10 @@ type Entry struct {
 	Of     string
 	Params []Param
 	// Threads and Items give the tile's shape; Scratch the bytes of shared memory
-	// that a block has, all static.
+	// that a block has.
 	Threads, Items, Scratch int
+	// Dynamic are those of Scratch that a launch has to ask for; the others are static.
+	Dynamic int
 	// Expansions is how many words of a state tell a position within a tile.
 	Expansions int
 	Literals   []Literal

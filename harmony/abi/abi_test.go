@@ -115,6 +115,7 @@ func randomModule(rng *rand.Rand) *Module {
 	for i := range rng.IntN(4) {
 		e := &Entry{Symbol: fmt.Sprint(name(), i), Role: Role(rng.IntN(len(roleNames))), Of: name(),
 			Threads: 1 + rng.IntN(256), Items: 1 + rng.IntN(1024), Scratch: rng.IntN(2) * 36, Expansions: rng.IntN(3)}
+		e.Dynamic = rng.IntN(2) * e.Scratch
 		for range rng.IntN(6) {
 			p := Param{Kind: Kind(rng.IntN(len(kindNames))), Index: rng.IntN(3)}
 			if rng.IntN(2) == 0 {

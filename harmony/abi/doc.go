@@ -16,7 +16,8 @@
 // where params holds the words in the order of Entry.Params and state is the
 // calling worker's. On a GPU it is a kernel with one 64-bit parameter a word and
 // then a pointer to the states of all blocks, block b's being StateWords words at
-// b * StateWords, b the linear number of the block.
+// b * StateWords, b the linear number of the block. Its blocks have Threads threads and
+// Scratch bytes of shared memory, of which the launch asks for Dynamic.
 //
 // # Tiles and states
 //

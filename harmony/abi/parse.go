@@ -116,6 +116,7 @@ func (p *parser) entry() *Entry {
 	p.ExpectWord("tile")
 	e.Threads, e.Items = p.int(), p.int()
 	e.Scratch = p.property("scratch")
+	e.Dynamic = p.property("dynamic")
 	e.Expansions = p.property("expansions")
 	return e
 }

@@ -36,6 +36,9 @@ func (e *Entry) verify(tables int) error {
 	if e.Scratch < 0 || e.Expansions < 0 {
 		return fmt.Errorf("it has %d bytes of scratch and %d expansions", e.Scratch, e.Expansions)
 	}
+	if e.Dynamic < 0 || e.Dynamic > e.Scratch {
+		return fmt.Errorf("%d bytes of its %d bytes of scratch are dynamic", e.Dynamic, e.Scratch)
+	}
 	seen := map[Param]bool{}
 	for _, p := range e.Params {
 		if seen[p] {

@@ -58,7 +58,7 @@ func (e *Engine) compile(graph *harmony.Program, k woven.Knowledge) (*code, erro
 			f.f, err = c.find(entry.Symbol)
 		}
 		if err == nil {
-			f.blocks, err = e.fill(f.f, entry.Threads)
+			f.blocks, err = e.fill(f.f, entry)
 		}
 		if err != nil {
 			c.close()
@@ -131,9 +131,25 @@ func SplitKernels(ptx string) []string {
 	return parts
 }
 
-// fill returns how many blocks of a kernel the device runs at a time.
-func (e *Engine) fill(f driver.Function, threads int) (int64, error) {
-	n, err := f.BlocksPerMultiprocessor(threads, 0)
+// fill lets a kernel have the shared memory that its launches ask for, and returns how
+// many blocks of it the device runs at a time.
+func (e *Engine) fill(f driver.Function, entry *abi.Entry) (int64, error) {
+	if entry.Dynamic > 0 {
+		if has := e.info.Attributes.SharedPerBlockOptin; entry.Scratch > has {
+			return 0, &runtime.DeviceError{
+				Message: "the kernels are for a GPU with more shared memory",
+				Needed:  fmt.Sprintf("%d bytes a block", entry.Scratch),
+				Found:   fmt.Sprintf("%d bytes on %s", has, e.info.Name),
+				Try:     "compile for gpu:" + e.architecture,
+			}
+		}
+		if entry.Scratch > e.info.Attributes.SharedPerBlock {
+			if err := f.SetMaxDynamicShared(entry.Dynamic); err != nil {
+				return 0, err
+			}
+		}
+	}
+	n, err := f.BlocksPerMultiprocessor(entry.Threads, entry.Dynamic)
 	if err != nil {
 		return 0, err
 	}

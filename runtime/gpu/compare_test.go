@@ -32,6 +32,8 @@ type card struct {
 	items int  // of a tile
 	apart bool // kernels are not fused
 	small bool // tables grow from the smallest sizes
+	// dynamic are bytes of shared memory that blocks have beyond what they declare.
+	dynamic int
 }
 
 // lower makes kernels for GPUs of a plan.
@@ -52,6 +54,9 @@ func (c card) compile(p *harmony.Program, k woven.Knowledge) (*Code, error) {
 	code, err := emit.Program(p, enginetest.Emulated(emit.Options{Target: emit.GPU(90), Fix: k.Fix, Range: k.Range, Domains: k.Domains}, c.items))
 	if err != nil {
 		return nil, err
+	}
+	for _, e := range code.Module.Entries {
+		e.Scratch, e.Dynamic = c.dynamic, c.dynamic
 	}
 	return &Code{Module: code.Module, PTX: emulated.Image(code.Module, code.IR)}, nil
 }

@@ -110,8 +110,9 @@ func (r *run) launch(ctx context.Context, j *job, blocks, states int64) error {
 	}
 	words = append(words, states)
 	r.words = words
-	shape := cuda.Shape{Grid: cuda.Dim{X: uint32(blocks)}, Block: cuda.Dim{X: uint32(j.entry.entry.Threads)}}
-	end, err := r.begin(timedKernel, j.entry.entry.Of)
+	entry := j.entry.entry
+	shape := cuda.Shape{Grid: cuda.Dim{X: uint32(blocks)}, Block: cuda.Dim{X: uint32(entry.Threads)}, Shared: entry.Dynamic}
+	end, err := r.begin(timedKernel, entry.Of)
 	if err != nil {
 		return err
 	}

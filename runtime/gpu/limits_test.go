@@ -69,6 +69,29 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
+// TestSharedMemory has kernels whose blocks ask for as much shared memory as the device
+// has, and for more.
+func TestSharedMemory(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Closure, apart(5))
+	for _, bare := range []bool{false, true} {
+		c := card{Options: emulated.Options{Bare: bare}}
+		e, _ := c.open(t)
+		most := e.info.Attributes.SharedPerBlockOptin
+		c.dynamic = most
+		e, d := c.open(t)
+		check(t, "all shared memory", e, plan, db)
+		if asked := d.Calls()["cuFuncSetAttribute"] > 0; asked == bare {
+			t.Errorf("of a device whose blocks have %d bytes the engine asks for more: %t", most, asked)
+		}
+		c.dynamic = most + 16
+		e, _ = c.open(t)
+		var refused *runtime.DeviceError
+		if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); !errors.As(err, &refused) || refused.Needed == "" {
+			t.Errorf("blocks of more than the device has: %v", err)
+		}
+	}
+}
+
 // TestLittleMemory has devices of all sizes, up to one that a run fits on.
 func TestLittleMemory(t *testing.T) {
 	plan, db := enginetest.Stored(t, fork, apart(40))

@@ -440,7 +440,7 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		each, err := f.BlocksPerMultiprocessor(e.Threads, 0)
+		each, err := f.BlocksPerMultiprocessor(e.Threads, e.Dynamic)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -474,7 +474,7 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 			if err := r.CopyToDevice(device, bytesOf(states)); err != nil {
 				t.Fatal(err)
 			}
-			shape := cuda.Shape{Grid: cuda.Dim{X: uint32(workers)}, Block: cuda.Dim{X: uint32(e.Threads)}}
+			shape := cuda.Shape{Grid: cuda.Dim{X: uint32(workers)}, Block: cuda.Dim{X: uint32(e.Threads)}, Shared: e.Dynamic}
 			r.stream.Record(start)
 			if err := r.stream.Launch(f, shape, append(slices.Clone(params), int64(device))); err != nil {
 				t.Fatal(err)

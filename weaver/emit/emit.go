@@ -17,6 +17,9 @@ type Target struct {
 	// GPU a power of two from 32 to 1,024 and the most rows a thread, of which a
 	// kernel gets fewer where its registers or its shared memory ask for it.
 	Threads, Items int
+	// Shared is the shared memory in bytes that a block of a GPU may have: what is
+	// beyond 48 KiB its launch asks for.
+	Shared int
 }
 
 // CPU is the target of a host's processor: its tiles are 1,024 rows.
@@ -25,8 +28,16 @@ func CPU() Target { return Target{Name: "cpu", Threads: 1, Items: 1024} }
 // GPU is the target of an NVIDIA GPU of compute capability sm. A thread has 8 rows at
 // most: 16 take twice the registers and leave room for one block of 256 threads where
 // 8 leave room for two or more.
+//
+// Its blocks have as much shared memory as those of every GPU have that code for sm is
+// likely to meet: 227 KiB from 9.0 on, 99 KiB before, as on GPUs of 8.6 and 8.9. Who
+// knows the GPU sets Shared to what it has.
 func GPU(sm int) Target {
-	return Target{Name: fmt.Sprintf("gpu:sm_%d", sm), GPU: true, Threads: 256, Items: 8}
+	shared := 99 << 10
+	if sm >= 90 {
+		shared = 227 << 10
+	}
+	return Target{Name: fmt.Sprintf("gpu:sm_%d", sm), GPU: true, Threads: 256, Items: 8, Shared: shared}
 }
 
 // Options says what is known beyond the program.

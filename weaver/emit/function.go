@@ -43,8 +43,10 @@ type function struct {
 	// registers bounds those of a thread on a GPU; 0: the machine's assembler chooses.
 	registers int
 	// scratch is the shared memory that collective primitives use, one after the
-	// other, and shared what holds values between them; both grow.
-	scratch, shared sharedMemory
+	// other, and shared what holds values between them; both grow. A tile gets smaller
+	// so that they fit what a block may declare. The launch asks for dynamic, whose
+	// users see to it that there is room for it; it is declared, too, if all is small.
+	scratch, shared, dynamic sharedMemory
 }
 
 // newFunction begins an entry at its second block.
@@ -80,6 +82,7 @@ func (m *module) newFunction(e *abi.Entry, target Target) *function {
 	}
 	f.scratch = sharedMemory{f: f, name: "scratch"}
 	f.shared = sharedMemory{f: f, name: "shared"}
+	f.dynamic = sharedMemory{f: f, name: "dynamic"}
 	return f
 }
 
@@ -90,8 +93,34 @@ func (f *function) finish() {
 	for _, p := range f.fn.Params {
 		f.fn.Sig.Params = append(f.fn.Sig.Params, p.Typ)
 	}
-	f.entry.Scratch = f.scratch.finish() + f.shared.finish()
+	f.entry.Scratch = f.sharedSize()
+	if f.entry.Scratch > mostStatic {
+		f.entry.Dynamic = f.dynamic.size
+	}
+	f.scratch.finish(false)
+	f.shared.finish(false)
+	f.dynamic.finish(f.entry.Dynamic > 0)
 }
+
+// sharedSize is the shared memory in bytes that the block has so far.
+func (f *function) sharedSize() int {
+	size := 0
+	for _, s := range []*sharedMemory{&f.scratch, &f.shared, &f.dynamic} {
+		size += (s.size + sharedAlign - 1) / sharedAlign * sharedAlign
+	}
+	return size
+}
+
+// sharedRoom is what dynamic may still take, where a tile needs no more than scratchReserve
+// of what comes after.
+func (f *function) sharedRoom() int { return f.target.mostShared() - f.sharedSize() - scratchReserve }
+
+const (
+	// sharedAlign is the alignment of a block's shared memory in bytes.
+	sharedAlign = 16
+	// scratchReserve is shared memory for what collective primitives need.
+	scratchReserve = 1 << 10
+)
 
 func (f *function) fresh(prefix string) string {
 	f.names[prefix]++
@@ -293,7 +322,7 @@ func (s *sharedMemory) at(from, size int) value.Value {
 		s.rename(s.f.entry.Symbol)
 		s.global.AddrSpace = sharedSpace
 		s.global.Linkage = enum.LinkageInternal
-		s.global.Align = 16
+		s.global.Align = sharedAlign
 		s.f.globals = append(s.f.globals, s.global)
 	}
 	cast := s.f.generic(addressIn{s.global, sharedSpace})
@@ -311,15 +340,22 @@ func (s *sharedMemory) rename(symbol string) {
 }
 
 // more returns the address of memory that nothing else uses.
-func (s *sharedMemory) more(size int) value.Value { return s.at((s.size+15)/16*16, size) }
+func (s *sharedMemory) more(size int) value.Value {
+	return s.at((s.size+sharedAlign-1)/sharedAlign*sharedAlign, size)
+}
 
-// finish gives the memory its size.
-func (s *sharedMemory) finish() int {
-	if s.global != nil {
+// finish gives the memory its size, or leaves that to the launch: what is dynamic is
+// declared as memory of another module, without a size.
+func (s *sharedMemory) finish(dynamic bool) {
+	switch {
+	case s.global == nil:
+	case dynamic:
+		s.global.ContentType = types.NewArray(0, types.I8)
+		s.global.Linkage = enum.LinkageExternal
+	default:
 		s.global.ContentType = types.NewArray(uint64(s.size), types.I8)
 		s.global.Init = constant.NewUndef(s.global.ContentType)
 	}
-	return s.size
 }
 
 // Address spaces of NVIDIA's GPUs.

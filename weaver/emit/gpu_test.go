@@ -153,7 +153,7 @@ type gpu struct {
 }
 
 func (*gpu) target(v variant) Target {
-	return Target{Name: fmt.Sprintf("gpu:sm_%d", v.sm), GPU: true, Threads: v.threads, Items: v.items}
+	return Target{Name: fmt.Sprintf("gpu:sm_%d", v.sm), GPU: true, Threads: v.threads, Items: v.items, Shared: GPU(v.sm).Shared}
 }
 
 func (g *gpu) memory() *arena { return g.arena }
@@ -183,6 +183,9 @@ func (g *gpu) load(t testing.TB, c *Code, v variant) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := f.SetMaxDynamicShared(e.Dynamic); err != nil {
+			t.Fatal(err)
+		}
 		g.functions[e.Symbol] = f
 	}
 }
@@ -193,7 +196,7 @@ const limit = time.Minute
 func (g *gpu) pass(t testing.TB, e *abi.Entry, params, states []int64) {
 	t.Helper()
 	g.card.launches.Add(1)
-	shape := cuda.Shape{Grid: cuda.Dim{X: uint32(g.workers())}, Block: cuda.Dim{X: uint32(e.Threads)}}
+	shape := cuda.Shape{Grid: cuda.Dim{X: uint32(g.workers())}, Block: cuda.Dim{X: uint32(e.Threads)}, Shared: e.Dynamic}
 	err := g.stream.Launch(g.functions[e.Symbol], shape, append(slices.Clone(params), address(states)))
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)

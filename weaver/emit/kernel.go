@@ -16,8 +16,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/fuse"
 )
 
-// mostShared is the shared memory that PTX lets a block declare.
-const mostShared = 48 << 10
+// mostStatic is the shared memory that PTX lets a block declare.
+const mostStatic = 48 << 10
 
 // mostStack bounds the arrays of a CPU's function, which stand on the stack of
 // whichever thread calls it.
@@ -37,6 +37,9 @@ const fewItems = 4
 // fewRegisters is the most registers of a thread with which a multiprocessor runs
 // 1,024 threads. A kernel that is not lean would spill.
 const fewRegisters = 64
+
+// mostShared is the shared memory that a block may have.
+func (t Target) mostShared() int { return max(t.Shared, mostStatic) }
 
 // isLean reports whether a kernel does no more for a row than to find its matches and
 // insert what it makes of them, as the rules of closures do.
@@ -165,7 +168,7 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 		switch {
 		case !target.GPU && w.stack > mostStack && target.Items > 32:
 			target.Items /= 2
-		case e.Scratch <= mostShared || !target.GPU:
+		case !target.GPU || e.Scratch <= target.mostShared() && w.scratch.size+w.shared.size <= mostStatic:
 			m.add(w.function)
 			return nil
 		case target.Items > 4:
@@ -174,7 +177,7 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 			target.Threads /= 2
 		default:
 			return &UnsupportedError{
-				What: fmt.Sprintf("a block of kernel %s needs %d bytes of shared memory and has %d", k.Name, e.Scratch, mostShared),
+				What: fmt.Sprintf("a block of kernel %s needs %d bytes of shared memory and has %d", k.Name, e.Scratch, target.mostShared()),
 				Span: k.Span,
 			}
 		}

@@ -113,6 +113,7 @@ func (f *function) rename(symbol string) {
 	f.fn.SetName(symbol)
 	f.scratch.rename(symbol)
 	f.shared.rename(symbol)
+	f.dynamic.rename(symbol)
 	for _, a := range f.aparts {
 		a.rename(symbol)
 	}

@@ -35,8 +35,6 @@ const (
 	// copyMemory is what a table with spare places may take: it leaves room for as many
 	// blocks as there are registers for.
 	copyMemory = 26 << 10
-	// ownReserve is shared memory for what collective primitives need.
-	ownReserve = 1 << 10
 )
 
 // spillsGroups reports whether a GPU's block may meet groups that it has no place for.
@@ -186,7 +184,7 @@ func (w *kernel) newOwn(s *harmony.Group, k *keys, accs []*accumulator) *own {
 			tables++
 		}
 	}
-	room := min(ownMemory/tables, mostShared-w.shared.size-ownReserve)
+	room := min(ownMemory/tables, mostStatic-w.shared.size-scratchReserve)
 	o := &own{kernel: w, accs: accs}
 	for _, v := range s.Vals {
 		o.digits = append(o.digits, w.ownDigits(v))

@@ -108,6 +108,10 @@ type device struct {
 }
 
 func newDevice(d *Driver, index int) *device {
+	optin := sharedOptin
+	if d.opts.Bare {
+		optin = sharedPerBlock
+	}
 	return &device{driver: d, info: cuda.DeviceInfo{
 		Index:  index,
 		Name:   "Emulated GPU",
@@ -120,7 +124,7 @@ func newDevice(d *Driver, index int) *device {
 			MaxThreadsPerBlock: maxThreads, MaxThreadsPerMultiprocessor: 2 * maxThreads,
 			MaxBlocksPerMultiprocessor: blocksEach, MaxGridX: 1<<31 - 1,
 			RegistersPerBlock: 1 << 16, RegistersPerMultiprocessor: 1 << 16,
-			SharedPerBlock: sharedPerBlock, SharedPerBlockOptin: sharedOptin, SharedPerMultiprocessor: sharedOptin + 1024,
+			SharedPerBlock: sharedPerBlock, SharedPerBlockOptin: optin, SharedPerMultiprocessor: sharedOptin + 1024,
 			CopyEngines: 2, ConcurrentKernels: true, CooperativeLaunch: !d.opts.Bare, UnifiedAddressing: true,
 			VirtualMemory: !d.opts.Bare, MemoryPools: !d.opts.Bare,
 		},

@@ -212,7 +212,7 @@ func (m *module) add(c *share, call string, p part) error {
 	m.code = append(m.code, code)
 	for _, e := range text.Entries {
 		w := &woven{entry: e, address: code.Functions[e.Symbol]}
-		m.functions[e.Symbol] = &function{module: m, name: e.Symbol, parameters: len(e.Params) + 1, shared: e.Scratch, run: w.run}
+		m.functions[e.Symbol] = &function{module: m, name: e.Symbol, parameters: len(e.Params) + 1, shared: e.Scratch - e.Dynamic, run: w.run}
 	}
 	return nil
 }

@@ -180,6 +180,10 @@ func (w *woven) run(m *Memory, shape cuda.Shape, params []int64) error {
 		m.driver.wrong("%s is launched with %d threads a block and is for %d", w.entry.Symbol, n, w.entry.Threads)
 		return fmt.Errorf("%d threads", n)
 	}
+	if shape.Shared != w.entry.Dynamic {
+		m.driver.wrong("%s is launched with %d bytes of dynamic shared memory and has %d", w.entry.Symbol, shape.Shared, w.entry.Dynamic)
+		return fmt.Errorf("%d bytes of shared memory", shape.Shared)
+	}
 	size := int64(w.entry.StateWords())
 	states, err := m.Words(params[len(params)-1], blocks*size)
 	if err != nil {
