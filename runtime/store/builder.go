@@ -84,14 +84,14 @@ func (b *Builder) flush() {
 func (b *Builder) Finish() *Column {
 	b.flush()
 	if b.own == nil {
-		return assemble(b.typ, b.dict, b.chunks)
+		return assemble(1, b.typ, b.dict, b.chunks)
 	}
 	// Without a deadline there is no error.
-	dict, remaps, _ := mergeSources(context.Background(), []dictSource{b.own})
+	dict, remaps, _ := mergeSources(context.Background(), 1, []dictSource{b.own})
 	for i := range b.chunks {
 		b.chunks[i].remap(remaps[0])
 	}
-	return assembleOwn(dict, b.chunks)
+	return assembleOwn(1, dict, b.chunks)
 }
 
 // ColumnOf returns a column of the words. dict is the dictionary of a String
@@ -106,7 +106,7 @@ func ColumnOf(t scalar.Type, words []int64, dict *Dict) *Column {
 	if t.Kind == scalar.String && dict == nil {
 		dict = NewDict(nil)
 	}
-	return assemble(t, dict, chunks)
+	return assemble(1, t, dict, chunks)
 }
 
 // StringColumn returns a column of strings with a sorted dictionary of its own.

@@ -160,24 +160,24 @@ func (c *chunk) read(dst []int64) {
 	col.Read(dst[:c.n], 0)
 }
 
-// assemble makes one column of chunks and empties them as it goes.
-func assemble(t scalar.Type, dict *Dict, chunks []chunk) *Column {
-	col := joinChunks(t, dict, chunks)
+// assemble makes one column of chunks, on so many threads, and empties them as it goes.
+func assemble(threads int, t scalar.Type, dict *Dict, chunks []chunk) *Column {
+	col := joinChunks(threads, t, dict, chunks)
 	if col.Width > 0 {
-		col.Stats.Distinct = countDistinct(col, 1)
+		col.Stats.Distinct = countDistinct(col, min(threads, 1+col.n/chunkRows))
 	}
 	return col
 }
 
 // assembleOwn is assemble for a column of strings that uses all of its
 // dictionary.
-func assembleOwn(dict *Dict, chunks []chunk) *Column {
-	col := joinChunks(scalar.StringType, dict, chunks)
+func assembleOwn(threads int, dict *Dict, chunks []chunk) *Column {
+	col := joinChunks(threads, scalar.StringType, dict, chunks)
 	col.Stats.Distinct = int64(dict.Len())
 	return col
 }
 
-func joinChunks(t scalar.Type, dict *Dict, chunks []chunk) *Column {
+func joinChunks(threads int, t scalar.Type, dict *Dict, chunks []chunk) *Column {
 	col := &Column{Type: t, Dict: dict, Step: 1}
 	if len(chunks) == 0 {
 		col.Stats.Ascending = true
@@ -216,13 +216,13 @@ func joinChunks(t scalar.Type, dict *Dict, chunks []chunk) *Column {
 	}
 	switch col.Width {
 	case 1:
-		col.U8 = join[uint8](col, chunks)
+		col.U8 = join[uint8](threads, col, chunks)
 	case 2:
-		col.U16 = join[uint16](col, chunks)
+		col.U16 = join[uint16](threads, col, chunks)
 	case 4:
-		col.U32 = join[uint32](col, chunks)
+		col.U32 = join[uint32](threads, col, chunks)
 	default:
-		col.U64 = join[uint64](col, chunks)
+		col.U64 = join[uint64](threads, col, chunks)
 	}
 	return col
 }
@@ -240,14 +240,17 @@ func commonStep(k scalar.Kind, chunks []chunk, lo uint64) uint64 {
 	return step
 }
 
-func join[T unsigned](col *Column, chunks []chunk) []T {
+func join[T unsigned](threads int, col *Column, chunks []chunk) []T {
 	out := make([]T, col.n)
-	at := 0
+	starts, at := make([]int, len(chunks)), 0
 	for i := range chunks {
+		starts[i], at = at, at+chunks[i].n
+	}
+	inParallel(threads, len(chunks), func(i int) {
 		c := &chunks[i]
 		shift := T(uint64(c.base-col.Base) / uint64(col.Step))
 		scale := T(c.step / col.Step)
-		dst := out[at : at+c.n]
+		dst := out[starts[i]:][:c.n]
 		switch c.width {
 		case 1:
 			rebase(dst, c.u8, shift, scale)
@@ -262,9 +265,8 @@ func join[T unsigned](col *Column, chunks []chunk) []T {
 				dst[j] = shift
 			}
 		}
-		at += c.n
 		chunks[i] = chunk{}
-	}
+	})
 	return out
 }
 

@@ -12,7 +12,10 @@ import (
 // interner numbers different strings by first appearance, for one goroutine.
 // Loaders have one per worker and string column.
 type interner struct {
-	arena stringArena
+	// parts have partStrings strings each, but for the last: so no long arena is copied
+	// as it grows.
+	parts []stringArena
+	n     int
 	table []internSlot // open addressing, at most half full
 	// recent remembers short strings, which come again and again, by their bytes.
 	recent [256]shortString
@@ -33,11 +36,29 @@ type shortString struct {
 
 var hashSeed = maphash.MakeSeed()
 
+// partStrings is the number of strings of a part of an interner.
+const partStrings = 1 << 16
+
 func newInterner() *interner { return &interner{} }
 
-func (t *interner) len() int          { return t.arena.len() }
-func (t *interner) at(i int) string   { return t.arena.at(i) }
+func (t *interner) len() int          { return t.n }
+func (t *interner) at(i int) string   { return t.parts[i/partStrings].at(i % partStrings) }
 func (t *interner) sortedPrefix() int { return 0 }
+
+// add appends a string.
+func (t *interner) add(s string) {
+	if t.n%partStrings == 0 {
+		var part stringArena
+		if last := len(t.parts) - 1; last >= 0 {
+			// Most columns have strings that are about as long everywhere.
+			size := len(t.parts[last].data)
+			part.grow(partStrings, size+size/16)
+		}
+		t.parts = append(t.parts, part)
+	}
+	t.parts[len(t.parts)-1].add(s)
+	t.n++
+}
 
 // code returns the number of a string, which is copied when it is new.
 func (t *interner) code(s string) uint32 {
@@ -73,7 +94,7 @@ func (t *interner) find(s string, admit func(string) bool) (code uint32, ok bool
 }
 
 func (t *interner) findAny(s string, admit func(string) bool) (code uint32, ok bool) {
-	if t.arena.len()*2 >= len(t.table) {
+	if t.n*2 >= len(t.table) {
 		t.grow()
 	}
 	h := uint32(maphash.String(hashSeed, s))
@@ -84,11 +105,11 @@ func (t *interner) findAny(s string, admit func(string) bool) (code uint32, ok b
 			if !admit(s) {
 				return 0, false
 			}
-			t.arena.add(s)
-			*slot = internSlot{code: uint32(t.arena.len()), hash: h}
+			t.add(s)
+			*slot = internSlot{code: uint32(t.n), hash: h}
 			return slot.code - 1, true
 		}
-		if slot.hash == h && t.arena.at(int(slot.code-1)) == s {
+		if slot.hash == h && t.at(int(slot.code-1)) == s {
 			return slot.code - 1, true
 		}
 	}

@@ -2,11 +2,9 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	goruntime "runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -176,52 +174,54 @@ func (l *load) takeText(r textRows) error {
 	return nil
 }
 
-// assemble makes the columns of all fields. The strings of a String field are
-// numbered by its sources, one for each owner of a chunk.
+// assemble makes the columns of all fields, one after the other, so that the chunks of one
+// are garbage when the next one is made. The strings of a String field are numbered by its
+// sources, one for each owner of a chunk.
 func (l *load) assemble(ctx context.Context, sources func(field int) []dictSource) error {
-	errs := make([]error, len(l.fields))
-	var mu sync.Mutex
-	inParallel(l.opts.threads(), len(l.fields), func(i int) {
+	threads := l.opts.threads()
+	var garbage int64
+	for i := range l.fields {
 		d, t := &l.data[i], l.fields[i].typ
 		var dict *Dict
 		var more int64
 		if t.Kind == scalar.String {
 			var remaps [][]uint32
-			if dict, remaps, errs[i] = mergeSources(ctx, sources(i)); errs[i] != nil {
-				return
+			var err error
+			if dict, remaps, err = mergeSources(ctx, threads, sources(i)); err != nil {
+				return err
 			}
-			for c := range d.chunks {
-				d.chunks[c].remap(remaps[d.owner[c]])
-			}
+			inParallel(threads, len(d.chunks), func(c int) { d.chunks[c].remap(remaps[d.owner[c]]) })
 			more = dict.Bytes()
 		}
 		for c := range d.chunks {
 			more -= d.chunks[c].bytes()
+			garbage += d.chunks[c].bytes()
 		}
 		if dict != nil {
-			d.column = assembleOwn(dict, d.chunks)
+			d.column = assembleOwn(threads, dict, d.chunks)
+			garbage += 2 * dict.Bytes() // the strings as they were read, and what sorted them
 		} else {
-			d.column = assemble(t, nil, d.chunks)
+			d.column = assemble(threads, t, nil, d.chunks)
 		}
 		d.chunks, d.owner = nil, nil
-		mu.Lock()
-		defer mu.Unlock()
-		errs[i] = l.hold(more + d.column.Bytes())
-	})
-	if err := context.Cause(ctx); err != nil {
-		return err
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := l.hold(more + d.column.Bytes()); err != nil {
+			return err
+		}
+		if garbage > collectBytes {
+			// Columns have no pointers, so that to collect costs next to nothing.
+			goruntime.GC()
+			garbage = 0
+		}
 	}
-	if l.held > collectBytes {
-		// The chunks are garbage now, as large as the columns. Columns have no
-		// pointers, so that to collect it costs next to nothing.
-		goruntime.GC()
-	}
-	return errors.Join(errs...)
+	return nil
 }
 
-// collectBytes is the size of columns from which their chunks are collected at
+// collectBytes is the size of what columns were made of from which it is collected at
 // once.
-const collectBytes = 64 << 20
+const collectBytes = 256 << 20
 
 // lineOf returns the line of a row, or its number from 1 where there are no lines.
 func (l *load) lineOf(row int64) int64 {

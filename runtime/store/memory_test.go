@@ -267,10 +267,10 @@ func TestStopWhileSorting(t *testing.T) {
 	if _, err := newRowSorter(2, cols, nil).groups[0].sortedKeys(ctx, 2, rows); err != reason {
 		t.Errorf("sortedKeys: %v", err)
 	}
-	if _, err := newRowSorter(2, cols, nil).groups[0].uniqueByBitmap(ctx, rows); err != reason {
+	if _, err := newRowSorter(2, cols, nil).groups[0].uniqueByBitmap(ctx, 2, rows); err != reason {
 		t.Errorf("uniqueByBitmap: %v", err)
 	}
-	if _, _, err := mergeSources(ctx, []dictSource{cols[1].Dict}); err != reason {
+	if _, _, err := mergeSources(ctx, 2, []dictSource{cols[1].Dict}); err != reason {
 		t.Errorf("mergeSources: %v", err)
 	}
 }

@@ -1,11 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
+	goruntime "runtime"
 	"slices"
-	"strings"
 )
 
 // MergeDicts returns a sorted dictionary of the strings of all dictionaries and
@@ -21,10 +19,10 @@ func MergeDicts(dicts []*Dict, extra []string) (merged *Dict, remaps [][]uint32)
 		sources = append(sources, d)
 	}
 	if len(extra) > 0 {
-		sources = append(sources, stringList(extra))
+		sources = append(sources, givenStrings(extra))
 	}
 	// Without a deadline there is no error.
-	merged, remaps, _ = mergeSources(context.Background(), sources)
+	merged, remaps, _ = mergeSources(context.Background(), goruntime.GOMAXPROCS(0), sources)
 	return merged, remaps[:len(dicts)]
 }
 
@@ -61,67 +59,41 @@ func (d *Dict) len() int          { return d.Len() }
 func (d *Dict) at(i int) string   { return d.String(uint32(i)) }
 func (d *Dict) sortedPrefix() int { return d.Sorted() }
 
-type stringList []string
+type givenStrings []string
 
-func (l stringList) len() int          { return len(l) }
-func (l stringList) at(i int) string   { return l[i] }
-func (l stringList) sortedPrefix() int { return 0 }
+func (l givenStrings) len() int          { return len(l) }
+func (l givenStrings) at(i int) string   { return l[i] }
+func (l givenStrings) sortedPrefix() int { return 0 }
 
-// mergeSources sorts each source and merges them. Its error is the context's
-// cause.
-func mergeSources(ctx context.Context, sources []dictSource) (*Dict, [][]uint32, error) {
-	orders := make([][]uint32, len(sources))
+// mergeSources returns the dictionary of the strings of all sources, and for each source
+// the code of each of its strings, or nil where those are its numbers. It runs on so many
+// threads. Its error is the context's cause.
+//
+// What the sources have in no order is sorted as one list. Where all of it is such, as
+// when files are read, the list is the dictionary but for strings that are there several
+// times; else it is merged with those parts of sources that are in order.
+func mergeSources(ctx context.Context, threads int, sources []dictSource) (*Dict, [][]uint32, error) {
+	sorted, err := sortStrings(ctx, threads, sources)
+	if err != nil {
+		return nil, nil, err
+	}
 	remaps := make([][]uint32, len(sources))
-	size, count := 0, 0
+	inOrder := 0
 	for i, s := range sources {
-		orders[i] = sortStrings(ctx, s)
-		if err := context.Cause(ctx); err != nil {
-			return nil, nil, err
-		}
 		remaps[i] = make([]uint32, s.len())
-		for j := range s.len() {
-			size += len(s.at(j))
-		}
-		count += s.len()
+		inOrder += s.sortedPrefix()
 	}
 	d := &Dict{}
-	if len(sources) > 1 {
-		// An upper bound would hold memory for strings that sources share.
-		size, count = size/2, count/2
+	if inOrder == 0 {
+		d.sorted = sorted.distinct(threads, remaps)
+	} else if d.sorted, err = sorted.mergedWithPrefixes(ctx, remaps); err != nil {
+		return nil, nil, err
 	}
-	d.sorted.grow(count, size)
-	heads := make([]int, len(sources))
-	for n := 0; ; n++ {
-		if n%blockRows == 0 && ctx.Err() != nil {
-			return nil, nil, context.Cause(ctx)
-		}
-		least := -1
-		var s string
-		for i, src := range sources {
-			if heads[i] == len(orders[i]) {
-				continue
-			}
-			if t := src.at(int(orders[i][heads[i]])); least < 0 || t < s {
-				least, s = i, t
-			}
-		}
-		if least < 0 {
-			break
-		}
-		code := uint32(d.sorted.len())
-		if code == 0 || d.sorted.at(int(code-1)) != s {
-			d.sorted.add(s)
-		} else {
-			code--
-		}
-		remaps[least][orders[least][heads[least]]] = code
-		heads[least]++
-	}
-	for i, r := range remaps {
-		if isIdentity(r) {
+	inParallel(threads, len(remaps), func(i int) {
+		if isIdentity(remaps[i]) {
 			remaps[i] = nil
 		}
-	}
+	})
 	return d, remaps, nil
 }
 
@@ -134,82 +106,53 @@ func isIdentity(codes []uint32) bool {
 	return true
 }
 
-// sortStrings returns the numbers of a source's strings in byte order; in any
-// order once the context is done.
-func sortStrings(ctx context.Context, s dictSource) []uint32 {
-	n := s.len()
-	if s.sortedPrefix() == n {
-		order := make([]uint32, n)
-		for i := range order {
-			order[i] = uint32(i)
+// mergedWithPrefixes merges the strings with the parts of the sources that are in order,
+// and sets the new code of each string.
+func (l *stringList) mergedWithPrefixes(ctx context.Context, remaps [][]uint32) (stringArena, error) {
+	size, count := 0, 0
+	for _, s := range l.sources {
+		for j := range s.len() {
+			size += len(s.at(j))
 		}
-		return order
+		count += s.len()
 	}
-	items := make([]prefixed, n)
-	for i := range items {
-		items[i].index = uint32(i)
+	var out stringArena
+	if len(l.sources) > 1 {
+		// An upper bound would hold memory for strings that sources share.
+		size, count = size/2, count/2
 	}
-	sortPrefixed(ctx, s, items, make([]prefixed, n), 0)
-	order := make([]uint32, n)
-	for i, it := range items {
-		order[i] = it.index
-	}
-	return order
-}
-
-// prefixed is a string's number with eight of its bytes.
-type prefixed struct {
-	prefix uint64
-	index  uint32
-}
-
-// sortPrefixed sorts items whose first depth bytes are equal: by the next eight
-// bytes, then each run of equal ones further in.
-func sortPrefixed(ctx context.Context, s dictSource, items, scratch []prefixed, depth int) {
-	if ctx.Err() != nil {
-		return
-	}
-	if len(items) < 64 {
-		slices.SortFunc(items, func(a, b prefixed) int {
-			return strings.Compare(s.at(int(a.index))[depth:], s.at(int(b.index))[depth:])
-		})
-		return
-	}
-	// Shorter strings are padded with zero bytes. A string that ends here sorts
-	// before its continuations: `ended` ones come first in a run of equals.
-	for i := range items {
-		items[i].prefix = prefixAt(s.at(int(items[i].index)), depth)
-	}
-	radixSortBy(items, scratch, func(p prefixed) uint64 { return p.prefix })
-	for from := 0; from < len(items); {
-		to := from + 1
-		for to < len(items) && items[to].prefix == items[from].prefix {
-			to++
+	out.grow(count, size)
+	heads := make([]int, len(l.sources)+1) // of each source's prefix, and of the list
+	for n := 0; ; n++ {
+		if n%blockRows == 0 && ctx.Err() != nil {
+			return out, context.Cause(ctx)
 		}
-		if run := items[from:to]; len(run) > 1 {
-			ended := 0
-			for i, it := range run {
-				if len(s.at(int(it.index))) <= depth+8 {
-					run[i], run[ended] = run[ended], it
-					ended++
-				}
+		least, ref := -1, stringRef(0)
+		var s string
+		for i, head := range heads {
+			var r stringRef
+			switch {
+			case i < len(l.sources) && head < l.sources[i].sortedPrefix():
+				r = refTo(i, head)
+			case i == len(l.sources) && head < len(l.refs):
+				r = l.refs[head]
+			default:
+				continue
 			}
-			slices.SortFunc(run[:ended], func(a, b prefixed) int {
-				return cmp.Or(cmp.Compare(len(s.at(int(a.index))), len(s.at(int(b.index)))), cmp.Compare(a.index, b.index))
-			})
-			sortPrefixed(ctx, s, run[ended:], scratch[from+ended:to], depth+8)
+			if t := l.at(r); least < 0 || t < s {
+				least, ref, s = i, r, t
+			}
 		}
-		from = to
+		if least < 0 {
+			return out, nil
+		}
+		code := uint32(out.len())
+		if code == 0 || out.at(int(code-1)) != s {
+			out.add(s)
+		} else {
+			code--
+		}
+		remaps[ref.source()][ref.index()] = code
+		heads[least]++
 	}
-}
-
-func prefixAt(s string, depth int) uint64 {
-	if depth+8 <= len(s) {
-		return binary.BigEndian.Uint64([]byte(s[depth : depth+8]))
-	}
-	var b [8]byte
-	if depth < len(s) {
-		copy(b[:], s[depth:])
-	}
-	return binary.BigEndian.Uint64(b[:])
 }

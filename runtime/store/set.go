@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -363,9 +364,9 @@ func complement(out []uint32, rows int) []uint32 {
 	return keep
 }
 
-// uniqueRows reports whether no two rows agree in all columns. The cheap proofs
-// are that one column has another word in each row, and that they ascend; then come a bitmap over the packed columns when their
-// ranges are small for the number of rows, and sorting.
+// uniqueRows reports whether no two rows agree in all columns. The cheap proofs are that one
+// column has another word in each row, and that they ascend; then come a bitmap over the
+// packed columns when their ranges are small for the number of rows, and sorting.
 func uniqueRows(ctx context.Context, threads int, cols []*Column, rows int) (bool, error) {
 	if rows < 2 {
 		return true, nil
@@ -394,7 +395,7 @@ func uniqueRows(ctx context.Context, threads int, cols []*Column, rows int) (boo
 	}
 	g := &s.groups[0]
 	if g.bits <= bits.Len(uint(rows))+6 {
-		return g.uniqueByBitmap(ctx, rows)
+		return g.uniqueByBitmap(ctx, s.threads, rows)
 	}
 	keys, err := g.sortedKeys(ctx, s.threads, rows)
 	if err != nil {
@@ -409,21 +410,22 @@ func uniqueRows(ctx context.Context, threads int, cols []*Column, rows int) (boo
 }
 
 // uniqueByBitmap marks each key in a bitmap of at most 16 bytes a row.
-func (g *keyGroup) uniqueByBitmap(ctx context.Context, rows int) (bool, error) {
+func (g *keyGroup) uniqueByBitmap(ctx context.Context, threads, rows int) (bool, error) {
 	seen := make([]uint64, 1+(uint64(1)<<g.bits-1)/64)
-	keys, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
-	for from := 0; from < rows; from += blockRows {
-		if err := context.Cause(ctx); err != nil {
-			return false, err
-		}
-		part := keys[:min(blockRows, rows-from)]
-		g.read(part, scratch, from)
-		for _, k := range part {
-			if seen[k/64]>>(k%64)&1 == 1 {
-				return false, nil
+	var repeats atomic.Bool
+	inParallel(threadsOf(threads), (rows+orderRows-1)/orderRows, func(i int) {
+		keys, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
+		from, to := i*orderRows, min((i+1)*orderRows, rows)
+		for ; from < to && !repeats.Load() && ctx.Err() == nil; from += blockRows {
+			part := keys[:min(blockRows, to-from)]
+			g.read(part, scratch, from)
+			for _, k := range part {
+				if bit := uint64(1) << (k % 64); atomic.OrUint64(&seen[k/64], bit)&bit != 0 {
+					repeats.Store(true)
+					return
+				}
 			}
-			seen[k/64] |= 1 << (k % 64)
 		}
-	}
-	return true, nil
+	})
+	return !repeats.Load(), context.Cause(ctx)
 }

@@ -146,35 +146,53 @@ func (s *rowSorter) ordering(rows int) (*order.Rows, []order.Key) {
 	return x, keys
 }
 
+// orderRows is how many rows a thread takes at a time of those whose order is looked at.
+const orderRows = 1 << 16
+
 // inOrder reports whether the rows are in order as they are, and whether no two
 // of them are equal then.
 func (s *rowSorter) inOrder(ctx context.Context, rows int) (sorted, strict bool, err error) {
-	keys, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
-	strict = true
-	var last uint64
-	for from := 0; from < rows; from += blockRows {
-		if err := context.Cause(ctx); err != nil {
-			return false, false, err
+	g := &s.groups[0]
+	var descends, repeats atomic.Bool
+	inParallel(threadsOf(s.threads), (rows+orderRows-1)/orderRows, func(i int) {
+		from, to := i*orderRows, min((i+1)*orderRows, rows)
+		keys, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
+		var last uint64
+		if from > 0 {
+			last = g.keyOf(from - 1)
 		}
-		part := keys[:min(blockRows, rows-from)]
-		s.groups[0].read(part, scratch, from)
-		for i, k := range part {
-			if k > last || from+i == 0 {
-				last = k
-				continue
-			}
-			if k < last {
-				return false, false, nil
-			}
-			switch s.compareRest(from+i-1, from+i) {
-			case 1:
-				return false, false, nil
-			case 0:
-				strict = false
+		for ; from < to && !descends.Load() && ctx.Err() == nil; from += blockRows {
+			part := keys[:min(blockRows, to-from)]
+			g.read(part, scratch, from)
+			for i, k := range part {
+				if k > last || from+i == 0 {
+					last = k
+					continue
+				}
+				order := -1
+				if k == last {
+					order = s.compareRest(from+i-1, from+i)
+				}
+				switch {
+				case k < last || order > 0:
+					descends.Store(true)
+					return
+				case order == 0:
+					repeats.Store(true)
+				}
 			}
 		}
+	})
+	sorted = !descends.Load()
+	return sorted, sorted && !repeats.Load(), context.Cause(ctx)
+}
+
+// threadsOf resolves a number of threads, of which 0 stands for one a core.
+func threadsOf(n int) int {
+	if n <= 0 {
+		return goruntime.GOMAXPROCS(0)
 	}
-	return true, strict, nil
+	return n
 }
 
 // compareRest orders two rows by all groups but the first.
@@ -207,10 +225,7 @@ const bucketBits = 11
 
 // sortedKeys returns the keys of all rows in order.
 func (g *keyGroup) sortedKeys(ctx context.Context, threads, rows int) ([]uint64, error) {
-	if threads == 0 {
-		threads = goruntime.GOMAXPROCS(0)
-	}
-	threads = min(threads, 1+rows>>16)
+	threads = min(threadsOf(threads), 1+rows>>16)
 	lead := max(0, g.bits-bucketBits)
 	buckets := 1 << min(g.bits, bucketBits)
 	// counts[t][b] is first how many keys thread t has in bucket b, then where

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"io"
-	goruntime "runtime"
 	"strings"
 	"time"
 )
@@ -89,12 +88,7 @@ func (p Progress) Rate() float64 {
 	return float64(p.Bytes) / p.Elapsed.Seconds()
 }
 
-func (o *Options) threads() int {
-	if o.Threads > 0 {
-		return o.Threads
-	}
-	return goruntime.GOMAXPROCS(0)
-}
+func (o *Options) threads() int { return threadsOf(o.Threads) }
 
 func (o *Options) blockBytes() int {
 	if o.blockSize > 0 {

@@ -1,0 +1,273 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// stringRef names a string of several sources: the source's number in the upper half, the
+// string's in the lower one. The top bit says that the string before it in order equals it.
+type stringRef uint64
+
+const repeatsLast stringRef = 1 << 63
+
+func refTo(source, index int) stringRef { return stringRef(source)<<32 | stringRef(index) }
+
+func (r stringRef) source() int { return int(r &^ repeatsLast >> 32) }
+func (r stringRef) index() int  { return int(uint32(r)) }
+
+// stringList is the strings of some sources in byte order.
+type stringList struct {
+	sources []dictSource
+	refs    []stringRef
+	starts  []int // of the buckets in refs, and where the last one ends; no string is in two
+}
+
+func (l *stringList) at(r stringRef) string { return l.sources[r.source()].at(r.index()) }
+
+const (
+	// bucketStrings is about how many strings a bucket has: those of a bucket and what
+	// sorts them fit a processor's second cache.
+	bucketStrings = 1 << 14
+	maxBuckets    = 1 << 13
+	// bucketSamples is how many strings of a sample there are for each bucket: then
+	// few buckets are twice as large as the mean.
+	bucketSamples = 16
+	// spanStrings is how many strings a thread takes at least at a time.
+	spanStrings = 1 << 13
+)
+
+// sortStrings sorts the strings that come after the sorted prefixes of the sources, by
+// sample sort (Frazer and McKellar, "Samplesort", 1970): strings of a sample divide all
+// into buckets, which are sorted for themselves, on so many threads. Its error is the
+// context's cause.
+func sortStrings(ctx context.Context, threads int, sources []dictSource) (*stringList, error) {
+	l := &stringList{sources: sources}
+	spans, n := l.spans(threads)
+	splitters := l.splitters(n)
+	buckets := len(splitters) + 1
+	places := make([][]uint16, len(spans)) // of each string of a span: its bucket
+	// next is first how many strings of each span are in each bucket, then where the
+	// next one of them goes.
+	next := make([][]int, len(spans))
+	inParallel(threads, len(spans), func(i int) {
+		x := spans[i]
+		next[i] = make([]int, buckets)
+		if buckets == 1 {
+			next[i][0] = x.to - x.from
+			return
+		}
+		s := sources[x.source]
+		places[i] = make([]uint16, x.to-x.from)
+		for j := range places[i] {
+			if j%blockRows == 0 && ctx.Err() != nil {
+				return
+			}
+			text := s.at(x.from + j)
+			b := sort.Search(len(splitters), func(k int) bool { return text < splitters[k] })
+			places[i][j] = uint16(b)
+			next[i][b]++
+		}
+	})
+	l.starts = make([]int, buckets+1)
+	at := 0
+	for b := range buckets {
+		l.starts[b] = at
+		for i := range next {
+			next[i][b], at = at, at+next[i][b]
+		}
+	}
+	l.starts[buckets] = at
+	if err := context.Cause(ctx); err != nil {
+		return nil, err // counts may be short
+	}
+	l.refs = make([]stringRef, n)
+	inParallel(threads, len(spans), func(i int) {
+		x := spans[i]
+		for j := range x.to - x.from {
+			b := 0
+			if buckets > 1 {
+				b = int(places[i][j])
+			}
+			l.refs[next[i][b]] = refTo(x.source, x.from+j)
+			next[i][b]++
+		}
+		places[i] = nil
+	})
+	room := make([][]prefixed, threads)
+	inParallelBy(threads, buckets, func(t, b int) {
+		if ctx.Err() == nil {
+			room[t] = l.sortBucket(ctx, l.refs[l.starts[b]:l.starts[b+1]], room[t])
+		}
+	})
+	return l, context.Cause(ctx)
+}
+
+// span is strings of one source.
+type span struct{ source, from, to int }
+
+// spans divides the strings that come after the sorted prefixes; n is how many there are.
+func (l *stringList) spans(threads int) (spans []span, n int) {
+	for _, s := range l.sources {
+		n += s.len() - s.sortedPrefix()
+	}
+	length := max(spanStrings, n/(4*threads))
+	for i, s := range l.sources {
+		for from := s.sortedPrefix(); from < s.len(); from += length {
+			spans = append(spans, span{i, from, min(from+length, s.len())})
+		}
+	}
+	return spans, n
+}
+
+// splitters returns the first strings of all buckets but one, ascending.
+func (l *stringList) splitters(n int) []string {
+	buckets := min(maxBuckets, n/bucketStrings)
+	if buckets < 2 {
+		return nil
+	}
+	wanted := buckets * bucketSamples
+	sample := make([]string, 0, wanted)
+	at := 0 // of the first string of a source among all
+	for _, s := range l.sources {
+		first, length := s.sortedPrefix(), s.len()-s.sortedPrefix()
+		for len(sample) < wanted {
+			place := len(sample)*(n/wanted) - at
+			if place >= length {
+				break
+			}
+			sample = append(sample, s.at(first+place))
+		}
+		at += length
+	}
+	slices.Sort(sample)
+	out := make([]string, 0, buckets)
+	for i := bucketSamples; i < len(sample); i += bucketSamples {
+		out = append(out, sample[i])
+	}
+	return slices.Compact(out)
+}
+
+// sortBucket sorts references and marks those to the same string as the one before. It
+// returns the room that it worked in.
+func (l *stringList) sortBucket(ctx context.Context, refs []stringRef, room []prefixed) []prefixed {
+	if len(room) < 2*len(refs) {
+		room = make([]prefixed, 2*len(refs)+len(refs)/2)
+	}
+	items := room[:len(refs)]
+	for i, r := range refs {
+		items[i].ref = r
+	}
+	l.sortPrefixed(ctx, items, room[len(refs):2*len(refs)], 0)
+	last := ""
+	for i, it := range items {
+		s := l.at(it.ref)
+		refs[i] = it.ref
+		if i > 0 && s == last {
+			refs[i] |= repeatsLast
+		}
+		last = s
+	}
+	return room
+}
+
+// prefixed is a reference to a string with eight of its bytes.
+type prefixed struct {
+	prefix uint64
+	ref    stringRef
+}
+
+// sortPrefixed sorts items whose first depth bytes are equal: by the next eight
+// bytes, then each run of equal ones further in. Equal strings are ordered by their
+// references. Once the context is done the order is any.
+func (l *stringList) sortPrefixed(ctx context.Context, items, scratch []prefixed, depth int) {
+	if ctx.Err() != nil {
+		return
+	}
+	if len(items) < 64 {
+		slices.SortFunc(items, func(a, b prefixed) int {
+			return cmp.Or(strings.Compare(l.at(a.ref)[depth:], l.at(b.ref)[depth:]), cmp.Compare(a.ref, b.ref))
+		})
+		return
+	}
+	// Shorter strings are padded with zero bytes. A string that ends here sorts
+	// before its continuations: `ended` ones come first in a run of equals.
+	for i := range items {
+		items[i].prefix = prefixAt(l.at(items[i].ref), depth)
+	}
+	radixSortBy(items, scratch, func(p prefixed) uint64 { return p.prefix })
+	for from := 0; from < len(items); {
+		to := from + 1
+		for to < len(items) && items[to].prefix == items[from].prefix {
+			to++
+		}
+		if run := items[from:to]; len(run) > 1 {
+			ended := 0
+			for i, it := range run {
+				if len(l.at(it.ref)) <= depth+8 {
+					run[i], run[ended] = run[ended], it
+					ended++
+				}
+			}
+			slices.SortFunc(run[:ended], func(a, b prefixed) int {
+				return cmp.Or(cmp.Compare(len(l.at(a.ref)), len(l.at(b.ref))), cmp.Compare(a.ref, b.ref))
+			})
+			l.sortPrefixed(ctx, run[ended:], scratch[from+ended:to], depth+8)
+		}
+		from = to
+	}
+}
+
+func prefixAt(s string, depth int) uint64 {
+	if depth+8 <= len(s) {
+		return binary.BigEndian.Uint64([]byte(s[depth : depth+8]))
+	}
+	var b [8]byte
+	if depth < len(s) {
+		copy(b[:], s[depth:])
+	}
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// distinct returns the different strings in order, and sets the place of each string of a
+// source among them.
+func (l *stringList) distinct(threads int, places [][]uint32) stringArena {
+	buckets := len(l.starts) - 1
+	counts, sizes := make([]int, buckets+1), make([]int, buckets+1) // then those before each bucket
+	inParallel(threads, buckets, func(b int) {
+		for _, r := range l.refs[l.starts[b]:l.starts[b+1]] {
+			if r&repeatsLast == 0 {
+				counts[b]++
+				sizes[b] += len(l.at(r))
+			}
+		}
+	})
+	count, size := 0, 0
+	for b := range counts {
+		counts[b], count = count, count+counts[b]
+		sizes[b], size = size, size+sizes[b]
+	}
+	var out stringArena
+	out.grow(count, size)
+	out.data, out.ends, out.wide = out.data[:size], out.ends[:cap(out.ends)], out.wide[:cap(out.wide)]
+	inParallel(threads, buckets, func(b int) {
+		code, end := counts[b], sizes[b]
+		for _, r := range l.refs[l.starts[b]:l.starts[b+1]] {
+			if r&repeatsLast == 0 {
+				end += copy(out.data[end:], l.at(r))
+				if out.wide != nil {
+					out.wide[code] = uint64(end)
+				} else {
+					out.ends[code] = uint32(end)
+				}
+				code++
+			}
+			places[r.source()][r.index()] = uint32(code - 1)
+		}
+	})
+	return out
+}

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// TestSortStrings numbers strings by several interners, most of them by more than one,
+// and by dictionaries, enough of them for many buckets.
+func TestSortStrings(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	kinds := map[string]func() string{
+		"numbers":       func() string { return fmt.Sprint(rng.IntN(400_000)) },
+		"one prefix":    func() string { return fmt.Sprintf("Customer#%09d", rng.IntN(200_000)) },
+		"few":           func() string { return strings.Repeat("x", rng.IntN(300)) },
+		"long prefixes": func() string { return strings.Repeat("the same words ", rng.IntN(40)) + fmt.Sprint(rng.IntN(40_000)) },
+	}
+	for name, draw := range kinds {
+		for _, prefixes := range []bool{false, true} {
+			var sources []dictSource
+			all := map[string]bool{}
+			for range 3 {
+				in := newInterner()
+				for range 40_000 {
+					in.code(draw())
+				}
+				sources = append(sources, in)
+			}
+			if prefixes {
+				some := map[string]bool{}
+				for range 1000 {
+					some[draw()] = true
+				}
+				var list []string
+				for s := range some {
+					list = append(list, s)
+				}
+				slices.Sort(list)
+				d := NewDict(list)
+				for range 1000 {
+					d.Intern(draw())
+				}
+				sources = append(sources, d)
+			}
+			for _, s := range sources {
+				for i := range s.len() {
+					all[s.at(i)] = true
+				}
+			}
+			for _, threads := range []int{1, 4} {
+				l, err := sortStrings(context.Background(), threads, sources)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if name != "few" && len(l.starts) < 4 {
+					t.Errorf("%s: only %d buckets", name, len(l.starts)-1)
+				}
+				d, remaps, err := mergeSources(context.Background(), threads, sources)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d.Len() != len(all) || d.Sorted() != len(all) {
+					t.Fatalf("%s: %d strings, %d sorted; want %d", name, d.Len(), d.Sorted(), len(all))
+				}
+				for c := 1; c < d.Len(); c++ {
+					if d.String(uint32(c-1)) >= d.String(uint32(c)) {
+						t.Fatalf("%s: %q does not come before %q", name, d.String(uint32(c-1)), d.String(uint32(c)))
+					}
+				}
+				for i, s := range sources {
+					for j := range s.len() {
+						code := j
+						if remaps[i] != nil {
+							code = int(remaps[i][j])
+						}
+						if d.String(uint32(code)) != s.at(j) {
+							t.Fatalf("%s: %q became %q", name, s.at(j), d.String(uint32(code)))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestUniqueRows compares all proofs with a set, for rows enough that several threads look
+// at them.
+func TestUniqueRows(t *testing.T) {
+	const rows = 3 * orderRows
+	rng := rand.New(rand.NewPCG(8, 2))
+	ascending, shuffled := make([]int64, rows), make([]int64, rows)
+	wide := make([]int64, rows)
+	for i := range rows {
+		ascending[i], wide[i] = int64(i/4), int64(i)<<40
+	}
+	for i, p := range rng.Perm(rows) {
+		shuffled[i] = int64(p)
+	}
+	within := func(n int) []int64 {
+		out := make([]int64, rows)
+		for i := range out {
+			out[i] = int64(i % n)
+		}
+		return out
+	}
+	with := func(words []int64, at int, as int) []int64 {
+		words = slices.Clone(words)
+		words[at] = words[as]
+		return words
+	}
+	scattered := slices.Clone(shuffled)
+	for i := range scattered {
+		scattered[i] <<= 20
+	}
+	for name, c := range map[string]struct {
+		cols [][]int64
+		want bool
+	}{
+		"ascending":                 {[][]int64{ascending, within(4)}, true},
+		"ascending with repeats":    {[][]int64{ascending, within(2)}, false},
+		"repeat between two shares": {[][]int64{with(ascending, orderRows, orderRows-1), with(within(4), orderRows, orderRows-1)}, false},
+		"bitmap":                    {[][]int64{shuffled}, true},
+		"bitmap with a repeat":      {[][]int64{with(shuffled, rows-1, 5)}, false},
+		"sort":                      {[][]int64{scattered}, true},
+		"sort with a repeat":        {[][]int64{with(scattered, rows-1, 5)}, false},
+		"two groups":                {[][]int64{wide, scattered}, true},
+		"two groups with a repeat":  {[][]int64{with(wide, 7, 6), with(scattered, 7, 6)}, false},
+		"one row out of order":      {[][]int64{with(ascending, orderRows, 4), within(8)}, true},
+	} {
+		var cols []*Column
+		seen := map[string]bool{}
+		for _, words := range c.cols {
+			cols = append(cols, ColumnOf(scalar.IntType, words, nil))
+		}
+		for i := range rows {
+			var row []int64
+			for _, words := range c.cols {
+				row = append(row, words[i])
+			}
+			seen[fmt.Sprint(row)] = true
+		}
+		if (len(seen) == rows) != c.want {
+			t.Errorf("%s: the rows are not as the test says", name)
+		}
+		for _, threads := range []int{1, 3} {
+			if got, err := uniqueRows(context.Background(), threads, cols, rows); got != c.want || err != nil {
+				t.Errorf("%s, %d threads: %v, %v", name, threads, got, err)
+			}
+		}
+	}
+}
