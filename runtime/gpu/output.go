@@ -3,8 +3,10 @@ package gpu
 import (
 	"context"
 	"sync"
+	"unsafe"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -23,17 +25,25 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 			return nil, err
 		}
 	}
-	cols, err := download(r.Bound, decl, n, r.sizes.output, func(i int, to []byte) error {
-		if data := r.arrived[rel]; data != nil {
-			copy(to, data[i])
-			return nil
+	data := r.arrived[rel]
+	if data == nil {
+		var copies []hostCopy
+		data, copies = received(rel, n)
+		if err := r.fetch(r.ctx, copies...); err != nil {
+			return nil, err
 		}
-		return r.fetch(r.ctx, hostCopy{to, rel.cols[i].data})
-	})
-	if err != nil {
-		return nil, err
 	}
-	return cols, rel.release()
+	return storedColumns(r.Bound, decl, n, r.sizes.output, data), rel.release()
+}
+
+// received makes memory of the host for rows of a relation, and plans the copies to it.
+func received(rel *relation, n int64) (data [][]byte, copies []hostCopy) {
+	data = make([][]byte, len(rel.cols))
+	for i, c := range rel.cols {
+		data[i] = make([]byte, n*int64(c.Width))
+		copies = append(copies, hostCopy{data[i], c.data})
+	}
+	return data, copies
 }
 
 // fetchOutputs copies outputs to the host together, as many as the lane has memory for.
@@ -55,11 +65,9 @@ func (r *run) fetchOutputs() error {
 		} else {
 			left -= bytes
 		}
-		for _, c := range rel.cols {
-			data := make([]byte, n*int64(c.Width))
-			r.arrived[rel] = append(r.arrived[rel], data)
-			copies = append(copies, hostCopy{data, c.data})
-		}
+		data, some := received(rel, n)
+		r.arrived[rel] = data
+		copies = append(copies, some...)
 	}
 	return r.fetch(r.ctx, copies...)
 }
@@ -67,35 +75,34 @@ func (r *run) fetchOutputs() error {
 // copyBlock is how many rows are widened at a time.
 const copyBlock = 1 << 12
 
-// download makes columns of n rows of a relation, whose offsets fetch fetches. Columns
-// keep the bounds that are known of them where offsets can be copied as they are, and
-// are made as narrow as their words allow where there are fewer rows than many.
-func download(b *woven.Bound, decl *harmony.Relation, n, many int64, fetch func(col int, to []byte) error) ([]*store.Column, error) {
+// storedColumns makes columns of n rows of a relation of their offsets, which they keep.
+// Columns of fewer rows than many have the bounds that their words turn out to have, others
+// those that are known of them.
+func storedColumns(b *woven.Bound, decl *harmony.Relation, n, many int64, data [][]byte) []*store.Column {
 	cols := make([]*store.Column, len(decl.Cols))
 	for i, c := range decl.Cols {
+		dict, lay := b.Dict(decl, i), b.Layouts.Columns[decl][i]
 		bound, packed := b.IsPacked(decl, i)
-		if packed && n >= many {
-			cols[i] = store.NewPacked(c.Type, b.Dict(decl, i), int(n), bound.Lo, bound.Hi)
-			if err := fetch(i, bytesOfColumn(cols[i])); err != nil {
-				return nil, err
+		switch {
+		case packed && n >= many:
+			cols[i] = store.NewOver(c.Type, dict, int(n), bound.Lo, bound.Hi, unsafe.Pointer(unsafe.SliceData(data[i])), nil)
+		case c.Type.Kind != scalar.Datetime && n < many:
+			cols[i] = store.NewBounded(c.Type, dict, int(n), lay.Base, lay.Step, uint8(lay.Width), data[i])
+		default:
+			// Datetimes that are whole days are to be known as such, and many words that have no
+			// bounds to be narrowed.
+			v := layout.View{Column: lay, Data: data[i]}
+			to := store.NewBuilder(c.Type, dict)
+			words := make([]int64, min(copyBlock, n))
+			for from := 0; from < int(n); from += copyBlock {
+				part := words[:min(copyBlock, int(n)-from)]
+				v.Read(part, from)
+				to.AppendWords(part)
 			}
-			continue
+			cols[i] = to.Finish()
 		}
-		v := layout.View{Column: b.Layouts.Columns[decl][i]}
-		v.Data = make([]byte, n*int64(v.Width))
-		if err := fetch(i, v.Data); err != nil {
-			return nil, err
-		}
-		to := store.NewBuilder(c.Type, b.Dict(decl, i))
-		words := make([]int64, min(copyBlock, n))
-		for from := 0; from < int(n); from += copyBlock {
-			part := words[:min(copyBlock, int(n)-from)]
-			v.Read(part, from)
-			to.AppendWords(part)
-		}
-		cols[i] = to.Finish()
 	}
-	return cols, nil
+	return cols
 }
 
 // Keep leaves a relation on the device.
@@ -143,16 +150,17 @@ func (k *kept) Fetch(ctx context.Context) (*store.Relation, error) {
 	if err != nil {
 		return nil, err
 	}
-	cols, err := download(k.bound, k.decl, k.rows, k.engine.sizes.output, func(i int, to []byte) error {
-		if len(to) == 0 {
-			return nil
+	data := make([][]byte, len(k.cols))
+	for i, c := range k.bound.Layouts.Columns[k.decl] {
+		data[i] = make([]byte, k.rows*int64(c.Width))
+		if err = l.stream.CopyToHost(data[i], k.cols[i].at); err != nil {
+			break
 		}
-		if err := l.stream.CopyToHost(to, k.cols[i].at); err != nil {
-			return err
-		}
-		// A copy that is under way writes into to, so it can not be left alone.
-		return l.stream.Synchronize(context.Background())
-	})
+	}
+	// A copy that is under way writes into data, so it can not be left alone.
+	if wait := l.stream.Synchronize(context.Background()); err == nil {
+		err = wait
+	}
 	if err != nil {
 		_ = l.close() // err says what is wrong
 		return nil, k.engine.failure(err)
@@ -162,7 +170,7 @@ func (k *kept) Fetch(ctx context.Context) (*store.Relation, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	return woven.Stored(k.decl, cols, int(k.rows)), nil
+	return woven.Stored(k.decl, storedColumns(k.bound, k.decl, k.rows, k.engine.sizes.output, data), int(k.rows)), nil
 }
 
 // Release gives the memory back.

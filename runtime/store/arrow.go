@@ -2,13 +2,10 @@ package store
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -261,91 +258,4 @@ func arrowType(t scalar.Type) arrow.DataType {
 		return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
 	}
 	return arrow.BinaryTypes.String
-}
-
-// ToArrow returns the rows, in order, as one record. The caller releases it.
-func ToArrow(out *Output) (arrow.RecordBatch, error) {
-	b := array.NewRecordBuilder(memory.DefaultAllocator, ArrowSchema(out))
-	defer b.Release()
-	b.Reserve(int(out.limited()))
-	err := out.Each(func(block [][]int64, n int) error {
-		for i, c := range out.Columns {
-			appendArrow(b.Field(i), c, block[i][:n])
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(out.Columns) == 0 {
-		return array.NewRecordBatch(ArrowSchema(out), nil, out.limited()), nil
-	}
-	return b.NewRecordBatch(), nil
-}
-
-// EachArrow calls yield with the rows, in order, as records of a few thousand
-// rows each, which are released when it returns.
-func EachArrow(out *Output, yield func(arrow.RecordBatch) error) error {
-	b := array.NewRecordBuilder(memory.DefaultAllocator, ArrowSchema(out))
-	defer b.Release()
-	return out.Each(func(block [][]int64, n int) error {
-		if len(out.Columns) == 0 {
-			return yield(array.NewRecordBatch(ArrowSchema(out), nil, int64(n)))
-		}
-		for i, c := range out.Columns {
-			appendArrow(b.Field(i), c, block[i][:n])
-		}
-		rec := b.NewRecordBatch()
-		defer rec.Release()
-		return yield(rec)
-	})
-}
-
-func appendArrow(b array.Builder, c *Column, words []int64) {
-	switch b := b.(type) {
-	case *array.BooleanBuilder:
-		for _, w := range words {
-			b.Append(w != 0)
-		}
-	case *array.Int8Builder:
-		appendNumbers(b.Append, words)
-	case *array.Int16Builder:
-		appendNumbers(b.Append, words)
-	case *array.Int32Builder:
-		appendNumbers(b.Append, words)
-	case *array.Int64Builder:
-		b.AppendValues(words, nil)
-	case *array.Uint8Builder:
-		appendNumbers(b.Append, words)
-	case *array.Uint16Builder:
-		appendNumbers(b.Append, words)
-	case *array.Uint32Builder:
-		appendNumbers(b.Append, words)
-	case *array.Uint64Builder:
-		appendNumbers(b.Append, words)
-	case *array.TimestampBuilder:
-		appendNumbers(b.Append, words)
-	case *array.Float32Builder:
-		for _, w := range words {
-			b.Append(float32(math.Float64frombits(uint64(w))))
-		}
-	case *array.Float64Builder:
-		for _, w := range words {
-			b.Append(math.Float64frombits(uint64(w)))
-		}
-	case *array.Decimal128Builder:
-		for _, w := range words {
-			b.Append(decimal128.FromI64(w))
-		}
-	case *array.StringBuilder:
-		for _, w := range words {
-			b.Append(c.Dict.String(uint32(w)))
-		}
-	}
-}
-
-func appendNumbers[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](add func(T), words []int64) {
-	for _, w := range words {
-		add(T(w))
-	}
 }

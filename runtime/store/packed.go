@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -28,21 +29,64 @@ func NewPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
 
 // NewOver is NewPacked for offsets that are there already: n entries of the column's
 // Width at data. They are outside of Go's heap, and stay as long
-// as owner is reachable.
+// as owner is reachable, or in it, and then there is none.
 func NewOver(t scalar.Type, dict *Dict, n int, lo, hi int64, data unsafe.Pointer, owner any) *Column {
 	c := newPacked(t, dict, n, lo, hi)
 	c.owner = owner
-	switch c.Width {
-	case 1:
-		c.U8 = unsafe.Slice((*uint8)(data), n)
-	case 2:
-		c.U16 = unsafe.Slice((*uint16)(data), n)
-	case 4:
-		c.U32 = unsafe.Slice((*uint32)(data), n)
-	case 8:
-		c.U64 = unsafe.Slice((*uint64)(data), n)
+	c.view(data)
+	return c
+}
+
+// NewBounded returns a column of n words, each the base plus so many times an offset of
+// width bytes in data, modulo 2^64. It keeps data, which is aligned to the width. The
+// bounds are found; the offsets stay as wide as they are. How many words are
+// different is not counted. Floats have base 0, step 1 and 8 bytes, or one word.
+func NewBounded(t scalar.Type, dict *Dict, n int, base, step int64, width uint8, data []byte) *Column {
+	c := &Column{Type: t, Dict: dict, Base: base, Step: step, Width: width, n: n}
+	if n == 0 {
+		return &Column{Type: t, Dict: dict, Step: 1, Stats: ColumnStats{Ascending: true}}
+	}
+	if width > 0 {
+		c.view(unsafe.Pointer(unsafe.SliceData(data)))
+	}
+	lo, hi := uint64(math.MaxUint64), uint64(0)
+	words := make([]int64, min(n, blockRows))
+	for from := 0; from < n; from += blockRows {
+		part := words[:min(blockRows, n-from)]
+		c.Read(part, from)
+		if t.Kind == scalar.Float {
+			for _, w := range part {
+				lo, hi = min(lo, floatKey(w)), max(hi, floatKey(w))
+			}
+			continue
+		}
+		flip := orderKeyOf(t.Kind, 0)
+		for _, w := range part {
+			lo, hi = min(lo, uint64(w)^flip), max(hi, uint64(w)^flip)
+		}
+	}
+	c.Stats = ColumnStats{Min: orderWord(t.Kind, lo), Max: orderWord(t.Kind, hi), Distinct: int64(n)}
+	if span := hi - lo; span < uint64(n) {
+		c.Stats.Distinct = int64(span) + 1
+	}
+	if lo == hi {
+		return &Column{Type: t, Dict: dict, Base: c.Stats.Min, Step: 1, n: n, Stats: c.Stats}
 	}
 	return c
+}
+
+// view makes the slice of the column's width one over data.
+func (c *Column) view(data unsafe.Pointer) {
+	switch c.Width {
+	case 1:
+		c.U8 = unsafe.Slice((*uint8)(data), c.n)
+	case 2:
+		c.U16 = unsafe.Slice((*uint16)(data), c.n)
+	case 4:
+		c.U32 = unsafe.Slice((*uint32)(data), c.n)
+	case 8:
+		c.U64 = unsafe.Slice((*uint64)(data), c.n)
+	}
 }
 
 // newPacked returns a packed column without its slice.

@@ -37,31 +37,51 @@ func radixSortBy[T any](items, scratch []T, key func(T) uint64) {
 	}
 }
 
-// sortKeys sorts keys by their low `bits` bits; the bits above are equal.
+// A pass over keys sorts by up to keyDigit bits, so that the counters stay in the
+// first-level cache, and by fewKeyDigit where there are fewer than fewKeys, which would
+// be fewer than the counters.
+const (
+	keyDigit    = 11
+	fewKeyDigit = 8
+	fewKeys     = 1 << 12
+)
+
+// sortKeys sorts keys by their low `bits` bits; the bits above are equal. The scratch
+// memory is as long if there are more than smallSort of them.
 func sortKeys(keys, scratch []uint64, bits int) {
 	if len(keys) <= smallSort {
 		slices.Sort(keys)
 		return
 	}
 	src, dst := keys, scratch[:len(keys)]
-	for b := 0; b < bits; b += 8 {
-		var count [256]uint32
+	most := keyDigit
+	if len(keys) < fewKeys {
+		most = fewKeyDigit
+	}
+	passes := (bits + most - 1) / most
+	for b := 0; b < bits; {
+		// The digits share the bits evenly: counters that are not needed need not be summed.
+		digit := (bits - b + passes - 1) / passes
+		mask := uint64(1)<<digit - 1
+		var room [1 << keyDigit]uint32
+		count := room[:mask+1]
 		for _, k := range src {
-			count[byte(k>>b)]++
+			count[k>>b&mask]++
 		}
-		if count[byte(src[0]>>b)] == uint32(len(src)) {
-			continue
+		if count[src[0]>>b&mask] != uint32(len(src)) {
+			var at uint32
+			for i, c := range count {
+				count[i], at = at, at+c
+			}
+			for _, k := range src {
+				d := k >> b & mask
+				dst[count[d]] = k
+				count[d]++
+			}
+			src, dst = dst, src
 		}
-		var at uint32
-		for i, c := range &count {
-			count[i], at = at, at+c
-		}
-		for _, k := range src {
-			d := byte(k >> b)
-			dst[count[d]] = k
-			count[d]++
-		}
-		src, dst = dst, src
+		b += digit
+		passes--
 	}
 	if &src[0] != &keys[0] {
 		copy(keys, src)

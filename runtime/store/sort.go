@@ -16,55 +16,73 @@ type Order struct {
 }
 
 // each calls yield with blocks of the rows in order: block holds a slice of words
-// for each column. The slices are used again. Ties are broken by the columns that
-// the ordering leaves out, ascending, from first to last, so that the order of a
-// relation's tuples is total. Strings are ordered by bytes.
+// for each column. The slices are used again.
+func (s *rowSorter) each(ctx context.Context, rows, limit int, yield func(block [][]int64) error) error {
+	a, err := s.arrange(ctx, rows, limit)
+	if err != nil {
+		return err
+	}
+	defer a.free()
+	block := make([][]int64, len(s.cols))
+	room := make([]int64, len(s.cols)*min(blockRows, a.n))
+	for from := 0; from < a.n; from += blockRows {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		n := min(blockRows, a.n-from)
+		for c := range s.cols {
+			block[c] = room[c*n:][:n:n]
+			a.read(c, block[c], from)
+		}
+		if err := yield(block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// arrangement is rows in order.
+type arrangement struct {
+	n int
+	// read sets dst to the words of a column from a place of the order on. Goroutines
+	// may read at the same time.
+	read func(col int, dst []int64, from int)
+	free func() // gives memory back; nothing is read afterwards
+}
+
+// arrange finds the order of rows, or of the first of them. Ties are broken by the
+// columns that the ordering leaves out, ascending, from first to last, so that the
+// order of a relation's tuples is total. Strings are ordered by bytes.
 //
 // When the packed columns fit 64 bits, it takes 8 bytes a row: the keys are
 // scattered by their leading bits, sorted a bucket at a time in cache, and
 // unpacked; no row is looked up. Otherwise it takes 20. When the rows are in order
 // already, or few are wanted, next to nothing is held.
-func (s *rowSorter) each(ctx context.Context, rows, limit int, yield func(block [][]int64) error) error {
-	limit = min(limit, rows)
-	block := make([][]int64, len(s.cols))
-	room := make([]int64, len(s.cols)*blockRows)
-	emit := func(fill func(c int, dst []int64, from int)) error {
-		for from := 0; from < limit; from += blockRows {
-			if err := context.Cause(ctx); err != nil {
-				return err
-			}
-			for c := range s.cols {
-				block[c] = room[c*blockRows:][:min(blockRows, limit-from)]
-				fill(c, block[c], from)
-			}
-			if err := yield(block); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+func (s *rowSorter) arrange(ctx context.Context, rows, limit int) (*arrangement, error) {
+	a := &arrangement{n: min(limit, rows), free: func() {}}
 	sorted, _, err := s.inOrder(ctx, rows)
-	if err != nil {
-		return err
-	}
-	if sorted {
-		return emit(func(c int, dst []int64, from int) { s.cols[c].Read(dst, from) })
-	}
-	if len(s.groups) == 1 && limit > rows/fewRows {
+	switch {
+	case err != nil:
+		return nil, err
+	case sorted:
+		a.read = func(c int, dst []int64, from int) { s.cols[c].Read(dst, from) }
+	case len(s.groups) == 1 && limit > rows/fewRows:
 		g := &s.groups[0]
 		keys, err := g.sortedKeys(ctx, s.threads, rows)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return emit(func(c int, dst []int64, from int) { g.unpack(dst, keys[from:][:len(dst)], s.place[c]) })
+		a.read = func(c int, dst []int64, from int) { g.unpack(dst, keys[from:][:len(dst)], s.place[c]) }
+	default:
+		x, keys := s.ordering(rows)
+		first, err := s.sorter().TopK(ctx, x, nil, keys, int64(a.n))
+		if err != nil {
+			return nil, err
+		}
+		a.read = func(c int, dst []int64, from int) { s.cols[c].Gather(dst, first.Rows[from:][:len(dst)]) }
+		a.free = first.Free
 	}
-	x, keys := s.ordering(rows)
-	first, err := s.sorter().TopK(ctx, x, nil, keys, int64(limit))
-	if err != nil {
-		return err
-	}
-	defer first.Free()
-	return emit(func(c int, dst []int64, from int) { s.cols[c].Gather(dst, first.Rows[from:][:len(dst)]) })
+	return a, nil
 }
 
 // fewRows is how many times more rows there are than wanted when sorting all of
@@ -225,6 +243,9 @@ const bucketBits = 11
 
 // sortedKeys returns the keys of all rows in order.
 func (g *keyGroup) sortedKeys(ctx context.Context, threads, rows int) ([]uint64, error) {
+	if rows <= oneSort {
+		return g.sortedOnce(rows), context.Cause(ctx)
+	}
 	threads = min(threadsOf(threads), 1+rows>>16)
 	lead := max(0, g.bits-bucketBits)
 	buckets := 1 << min(g.bits, bucketBits)
@@ -289,6 +310,22 @@ func (g *keyGroup) sortedKeys(ctx context.Context, threads, rows int) ([]uint64,
 		sortKeys(bucket, scratch[t], lead)
 	})
 	return out, context.Cause(ctx)
+}
+
+// oneSort is how many keys are sorted as one: they and their copy fit a core's
+// second-level cache, and reading them twice to scatter them would not pay.
+const oneSort = 1 << 16
+
+// sortedOnce is sortedKeys for few rows.
+func (g *keyGroup) sortedOnce(rows int) []uint64 {
+	both := make([]uint64, 2*rows)
+	keys, scratch := both[:rows:rows], both[rows:]
+	for from := 0; from < rows; from += blockRows {
+		part := keys[from:min(from+blockRows, rows)]
+		g.read(part, scratch, from)
+	}
+	sortKeys(keys, scratch, g.bits)
+	return keys
 }
 
 // inParallel runs do(0) to do(n-1), on so many goroutines at most.

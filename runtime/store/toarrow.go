@@ -1,0 +1,231 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/bitutil"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// ToArrow returns the rows, in order, as one record. The caller releases it. The strings
+// of a column must not take more than 2 GiB together, which is what an array can hold.
+func ToArrow(out *Output) (arrow.RecordBatch, error) {
+	a, err := out.arrange()
+	if err != nil {
+		return nil, err
+	}
+	defer a.free()
+	return recordOf(out, a, 0, a.n)
+}
+
+// EachArrow calls yield with the rows, in order, as records of a few thousand
+// rows each, which are released when it returns.
+func EachArrow(out *Output, yield func(arrow.RecordBatch) error) error {
+	a, err := out.arrange()
+	if err != nil {
+		return err
+	}
+	defer a.free()
+	for from := 0; from < a.n; from += blockRows {
+		rec, err := recordOf(out, a, from, min(from+blockRows, a.n))
+		if err != nil {
+			return err
+		}
+		err = yield(rec)
+		rec.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// arrange finds the order of the rows that are written.
+func (o *Output) arrange() (*arrangement, error) {
+	n := int(o.limited())
+	if len(o.Columns) == 0 || n == 0 {
+		return &arrangement{n: n, free: func() {}}, nil
+	}
+	return newRowSorter(o.Threads, o.Columns, o.Order).arrange(context.Background(), o.Rows, n)
+}
+
+const (
+	// arrowPart is how many rows a goroutine converts at a time, a multiple of the 8 whose
+	// truth values share a byte.
+	arrowPart = 1 << 13
+	// arrowAlone is how many values are converted sooner than goroutines for them wake up.
+	arrowAlone = 1 << 14
+)
+
+// recordOf makes a record of rows from..until-1 of an order.
+func recordOf(out *Output, a *arrangement, from, until int) (arrow.RecordBatch, error) {
+	n := until - from
+	arrays := make([]*arrayWriter, len(out.Columns))
+	for i, c := range out.Columns {
+		arrays[i] = newArrayWriter(c, n, func(dst []int64, at int) { a.read(i, dst, from+at) })
+	}
+	threads := threadsOf(out.Threads)
+	if n*len(arrays) <= arrowAlone {
+		threads = 1
+	}
+	parts := (n + arrowPart - 1) / arrowPart
+	each := func(do func(w *arrayWriter, part int)) {
+		inParallel(threads, parts*len(arrays), func(i int) { do(arrays[i%len(arrays)], i/len(arrays)) })
+	}
+	each((*arrayWriter).values)
+	text := false
+	for _, w := range arrays {
+		if err := w.beginText(); err != nil {
+			return nil, err
+		}
+		text = text || w.text != nil
+	}
+	if text {
+		each((*arrayWriter).strings)
+	}
+	list := make([]arrow.Array, len(arrays))
+	for i, w := range arrays {
+		list[i] = w.array()
+	}
+	rec := array.NewRecordBatch(ArrowSchema(out), list, int64(n))
+	for _, arr := range list {
+		arr.Release() // the record holds it
+	}
+	return rec, nil
+}
+
+// arrayWriter fills the buffers of one array, in parts of arrowPart rows.
+type arrayWriter struct {
+	col  *Column
+	n    int
+	read func(dst []int64, from int)
+	data *memory.Buffer // values; of strings, where each begins, and before that their codes
+	text *memory.Buffer // the bytes of strings
+	ends []int          // of each part, how many bytes its strings are; then where they begin
+}
+
+func newArrayWriter(c *Column, n int, read func(dst []int64, from int)) *arrayWriter {
+	w := &arrayWriter{col: c, n: n, read: read, data: memory.NewResizableBuffer(memory.DefaultAllocator)}
+	size := n * 8
+	switch c.Type.Kind {
+	case scalar.Boolean:
+		size = int(bitutil.BytesForBits(int64(n)))
+	case scalar.Int, scalar.Uint, scalar.Float:
+		size = n * int(c.Type.Bits/8)
+	case scalar.Decimal:
+		size = n * arrow.Decimal128SizeBytes
+	case scalar.String:
+		size = (n + 1) * arrow.Int32SizeBytes
+		w.ends = make([]int, (n+arrowPart-1)/arrowPart)
+	}
+	w.data.Resize(size)
+	return w
+}
+
+// values writes the values of a part; of strings, their codes.
+func (w *arrayWriter) values(part int) {
+	from, until := part*arrowPart, min((part+1)*arrowPart, w.n)
+	t, data := w.col.Type, w.data.Bytes()
+	if t.Kind == scalar.Int && t.Bits == 64 || t.Kind == scalar.Uint && t.Bits == 64 || t.Kind == scalar.Datetime || t.Kind == scalar.Float && t.Bits == 64 {
+		w.read(arrow.GetData[int64](data)[from:until], from) // words are the values
+		return
+	}
+	words := make([]int64, min(blockRows, until-from))
+	for ; from < until; from += blockRows {
+		words := words[:min(blockRows, until-from)]
+		w.read(words, from)
+		switch {
+		case t.Kind == scalar.Boolean:
+			for i, word := range words {
+				bitutil.SetBitTo(data, from+i, word != 0)
+			}
+		case t.Kind == scalar.Float:
+			to := arrow.GetData[float32](data)[from:]
+			for i, word := range words {
+				to[i] = float32(math.Float64frombits(uint64(word)))
+			}
+		case t.Kind == scalar.Decimal:
+			to := arrow.GetData[decimal128.Num](data)[from:]
+			for i, word := range words {
+				to[i] = decimal128.FromI64(word)
+			}
+		case t.Kind == scalar.String:
+			to := arrow.GetData[uint32](data)[from:]
+			bytes := 0
+			for i, word := range words {
+				to[i] = uint32(word)
+				bytes += len(w.col.Dict.String(uint32(word)))
+			}
+			w.ends[part] += bytes
+		case t.Bits == 8:
+			truncate(arrow.GetData[uint8](data)[from:], words)
+		case t.Bits == 16:
+			truncate(arrow.GetData[uint16](data)[from:], words)
+		case t.Bits == 32:
+			truncate(arrow.GetData[uint32](data)[from:], words)
+		}
+	}
+}
+
+func truncate[T uint8 | uint16 | uint32](dst []T, words []int64) {
+	dst = dst[:len(words)]
+	for i, w := range words {
+		dst[i] = T(w)
+	}
+}
+
+// errLongText is strings that one array can not hold.
+var errLongText = errors.New("the strings of a column take more than 2 GiB, which one Arrow array can not hold")
+
+// beginText makes room for the bytes of strings, whose codes are there.
+func (w *arrayWriter) beginText() error {
+	if w.col.Type.Kind != scalar.String {
+		return nil
+	}
+	total := 0
+	for i, bytes := range w.ends {
+		w.ends[i] = total
+		total += bytes
+	}
+	if total > math.MaxInt32 {
+		return errLongText
+	}
+	arrow.GetData[int32](w.data.Bytes())[w.n] = int32(total)
+	w.text = memory.NewResizableBuffer(memory.DefaultAllocator)
+	w.text.Resize(total)
+	return nil
+}
+
+// strings writes the strings of a part, and where each begins in place of its code.
+func (w *arrayWriter) strings(part int) {
+	if w.text == nil {
+		return
+	}
+	codes := arrow.GetData[uint32](w.data.Bytes())[part*arrowPart : min((part+1)*arrowPart, w.n)]
+	at, text := w.ends[part], w.text.Bytes()
+	for i, code := range codes {
+		codes[i] = uint32(at)
+		at += copy(text[at:], w.col.Dict.String(code))
+	}
+}
+
+// array returns what was written. The buffers are the array's.
+func (w *arrayWriter) array() arrow.Array {
+	buffers := []*memory.Buffer{nil, w.data}
+	if w.text != nil {
+		buffers = append(buffers, w.text)
+	}
+	data := array.NewData(arrowType(w.col.Type), w.n, buffers, nil, 0, 0)
+	defer data.Release()
+	for _, b := range buffers[1:] {
+		b.Release() // data holds it
+	}
+	return array.MakeFromData(data)
+}
