@@ -2,9 +2,9 @@
 // of launches, fills, running sums, tables made larger, sets made from rows, rows put in
 // order.
 //
-// In: nothing. Out: PTX, embedded, and how each kernel is launched. The package
+// In: nothing. Out: PTX and machine code, embedded, and how each kernel is launched. The package
 // imports nothing of redfox, and no driver: a [Launch] is names and words, which the
-// runtime hands to its own. `make primitives` compiles the PTX from src, which is
+// runtime hands to its own. `make primitives` compiles both from src, which is
 // written against the headers of ../src.
 //
 // # Launches

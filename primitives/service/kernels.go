@@ -95,18 +95,14 @@ var (
 	}
 )
 
-// Kernels returns the kernels of PTX, in its order.
-func Kernels() []*Kernel {
-	return []*Kernel{
+// The kernels of each module, in the order of its PTX.
+var (
+	baseKernels = []*Kernel{
 		&statesKernel, &statesOfKernel, &fillKernel, &scanKernel, &rehashKernel, &moveKernel, &rowSetKernel, &bitsKernel, &keysKernel,
 	}
-}
-
-// SortKernels returns the kernels of SortPTX, in its order.
-func SortKernels() []*Kernel {
-	return []*Kernel{
+	sortingKernels = []*Kernel{
 		&sortCountKernel, &sortScatterKernel, &pairsCountKernel, &pairsMoveKernel,
 		&orderKeysKernel, &orderSelectKernel, &orderUpToKernel, &orderRankKernel, &orderHeadsKernel,
 		&orderStartsKernel, &orderPlacesKernel, &orderBelowKernel, &orderKeepKernel, &orderMoveKernel,
 	}
-}
+)

@@ -2,6 +2,8 @@ package service
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,15 +14,11 @@ import (
 	"github.com/redfoxdb/redfox/internal/ptxas"
 )
 
-// modules is each text of PTX with its kernels.
+// modules are all modules, and what their files are called.
 var modules = []struct {
-	file    string
-	ptx     string
-	kernels []*Kernel
-}{
-	{"service.ptx", PTX(), Kernels()},
-	{"sort.ptx", SortPTX(), SortKernels()},
-}
+	file string
+	*Module
+}{{"service.ptx", Base}, {"sort.ptx", Sorting}}
 
 // TestPTXIsCurrent rebuilds the PTX and compares bytes.
 func TestPTXIsCurrent(t *testing.T) {
@@ -37,7 +35,7 @@ func TestPTXIsCurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(built, []byte(m.ptx)) {
+		if !bytes.Equal(built, []byte(m.PTX)) {
 			t.Errorf("%s is not what the sources give; run make primitives", m.file)
 		}
 	}
@@ -56,14 +54,14 @@ func TestPTXHoldsKernels(t *testing.T) {
 			}
 			source = append(source, text...)
 		}
-		names, bodies := entries(m.ptx)
-		if len(names) != len(m.kernels) {
+		names, bodies := entries(m.PTX)
+		if len(names) != len(m.Kernels) {
 			t.Fatalf("%s has kernels %v", m.file, names)
 		}
-		if strings.Contains(m.ptx, ".func") {
+		if strings.Contains(m.PTX, ".func") {
 			t.Errorf("%s has functions that are not inlined", m.file)
 		}
-		for i, k := range m.kernels {
+		for i, k := range m.Kernels {
 			if k.Name != names[i] {
 				t.Errorf("kernel %d of %s is %s, want %s", i, m.file, names[i], k.Name)
 				continue
@@ -96,7 +94,7 @@ func TestPTXPatterns(t *testing.T) {
 	generic := regexp.MustCompile(`\b(ld|st|atom|red)(\.volatile|\.relaxed|\.acquire)?\.(v[24]|add|cas|or|min|max|[busf]\d+)\b`)
 	all := map[string]string{}
 	for _, m := range modules {
-		_, bodies := entries(m.ptx)
+		_, bodies := entries(m.PTX)
 		for name, body := range bodies {
 			all[name] = body
 			if strings.Contains(body, ".local") {
@@ -134,7 +132,7 @@ func TestPTXAssembles(t *testing.T) {
 	ptxas.Need(t)
 	for _, arch := range []string{"sm_80", "sm_90"} {
 		for _, m := range modules {
-			report, err := ptxas.Assemble([]byte(m.ptx), arch)
+			report, err := ptxas.Assemble([]byte(m.PTX), arch)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,6 +149,50 @@ func TestPTXAssembles(t *testing.T) {
 					t.Errorf("%s: %s", arch, k)
 				}
 				t.Logf("%s: %s", arch, k)
+			}
+		}
+	}
+}
+
+// TestMachineIsCurrent compares what machine code was made of with the PTX, and where the
+// assembler is of the same version, what it makes.
+func TestMachineIsCurrent(t *testing.T) {
+	made, err := os.ReadFile("cubin.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range modules {
+		if sum := fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(m.PTX)), m.file); !strings.Contains(string(made), sum) {
+			t.Errorf("machine code is of another %s; run make primitives", m.file)
+		}
+		if m.Machine(8) == nil || m.Machine(9) == nil || m.Machine(7) != nil {
+			t.Errorf("%s has machine code of other generations than 8 and 9", m.file)
+		}
+	}
+	path, err := ptxas.Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	version, err := exec.Command(path, "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(version)), "\n")
+	if first, _, _ := strings.Cut(string(made), "\n"); first != lines[len(lines)-1] {
+		t.Skipf("it was made by %s, and here is %s", first, lines[len(lines)-1])
+	}
+	for _, m := range modules {
+		for _, generation := range []int{8, 9} {
+			out := filepath.Join(t.TempDir(), "cubin")
+			if said, err := exec.Command(path, "-arch", fmt.Sprintf("sm_%d0", generation), m.file, "-o", out).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, said)
+			}
+			built, err := os.ReadFile(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(built, m.Machine(generation)) {
+				t.Errorf("%s gives other machine code for sm_%d0; run make primitives", m.file, generation)
 			}
 		}
 	}

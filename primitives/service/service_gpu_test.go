@@ -32,10 +32,10 @@ func openCard(t testing.TB) *card {
 	c := &card{ctx: ctx, stream: must(ctx.NewStream())(t), kernels: map[string]*cuda.Function{}}
 	t.Cleanup(func() { c.stream.Close() })
 	for _, m := range modules {
-		module := must(ctx.LoadModule(cuda.Image{Name: m.file, Code: []byte(m.ptx)}, cuda.ModuleOptions{}))(t)
+		module := must(ctx.LoadModule(cuda.Image{Name: m.file, Code: []byte(m.PTX)}, cuda.ModuleOptions{}))(t)
 		t.Cleanup(func() { module.Close() })
 		t.Logf("%s: loaded in %v", m.file, module.LoadTime())
-		for _, k := range m.kernels {
+		for _, k := range m.Kernels {
 			f := must(module.Function(k.Name))(t)
 			if n, known := f.Parameters(); known && n != len(k.Params) {
 				t.Errorf("%s takes %d parameters", k.Name, n)

@@ -172,22 +172,34 @@ func New(o Options) (e *Engine, err error) {
 
 // loadServices loads the service kernels.
 func (e *Engine) loadServices() (err error) {
-	e.base, e.services, err = e.loadService("service kernels", service.PTX(), service.Kernels())
+	e.base, e.services, err = e.loadService(service.Base)
 	return err
 }
 
 // loadService loads kernels of package service. There may be a module that lacks one.
-func (e *Engine) loadService(what, ptx string, kernels []*service.Kernel) (m driver.Module, f map[string]driver.Function, err error) {
-	if m, err = e.load(what, ptx); err != nil {
-		return nil, nil, err
+func (e *Engine) loadService(s *service.Module) (m driver.Module, f map[string]driver.Function, err error) {
+	if m, err = e.loadMachine(s); err != nil {
+		// A driver that is older than the machine code compiles the PTX.
+		if m, err = e.load(s.Name, s.PTX); err != nil {
+			return nil, nil, err
+		}
 	}
 	f = map[string]driver.Function{}
-	for _, k := range kernels {
+	for _, k := range s.Kernels {
 		if f[k.Name], err = m.Function(k.Name); err != nil {
 			return m, nil, err
 		}
 	}
 	return m, f, nil
+}
+
+// loadMachine loads machine code of service kernels, if there is some for the device.
+func (e *Engine) loadMachine(s *service.Module) (driver.Module, error) {
+	code := s.Machine(e.info.Attributes.Major)
+	if code == nil {
+		return nil, cuda.ErrNoBinary
+	}
+	return e.gpu.LoadModule(cuda.Image{Name: s.Name, Code: code}, cuda.ModuleOptions{})
 }
 
 // sorting returns the kernels that sort.
@@ -198,7 +210,7 @@ func (e *Engine) sorting() (map[string]driver.Function, error) {
 	if s.functions != nil {
 		return s.functions, nil
 	}
-	m, f, err := e.loadService("kernels that sort", service.SortPTX(), service.SortKernels())
+	m, f, err := e.loadService(service.Sorting)
 	if err != nil {
 		if m != nil {
 			_ = m.Close() // err says what is wrong

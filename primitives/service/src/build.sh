@@ -1,8 +1,10 @@
 #!/bin/sh
-# Compiles the service kernels to PTX: build.sh [folder], .. if not given.
+# Compiles the service kernels to PTX and machine code: build.sh [folder], .. if not given.
 #
 # PTX 7.0 is the first for sm_80, which every driver that redfox works with reads.
-# The result does not depend on where or when it is built.
+# Machine code for sm_80 runs on every GPU of that generation (8.x), so does that for sm_90.
+# The result does not depend on where or when it is built; machine code, which is left as it
+# is where there is no ptxas (PATH or REDFOX_PTXAS), depends on the version of that.
 set -eu
 cd "$(dirname "$0")"
 out=${1:-..}
@@ -16,3 +18,17 @@ for unit in service sort; do
   # Comments name blocks of LLVM and nothing that is of use here.
   sed -E -e 's#[[:blank:]]*//.*##' -e 's/[[:blank:]]+$//' -e '/^$/d' "$work/$unit.ptx" > "$out/$unit.ptx"
 done
+
+ptxas=${REDFOX_PTXAS:-ptxas}
+command -v "$ptxas" > /dev/null || exit 0
+cd "$out"
+for unit in service sort; do
+  for sm in 80 90; do
+    "$ptxas" -arch sm_$sm $unit.ptx -o "$work/$unit.cubin"
+    gzip -9 -n -c "$work/$unit.cubin" > $unit.sm_$sm.cubin.gz
+  done
+done
+{
+  "$ptxas" --version | tail -n 1
+  sha256sum service.ptx sort.ptx
+} > cubin.txt

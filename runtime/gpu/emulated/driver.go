@@ -119,7 +119,7 @@ func newDevice(d *Driver, index int) *device {
 		PCI:    fmt.Sprintf("0000:%02x:00.0", index),
 		Memory: d.opts.Memory,
 		Attributes: cuda.Attributes{
-			Major: 9, Multiprocessors: d.opts.Multiprocessors, WarpSize: 32,
+			Major: generation, Multiprocessors: d.opts.Multiprocessors, WarpSize: 32,
 			ClockRate: 1_000_000, MemoryClockRate: 1_000_000, MemoryBusWidth: 512, L2Cache: 4 << 20,
 			MaxThreadsPerBlock: maxThreads, MaxThreadsPerMultiprocessor: 2 * maxThreads,
 			MaxBlocksPerMultiprocessor: blocksEach, MaxGridX: 1<<31 - 1,

@@ -46,7 +46,10 @@ func (c *share) build(call string, image cuda.Image) ([]part, error) {
 		return parts, nil
 	}
 	if bytes.HasPrefix(image.Code, []byte("\x7fELF")) {
-		return nil, failure(call, noBinary, "module %s", image.Name)
+		if serviceOf(image.Code) == nil {
+			return nil, failure(call, noBinary, "module %s", image.Name)
+		}
+		return []part{{Name: image.Name, Known: image.Code}}, nil
 	}
 	code := bytes.TrimSuffix(image.Code, []byte{0})
 	text, ok := strings.CutPrefix(string(code), imageMark)
@@ -108,16 +111,30 @@ func refusedImage(call string, image cuda.Image, log string) error {
 // kernelsOf returns the Go kernels that an image stands for, nil if it stands for
 // none.
 func (d *Driver) kernelsOf(code []byte) (map[string]*Kernel, error) {
-	switch string(code) {
-	case service.PTX():
-		return serviceKernels, nil
-	case service.SortPTX():
-		return sortKernels, nil
+	if s := serviceOf(code); s != nil {
+		return services[s], nil
 	}
 	if d.opts.Kernels == nil {
 		return nil, nil
 	}
 	return d.opts.Kernels(code)
+}
+
+// generation is the major number of the device's compute capability.
+const generation = 9
+
+// services are the Go kernels of each module of service kernels.
+var services = map[*service.Module]map[string]*Kernel{service.Base: serviceKernels, service.Sorting: sortKernels}
+
+// serviceOf returns the module of service kernels whose PTX or machine code it is, nil if
+// it is another's.
+func serviceOf(code []byte) *service.Module {
+	for _, m := range service.Modules {
+		if string(code) == m.PTX || bytes.Equal(code, m.Machine(generation)) {
+			return m
+		}
+	}
+	return nil
 }
 
 // Link compiles images and makes machine code of all of them.

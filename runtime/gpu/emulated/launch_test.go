@@ -60,7 +60,7 @@ func TestWoven(t *testing.T) {
 	b := open(t, Options{Library: lib})
 	linked, err := b.gpu.Link(cuda.ModuleOptions{},
 		cuda.Image{Name: "add", Code: []byte(Image(addModule(), addIR))},
-		cuda.Image{Name: "service", Code: []byte(service.PTX())})
+		cuda.Image{Name: "service", Code: []byte(service.Base.PTX)})
 	b.ok(err)
 	m, err := b.gpu.LoadModule(cuda.Image{Name: "both", Code: linked.Code}, cuda.ModuleOptions{})
 	b.ok(err)
@@ -124,8 +124,8 @@ func (b *rig) words(p cuda.Pointer, n int64) []uint64 {
 // service launches a service kernel.
 func (b *rig) service(l service.Launch) error {
 	b.Helper()
-	for _, text := range []string{service.PTX(), service.SortPTX()} {
-		m, err := b.gpu.LoadModule(cuda.Image{Name: "service", Code: []byte(text)}, cuda.ModuleOptions{})
+	for _, s := range service.Modules {
+		m, err := b.gpu.LoadModule(cuda.Image{Name: s.Name, Code: []byte(s.PTX)}, cuda.ModuleOptions{})
 		b.ok(err)
 		f, err := m.Function(l.Kernel)
 		if err == nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
-// serviceKernels are those of service.PTX, which says what each does. They do more than
+// serviceKernels are those of service.Base, which says what each does. They do more than
 // those on a card: what a caller must have zeroed is looked at.
-var serviceKernels = named(service.Kernels(), map[string]serviceKernel{
+var serviceKernels = named(service.Base.Kernels, map[string]serviceKernel{
 	"rf_states":    states,
 	"rf_states_of": statesOf,
 	"rf_fill":      fillWords,

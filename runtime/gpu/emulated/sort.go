@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
-// sortKernels are those of service.SortPTX.
-var sortKernels = named(service.SortKernels(), map[string]serviceKernel{
+// sortKernels are those of service.Sorting.
+var sortKernels = named(service.Sorting.Kernels, map[string]serviceKernel{
 	"rf_sort_count":   sortCount,
 	"rf_sort_scatter": sortScatter,
 	"rf_pairs_count":  pairsCount,
