@@ -1,6 +1,10 @@
 package store
 
 import (
+	"math"
+	"math/bits"
+	"slices"
+
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -19,10 +23,69 @@ type chunk struct {
 	u16        []uint16
 	u32        []uint32
 	u64        []uint64
+	// table, if it is not nil, has all words there are, and the entries, of one or two
+	// bytes, are places in it; step then divides the distance of any word from base.
+	table []int64
 }
 
 // bytes returns the memory of the entries.
-func (c *chunk) bytes() int64 { return int64(c.n) * int64(c.width) }
+func (c *chunk) bytes() int64 { return int64(c.n)*int64(c.width) + 8*int64(len(c.table)) }
+
+// placed returns the chunk of words that are the entries of a table, each of which is
+// there at least once. Both slices are copied.
+func placed(k scalar.Kind, places []uint16, table []int64) chunk {
+	c := chunk{n: len(places)}
+	if len(table) <= 1<<8 {
+		c.width, c.u8 = 1, make([]uint8, len(places))
+		for i, p := range places {
+			c.u8[i] = uint8(p)
+		}
+	} else {
+		c.width, c.u16 = 2, slices.Clone(places)
+	}
+	c.setTable(k, slices.Clone(table))
+	return c
+}
+
+// setTable puts other words in the places of those that are there.
+func (c *chunk) setTable(k scalar.Kind, table []int64) {
+	*c = chunk{n: c.n, width: c.width, u8: c.u8, u16: c.u16, table: table}
+	keys := make([]uint64, len(table))
+	c.base, c.min, c.max = table[0], orderKeyOf(k, table[0]), orderKeyOf(k, table[0])
+	for i, w := range table {
+		keys[i] = orderKeyOf(k, w)
+		if keys[i] < c.min {
+			c.base, c.min = w, keys[i]
+		}
+		c.max = max(c.max, keys[i])
+	}
+	if c.min == c.max {
+		c.first, c.last, c.ascending = c.min, c.min, true
+		c.width, c.u8, c.u16, c.table = 0, nil, nil, nil
+		return
+	}
+	c.step = 1
+	if k == scalar.Decimal || k == scalar.Datetime {
+		c.step = int64(divisor(table, c.base))
+	}
+	if c.width == 1 {
+		c.first, c.last, c.ascending = keys[c.u8[0]], keys[c.u8[c.n-1]], ascends(c.u8, keys)
+	} else {
+		c.first, c.last, c.ascending = keys[c.u16[0]], keys[c.u16[c.n-1]], ascends(c.u16, keys)
+	}
+}
+
+// ascends reports whether the keys of entries never descend.
+func ascends[T unsigned](places []T, keys []uint64) bool {
+	last := uint64(0)
+	for _, p := range places {
+		if keys[p] < last {
+			return false
+		}
+		last = keys[p]
+	}
+	return true
+}
 
 // narrow packs words, each to be multiplied by unit. There must be at least one.
 func narrow(k scalar.Kind, words []int64, unit int64) chunk {
@@ -107,19 +170,51 @@ func (c *chunk) bound(words []int64, order func(int64) uint64) {
 // from base; some word differs from base.
 func divisor(words []int64, base int64) uint64 {
 	var g uint64
+	var by exactDivision
 	for _, w := range words {
 		d := uint64(w - base)
 		switch {
+		case g == 0 && d == 0:
 		case g == 0:
 			g = d
-		case d%g != 0:
+			by = divideBy(g)
+		case !by.divides(d):
 			if g = gcd(g, d); g == 1 {
 				return 1
 			}
+			by = divideBy(g)
 		}
 	}
 	return g
 }
+
+// exactDivision divides multiples of a number, and tells them from others, by a
+// multiplication with the inverse of its odd part modulo 2^64 (Warren, "Hacker's Delight",
+// 2nd edition, 10-16 and 10-17).
+type exactDivision struct {
+	inverse uint64
+	shift   int    // the number's twos
+	limit   uint64 // the greatest quotient
+}
+
+func divideBy(n uint64) exactDivision {
+	d := exactDivision{shift: bits.TrailingZeros64(n), limit: math.MaxUint64 / n}
+	odd := n >> d.shift
+	// Each step of Newton's method doubles the bits that are right, of which an odd
+	// number as its own inverse has three.
+	d.inverse = odd
+	for range 5 {
+		d.inverse *= 2 - odd*d.inverse
+	}
+	return d
+}
+
+func (d exactDivision) divides(n uint64) bool {
+	return bits.RotateLeft64(n*d.inverse, -d.shift) <= d.limit
+}
+
+// quotient divides a multiple.
+func (d exactDivision) quotient(n uint64) uint64 { return n >> d.shift * d.inverse }
 
 func gcd(a, b uint64) uint64 {
 	for b != 0 {
@@ -131,8 +226,9 @@ func gcd(a, b uint64) uint64 {
 func offsets[T unsigned](words []int64, base int64, step uint64) []T {
 	out := make([]T, len(words))
 	if step != 1 {
+		by := divideBy(step)
 		for i, w := range words {
-			out[i] = T(uint64(w-base) / step)
+			out[i] = T(by.quotient(uint64(w - base)))
 		}
 		return out
 	}
@@ -147,6 +243,14 @@ func (c *chunk) remap(codes []uint32) {
 	if codes == nil {
 		return
 	}
+	if c.table != nil {
+		table := make([]int64, len(c.table))
+		for i, w := range c.table {
+			table[i] = int64(codes[w])
+		}
+		c.setTable(scalar.String, table)
+		return
+	}
 	words := make([]int64, c.n)
 	c.read(words)
 	for i, w := range words {
@@ -155,6 +259,7 @@ func (c *chunk) remap(codes []uint32) {
 	*c = narrow(scalar.String, words, 1)
 }
 
+// read sets words to those of all entries, which are not places in a table.
 func (c *chunk) read(dst []int64) {
 	col := Column{Base: c.base, Step: c.step, Width: c.width, U8: c.u8, U16: c.u16, U32: c.u32, U64: c.u64}
 	col.Read(dst[:c.n], 0)
@@ -251,6 +356,19 @@ func join[T unsigned](threads int, col *Column, chunks []chunk) []T {
 		shift := T(uint64(c.base-col.Base) / uint64(col.Step))
 		scale := T(c.step / col.Step)
 		dst := out[starts[i]:][:c.n]
+		if c.table != nil {
+			table := make([]T, len(c.table))
+			for j, w := range c.table {
+				table[j] = T(uint64(w-col.Base) / uint64(col.Step))
+			}
+			if c.width == 1 {
+				lookUp(dst, c.u8, table)
+			} else {
+				lookUp(dst, c.u16, table)
+			}
+			chunks[i] = chunk{}
+			return
+		}
 		switch c.width {
 		case 1:
 			rebase(dst, c.u8, shift, scale)
@@ -273,5 +391,11 @@ func join[T unsigned](threads int, col *Column, chunks []chunk) []T {
 func rebase[T, S unsigned](dst []T, src []S, shift, scale T) {
 	for i, v := range src[:len(dst)] {
 		dst[i] = shift + scale*T(v)
+	}
+}
+
+func lookUp[T, S unsigned](dst []T, places []S, table []T) {
+	for i, p := range places[:len(dst)] {
+		dst[i] = table[p]
 	}
 }

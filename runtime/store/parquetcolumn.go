@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -85,13 +84,30 @@ type columnReader struct {
 	*parquetField
 	part    *columnPart
 	strings *interner
-	batch   int64   // values to decode at a time
+	room    *readRoom
+	rows    int   // of the row group
+	batch   int64 // values to decode at a time
+	dict    *pageDictionary
 	words   []int64 // of rows that are not narrowed yet
 	last    int64   // the word that stands in for missing and bad ones
 }
 
+// readRoom is the memory in which a thread decodes one column chunk after the other.
+type readRoom struct {
+	words          []int64
+	places, levels []uint32
+	kept           []uint16 // places of rows that are no words yet
+	dictionary     []int64
+	text           []byte
+	texts          [][]byte
+}
+
+func newReadRoom() *readRoom {
+	return &readRoom{words: make([]int64, 4*batchRows), places: make([]uint32, batchRows), levels: make([]uint32, batchRows)}
+}
+
 // read decodes a column chunk into part.
-func (p *parquetField) read(ctx context.Context, f *parquetFile, group int, strings *interner, part *columnPart) (err error) {
+func (p *parquetField) read(ctx context.Context, f *parquetFile, group int, strings *interner, room *readRoom, part *columnPart) (err error) {
 	defer recoverDamage(&err)
 	rg := f.RowGroup(group)
 	meta, err := rg.MetaData().ColumnChunk(p.field.index)
@@ -99,13 +115,34 @@ func (p *parquetField) read(ctx context.Context, f *parquetFile, group int, stri
 		return err
 	}
 	part.bytes = meta.TotalCompressedSize()
-	chunk, err := rg.Column(p.field.index)
+	rows := max(1, rg.NumRows())
+	room.kept = room.kept[:0]
+	r := &columnReader{parquetField: p, part: part, strings: strings, room: room, rows: int(rows), batch: min(batchRows, rows), words: room.words[:0]}
+	err = errOtherReader
+	if p.decodesPages(meta) {
+		var pages file.PageReader
+		if pages, err = rg.GetColumnPageReader(p.field.index); err != nil {
+			return err
+		}
+		defer pages.Close()
+		err = r.readPages(ctx, pages, rg.NumRows())
+	}
+	if err == errOtherReader {
+		err = r.readByLibrary(ctx, rg)
+	}
+	if err == nil {
+		r.flushWords()
+		r.flushKept()
+	}
+	return err
+}
+
+// readByLibrary decodes a column chunk of any encoding.
+func (r *columnReader) readByLibrary(ctx context.Context, rg *file.RowGroupReader) error {
+	chunk, err := rg.Column(r.field.index)
 	if err != nil {
 		return err
 	}
-	rows := max(1, rg.NumRows())
-	r := &columnReader{parquetField: p, part: part, strings: strings, batch: min(batchRows, rows)}
-	r.words = make([]int64, 0, min(4*batchRows, rows))
 	switch c := chunk.(type) {
 	case *file.Int32ColumnChunkReader:
 		err = readBatches(ctx, r, c.ReadBatch, (*columnReader).int32s)
@@ -143,11 +180,7 @@ func (p *parquetField) read(ctx context.Context, f *parquetFile, group int, stri
 			r.byteArrays(dst, len(v), func(i int) []byte { return v[i] }, row)
 		})
 	}
-	if err != nil {
-		return err
-	}
-	r.flush()
-	return nil
+	return err
 }
 
 // readBatches decodes a column chunk a batch at a time. convert turns the values
@@ -170,12 +203,7 @@ func readBatches[T any](ctx context.Context, r *columnReader, read func(int64, [
 		if rows == 0 {
 			return nil
 		}
-		if cap(r.words)-len(r.words) < int(rows) {
-			r.flush()
-			r.words = slices.Grow(r.words, int(rows))
-		}
-		dst := r.words[len(r.words) : len(r.words)+int(rows)]
-		r.words = r.words[:len(r.words)+int(rows)]
+		dst := r.grow(int(rows))
 		if n == int(rows) {
 			convert(r, dst, values[:n], r.part.rows)
 		} else {
@@ -204,7 +232,17 @@ func readBatches[T any](ctx context.Context, r *columnReader, read func(int64, [
 	}
 }
 
-func (r *columnReader) flush() {
+// grow returns room for the words of so many more rows, at most a batch.
+func (r *columnReader) grow(rows int) []int64 {
+	if cap(r.words)-len(r.words) < rows {
+		r.flushWords()
+	}
+	from := len(r.words)
+	r.words = r.words[:from+rows]
+	return r.words[from:]
+}
+
+func (r *columnReader) flushWords() {
 	if len(r.words) > 0 {
 		r.part.chunks = append(r.part.chunks, narrow(r.field.typ.Kind, r.words, 1))
 	}

@@ -134,6 +134,7 @@ func (l *load) readParquet(ctx context.Context) error {
 		return fmt.Errorf("the Parquet file is damaged: its row groups have %d rows, its footer says %d", starts[groups], f.NumRows())
 	}
 	threads := l.opts.threads()
+	rooms := make([]*readRoom, threads)
 	interners := make([][]*interner, threads)
 	for t := range interners {
 		interners[t] = make([]*interner, len(l.fields))
@@ -163,7 +164,10 @@ func (l *load) readParquet(ctx context.Context) error {
 		}
 		part := &parts[task]
 		part.thread = t
-		part.err = decoders[i].read(ctx, f, g, interners[t][i], part)
+		if rooms[t] == nil {
+			rooms[t] = newReadRoom()
+		}
+		part.err = decoders[i].read(ctx, f, g, interners[t][i], rooms[t], part)
 		mu.Lock()
 		defer mu.Unlock()
 		if part.err == nil && int64(part.rows) != starts[g+1]-starts[g] {

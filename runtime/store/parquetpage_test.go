@@ -1,0 +1,269 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// pageCase is a column of which a test has a file written.
+type pageCase struct {
+	name     string
+	node     schema.Node
+	typ      scalar.Type
+	optional bool
+	write    func(w file.ColumnChunkWriter, levels []int16, draws []int) error
+	distinct int // of the draws
+	kept     bool
+}
+
+func writeDrawn[T any](write func([]T, []int16, []int16) (int64, error), levels []int16, draws []int, value func(int) T) error {
+	var values []T
+	for i, d := range draws {
+		if levels == nil || levels[i] == 1 {
+			values = append(values, value(d))
+		}
+	}
+	_, err := write(values, levels, nil)
+	return err
+}
+
+// pageCases has all physical types whose pages are decoded, with few and with many
+// different values.
+func pageCases() []pageCase {
+	var out []pageCase
+	for _, optional := range []bool{false, true} {
+		repetition := parquet.Repetitions.Required
+		if optional {
+			repetition = parquet.Repetitions.Optional
+		}
+		for _, distinct := range []int{1, 300, 6000, 1 << 30} {
+			add := func(name string, logical schema.LogicalType, physical parquet.Type, length int, typ scalar.Type, write func(w file.ColumnChunkWriter, levels []int16, draws []int) error) {
+				node := schema.MustPrimitive(schema.NewPrimitiveNodeLogical("c", repetition, logical, physical, length, -1))
+				out = append(out, pageCase{fmt.Sprintf("%s, %d values, optional %v", name, distinct, optional), node, typ, optional, write, distinct, distinct <= 300})
+			}
+			add("int32", schema.NewIntLogicalType(32, true), parquet.Types.Int32, -1, scalar.IntType, func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
+				return writeDrawn(w.(*file.Int32ColumnChunkWriter).WriteBatch, levels, draws, func(d int) int32 { return int32(d) - 3 })
+			})
+			add("uint32", schema.NewIntLogicalType(32, false), parquet.Types.Int32, -1, scalar.IntType, func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
+				return writeDrawn(w.(*file.Int32ColumnChunkWriter).WriteBatch, levels, draws, func(d int) int32 { return -int32(d) })
+			})
+			add("date", schema.DateLogicalType{}, parquet.Types.Int32, -1, scalar.DatetimeType, func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
+				return writeDrawn(w.(*file.Int32ColumnChunkWriter).WriteBatch, levels, draws, func(d int) int32 { return int32(d%100_000) - 300 })
+			})
+			add("decimal", schema.NewDecimalLogicalType(15, 2), parquet.Types.Int64, -1, scalar.DecimalOf(3), func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
+				return writeDrawn(w.(*file.Int64ColumnChunkWriter).WriteBatch, levels, draws, func(d int) int64 { return 25*int64(d) - 1000 })
+			})
+			add("float", schema.NoLogicalType{}, parquet.Types.Float, -1, scalar.FloatType, func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
+				return writeDrawn(w.(*file.Float32ColumnChunkWriter).WriteBatch, levels, draws, func(d int) float32 { return float32(d)/4 - 2 })
+			})
+			add("double", schema.NoLogicalType{}, parquet.Types.Double, -1, scalar.FloatType, func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
+				return writeDrawn(w.(*file.Float64ColumnChunkWriter).WriteBatch, levels, draws, func(d int) float64 { return float64(d)/10 - 2 })
+			})
+			add("string", schema.StringLogicalType{}, parquet.Types.ByteArray, -1, scalar.StringType, func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
+				return writeDrawn(w.(*file.ByteArrayColumnChunkWriter).WriteBatch, levels, draws, func(d int) parquet.ByteArray { return []byte(fmt.Sprint("text ", d)) })
+			})
+			add("bad string", schema.StringLogicalType{}, parquet.Types.ByteArray, -1, scalar.StringType, func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
+				return writeDrawn(w.(*file.ByteArrayColumnChunkWriter).WriteBatch, levels, draws, func(d int) parquet.ByteArray {
+					return []byte(strings.Replace(fmt.Sprint("text ", d), " 3", "\xff", 1))
+				})
+			})
+			out[len(out)-1].kept = distinct == 1
+			add("wide decimal", schema.NewDecimalLogicalType(18, 2), parquet.Types.FixedLenByteArray, 9, scalar.DecimalOf(2), func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
+				return writeDrawn(w.(*file.FixedLenByteArrayColumnChunkWriter).WriteBatch, levels, draws, func(d int) parquet.FixedLenByteArray {
+					return []byte{0, 0, 0, 0, 0, byte(d >> 24), byte(d >> 16), byte(d >> 8), byte(d)}
+				})
+			})
+		}
+	}
+	return out
+}
+
+// TestPages compares the rows that pages are decoded to with those that the Parquet
+// library reads, whatever the page's version, and where a dictionary ends before the rows.
+func TestPages(t *testing.T) {
+	const rows = 30_000
+	for _, c := range pageCases() {
+		rng := rand.New(rand.NewPCG(3, uint64(c.distinct)))
+		draws := make([]int, rows)
+		var levels []int16
+		if c.optional {
+			levels = make([]int16, rows)
+		}
+		for i := range draws {
+			draws[i] = rng.IntN(c.distinct)
+			// No row of the middle lacks a value, and of the last ones all do.
+			if c.optional && (i > rows/3 && i < rows/2 || rng.IntN(5) > 0 && i < rows-3000) {
+				levels[i] = 1
+			}
+		}
+		for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
+			for _, limit := range []int64{1 << 20, 2000} { // bytes of a dictionary
+				var b bytes.Buffer
+				props := parquet.NewWriterProperties(parquet.WithDataPageVersion(version), parquet.WithDictionaryPageSizeLimit(limit),
+					parquet.WithDataPageSize(1<<14), parquet.WithCompression(compress.Codecs.Snappy), parquet.WithBatchSize(1000))
+				root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{c.node}, -1))
+				w := file.NewParquetWriter(&b, root, file.WithWriterProps(props))
+				column, err := w.AppendRowGroup().NextColumn()
+				if err == nil {
+					err = errors.Join(c.write(column, levels, draws), column.Close(), w.Close())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkPages(t, fmt.Sprintf("%s, version %v, dictionary of %d", c.name, version, limit), b.Bytes(), c.typ, c.kept && !c.optional && limit > 2000)
+			}
+		}
+	}
+}
+
+// checkPages decodes the only column chunk of a file twice. kept says that the rows stay
+// places in the dictionary.
+func checkPages(t *testing.T, name string, data []byte, typ scalar.Type, kept bool) {
+	t.Helper()
+	source := &Source{Path: "pages", Reader: bytes.NewReader(data)}
+	f, err := source.openParquet()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := newParquetField(f, &field{name: "c", typ: typ, nullable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta, err := f.RowGroup(0).MetaData().ColumnChunk(0)
+	if err != nil || !p.decodesPages(meta) {
+		t.Fatalf("%s: the pages are not decoded: %v, %v", name, meta.Encodings(), err)
+	}
+	ours, theirs := newInterner(), newInterner()
+	got, want := &columnPart{}, &columnPart{}
+	if err := p.read(context.Background(), f, 0, ours, newReadRoom(), got); err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	room := newReadRoom()
+	r := &columnReader{parquetField: p, part: want, strings: theirs, room: room, rows: int(f.NumRows()), batch: 1000, words: room.words[:0]}
+	if err := r.readByLibrary(context.Background(), f.RowGroup(0)); err != nil {
+		t.Fatal(err)
+	}
+	r.flushWords()
+	if got.rows != want.rows || !slices.Equal(got.nulls, want.nulls) || !slices.Equal(got.bad, want.bad) {
+		t.Errorf("%s: %d rows, %d missing, %d bad; want %d, %d, %d", name, got.rows, len(got.nulls), len(got.bad), want.rows, len(want.nulls), len(want.bad))
+		return
+	}
+	if tables := slices.ContainsFunc(got.chunks, func(c chunk) bool { return c.table != nil || c.width == 0 }); kept && !tables {
+		t.Errorf("%s: no chunk has places in a table", name)
+	}
+	columns := make([]*Column, 2)
+	for i, part := range []*columnPart{got, want} {
+		var dict *Dict
+		if typ.Kind == scalar.String {
+			var remaps [][]uint32
+			dict, remaps, _ = mergeSources(context.Background(), 1, []dictSource{[]*interner{ours, theirs}[i]})
+			for j := range part.chunks {
+				part.chunks[j].remap(remaps[0])
+			}
+		}
+		columns[i] = assemble(2, typ, dict, part.chunks)
+	}
+	a, b := columns[0], columns[1]
+	if a.Stats != b.Stats || a.Base != b.Base || a.Step != b.Step || a.Width != b.Width {
+		t.Errorf("%s: %+v, base %d, step %d, width %d; want %+v, %d, %d, %d", name, a.Stats, a.Base, a.Step, a.Width, b.Stats, b.Base, b.Step, b.Width)
+	}
+	none := map[uint32]bool{} // rows of which any value will do
+	for _, c := range got.bad {
+		none[c.row] = true
+	}
+	for _, row := range got.nulls {
+		none[row] = true
+	}
+	for i := range b.Len() {
+		if a.Value(i) != b.Value(i) && !none[uint32(i)] {
+			t.Errorf("%s: row %d is %v, want %v", name, i, a.Value(i), b.Value(i))
+			return
+		}
+	}
+}
+
+// TestUnusedWords keeps places in a dictionary that has more words than there are rows
+// of: a column has no word and no string of them.
+func TestUnusedWords(t *testing.T) {
+	room := newReadRoom()
+	part := &columnPart{rows: 6}
+	strings := newInterner()
+	texts := [][]byte{[]byte("b"), []byte("never"), []byte("a"), []byte("\xff")}
+	r := &columnReader{parquetField: &parquetField{field: &field{typ: scalar.StringType}}, part: part, strings: strings, room: room, batch: 4,
+		dict: &pageDictionary{words: []int64{noCode, noCode, noCode, noCode}, texts: texts}}
+	room.kept = append(room.kept, 0, 2, 2, 0, 3, 2)
+	r.flushKept()
+	var got []string
+	for i := range part.chunks {
+		words := make([]int64, part.chunks[i].n)
+		part.chunks[i].read(words)
+		for _, w := range words {
+			got = append(got, strings.at(int(w)))
+		}
+	}
+	if want := []string{"b", "a", "a", "b", "b", "a"}; !slices.Equal(got, want) || strings.len() != 2 {
+		t.Errorf("got %v of %d strings, want %v", got, strings.len(), want)
+	}
+	if len(part.bad) != 1 || part.bad[0].row != 4 {
+		t.Errorf("bad rows: %v", part.bad)
+	}
+}
+
+func TestHybrid(t *testing.T) {
+	// A run of three fives, a packed group of eight numbers, a run, a cut packed group.
+	data := []byte{3 << 1, 5, 1<<1 | 1, 0b10_001_000, 0b1_100_011_0, 0b111_110_10, 2 << 1, 1, 1<<1 | 1, 0b11_010_001}
+	want := []uint32{5, 5, 5, 0, 1, 2, 3, 4, 5, 6, 7, 1, 1, 1, 2}
+	for batch := 1; batch <= len(want); batch++ {
+		h := hybrid{data: data, width: 3}
+		var got []uint32
+		for len(got) < len(want) {
+			part := make([]uint32, min(batch, len(want)-len(got)))
+			if err := h.read(part); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, part...)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d at a time: %v, want %v", batch, got, want)
+		}
+		if err := h.read(make([]uint32, 9)); err == nil {
+			t.Error("read past the end")
+		}
+	}
+	zeros := make([]uint32, 16)
+	if h := (hybrid{data: []byte{2<<1 | 1}}); h.read(zeros) != nil || slices.Max(zeros) > 0 {
+		t.Error("numbers of no bits are not zeros")
+	}
+}
+
+func TestExactDivision(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 10_000 {
+		n := 1 + rng.Uint64()>>rng.IntN(64)
+		by := divideBy(n)
+		q := rng.Uint64() % by.limit
+		if n == 1 {
+			q = rng.Uint64()
+		}
+		if got := by.quotient(n * q); got != q || !by.divides(n*q) {
+			t.Fatalf("%d / %d is %d, want %d, divides %v", n*q, n, got, q, by.divides(n*q))
+		}
+		if m := rng.Uint64() >> rng.IntN(64); by.divides(m) != (m%n == 0) {
+			t.Fatalf("%d divides %d: %v", n, m, by.divides(m))
+		}
+	}
+}
