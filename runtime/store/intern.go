@@ -9,14 +9,20 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// interner numbers different strings by first appearance, for one goroutine.
-// Loaders have one per worker and string column.
+// interner numbers strings by first appearance, for one goroutine. Equal strings get one
+// number, unless nearly all strings are different: then most are not looked up, which for a
+// long list is what takes the time, and some get several. Loaders have one per worker and
+// string column.
 type interner struct {
 	// parts have partStrings strings each, but for the last: so no long arena is copied
 	// as it grows.
 	parts []stringArena
 	n     int
 	table []internSlot // open addressing, at most half full
+	held  int          // strings in the table
+	// tried and fresh are how many strings the current trial looked up, and did not find;
+	// unseen is how many are to be added without that until the next one.
+	tried, fresh, unseen int
 	// recent remembers short strings, which come again and again, by their bytes.
 	recent [256]shortString
 }
@@ -38,6 +44,14 @@ var hashSeed = maphash.MakeSeed()
 
 // partStrings is the number of strings of a part of an interner.
 const partStrings = 1 << 16
+
+// A trial looks up trialStrings strings. If at most one of trialRepeats of them is there
+// already, the next trialStrings times trialRepeats are added as they are. Trials remember
+// their strings, so that they find out when a column begins to repeat itself.
+const (
+	trialStrings = 1 << 12
+	trialRepeats = 16
+)
 
 func newInterner() *interner { return &interner{} }
 
@@ -94,9 +108,18 @@ func (t *interner) find(s string, admit func(string) bool) (code uint32, ok bool
 }
 
 func (t *interner) findAny(s string, admit func(string) bool) (code uint32, ok bool) {
-	if t.n*2 >= len(t.table) {
+	if t.unseen > 0 {
+		t.unseen--
+		if !admit(s) {
+			return 0, false
+		}
+		t.add(s)
+		return uint32(t.n - 1), true
+	}
+	if t.held*2 >= len(t.table) {
 		t.grow()
 	}
+	t.tried++
 	h := uint32(maphash.String(hashSeed, s))
 	mask := uint32(len(t.table) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
@@ -106,13 +129,24 @@ func (t *interner) findAny(s string, admit func(string) bool) (code uint32, ok b
 				return 0, false
 			}
 			t.add(s)
-			*slot = internSlot{code: uint32(t.n), hash: h}
-			return slot.code - 1, true
+			code = uint32(t.n - 1)
+			*slot = internSlot{code: code + 1, hash: h}
+			t.held++
+			t.fresh++
+			break
 		}
 		if slot.hash == h && t.at(int(slot.code-1)) == s {
-			return slot.code - 1, true
+			code = slot.code - 1
+			break
 		}
 	}
+	if t.tried == trialStrings {
+		if t.tried-t.fresh <= trialStrings/trialRepeats {
+			t.unseen = trialStrings * trialRepeats
+		}
+		t.tried, t.fresh = 0, 0
+	}
+	return code, true
 }
 
 func (t *interner) grow() {

@@ -155,3 +155,37 @@ func TestUniqueRows(t *testing.T) {
 		}
 	}
 }
+
+// TestInternerTrials numbers strings that are all different and then come again and again:
+// few of the first ones are looked up, and all of the others.
+func TestInternerTrials(t *testing.T) {
+	const different, again = 40 * trialStrings, 100 * trialStrings
+	in := newInterner()
+	codes := make([]uint32, 0, different+again)
+	text := func(i int) string { return fmt.Sprintf("string %d", i) }
+	for i := range different {
+		codes = append(codes, in.code(text(i)))
+	}
+	if in.len() != different || in.held > different/8 {
+		t.Errorf("%d different strings: %d numbers, %d of them in the table", different, in.len(), in.held)
+	}
+	for i := range again {
+		codes = append(codes, in.code(text(i%1000)))
+	}
+	if max := different + trialStrings*(trialRepeats+2); in.len() > max {
+		t.Errorf("%d strings, want at most %d", in.len(), max)
+	}
+	d, remaps, err := mergeSources(context.Background(), 2, []dictSource{in})
+	if err != nil || d.Len() != different {
+		t.Fatalf("%d different strings, want %d: %v", d.Len(), different, err)
+	}
+	for i, code := range codes {
+		want := i
+		if i >= different {
+			want = (i - different) % 1000
+		}
+		if got := d.String(remaps[0][code]); got != text(want) {
+			t.Fatalf("string %d is %q, want %q", i, got, text(want))
+		}
+	}
+}
