@@ -73,7 +73,7 @@ func (s *Source) openParquet() (_ *parquetFile, err error) {
 	}()
 	props := parquet.NewReaderProperties(nil)
 	props.MaxCompressedPageSize, props.MaxUncompressedPageSize = maxPage, maxPage
-	reader, err := file.NewParquetReader(readOnlyAt{r}, file.WithReadProps(props))
+	reader, err := file.NewParquetReader(readOnlyAt{r}, file.WithReadProps(props), file.WithMetadata(s.footer))
 	if err != nil {
 		return nil, fmt.Errorf("this is not a whole Parquet file: %w", err)
 	}
@@ -92,7 +92,7 @@ func recoverDamage(err *error) {
 	}
 }
 
-// parquetColumns returns the names of a file's columns; those of nested ones
+// parquetColumns reads the footer and returns the names of a file's columns; those of nested ones
 // have dots.
 func (s *Source) parquetColumns() (names []string, err error) {
 	defer recoverDamage(&err)
@@ -101,7 +101,8 @@ func (s *Source) parquetColumns() (names []string, err error) {
 		return nil, err
 	}
 	defer s.closeParquet(f)
-	schema := f.MetaData().Schema
+	s.footer = f.MetaData()
+	schema := s.footer.Schema
 	for i := range schema.NumColumns() {
 		names = append(names, schema.Column(i).Path())
 	}

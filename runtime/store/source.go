@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/apache/arrow-go/v18/parquet/metadata"
 )
 
 // Format is how a file is written.
@@ -35,6 +37,10 @@ type Source struct {
 	Columns   []string  // names of the file's columns; nil when they have none
 	Arity     int       // columns of the file
 	Uses      []Use
+
+	// footer is that of a Parquet file as Bind has read it. That of a long file takes
+	// as long to read as many columns.
+	footer *metadata.FileMetaData
 }
 
 // Use is one predicate that a source fills.
