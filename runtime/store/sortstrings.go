@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unsafe"
 )
 
 // stringRef names a string of several sources: the source's number in the upper half, the
@@ -25,17 +26,20 @@ type stringList struct {
 	sources []dictSource
 	refs    []stringRef
 	starts  []int // of the buckets in refs, and where the last one ends; no string is in two
+	// counts and sizes are the number and the bytes of the different strings of each bucket.
+	counts, sizes []int
 }
 
 func (l *stringList) at(r stringRef) string { return l.sources[r.source()].at(r.index()) }
 
 const (
-	// bucketStrings is about how many strings a bucket has: those of a bucket and what
-	// sorts them fit a processor's second cache.
+	// bucketStrings and bucketBytes are about what a bucket has at most: a copy of it and
+	// what sorts it fit a processor's second cache.
 	bucketStrings = 1 << 14
+	bucketBytes   = 1 << 20
 	maxBuckets    = 1 << 13
-	// bucketSamples is how many strings of a sample there are for each bucket: then
-	// few buckets are twice as large as the mean.
+	// bucketSamples is how many strings of a sample there are at least for each bucket:
+	// then few buckets are twice as large as the mean.
 	bucketSamples = 16
 	// spanStrings is how many strings a thread takes at least at a time.
 	spanStrings = 1 << 13
@@ -98,10 +102,11 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 		}
 		places[i] = nil
 	})
-	room := make([][]prefixed, threads)
+	l.counts, l.sizes = make([]int, buckets), make([]int, buckets)
+	sorters := make([]bucketSorter, threads)
 	inParallelBy(threads, buckets, func(t, b int) {
 		if ctx.Err() == nil {
-			room[t] = l.sortBucket(ctx, l.refs[l.starts[b]:l.starts[b+1]], room[t])
+			l.counts[b], l.sizes[b] = sorters[t].sort(ctx, l, l.refs[l.starts[b]:l.starts[b+1]])
 		}
 	})
 	return l, context.Cause(ctx)
@@ -126,13 +131,10 @@ func (l *stringList) spans(threads int) (spans []span, n int) {
 
 // splitters returns the first strings of all buckets but one, ascending.
 func (l *stringList) splitters(n int) []string {
-	buckets := min(maxBuckets, n/bucketStrings)
-	if buckets < 2 {
-		return nil
-	}
-	wanted := buckets * bucketSamples
+	wanted := min(n, maxBuckets*bucketSamples*bucketSamples) / bucketSamples
 	sample := make([]string, 0, wanted)
 	at := 0 // of the first string of a source among all
+	size := 0
 	for _, s := range l.sources {
 		first, length := s.sortedPrefix(), s.len()-s.sortedPrefix()
 		for len(sample) < wanted {
@@ -140,64 +142,91 @@ func (l *stringList) splitters(n int) []string {
 			if place >= length {
 				break
 			}
-			sample = append(sample, s.at(first+place))
+			text := s.at(first + place)
+			sample = append(sample, text)
+			size += len(text)
 		}
 		at += length
 	}
+	buckets := min(maxBuckets, len(sample)/bucketSamples, max(n/bucketStrings, int(float64(n)/float64(max(1, len(sample)))*float64(size)/bucketBytes)))
+	if buckets < 2 {
+		return nil
+	}
 	slices.Sort(sample)
 	out := make([]string, 0, buckets)
-	for i := bucketSamples; i < len(sample); i += bucketSamples {
-		out = append(out, sample[i])
+	for b := 1; b < buckets; b++ {
+		out = append(out, sample[b*len(sample)/buckets])
 	}
 	return slices.Compact(out)
 }
 
-// sortBucket sorts references and marks those to the same string as the one before. It
-// returns the room that it worked in.
-func (l *stringList) sortBucket(ctx context.Context, refs []stringRef, room []prefixed) []prefixed {
-	if len(room) < 2*len(refs) {
-		room = make([]prefixed, 2*len(refs)+len(refs)/2)
-	}
-	items := room[:len(refs)]
-	for i, r := range refs {
-		items[i].ref = r
-	}
-	l.sortPrefixed(ctx, items, room[len(refs):2*len(refs)], 0)
-	last := ""
-	for i, it := range items {
-		s := l.at(it.ref)
-		refs[i] = it.ref
-		if i > 0 && s == last {
-			refs[i] |= repeatsLast
-		}
-		last = s
-	}
-	return room
+// bucketSorter is the memory in which a thread sorts one bucket after the other.
+type bucketSorter struct {
+	data           []byte // of all strings of the bucket
+	ends           []int  // of each in data
+	refs           []stringRef
+	items, scratch []prefixed
 }
 
-// prefixed is a reference to a string with eight of its bytes.
+// prefixed is a string of a bucket by its place, with eight of its bytes.
 type prefixed struct {
 	prefix uint64
-	ref    stringRef
+	place  int
+}
+
+func (x *bucketSorter) at(place int) string {
+	from := 0
+	if place > 0 {
+		from = x.ends[place-1]
+	}
+	return unsafe.String(unsafe.SliceData(x.data[from:]), x.ends[place]-from)
+}
+
+// sort sorts references of a list by their strings, of which it makes a copy, and marks
+// those to the same string as the one before. It returns the number and the bytes of the
+// different strings.
+func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef) (count, size int) {
+	x.data, x.ends = x.data[:0], x.ends[:0]
+	x.items, x.scratch = grown(x.items, len(refs)), grown(x.scratch, len(refs))
+	for i, r := range refs {
+		x.data = append(x.data, l.at(r)...)
+		x.ends = append(x.ends, len(x.data))
+		x.items[i].place = i
+	}
+	x.sortPrefixed(ctx, x.items, x.scratch, 0)
+	x.refs = append(x.refs[:0], refs...)
+	last := ""
+	for i, it := range x.items {
+		s := x.at(it.place)
+		refs[i] = x.refs[it.place]
+		if i > 0 && s == last {
+			refs[i] |= repeatsLast
+			continue
+		}
+		last = s
+		count++
+		size += len(s)
+	}
+	return count, size
 }
 
 // sortPrefixed sorts items whose first depth bytes are equal: by the next eight
 // bytes, then each run of equal ones further in. Equal strings are ordered by their
-// references. Once the context is done the order is any.
-func (l *stringList) sortPrefixed(ctx context.Context, items, scratch []prefixed, depth int) {
+// places. Once the context is done the order is any.
+func (x *bucketSorter) sortPrefixed(ctx context.Context, items, scratch []prefixed, depth int) {
 	if ctx.Err() != nil {
 		return
 	}
 	if len(items) < 64 {
 		slices.SortFunc(items, func(a, b prefixed) int {
-			return cmp.Or(strings.Compare(l.at(a.ref)[depth:], l.at(b.ref)[depth:]), cmp.Compare(a.ref, b.ref))
+			return cmp.Or(strings.Compare(x.at(a.place)[depth:], x.at(b.place)[depth:]), cmp.Compare(a.place, b.place))
 		})
 		return
 	}
 	// Shorter strings are padded with zero bytes. A string that ends here sorts
 	// before its continuations: `ended` ones come first in a run of equals.
 	for i := range items {
-		items[i].prefix = prefixAt(l.at(items[i].ref), depth)
+		items[i].prefix = prefixAt(x.at(items[i].place), depth)
 	}
 	radixSortBy(items, scratch, func(p prefixed) uint64 { return p.prefix })
 	for from := 0; from < len(items); {
@@ -208,15 +237,15 @@ func (l *stringList) sortPrefixed(ctx context.Context, items, scratch []prefixed
 		if run := items[from:to]; len(run) > 1 {
 			ended := 0
 			for i, it := range run {
-				if len(l.at(it.ref)) <= depth+8 {
+				if len(x.at(it.place)) <= depth+8 {
 					run[i], run[ended] = run[ended], it
 					ended++
 				}
 			}
 			slices.SortFunc(run[:ended], func(a, b prefixed) int {
-				return cmp.Or(cmp.Compare(len(l.at(a.ref)), len(l.at(b.ref))), cmp.Compare(a.ref, b.ref))
+				return cmp.Or(cmp.Compare(len(x.at(a.place)), len(x.at(b.place))), cmp.Compare(a.place, b.place))
 			})
-			l.sortPrefixed(ctx, run[ended:], scratch[from+ended:to], depth+8)
+			x.sortPrefixed(ctx, run[ended:], scratch[from+ended:to], depth+8)
 		}
 		from = to
 	}
@@ -236,20 +265,13 @@ func prefixAt(s string, depth int) uint64 {
 // distinct returns the different strings in order, and sets the place of each string of a
 // source among them.
 func (l *stringList) distinct(threads int, places [][]uint32) stringArena {
-	buckets := len(l.starts) - 1
-	counts, sizes := make([]int, buckets+1), make([]int, buckets+1) // then those before each bucket
-	inParallel(threads, buckets, func(b int) {
-		for _, r := range l.refs[l.starts[b]:l.starts[b+1]] {
-			if r&repeatsLast == 0 {
-				counts[b]++
-				sizes[b] += len(l.at(r))
-			}
-		}
-	})
+	buckets := len(l.counts)
+	counts, sizes := make([]int, buckets), make([]int, buckets) // those before each bucket
 	count, size := 0, 0
-	for b := range counts {
-		counts[b], count = count, count+counts[b]
-		sizes[b], size = size, size+sizes[b]
+	for b := range buckets {
+		counts[b], sizes[b] = count, size
+		count += l.counts[b]
+		size += l.sizes[b]
 	}
 	var out stringArena
 	out.grow(count, size)
