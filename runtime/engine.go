@@ -126,6 +126,9 @@ type DeviceProfile struct {
 	Resident   int64 // bytes of columns of facts that the run found on the device
 	Launches   int64 // of kernels
 	Waits      int64 // of the host for the device
+	// Nodes is how many commands the graph has that was launched in place of them, one by
+	// one, because the run repeats an earlier one; 0 if there was none.
+	Nodes int64
 }
 
 // Transfer is what was copied between host and device.

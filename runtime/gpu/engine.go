@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 	"errors"
+	"math"
 	goruntime "runtime"
 	"runtime/debug"
 	"sync"
@@ -63,6 +64,7 @@ type Engine struct {
 	mem      *memory
 	resident *residency
 	lanes    lanes
+	replays  replays
 	loaded   chan struct{} // closed when the service kernels are loaded, or can not be
 	unloaded error         // why they can not be
 	base     driver.Module // the service kernels
@@ -86,9 +88,12 @@ type sizes struct {
 	output int64 // rows from which an output keeps the bounds that are known
 	order  int64 // rows from which the device sorts; fewer are copied and sorted sooner
 	ranked int64 // rows that are put in order by looking at each pair
+	// recalls is how many runs, one after the other, have waited for no number before one
+	// is captured.
+	recalls int
 }
 
-var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16, order: 1 << 12, ranked: 1 << 11}
+var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16, order: 1 << 12, ranked: 1 << 11, recalls: 1}
 
 // sorts are the kernels that sort, which few programs want.
 type sorts struct {
@@ -150,7 +155,7 @@ func New(o Options) (e *Engine, err error) {
 		return e, err
 	}
 	e.resident = &residency{mem: e.mem, stage: &staging{gpu: e.gpu}, cols: map[columnKey]*resident{}, indexes: map[indexKey]*resident{}}
-	e.mem.evict = e.resident.evict
+	e.mem.evict = e.evict
 	if e.resident.stream, err = e.gpu.NewStream(); err != nil {
 		return e, err
 	}
@@ -165,7 +170,7 @@ func New(o Options) (e *Engine, err error) {
 		Make: func(*woven.Program) *program {
 			return &program{codes: woven.Codes[*code]{Drop: (*code).close}, hints: newHints()}
 		},
-		Drop: func(p *program) { p.codes.Close() },
+		Drop: (*program).close,
 	}
 	return e, nil
 }
@@ -242,6 +247,9 @@ func (e *Engine) Name() string { return "gpu" }
 
 // Run evaluates the plan.
 func (e *Engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime.Answer, err error) {
+	if answer, done, err := e.repeat(ctx, req); done {
+		return answer, err
+	}
 	evaluate := func(r *run, compiled time.Duration) error {
 		if err := r.allocate(); err != nil {
 			return err
@@ -385,10 +393,7 @@ func (r *run) finish(err error) error {
 // bind finds facts, or what it found before.
 func (p *program) bind(ctx context.Context, prog *woven.Program, facts *store.Database, policy layout.Policy, threads int) (*boundFacts, error) {
 	key := weak.Make(facts)
-	p.mu.Lock()
-	found := p.boundTo(key)
-	p.mu.Unlock()
-	if found != nil {
+	if found := p.isBound(facts); found != nil {
 		return found, nil
 	}
 	bound, err := woven.Bind(ctx, prog, facts, policy, threads)
@@ -406,14 +411,23 @@ func (p *program) bind(ctx context.Context, prog *woven.Program, facts *store.Da
 	made := &boundFacts{facts: key, bound: bound, past: past{hints: newHints(), lasts: repeats(prog.Graph)}}
 	p.bounds = append([]*boundFacts{made}, p.bounds...)
 	if len(p.bounds) > keptBounds {
+		p.bounds[keptBounds].doomReplay()
 		p.bounds = p.bounds[:keptBounds]
 	}
 	goruntime.AddCleanup(facts, func(p *program) { p.forget(key) }, p)
 	return made, nil
 }
 
+// isBound returns what the program was bound to for facts, nil if it was not.
+func (p *program) isBound(facts *store.Database) *boundFacts {
+	key := weak.Make(facts)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.boundTo(key)
+}
+
 // boundTo returns what the program was bound to for facts, nil if it was not or that is
-// forgotten.
+// forgotten. The caller holds the lock.
 func (p *program) boundTo(key weak.Pointer[store.Database]) *boundFacts {
 	for i, b := range p.bounds {
 		if b.facts == key {
@@ -433,10 +447,21 @@ func (p *program) forget(key weak.Pointer[store.Database]) *woven.Bound {
 	for i, b := range p.bounds {
 		if b.facts == key {
 			p.bounds = append(p.bounds[:i:i], p.bounds[i+1:]...)
+			b.doomReplay()
 			return b.bound
 		}
 	}
 	return nil
+}
+
+// close gives back what is kept of a program that no run uses.
+func (p *program) close() {
+	p.mu.Lock()
+	for _, b := range p.bounds {
+		b.doomReplay()
+	}
+	p.mu.Unlock()
+	p.codes.Close()
 }
 
 func (e *Engine) enter() error {
@@ -547,6 +572,7 @@ func (e *Engine) Close() error {
 	}
 	var errs []error
 	e.programs.Close()
+	e.replays.evict(math.MaxInt64) // of programs that were not kept
 	if e.resident != nil {
 		errs = append(errs, e.resident.close())
 	}

@@ -30,6 +30,9 @@ type lane struct {
 	log     []int64
 	results []byte
 	timers  []driver.Event
+	// captured says that what is put into the stream is recorded and not done, so that it
+	// can not be waited for.
+	captured bool
 }
 
 const (
@@ -37,6 +40,9 @@ const (
 	ringWords   = 1 << 13
 	resultWords = 1 << 17
 )
+
+// errCaptured is a wait in a run that is captured.
+var errCaptured = errors.New("a run that is captured can not wait")
 
 func newLane(gpu driver.Context) (*lane, error) {
 	l := &lane{gpu: gpu}
@@ -54,21 +60,22 @@ func (l *lane) open() (err error) {
 	if l.urgent, err = l.gpu.NewStream(); err != nil {
 		return err
 	}
-	return l.fit(blockWords, 0)
+	return l.fit(blockWords, 0, resultWords)
 }
 
-// fit makes room for a control block of so many words, and for as many of them as the log
-// is to have words. The stream is done.
-func (l *lane) fit(block, log int) error {
+// fit makes room for a control block of so many words, for as many of them as the log
+// is to have words, and for so many words of results. The stream is done.
+func (l *lane) fit(block, log, results int) error {
 	if len(l.mirror) < block {
 		l.mirror = make([]int64, block)
 	}
-	if block <= len(l.block) && log <= len(l.log) {
+	none := l.pinned == nil && l.block != nil // that can be had
+	if block <= len(l.block) && (none || log <= len(l.log) && results <= len(l.results)/8) {
 		return nil
 	}
-	block, log = max(block, len(l.block)), max(log, len(l.log))
+	block, log, results = max(block, len(l.block)), max(log, len(l.log)), max(results, len(l.results)/8)
 	old := l.pinned
-	words := block + ringWords + resultWords + log
+	words := block + ringWords + results + log
 	var err error
 	l.pinned, err = l.gpu.AllocHost(8*words, cuda.HostOptions{})
 	switch {
@@ -86,7 +93,7 @@ func (l *lane) fit(block, log int) error {
 		all = all[n:]
 		return taken
 	}
-	l.block, l.ring, l.results, l.log = take(block), take(ringWords), bytesOf(take(resultWords)), take(log)
+	l.block, l.ring, l.results, l.log = take(block), take(ringWords), bytesOf(take(results)), take(log)
 	if old != nil {
 		return old.Close()
 	}
@@ -112,6 +119,9 @@ func (l *lane) close() error {
 
 // wait waits for all that is in the stream.
 func (l *lane) wait(ctx context.Context) error {
+	if l.captured {
+		return errCaptured
+	}
 	if err := l.stream.Synchronize(ctx); err != nil {
 		return err
 	}
@@ -136,6 +146,19 @@ func (l *lane) put(ctx context.Context, to cuda.Pointer, words ...int64) error {
 		words = words[n:]
 	}
 	return nil
+}
+
+// stage returns a copy of bytes that the stream may read at any time to come, if there is
+// room among the words on their way.
+func (l *lane) stage(from []byte) ([]byte, error) {
+	n := (len(from) + 7) / 8
+	if l.used+n > len(l.ring) {
+		return nil, errCaptured
+	}
+	to := bytesOf(l.ring[l.used:][:n])[:len(from)]
+	l.used += n
+	copy(to, from)
+	return to, nil
 }
 
 // timer returns the n-th timer of a run.
@@ -229,15 +252,10 @@ func (c *control) newGauge() int {
 	return at
 }
 
-// start puts the block on the device: all cursors are 0 and all limits are open. The log
-// is to have room for so many blocks.
-func (c *control) start(m *memory, log int) (err error) {
-	if err := c.fit(c.words, log*c.words); err != nil {
-		return err
-	}
-	if c.device, err = m.alloc(c.stream, "the run's counters", int64(8*c.words)); err != nil {
-		return err
-	}
+// start puts the block into memory of the device: all cursors are 0 and all limits are
+// open.
+func (c *control) start(device buffer) error {
+	c.device = device
 	clear(c.mirror[:c.words])
 	for _, at := range c.limits {
 		c.mirror[at] = unlimited

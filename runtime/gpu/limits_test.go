@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -461,6 +462,7 @@ func TestIndexesStay(t *testing.T) {
 	other, _ := enginetest.Stored(t, joined+"f(x, v) <- dense(x, y), value[y] = v.\n", oracle.Facts{})
 	for _, small := range []bool{false, true} {
 		e, _ := card{small: small}.open(t)
+		e.sizes.recalls = math.MaxInt // a replay would hold them
 		run := func(plan *queryplan.Plan) *runtime.DeviceProfile {
 			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
 			if err != nil {

@@ -82,6 +82,13 @@ func (m *memory) room() int64 {
 	return m.limit - m.held + m.idle
 }
 
+// unheld returns how many bytes could be reserved without anything leaving.
+func (m *memory) unheld() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.limit - m.held
+}
+
 // keep notes that so many of the bytes that are held outlive runs.
 func (m *memory) keep(bytes int64) {
 	m.mu.Lock()

@@ -24,7 +24,7 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 	for _, col := range c.Order {
 		keys = append(keys, order.Key{Col: col})
 	}
-	if n < r.sizes.order || n >= mostSorted || !r.isOrdered(from) {
+	if r.ordersSooner(n) || n >= mostSorted || !r.isOrdered(from) {
 		return 0, false, nil
 	}
 	o, err := r.newOrdering(from, n, keys, true)
@@ -32,7 +32,7 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 		return 0, false, err
 	}
 	return n, true, o.finish(c.To, func() error {
-		if err := o.sort(); err != nil {
+		if err := o.arrange(); err != nil {
 			return err
 		}
 		places, err := o.places(c.Group)
@@ -53,7 +53,7 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 	}
 	kept = min(c.Limit, n)
 	few := len(c.Group) == 0 && kept <= r.sizes.ranked/2 // are put in order without a sort
-	if !few && n < r.sizes.order || n >= mostSorted || !r.isOrdered(from) {
+	if !few && r.ordersSooner(n) || n >= mostSorted || !r.isOrdered(from) {
 		return 0, false, nil
 	}
 	if kept <= 0 {
@@ -75,7 +75,7 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 			}
 		}
 		if !done {
-			if err := o.sort(); err != nil {
+			if err := o.arrange(); err != nil {
 				return err
 			}
 		}
@@ -97,7 +97,7 @@ func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) 
 	if err != nil {
 		return false, false, err
 	}
-	if n < r.sizes.order || n >= mostSorted {
+	if r.ordersSooner(n) || n >= mostSorted {
 		return false, false, nil
 	}
 	key := make([]int, decl.Keys)
@@ -110,7 +110,7 @@ func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) 
 	}
 	groups := int64(0)
 	err = o.finish(decl, func() error {
-		if err := o.sort(); err != nil {
+		if err := o.arrange(); err != nil {
 			return err
 		}
 		_, groups, err = o.groups(key, true)
@@ -118,6 +118,10 @@ func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) 
 	})
 	return groups == n, true, err
 }
+
+// ordersSooner reports whether the host orders so many rows sooner, which has to wait for
+// them. In a run that recalls its numbers, to wait would be for that alone.
+func (r *run) ordersSooner(n int64) bool { return n < r.sizes.order && r.believed == nil }
 
 // mostSorted bounds the rows of a sort: places in them have 30 bits.
 const mostSorted = 1 << 30
@@ -287,6 +291,15 @@ func (o *ordering) keys(to int64, size int64, level []service.OrderField, rows b
 	return o.launch(service.OrderKeys(to, size, rows.word(), fields.word(), int64(len(level)), n))
 }
 
+// arrange puts all rows in order.
+func (o *ordering) arrange() error {
+	if o.n <= o.sizes.ranked {
+		_, err := o.first(o.n)
+		return err
+	}
+	return o.sort()
+}
+
 // sort puts all rows in order: by 32 bits of the keys at a time, the lowest first.
 func (o *ordering) sort() error {
 	levels, last := o.levels(32)
@@ -410,8 +423,9 @@ func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows 
 
 // count waits for what a kernel has put at countWord.
 func (o *ordering) count() (int64, error) {
-	o.control.fresh = false
+	o.control.fresh, o.counting = false, true
 	err := o.run.sync(o.ctx)
+	o.counting = false
 	return o.control.mirror[countWord], err
 }
 

@@ -20,6 +20,12 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.capture != nil {
+		if err := r.capture.output(r, rel, n); err != nil {
+			return nil, err
+		}
+		return nil, rel.release()
+	}
 	if r.arrived == nil {
 		if err := r.fetchOutputs(); err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/cuda"
 )
 
 // A program makes the same tuples of the same facts in every run, so that all numbers that
@@ -25,6 +26,7 @@ type past struct {
 	unlike    bool       // two runs have had other numbers
 	slab      int64      // bytes of small allocations
 	launches  []launchShape
+	replaying
 }
 
 // recording is the numbers of a run, at each point where the run needed them.
@@ -45,13 +47,20 @@ type recall struct {
 	past     *past
 	believed *recording // nil if the run waits
 	next     int        // of its points, the next one
-	taken    [][]int64  // the numbers that were not waited for, in the order of the log
+	taken    []taken    // what was not waited for, in the order of the log
 	compared int        // of these
 	made     *recording // nil if the next run can not use it
 	waited   bool       // for some of what is made
 	at       mark       // where the run is
+	counting bool       // the run is about to need what a kernel has counted
 	whole    bool       // the program came to its end
 	keeps    []*kept
+}
+
+// taken is numbers that a run has taken from the one before.
+type taken struct {
+	numbers []int64
+	counted bool // the other count is among them
 }
 
 // mostLogged bounds the words of all control blocks in a recording.
@@ -105,9 +114,13 @@ func (r *run) logged() int {
 // command notes that a command begins.
 func (r *run) command() { r.at = mark{r.at.command + 1, 0} }
 
-// numbers returns what of a control block depends on facts alone: all but the limits.
-func (r *run) numbers(block []int64) []int64 {
-	out := []int64{block[droppedWord], block[faultWord], block[countWord]}
+// numbers returns what of a control block depends on facts alone: all but the limits, and
+// but for a count that was needed before.
+func (r *run) numbers(block []int64, counted bool) []int64 {
+	out := []int64{block[droppedWord], block[faultWord], 0}
+	if counted {
+		out[countWord] = block[countWord]
+	}
 	for at := firstGauge; at < r.control.words; at += gaugeWords {
 		out = append(out, block[at])
 	}
@@ -132,11 +145,16 @@ func (r *run) recollect() (done bool, err error) {
 		return false, nil
 	}
 	c := &r.control
-	if err := c.stream.CopyToHost(bytesOf(c.log[len(r.taken)*c.words:][:c.words]), c.device.at); err != nil {
+	if at := len(r.taken) * c.words; r.capture != nil {
+		err = c.stream.Copy(r.capture.log.at+cuda.Pointer(8*at), c.device.at, uint64(8*c.words))
+	} else {
+		err = c.stream.CopyToHost(bytesOf(c.log[at:][:c.words]), c.device.at)
+	}
+	if err != nil {
 		return false, err
 	}
 	r.next++
-	r.taken = append(r.taken, found)
+	r.taken = append(r.taken, taken{found, r.counting})
 	c.mirror[droppedWord], c.mirror[faultWord], c.mirror[countWord] = found[0], found[1], found[2]
 	for i, n := range found[3:] {
 		c.mirror[firstGauge+i*gaugeWords] = n
@@ -167,7 +185,7 @@ func (r *run) fits(numbers []int64) bool {
 func (r *run) record() {
 	r.waited = true
 	if r.made != nil {
-		r.keep(r.numbers(r.control.mirror))
+		r.keep(r.numbers(r.control.mirror, r.counting))
 	}
 }
 
@@ -191,7 +209,8 @@ func (r *run) forgo() { r.made = nil }
 func (r *run) compare() error {
 	c := &r.control
 	for ; r.compared < len(r.taken); r.compared++ {
-		if !slices.Equal(r.numbers(c.log[r.compared*c.words:][:c.words]), r.taken[r.compared]) {
+		had := r.taken[r.compared]
+		if !slices.Equal(r.numbers(c.log[r.compared*c.words:][:c.words], had.counted), had.numbers) {
 			r.past.mu.Lock()
 			defer r.past.mu.Unlock()
 			r.past.unlike, r.past.recording = true, nil
@@ -218,4 +237,5 @@ func (r *run) note() {
 	if r.made != nil && r.waited && !r.past.unlike {
 		r.past.recording = r.made
 	}
+	r.past.noteReplay(r)
 }

@@ -36,6 +36,7 @@ type run struct {
 
 	slab       slab
 	states     states
+	capture    *replay // what the run becomes if it is captured, else nil
 	scratch    buffer
 	arrived    map[*relation][][]byte // outputs that were copied together, nil before
 	words      []int64                // of the launch at hand
@@ -44,8 +45,17 @@ type run struct {
 	meter
 }
 
-// allocate makes the variables, which hold nothing yet.
+// allocate makes the variables, which hold nothing yet, and the memory that all runs need.
 func (r *run) allocate() error {
+	r.declare()
+	if err := r.control.fit(r.control.words, r.logged()*r.control.words, resultWords); err != nil {
+		return err
+	}
+	return r.start()
+}
+
+// declare makes the variables, without memory of the device.
+func (r *run) declare() {
 	g := r.Graph
 	r.control.lane = r.lane
 	r.control.words = firstGauge
@@ -84,8 +94,21 @@ func (r *run) allocate() error {
 	for _, decl := range g.Groups {
 		r.groups[decl] = newGroups(r, decl, r.Layouts.Groups[decl], name(decl))
 	}
-	if err := r.control.start(r.engine.mem, r.logged()); err != nil {
+}
+
+// start sets up what all runs need on the device.
+func (r *run) start() error {
+	device, err := r.take("the run's counters", int64(8*r.control.words))
+	if err != nil {
 		return err
+	}
+	if err := r.control.start(device); err != nil {
+		return err
+	}
+	if r.capture != nil {
+		if r.capture.log, err = r.take("the run's counters", int64(8*r.control.words*r.logged())); err != nil {
+			return err
+		}
 	}
 	slab, launches := r.past.expected()
 	if err := r.openSlab(slab); err != nil {

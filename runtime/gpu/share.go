@@ -64,10 +64,10 @@ func (x *index) adopt() (done bool, err error) {
 // that makes such a table leaves off early.
 func (x *index) share() error {
 	key, ok := x.sharedKey()
-	if !ok {
+	r := x.run
+	if !ok || r.capture != nil { // nothing is done yet, and then each time anew
 		return nil
 	}
-	r := x.run
 	y := r.engine.resident
 	made := &resident{index: &key, table: x.indexTable, made: make(chan struct{})}
 	close(made.made)

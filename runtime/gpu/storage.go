@@ -14,13 +14,13 @@ func (r *run) alloc(b *buffer, what string, bytes int64) error {
 	if r.slab.take(b, bytes) {
 		return nil
 	}
-	made, err := r.engine.mem.alloc(r.lane.stream, what, bytes)
+	made, err := r.take(what, bytes)
 	var full *runtime.MemoryError
-	if errors.As(err, &full) && len(r.retired) > 0 {
+	if errors.As(err, &full) && len(r.retired) > 0 && r.capture == nil {
 		if err := r.retire(); err != nil {
 			return err
 		}
-		made, err = r.engine.mem.alloc(r.lane.stream, what, bytes)
+		made, err = r.take(what, bytes)
 	}
 	if err != nil {
 		return err
@@ -30,6 +30,14 @@ func (r *run) alloc(b *buffer, what string, bytes int64) error {
 	r.held += made.bytes
 	r.peak = max(r.peak, r.held)
 	return nil
+}
+
+// take takes memory from the engine, or from the arena of a run that is captured.
+func (r *run) take(what string, bytes int64) (buffer, error) {
+	if r.capture != nil {
+		return r.capture.arena.alloc(what, bytes)
+	}
+	return r.engine.mem.alloc(r.lane.stream, what, bytes)
 }
 
 // slab is memory for the small allocations of a run, which a run before has counted. It
@@ -163,6 +171,10 @@ func (r *run) free(b *buffer) error {
 		return nil
 	}
 	r.disown(old)
+	if r.capture != nil {
+		r.capture.arena.give(old)
+		return nil
+	}
 	return r.engine.mem.free(r.lane.stream, old)
 }
 
@@ -196,6 +208,11 @@ func (r *run) send(to buffer, from []byte) error {
 		return err
 	}
 	r.toDevice += int64(len(from))
+	if r.capture != nil {
+		if from, err = r.lane.stage(from); err != nil {
+			return err
+		}
+	}
 	// Go's memory is staged before the call returns.
 	if err := r.lane.stream.CopyToDevice(to.at, from); err != nil {
 		return err
@@ -218,6 +235,9 @@ func (r *run) fetch(ctx context.Context, copies ...hostCopy) error {
 	}
 	if total == 0 {
 		return nil
+	}
+	if r.capture != nil {
+		return errCaptured
 	}
 	end, err := r.begin(timedFetch, "")
 	if err != nil {

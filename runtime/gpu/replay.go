@@ -1,0 +1,453 @@
+package gpu
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	goruntime "runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/order"
+	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven"
+)
+
+// A run that recalls every number puts the same commands into its stream as the one
+// before it, but for the addresses. A replay is such a run with addresses of its own,
+// which is captured as a graph in place of being done: a run after it launches the graph,
+// waits once, compares the numbers, and has its results in pinned memory. The commands set
+// all memory up that they use, so that the graph can be launched again and again.
+//
+// A run can be captured if it needs nothing of the host between its first command and its
+// results. That it does shows in the attempt.
+
+// replay is a run as a graph.
+type replay struct {
+	engine *Engine
+	past   *past
+	codes  *woven.Codes[*code]
+	code   *woven.Code[*code] // in use, as long as the graph is there
+	arena  *arena
+	run    *run // as it was captured
+	log    buffer
+	graph  driver.Graph
+
+	answer  runtime.Answer // but for what is computed
+	outputs []replayOutput
+	results int // bytes of them in the lane's memory
+
+	mu     sync.Mutex // held by who launches the graph, or closes it
+	doomed atomic.Bool
+	closed bool
+	used   int64 // the clock of replays at the last use
+}
+
+// replayOutput is where the tuples of an output arrive.
+type replayOutput struct {
+	decl *harmony.Relation
+	rows int64
+	cols [][]byte // pinned
+}
+
+// replaying is what runs of a program over facts leave to a replay of them.
+type replaying struct {
+	fetched   int64 // bytes that the last run has copied to the host
+	needed    int64 // bytes of the device's memory that it has held
+	recalls   int   // runs that have waited for no number, one after the other
+	attempts  int   // captures that have failed
+	capturing bool
+	forgotten bool    // no later run finds this
+	replay    *replay // nil if there is none
+}
+
+const (
+	// mostAttempts is how often a capture is tried.
+	mostAttempts = 2
+	// mostReplayed bounds the launches of a graph, and mostPinned the bytes of results
+	// that arrive in pinned memory of its own.
+	mostReplayed = 1 << 12
+	mostPinned   = 64 << 20
+)
+
+// noteReplay leaves a replay what the run has found out. The caller holds the lock.
+func (p *past) noteReplay(r *run) {
+	p.fetched, p.needed = r.toHost, r.peak
+	if r.believed == nil || r.waited || r.launches > mostReplayed {
+		p.recalls = 0
+		return
+	}
+	p.recalls++
+}
+
+// replays are all that an engine has.
+type replays struct {
+	mu    sync.Mutex
+	all   map[*replay]bool
+	clock int64
+}
+
+// repeat answers a request by a replay, if there is one or there can be. It is not done
+// if the run is to go through its commands.
+func (e *Engine) repeat(ctx context.Context, req *runtime.Request) (answer *runtime.Answer, done bool, err error) {
+	if req.Profile || req.Trace != nil || req.Progress != nil || req.Resident || req.Facts == nil {
+		return nil, false, nil
+	}
+	// Errors are found again, and explained, by a run that goes through its commands.
+	if err := e.enter(); err != nil {
+		return nil, false, nil
+	}
+	defer e.leave()
+	_, kept, err := e.programs.Find(req.Plan, e.opts.Lower)
+	if err != nil {
+		return nil, false, nil
+	}
+	bound := kept.isBound(req.Facts)
+	if bound == nil {
+		return nil, false, nil
+	}
+	x := e.replayOf(ctx, req, kept, bound)
+	if x == nil {
+		return nil, false, nil
+	}
+	defer x.unlock()
+	if err := context.Cause(ctx); err != nil {
+		return nil, true, err
+	}
+	answer, err = x.launch(ctx)
+	switch {
+	case errors.Is(err, errOtherPast):
+		x.doomed.Store(true)
+		return nil, false, nil
+	case err != nil && e.gpu.Lost() != nil:
+		x.doomed.Store(true)
+	}
+	return answer, true, err
+}
+
+// replayOf returns the replay of a request, which is the caller's to unlock. Nil if there
+// is none, or another run uses it.
+func (e *Engine) replayOf(ctx context.Context, req *runtime.Request, kept *program, bound *boundFacts) *replay {
+	p := &bound.past
+	p.mu.Lock()
+	x := p.replay
+	due := x == nil && p.recalls >= e.sizes.recalls && p.attempts < mostAttempts && !p.capturing && !p.unlike && p.fetched <= mostPinned
+	p.capturing = p.capturing || due
+	fetched, needed := p.fetched, p.needed
+	p.mu.Unlock()
+	if !due {
+		if x == nil || !x.mu.TryLock() {
+			return nil
+		}
+		if x.closed || x.doomed.Load() {
+			x.unlock()
+			return nil
+		}
+		return x
+	}
+	var err error
+	if e.affords(needed) {
+		x, err = e.capture(ctx, req, kept, bound, fetched)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.capturing = false
+	if err != nil && ctx.Err() == nil {
+		p.attempts++
+	}
+	if x == nil {
+		return nil
+	}
+	p.replay = x
+	if p.forgotten {
+		x.doomed.Store(true) // it serves this run
+	}
+	return x
+}
+
+// affords reports whether there is memory for a replay without any that facts take. Other
+// replays make room for it.
+func (e *Engine) affords(bytes int64) bool {
+	bytes += bytes / 4 // an arena has gaps
+	free := e.mem.unheld()
+	if free < bytes {
+		free += e.replays.evict(bytes - free)
+	}
+	return free >= bytes
+}
+
+// capture makes a replay, which is locked.
+func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *program, bound *boundFacts, fetched int64) (_ *replay, err error) {
+	x := &replay{engine: e, past: &bound.past, codes: &kept.codes, arena: &arena{mem: e.mem, stream: e.resident.stream}}
+	x.mu.Lock()
+	r := &run{ctx: ctx, engine: e, sizes: e.sizes, capture: x, Bound: bound.bound, hints: bound.hints}
+	x.run = r
+	threads := req.Threads
+	if threads <= 0 {
+		threads = goruntime.GOMAXPROCS(0)
+	}
+	r.walk = woven.Walk{Bound: bound.bound, Request: req, Machine: r, Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
+	defer func() {
+		if p := recover(); p != nil {
+			err = &woven.InternalError{Engine: "gpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
+		}
+		if r.lane != nil {
+			r.lane.captured = false
+		}
+		if err != nil {
+			x.close()
+			x.mu.Unlock()
+			return
+		}
+		r.walk, r.ctx = woven.Walk{}, nil // which have the facts
+	}()
+	r.remember(&bound.past)
+	if r.believed == nil {
+		return nil, errCaptured
+	}
+	if x.code, err = kept.codes.Use(r.Bound, func(woven.Knowledge) (*code, error) { return nil, errCaptured }); err != nil {
+		return nil, err
+	}
+	r.code = x.code.Made
+	if err := e.ready(); err != nil {
+		return nil, err
+	}
+	if r.lane, err = e.lanes.take(); err != nil {
+		return nil, err
+	}
+	r.declare()
+	words := int(fetched / 8)
+	for _, decl := range r.Graph.Relations {
+		words += len(decl.Cols) // each of which begins with a word
+	}
+	if err := r.lane.fit(r.control.words, r.logged()*r.control.words, max(words, resultWords)); err != nil {
+		return nil, err
+	}
+	r.lane.captured = true
+	x.graph, err = r.lane.stream.Capture(func() error {
+		if err := r.start(); err != nil {
+			return err
+		}
+		answer, err := r.walk.Run(ctx)
+		if err != nil {
+			return err
+		}
+		x.answer = *answer
+		return r.lane.stream.CopyToHost(bytesOf(r.control.log[:len(r.taken)*r.control.words]), x.log.at)
+	})
+	if err != nil {
+		return nil, err
+	}
+	x.answer.Device.Waits, x.answer.Device.Nodes = 1, int64(x.graph.Nodes())
+	if err := x.arena.ready(ctx); err != nil {
+		return nil, err
+	}
+	if err := x.graph.Upload(r.lane.stream); err != nil {
+		return nil, err
+	}
+	e.mem.keep(x.arena.bytes)
+	e.mem.idles(x.arena.bytes)
+	e.replays.add(x)
+	return x, nil
+}
+
+// output has the graph copy a relation to the host.
+func (x *replay) output(r *run, rel *relation, n int64) error {
+	o := replayOutput{decl: rel.decl, rows: n}
+	for _, c := range rel.cols {
+		size := int(n) * c.Width
+		if x.results+size > len(r.lane.results) {
+			return errCaptured
+		}
+		to := r.lane.results[x.results:][:size:size]
+		if err := r.lane.stream.CopyToHost(to, c.data.at); err != nil {
+			return err
+		}
+		x.results += (size + 7) / 8 * 8
+		r.toHost += int64(size)
+		o.cols = append(o.cols, to)
+	}
+	x.outputs = append(x.outputs, o)
+	return nil
+}
+
+// launch does what was captured.
+func (x *replay) launch(ctx context.Context) (*runtime.Answer, error) {
+	e, r := x.engine, x.run
+	e.mem.idles(-x.arena.bytes)
+	defer e.mem.idles(x.arena.bytes)
+	e.replays.touch(x)
+	err := x.graph.Launch(r.lane.stream)
+	if err == nil {
+		err = r.lane.wait(ctx)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			if stop := r.control.stop(); stop == nil || e.gpu.Lost() == nil {
+				return nil, context.Cause(ctx)
+			}
+		}
+		return nil, e.failure(err)
+	}
+	r.compared = 0
+	if err := r.compare(); err != nil {
+		return nil, err
+	}
+	answer := x.answer
+	device := *answer.Device
+	answer.Device = &device
+	answer.Outputs = make(map[string]*store.Relation, len(x.answer.Outputs))
+	for name, rel := range x.answer.Outputs {
+		answer.Outputs[name] = rel
+	}
+	for _, o := range x.outputs {
+		answer.Outputs[o.decl.Name] = o.stored(r.Bound, r.sizes.output)
+	}
+	return &answer, nil
+}
+
+// stored copies an output out of pinned memory, which the next launch overwrites.
+func (o *replayOutput) stored(b *woven.Bound, many int64) *store.Relation {
+	size := 0
+	for _, c := range o.cols {
+		size += (len(c) + 7) / 8 * 8
+	}
+	all := bytesOf(make([]int64, size/8))
+	data := make([][]byte, len(o.cols))
+	for i, c := range o.cols {
+		data[i] = all[:len(c):len(c)]
+		copy(data[i], c)
+		all = all[(len(c)+7)/8*8:]
+	}
+	return woven.Stored(o.decl, storedColumns(b, o.decl, o.rows, many, data), int(o.rows))
+}
+
+// unlock ends a use. Who would have closed the replay meanwhile has left that to it.
+func (x *replay) unlock() {
+	x.mu.Unlock()
+	x.closeIfDoomed()
+}
+
+// doom has the replay closed as soon as it is not used.
+func (x *replay) doom() {
+	x.doomed.Store(true)
+	x.closeIfDoomed()
+}
+
+func (x *replay) closeIfDoomed() {
+	if !x.doomed.Load() || !x.mu.TryLock() {
+		return // whoever has the lock comes by here
+	}
+	defer x.mu.Unlock()
+	if x.closed {
+		return
+	}
+	x.past.mu.Lock()
+	if x.past.replay == x {
+		x.past.replay, x.past.recalls = nil, 0
+	}
+	x.past.mu.Unlock()
+	x.engine.replays.remove(x)
+	x.engine.mem.idles(-x.arena.bytes)
+	x.engine.mem.keep(-x.arena.bytes)
+	x.close()
+}
+
+// close gives back what the replay holds. Nothing of it is at work.
+func (x *replay) close() {
+	x.closed = true
+	r := x.run
+	if x.graph != nil {
+		_ = x.graph.Close() // it fails on a lost device, whose graphs are gone
+	}
+	x.arena.close()
+	for _, resident := range r.residents {
+		x.engine.resident.release(resident)
+	}
+	r.residents = nil
+	if r.lane != nil {
+		if x.engine.gpu.Lost() == nil {
+			x.engine.lanes.give(r.lane)
+		} else {
+			_ = r.lane.close() // the device is lost
+		}
+	}
+	if x.code != nil {
+		x.codes.Release(x.code)
+	}
+}
+
+// doomReplay closes the replay of a program over facts, which are forgotten.
+func (p *past) doomReplay() {
+	p.mu.Lock()
+	x := p.replay
+	p.forgotten = true
+	p.mu.Unlock()
+	if x != nil {
+		x.doom()
+	}
+}
+
+func (s *replays) add(x *replay) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[*replay]bool{}
+	}
+	s.all[x] = true
+}
+
+func (s *replays) remove(x *replay) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, x)
+}
+
+// touch notes a use.
+func (s *replays) touch(x *replay) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock++
+	x.used = s.clock
+}
+
+// evict closes replays that no run uses, the least recently used first, until so many
+// bytes are free, and returns how many are.
+func (s *replays) evict(bytes int64) (freed int64) {
+	s.mu.Lock()
+	type aged struct {
+		*replay
+		used int64
+	}
+	var list []aged
+	for x := range s.all {
+		list = append(list, aged{x, x.used})
+	}
+	s.mu.Unlock()
+	slices.SortFunc(list, func(a, b aged) int { return cmp.Compare(a.used, b.used) })
+	for _, x := range list {
+		if freed >= bytes {
+			break
+		}
+		if x.mu.TryLock() {
+			if !x.closed {
+				freed += max(x.arena.bytes, 1)
+			}
+			x.doomed.Store(true)
+			x.unlock()
+		}
+	}
+	return freed
+}
+
+// evict makes room for so many bytes: replays go first, which take a run or two to come
+// back, and then what is resident. It reports whether there is more room than before.
+func (e *Engine) evict(bytes int64) bool {
+	freed := e.replays.evict(bytes)
+	return freed >= max(bytes, 1) || e.resident.evict(bytes-freed) || freed > 0
+}

@@ -1,0 +1,220 @@
+package gpu
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// nodes runs a plan several times, compares, and returns the nodes of the graph that the
+// last run was, 0 if it went through its commands.
+func nodes(t *testing.T, e *Engine, plan *queryplan.Plan, db *store.Database, times int) int64 {
+	t.Helper()
+	for range times - 1 {
+		check(t, "beside the go engine", e, plan, db)
+	}
+	answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Device.Nodes > 0 && answer.Device.Waits != 1 {
+		t.Errorf("a graph with %d waits", answer.Device.Waits)
+	}
+	check(t, "at last", e, plan, db)
+	return answer.Device.Nodes
+}
+
+// TestReplay has runs that follow two others over the same facts be graphs, loops and
+// sorts among them.
+func TestReplay(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		facts      oracle.Facts
+	}{
+		{"a closure", enginetest.Closure, enginetest.Line(40)},
+		{"a closure of few that spread", spread, apart(20)},
+		{"joins", joined, joinedFacts(300)},
+		{"the first", orderedFacts + orders[0].text, tuplesOf(90)},
+		{"numbers in groups", orderedFacts + orders[7].text, tuplesOf(90)},
+		{"the first of groups", orderedFacts + orders[9].text, tuplesOf(90)},
+		{"a key", orderedFacts + orders[10].text, tuplesOf(90)},
+	} {
+		for _, small := range []bool{false, true} {
+			plan, db := enginetest.Stored(t, c.text, c.facts)
+			e, d := card{small: small, Options: emulated.Options{Seed: 4}}.open(t)
+			e.sizes.order, e.sizes.ranked = 2, 16
+			if n := nodes(t, e, plan, db, 4); n == 0 {
+				t.Errorf("%s: the sixth run is no graph", c.name)
+			}
+			if use := e.Use(); use.Held != use.Resident || len(e.replays.all) != 1 {
+				t.Errorf("%s: the engine holds %+v, and %d replays", c.name, use, len(e.replays.all))
+			}
+			e.Forget(db)
+			if use := e.Use(); use.Held != 0 || len(e.replays.all) != 0 {
+				t.Errorf("%s: facts are forgotten, and the engine holds %+v, and %d replays", c.name, use, len(e.replays.all))
+			}
+			if n := nodes(t, e, plan, db, 4); n == 0 {
+				t.Errorf("%s: no graph of facts that are there again", c.name)
+			}
+			if err := d.Check(); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+	}
+}
+
+// TestNoReplay has programs that need the host in between, and drivers without graphs, go
+// through their commands, and does not try for ever.
+func TestNoReplay(t *testing.T) {
+	names := oracle.Facts{"name": {{scalar.OfString("a")}, {scalar.OfString("b")}}}
+	for _, c := range []struct {
+		name string
+		card
+	}{
+		{"a kernel of the host", card{small: true}},
+		{"a bare driver", card{small: true, Options: emulated.Options{Bare: true}}},
+	} {
+		plan, db := enginetest.Stored(t, "name(x) -> string(x).\nlonger(z) <- name(x), name(y), z = x + y.\n", names)
+		e, _ := c.open(t)
+		if n := nodes(t, e, plan, db, 8); n != 0 {
+			t.Errorf("%s: a graph of %d nodes", c.name, n)
+		}
+		for _, p := range pasts(e) {
+			if p.attempts > mostAttempts || p.replay != nil {
+				t.Errorf("%s: %d attempts", c.name, p.attempts)
+			}
+		}
+	}
+}
+
+// TestReplayOfOtherNumbers has graphs whose numbers are not what is expected. The answer
+// is right, and there is no graph any more.
+func TestReplayOfOtherNumbers(t *testing.T) {
+	for at := range 4 {
+		plan, db := enginetest.Stored(t, spread, apart(12))
+		e, d := card{small: true}.open(t)
+		if nodes(t, e, plan, db, 4) == 0 {
+			t.Fatal("no graph")
+		}
+		p := pasts(e)[0]
+		taken := p.replay.run.taken
+		numbers := taken[at*(len(taken)-1)/3].numbers
+		numbers[len(numbers)-1-at]++
+		check(t, "with other numbers", e, plan, db)
+		if !p.unlike || p.replay != nil || len(e.replays.all) != 0 {
+			t.Errorf("numbers of point %d: the graph is still there", at)
+		}
+		if n := nodes(t, e, plan, db, 5); n != 0 {
+			t.Errorf("numbers of point %d: another graph of %d nodes", at, n)
+		}
+		if err := d.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestReplaysAtATime has several runs of one program, and of another, be there at a time:
+// one of each is a graph.
+func TestReplaysAtATime(t *testing.T) {
+	first, db := enginetest.Stored(t, joined, joinedFacts(200))
+	second, _ := enginetest.Stored(t, joined+"f(x, v) <- dense(x, y), value[y] = v.\n", oracle.Facts{})
+	e, _ := card{Options: emulated.Options{Seed: 3}}.open(t)
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			for range 6 {
+				check(t, "at a time", e, []*queryplan.Plan{first, second}[i%2], db)
+			}
+		})
+	}
+	wg.Wait()
+	if nodes(t, e, first, db, 1) == 0 || nodes(t, e, second, db, 1) == 0 {
+		t.Error("no graphs")
+	}
+	e.Forget(db)
+	if use := e.Use(); use.Held != 0 {
+		t.Errorf("the engine holds %+v", use)
+	}
+}
+
+// TestReplaysLeave has graphs leave when the memory is wanted, before facts do.
+func TestReplaysLeave(t *testing.T) {
+	plan, db := enginetest.Stored(t, joined, joinedFacts(2000))
+	e, _ := card{small: true, limit: 64 << 20}.open(t)
+	if nodes(t, e, plan, db, 4) == 0 {
+		t.Fatal("no graph")
+	}
+	had := len(e.resident.cols)
+	if b, err := e.mem.alloc(e.resident.stream, "much", e.mem.unheld()+1); err != nil || e.mem.free(e.resident.stream, b) != nil {
+		t.Fatal(err)
+	}
+	if len(e.replays.all) != 0 || len(e.resident.cols) != had {
+		t.Errorf("%d graphs and %d of %d columns stay", len(e.replays.all), len(e.resident.cols), had)
+	}
+	if nodes(t, e, plan, db, 4) == 0 {
+		t.Error("no graph comes back")
+	}
+	// Without plenty of memory a run is not captured.
+	e.replays.evict(1 << 40)
+	b, err := e.mem.alloc(e.resident.stream, "much", e.mem.unheld()*7/8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.replayOf(context.Background(), &runtime.Request{Plan: plan, Facts: db}, nil, &boundFacts{past: past{replaying: replaying{recalls: 9, needed: e.mem.unheld()}}}) != nil || len(e.resident.cols) != had {
+		t.Errorf("a graph where there is no room, and %d of %d columns", len(e.resident.cols), had)
+	}
+	if err := e.mem.free(e.resident.stream, b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestArena takes and gives parts in a random order: none overlap, and none are lost.
+func TestArena(t *testing.T) {
+	e, _ := card{}.open(t)
+	a := &arena{mem: e.mem, stream: e.resident.stream}
+	rng := rand.New(rand.NewPCG(5, 9))
+	taken := map[cuda.Pointer]int64{}
+	for range 2000 {
+		if rng.IntN(2) == 0 || len(taken) == 0 {
+			b, err := a.alloc("a part", rng.Int64N(1<<rng.IntN(18)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for at, bytes := range taken {
+				if b.at < at+cuda.Pointer(bytes) && at < b.at+cuda.Pointer(b.bytes) {
+					t.Fatalf("%d bytes at %#x overlap %d at %#x", b.bytes, b.at, bytes, at)
+				}
+			}
+			taken[b.at] = b.bytes
+			continue
+		}
+		for at, bytes := range taken {
+			a.give(buffer{at, bytes})
+			delete(taken, at)
+			break
+		}
+	}
+	for at, bytes := range taken {
+		a.give(buffer{at, bytes})
+	}
+	if len(a.free) != len(a.chunks) {
+		t.Errorf("%d parts of %d chunks", len(a.free), len(a.chunks))
+	}
+	for i, c := range a.chunks {
+		if !slices.Contains(a.free, c) {
+			t.Errorf("chunk %d is not whole again", i)
+		}
+	}
+	a.close()
+}
