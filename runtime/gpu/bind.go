@@ -58,7 +58,7 @@ func (r *run) bindKernel(ctx context.Context, k *harmony.Kernel, f *function) (*
 			if err := r.alloc(&to, "the constants of a rule", int64(8*len(words))); err != nil {
 				return nil, err
 			}
-			if err := r.control.put(ctx, to.at, words...); err != nil {
+			if err := r.putFresh(to, words...); err != nil {
 				return nil, err
 			}
 			b.values = append(b.values, to)

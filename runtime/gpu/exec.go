@@ -116,6 +116,9 @@ func (r *run) launch(ctx context.Context, j *job, blocks, states int64) error {
 	if err != nil {
 		return err
 	}
+	if r.control.image != nil {
+		r.control.image.look(j.entry)
+	}
 	r.control.fresh = false
 	r.launches++
 	r.at.launches++

@@ -229,6 +229,7 @@ type control struct {
 	fresh  bool // the mirror is what the device has
 	// limits are the gauges in use, which stop kernels when they are moved.
 	limits []int
+	image  *image // of a run that is captured, else nil
 }
 
 // The words of the block. Gauges are of two words, each on a line of the cache of its
@@ -252,20 +253,15 @@ func (c *control) newGauge() int {
 	return at
 }
 
-// start puts the block into memory of the device: all cursors are 0 and all limits are
-// open.
-func (c *control) start(device buffer) error {
+// start makes the block that of memory of the device: all cursors are 0 and all limits are
+// open. What the memory is to have at first is in the mirror.
+func (c *control) start(device buffer) {
 	c.device = device
 	clear(c.mirror[:c.words])
 	for _, at := range c.limits {
 		c.mirror[at] = unlimited
 	}
-	copy(c.block, c.mirror[:c.words])
-	if err := c.stream.CopyToDevice(c.device.at, bytesOf(c.block[:c.words])); err != nil {
-		return err
-	}
 	c.fresh = true
-	return nil
 }
 
 // at returns the address of a word.
@@ -290,6 +286,9 @@ func (c *control) sync(ctx context.Context) error {
 // set sets words from a word on.
 func (c *control) set(ctx context.Context, word int, values ...int64) error {
 	copy(c.mirror[word:], values)
+	if c.image != nil && len(values) == 1 && c.image.setsLimit(word) {
+		return c.image.put(c.at(word), values)
+	}
 	return c.put(ctx, c.at(word), values...)
 }
 

@@ -279,7 +279,7 @@ func (o *ordering) table(words []int64) (buffer, error) {
 	if err != nil {
 		return b, err
 	}
-	return b, o.control.put(o.ctx, b.at, words...)
+	return b, o.putFresh(b, words...)
 }
 
 // keys makes keys of size bytes of rows.
@@ -397,10 +397,10 @@ func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows 
 	if err != nil {
 		return rows, 0, err
 	}
-	if err := o.zero(state); err != nil {
+	if err := o.fresh(state, 0, service.SelectState, 0); err != nil {
 		return rows, 0, err
 	}
-	if err := o.control.put(o.ctx, state.at+8*service.SelectPlace, limit); err != nil {
+	if err := o.putFresh(buffer{state.at + 8*service.SelectPlace, 8}, limit); err != nil {
 		return rows, 0, err
 	}
 	for shift := (width - 1) / service.SelectBits * service.SelectBits; shift >= 0; shift -= service.SelectBits {

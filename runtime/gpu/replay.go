@@ -9,9 +9,12 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -217,6 +220,9 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	if err := e.ready(); err != nil {
 		return nil, err
 	}
+	if _, err := e.sorting(); err != nil { // not in the capture
+		return nil, err
+	}
 	if r.lane, err = e.lanes.take(); err != nil {
 		return nil, err
 	}
@@ -228,9 +234,15 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	if err := r.lane.fit(r.control.words, r.logged()*r.control.words, max(words, resultWords)); err != nil {
 		return nil, err
 	}
+	if err := r.openImage(ctx); err != nil {
+		return nil, err
+	}
+	if x.log, err = x.arena.alloc("the counters of a run", int64(8*r.control.words*r.logged())); err != nil {
+		return nil, err
+	}
 	r.lane.captured = true
 	x.graph, err = r.lane.stream.Capture(func() error {
-		if err := r.start(); err != nil {
+		if err := r.control.image.restore(r.lane.stream); err != nil {
 			return err
 		}
 		answer, err := r.walk.Run(ctx)
@@ -247,6 +259,9 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	if err := x.arena.ready(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.lane.urgent.Synchronize(ctx); err != nil { // the image is made there
+		return nil, err
+	}
 	if err := x.graph.Upload(r.lane.stream); err != nil {
 		return nil, err
 	}
@@ -256,24 +271,59 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	return x, nil
 }
 
+// mostGathered bounds the bytes of an output whose columns one kernel writes to the host's
+// memory, at a fraction of the rate of copies but without the pause that each of these has.
+const mostGathered = 64 << 10
+
 // output has the graph copy a relation to the host.
 func (x *replay) output(r *run, rel *relation, n int64) error {
 	o := replayOutput{decl: rel.decl, rows: n}
+	var moves []service.MovedColumn
 	for _, c := range rel.cols {
 		size := int(n) * c.Width
 		if x.results+size > len(r.lane.results) {
 			return errCaptured
 		}
 		to := r.lane.results[x.results:][:size:size]
-		if err := r.lane.stream.CopyToHost(to, c.data.at); err != nil {
-			return err
+		if size > 0 {
+			at := r.lane.pinned.Pointer() + cuda.Pointer(uintptr(unsafe.Pointer(&to[0]))-uintptr(unsafe.Pointer(&r.lane.pinned.Bytes()[0])))
+			moves = append(moves, service.MovedColumn{Data: c.data.word(), Step: 1, Width: int64(c.Width), To: int64(at), ToWidth: int64(c.Width)})
 		}
 		x.results += (size + 7) / 8 * 8
 		r.toHost += int64(size)
 		o.cols = append(o.cols, to)
 	}
 	x.outputs = append(x.outputs, o)
+	if len(moves) > 1 && n*int64(rel.rowBytes()) <= mostGathered {
+		return x.gather(r, moves, n)
+	}
+	for i, c := range rel.cols {
+		if err := r.lane.stream.CopyToHost(o.cols[i], c.data.at); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// gather has one kernel copy the first rows of columns.
+func (x *replay) gather(r *run, moves []service.MovedColumn, n int64) error {
+	kernels, err := x.engine.sorting()
+	if err != nil {
+		return err
+	}
+	words := service.AppendMovedColumns(nil, moves)
+	var table buffer
+	if err := r.alloc(&table, "results", int64(8*len(words))); err != nil {
+		return err
+	}
+	if err := r.putFresh(table, words...); err != nil {
+		return err
+	}
+	l := service.MoveRows(table.word(), int64(len(moves)), 0, n, 0)
+	if err := r.serve(kernels[l.Kernel], l); err != nil {
+		return err
+	}
+	return r.free(&table)
 }
 
 // launch does what was captured.
@@ -364,6 +414,9 @@ func (x *replay) close() {
 	r := x.run
 	if x.graph != nil {
 		_ = x.graph.Close() // it fails on a lost device, whose graphs are gone
+	}
+	if r.lane != nil {
+		_ = r.lane.urgent.Synchronize(context.Background()) // an image may be half made
 	}
 	x.arena.close()
 	for _, resident := range r.residents {

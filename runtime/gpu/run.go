@@ -102,13 +102,10 @@ func (r *run) start() error {
 	if err != nil {
 		return err
 	}
-	if err := r.control.start(device); err != nil {
+	r.control.start(device)
+	copy(r.control.block, r.control.mirror[:r.control.words])
+	if err := r.lane.stream.CopyToDevice(device.at, bytesOf(r.control.block[:r.control.words])); err != nil {
 		return err
-	}
-	if r.capture != nil {
-		if r.capture.log, err = r.take("the run's counters", int64(8*r.control.words*r.logged())); err != nil {
-			return err
-		}
 	}
 	slab, launches := r.past.expected()
 	if err := r.openSlab(slab); err != nil {

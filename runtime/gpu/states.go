@@ -28,30 +28,34 @@ type states struct {
 	other    buffer        // for a launch that was not
 }
 
-// expectLaunches sets up the states of launches that are to be expected.
-func (r *run) expectLaunches(shapes []launchShape) error {
-	words := int64(0)
+const whatStates = "the states of kernels"
+
+// expects returns how many words the states of launches are that are to be expected, 0 if
+// it is not worth while to set them up together.
+func (r *run) expects(shapes []launchShape) (words int64) {
 	for _, s := range shapes {
 		words += s.size()
 	}
-	const states = "the states of kernels"
 	if len(shapes) < 2 || 8*words > r.engine.mem.room()/plenty {
+		return 0
+	}
+	return words
+}
+
+// expectLaunches sets up the states of launches that are to be expected.
+func (r *run) expectLaunches(shapes []launchShape) error {
+	words := r.expects(shapes)
+	if words == 0 {
 		return nil
 	}
-	if err := r.alloc(&r.states.ready, states, 8*words); err != nil {
+	if err := r.alloc(&r.states.ready, whatStates, 8*words); err != nil {
 		return err
 	}
 	var table buffer
-	if err := r.alloc(&table, states, int64(8*service.StatesWords*len(shapes))); err != nil {
+	if err := r.alloc(&table, whatStates, int64(8*service.StatesWords*len(shapes))); err != nil {
 		return err
 	}
-	var list []int64
-	at := r.states.ready.word()
-	for _, s := range shapes {
-		list = append(list, at, s.blocks, s.words, s.tiles, s.sharing, s.tile)
-		at += 8 * s.size()
-	}
-	if err := r.control.put(r.ctx, table.at, list...); err != nil {
+	if err := r.control.put(r.ctx, table.at, statesTable(r.states.ready, shapes)...); err != nil {
 		return err
 	}
 	r.states.expected = shapes
@@ -59,6 +63,17 @@ func (r *run) expectLaunches(shapes []launchShape) error {
 		return err
 	}
 	return r.free(&table)
+}
+
+// statesTable is what service.StatesOf wants to know of launches whose states follow each
+// other.
+func statesTable(to buffer, shapes []launchShape) (list []int64) {
+	at := to.word()
+	for _, s := range shapes {
+		list = append(list, at, s.blocks, s.words, s.tiles, s.sharing, s.tile)
+		at += 8 * s.size()
+	}
+	return list
 }
 
 // statesOf returns the states of a launch, set up.
@@ -78,7 +93,7 @@ func (r *run) statesOf(s launchShape) (int64, error) {
 		if err := r.free(&t.other); err != nil {
 			return 0, err
 		}
-		if err := r.alloc(&t.other, "the states of kernels", 16*s.size()); err != nil {
+		if err := r.alloc(&t.other, whatStates, 16*s.size()); err != nil {
 			return 0, err
 		}
 	}

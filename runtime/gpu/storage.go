@@ -139,7 +139,19 @@ func (r *run) fresh(b buffer, from, until int64, value int64) error {
 	if value == 0 && r.slab.has(b) {
 		return nil
 	}
+	if r.capture != nil && r.slab.has(b) {
+		return r.control.image.fill(b.at+cuda.Pointer(8*from), until-from, value)
+	}
 	return r.fill(b, from, until, value)
+}
+
+// putFresh sets the first words of a buffer, which nothing was written to since it was
+// allocated.
+func (r *run) putFresh(b buffer, words ...int64) error {
+	if r.capture != nil && r.slab.has(b) {
+		return r.control.image.put(b.at, words)
+	}
+	return r.control.put(r.ctx, b.at, words...)
 }
 
 // grow makes a buffer one of at least so many bytes, which begins with the first ones
@@ -186,14 +198,15 @@ func (r *run) disown(b buffer) {
 
 // pointers puts the addresses of columns into a buffer.
 func (r *run) pointers(ctx context.Context, b *buffer, what string, cols []*column) error {
+	words := make([]int64, len(cols))
+	for i, c := range cols {
+		words[i] = c.data.word()
+	}
 	if b.at == 0 {
 		if err := r.alloc(b, what, int64(8*len(cols))); err != nil {
 			return err
 		}
-	}
-	words := make([]int64, len(cols))
-	for i, c := range cols {
-		words[i] = c.data.word()
+		return r.putFresh(*b, words...)
 	}
 	return r.control.put(ctx, b.at, words...)
 }

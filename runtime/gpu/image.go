@@ -1,0 +1,119 @@
+package gpu
+
+import (
+	"context"
+
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/primitives/service"
+)
+
+// image is what the small memory of a captured run has at first: its counters, the states
+// of kernels, the slab. A graph begins with one copy of it. What a run that is not captured
+// puts into fresh memory by a command each, and all that it clears and fills, has its place
+// in the image, which is made beside the capture.
+type image struct {
+	memory buffer // that the run uses
+	first  buffer // as long: what it has at first
+	stream driver.Stream
+	fills  driver.Function // service.Fill
+	moved  map[int]bool    // gauges that captured kernels may have looked at
+}
+
+// gatherBytes is what the slab of a captured run has beyond that of a run before, for tables
+// that tell where results are.
+const gatherBytes = 16 << 10
+
+// openImage makes the image of a run whose variables are declared, and the memory that it
+// is of.
+func (r *run) openImage(ctx context.Context) error {
+	x := r.capture
+	slab, launches := r.past.expected()
+	if slab > r.engine.mem.room()/plenty {
+		slab = 0
+	}
+	slab += gatherBytes
+	whole := func(bytes int64) int64 { return (bytes + overread + arenaPart - 1) / arenaPart * arenaPart }
+	counters, states := whole(int64(8*r.control.words)), whole(8*r.expects(launches))
+	im := &image{stream: r.lane.urgent, fills: r.engine.services[service.Fill(0, 0, 0).Kernel], moved: map[int]bool{}}
+	var err error
+	for _, b := range []*buffer{&im.memory, &im.first} {
+		if *b, err = x.arena.alloc("the state of a run", counters+states+slab); err != nil {
+			return err
+		}
+	}
+	table, err := x.arena.alloc(whatStates, int64(8*service.StatesWords*len(launches)))
+	if err != nil {
+		return err
+	}
+	if err := x.arena.ready(ctx); err != nil {
+		return err
+	}
+	if err := im.stream.Fill32(im.first.at, 0, uint64(im.first.bytes/4)); err != nil {
+		return err
+	}
+	part := func(from, bytes int64) buffer { return buffer{im.memory.at + cuda.Pointer(from), bytes} }
+	r.control.image = im
+	r.control.start(part(0, counters))
+	if err := im.put(r.control.device.at, r.control.mirror[:r.control.words]); err != nil {
+		return err
+	}
+	r.slab.buffer = part(counters+states, slab)
+	if r.expects(launches) == 0 {
+		x.arena.give(table)
+		return nil
+	}
+	r.states.ready, r.states.expected = part(counters, states), launches
+	list := statesTable(buffer{im.at(r.states.ready.at), states}, launches)
+	if err := im.stream.CopyToDevice(table.at, bytesOf(list)); err != nil {
+		return err
+	}
+	set := service.StatesOf(table.word(), int64(len(launches)))
+	return im.launch(r.engine.services[set.Kernel], set)
+}
+
+// at returns where the image has what memory of the run has.
+func (im *image) at(p cuda.Pointer) cuda.Pointer { return im.first.at + p - im.memory.at }
+
+func (im *image) launch(f driver.Function, l service.Launch) error {
+	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}}
+	return im.stream.Launch(f, shape, l.Params)
+}
+
+// put sets words.
+func (im *image) put(at cuda.Pointer, words []int64) error {
+	return im.stream.CopyToDevice(im.at(at), bytesOf(words)) // Go's memory is staged
+}
+
+// fill sets n words to a value.
+func (im *image) fill(at cuda.Pointer, n, value int64) error {
+	return im.launch(im.fills, service.Fill(int64(im.at(at)), n, value))
+}
+
+// restore sets the run's memory up.
+func (im *image) restore(s driver.Stream) error {
+	return s.Copy(im.memory.at, im.first.at, uint64(im.memory.bytes))
+}
+
+// setsLimit reports whether a word of the counters can have a value from the beginning that
+// it is to have from now on: a limit, which no number depends on, of a gauge that no
+// kernel has looked at.
+func (im *image) setsLimit(word int) bool {
+	gauge := word - (word-firstGauge)%gaugeWords
+	return word == gauge+1 && word > firstGauge && !im.moved[gauge]
+}
+
+// look notes the gauges that a captured kernel looks at.
+func (im *image) look(e *boundEntry) {
+	for _, p := range e.params {
+		switch {
+		case p.Kind == abi.IndexWideGauge:
+			im.moved[p.index.gauge] = true
+		case p.Kind == abi.Gauge && p.rel != nil:
+			im.moved[p.rel.gauge] = true
+		case p.Kind == abi.Gauge:
+			im.moved[p.groups.gauge] = true
+		}
+	}
+}
