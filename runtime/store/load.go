@@ -5,6 +5,7 @@ import (
 	"fmt"
 	goruntime "runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -174,49 +175,68 @@ func (l *load) takeText(r textRows) error {
 	return nil
 }
 
-// assemble makes the columns of all fields, one after the other, so that the chunks of one
-// are garbage when the next one is made. The strings of a String field are numbered by its
+// assemble makes the columns of all fields, few at once, so that the chunks of some are
+// garbage when the next ones are made. The strings of a String field are numbered by its
 // sources, one for each owner of a chunk.
 func (l *load) assemble(ctx context.Context, sources func(field int) []dictSource) error {
-	threads := l.opts.threads()
+	errs := make([]error, len(l.fields))
+	var memory, merging sync.Mutex
 	var garbage int64
-	for i := range l.fields {
-		d, t := &l.data[i], l.fields[i].typ
-		var dict *Dict
-		var more int64
-		if t.Kind == scalar.String {
-			var remaps [][]uint32
-			var err error
-			if dict, remaps, err = mergeSources(ctx, threads, sources(i)); err != nil {
-				return err
-			}
-			inParallel(threads, len(d.chunks), func(c int) { d.chunks[c].remap(remaps[d.owner[c]]) })
-			more = dict.Bytes()
-		}
+	inParallel(min(l.opts.threads(), columnsAtOnce), len(l.fields), func(i int) {
+		d := &l.data[i]
+		var before int64
 		for c := range d.chunks {
-			more -= d.chunks[c].bytes()
-			garbage += d.chunks[c].bytes()
+			before += d.chunks[c].bytes()
 		}
-		if dict != nil {
-			d.column = assembleOwn(threads, dict, d.chunks)
-			garbage += 2 * dict.Bytes() // the strings as they were read, and what sorted them
-		} else {
-			d.column = assemble(threads, t, nil, d.chunks)
+		after, left, err := l.assembleField(ctx, i, &merging, sources)
+		memory.Lock()
+		defer memory.Unlock()
+		if errs[i] = err; err == nil {
+			errs[i] = l.hold(after - before)
 		}
-		d.chunks, d.owner = nil, nil
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		if err := l.hold(more + d.column.Bytes()); err != nil {
-			return err
-		}
-		if garbage > collectBytes {
+		if garbage += before + left; garbage > collectBytes {
 			// Columns have no pointers, so that to collect costs next to nothing.
 			goruntime.GC()
 			garbage = 0
 		}
+	})
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// columnsAtOnce is how many columns are put together at once: what a column does on one
+// thread, such as to get its memory, others make up for.
+const columnsAtOnce = 4
+
+// assembleField makes the column of a field, of size bytes with its dictionary, which
+// leaves so many bytes of garbage beside the chunks. Dictionaries are made one after the
+// other.
+func (l *load) assembleField(ctx context.Context, i int, merging *sync.Mutex, sources func(field int) []dictSource) (size, garbage int64, err error) {
+	threads := l.opts.threads()
+	d, t := &l.data[i], l.fields[i].typ
+	if t.Kind == scalar.String {
+		merging.Lock()
+		dict, remaps, err := mergeSources(ctx, threads, sources(i))
+		merging.Unlock()
+		if err != nil {
+			return 0, 0, err
+		}
+		inParallel(threads, len(d.chunks), func(c int) { d.chunks[c].remap(remaps[d.owner[c]]) })
+		d.column = assembleOwn(threads, dict, d.chunks)
+		size = dict.Bytes()
+		garbage = 2 * size // the strings as they were read, and what sorted them
+	} else {
+		d.column = assemble(threads, t, nil, d.chunks)
+	}
+	d.chunks, d.owner = nil, nil
+	return size + d.column.Bytes(), garbage, nil
 }
 
 // collectBytes is the size of what columns were made of from which it is collected at
