@@ -15,7 +15,7 @@ import (
 
 // withoutScratch pass barriers, but meet in no memory of the caller's.
 var withoutScratch = []string{
-	"rf_block_clear", "rf_block_group_flush", "rf_block_room", "rf_block_add_words", "rf_own_settle",
+	"rf_block_clear", "rf_block_group_flush", "rf_block_room", "rf_block_add_words", "rf_own_settle", "rf_private_settle",
 }
 
 // waits says that a primitive passes barriers of the block.

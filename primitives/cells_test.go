@@ -140,6 +140,54 @@ func TestGroupCells(t *testing.T) {
 	})
 }
 
+// TestPrivateCells adds rows to cells that each thread has of each of a few groups.
+func TestPrivateCells(t *testing.T) {
+	const record = 6
+	onEachInput(t, func(t *testing.T, d *device, words []int64) {
+		if d.threads == 1 {
+			return // they are for GPUs
+		}
+		for groups := 1; groups <= 3; groups++ {
+			values, keys := make([]int64, len(words)), make([]int64, len(words))
+			want := make([]totals, groups)
+			for g := range want {
+				want[g] = totals{0, new(big.Int), new(big.Int), nil, math.MaxInt64, math.MinInt64}
+			}
+			for i, w := range words {
+				// Both signs, of which a block's sums leave 64 bits.
+				values[i] = (1<<55 - w%1000) * int64(1-2*(i>>2&1&^(i>>4)))
+				// The last group has no rows, but where it is the only one.
+				keys[i] = (w & math.MaxInt64) % int64(max(groups-1, 1))
+				if i%6 == 5 {
+					keys[i] = -1 // not live
+					continue
+				}
+				g, v := &want[keys[i]], values[i]
+				g.count++
+				g.sum.Add(g.sum, big.NewInt(v))
+				g.unsigned.Add(g.unsigned, big.NewInt(v&0xff))
+				g.min, g.max = min(g.min, v), max(g.max, v)
+			}
+			records, extremes := make([]int64, record*groups), make([]int64, 3*groups)
+			for g := range groups {
+				extremes[groups+g], extremes[2*groups+g] = math.MaxInt64, math.MinInt64
+				records[record*g+5] = 7
+			}
+			d.run(t, "private_cells", keys, values, len(keys), groups, records, extremes)
+			for g, w := range want {
+				r := records[record*g:]
+				got := totals{r[4], wide(r[0], r[1]), wide(r[2], r[3]), nil, extremes[groups+g], extremes[2*groups+g]}
+				if got.count != w.count || got.sum.Cmp(w.sum) != 0 || got.unsigned.Cmp(w.unsigned) != 0 || got.min != w.min || got.max != w.max {
+					t.Fatalf("%d groups: group %d is %v, want %v", groups, g, got, w)
+				}
+				if marked := w.count > 0; (extremes[g] == 1) != marked || r[5] != 7 {
+					t.Fatalf("%d groups: group %d is marked %d, and has %d rows; the word behind its record is %d", groups, g, extremes[g], w.count, r[5])
+				}
+			}
+		}
+	})
+}
+
 // TestGroupFull wants an answer where a table is too small.
 func TestGroupFull(t *testing.T) {
 	onEach(t, func(t *testing.T, d *device) {

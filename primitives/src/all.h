@@ -21,6 +21,7 @@
 #include "cells.h"
 #include "fsum.h"
 #include "own.h"
+#include "private.h"
 #include "search.h"
 #include "merge.h"
 #include "segment.h"

@@ -74,49 +74,42 @@ RF_HELPER int32_t search(uint64_t *own, int32_t slot_bits, uint64_t places, uint
   return NONE;
 }
 
-// carry adds what a number has above its lowest digit, and what that carried.
-RF_HELPER void carry(uint32_t *digit, int32_t bits, int32_t count, uint32_t second, uint32_t sign, bool carried) {
-  uint64_t term = (uint64_t)second + carried;
-  RF_UNROLL
-  for (int32_t d = 1; d < count; d++) {
-    uint64_t carry = term >> 32;
-    if ((uint32_t)term != 0) {
-      uint32_t old = target::add(digit + (d << bits), (uint32_t)term);
-      carry += (uint32_t)(old + (uint32_t)term) < old;
-    }
-    term = sign + carry;
-  }
-}
-
-// add adds word(i) to the digits of the place of item i. All lowest digits are under
-// way before one of them is looked at; few numbers go beyond it.
+// add adds word(i) to the digits of the place of item i, with an instruction a digit
+// and no branch: what a number has above its lowest digit, and what that one carried,
+// is 0 for most rows and then not added. All lowest digits are under way before one of
+// them is looked at.
 template <class W>
 RF_HELPER void add(uint32_t *digits, int32_t bits, int32_t count, const int32_t *places, bool is_unsigned,
-                   uint64_t *mark, int32_t items, W word) {
+                   int32_t items, W word) {
   uint32_t old[tile::MOST_ITEMS];
-  bool any = false;
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++) {
-    old[i] = 1;
-    if (places[i] >= 0)
-      old[i] = target::add(digits + places[i], (uint32_t)word(i));
-  }
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++) {
-    uint32_t low = (uint32_t)word(i), second = (uint32_t)((uint64_t)word(i) >> 32);
-    any |= (uint32_t)(old[i] + low) < low || second != 0 || (mark && old[i] == 0);
-  }
-  if (!any)
+  if (count == 1) {
+    RF_UNROLL
+    for (int32_t i = 0; i < items; i++)
+      target::add_shared_if(places[i] >= 0, digits + places[i], (uint32_t)word(i));
     return;
+  }
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    old[i] = target::fetch_add_shared_if(places[i] >= 0, digits + places[i], (uint32_t)word(i));
   RF_UNROLL
   for (int32_t i = 0; i < items; i++) {
     uint64_t w = (uint64_t)word(i);
     uint32_t low = (uint32_t)w, second = (uint32_t)(w >> 32), sign = is_unsigned ? 0 : (uint32_t)((int64_t)w >> 63);
-    bool carried = (uint32_t)(old[i] + low) < low, first = mark && old[i] == 0;
-    if (places[i] >= 0 && (second != 0 || carried || first)) {
-      carry(digits + places[i], bits, count, second, sign, carried);
-      if (first)
-        target::store(mark + places[i], (uint64_t)1);
+    uint32_t carried = (uint32_t)(old[i] + low) < low, term = second + carried;
+    carried = term < carried;
+    RF_UNROLL
+    for (int32_t d = 1; d < count; d++) {
+      uint32_t *digit = digits + (d << bits) + places[i];
+      bool adds = places[i] >= 0 && term != 0;
+      if (d == count - 1) {
+        target::add_shared_if(adds, digit, term);
+        break;
+      }
+      uint32_t before = target::fetch_add_shared_if(adds, digit, term);
+      // Of the two carries there is one at most, as the term was 0 after the first.
+      carried |= adds && (uint32_t)(before + term) < term;
+      term = sign + carried;
+      carried = term < carried;
     }
   }
 }
@@ -161,7 +154,7 @@ RF_PRIMITIVE int32_t rf_own_copies(int64_t form, uint64_t size, int32_t bits) {
 
 // rf_own_numbered gives each live item the place of its group, whose key is its
 // number; others -1. copies is what rf_own_copies says, at least 0. Places are marked
-// in use, unless own is null: then the first accumulator is to mark them.
+// in use, unless own is null: then an accumulator is to witness it, see rf_own_settle.
 //
 // Cost: one shared access an item, or none
 RF_PRIMITIVE void rf_own_numbered(int32_t *places, const uint8_t *live, const uint64_t *keys, uint64_t *own,
@@ -233,22 +226,21 @@ RF_PRIMITIVE int32_t rf_own_places(int32_t *places, uint8_t *rest, uint8_t *ente
   return 1;
 }
 
-// rf_own_count adds 1 to the two digits of each item that has a place. Unless mark is
-// null, it is the table, of which places are marked in use.
+// rf_own_count adds 1 to the digits of each item that has a place. Their number is a
+// constant, 1 where the block adds less than 2^32 rows.
 //
-// Cost: one shared atomic an item
-RF_PRIMITIVE void rf_own_count(uint32_t *digits, int32_t bits, const int32_t *places, uint64_t *mark, int32_t items) {
-  own::add(digits, bits, 2, places, true, mark, items, [](int32_t) RF_LAMBDA { return (int64_t)1; });
+// Cost: one shared atomic an item, whose result is not waited for if there is one digit
+RF_PRIMITIVE void rf_own_count(uint32_t *digits, int32_t bits, int32_t count, const int32_t *places, int32_t items) {
+  own::add(digits, bits, count, places, true, items, [](int32_t) RF_LAMBDA { return (int64_t)1; });
 }
 
 // rf_own_add adds words, signed or unsigned, to sums of count digits, a constant, of
-// items that have a place, and marks as rf_own_count does.
+// items that have a place.
 //
-// Cost: one shared atomic an item, more where it carries, and for each further digit that is not 0
+// Cost: one shared atomic an item, and one for each further digit that changes
 RF_PRIMITIVE void rf_own_add(uint32_t *digits, int32_t bits, int32_t count, const int32_t *places,
-                             const int64_t *values, int32_t is_unsigned, uint64_t *mark, int32_t items) {
-  own::add(digits, bits, count, places, is_unsigned != 0, mark, items,
-           [=](int32_t i) RF_LAMBDA { return values[i]; });
+                             const int64_t *values, int32_t is_unsigned, int32_t items) {
+  own::add(digits, bits, count, places, is_unsigned != 0, items, [=](int32_t i) RF_LAMBDA { return values[i]; });
 }
 
 // rf_own_extreme raises the cells of items that have a place to their values, or
@@ -268,19 +260,27 @@ RF_PRIMITIVE void rf_own_extreme(uint64_t *cells, const int32_t *places, const i
 
 // rf_own_settle puts the slots that groups have in the table of all blocks, plus 1,
 // in place of their keys, and marks these as occupied. Then the accumulators are to be
-// passed on, by those that follow. slot_bits is bits where groups have numbers.
+// passed on, by those that follow. slot_bits is bits where groups have numbers. Places
+// of those are in use, too, if one of the digits of witness, a number that may be 0, is
+// not 0.
 //
 // Phases: 1 all have added; 2 one slot a thread
 // Barriers: 1, at the start
 // Cost: for a place in use one look-up, one read and perhaps a write
 RF_PRIMITIVE void rf_own_settle(uint64_t *own, int32_t slot_bits, int32_t copies, int64_t form, uint64_t *table,
-                                uint64_t size, int64_t *occupied, int32_t threads) {
+                                uint64_t size, int64_t *occupied, const uint32_t *witness, int32_t digits,
+                                int32_t threads) {
   if (threads != 1)
     target::barrier();
   int32_t thread = target::thread();
   RF_ROLLED
   for (int32_t s = thread; s - thread < 1 << slot_bits; s += threads) {
     uint64_t word = s < 1 << slot_bits ? own[s] : 0;
+    if (copies >= 0 && s < 1 << slot_bits) {
+      RF_UNROLL
+      for (int32_t d = 0; d < digits; d++)
+        word |= witness[d << slot_bits | s];
+    }
     // A copy leads for the others, which may be the only ones in use.
     for (int32_t d = 1; copies > 0 && d < 1 << copies; d *= 2)
       word |= target::from_partner(word, d);

@@ -14,6 +14,9 @@
 //                             bits, with a true predicate
 //   active()                  lanes that execute this together
 //   cas, add, either, smallest, largest   relaxed atomics, returning the old value
+//   fetch_add_shared_if(p, at, v)   add of 32 bits to the block's memory, and 0 and
+//                             nothing else where the predicate is false, without a branch
+//   add_shared_if(p, at, v)   the same, without the old value
 //   load, store               relaxed atomic accesses
 //   fence()                   orders earlier loads before later accesses, and earlier
 //                             accesses before later stores, for all

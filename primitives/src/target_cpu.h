@@ -32,6 +32,11 @@ template <class T> RF_HELPER T cas(T *p, T expected, T desired) {
   return expected;
 }
 template <class T> RF_HELPER T add(T *p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+RF_HELPER uint32_t fetch_add_shared_if(bool p, uint32_t *at, uint32_t v) { return p ? add(at, v) : 0; }
+RF_HELPER void add_shared_if(bool p, uint32_t *at, uint32_t v) {
+  if (p)
+    add(at, v);
+}
 template <class T> RF_HELPER T either(T *p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }
 template <class T> RF_HELPER T load(const T *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 template <class T> RF_HELPER void store(T *p, T v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }

@@ -41,6 +41,11 @@ RF_HELPER uint64_t cas(uint64_t *p, uint64_t expected, uint64_t desired) {
 RF_HELPER uint32_t cas(uint32_t *p, uint32_t expected, uint32_t desired) { return atomicCAS(p, expected, desired); }
 RF_HELPER uint64_t add(uint64_t *p, uint64_t v) { return atomicAdd((unsigned long long *)p, (unsigned long long)v); }
 RF_HELPER uint32_t add(uint32_t *p, uint32_t v) { return atomicAdd(p, v); }
+RF_HELPER uint32_t fetch_add_shared_if(bool p, uint32_t *at, uint32_t v) { return p ? add(at, v) : 0; }
+RF_HELPER void add_shared_if(bool p, uint32_t *at, uint32_t v) {
+  if (p)
+    add(at, v);
+}
 RF_HELPER uint64_t either(uint64_t *p, uint64_t v) { return atomicOr((unsigned long long *)p, (unsigned long long)v); }
 RF_HELPER uint32_t either(uint32_t *p, uint32_t v) { return atomicOr(p, v); }
 RF_HELPER int64_t smallest(int64_t *p, int64_t v) { return atomicMin((long long *)p, (long long)v); }

@@ -45,6 +45,24 @@ template <class T> RF_HELPER T cas(T *p, T expected, T desired) {
   return expected;
 }
 template <class T> RF_HELPER T add(T *p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+
+// LLVM makes a branch of an atomic under a condition, and the assembler keeps it.
+typedef __attribute__((address_space(3))) uint32_t *shared32;
+RF_HELPER uint32_t fetch_add_shared_if(bool p, uint32_t *at, uint32_t v) {
+  uint32_t old;
+  __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; mov.u32 %0, 0; @p atom.shared.add.u32 %0, [%2], %3; }"
+                   : "=&r"(old)
+                   : "r"((uint32_t)p), "l"((shared32)at), "r"(v)
+                   : "memory");
+  return old;
+}
+RF_HELPER void add_shared_if(bool p, uint32_t *at, uint32_t v) {
+  __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %0, 0; @p red.shared.add.u32 [%1], %2; }"
+                   :
+                   : "r"((uint32_t)p), "l"((shared32)at), "r"(v)
+                   : "memory");
+}
+
 template <class T> RF_HELPER T either(T *p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }
 template <class T> RF_HELPER T smallest(T *p, T v) { return __atomic_fetch_min(p, v, __ATOMIC_RELAXED); }
 template <class T> RF_HELPER T largest(T *p, T v) { return __atomic_fetch_max(p, v, __ATOMIC_RELAXED); }

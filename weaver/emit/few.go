@@ -52,16 +52,24 @@ func (s *summand) add() {
 // sumFits reports whether the bounds of an operand keep its sum over some rows within
 // 64 bits.
 func (w *kernel) sumFits(o harmony.Operand, rows int) bool {
-	if o.Reg == nil {
-		return false
-	}
 	most := int64(1<<62) / int64(rows)
-	s := w.regs[o.Reg]
-	lo, hi, ok := s.lo, s.hi, s.bounded
+	lo, hi, ok := w.boundsOf(o)
+	return ok && lo >= -most && hi <= most
+}
+
+// boundsOf returns bounds of an operand's words; not ok if none are known, which may then
+// be words of 128 bits.
+func (w *kernel) boundsOf(o harmony.Operand) (lo, hi int64, ok bool) {
+	if o.Reg == nil {
+		return 0, 0, false
+	}
+	if s := w.regs[o.Reg]; s != nil {
+		lo, hi, ok = s.lo, s.hi, s.bounded
+	}
 	if !ok && w.module.opts.Range != nil {
 		lo, hi, ok = w.module.opts.Range(o.Reg)
 	}
-	return ok && lo >= -most && hi <= most
+	return lo, hi, ok
 }
 
 // addFew adds the live rows of a tile to sums, and marks groups that have a row, if

@@ -80,7 +80,9 @@ func (w *kernel) groupOnGPU(s *harmony.Group) error {
 		w.groupAll(s, accs, words)
 		return nil
 	}
-	w.groupByKey(s, accs, words)
+	if !w.groupPrivately(s, accs, words) {
+		w.groupByKey(s, accs, words)
+	}
 	return nil
 }
 
@@ -115,14 +117,13 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 	numbered := func(marks value.Value) {
 		w.call("rf_own_numbered", places.ptr, live.ptr, key.ptr, marks, o.copies, w.items)
 	}
-	if o.fits && o.marks() {
-		numbered(null)
-		o.add(places, words, o.words)
-		return
-	}
 	if o.fits {
-		numbered(o.words)
-		o.add(places, words, null)
+		marks := o.words
+		if o.witness != nil {
+			marks = null
+		}
+		numbered(marks)
+		o.add(places, words)
 		return
 	}
 	rest, enter := w.array(types.I8), w.array(types.I8)
@@ -136,7 +137,7 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 	} else {
 		w.choose(w.Cur.NewICmp(enum.IPredSGE, o.copies, i32(0)), func() { numbered(o.words) }, searched)
 	}
-	o.add(places, words, null)
+	o.add(places, words)
 	w.when(w.Cur.NewICmp(enum.IPredNE, w.load(types.I32, some), i32(0)), func() { toAll(enter, rest) })
 }
 
@@ -150,16 +151,23 @@ type own struct {
 	// words are the table's, and copies what rf_own_copies says.
 	words, copies value.Value
 	fits          bool // whether every group has a place
+	sink          *harmony.Group
 	cells         []ownCells
+	count         part  // the rows of a place, if an accumulator asks for them
 	digits        []int // that sums of the accumulators would have
+	witness       *part // digits that are not all 0 if a place has had a row; nil: none are known
 	size          int   // bytes
 }
 
-// ownCells are where the cells of an accumulator are in the table: digits of 32 bits
-// of a sum, words of an extreme or of a sum of floats; and digits of a number of rows.
+// part is a part of the table: digits of 32 bits, or words if there are none. None at
+// all begins at 0, where the table's own words are.
+type part struct{ at, digits int }
+
+// ownCells are the cells of an accumulator in the table. Accumulators of the same operand share
+// those of its sum.
 type ownCells struct {
-	digits     int // of a sum, else 0
-	sum, count int // bytes from the table's start
+	part
+	like int // the accumulator whose cells they are
 }
 
 // ownDigits is how many digits a sum of an operand has that a block keeps for itself.
@@ -168,11 +176,22 @@ func (w *kernel) ownDigits(o harmony.Operand) int {
 	switch {
 	case w.entry.Expansions > 0:
 		return 4
-	case w.sumFits(o, 1<<32):
+	case w.sumFits(o, rowsAtMost):
 		return 2
 	}
 	return 3
 }
+
+// countDigits is how many a number of rows has.
+func (w *kernel) countDigits() int {
+	if w.entry.Expansions > 0 {
+		return 2
+	}
+	return 1
+}
+
+// rowsAtMost bounds the rows of a source: they are numbered in 32 bits.
+const rowsAtMost = 1 << 32
 
 // newOwn makes room for a table, and says what the block does with it before and
 // after all tiles. It returns nil if there is no room for a useful one.
@@ -185,7 +204,7 @@ func (w *kernel) newOwn(s *harmony.Group, k *keys, accs []*accumulator) *own {
 		}
 	}
 	room := min(ownMemory/tables, mostStatic-w.shared.size-scratchReserve)
-	o := &own{kernel: w, accs: accs}
+	o := &own{kernel: w, accs: accs, sink: s}
 	for _, v := range s.Vals {
 		o.digits = append(o.digits, w.ownDigits(v))
 	}
@@ -220,7 +239,7 @@ func (o *own) layOut(bits, slots, room int) bool {
 
 func (o *own) place() {
 	places := 1 << o.bits
-	o.size, o.cells = 0, make([]ownCells, len(o.accs))
+	o.size, o.cells, o.count, o.witness = 0, make([]ownCells, len(o.accs)), part{}, nil
 	take := func(bytes int) int {
 		at := o.size
 		o.size += (bytes + 15) / 16 * 16
@@ -229,42 +248,55 @@ func (o *own) place() {
 	take(8 * (1<<o.slotBits + 1))
 	for i, a := range o.accs {
 		c := &o.cells[i]
+		if c.like = i; isSum(a.acc.Fn) {
+			c.like = sameSum(o.sink, i)
+		}
 		switch {
 		case a.acc.Fn == queryplan.Count:
+		case c.like < i:
+			c.part = o.cells[c.like].part
 		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
-			c.sum = take(8 * places)
+			c.at = take(8 * places)
 		case a.acc.In.Kind == scalar.Float:
-			c.sum = take(8 * abi.FloatSumWords * places)
+			c.at = take(8 * abi.FloatSumWords * places)
 		default:
 			c.digits = o.digits[i]
-			c.sum = take(4 * c.digits * places)
+			c.at = take(4 * c.digits * places)
+			if o.witness == nil && o.isPositive(o.sink.Vals[i]) {
+				o.witness = &c.part
+			}
 		}
-		if a.counts() {
-			c.count = take(8 * places)
+		if a.counts() && o.count.digits == 0 {
+			o.count.digits = o.countDigits()
+			o.count.at = take(4 * o.count.digits * places)
+			o.witness = &o.count
 		}
 	}
+}
+
+// isPositive reports whether an operand is above 0, so that a sum of at least one, of
+// digits that hold it, is not 0.
+func (w *kernel) isPositive(o harmony.Operand) bool {
+	lo, _, ok := w.boundsOf(o)
+	return ok && lo > 0
 }
 
 // part returns the address of a part of the table.
 func (o *own) part(at int) value.Value { return o.at(types.I8, o.words, i64(int64(at))) }
 
-// marks reports whether the first accumulator tells by what it was whether a place has
-// been in use: one access to shared memory a row is saved.
-func (o *own) marks() bool {
-	return len(o.accs) > 0 && (o.cells[0].digits > 0 || o.accs[0].acc.Fn == queryplan.Count)
-}
-
-// add adds the rows that have places. Words are those of the accumulators, and mark is
-// what the first of them marks places in, null for nothing.
-func (o *own) add(places *array, words []*array, mark value.Value) {
+// add adds the rows that have places. Words are those of the accumulators.
+func (o *own) add(places *array, words []*array) {
 	bits := i32(o.bits)
+	if o.count.digits > 0 {
+		o.call("rf_own_count", o.part(o.count.at), bits, i32(o.count.digits), places.ptr, o.items)
+	}
 	var slots, placed *array // places as what all blocks have, where floats ask for it
 	for i, a := range o.accs {
 		c := o.cells[i]
 		switch {
-		case a.acc.Fn == queryplan.Count:
+		case a.acc.Fn == queryplan.Count, c.like < i:
 		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
-			o.call("rf_own_extreme", o.part(c.sum), places.ptr, words[i].ptr, a.least(), o.items)
+			o.call("rf_own_extreme", o.part(c.at), places.ptr, words[i].ptr, a.least(), o.items)
 		case a.acc.In.Kind == scalar.Float:
 			if slots == nil {
 				slots, placed = o.array(types.I64), o.array(types.I8)
@@ -274,25 +306,24 @@ func (o *own) add(places *array, words []*array, mark value.Value) {
 					o.setFlag(placed, i, o.Cur.NewICmp(enum.IPredSGE, place, i32(0)))
 				})
 			}
-			o.call("rf_tile_cells_float", o.part(c.sum), i32(abi.FloatSumWords), slots.ptr, words[i].ptr, placed.ptr, i32(1), o.items)
+			o.call("rf_tile_cells_float", o.part(c.at), i32(abi.FloatSumWords), slots.ptr, words[i].ptr, placed.ptr, i32(1), o.items)
 		default:
-			o.call("rf_own_add", o.part(c.sum), bits, i32(c.digits), places.ptr, words[i].ptr, a.unsigned(), mark, o.items)
-			mark = null
+			o.call("rf_own_add", o.part(c.at), bits, i32(c.digits), places.ptr, words[i].ptr, a.unsigned(), o.items)
 		}
-		if a.counts() {
-			o.call("rf_own_count", o.part(c.count), bits, places.ptr, mark, o.items)
-		}
-		mark = null
 	}
 }
 
 // flush adds what the table has to the cells of all blocks.
 func (o *own) flush(g *harmony.Groups, k *keys) {
 	bits, slots, threads := i32(o.bits), i32(o.slotBits), i32(o.target.Threads)
+	witness, digits := value.Value(null), 0
+	if o.fits && o.witness != nil {
+		witness, digits = o.part(o.witness.at), o.witness.digits
+	}
 	o.call("rf_own_settle", o.words, slots, o.copies, k.tableForm(), o.param(abi.GroupTable, g.Name, 0),
-		o.param(abi.GroupSize, g.Name, 0), o.param(abi.GroupOccupied, g.Name, 0), threads)
-	sums := func(a *accumulator, word, at, digits int, unsigned value.Value, countOnly int) {
-		o.call("rf_own_pass_sums", a.cells(word), i32(a.stride()), o.part(at), bits, i32(digits), unsigned, i32(countOnly),
+		o.param(abi.GroupSize, g.Name, 0), o.param(abi.GroupOccupied, g.Name, 0), witness, i32(digits), threads)
+	sums := func(a *accumulator, word int, p part, unsigned value.Value, countOnly int) {
+		o.call("rf_own_pass_sums", a.cells(word), i32(a.stride()), o.part(p.at), bits, i32(p.digits), unsigned, i32(countOnly),
 			o.words, slots, o.copies, threads)
 	}
 	for i, a := range o.accs {
@@ -300,14 +331,14 @@ func (o *own) flush(g *harmony.Groups, k *keys) {
 		switch {
 		case a.acc.Fn == queryplan.Count:
 		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
-			o.call("rf_own_pass_extremes", a.cells(0), o.part(c.sum), a.least(), o.words, slots, o.copies, threads)
+			o.call("rf_own_pass_extremes", a.cells(0), o.part(c.at), a.least(), o.words, slots, o.copies, threads)
 		case a.acc.In.Kind == scalar.Float:
-			o.call("rf_own_pass_words", a.cells(0), i32(a.stride()), o.part(c.sum), i32(abi.FloatSumWords), o.words, slots, o.copies, threads)
+			o.call("rf_own_pass_words", a.cells(0), i32(a.stride()), o.part(c.at), i32(abi.FloatSumWords), o.words, slots, o.copies, threads)
 		default:
-			sums(a, 0, c.sum, c.digits, a.unsigned(), 0)
+			sums(a, 0, c.part, a.unsigned(), 0)
 		}
 		if a.counts() {
-			sums(a, a.stride()-1, c.count, 2, i32(1), 1)
+			sums(a, a.stride()-1, o.count, i32(1), 1)
 		}
 	}
 }

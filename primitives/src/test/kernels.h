@@ -638,16 +638,9 @@ RF_KERNEL own_cells(const Arguments &a) {
       rf_own_numbered(places, live, (const uint64_t *)keys, nullptr, copies, ITEMS);
     else
       some = rf_own_places(places, rest, enter, live, (const uint64_t *)keys, kept, bits, bits + 1, &misses, ITEMS);
-    // The sum marks where the count does not.
-    if (copies >= 0 && bits % 4 == 0)
-      rf_own_count((uint32_t *)count, bits, places, kept, ITEMS);
-    else
-      rf_own_count((uint32_t *)count, bits, places, nullptr, ITEMS);
-    if (copies >= 0 && bits % 4 != 0)
-      rf_own_add((uint32_t *)sum, bits, 4, places, words, 0, kept, ITEMS);
-    else
-      rf_own_add((uint32_t *)sum, bits, 4, places, words, 0, nullptr, ITEMS);
-    rf_own_add((uint32_t *)unsigned_sum, bits, 3, places, words, 1, nullptr, ITEMS);
+    rf_own_count((uint32_t *)count, bits, bits % 4 == 0 ? 1 : 2, places, ITEMS);
+    rf_own_add((uint32_t *)sum, bits, 4, places, words, 0, ITEMS);
+    rf_own_add((uint32_t *)unsigned_sum, bits, 3, places, words, 1, ITEMS);
     rf_own_extreme(least, places, words, 1, ITEMS);
     rf_own_extreme(most, places, words, 0, ITEMS);
     if (some) {
@@ -668,12 +661,48 @@ RF_KERNEL own_cells(const Arguments &a) {
     rf_tile_cells_count(records + 7, RECORD, slots, live, 0, 1, ITEMS);
   }
   int32_t slot_bits = copies < 0 ? bits + 1 : bits;
-  rf_own_settle(kept, slot_bits, copies, form, table, size, occupied, THREADS);
+  // Where groups have numbers their counts witness that they have rows.
+  rf_own_settle(kept, slot_bits, copies, form, table, size, occupied, (uint32_t *)count, 2, THREADS);
   rf_own_pass_sums((uint64_t *)records, RECORD, (uint32_t *)count, bits, 2, 1, 1, kept, slot_bits, copies, THREADS);
   rf_own_pass_sums((uint64_t *)records + 1, RECORD, (uint32_t *)sum, bits, 4, 0, 0, kept, slot_bits, copies, THREADS);
   rf_own_pass_sums((uint64_t *)records + 3, RECORD, (uint32_t *)unsigned_sum, bits, 3, 1, 0, kept, slot_bits, copies, THREADS);
   rf_own_pass_extremes(occupied + groups, least, 1, kept, slot_bits, copies, THREADS);
   rf_own_pass_extremes(occupied + 2 * groups, most, 0, kept, slot_bits, copies, THREADS);
+}
+
+// keys, words, n, groups (at most 3), records, then occupied, minima and maxima of all
+// groups. A slot's record is two sums of 128 bits, of the words and of their low bytes,
+// a count, and a word that stays as it is. Key -1 stands for a row that is not live.
+RF_KERNEL private_cells(const Arguments &a) {
+  enum { RECORD = 6, CELLS = 4, MOST = 3, STRIDE = CELLS * THREADS };
+  RF_SHARED(memory, 8 * STRIDE * (MOST + 1));
+  uint64_t *kept = (uint64_t *)memory, *own = kept + (THREADS == 1 ? 0 : target::thread());
+  int32_t groups = (int32_t)number(a, 3);
+  uint64_t *records = pointer<uint64_t>(a, 4);
+  int64_t *occupied = pointer<int64_t>(a, 5);
+  rf_block_clear((int64_t *)kept, STRIDE * (MOST + 1), 0, THREADS);
+  RF_TILES(number(a, 2)) {
+    int64_t keys[ITEMS], words[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++) {
+      uint64_t *at = own + (live[i] && keys[i] != -1 ? keys[i] : groups) * STRIDE;
+      uint64_t least = (uint64_t)rf_private_extreme_word(words[i], 1), most = (uint64_t)rf_private_extreme_word(words[i], 0);
+      at[0] += (uint64_t)words[i];
+      at[THREADS] += 1ull << 32 | (words[i] & 0xff);
+      at[2 * THREADS] = least > at[2 * THREADS] ? least : at[2 * THREADS];
+      at[3 * THREADS] = most > at[3 * THREADS] ? most : at[3 * THREADS];
+    }
+  }
+  rf_private_settle(kept + THREADS, (int64_t)0xffffffff00000000, groups, STRIDE, occupied, THREADS);
+  rf_private_pass_sums(records, RECORD, kept, 0, groups, STRIDE, 0, THREADS);
+  rf_private_pass_sums(records + 2, RECORD, kept + THREADS, 1, groups, STRIDE, 0, THREADS);
+  rf_private_pass_sums(records + 4, RECORD, kept + THREADS, 2, groups, STRIDE, 1, THREADS);
+  rf_private_pass_extremes(occupied + groups, kept + 2 * THREADS, groups, STRIDE, 1, THREADS);
+  rf_private_pass_extremes(occupied + 2 * groups, kept + 3 * THREADS, groups, STRIDE, 0, THREADS);
 }
 
 // first slot, n, form, table, size, shift, base, bits, column, out
@@ -909,6 +938,6 @@ RF_KERNEL string_match(const Arguments &a) {
   F(compact_ordered) F(compact_scatter) F(expand_tile) F(set64_insert) F(set64_contains) F(set64_insert_each)          \
   F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(map_insert) F(map_find) F(tile_pack)           \
   F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find) F(multi_find)               \
-  F(group_cells) F(own_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers) F(group_global) F(group_block)           \
+  F(group_cells) F(own_cells) F(private_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers) F(group_global) F(group_block)           \
   F(search_sorted) F(merge_block) F(segment_block) F(radix_histogram) F(radix_scatter) F(date_parts) F(int128_parts)   \
   F(string_match)

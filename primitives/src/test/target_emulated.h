@@ -76,6 +76,11 @@ template <class T> RF_HELPER T add(T *p, T v) {
   *p = old + v;
   return old;
 }
+RF_HELPER uint32_t fetch_add_shared_if(bool p, uint32_t *at, uint32_t v) { return p ? add(at, v) : 0; }
+RF_HELPER void add_shared_if(bool p, uint32_t *at, uint32_t v) {
+  if (p)
+    add(at, v);
+}
 template <class T> RF_HELPER T either(T *p, T v) {
   T old = *p;
   *p = old | v;
