@@ -69,7 +69,8 @@ func (w *kernel) group(s *harmony.Group) error {
 func (w *kernel) groupKey(s *harmony.Group) (*keys, *array) {
 	g := s.To
 	k := w.keysOf(groupKey, g.Name, s.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Sink(s, i) })
-	key, live := w.array(types.I64), w.liveFlags()
+	// The bounds are those of all keys that come, so that nothing is dropped by them.
+	key, live := w.array(types.I64), w.liveCopy()
 	k.byForm(func() {
 		isNew := w.liveCopy()
 		w.call("rf_tile_wide_insert", key.ptr, isNew.ptr, k.tuples(), i32(w.target.Items), i32(len(k.words)),
