@@ -63,9 +63,8 @@ func (w *kernel) boundsOf(o harmony.Operand) (lo, hi int64, ok bool) {
 	if o.Reg == nil {
 		return 0, 0, false
 	}
-	if s := w.regs[o.Reg]; s != nil {
-		lo, hi, ok = s.lo, s.hi, s.bounded
-	}
+	s := w.regs[o.Reg]
+	lo, hi, ok = s.lo, s.hi, s.bounded
 	if !ok && w.module.opts.Range != nil {
 		lo, hi, ok = w.module.opts.Range(o.Reg)
 	}

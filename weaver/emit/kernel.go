@@ -101,8 +101,6 @@ type kernel struct {
 	// it leaves.
 	prologue *ir.Block
 	flushes  []func()
-	// private are the cells that each thread has of groups; nil if it has none.
-	private *privateCells
 	// dropped is a variable with the decimals that the thread has dropped and that
 	// are not counted yet, nil if there are none.
 	dropped value.Value
@@ -154,14 +152,6 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 		if target.GPU && target.Items > fewItems && (w.spillsGroups() || w.searches() || w.holdsMuch()) {
 			target.Items = fewItems
 			continue
-		}
-		if entry.Role == abi.Kernel {
-			private, threads := w.choosePrivate()
-			if private != nil && threads < target.Threads {
-				target.Threads = threads
-				continue
-			}
-			w.private = private
 		}
 		w.parts = 1
 		if target.GPU && entry.Role == abi.Kernel && !slices.ContainsFunc(k.Stages, isExpansion) && w.spillsGroups() {

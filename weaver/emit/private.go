@@ -21,8 +21,6 @@ const (
 	// enoughThreads keep a multiprocessor's memory busy with what they load, and
 	// enoughProbing with what they wait for at random places.
 	enoughThreads, enoughProbing = 512, 1536
-	// fewestThreads of a block are worth it.
-	fewestThreads = 64
 	// blockShared is the shared memory that a block takes beside its own.
 	blockShared = 1 << 10
 	// mostPrivate groups are looked at.
@@ -123,26 +121,21 @@ func (w *kernel) layPrivate(s *harmony.Group, threads int) *privateCells {
 }
 
 // choosePrivate decides whether each thread has cells of its own for the groups that a
-// kernel adds to, before code is made, and in blocks of how many threads.
-func (w *kernel) choosePrivate() (p *privateCells, threads int) {
+// kernel adds to; nil if not.
+func (w *kernel) choosePrivate(s *harmony.Group) *privateCells {
 	if len(w.k.Sinks) != 1 {
-		return nil, 0
-	}
-	s, ok := w.k.Sinks[0].(*harmony.Group)
-	if !ok {
-		return nil, 0
+		return nil
 	}
 	enough := enoughThreads
 	if w.probes() {
 		enough = enoughProbing
 	}
-	for threads := w.target.Threads; threads >= fewestThreads; threads /= 2 {
-		p := w.layPrivate(s, threads)
-		if p != nil && w.target.mostShared()/(p.bytes()*threads+scratchReserve+blockShared)*threads >= enough {
-			return p, threads
-		}
+	threads := w.target.Threads
+	p := w.layPrivate(s, threads)
+	if p == nil || w.target.mostShared()/(p.bytes()*threads+scratchReserve+blockShared)*threads < enough {
+		return nil
 	}
-	return nil, 0
+	return p
 }
 
 // probes reports whether rows are looked up.
@@ -153,14 +146,11 @@ func (w *kernel) probes() bool {
 // groupPrivately adds the live rows to the threads' own cells. It reports whether it
 // does: there may be no room.
 func (w *kernel) groupPrivately(s *harmony.Group, accs []*accumulator, words []*array) bool {
-	p, threads := w.private, w.target.Threads
-	if p == nil {
+	p, threads := w.choosePrivate(s), w.target.Threads
+	if p == nil || p.bytes()*threads > w.sharedRoom() {
 		return false
 	}
 	size := p.bytes() * threads
-	if size > w.sharedRoom() {
-		return false
-	}
 	var kept, own value.Value // the block's words, and where the thread's begin
 	w.inPrologue(func() {
 		kept = w.dynamic.more(size)
