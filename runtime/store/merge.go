@@ -67,7 +67,8 @@ func (l givenStrings) sortedPrefix() int { return 0 }
 
 // mergeSources returns the dictionary of the strings of all sources, and for each source
 // the code of each of its strings, or nil where those are its numbers. It runs on so many
-// threads. Its error is the context's cause.
+// threads. Its error is the context's cause. What it has no use for any more it removes from
+// the slice, so that long lists are not in memory twice for longer than need be.
 //
 // What the sources have in no order is sorted as one list. Where all of it is such, as
 // when files are read, the list is the dictionary but for strings that are there several
@@ -85,6 +86,7 @@ func mergeSources(ctx context.Context, threads int, sources []dictSource) (*Dict
 	}
 	d := &Dict{}
 	if inOrder == 0 {
+		clear(sources) // the list has copies of the strings
 		d.sorted = sorted.distinct(threads, remaps)
 	} else if d.sorted, err = sorted.mergedWithPrefixes(ctx, remaps); err != nil {
 		return nil, nil, err

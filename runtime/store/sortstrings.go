@@ -26,8 +26,13 @@ type stringList struct {
 	sources []dictSource
 	refs    []stringRef
 	starts  []int // of the buckets in refs, and where the last one ends; no string is in two
-	// counts and sizes are the number and the bytes of the different strings of each bucket.
-	counts, sizes []int
+	texts   []bucketText
+}
+
+// bucketText is the different strings of a bucket in order, one behind the other.
+type bucketText struct {
+	data    []byte
+	lengths []uint32
 }
 
 func (l *stringList) at(r stringRef) string { return l.sources[r.source()].at(r.index()) }
@@ -52,8 +57,8 @@ const (
 func sortStrings(ctx context.Context, threads int, sources []dictSource) (*stringList, error) {
 	l := &stringList{sources: sources}
 	spans, n := l.spans(threads)
-	splitters := l.splitters(n)
-	buckets := len(splitters) + 1
+	splitters := newSplitters(l.splitters(n))
+	buckets := len(splitters.prefixes) + 1
 	places := make([][]uint16, len(spans)) // of each string of a span: its bucket
 	// next is first how many strings of each span are in each bucket, then where the
 	// next one of them goes.
@@ -71,8 +76,7 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 			if j%blockRows == 0 && ctx.Err() != nil {
 				return
 			}
-			text := s.at(x.from + j)
-			b := sort.Search(len(splitters), func(k int) bool { return text < splitters[k] })
+			b := splitters.bucket(s.at(x.from + j))
 			places[i][j] = uint16(b)
 			next[i][b]++
 		}
@@ -102,11 +106,11 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 		}
 		places[i] = nil
 	})
-	l.counts, l.sizes = make([]int, buckets), make([]int, buckets)
+	l.texts = make([]bucketText, buckets)
 	sorters := make([]bucketSorter, threads)
 	inParallelBy(threads, buckets, func(t, b int) {
 		if ctx.Err() == nil {
-			l.counts[b], l.sizes[b] = sorters[t].sort(ctx, l, l.refs[l.starts[b]:l.starts[b+1]])
+			l.texts[b] = sorters[t].sort(ctx, l, l.refs[l.starts[b]:l.starts[b+1]])
 		}
 	})
 	return l, context.Cause(ctx)
@@ -160,6 +164,33 @@ func (l *stringList) splitters(n int) []string {
 	return slices.Compact(out)
 }
 
+// splitters tell which bucket a string is in.
+type splitters struct {
+	prefixes []uint64 // the first eight bytes of each
+	texts    stringArena
+}
+
+func newSplitters(sorted []string) *splitters {
+	s := &splitters{}
+	for _, text := range sorted {
+		s.prefixes = append(s.prefixes, prefixAt(text, 0))
+		s.texts.add(text)
+	}
+	return s
+}
+
+// bucket returns the number of splitters that do not come after the string.
+func (s *splitters) bucket(text string) int {
+	prefix := prefixAt(text, 0)
+	from := sort.Search(len(s.prefixes), func(i int) bool { return s.prefixes[i] >= prefix })
+	if from < len(s.prefixes) && s.prefixes[from] == prefix {
+		// Of the splitters that begin alike the texts decide.
+		alike := sort.Search(len(s.prefixes)-from, func(i int) bool { return s.prefixes[from+i] > prefix })
+		return from + sort.Search(alike, func(i int) bool { return s.texts.at(from+i) > text })
+	}
+	return from
+}
+
 // bucketSorter is the memory in which a thread sorts one bucket after the other.
 type bucketSorter struct {
 	data           []byte // of all strings of the bucket
@@ -182,10 +213,9 @@ func (x *bucketSorter) at(place int) string {
 	return unsafe.String(unsafe.SliceData(x.data[from:]), x.ends[place]-from)
 }
 
-// sort sorts references of a list by their strings, of which it makes a copy, and marks
-// those to the same string as the one before. It returns the number and the bytes of the
-// different strings.
-func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef) (count, size int) {
+// sort sorts references of a list by their strings and marks those to the same string as the
+// one before. It looks each string up once: what it works on is a copy.
+func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef) bucketText {
 	x.data, x.ends = x.data[:0], x.ends[:0]
 	x.items, x.scratch = grown(x.items, len(refs)), grown(x.scratch, len(refs))
 	for i, r := range refs {
@@ -195,6 +225,7 @@ func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef
 	}
 	x.sortPrefixed(ctx, x.items, x.scratch, 0)
 	x.refs = append(x.refs[:0], refs...)
+	out := bucketText{data: make([]byte, 0, len(x.data)), lengths: make([]uint32, 0, len(refs))}
 	last := ""
 	for i, it := range x.items {
 		s := x.at(it.place)
@@ -204,10 +235,10 @@ func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef
 			continue
 		}
 		last = s
-		count++
-		size += len(s)
+		out.data = append(out.data, s...)
+		out.lengths = append(out.lengths, uint32(len(s)))
 	}
-	return count, size
+	return out
 }
 
 // sortPrefixed sorts items whose first depth bytes are equal: by the next eight
@@ -263,32 +294,37 @@ func prefixAt(s string, depth int) uint64 {
 }
 
 // distinct returns the different strings in order, and sets the place of each string of a
-// source among them.
+// source among them. It uses the list up.
 func (l *stringList) distinct(threads int, places [][]uint32) stringArena {
-	buckets := len(l.counts)
-	counts, sizes := make([]int, buckets), make([]int, buckets) // those before each bucket
+	buckets := len(l.texts)
+	first, start := make([]int, buckets), make([]int, buckets) // string and byte of each bucket
 	count, size := 0, 0
-	for b := range buckets {
-		counts[b], sizes[b] = count, size
-		count += l.counts[b]
-		size += l.sizes[b]
+	for b, text := range l.texts {
+		first[b], start[b] = count, size
+		count += len(text.lengths)
+		size += len(text.data)
 	}
 	var out stringArena
 	out.grow(count, size)
 	out.data, out.ends, out.wide = out.data[:size], out.ends[:cap(out.ends)], out.wide[:cap(out.wide)]
 	inParallel(threads, buckets, func(b int) {
-		code, end := counts[b], sizes[b]
+		copy(out.data[start[b]:], l.texts[b].data)
+		code, end := first[b], start[b]
+		for i, n := range l.texts[b].lengths {
+			end += int(n)
+			if out.wide != nil {
+				out.wide[code+i] = uint64(end)
+			} else {
+				out.ends[code+i] = uint32(end)
+			}
+		}
+		l.texts[b] = bucketText{}
+		code--
 		for _, r := range l.refs[l.starts[b]:l.starts[b+1]] {
 			if r&repeatsLast == 0 {
-				end += copy(out.data[end:], l.at(r))
-				if out.wide != nil {
-					out.wide[code] = uint64(end)
-				} else {
-					out.ends[code] = uint32(end)
-				}
 				code++
 			}
-			places[r.source()][r.index()] = uint32(code - 1)
+			places[r.source()][r.index()] = uint32(code)
 		}
 	})
 	return out

@@ -61,7 +61,7 @@ func TestSortStrings(t *testing.T) {
 				if name != "few" && len(l.starts) < 4 {
 					t.Errorf("%s: only %d buckets", name, len(l.starts)-1)
 				}
-				d, remaps, err := mergeSources(context.Background(), threads, sources)
+				d, remaps, err := mergeSources(context.Background(), threads, slices.Clone(sources))
 				if err != nil {
 					t.Fatal(err)
 				}
