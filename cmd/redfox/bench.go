@@ -34,7 +34,9 @@ func benchCommand(con *console) *cli.Command {
 			"--against duckdb measures DuckDB, too: on the same files, which it loads into tables first, with as " +
 			"many threads, each query beside ours. Its times are without the making of Python values. Answers are compared " +
 			"whole: numbers to the last digit, and where DuckDB computes in binary floating point, to the digits that ours " +
-			"have; a difference is an error. Q11 of TPC-H is asked with its parameter for the scale factor. --against published shows what others have published for the scale factor. A ratio " +
+			"have; a difference is an error. Q11 of TPC-H is asked with its parameter for the scale factor. --against duckdb-files " +
+			"compares answers where its tables would take more memory than there is: DuckDB runs each query once, over the files. " +
+			"--against published shows what others have published for the scale factor. A ratio " +
 			"above 1 means that redfox is faster. The last lines are the sum and the geometric mean.\n\n" +
 			examplesMark +
 			"redfox bench tpch --sf 1 --data tpch/sf1 --against duckdb\n" +
@@ -102,6 +104,7 @@ type bench struct {
 	out      string // the folder of --out, or ""
 	python   string
 	against  []string
+	files    bool // DuckDB is a peer and reads the files in each query
 	shared   bool // the facts of all queries are loaded at once
 	passes   bool // --each-pass-off
 	compile  redfox.Options
@@ -204,13 +207,14 @@ func (b *bench) checkQueries(c *cli.Context) (err error) {
 // The values of --against.
 const (
 	againstDuckDB    = "duckdb"
+	againstFiles     = "duckdb-files" // DuckDB that reads the files anew, once for a query
 	againstPublished = "published"
 )
 
 // checkAgainst checks the peers that are asked for.
 func (b *bench) checkAgainst(c *cli.Context) error {
 	for _, name := range splitList(c.StringSlice("against")) {
-		if _, err := choice("against", name, againstDuckDB, againstPublished); err != nil {
+		if _, err := choice("against", name, againstDuckDB, againstFiles, againstPublished); err != nil {
 			return err
 		}
 		b.against = append(b.against, name)
@@ -218,9 +222,14 @@ func (b *bench) checkAgainst(c *cli.Context) error {
 	if b.passes && len(b.against) > 0 {
 		return &usageError{message: "--each-pass-off compares redfox with itself", help: "leave --against out"}
 	}
-	if !slices.Contains(b.against, againstDuckDB) {
+	loaded, files := slices.Contains(b.against, againstDuckDB), slices.Contains(b.against, againstFiles)
+	switch {
+	case loaded && files:
+		return &usageError{message: "--against names DuckDB twice", help: "write duckdb or duckdb-files"}
+	case !loaded && !files:
 		return nil
 	}
+	b.files = files
 	for _, q := range b.queries {
 		if q.SQL == "" {
 			return &redfox.EnvironmentError{Message: fmt.Sprintf("there is no SQL for %s, which DuckDB could run", q.Name),

@@ -156,6 +156,10 @@ func TestBenchAgainstDuckDB(t *testing.T) {
 	if o.code != 0 || o.stderr != "" || !strings.Contains(o.stdout, "\n2 answers equal to DuckDB's\n") || !strings.Contains(o.stdout, "│ DuckDB │ ratio │") {
 		t.Errorf("%v", o)
 	}
+	o = benched(t, "ssb", "--data", "testdata/ssb/sf0.01", "--engine", "go", "--queries", "q11", "--runs", "2", "--against", "duckdb-files", "--python", python)
+	if o.code != 0 || !strings.Contains(o.stdout, "\n1 answer equal to DuckDB's\n") || !strings.Contains(o.stdout, "a run of each query, from the files") {
+		t.Errorf("%v", o)
+	}
 	dir := t.TempDir()
 	write(t, dir, "schema.logic", "nation:name[n_nationkey] = n_name -> int(n_nationkey), string(n_name).\n")
 	const answer = "_(k, n) <- nation:name[k] = n.\n\nlang:output:orderBy[`_] = \"k\".\n"
@@ -300,6 +304,7 @@ func TestBenchMistakes(t *testing.T) {
 		{"tpch --data " + smallTPCH + " --engine cpu", []string{"engine cpu is not available"}},
 		{"tpch --data " + smallTPCH + " --engine gpu", []string{"engine gpu is not available"}},
 		{"tpch --data " + smallTPCH + " --engine tpu", []string{`no engine is called "tpu"`}},
+		{"tpch --data " + smallTPCH + " --against duckdb,duckdb-files", []string{"--against names DuckDB twice"}},
 		{"tpch --data " + smallTPCH + " --each-pass-off --against duckdb", []string{"--each-pass-off compares redfox with itself"}},
 		{"tpch --queries-from " + filepath.Dir(none), []string{"has no queries"}},
 	} {

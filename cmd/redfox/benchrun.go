@@ -27,7 +27,7 @@ func (b *bench) do(ctx context.Context) (err error) {
 	if err := b.begin(); err != nil {
 		return err
 	}
-	if slices.Contains(b.against, againstDuckDB) {
+	if b.files || slices.Contains(b.against, againstDuckDB) {
 		if b.peer, err = b.startPeer(ctx); err != nil {
 			return err
 		}
@@ -135,19 +135,29 @@ func (b *bench) begin() error {
 
 // startPeer starts DuckDB and loads the tables that the queries read.
 func (b *bench) startPeer(ctx context.Context) (*suite.DuckDB, error) {
-	b.progress.show("loading DuckDB's tables")
+	if !b.files {
+		b.progress.show("loading DuckDB's tables")
+	}
 	peer, err := suite.StartDuckDB(ctx, b.python, b.threads)
 	if err != nil {
 		return nil, err
 	}
 	tables, err := b.tables(ctx)
-	if err == nil {
+	switch {
+	case err != nil:
+	case b.files:
+		err = peer.Name(b.dir, tables...)
+	default:
 		_, err = peer.Load(b.dir, tables...)
 	}
 	if err != nil {
 		return nil, errors.Join(err, peer.Close())
 	}
-	b.report.Peers = append(b.report.Peers, suite.Peer{Name: "DuckDB", Source: fmt.Sprintf("DuckDB %s, %s, in the same run", peer.Version, count(int64(b.threads), "thread"))})
+	how := "in the same run"
+	if b.files {
+		how = "a run of each query, from the files"
+	}
+	b.report.Peers = append(b.report.Peers, suite.Peer{Name: "DuckDB", Source: fmt.Sprintf("DuckDB %s, %s, %s", peer.Version, count(int64(b.threads), "thread"), how)})
 	return peer, nil
 }
 
@@ -253,7 +263,11 @@ func (b *bench) measure(ctx context.Context, q suite.Query) (*suite.Measurement,
 	q = b.suite.At(q, b.report.Scale)
 	var want *suite.Answer
 	if b.peer != nil {
-		took, answer, err := b.peer.Query(q.SQL, b.runs, hotLimit)
+		runs := b.runs
+		if b.files {
+			runs = 0
+		}
+		took, answer, err := b.peer.Query(q.SQL, runs, hotLimit)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", q.Name, err)
 		}

@@ -189,7 +189,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "against", Category: groupBench, DefaultText: "none",
-			Usage: "show times of `PEER` beside ours: duckdb, published, or both with a comma"}
+			Usage: "show times of `PEER` beside ours: duckdb, or duckdb-files, which reads the files in each query; published; or both with a comma"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "python", Category: groupBench, Value: "python3",
