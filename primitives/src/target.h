@@ -21,6 +21,7 @@
 //   fence()                   orders earlier loads before later accesses, and earlier
 //                             accesses before later stores, for all
 //   load8, load16, store8, store16        aligned accesses of that many bytes
+//   load_if(p, wanted)        what is in global memory and nobody writes, or 0
 //   global(p)                 p, known to point to memory that all blocks share
 //   prefetch(p), relax()      hints: fetch a line soon, spin politely
 //   multiply_high(a, b)       upper half of a 64-bit product

@@ -61,6 +61,8 @@ RF_HELPER void load16(const void *p, uint32_t *out) { __builtin_memcpy(out, __bu
 RF_HELPER void store8(void *p, const uint32_t *v) { __builtin_memcpy(__builtin_assume_aligned(p, 8), v, 8); }
 RF_HELPER void store16(void *p, const uint32_t *v) { __builtin_memcpy(__builtin_assume_aligned(p, 16), v, 16); }
 
+template <class T> RF_HELPER T load_if(const T *p, bool wanted) { return wanted ? *p : 0; }
+
 template <class T> RF_HELPER T *global(T *p) { return p; }
 
 RF_HELPER void prefetch(const void *p) { __builtin_prefetch(p); }

@@ -71,6 +71,8 @@ RF_HELPER void load16(const void *p, uint32_t *out) {
 RF_HELPER void store8(void *p, const uint32_t *v) { *(uint2 *)p = make_uint2(v[0], v[1]); }
 RF_HELPER void store16(void *p, const uint32_t *v) { *(uint4 *)p = make_uint4(v[0], v[1], v[2], v[3]); }
 
+template <class T> RF_HELPER T load_if(const T *p, bool wanted) { return wanted ? *p : 0; }
+
 template <class T> RF_HELPER T *global(T *p) {
   __builtin_assume(__isGlobal(p));
   return p;

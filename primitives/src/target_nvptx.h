@@ -90,6 +90,23 @@ RF_HELPER void store16(void *p, const uint32_t *v) {
   *(words4 *)p = w;
 }
 
+// load_if reads by one predicated instruction, where a branch would keep the loads of
+// several items apart.
+#define RF_LOAD_IF(type, word, constraint, move, kind)                                                                 \
+  RF_HELPER type load_if(const type *p, bool wanted) {                                                                 \
+    word v;                                                                                                            \
+    __asm__("{\n\t.reg .pred %%p;\n\tsetp.ne.u32 %%p, %2, 0;\n\t" move " %0, 0;\n\t@%%p ld.global." kind               \
+            " %0, [%1];\n\t}"                                                                                          \
+            : constraint(v)                                                                                            \
+            : "l"((const __attribute__((address_space(1))) type *)p), "r"((uint32_t)wanted));                          \
+    return (type)v;                                                                                                    \
+  }
+RF_LOAD_IF(uint8_t, uint32_t, "=&r", "mov.b32", "u8")
+RF_LOAD_IF(uint16_t, uint32_t, "=&r", "mov.b32", "u16")
+RF_LOAD_IF(uint32_t, uint32_t, "=&r", "mov.b32", "u32")
+RF_LOAD_IF(uint64_t, uint64_t, "=&l", "mov.b64", "u64")
+#undef RF_LOAD_IF
+
 template <class T> RF_HELPER T *global(T *p) { return (T *)(__attribute__((address_space(1))) T *)p; }
 
 // Many warps hide the latency here; a hint would only cost an instruction.

@@ -182,8 +182,7 @@ RF_HELPER void gather(int64_t *out, const uint8_t *live, const int64_t *rows, co
   }
   RF_UNROLL
   for (int32_t i = 0; i < items; i++)
-    if (live[i])
-      out[i] = word_of(base, step, from[rows[i]]);
+    out[i] = word_of(base, step, target::load_if(from + rows[i], live[i]));
 }
 
 // MOST_ITEMS is what a thread of a GPU has at most: arrays of that many are made of

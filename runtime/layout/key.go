@@ -133,6 +133,8 @@ func (k *Key) fix(p abi.Param) (int64, bool) {
 		return int64(k.Form), !k.Open && (!k.Parted || k.Form == abi.Wide)
 	case abi.GroupSize:
 		return int64(k.Size), k.Form == abi.Direct && !k.Open
+	case abi.IndexSize:
+		return int64(k.Size), (k.Form == abi.Direct || k.Form == abi.None) && !k.Open
 	}
 	word, ok := k.Word(p)
 	if p.Kind == abi.SetBase || p.Kind == abi.IndexBase || p.Kind == abi.GroupBase {

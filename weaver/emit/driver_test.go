@@ -442,6 +442,9 @@ func (d *driver) fix(entry string, p abi.Param) (int64, bool) {
 		return d.param(p, nil), true
 	case abi.ValuesWidth:
 		return 8, true
+	case abi.IndexSize:
+		x := d.indexes[d.find(p.Var).(*harmony.Index)]
+		return 1 << x.keys.bits, x.keys.form == abi.Direct
 	}
 	return 0, false
 }

@@ -9,19 +9,20 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/internal/interval"
 )
 
 // keyKinds are the parameters that say how a variable's keys are packed.
 type keyKinds struct {
-	form, shift, base, bits abi.Kind
+	form, size, shift, base, bits abi.Kind
 	// of form Wide
 	slots, mask, columns abi.Kind
 }
 
 var (
-	indexKey = keyKinds{abi.IndexForm, abi.IndexShift, abi.IndexBase, abi.IndexBits, abi.IndexWideSlots, abi.IndexWideMask, abi.IndexWideColumns}
-	setKey   = keyKinds{abi.SetForm, abi.SetShift, abi.SetBase, abi.SetBits, abi.SetTable, abi.SetSize, abi.SetColumns}
-	groupKey = keyKinds{abi.GroupForm, abi.GroupShift, abi.GroupBase, abi.GroupBits, abi.GroupTable, abi.GroupSize, abi.GroupColumns}
+	indexKey = keyKinds{abi.IndexForm, abi.IndexSize, abi.IndexShift, abi.IndexBase, abi.IndexBits, abi.IndexWideSlots, abi.IndexWideMask, abi.IndexWideColumns}
+	setKey   = keyKinds{abi.SetForm, abi.SetSize, abi.SetShift, abi.SetBase, abi.SetBits, abi.SetTable, abi.SetSize, abi.SetColumns}
+	groupKey = keyKinds{abi.GroupForm, abi.GroupSize, abi.GroupShift, abi.GroupBase, abi.GroupBits, abi.GroupTable, abi.GroupSize, abi.GroupColumns}
 )
 
 // keys is a variable's keys for all items.
@@ -30,13 +31,22 @@ type keys struct {
 	kinds keyKinds
 	name  string
 	words []*array // of the key's columns
+	// bounds are those of the words of each column, if all are known.
+	bounds []interval.Interval
 }
 
 // keysOf prepares the operands of a key. domainOf gives the domain of a constant.
 func (w *kernel) keysOf(kinds keyKinds, name string, key []harmony.Operand, domainOf func(i int) *domain.Domain) *keys {
 	k := &keys{kernel: w, kinds: kinds, name: name}
+	known := true
 	for i, o := range key {
-		k.words = append(k.words, w.operandArrays(o, domainOf(i)).words)
+		s := w.operandArrays(o, domainOf(i))
+		k.words = append(k.words, s.words)
+		bound, ok := w.bounds(o, s)
+		k.bounds, known = append(k.bounds, bound), known && ok
+	}
+	if !known {
+		k.bounds = nil
 	}
 	return k
 }

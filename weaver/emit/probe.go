@@ -14,8 +14,10 @@ import (
 func (w *kernel) probe(p *harmony.Probe) {
 	found := w.liveCopy()
 	k := w.keysOf(indexKey, p.Index.Name, p.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Stage(p, i) })
-	key := k.find(found)
-	rows := w.look(k, p, key, found)
+	rows, ok := w.lookNarrow(k, p, found)
+	if !ok {
+		rows = w.look(k, p, k.find(found), found)
+	}
 	if p.Kind == harmony.ProbeUnique {
 		w.regs[p.Out] = &stored{words: rows}
 	}

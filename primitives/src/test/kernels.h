@@ -359,7 +359,17 @@ RF_KERNEL bitset_insert(const Arguments &a) {
   }
 }
 
-// keys, n, words, first, size, absent, out bits
+// narrow_keys makes keys of 32 bits, and leaves live those that are below a size.
+RF_HELPER void narrow_keys(uint32_t *narrow, uint8_t *live, const uint64_t *keys, uint64_t size, int32_t items) {
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    narrow[i] = (uint32_t)keys[i];
+    live[i] &= keys[i] < size;
+  }
+}
+
+// keys, n, words, first, size, absent, out bits, which are wrong where narrow keys are
+// answered otherwise
 RF_KERNEL bitset_contains(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t keys[ITEMS];
@@ -368,8 +378,16 @@ RF_KERNEL bitset_contains(const Arguments &a) {
     load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     uint64_t packed[ITEMS];
     rf_tile_pack(packed, live, keys, 0, number(a, 3), 64, 1, ITEMS);
+    uint32_t narrow[ITEMS];
+    uint8_t there[ITEMS];
+    rf_tile_live(there, 0, (int32_t)rows, THREADS, ITEMS);
+    narrow_keys(narrow, there, packed, (uint64_t)number(a, 4), ITEMS);
+    rf_tile_find_bits(there, narrow, pointer<uint32_t>(a, 2), ITEMS);
     rf_tile_find_exists(live, packed, DIRECT, pointer<uint32_t>(a, 2), (uint64_t)number(a, 4), (int32_t)number(a, 5),
                         ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      live[i] ^= !number(a, 5) && live[i] != there[i];
     rf_tile_bitset_ballot(pointer<uint32_t>(a, 6), start, live, THREADS, ITEMS);
   }
 }
@@ -529,7 +547,7 @@ RF_KERNEL index_build(const Arguments &a) {
   }
 }
 
-// keys, n, form, table, size, out rows or -1
+// keys, n, form, table, size, out rows or -1; less where that is not what narrow keys find
 RF_KERNEL unique_find(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t keys[ITEMS], found[ITEMS];
@@ -542,6 +560,17 @@ RF_KERNEL unique_find(const Arguments &a) {
     for (int32_t i = 0; i < ITEMS; i++)
       if ((found[i] >= 0) != (live[i] != 0))
         found[i] = -2;
+    if (number(a, 2) == DIRECT && number(a, 4) > 0) {
+      int64_t narrowly[ITEMS];
+      uint32_t narrow[ITEMS];
+      rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+      narrow_keys(narrow, live, (const uint64_t *)keys, (uint64_t)number(a, 4), ITEMS);
+      rf_tile_find_rows(narrowly, live, narrow, pointer<uint32_t>(a, 3), ITEMS);
+      RF_UNROLL
+      for (int32_t i = 0; i < ITEMS; i++)
+        if (live[i] ? found[i] != narrowly[i] : found[i] >= 0)
+          found[i] = -3;
+    }
     rf_tile_store(pointer<void>(a, 5), 8, 0, found, start, (int32_t)rows, THREADS, ITEMS);
   }
 }

@@ -105,6 +105,8 @@ RF_HELPER void load16(const void *p, uint32_t *out) { __builtin_memcpy(out, p, 1
 RF_HELPER void store8(void *p, const uint32_t *v) { __builtin_memcpy(p, v, 8); }
 RF_HELPER void store16(void *p, const uint32_t *v) { __builtin_memcpy(p, v, 16); }
 
+template <class T> RF_HELPER T load_if(const T *p, bool wanted) { return wanted ? *p : 0; }
+
 template <class T> RF_HELPER T *global(T *p) { return p; }
 
 RF_HELPER void prefetch(const void *) {}
