@@ -197,11 +197,15 @@ func (d *Dict) Ranks() []uint32 {
 // stringArena is an append-only list of strings in one byte slice.
 type stringArena struct {
 	data []byte
-	// ends[i] is where string i ends; once data passes 4 GiB, the ends of all
+	// ends[i] is where string i ends; once data passes shortArena, the ends of all
 	// strings are in wide.
 	ends []uint32
 	wide []uint64
 }
+
+// shortArena is the size of data below which places in it have 32 bits. Tests make it
+// small.
+var shortArena = 1 << 32
 
 func (a *stringArena) len() int {
 	if a.wide != nil {
@@ -216,7 +220,7 @@ func (a *stringArena) bytes() int64 {
 
 func (a *stringArena) grow(n, size int) {
 	a.data = make([]byte, 0, size)
-	if size < 1<<32 {
+	if size < shortArena {
 		a.ends = make([]uint32, 0, n)
 	} else {
 		a.wide = make([]uint64, 0, n)
@@ -229,7 +233,7 @@ func (a *stringArena) add(s string) {
 		a.data = slices.Grow(a.data, max(len(s), len(a.data)))
 	}
 	a.data = append(a.data, s...)
-	if a.wide == nil && len(a.data) >= 1<<32 {
+	if a.wide == nil && len(a.data) >= shortArena {
 		a.wide = make([]uint64, len(a.ends), 2*len(a.ends)+1)
 		for i, e := range a.ends {
 			a.wide[i] = uint64(e)

@@ -15,8 +15,10 @@
 // Bind finds the file of each predicate and the file's column of each argument.
 // Load reads each file once, only the columns that are wanted: texts in blocks of
 // whole lines, Parquet by column chunks, both on all cores. A worker narrows what
-// it reads to chunks at once, so that little more than the columns is held; the
-// chunks become columns when the range of all is known. Predicates of one file
+// it reads to chunks at once, so that at most twice the columns is held; the
+// chunks become columns when the range of all is known. Workers number strings
+// for themselves; the dictionary of a column is then sorted on all cores, and
+// the column has its codes. Predicates of one file
 // become relations over one Table, a column group, as long as the table's rows
 // are distinct in each one's key; one whose rows are not, or whose value is
 // missing in some, gets a table of its own.

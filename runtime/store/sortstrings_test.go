@@ -89,6 +89,35 @@ func TestSortStrings(t *testing.T) {
 	}
 }
 
+// TestLongDictionary makes a dictionary whose strings' places need 64 bits, as if that were
+// the case from a megabyte on.
+func TestLongDictionary(t *testing.T) {
+	defer func(n int) { shortArena = n }(shortArena)
+	shortArena = 1 << 20
+	in := newInterner()
+	for i := range 40_000 {
+		in.code(fmt.Sprintf("a string of a long dictionary: %d", i*7919%40_000))
+	}
+	d, remaps, err := mergeSources(context.Background(), 3, []dictSource{in})
+	if err != nil || d.Len() != in.len() || d.sorted.wide == nil || d.sorted.ends != nil {
+		t.Fatalf("%d strings of %d, wide %v: %v", d.Len(), in.len(), d.sorted.wide != nil, err)
+	}
+	for i := range in.len() {
+		if got := d.String(remaps[0][i]); got != in.at(i) {
+			t.Fatalf("%q became %q", in.at(i), got)
+		}
+	}
+	merged, remaps := MergeDicts([]*Dict{d, NewDict([]string{"a", "z"})}, nil)
+	if merged.Len() != d.Len()+2 || merged.sorted.wide == nil {
+		t.Errorf("%d strings, wide %v", merged.Len(), merged.sorted.wide != nil)
+	}
+	for _, i := range []int{0, 1, 20_000, d.Len() - 1} {
+		if got := merged.String(remaps[0][i]); got != d.String(uint32(i)) {
+			t.Errorf("%q became %q", d.String(uint32(i)), got)
+		}
+	}
+}
+
 // TestUniqueRows compares all proofs with a set, for rows enough that several threads look
 // at them.
 func TestUniqueRows(t *testing.T) {
