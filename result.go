@@ -347,7 +347,7 @@ func (x *relation) output(name string) (*store.Output, error) {
 
 // fetched presents tuples that are on the host.
 func (x *relation) fetched(name string) *store.Output {
-	out := &store.Output{Name: name, Columns: x.columns, Rows: x.rel.Rows(), Order: x.order, Limit: x.limit, Threads: x.threads}
+	out := &store.Output{Name: name, Columns: x.columns, Rows: x.rel.Rows(), Order: x.order, Limit: x.limit, InOrder: x.rel.InOrder, Threads: x.threads}
 	for _, c := range x.cols {
 		out.Names = append(out.Names, c.Name)
 	}

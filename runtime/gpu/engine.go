@@ -88,12 +88,15 @@ type sizes struct {
 	output int64 // rows from which an output keeps the bounds that are known
 	order  int64 // rows from which the device sorts; fewer are copied and sorted sooner
 	ranked int64 // rows that are put in order by looking at each pair
+	// ordered is how many tuples of a result the device orders at least; fewer the host
+	// orders sooner.
+	ordered int64
 	// recalls is how many runs, one after the other, have waited for no number before one
 	// is captured.
 	recalls int
 }
 
-var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16, order: 1 << 12, ranked: 1 << 11, recalls: 1}
+var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16, order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9, recalls: 1}
 
 // sorts are the kernels that sort, which few programs want.
 type sorts struct {

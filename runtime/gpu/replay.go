@@ -9,12 +9,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
-	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
-	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -49,13 +45,6 @@ type replay struct {
 	doomed atomic.Bool
 	closed bool
 	used   int64 // the clock of replays at the last use
-}
-
-// replayOutput is where the tuples of an output arrive.
-type replayOutput struct {
-	decl *harmony.Relation
-	rows int64
-	cols [][]byte // pinned
 }
 
 // replaying is what runs of a program over facts leave to a replay of them.
@@ -271,61 +260,6 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	return x, nil
 }
 
-// mostGathered bounds the bytes of an output whose columns one kernel writes to the host's
-// memory, at a fraction of the rate of copies but without the pause that each of these has.
-const mostGathered = 64 << 10
-
-// output has the graph copy a relation to the host.
-func (x *replay) output(r *run, rel *relation, n int64) error {
-	o := replayOutput{decl: rel.decl, rows: n}
-	var moves []service.MovedColumn
-	for _, c := range rel.cols {
-		size := int(n) * c.Width
-		if x.results+size > len(r.lane.results) {
-			return errCaptured
-		}
-		to := r.lane.results[x.results:][:size:size]
-		if size > 0 {
-			at := r.lane.pinned.Pointer() + cuda.Pointer(uintptr(unsafe.Pointer(&to[0]))-uintptr(unsafe.Pointer(&r.lane.pinned.Bytes()[0])))
-			moves = append(moves, service.MovedColumn{Data: c.data.word(), Step: 1, Width: int64(c.Width), To: int64(at), ToWidth: int64(c.Width)})
-		}
-		x.results += (size + 7) / 8 * 8
-		r.toHost += int64(size)
-		o.cols = append(o.cols, to)
-	}
-	x.outputs = append(x.outputs, o)
-	if len(moves) > 1 && n*int64(rel.rowBytes()) <= mostGathered {
-		return x.gather(r, moves, n)
-	}
-	for i, c := range rel.cols {
-		if err := r.lane.stream.CopyToHost(o.cols[i], c.data.at); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// gather has one kernel copy the first rows of columns.
-func (x *replay) gather(r *run, moves []service.MovedColumn, n int64) error {
-	kernels, err := x.engine.sorting()
-	if err != nil {
-		return err
-	}
-	words := service.AppendMovedColumns(nil, moves)
-	var table buffer
-	if err := r.alloc(&table, "results", int64(8*len(words))); err != nil {
-		return err
-	}
-	if err := r.putFresh(table, words...); err != nil {
-		return err
-	}
-	l := service.MoveRows(table.word(), int64(len(moves)), 0, n, 0)
-	if err := r.serve(kernels[l.Kernel], l); err != nil {
-		return err
-	}
-	return r.free(&table)
-}
-
 // launch does what was captured.
 func (x *replay) launch(ctx context.Context) (*runtime.Answer, error) {
 	e, r := x.engine, x.run
@@ -359,22 +293,6 @@ func (x *replay) launch(ctx context.Context) (*runtime.Answer, error) {
 		answer.Outputs[o.decl.Name] = o.stored(r.Bound, r.sizes.output)
 	}
 	return &answer, nil
-}
-
-// stored copies an output out of pinned memory, which the next launch overwrites.
-func (o *replayOutput) stored(b *woven.Bound, many int64) *store.Relation {
-	size := 0
-	for _, c := range o.cols {
-		size += (len(c) + 7) / 8 * 8
-	}
-	all := bytesOf(make([]int64, size/8))
-	data := make([][]byte, len(o.cols))
-	for i, c := range o.cols {
-		data[i] = all[:len(c):len(c)]
-		copy(data[i], c)
-		all = all[(len(c)+7)/8*8:]
-	}
-	return woven.Stored(o.decl, storedColumns(b, o.decl, o.rows, many, data), int(o.rows))
 }
 
 // unlock ends a use. Who would have closed the replay meanwhile has left that to it.

@@ -31,8 +31,47 @@ func nodes(t *testing.T, e *Engine, plan *queryplan.Plan, db *store.Database, ti
 	if answer.Device.Nodes > 0 && answer.Device.Waits != 1 {
 		t.Errorf("a graph with %d waits", answer.Device.Waits)
 	}
+	for _, v := range plan.Vars {
+		if rel := answer.Outputs[v.Name]; rel != nil && rel.InOrder {
+			inOrder(t, v, rel)
+		}
+	}
 	check(t, "at last", e, plan, db)
 	return answer.Device.Nodes
+}
+
+// inOrder compares tuples as they stand with how they are presented.
+func inOrder(t *testing.T, v *queryplan.Var, rel *store.Relation) {
+	t.Helper()
+	out := store.OutputOf(rel)
+	for _, k := range v.OrderBy {
+		at := slices.IndexFunc(v.Cols, func(c queryplan.Column) bool { return c.Name == k.Col })
+		out.Order = append(out.Order, store.Order{Col: at, Desc: k.Desc})
+	}
+	rows := func() (all [][]int64) {
+		err := out.Each(func(block [][]int64, n int) error {
+			for i := range n {
+				var row []int64
+				for _, c := range block {
+					row = append(row, c[i])
+				}
+				all = append(all, row)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	want := rows()
+	out.InOrder = true
+	for i, row := range rows() {
+		if !slices.Equal(row, want[i]) {
+			t.Errorf("%s: row %d is %v, want %v", v.Name, i, row, want[i])
+			return
+		}
+	}
 }
 
 // TestReplay has runs that follow two others over the same facts be graphs, loops and
@@ -69,6 +108,32 @@ func TestReplay(t *testing.T) {
 			}
 			if err := d.Check(); err != nil {
 				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+	}
+}
+
+// TestReplayInOrder has results come in the order in which they are presented, by columns of
+// every type, as one kernel writes them or as they are copied.
+func TestReplayInOrder(t *testing.T) {
+	for _, many := range []int{60, 3000} {
+		for _, by := range []string{"u, d desc", "f desc, s", "s desc, b, t", "b desc, i desc", ""} {
+			text := orderedFacts + "all(i, u, f, d, s, b, t) <- r(i, u, f, d, s, b, t).\n"
+			if by != "" {
+				text += "lang:output:orderBy[`all] = \"" + by + "\".\n"
+			}
+			plan, db := enginetest.Stored(t, text, tuplesOf(many))
+			e, _ := card{Options: emulated.Options{Seed: 7}}.open(t)
+			e.sizes.ordered = 2
+			if nodes(t, e, plan, db, 4) == 0 {
+				t.Fatal("no graph")
+			}
+			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rel := answer.Outputs["all"]; rel == nil || !rel.InOrder || rel.Rows() < many/2 {
+				t.Errorf("%d tuples by %q are in no order", many, by)
 			}
 		}
 	}

@@ -23,6 +23,10 @@ type Relation struct {
 	Table *Table
 	Cols  []int // column of the table for each argument; keys first
 	Keys  int   // leading arguments that determine the rest; len(Cols) for a plain relation
+	// InOrder says that an engine has brought the rows into the order in which the plan
+	// wants them presented, ties broken by the arguments that it leaves out, from first to
+	// last.
+	InOrder bool
 }
 
 // Column returns the column of an argument.

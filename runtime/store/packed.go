@@ -2,6 +2,7 @@ package store
 
 import (
 	"math"
+	"math/bits"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -49,22 +50,7 @@ func NewBounded(t scalar.Type, dict *Dict, n int, base, step int64, width uint8,
 	if width > 0 {
 		c.view(unsafe.Pointer(unsafe.SliceData(data)))
 	}
-	lo, hi := uint64(math.MaxUint64), uint64(0)
-	words := make([]int64, min(n, blockRows))
-	for from := 0; from < n; from += blockRows {
-		part := words[:min(blockRows, n-from)]
-		c.Read(part, from)
-		if t.Kind == scalar.Float {
-			for _, w := range part {
-				lo, hi = min(lo, floatKey(w)), max(hi, floatKey(w))
-			}
-			continue
-		}
-		flip := orderKeyOf(t.Kind, 0)
-		for _, w := range part {
-			lo, hi = min(lo, uint64(w)^flip), max(hi, uint64(w)^flip)
-		}
-	}
+	lo, hi := c.bounds()
 	c.Stats = ColumnStats{Min: orderWord(t.Kind, lo), Max: orderWord(t.Kind, hi), Distinct: int64(n)}
 	if span := hi - lo; span < uint64(n) {
 		c.Stats.Distinct = int64(span) + 1
@@ -73,6 +59,55 @@ func NewBounded(t scalar.Type, dict *Dict, n int, base, step int64, width uint8,
 		return &Column{Type: t, Dict: dict, Base: c.Stats.Min, Step: 1, n: n, Stats: c.Stats}
 	}
 	return c
+}
+
+// bounds returns the order keys of the least and the greatest word. There is one.
+func (c *Column) bounds() (lo, hi uint64) {
+	flip := orderKeyOf(c.Type.Kind, 0)
+	var first, last uint64 // offsets
+	switch c.Width {
+	case 0:
+		key := orderKeyOf(c.Type.Kind, c.Base)
+		return key, key
+	case 1:
+		first, last = extremes(c.U8)
+	case 2:
+		first, last = extremes(c.U16)
+	case 4:
+		first, last = extremes(c.U32)
+	}
+	if c.Width < 8 && c.Type.Kind != scalar.Float {
+		// Words ascend with their offsets unless they wrap.
+		span, product := bits.Mul64(last, uint64(c.Step))
+		if lo, hi = uint64(c.Base)^flip, (uint64(c.Base)+product)^flip; span == 0 && lo <= hi {
+			return lo + first*uint64(c.Step), hi
+		}
+	}
+	lo, hi = math.MaxUint64, 0
+	words := make([]int64, min(c.n, blockRows))
+	for from := 0; from < c.n; from += blockRows {
+		part := words[:min(blockRows, c.n-from)]
+		c.Read(part, from)
+		if c.Type.Kind == scalar.Float {
+			for _, w := range part {
+				lo, hi = min(lo, floatKey(w)), max(hi, floatKey(w))
+			}
+			continue
+		}
+		for _, w := range part {
+			lo, hi = min(lo, uint64(w)^flip), max(hi, uint64(w)^flip)
+		}
+	}
+	return lo, hi
+}
+
+// extremes returns the least and the greatest of numbers, of which there is one.
+func extremes[T unsigned](list []T) (least, greatest uint64) {
+	lo, hi := list[0], list[0]
+	for _, v := range list {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	return uint64(lo), uint64(hi)
 }
 
 // view makes the slice of the column's width one over data.

@@ -23,22 +23,7 @@ func (s *rowSorter) each(ctx context.Context, rows, limit int, yield func(block 
 		return err
 	}
 	defer a.free()
-	block := make([][]int64, len(s.cols))
-	room := make([]int64, len(s.cols)*min(blockRows, a.n))
-	for from := 0; from < a.n; from += blockRows {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		n := min(blockRows, a.n-from)
-		for c := range s.cols {
-			block[c] = room[c*n:][:n:n]
-			a.read(c, block[c], from)
-		}
-		if err := yield(block); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.each(ctx, len(s.cols), yield)
 }
 
 // arrangement is rows in order.
@@ -48,6 +33,31 @@ type arrangement struct {
 	// may read at the same time.
 	read func(col int, dst []int64, from int)
 	free func() // gives memory back; nothing is read afterwards
+}
+
+// inPlace is the first n rows of columns as they stand.
+func inPlace(cols []*Column, n int) *arrangement {
+	return &arrangement{n: n, read: func(c int, dst []int64, from int) { cols[c].Read(dst, from) }, free: func() {}}
+}
+
+// each calls yield with blocks of the rows.
+func (a *arrangement) each(ctx context.Context, cols int, yield func(block [][]int64) error) error {
+	block := make([][]int64, cols)
+	room := make([]int64, cols*min(blockRows, a.n))
+	for from := 0; from < a.n; from += blockRows {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		n := min(blockRows, a.n-from)
+		for c := range block {
+			block[c] = room[c*n:][:n:n]
+			a.read(c, block[c], from)
+		}
+		if err := yield(block); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // arrange finds the order of rows, or of the first of them. Ties are broken by the
@@ -65,7 +75,7 @@ func (s *rowSorter) arrange(ctx context.Context, rows, limit int) (*arrangement,
 	case err != nil:
 		return nil, err
 	case sorted:
-		a.read = func(c int, dst []int64, from int) { s.cols[c].Read(dst, from) }
+		return inPlace(s.cols, a.n), nil
 	case len(s.groups) == 1 && limit > rows/fewRows:
 		g := &s.groups[0]
 		keys, err := g.sortedKeys(ctx, s.threads, rows)
@@ -343,12 +353,14 @@ func inParallelBy(threads, n int, do func(thread, i int)) {
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for t := range min(threads, n) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(t, i)
-			}
-		})
+	work := func(t int) {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			do(t, i)
+		}
 	}
+	for t := 1; t < min(threads, n); t++ {
+		wg.Go(func() { work(t) })
+	}
+	work(0) // others take a while to wake up
 	wg.Wait()
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"math"
 
@@ -45,15 +44,6 @@ func EachArrow(out *Output, yield func(arrow.RecordBatch) error) error {
 		}
 	}
 	return nil
-}
-
-// arrange finds the order of the rows that are written.
-func (o *Output) arrange() (*arrangement, error) {
-	n := int(o.limited())
-	if len(o.Columns) == 0 || n == 0 {
-		return &arrangement{n: n, free: func() {}}, nil
-	}
-	return newRowSorter(o.Threads, o.Columns, o.Order).arrange(context.Background(), o.Rows, n)
 }
 
 const (
@@ -157,13 +147,9 @@ func (w *arrayWriter) values(part int) {
 				to[i] = decimal128.FromI64(word)
 			}
 		case t.Kind == scalar.String:
-			to := arrow.GetData[uint32](data)[from:]
-			bytes := 0
-			for i, word := range words {
-				to[i] = uint32(word)
-				bytes += len(w.col.Dict.String(uint32(word)))
-			}
-			w.ends[part] += bytes
+			to := arrow.GetData[uint32](data)[from:][:len(words)]
+			truncate(to, words)
+			w.ends[part] += w.col.Dict.textBytes(to)
 		case t.Bits == 8:
 			truncate(arrow.GetData[uint8](data)[from:], words)
 		case t.Bits == 16:
@@ -209,11 +195,11 @@ func (w *arrayWriter) strings(part int) {
 		return
 	}
 	codes := arrow.GetData[uint32](w.data.Bytes())[part*arrowPart : min((part+1)*arrowPart, w.n)]
-	at, text := w.ends[part], w.text.Bytes()
-	for i, code := range codes {
-		codes[i] = uint32(at)
-		at += copy(text[at:], w.col.Dict.String(code))
+	end := w.text.Len()
+	if part+1 < len(w.ends) {
+		end = w.ends[part+1] // what follows is another goroutine's
 	}
+	w.col.Dict.appendTexts(codes, w.text.Bytes()[:end], w.ends[part])
 }
 
 // array returns what was written. The buffers are the array's.

@@ -49,6 +49,8 @@ type Output struct {
 	// Order comes before the order of the tuples, which breaks its ties.
 	Order []Order
 	Limit int64 // rows at most; negative is all
+	// InOrder says that the rows are in that order as they are.
+	InOrder bool
 	// Threads bounds those that sort; 0 means as many as there are cores.
 	Threads int
 }
@@ -134,10 +136,26 @@ func (o *Output) Each(yield func(block [][]int64, n int) error) error {
 	if len(o.Columns) == 0 {
 		return yield(nil, int(left))
 	}
-	s := newRowSorter(o.Threads, o.Columns, o.Order)
-	return s.each(context.Background(), o.Rows, int(left), func(block [][]int64) error {
+	a, err := o.arrange()
+	if err != nil {
+		return err
+	}
+	defer a.free()
+	return a.each(context.Background(), len(o.Columns), func(block [][]int64) error {
 		return yield(block, len(block[0]))
 	})
+}
+
+// arrange finds the order of the rows that are written.
+func (o *Output) arrange() (*arrangement, error) {
+	n := int(o.limited())
+	if len(o.Columns) == 0 || n == 0 {
+		return &arrangement{n: n, free: func() {}}, nil
+	}
+	if o.InOrder {
+		return inPlace(o.Columns, n), nil
+	}
+	return newRowSorter(o.Threads, o.Columns, o.Order).arrange(context.Background(), o.Rows, n)
 }
 
 // WriteFile makes a file of what write writes, compressed when the name ends in

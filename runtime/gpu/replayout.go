@@ -1,0 +1,143 @@
+package gpu
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/primitives/service"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/order"
+	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven"
+)
+
+// replayOutput is where the tuples of an output arrive.
+type replayOutput struct {
+	decl *harmony.Relation
+	rows int64
+	cols [][]byte // pinned
+	// inOrder says that the tuples are in the order in which the plan wants them.
+	inOrder bool
+}
+
+// mostGathered bounds the bytes of an output whose columns one kernel writes to the host's
+// memory, at a fraction of the rate of copies but without the pause that each of these has.
+const mostGathered = 64 << 10
+
+// output has the graph copy a relation to the host, in order if the host would take longer
+// to find it.
+func (x *replay) output(r *run, rel *relation, n int64) error {
+	out := replayOutput{decl: rel.decl, rows: n}
+	for _, c := range rel.cols {
+		size := int(n) * c.Width
+		if x.results+size > len(r.lane.results) {
+			return errCaptured
+		}
+		out.cols = append(out.cols, r.lane.results[x.results:][:size:size])
+		x.results += (size + 7) / 8 * 8
+		r.toHost += int64(size)
+	}
+	bytes := n * int64(rel.rowBytes())
+	if bytes == 0 {
+		x.outputs = append(x.outputs, out)
+		return nil
+	}
+	o, err := r.newOrdering(rel, n, r.wanted(rel.decl), true)
+	if err != nil {
+		return err
+	}
+	at := r.at // where the run before was
+	inOrder := n >= r.sizes.ordered && n < mostSorted && r.isOrdered(rel)
+	err = o.finish(rel.decl, func() error {
+		if inOrder {
+			if err := o.arrange(); err != nil {
+				return err
+			}
+		}
+		return o.receive(out.cols, bytes <= mostGathered)
+	})
+	r.at = at
+	out.inOrder = inOrder
+	x.outputs = append(x.outputs, out)
+	return err
+}
+
+// receive copies the columns, in order, to pinned memory: by one kernel or by copies, of
+// the columns as they are if no rows were moved.
+func (o *ordering) receive(to [][]byte, gathered bool) error {
+	from := make([]buffer, len(to)) // what is copied
+	var moves []service.MovedColumn
+	for i, c := range o.from.cols {
+		if from[i] = c.data; c.Width == 0 {
+			continue
+		}
+		if !gathered && o.rows.at != 0 {
+			var err error
+			if from[i], err = o.memory(o.n * int64(c.Width)); err != nil {
+				return err
+			}
+		}
+		at := from[i].at
+		if gathered {
+			at = o.lane.address(to[i])
+		}
+		moves = append(moves, service.MovedColumn{Data: c.data.word(), Step: 1, Width: int64(c.Width), To: int64(at), ToWidth: int64(c.Width)})
+	}
+	if gathered || o.rows.at != 0 {
+		table, err := o.table(service.AppendMovedColumns(nil, moves))
+		if err != nil {
+			return err
+		}
+		if err := o.launch(service.MoveRows(table.word(), int64(len(moves)), o.rows.word(), o.n, 0)); err != nil {
+			return err
+		}
+	}
+	if gathered {
+		return nil
+	}
+	for i, part := range to {
+		if err := o.lane.stream.CopyToHost(part, from[i].at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wanted returns the order in which the plan wants an output to be presented.
+func (r *run) wanted(decl *harmony.Relation) (keys []order.Key) {
+	for _, v := range r.walk.Request.Plan.Vars {
+		if v.Name != decl.Name {
+			continue
+		}
+		for _, k := range v.OrderBy {
+			at := slices.IndexFunc(v.Cols, func(c queryplan.Column) bool { return c.Name == k.Col })
+			keys = append(keys, order.Key{Col: at, Desc: k.Desc})
+		}
+	}
+	return keys
+}
+
+// address returns where kernels find pinned memory of the lane, which is not empty.
+func (l *lane) address(b []byte) cuda.Pointer {
+	return l.pinned.Pointer() + cuda.Pointer(uintptr(unsafe.Pointer(&b[0]))-uintptr(unsafe.Pointer(&l.pinned.Bytes()[0])))
+}
+
+// stored copies an output out of pinned memory, which the next launch overwrites.
+func (o *replayOutput) stored(b *woven.Bound, many int64) *store.Relation {
+	size := 0
+	for _, c := range o.cols {
+		size += (len(c) + 7) / 8 * 8
+	}
+	all := bytesOf(make([]int64, size/8))
+	data := make([][]byte, len(o.cols))
+	for i, c := range o.cols {
+		data[i] = all[:len(c):len(c)]
+		copy(data[i], c)
+		all = all[(len(c)+7)/8*8:]
+	}
+	rel := woven.Stored(o.decl, storedColumns(b, o.decl, o.rows, many, data), int(o.rows))
+	rel.InOrder = o.inOrder
+	return rel
+}
