@@ -2,7 +2,11 @@ package ssbgen
 
 import (
 	"encoding/binary"
+	"slices"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
@@ -40,6 +44,14 @@ func (v numbers[T]) node(name string) (schema.Node, error) {
 }
 
 func (v numbers[T]) write(w file.ColumnChunkWriter) error {
+	if v.bits() == 8 && len(v) > 0 && takesPlaces(w) {
+		low, high := slices.Min(v), slices.Max(v)
+		words := array.NewInt32Builder(memory.DefaultAllocator)
+		for n := int32(low); n <= int32(high); n++ {
+			words.Append(n)
+		}
+		return writePlaces(w, words.NewInt32Array(), len(v), func(i int) int32 { return int32(v[i]) - int32(low) })
+	}
 	switch w := w.(type) {
 	case *file.Int64ColumnChunkWriter:
 		return inBatches(len(v), func(i int) int64 { return int64(v[i]) }, w.WriteBatch)
@@ -62,11 +74,9 @@ func (v coded[T]) len() int { return len(v.codes) }
 func (v coded[T]) node(name string) (schema.Node, error) { return stringNode(name) }
 
 func (v coded[T]) write(w file.ColumnChunkWriter) error {
-	list := make([]parquet.ByteArray, len(v.list))
-	for i, s := range v.list {
-		list[i] = parquet.ByteArray(s)
-	}
-	return inBatches(len(v.codes), func(i int) parquet.ByteArray { return list[v.codes[i]] }, w.(*file.ByteArrayColumnChunkWriter).WriteBatch)
+	words := array.NewBinaryBuilder(memory.DefaultAllocator, arrow.BinaryTypes.Binary)
+	words.AppendStringValues(v.list, nil)
+	return writePlaces(w, words.NewBinaryArray(), len(v.codes), func(i int) int32 { return int32(v.codes[i]) })
 }
 
 // codes returns coded strings.
@@ -81,6 +91,42 @@ func (v texts) node(name string) (schema.Node, error) { return stringNode(name) 
 
 func (v texts) write(w file.ColumnChunkWriter) error {
 	return inBatches(len(v), func(i int) parquet.ByteArray { return parquet.ByteArray(v[i]) }, w.(*file.ByteArrayColumnChunkWriter).WriteBatch)
+}
+
+// dictionaryEncoder is what the library's encoders of columns with a dictionary can do.
+type dictionaryEncoder interface {
+	PutDictionary(words arrow.Array) error
+}
+
+// takesPlaces reports whether the column has a dictionary.
+func takesPlaces(w file.ColumnChunkWriter) bool {
+	_, ok := w.CurrentEncoder().(dictionaryEncoder)
+	return ok
+}
+
+// writePlaces writes n values that are places in a list of different words, which becomes
+// the column's dictionary as it is. To look each value up would be a third of all work.
+func writePlaces(w file.ColumnChunkWriter, words arrow.Array, n int, place func(i int) int32) error {
+	defer words.Release()
+	if err := w.CurrentEncoder().(dictionaryEncoder).PutDictionary(words); err != nil {
+		return err
+	}
+	if stats := w.PageStatistics(); stats != nil {
+		// The bounds are those of the list; pages are not told apart.
+		stats.IncNumValues(int64(n))
+		if err := stats.UpdateFromArrow(words, false); err != nil {
+			return err
+		}
+	}
+	places := make([]int32, n)
+	for i := range places {
+		places[i] = place(i)
+	}
+	data := array.NewData(arrow.PrimitiveTypes.Int32, n, []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(places))}, nil, 0, 0)
+	defer data.Release()
+	list := array.NewInt32Data(data)
+	defer list.Release()
+	return w.WriteDictIndices(list, nil, nil)
 }
 
 func stringNode(name string) (schema.Node, error) {
