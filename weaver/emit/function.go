@@ -335,7 +335,8 @@ func (s *sharedMemory) at(from, size int) value.Value {
 // rename gives the memory its name in a function of that name.
 func (s *sharedMemory) rename(symbol string) {
 	if s.global != nil {
-		s.global.SetName(symbol + "." + s.name)
+		// What is dynamic keeps its name in PTX, which has no dots in names.
+		s.global.SetName(symbol + "$" + s.name)
 	}
 }
 

@@ -8,12 +8,16 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/ptxas"
 )
 
 // TestPrivateCells says for which groups the threads of a GPU's block have cells of their
 // own, in blocks of how many threads, and how many cells of 64 bits; for others there
 // are atomics.
 func TestPrivateCells(t *testing.T) {
+	_, err := ptxas.Find()
+	assembles := err == nil
+	t.Logf("PTX is assembled: %t", assembles)
 	const small, price, product, large = 100, 10_000_000, 100_000_000_000, 1 << 40
 	for _, c := range []struct {
 		name    string
@@ -95,7 +99,16 @@ func TestPrivateCells(t *testing.T) {
 					entry = e
 				}
 			}
-			ptx := string(ptxOf(t, code, 90))
+			image := ptxOf(t, code, 90)
+			if (entry.Dynamic > 0) != (entry.Scratch > mostStatic) {
+				t.Errorf("%d of %d bytes of shared memory are dynamic", entry.Dynamic, entry.Scratch)
+			}
+			if assembles {
+				if _, err := ptxas.Assemble(image, "sm_90"); err != nil {
+					t.Error(err)
+				}
+			}
+			ptx := string(image)
 			ptx = ptx[strings.Index(ptx, ".entry "+entry.Symbol+"("):]
 			if n := len(regexp.MustCompile(`(atom|red)\.shared`).FindAllString(ptx, -1)); (n > 0) != (c.threads == 0) {
 				t.Errorf("%d atomics on shared memory", n)
