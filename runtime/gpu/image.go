@@ -19,7 +19,14 @@ type image struct {
 	stream driver.Stream
 	fills  driver.Function // service.Fill
 	moved  map[int]bool    // gauges that captured kernels may have looked at
+	// constants are what later commands of the graph put into memory, of which so many
+	// bytes are in use.
+	constants buffer
+	used      int64
 }
+
+// constantBytes is the room for constants.
+const constantBytes = 64 << 10
 
 // gatherBytes is what the slab of a captured run has beyond that of a run before, for tables
 // that tell where results are.
@@ -42,6 +49,9 @@ func (r *run) openImage(ctx context.Context) error {
 		if *b, err = x.arena.alloc("the state of a run", counters+states+slab); err != nil {
 			return err
 		}
+	}
+	if im.constants, err = x.arena.alloc("the constants of a run", constantBytes); err != nil {
+		return err
 	}
 	table, err := x.arena.alloc(whatStates, int64(8*service.StatesWords*len(launches)))
 	if err != nil {
@@ -94,6 +104,22 @@ func (im *image) fill(at cuda.Pointer, n, value int64) error {
 // restore sets the run's memory up.
 func (im *image) restore(s driver.Stream) error {
 	return s.Copy(im.memory.at, im.first.at, uint64(im.memory.bytes))
+}
+
+// copy has a graph put bytes into memory of the device, from there: a copy from the host
+// takes several times as long as a kernel that does nothing. It is not done if there is no
+// room for the bytes.
+func (im *image) copy(s driver.Stream, to cuda.Pointer, bytes []byte) (done bool, err error) {
+	n := int64(len(bytes))
+	if im.used+n > constantBytes {
+		return false, nil
+	}
+	from := im.constants.at + cuda.Pointer(im.used)
+	im.used += (n + alignment - 1) / alignment * alignment
+	if err := im.stream.CopyToDevice(from, bytes); err != nil {
+		return false, err
+	}
+	return true, s.Copy(to, from, uint64(n))
 }
 
 // setsLimit reports whether a word of the counters can have a value from the beginning that

@@ -283,6 +283,16 @@ func (c *control) sync(ctx context.Context) error {
 	return nil
 }
 
+// put sets words of the device's memory.
+func (c *control) put(ctx context.Context, to cuda.Pointer, words ...int64) error {
+	if c.image != nil {
+		if done, err := c.image.copy(c.stream, to, bytesOf(words)); done || err != nil {
+			return err
+		}
+	}
+	return c.lane.put(ctx, to, words...)
+}
+
 // set sets words from a word on.
 func (c *control) set(ctx context.Context, word int, values ...int64) error {
 	copy(c.mirror[word:], values)

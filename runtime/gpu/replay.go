@@ -239,7 +239,7 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 			return err
 		}
 		x.answer = *answer
-		return r.lane.stream.CopyToHost(bytesOf(r.control.log[:len(r.taken)*r.control.words]), x.log.at)
+		return x.receiveLog(r)
 	})
 	if err != nil {
 		return nil, err

@@ -222,6 +222,9 @@ func (r *run) send(to buffer, from []byte) error {
 	}
 	r.toDevice += int64(len(from))
 	if r.capture != nil {
+		if done, err := r.control.image.copy(r.lane.stream, to.at, from); done || err != nil {
+			return err
+		}
 		if from, err = r.lane.stage(from); err != nil {
 			return err
 		}
