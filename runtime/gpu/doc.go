@@ -12,7 +12,10 @@
 // it has to know a number: how many tuples a relation has, whether a table is full. For
 // that, all numbers of a run lie together in one block of the device's memory, which is
 // copied to pinned memory of the host. A run over facts that an earlier one has seen takes
-// the numbers of that one, and waits for its results alone (recall.go).
+// the numbers of that one, and waits for its results alone (recall.go). Another one is
+// captured as a graph, with addresses of its own (arena.go) that are set up by one copy
+// (image.go), and runs from then on launch that graph (replay.go). It brings results into
+// the order in which they are presented and writes them to pinned memory (replayout.go).
 //
 // # Memory
 //
