@@ -90,10 +90,15 @@
 //	                      Direct   the packed key is the slot, below Size
 //	                      Hash     rf_slot_insert's slot, Size its mask
 //	                      Wide     the row set's number is the slot
-//	                      Ordered  keys come in order to each table of a CPU; slot s
-//	                               of Table has the packed key of the group that
-//	                               began after s others. GroupOccupied is not set.
-//	                               The form is known when code is generated.
+//	                      Ordered  rows come in the order of their keys; slot s of
+//	                               Table has the packed key of a group.
+//	                               GroupOccupied is not set. The form is known when
+//	                               code is generated.
+//
+// A list of form Ordered that one worker of a CPU fills has its groups in their order from
+// slot 0 on. One that threads share begins with a hash table of Size + 1 slots, all ones
+// where there is no group, for those that are not all of one tile: two for each tile. The
+// gauge counts the groups behind it, whose cells are not cleared.
 //
 // Begins are 64-bit words, Rows 32-bit row numbers. The groups of a CPU have
 // tables per worker, so that the words about them differ from worker to worker;

@@ -22,6 +22,7 @@
 #include "fsum.h"
 #include "own.h"
 #include "private.h"
+#include "runs.h"
 #include "search.h"
 #include "merge.h"
 #include "segment.h"

@@ -82,7 +82,7 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 	// group.
 	e.sizes.policy.Groups, e.sizes.expect = 1<<12, 1<<14
 	if c.small {
-		e.sizes = sizes{policy: layout.Policy{Groups: 4, Bitmap: 16, FixedSets: true, Shared: true}, rows: 8, expect: 8, output: 8, order: 2, ranked: 16}
+		e.sizes = sizes{policy: layout.Policy{Groups: 4, Ordered: true, Bitmap: 16, FixedSets: true, Shared: true}, rows: 8, expect: 8, output: 8, order: 2, ranked: 16}
 	}
 	t.Cleanup(func() {
 		if use := e.Use(); use.Held != use.Resident {

@@ -63,12 +63,13 @@ func (r *run) exec(ctx context.Context, j *job) error {
 				most = maxRows
 			}
 			if first || t.rel.most > t.rel.limit {
+				t.rel.expectTiles(tiles * t.sinks)
 				expected := t.rel.most + min(n*t.sinks, r.sizes.expect)
 				if err := t.rel.makeRoom(ctx, slack*t.sinks, most, expected); err != nil {
 					return err
 				}
 			}
-			if t.rel.limit != unlimited || t.rel.lay.Form == abi.Wide || t.rel.lay.Form == abi.Hash {
+			if t.rel.limit != unlimited || t.rel.lay.Form >= abi.Hash {
 				t.rel.most, t.rel.dirty = min(t.rel.room(), t.rel.most+most), true
 			}
 			stop = stop || t.rel.most > t.rel.limit

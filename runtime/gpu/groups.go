@@ -18,15 +18,16 @@ type groups struct {
 	run   *run
 	cells []abi.Cell
 
-	gauge int // the number of groups of Hash and Wide
+	gauge int // the number of groups of Hash and Wide, of Ordered those of the list
 	most  int64
 	dirty bool
 	limit int64
 
 	reached, hint extent // as of a relation
 
-	table    buffer // keys of Hash, row set of Wide
-	mask     uint64
+	table    buffer // keys of Hash and Ordered, row set of Wide
+	mask     uint64 // of Ordered that of the hash table before the list
+	borders  int64  // the most groups of Ordered in that
 	tuples   []*column
 	pointers buffer
 	data     []buffer // of each accumulator
@@ -55,7 +56,7 @@ func (g *groups) settle() {
 	}
 }
 
-// count returns the number of groups of Hash and Wide.
+// count returns the number of groups that the gauge counts.
 func (g *groups) count(ctx context.Context) (int64, error) {
 	if g.dirty {
 		if err := g.run.sync(ctx); err != nil {
@@ -67,7 +68,7 @@ func (g *groups) count(ctx context.Context) (int64, error) {
 
 // keys bounds the number of groups that there can be.
 func (g *groups) keys() int64 {
-	if g.lay.Form == abi.Hash && g.lay.Size > 0 && g.lay.Size < maxRows {
+	if (g.lay.Form == abi.Hash || g.lay.Form == abi.Ordered) && g.lay.Size > 0 && g.lay.Size < maxRows {
 		return int64(g.lay.Size)
 	}
 	return maxRows
@@ -82,6 +83,8 @@ func (g *groups) room() int64 {
 		return roomOf(g.mask)
 	case g.lay.Form == abi.Wide:
 		return min(g.slots, roomOf(g.mask))
+	case g.lay.Form == abi.Ordered:
+		return g.slots - int64(g.mask+1)
 	}
 	return maxRows
 }
@@ -105,7 +108,12 @@ func (g *groups) makeRoom(ctx context.Context, slack, most, expected int64) erro
 		need = min(had+slack, g.keys())
 		want := min(max(need, expected+slack, g.hint.rows+g.hint.slack), g.keys())
 		if need > g.room() {
-			if err := g.grow(ctx, had, need, want); err != nil {
+			if g.lay.Form == abi.Ordered {
+				err = g.growList(had, need, want)
+			} else {
+				err = g.grow(ctx, had, need, want)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -234,6 +242,9 @@ func (g *groups) clear(ctx context.Context) error {
 	if err := g.reset(ctx); err != nil || g.slots == 0 {
 		return err
 	}
+	if g.lay.Form == abi.Ordered {
+		return g.clearBorders()
+	}
 	if g.table.at != 0 {
 		if err := g.run.zero(g.table); err != nil {
 			return err
@@ -277,8 +288,12 @@ func (g *groups) free() error {
 
 // numbers returns how many slots a kernel over the groups looks at.
 func (g *groups) numbers(ctx context.Context) (int64, error) {
-	if g.lay.Form == abi.Wide {
+	switch {
+	case g.lay.Form == abi.Wide:
 		return g.count(ctx)
+	case g.lay.Form == abi.Ordered && g.slots > 0:
+		n, err := g.count(ctx)
+		return int64(g.mask+1) + n, err
 	}
 	return g.slots, nil
 }
@@ -290,7 +305,10 @@ func (g *groups) view(ctx context.Context) (*woven.Groups, error) {
 		return nil, err
 	}
 	v := &woven.Groups{Decl: g.decl, Occupied: make([]uint64, n)}
-	copies := []hostCopy{{bytesOf(v.Occupied), g.occupied}}
+	var copies []hostCopy
+	if g.lay.Form != abi.Ordered {
+		copies = append(copies, hostCopy{bytesOf(v.Occupied), g.occupied})
+	}
 	for i, c := range g.cells {
 		cells := make([]uint64, n*int64(c.Words))
 		v.Cells = append(v.Cells, cells)
@@ -299,7 +317,7 @@ func (g *groups) view(ctx context.Context) (*woven.Groups, error) {
 	keys := make([]uint64, n)
 	tuples := make([][]int64, len(g.tuples))
 	switch g.lay.Form {
-	case abi.Hash:
+	case abi.Hash, abi.Ordered:
 		copies = append(copies, hostCopy{bytesOf(keys), g.table})
 	case abi.Wide:
 		for i, c := range g.tuples {
@@ -310,16 +328,26 @@ func (g *groups) view(ctx context.Context) (*woven.Groups, error) {
 	if err := g.run.fetch(ctx, copies...); err != nil {
 		return nil, err
 	}
+	if g.lay.Form == abi.Ordered {
+		for slot, key := range keys {
+			if key != noKey {
+				v.Occupied[slot] = 1
+			}
+		}
+	}
 	v.Key = func(slot, col int) int64 {
 		if g.lay.Form == abi.Wide {
 			return tuples[col][slot]
 		}
 		packed := uint64(slot)
-		if g.lay.Form == abi.Hash {
+		switch g.lay.Form {
+		case abi.Hash:
 			packed = keys[slot]
 			if slot == int(g.mask)+1 {
 				packed = 0
 			}
+		case abi.Ordered:
+			packed = keys[slot]
 		}
 		f := g.lay.Fields[col]
 		return int64(packed>>(f.Shift&63)&f.Mask()) + f.Base
@@ -330,7 +358,7 @@ func (g *groups) view(ctx context.Context) (*woven.Groups, error) {
 // size is what code gets of the table.
 func (g *groups) size() int64 {
 	switch g.lay.Form {
-	case abi.Hash, abi.Wide:
+	case abi.Hash, abi.Wide, abi.Ordered:
 		return int64(g.mask)
 	}
 	return int64(g.lay.Size)

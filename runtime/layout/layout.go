@@ -65,8 +65,8 @@ type Policy struct {
 	// Table is the size in bytes up to which an index is a directly addressed table from
 	// the start, if a kernel looks into it for as many rows of facts as it has entries:
 	// that makes up for clearing it, and most of what a filter has left are few keys of
-	// many.
-	Table int
+	// many. Bits is the same of a bit set, for as many rows as it has bytes.
+	Table, Bits int
 	// FixedSets says that a set keeps the form it begins with.
 	FixedSets bool
 	// Shared says that the threads of a run write the same groups and sets.
@@ -103,6 +103,25 @@ func (p Policy) dense(g *harmony.Groups, size uint64, rows int) bool {
 	return p.RowsPerGroup > 0 && slotBytes(g) <= mostDenseBytes && size <= uint64(rows/p.RowsPerGroup)
 }
 
+// sumsFloats reports whether an accumulator has a sum of floats.
+func sumsFloats(a harmony.Acc) bool { return abi.CellOf(a.Fn, a.In).Words >= abi.FloatSumWords }
+
+// ordered reports whether groups whose keys come in order are to be a list. One that threads
+// share is added to in parts of a tile, which sums of floats are too large for.
+func (p Policy) ordered(g *harmony.Groups) bool {
+	return p.Ordered && !(p.Shared && slices.ContainsFunc(g.Accs, sumsFloats))
+}
+
+// direct reports whether an index into which a kernel looks for so many rows of facts is a
+// directly addressed table from the start.
+func (p Policy) direct(kind harmony.IndexKind, k *Key, probing int) bool {
+	bytes := k.tableBytes(kind)
+	if kind == harmony.Exists {
+		return bytes <= uint64(probing) && bytes <= uint64(p.Bits)
+	}
+	return k.Size <= uint64(probing) && bytes <= uint64(p.Table)
+}
+
 // rowsOfFacts returns how many rows of facts kernels read that fill each table of groups,
 // all of them together, and how many the one reads that looks for most keys in each index.
 func rowsOfFacts(p *harmony.Program, f Facts) (filling map[*harmony.Groups]int, probing map[*harmony.Index]int) {
@@ -131,11 +150,12 @@ func rowsOfFacts(p *harmony.Program, f Facts) (filling map[*harmony.Groups]int, 
 }
 
 // CPU is the policy of an engine whose threads have groups of their own.
-var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Ordered: true, Bitmap: 4 << 20, Table: 4 << 20, Parts: true}
+var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Ordered: true, Bitmap: 4 << 20, Table: 4 << 20, Bits: 4 << 20, Parts: true}
 
 // GPU is the policy of an engine whose blocks share all that they write. A bit set
-// is faster than a hash table as long as it stays in the second-level cache.
-var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, Bitmap: 32 << 20, Table: 32 << 20, FixedSets: true, Shared: true}
+// is faster than a hash table as long as it stays in the second-level cache, and about as
+// fast up to a few times as much.
+var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, Ordered: true, Bitmap: 32 << 20, Table: 32 << 20, Bits: 128 << 20, FixedSets: true, Shared: true}
 
 // Facts tells what layouts are chosen for.
 type Facts struct {
@@ -187,7 +207,7 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 		switch {
 		case k.Form == abi.Hash && x.Kind != harmony.Multi && f.Numbered(x):
 			k.Form = abi.None
-		case k.Form == abi.Hash && k.Size > 0 && k.Size <= uint64(probing[x]) && k.tableBytes(x.Kind) <= uint64(policy.Table):
+		case k.Form == abi.Hash && k.Size > 0 && policy.direct(x.Kind, k, probing[x]):
 			k.Form = abi.Direct
 		case k.Form == abi.Hash:
 			n, loaded := f.Rows(x.Of)
@@ -207,7 +227,7 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 		case k.Form != abi.Hash || k.Size == 0:
 		case k.Size <= policy.groups(g):
 			k.Form = abi.Direct
-		case policy.Ordered && f.Ordered(g):
+		case policy.ordered(g) && f.Ordered(g):
 			k.Form = abi.Ordered
 		case policy.dense(g, k.Size, filling[g]):
 			k.Form = abi.Direct

@@ -53,7 +53,9 @@ func TestIndexes(t *testing.T) {
 		unique, exists bool
 	}{
 		{100_000, 100_000, 1 << 20, true, true},
-		{100_000, 99_999, 1 << 20, false, false},
+		{100_000, 99_999, 1 << 20, false, true},
+		{100_000, 12_501, 1 << 20, false, true},
+		{100_000, 12_500, 1 << 20, false, false},
 		{100_000, 1 << 20, 100_000, false, true},
 		{100_000, 1 << 20, 10_000, false, false},
 		{4000, 0, 0, true, true},
@@ -71,7 +73,7 @@ func TestIndexes(t *testing.T) {
 			Ordered:  func(*harmony.Groups) bool { return false },
 			NeedsSet: func(*harmony.Relation) bool { return true },
 			Carried:  func(*harmony.Relation) []int { return nil },
-		}, Policy{Table: c.table})
+		}, Policy{Table: c.table, Bits: c.table})
 		for i, direct := range []bool{c.unique, c.exists} {
 			k := l.Indexes[p.Indexes[i]]
 			if got := k.Form == abi.Direct; got != direct || k.Open == got {

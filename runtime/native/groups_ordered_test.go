@@ -9,7 +9,6 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/enginetest"
-	"github.com/redfoxdb/redfox/internal/oracle"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
@@ -17,42 +16,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime/layout"
 )
 
-// orderedGroups aggregates by a column that ascends, all rows and some.
-const orderedGroups = `
-item[k, n] = v -> int(k), int(n), int(v).
-all[k] = c, sum[k] = s, mean[k] = m <- agg<<c = count(), s = total(v), m = avg(v)>> item[k, _] = v.
-least[k] = a, most[k] = z <- agg<<a = min(v), z = max(v)>> item[k, n] = v, v > 10, n != 3.
-`
-
-// skewed has groups of one row to many thousand, of keys far apart.
-func skewed(last int64) oracle.Facts {
-	facts := oracle.Facts{}
-	rng := rand.New(rand.NewPCG(1, 2))
-	for g := range int64(300) {
-		size := int64(1)
-		switch {
-		case g%97 == 5:
-			size = 9000
-		case g%3 == 0:
-			size = 1 + rng.Int64N(40)
-		}
-		for n := range size {
-			v := rng.Int64N(1000)
-			if g == 299 {
-				v = last
-			}
-			facts["item"] = append(facts["item"], oracle.Tuple{
-				scalar.OfInt(scalar.IntType, 1000*g-5), scalar.OfInt(scalar.IntType, n), scalar.OfInt(scalar.IntType, v),
-			})
-		}
-	}
-	return facts
-}
-
 // TestOrderedGroups compares aggregates by keys that come in order, of groups that lie
 // within a tile and across what workers take.
 func TestOrderedGroups(t *testing.T) {
-	plan, db := enginetest.Stored(t, orderedGroups, skewed(7))
+	plan, db := enginetest.Stored(t, enginetest.OrderedGroups, enginetest.OrderedFacts(7))
 	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
 		for _, threads := range []int{1, 2, 5} {
 			enginetest.Compare(t, "ordered", e, runtime.Request{Plan: plan, Facts: db, Threads: threads})
@@ -77,19 +44,7 @@ func TestOrderedGroups(t *testing.T) {
 
 // TestOrderedOverflow names the first group whose sum does not fit.
 func TestOrderedOverflow(t *testing.T) {
-	facts := oracle.Facts{}
-	for g := range int64(20000) {
-		for n := range int64(2) {
-			v := int64(1)
-			if g%4500 == 4000 {
-				v = math.MaxInt64
-			}
-			facts["item"] = append(facts["item"], oracle.Tuple{
-				scalar.OfInt(scalar.IntType, 1000*g), scalar.OfInt(scalar.IntType, n), scalar.OfInt(scalar.IntType, v),
-			})
-		}
-	}
-	plan, db := enginetest.Stored(t, orderedGroups, facts)
+	plan, db := enginetest.Stored(t, enginetest.OrderedGroups, enginetest.Pairs(math.MaxInt64))
 	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
 		_, err := e.Run(t.Context(), &runtime.Request{Plan: plan, Facts: db, Threads: 3})
 		var over *runtime.OverflowError

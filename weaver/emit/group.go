@@ -18,10 +18,13 @@ import (
 // through the accumulators one after the other. Sums for few groups are added up
 // together.
 func (w *kernel) group(s *harmony.Group) error {
+	g := s.To
+	if w.sharesList(g) {
+		return w.groupRuns(s)
+	}
 	if w.target.GPU {
 		return w.groupOnGPU(s)
 	}
-	g := s.To
 	slots := w.groupSlots(s)
 	size := w.fewSlots(g)
 	bounded := w.summands(s, slots, size)
@@ -196,11 +199,16 @@ func (a *accumulator) orderedWord(word value.Value) value.Value {
 	return word
 }
 
+// noStrings says that a GPU has no code to compare strings that the program computes.
+func (a *accumulator) noStrings() error {
+	return &UnsupportedError{What: a.acc.Fn.String() + " of strings that the program computes has no form for GPUs", Span: a.groups.Span}
+}
+
 // extremeOfStrings is the least or greatest of strings whose codes are in no order:
 // the host compares them one by one.
 func (a *accumulator) extremeOfStrings(words *array, d *domain.Domain) error {
 	if a.target.GPU {
-		return &UnsupportedError{What: a.acc.Fn.String() + " of strings that the program computes has no form for GPUs", Span: a.groups.Span}
+		return a.noStrings()
 	}
 	h := abi.Host{
 		Func: a.acc.Fn.String(), Args: []scalar.Type{a.acc.In, a.acc.In}, Result: a.acc.In, Domains: []int{d.ID, d.ID}, Domain: d.ID,

@@ -17,7 +17,11 @@ import (
 
 // beginGroups leaves of a tile of slots those that have a group.
 func (w *kernel) beginGroups(g *harmony.Groups) {
-	if w.isOrdered(g) {
+	switch {
+	case w.sharesList(g):
+		w.beginList(g)
+		return
+	case w.isOrdered(g):
 		return
 	}
 	occupied := w.param(abi.GroupOccupied, g.Name, 0)
@@ -27,6 +31,22 @@ func (w *kernel) beginGroups(g *harmony.Groups) {
 		slot, live := w.slot(before, i)
 		word := w.load(types.I64, w.at(types.I64, occupied, slot))
 		w.setFlag(flags, i, w.Cur.NewAnd(live, w.Cur.NewICmp(enum.IPredNE, word, i64(0))))
+	})
+	w.narrow(flags)
+}
+
+// beginList leaves of a tile of slots those that have a group. All do behind the hash table
+// with which a list begins.
+func (w *kernel) beginList(g *harmony.Groups) {
+	table, before := w.param(abi.GroupTable, g.Name, 0), w.liveFlags()
+	flags := w.array(types.I8)
+	w.eachItem(func(i value.Value) { w.set(flags, i, w.get(before, i)) })
+	w.when(w.Cur.NewICmp(enum.IPredSLE, w.start, w.param(abi.GroupSize, g.Name, 0)), func() {
+		w.eachItem(func(i value.Value) {
+			slot, live := w.slot(before, i)
+			word := w.load(types.I64, w.at(types.I64, table, slot))
+			w.setFlag(flags, i, w.Cur.NewAnd(live, w.Cur.NewICmp(enum.IPredNE, word, i64(-1))))
+		})
 	})
 	w.narrow(flags)
 }

@@ -145,10 +145,17 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 			target.Items = min(target.Items, fewItems)
 		}
 	}
-	for {
+	for first := true; ; first = false {
 		e := entry
 		w := &kernel{function: m.newFunction(&e, target), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: k}
 		w.schedule()
+		if target.GPU && w.findsRuns() {
+			if first && target.Threads < runThreads {
+				target.Threads = runThreads
+				continue
+			}
+			w.registers = fewRegisters
+		}
 		if target.GPU && target.Items > fewItems && (w.spillsGroups() || w.searches() || w.holdsMuch()) {
 			target.Items = fewItems
 			continue

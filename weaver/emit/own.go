@@ -40,7 +40,7 @@ const (
 // spillsGroups reports whether a GPU's block may meet groups that it has no place for.
 func (w *kernel) spillsGroups() bool {
 	for _, s := range w.k.Sinks {
-		if s, ok := s.(*harmony.Group); ok && len(s.Key) > 0 {
+		if s, ok := s.(*harmony.Group); ok && len(s.Key) > 0 && !w.isOrdered(s.To) {
 			k := &keys{kernel: w, kinds: groupKey, name: s.To.Name, words: make([]*array, len(s.Key))}
 			if most, ok := k.numbers(); !ok || most > mostOwnBits {
 				return true
@@ -499,6 +499,11 @@ func (k *keys) numbers() (int, bool) {
 	if form, known := k.fixed(k.kinds.form, k.name, 0); !known || abi.Form(form) != abi.Direct {
 		return 0, false
 	}
+	return k.packedBits()
+}
+
+// packedBits returns of how many bits packed keys are, if that is known.
+func (k *keys) packedBits() (int, bool) {
 	most := 0
 	for c := range k.words {
 		shift, known := k.fixed(k.kinds.shift, k.name, c)

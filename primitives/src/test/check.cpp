@@ -626,6 +626,61 @@ bool check_segment(const Case &c) {
   return same("heads", h.get(), heads) && same("segment sums", s.get(), sums);
 }
 
+// The groups of rows in the order of their keys, of runs of some lengths: count, mean's sum,
+// sum, extremes of each, one of a row in so many left out.
+bool check_runs(const Case &c) {
+  using Group = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>;
+  for (int64_t length : {(int64_t)0, (int64_t)1, (int64_t)4, 3 * c.tile()})
+    for (int64_t modulus : {0, 2, 7}) {
+      Words keys = sorted(c.words);
+      for (int64_t i = 0; i < c.n(); i++)
+        keys[i] = length > 0 ? i / length : keys[i] & (c.threads == 64 ? 0xffffffff : 0x3fffffffffffffff);
+      std::sort(keys.begin(), keys.end());
+      std::map<int64_t, Group> want, got;
+      for (int64_t i = 0; i < c.n(); i++) {
+        int64_t w = c.words[i];
+        if (modulus != 0 && w % modulus == 0)
+          continue;
+        auto [it, is_new] = want.try_emplace(keys[i], 0, 0, 0, 0, INT64_MAX, INT64_MIN);
+        auto &[count, small, low, high, least, most] = it->second;
+        __int128 sum = ((__int128)high << 64 | (uint64_t)low) + w;
+        it->second = {count + 1, small + (w >> 24), (int64_t)sum, (int64_t)(sum >> 64), std::min(least, w & 0xffff),
+                      std::max(most, w)};
+      }
+      int64_t borders = 64, tiles = (c.n() + c.tile() - 1) / c.tile();
+      while (borders < 3 * tiles)
+        borders *= 2;
+      int64_t slots = borders + c.n();
+      auto cleared = [&](int64_t words, int64_t word) {
+        Words cells(words * slots, -77);
+        std::fill(cells.begin(), cells.begin() + words * borders, word);
+        return c.device->copy(cells);
+      };
+      auto table = c.device->copy(Words(slots, -1));
+      auto cursor = c.device->zeros<int64_t>(1);
+      auto counts = cleared(1, 0), means = cleared(3, 0), least = cleared(1, INT64_MAX), most = cleared(1, INT64_MIN);
+      auto sums = cleared(2, 0);
+      c.run("runs_block", {c.device->copy(keys), c.device->copy(c.words), c.n(), modulus, table, borders - 1, cursor,
+                           counts, means, least, most, sums});
+      Words k = table.get(), n = counts.get(), m = means.get(), l = least.get(), g = most.get(), s = sums.get();
+      for (int64_t i = 0; i < borders + cursor.get()[0]; i++) {
+        if (k[i] == -1)
+          continue;
+        Group group{n[i], m[3 * i], s[2 * i], s[2 * i + 1], l[i], g[i]};
+        if (!got.emplace(k[i], group).second || m[3 * i + 1] != m[3 * i] >> 63 || m[3 * i + 2] != n[i]) {
+          printf("  runs of %lld: key %lld is there twice, or its mean is wrong\n", (long long)length, (long long)k[i]);
+          return false;
+        }
+      }
+      if (got != want) {
+        printf("  runs of %lld, modulus %lld: %zu groups, want %zu\n", (long long)length, (long long)modulus, got.size(),
+               want.size());
+        return false;
+      }
+    }
+  return true;
+}
+
 bool check_radix(const Case &c) {
   int64_t tile = c.threads == 1024 ? c.threads : c.tile(), tiles = (c.n() + tile - 1) / tile;
   Words keys = c.words, payloads(c.n());
@@ -781,6 +836,7 @@ const Check checks[] = {
     {"sorted search", check_search},
     {"merge", check_merge},
     {"segments", check_segment},
+    {"runs", check_runs},
     {"radix sort", check_radix},
     {"dates", check_dates},
     {"128-bit numbers", check_int128},

@@ -875,6 +875,52 @@ RF_KERNEL segment_block(const Arguments &a) {
   }
 }
 
+// keys in order, words, n, modulus, table, mask, cursor, out cells of counts, of means of
+// words / 2^24, of least and greatest words, of sums whose halves are added apart: rows
+// whose words are multiples of modulus are dropped
+RF_KERNEL runs_block(const Arguments &a) {
+  RF_SHARED(scratch, 32 + THREADS * ITEMS / 4);
+  RF_TILES(number(a, 2)) {
+    uint32_t slots[ITEMS];
+    int64_t keys[ITEMS], words[ITEMS], counts[ITEMS], low[ITEMS], high[ITEMS], least[ITEMS], most[ITEMS];
+    uint8_t live[ITEMS], heads[ITEMS], puts[ITEMS];
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++) {
+      live[i] = live[i] && (number(a, 3) == 0 || words[i] % number(a, 3) != 0);
+      keys[i] = live[i] ? keys[i] : (int64_t)0x5555;
+      counts[i] = live[i];
+      low[i] = words[i] & 0xffffffff, high[i] = words[i] >> 32;
+      least[i] = words[i] & 0xffff, most[i] = words[i];
+      words[i] >>= 24;
+    }
+    rf_block_runs(slots, heads, puts, live, (const uint64_t *)keys, pointer<uint64_t>(a, 4), (uint64_t)number(a, 5),
+                  pointer<int64_t>(a, 6), THREADS == 64, scratch, THREADS, ITEMS);
+    rf_tile_run_sums(counts, heads, live, 1, ITEMS);
+    rf_tile_run_sums(words, heads, live, 0, ITEMS);
+    rf_tile_run_sums(low, heads, live, 0, ITEMS);
+    rf_tile_run_sums(high, heads, live, 0, ITEMS);
+    rf_tile_run_extremes(least, heads, live, 1, 1, ITEMS);
+    rf_tile_run_extremes(most, heads, live, 0, 0, ITEMS);
+    rf_tile_run_store(pointer<int64_t>(a, 7), 1, slots, puts, counts, ITEMS);
+    rf_tile_run_store_sum(pointer<uint64_t>(a, 8), 3, slots, puts, words, nullptr, ITEMS);
+    rf_tile_run_store(pointer<int64_t>(a, 8) + 2, 3, slots, puts, counts, ITEMS);
+    rf_tile_run_store(pointer<int64_t>(a, 9), 1, slots, puts, least, ITEMS);
+    rf_tile_run_store(pointer<int64_t>(a, 10), 1, slots, puts, most, ITEMS);
+    rf_tile_run_store_sum(pointer<uint64_t>(a, 11), 2, slots, puts, low, high, ITEMS);
+    if (THREADS > 1)
+      target::barrier();
+    rf_tile_run_add(pointer<int64_t>(a, 7), 1, slots, puts, counts, ITEMS);
+    rf_tile_run_add_sum(pointer<uint64_t>(a, 8), 3, slots, puts, words, nullptr, ITEMS);
+    rf_tile_run_add(pointer<int64_t>(a, 8) + 2, 3, slots, puts, counts, ITEMS);
+    rf_tile_run_add_extremes(pointer<int64_t>(a, 9), slots, puts, least, 1, ITEMS);
+    rf_tile_run_add_extremes(pointer<int64_t>(a, 10), slots, puts, most, 0, ITEMS);
+    rf_tile_run_add_sum(pointer<uint64_t>(a, 11), 2, slots, puts, low, high, ITEMS);
+  }
+}
+
 // A radix sort keeps ranks of the whole tile in shared memory.
 #define RF_RADIX_ITEMS (THREADS == 1024 ? 1 : ITEMS)
 
@@ -968,5 +1014,5 @@ RF_KERNEL string_match(const Arguments &a) {
   F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(map_insert) F(map_find) F(tile_pack)           \
   F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find) F(multi_find)               \
   F(group_cells) F(own_cells) F(private_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers) F(group_global) F(group_block)           \
-  F(search_sorted) F(merge_block) F(segment_block) F(radix_histogram) F(radix_scatter) F(date_parts) F(int128_parts)   \
+  F(search_sorted) F(merge_block) F(segment_block) F(runs_block) F(radix_histogram) F(radix_scatter) F(date_parts) F(int128_parts)   \
   F(string_match)

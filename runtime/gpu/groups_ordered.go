@@ -1,0 +1,61 @@
+package gpu
+
+// Groups of form Ordered are a list, which tiles append to in any order, behind a hash
+// table of the groups that are not all of one tile: at most two for each tile.
+
+// noKey stands in the hash table where there is no group.
+const noKey = ^uint64(0)
+
+// expectTiles says how many tiles will fill groups, before room is made for them.
+func (g *groups) expectTiles(tiles int64) {
+	if g.slots == 0 {
+		g.borders = min(2*tiles, g.keys())
+	}
+}
+
+// growList gives the list, which has some groups, room for need of them, and for as many
+// as are wanted if memory allows. The hash table stays as large as it is made at first.
+func (g *groups) growList(had, need, want int64) error {
+	first := g.slots == 0
+	if first {
+		g.mask = uint64(slotsFor(g.borders) - 1)
+	}
+	borders, room := int64(g.mask+1), g.room()
+	if !first {
+		want = max(want, min(growth(g.slots*g.slotBytes())*room, g.keys()))
+	}
+	for want > need && (borders+want)*g.slotBytes() > g.run.engine.mem.room()/2 {
+		want = max(need, want/2)
+	}
+	used, slots := borders+had, borders+want
+	if first {
+		used = 0
+	}
+	if err := g.run.grow(&g.table, g.what, 8*used, 8*slots); err != nil {
+		return err
+	}
+	for i, c := range g.cells {
+		if err := g.run.grow(&g.data[i], g.what, 8*int64(c.Words)*used, 8*int64(c.Words)*slots); err != nil {
+			return err
+		}
+	}
+	g.slots = slots
+	if !first {
+		return nil
+	}
+	return g.clearBorders()
+}
+
+// clearBorders empties the hash table.
+func (g *groups) clearBorders() error {
+	empty := noKey
+	if err := g.run.fill(g.table, 0, int64(g.mask+1), int64(empty)); err != nil {
+		return err
+	}
+	for i, c := range g.cells {
+		if err := g.run.fill(g.data[i], 0, int64(g.mask+1)*int64(c.Words), c.Initial); err != nil {
+			return err
+		}
+	}
+	return nil
+}
