@@ -84,6 +84,9 @@ func TestPTXPatterns(t *testing.T) {
 		{"set64_insert_256", `atom\.global\.cas\.b64`, 1},
 		{"group_block_256", `atom\.shared\.cas\.b64`, 1},
 		{"bitset_insert_256", `atom\.global\.or\.b32`, 1},
+		{"bitset_contains_256", `@%p ld\.global\.u32`, 16},
+		{"unique_find_256", `@%p ld\.global\.u32`, 16},
+		{"tile_gather_256", `@%p ld\.global\.u(8|16|32|64)`, 4 * 16},
 	} {
 		if n := len(regexp.MustCompile(c.pattern).FindAllString(kernels[c.kernel], -1)); n < c.least {
 			t.Errorf("%s has %s %d times, want at least %d", c.kernel, c.pattern, n, c.least)

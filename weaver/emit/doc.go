@@ -45,6 +45,15 @@
 // asking. A tile has four parts there, one after the other, so that a block looks
 // at the gauges seldom.
 //
+// # Keys
+//
+// What looks for a key in a table without a hash works on 32 bits where the bounds of
+// words, and so of keys, allow it. A key that is within the table by the bounds of its
+// words is not compared with its size. On a GPU such a probe, and a gather, is a
+// predicated load for each item: all items' loads are in flight together, and what an
+// item that is not live gets does not depend on the tile before, which would keep
+// registers for it through the loop.
+//
 // # Expansion
 //
 // A probe of a multi index makes the items of the tile into several tiles, one after
