@@ -114,9 +114,9 @@ func TestPrograms(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			e, d := c.open(t)
 			enginetest.Programs(t, "../../testdata/programs", func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
-				// The second run knows the sizes of the first, and finds the facts on the device;
-				// the third need not wait for its numbers.
-				for _, profile := range []bool{false, false, false, true} {
+				// The second run knows the sizes of the first, finds the facts on the device, and
+				// need not wait for its numbers; the third becomes a graph, which the fourth is.
+				for _, profile := range []bool{false, false, false, false, true} {
 					enginetest.Compare(t, c.name, e, runtime.Request{Plan: plan, Facts: db, Profile: profile})
 				}
 				if err := d.Check(); err != nil {
@@ -142,7 +142,7 @@ func TestRandomPrograms(t *testing.T) {
 	}
 	enginetest.RandomPrograms(t, *firstSeed, *seedCount, func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database) {
 		at := seed % uint64(len(engines))
-		for range 3 { // each run knows more of the one before
+		for range 5 { // each run knows more of the one before, and the last two are graphs
 			enginetest.Compare(t, text, engines[at], runtime.Request{Plan: plan, Facts: db})
 		}
 		if err := drivers[at].Check(); err != nil {

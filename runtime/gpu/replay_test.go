@@ -3,9 +3,11 @@ package gpu
 import (
 	"context"
 	"math/rand/v2"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/enginetest"
@@ -242,6 +244,28 @@ func TestReplaysLeave(t *testing.T) {
 	if err := e.mem.free(e.resident.stream, b); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestReplayOfGarbage has a graph leave once its facts are garbage.
+func TestReplayOfGarbage(t *testing.T) {
+	plan, db := enginetest.Stored(t, joined, joinedFacts(200))
+	e, _ := card{}.open(t)
+	if nodes(t, e, plan, db, 4) == 0 {
+		t.Fatal("no graph")
+	}
+	goruntime.KeepAlive(db)
+	db = nil
+	for range 200 {
+		goruntime.GC()
+		e.replays.mu.Lock()
+		left := len(e.replays.all)
+		e.replays.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Errorf("facts are garbage, and the engine holds %+v and graphs", e.Use())
 }
 
 // TestArena takes and gives parts in a random order: none overlap, and none are lost.
