@@ -1,6 +1,6 @@
 package store
 
-import "unsafe"
+import "encoding/binary"
 
 // shortText is how many bytes are copied of a string that has no more.
 const shortText = 32
@@ -37,10 +37,21 @@ func (d *Dict) appendTexts(codes []uint32, text []byte, at int) {
 			from = int(ends[code-1])
 		}
 		if n := to - from; n <= shortText && from+shortText <= len(data) && at+shortText <= len(text) {
-			*(*[shortText]byte)(unsafe.Pointer(&text[at])) = *(*[shortText]byte)(unsafe.Pointer(&data[from]))
+			copyShort(text[at:], data[from:])
 			at += n
 			continue
 		}
 		at += copy(text[at:], data[from:to])
 	}
+}
+
+// copyShort copies shortText bytes.
+func copyShort(dst, src []byte) {
+	dst, src = dst[:shortText], src[:shortText]
+	order := binary.NativeEndian
+	a, b, c, d := order.Uint64(src), order.Uint64(src[8:]), order.Uint64(src[16:]), order.Uint64(src[24:])
+	order.PutUint64(dst, a)
+	order.PutUint64(dst[8:], b)
+	order.PutUint64(dst[16:], c)
+	order.PutUint64(dst[24:], d)
 }
