@@ -81,9 +81,12 @@ func (r *run) fetchOutputs() error {
 // copyBlock is how many rows are widened at a time.
 const copyBlock = 1 << 12
 
+// mostAsIs is how many times many rows keep words that have no bounds as they are.
+const mostAsIs = 16
+
 // storedColumns makes columns of n rows of a relation of their offsets, which they keep.
-// Columns of fewer rows than many have the bounds that their words turn out to have, others
-// those that are known of them.
+// Columns of many rows have the bounds that are known of them; others, and those of which
+// none are known, the bounds that their words turn out to have.
 func storedColumns(b *woven.Bound, decl *harmony.Relation, n, many int64, data [][]byte) []*store.Column {
 	cols := make([]*store.Column, len(decl.Cols))
 	for i, c := range decl.Cols {
@@ -92,11 +95,11 @@ func storedColumns(b *woven.Bound, decl *harmony.Relation, n, many int64, data [
 		switch {
 		case packed && n >= many:
 			cols[i] = store.NewOver(c.Type, dict, int(n), bound.Lo, bound.Hi, unsafe.Pointer(unsafe.SliceData(data[i])), nil)
-		case c.Type.Kind != scalar.Datetime && n < many:
+		case c.Type.Kind != scalar.Datetime && n < mostAsIs*many:
 			cols[i] = store.NewBounded(c.Type, dict, int(n), lay.Base, lay.Step, uint8(lay.Width), data[i])
 		default:
-			// Datetimes that are whole days are to be known as such, and many words that have no
-			// bounds to be narrowed.
+			// Datetimes that are whole days are to be known as such, and very many words that have
+			// no bounds to be narrowed.
 			v := layout.View{Column: lay, Data: data[i]}
 			to := store.NewBuilder(c.Type, dict)
 			words := make([]int64, min(copyBlock, n))
