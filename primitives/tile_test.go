@@ -191,6 +191,15 @@ func TestCompact(t *testing.T) {
 			slices.Sort(got)
 			slices.Sort(want)
 			equal(t, "scattered", got, want)
+
+			for byWarps := range 2 {
+				cursor := make([]int64, 1)
+				out = make([]int64, n+1)
+				d.run(t, "queue_scatter", words, n, limit, out, cursor, byWarps)
+				got := out[:cursor[0]]
+				slices.Sort(got)
+				equal(t, "queued", got, want)
+			}
 		}
 	})
 }

@@ -42,6 +42,9 @@ type Entry struct {
 	Threads, Items, Scratch int
 	// Dynamic are those of Scratch that a launch has to ask for; the others are static.
 	Dynamic int
+	// Queued is how many rows of tiles that are over a worker may hold back, to do the
+	// rest of the work for them later.
+	Queued int
 	// Expansions is how many words of a state tell a position within a tile.
 	Expansions int
 	Literals   []Literal
@@ -55,6 +58,10 @@ func (e *Entry) StateWords() int {
 	}
 	return 5 + e.Expansions
 }
+
+// Burst is how many rows a worker may pass on to each sink between two looks at the
+// gauges, if it has no expansions.
+func (e *Entry) Burst() int64 { return int64(e.Threads*e.Items + e.Queued) }
 
 // FirstRow returns the row that the tiles of rows from from on begin with: on a GPU a
 // multiple of 4.

@@ -103,7 +103,7 @@ func (p *parser) table() Table {
 	return t
 }
 
-// entry reads `k0 kernel k0 tile 256 16 scratch 36 expansions 1`.
+// entry reads `k0 kernel k0 tile 256 16 scratch 36 queued 1280 expansions 1`.
 func (p *parser) entry() *Entry {
 	e := &Entry{Symbol: p.Name("a symbol")}
 	t := p.Next()
@@ -117,6 +117,7 @@ func (p *parser) entry() *Entry {
 	e.Threads, e.Items = p.int(), p.int()
 	e.Scratch = p.property("scratch")
 	e.Dynamic = p.property("dynamic")
+	e.Queued = p.property("queued")
 	e.Expansions = p.property("expansions")
 	return e
 }

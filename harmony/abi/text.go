@@ -13,7 +13,7 @@ import (
 //
 //	module "gpu:sm_90"
 //	table string:like(_, "%green%") -> boolean in 0
-//	entry k0 kernel k0 tile 256 16 scratch 36 expansions 1
+//	entry k0 kernel k0 tile 256 16 scratch 36 queued 1280 expansions 1
 //	  param rows_from
 //	  param column_data edge 1
 //	  literal "green" domain 0
@@ -32,8 +32,8 @@ func (m *Module) String() string {
 		line("table %s(%s) -> %s in %d%s", irtext.QuoteName(t.Func), strings.Join(args, ", "), t.Result, t.In, number(" out", t.Out))
 	}
 	for _, e := range m.Entries {
-		line("entry %s %s %s tile %d %d%s%s%s", irtext.QuoteName(e.Symbol), e.Role, irtext.QuoteName(e.Of),
-			e.Threads, e.Items, number(" scratch", e.Scratch), number(" dynamic", e.Dynamic), number(" expansions", e.Expansions))
+		line("entry %s %s %s tile %d %d%s%s%s%s", irtext.QuoteName(e.Symbol), e.Role, irtext.QuoteName(e.Of),
+			e.Threads, e.Items, number(" scratch", e.Scratch), number(" dynamic", e.Dynamic), number(" queued", e.Queued), number(" expansions", e.Expansions))
 		for _, p := range e.Params {
 			line("  param %s", p)
 		}

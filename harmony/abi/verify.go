@@ -33,8 +33,8 @@ func (e *Entry) verify(tables int) error {
 	if e.Threads < 1 || e.Items < 1 {
 		return fmt.Errorf("its tile is %d threads of %d rows", e.Threads, e.Items)
 	}
-	if e.Scratch < 0 || e.Expansions < 0 {
-		return fmt.Errorf("it has %d bytes of scratch and %d expansions", e.Scratch, e.Expansions)
+	if e.Scratch < 0 || e.Queued < 0 || e.Expansions < 0 {
+		return fmt.Errorf("it has %d bytes of scratch, holds %d rows back and has %d expansions", e.Scratch, e.Queued, e.Expansions)
 	}
 	if e.Dynamic < 0 || e.Dynamic > e.Scratch {
 		return fmt.Errorf("%d bytes of its %d bytes of scratch are dynamic", e.Dynamic, e.Scratch)

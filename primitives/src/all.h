@@ -23,6 +23,7 @@
 #include "own.h"
 #include "private.h"
 #include "runs.h"
+#include "queue.h"
 #include "search.h"
 #include "merge.h"
 #include "segment.h"

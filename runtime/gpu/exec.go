@@ -35,7 +35,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		blocks = min(tiles*sharing, e.blocks)
 	}
 	// A limit leaves room for what all blocks may have begun.
-	slack := blocks * tile
+	slack := blocks * e.entry.Burst()
 	states, err := r.statesOf(launchShape{blocks, int64(e.entry.StateWords()), tiles, sharing, tile})
 	if err != nil {
 		return err

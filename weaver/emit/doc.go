@@ -32,9 +32,16 @@
 // before random accesses and before they are stored: loops then run over fewer
 // items, and columns loaded later are fetched for those alone. Nothing moves if all
 // rows are left. Before groups whose slots are found without a search rows stay
-// where they are: accumulating with a mask costs less than moving its operands. On a
-// GPU nothing moves: a loop over items is unrolled and takes as many instructions
-// for few rows as for all, and a row that is not live costs no memory access.
+// where they are: accumulating with a mask costs less than moving its operands.
+//
+// On a GPU a loop over items is unrolled and takes as many instructions for few rows as
+// for all. A kernel that is expected to drop most of its rows is cut in two there: what
+// is ahead of the cut works on whole tiles and leaves the numbers of rows in a queue in
+// shared memory, a warp's own where no sink needs the whole block; what is behind it takes
+// a row a thread as soon as there are enough, and reads what it needs by their numbers.
+// Estimates say whether and where: the bounds of columns, and the filters of the kernels
+// that fill what is probed. Rows stay in place where most are left, where they multiply, and
+// where their order matters.
 //
 // # Groups
 //

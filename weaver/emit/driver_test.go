@@ -29,6 +29,7 @@ type variant struct {
 	tight   bool // gauges stop workers after each tile or round
 	bounds  bool // registers have the bounds of package ranges
 	form    abi.Form
+	cut     bool // queues wherever rows are dropped
 	// pipeline optimises a CPU's code; empty for quick.
 	pipeline string
 	// sm is the compute capability that a GPU's code is for, and threads what a block
@@ -44,6 +45,9 @@ var variants = []variant{
 	{name: "hash open in place", items: 64, tight: true, bounds: true, form: abi.Hash},
 	{name: "hash fixed in place", items: 32, fixed: true, tight: true, form: abi.Hash},
 	{name: "wide open in place", items: 32, form: abi.Wide},
+	{name: "direct fixed queue", items: 32, fixed: true, bounds: true, cut: true, form: abi.Direct},
+	{name: "hash open queue", items: 64, tight: true, cut: true, form: abi.Hash},
+	{name: "wide fixed queue", items: 32, fixed: true, tight: true, cut: true, form: abi.Wide},
 }
 
 // Sizes of tables, which hold all that the tests' programs derive.
@@ -238,6 +242,7 @@ func newDriver(t testing.TB, p *harmony.Program, facts map[string]planref.Rows, 
 		Range:     d.registerRange,
 		Domains:   d.domains,
 		NoCompact: !v.compact,
+		Cut:       v.cut,
 	})
 	if err != nil {
 		t.Fatal(err)

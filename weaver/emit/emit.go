@@ -54,6 +54,9 @@ type Options struct {
 	Domains *domain.Domains
 	// NoCompact says that rows stay in place within a tile.
 	NoCompact bool
+	// Cut says that kernels whose stages drop rows are cut by a queue, whatever is
+	// expected of it; on a CPU, which is not cut otherwise, rows are to stay in place.
+	Cut bool
 }
 
 // Code is a program for a target.

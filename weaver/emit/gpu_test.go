@@ -32,6 +32,10 @@ var gpuVariants = []variant{
 	{name: "hash open", sm: 90, threads: 32, items: 4, tight: true, bounds: true, form: abi.Hash},
 	{name: "wide open", sm: 90, threads: 128, items: 4, form: abi.Wide},
 	{name: "hash fixed tight", sm: 80, threads: 32, items: 16, fixed: true, tight: true, form: abi.Hash},
+	{name: "direct fixed queue", sm: 90, threads: 256, items: 8, fixed: true, bounds: true, cut: true, form: abi.Direct},
+	{name: "hash fixed queue", sm: 80, threads: 128, items: 8, fixed: true, tight: true, cut: true, form: abi.Hash},
+	{name: "wide open queue", sm: 90, threads: 64, items: 4, tight: true, cut: true, form: abi.Wide},
+	{name: "hash open queue", sm: 90, threads: 32, items: 8, cut: true, form: abi.Hash},
 }
 
 // TestGPU runs the programs in testdata/run on a GPU in all variants, and wants

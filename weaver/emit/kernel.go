@@ -81,7 +81,12 @@ type kernel struct {
 	stages []harmony.Stage // in the order of work
 	// last has the last stage that reads a register; that of sinks is len(stages).
 	last     map[*harmony.Reg]int
-	lastLoad int // the last stage that loads from the source
+	lastLoad int            // the last stage that loads from the source
+	kept     []*harmony.Reg // those that are read behind all stages
+	// cut is the stage that has a queue before it, 0 if there is none; see queue.
+	cut int
+	// left is the share of the source's rows that is expected to come to the sinks.
+	left float64
 
 	number    value.Value   // of the tile at hand
 	parts     int           // of a tile, one after the other
@@ -93,6 +98,7 @@ type kernel struct {
 	next                    *ir.Block // where a tile or round goes on when no row is left
 	stop                    *ir.Block // leaves the function, to be called again
 	stops                   bool      // whether something goes there
+	fetched                 bool      // whether the tile's first loads and the gauges are done with
 	// end emits what becomes of the rows that are left, and gauges has the gauges
 	// that make room for it.
 	end    func() error
@@ -133,12 +139,38 @@ func (m *module) kernel(k *harmony.Kernel) error {
 	return nil
 }
 
+// cut returns the stage before which a kernel has a queue, see chooseCut, the items of a
+// thread ahead of it, and the share of the source's rows that is expected to come to the
+// kernel's sinks.
+func (m *module) cut(entry abi.Entry, k *harmony.Kernel) (at, items int, left float64) {
+	if !m.opts.Cut && (!m.opts.Target.GPU || m.opts.Fix == nil) || entry.Role != abi.Kernel {
+		return 0, 0, 1 // what is not needed is not asked: code depends on the answers
+	}
+	w := &kernel{function: m.newFunction(&entry, m.opts.Target), tile: &tile{}, k: k}
+	w.schedule()
+	for _, s := range k.Sinks {
+		for _, o := range harmony.SinkOperands(s) {
+			w.keep(o.Reg)
+		}
+	}
+	shares := m.shares(w.stages)
+	at, items = w.chooseCut(shares), filteredItems
+	if slices.ContainsFunc(w.stages[:at], isRandom) {
+		items = probedItems
+	}
+	return at, items, shares[len(w.stages)]
+}
+
 // emitEntry emits a function over the rows of a kernel's source, which go through
 // its stages. The setup says what happens to them then. A tile that needs more memory
 // than there is gets smaller.
 func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *kernel)) error {
 	target := m.opts.Target
-	if target.GPU {
+	cut, items, left := m.cut(entry, k)
+	switch {
+	case cut > 0 && target.GPU:
+		target.Items = min(target.Items, items)
+	case target.GPU:
 		target.Items = min(target.Items, fuse.SM80.Estimate(k).Items)
 		_, ofGroups := k.Source.(*harmony.GroupRows)
 		if m.opts.Fix == nil || ofGroups || entry.Role != abi.Kernel || slices.ContainsFunc(k.Stages, isExpansion) {
@@ -149,6 +181,7 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 		e := entry
 		w := &kernel{function: m.newFunction(&e, target), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: k}
 		w.schedule()
+		w.cut, w.left = cut, left
 		if target.GPU && w.findsRuns() {
 			if first && target.Threads < runThreads {
 				target.Threads = runThreads
@@ -156,12 +189,12 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 			}
 			w.registers = fewRegisters
 		}
-		if target.GPU && target.Items > fewItems && (w.spillsGroups() || w.searches() || w.holdsMuch()) {
+		if target.GPU && cut == 0 && target.Items > fewItems && (w.spillsGroups() || w.searches() || w.holdsMuch()) {
 			target.Items = fewItems
 			continue
 		}
 		w.parts = 1
-		if target.GPU && entry.Role == abi.Kernel && !slices.ContainsFunc(k.Stages, isExpansion) && w.spillsGroups() {
+		if target.GPU && cut == 0 && entry.Role == abi.Kernel && !slices.ContainsFunc(k.Stages, isExpansion) && w.spillsGroups() {
 			w.parts = groupParts
 			if w.isLeanGroup() {
 				w.registers = fewRegisters
@@ -212,10 +245,21 @@ func (w *kernel) emit() error {
 	w.prologue = w.Cur
 	at := head.NewPhi(ir.NewIncoming(w.number, w.Cur))
 	w.Cur.NewBr(head)
-	head.NewCondBr(head.NewICmp(enum.IPredSLT, at, until), body, done)
+	exit := done
+	var q *queue
+	if w.cut > 0 {
+		q = w.newQueue()
+		exit = q.leave
+	}
+	more := head.NewICmp(enum.IPredSLT, at, until)
+	head.NewCondBr(more, body, exit)
 	w.number, w.Cur = at, body
 	latch := w.next
-	if w.parts == 1 {
+	if q != nil {
+		if err := q.tiles(from, end, body, latch, done); err != nil {
+			return err
+		}
+	} else if w.parts == 1 {
 		w.begin(from, end, at)
 		if w.entry.Expansions == 0 && !w.canFetch() {
 			w.checkGauges()
@@ -229,13 +273,19 @@ func (w *kernel) emit() error {
 	}
 
 	w.place(latch)
-	w.countDropped()
+	if q == nil {
+		w.countDropped()
+	}
 	at.Incs = append(at.Incs, ir.NewIncoming(w.Cur.NewAdd(at, step), w.Cur))
 	w.Cur.NewBr(head)
 
-	w.leave(done, 0)
+	if q != nil {
+		w.leave(done, func() value.Value { return w.Cur.NewZExt(more, types.I64) })
+		return nil
+	}
+	w.leave(done, func() value.Value { return i64(0) })
 	if w.stops && w.stop != done {
-		w.leave(w.stop, 1)
+		w.leave(w.stop, func() value.Value { return i64(1) })
 	}
 	return nil
 }
@@ -354,7 +404,7 @@ func (f *function) locateState() value.Value {
 
 // leave ends the function: one thread writes the state, a CPU's function returns a
 // word.
-func (w *kernel) leave(b *ir.Block, result int64) {
+func (w *kernel) leave(b *ir.Block, result func() value.Value) {
 	w.place(b)
 	for _, flush := range w.flushes {
 		flush()
@@ -367,7 +417,7 @@ func (w *kernel) leave(b *ir.Block, result int64) {
 	}
 	if !w.target.GPU {
 		write()
-		w.Cur.NewRet(i64(result))
+		w.Cur.NewRet(result())
 		return
 	}
 	thread := w.intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", types.I32)
@@ -375,8 +425,24 @@ func (w *kernel) leave(b *ir.Block, result int64) {
 	w.Cur.NewRet(nil)
 }
 
-// checkGauges leaves the function if one of the gauges asks for it.
+// checkGauges leaves the function if one of the gauges asks for it. With a queue it looks
+// at them at the first of every queueLooks tiles: to look, all threads of a block wait for
+// each other.
 func (w *kernel) checkGauges() {
+	if w.cut == 0 || len(w.gauges) == 0 {
+		w.lookAtGauges()
+		return
+	}
+	w.entry.Queued += (queueLooks - 1) * w.target.Threads * w.target.Items
+	tiles := w.variable(types.I32, i32(0)) // since the last look
+	n := w.load(types.I32, tiles)
+	next := w.Cur.NewAnd(w.Cur.NewAdd(n, i32(1)), i32(queueLooks-1))
+	w.store(next, tiles)
+	w.when(w.Cur.NewICmp(enum.IPredEQ, n, i32(0)), w.lookAtGauges)
+}
+
+// lookAtGauges leaves the function if one of the gauges asks for it.
+func (w *kernel) lookAtGauges() {
 	for _, g := range w.gauges {
 		w.stops = true
 		room := w.room(g)
@@ -390,7 +456,7 @@ func (w *kernel) checkGauges() {
 // the gauges are looked at, so that a block waits once for both.
 func (w *kernel) canFetch() bool {
 	_, ofGroups := w.k.Source.(*harmony.GroupRows)
-	return w.target.GPU && !ofGroups && w.parts == 1 && len(w.stages) > 0 && w.inRun(w.stages[0])
+	return w.target.GPU && !ofGroups && !w.fetched && w.parts == 1 && len(w.stages) > 0 && w.inRun(w.stages[0])
 }
 
 // gauge is a gauge that a kernel looks at. Where only some forms of what it is of

@@ -26,7 +26,9 @@ type module struct {
 	functions []*function // those of the entries
 	// declared has the primitives and intrinsics that are called, by name.
 	declared map[string]*ir.Func
-	built    map[*harmony.Index]bool
+	// subsets are what subset has answered.
+	subsets map[*harmony.Relation]float64
+	built   map[*harmony.Index]bool
 }
 
 func newModule(p *harmony.Program, o Options) *module {
@@ -36,6 +38,7 @@ func newModule(p *harmony.Program, o Options) *module {
 		abi:      &abi.Module{Target: o.Target.Name, Tables: o.Domains.Tables()},
 		declared: map[string]*ir.Func{},
 		built:    map[*harmony.Index]bool{},
+		subsets:  map[*harmony.Relation]float64{},
 	}
 }
 

@@ -37,17 +37,30 @@ const (
 	copyMemory = 26 << 10
 )
 
+const (
+	// queuedMemory is what the tables may take behind a queue, which few rows come to: the
+	// rest of the memory caches what is looked up ahead of it.
+	queuedMemory = 12 << 10
+	// queuedShare is the share of a source's rows up to which those behind a queue are
+	// added to the groups of all blocks, if their own would have to be searched.
+	queuedShare = 0.02
+)
+
 // spillsGroups reports whether a GPU's block may meet groups that it has no place for.
 func (w *kernel) spillsGroups() bool {
 	for _, s := range w.k.Sinks {
-		if s, ok := s.(*harmony.Group); ok && len(s.Key) > 0 && !w.isOrdered(s.To) {
-			k := &keys{kernel: w, kinds: groupKey, name: s.To.Name, words: make([]*array, len(s.Key))}
-			if most, ok := k.numbers(); !ok || most > mostOwnBits {
-				return true
-			}
+		if s, ok := s.(*harmony.Group); ok && w.searchesGroup(s) {
+			return true
 		}
 	}
 	return false
+}
+
+// searchesGroup reports whether a GPU's block has to search for a row's group.
+func (w *kernel) searchesGroup(s *harmony.Group) bool {
+	k := &keys{kernel: w, kinds: groupKey, name: s.To.Name, words: make([]*array, len(s.Key))}
+	most, ok := k.numbers()
+	return len(s.Key) > 0 && !w.isOrdered(s.To) && (!ok || most > mostOwnBits)
 }
 
 // groupOnGPU adds the live rows to groups.
@@ -204,6 +217,9 @@ func (w *kernel) newOwn(s *harmony.Group, k *keys, accs []*accumulator) *own {
 		}
 	}
 	room := min(ownMemory/tables, mostStatic-w.shared.size-scratchReserve)
+	if w.cut > 0 {
+		room = min(room, queuedMemory)
+	}
 	o := &own{kernel: w, accs: accs, sink: s}
 	for _, v := range s.Vals {
 		o.digits = append(o.digits, w.ownDigits(v))
@@ -213,7 +229,7 @@ func (w *kernel) newOwn(s *harmony.Group, k *keys, accs []*accumulator) *own {
 	case numbered && o.layOut(min(most+copyBits, mostOwnBits), 0, min(room, copyMemory)) && most <= o.bits,
 		numbered && most <= mostOwnBits && o.layOut(most, 0, room) && most == o.bits:
 		o.fits = true
-	case !o.layOut(mostOwnBits-1, slotBits, room):
+	case w.cut > 0 && w.left < queuedShare, !o.layOut(mostOwnBits-1, slotBits, room):
 		return nil
 	}
 	w.inPrologue(func() {

@@ -55,7 +55,12 @@ func (w *kernel) schedule() {
 		w.stages = append(w.stages, s)
 	}
 	flush(func(harmony.Stage) bool { return true })
+	w.setStages(w.stages)
+}
 
+// setStages makes stages the kernel's, and finds what reads registers last.
+func (w *kernel) setStages(stages []harmony.Stage) {
+	w.stages = stages
 	w.last = map[*harmony.Reg]int{}
 	w.lastLoad = -1
 	for i, s := range w.stages {
@@ -86,6 +91,7 @@ func loadsFirst(stages []harmony.Stage) []harmony.Stage {
 func (w *kernel) keep(r *harmony.Reg) {
 	if r != nil {
 		w.last[r] = len(w.stages)
+		w.kept = append(w.kept, r)
 	}
 }
 

@@ -235,6 +235,47 @@ RF_KERNEL compact_scatter(const Arguments &a) {
   }
 }
 
+// in, n, limit, out, cursor, by warps: the words below limit, in any order, by their rows in
+// a queue
+RF_KERNEL queue_scatter(const Arguments &a) {
+  enum { BATCH = 2, MOST = THREADS * (ITEMS + BATCH) };
+  RF_SHARED(rows_of_all, 4 * MOST);
+  RF_SHARED(counts, 12);
+  int32_t mates = number(a, 5) ? target::WARP : THREADS, count = 0, turn = 0;
+  uint32_t *queue = (uint32_t *)rows_of_all;
+  if (mates != THREADS)
+    queue += target::thread() / target::WARP * (MOST / (THREADS / target::WARP));
+  if (target::thread() < 3)
+    ((uint32_t *)counts)[target::thread()] = 0;
+  target::barrier();
+  auto drain = [&](int32_t least) {
+    if (count < least)
+      return;
+    for (; count >= least; count = count > mates * BATCH ? count - mates * BATCH : 0) {
+      int64_t rows[BATCH];
+      uint8_t live[BATCH];
+      rf_queue_take(rows, live, queue, count, mates, BATCH);
+      for (int32_t i = 0; i < BATCH; i++)
+        if (live[i])
+          pointer<int64_t>(a, 3)[target::add(pointer<uint64_t>(a, 4), (uint64_t)1)] = pointer<int64_t>(a, 0)[rows[i]];
+    }
+    rf_queue_meet(mates);
+  };
+  RF_TILES(number(a, 1)) {
+    int64_t words[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    load_tile(words, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      live[i] = live[i] && words[i] < number(a, 2);
+    count = rf_queue_push(queue, (uint32_t *)counts, turn, count, live, start, mates, THREADS, ITEMS);
+    turn = turn == 2 ? 0 : turn + 1;
+    drain(mates * BATCH);
+  }
+  drain(1);
+}
+
 // counts, n, out rows, out nths, cursor
 RF_KERNEL expand_tile(const Arguments &a) {
   RF_SHARED(ends, 8 * (THREADS * ITEMS + 1));
@@ -1010,7 +1051,7 @@ RF_KERNEL string_match(const Arguments &a) {
 
 #define RF_EACH_KERNEL(F)                                                                                              \
   F(tile_load) F(tile_store) F(tile_gather) F(sum_w1) F(sum_w2) F(sum_w4) F(sum_w8) F(scan_block) F(reduce_block)      \
-  F(compact_ordered) F(compact_scatter) F(expand_tile) F(set64_insert) F(set64_contains) F(set64_insert_each)          \
+  F(compact_ordered) F(compact_scatter) F(queue_scatter) F(expand_tile) F(set64_insert) F(set64_contains) F(set64_insert_each)          \
   F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(map_insert) F(map_find) F(tile_pack)           \
   F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find) F(multi_find)               \
   F(group_cells) F(own_cells) F(private_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers) F(group_global) F(group_block)           \
