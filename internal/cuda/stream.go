@@ -43,11 +43,12 @@ func query[H ~uintptr](o *object[H], name string, ask func(H) Code) (done bool, 
 }
 
 // How wait asks: all the time at first, because a loop's check of its counters ends
-// within that time; then with naps of a fixed share of the time waited so far.
+// within that time, and so do most queries; then with naps of a fixed share of the time
+// waited so far, to which the system adds some 50 microseconds.
 // RATIONALE.md says why the driver's own waits do not serve.
 const (
-	pollFor   = 200 * time.Microsecond
-	napShare  = 16
+	pollFor   = 4 * time.Millisecond
+	napShare  = 64
 	napAtMost = time.Millisecond
 )
 

@@ -55,8 +55,8 @@ func (o *object) query(name string, ask func() error) (done bool, err error) {
 // How wait asks, as package cuda does: all the time at first, then with naps of a
 // share of the time waited so far.
 const (
-	pollFor   = 200 * time.Microsecond
-	napShare  = 16
+	pollFor   = 4 * time.Millisecond
+	napShare  = 64
 	napAtMost = time.Millisecond
 )
 
