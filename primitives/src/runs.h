@@ -131,12 +131,14 @@ RF_HELPER void number(Chunk *chunks, int32_t count, Tile *tile, uint64_t *table,
       last = target::from_lane(mine.last, latest(lanes));
     }
   }
-  if (lane == 0) {
-    tile->runs = runs;
-    tile->list = list(cursor, mask, runs);
-  }
+  // The answers of both atomics are under way together.
+  int64_t from = lane == 0 ? list(cursor, mask, runs) : 0;
   if (lane < 2 && (uint32_t)lane < runs)
     tile->slots[lane] = enter(table, mask, lane == 0 ? first : last);
+  if (lane == 0) {
+    tile->runs = runs;
+    tile->list = from;
+  }
 }
 
 // of_block is rf_block_runs for threads. Keys are of type K.

@@ -1,5 +1,7 @@
 package gpu
 
+import "fmt"
+
 // Groups of form Ordered are a list, which tiles append to in any order, behind a hash
 // table of the groups that are not all of one tile: at most two for each tile.
 
@@ -21,9 +23,13 @@ func (g *groups) growList(had, need, want int64) error {
 		g.mask = uint64(slotsFor(g.borders) - 1)
 	}
 	borders, room := int64(g.mask+1), g.room()
+	if borders+need > maxRows {
+		return fmt.Errorf("%s has more than 4 billion groups, which is not supported", g.what)
+	}
 	if !first {
 		want = max(want, min(growth(g.slots*g.slotBytes())*room, g.keys()))
 	}
+	want = min(want, maxRows-borders)
 	for want > need && (borders+want)*g.slotBytes() > g.run.engine.mem.room()/2 {
 		want = max(need, want/2)
 	}

@@ -52,6 +52,12 @@
 // asking. A tile has four parts there, one after the other, so that a block looks
 // at the gauges seldom.
 //
+// Rows that come in the order of their keys need no table (primitives/src/runs.h): a block
+// adds up the runs of equal keys of a tile in registers and appends them to a list. Only the
+// first and the last run of a tile, which others may go on with, are looked for by key.
+// Tiles are taken in any order, and none waits for another one, as a scan of all tiles would
+// have it.
+//
 // # Keys
 //
 // What looks for a key in a table without a hash works on 32 bits where the bounds of
