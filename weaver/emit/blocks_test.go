@@ -25,14 +25,7 @@ import (
 // fibers (primitives/src/test/emulated.h), and wants harmonyref's answer. Each program is
 // run in one of TestGPU's variants with queues.
 func TestBlocks(t *testing.T) {
-	runtime := blocksRuntime(t)
-	var queues []variant
-	for _, v := range gpuVariants {
-		if v.cut {
-			queues = append(queues, v)
-		}
-	}
-	n := 0
+	runtime, queues, n := blocksRuntime(t), variantsWithQueues(), 0
 	datadriven.Walk(t, "testdata/run", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			p, err := harmony.Parse("test.harmony", d.Input)
@@ -52,17 +45,44 @@ func TestBlocks(t *testing.T) {
 			n++
 			v := queues[n%len(queues)]
 			t.Run(fmt.Sprintf("%s, %s", d.Pos, v.name), func(t *testing.T) {
-				b := &blocks{runtime: runtime, order: uint64(n), arena: &arena{data: make([]byte, 64<<20)}}
-				var unsupported *UnsupportedError
-				if _, err := Program(p, Options{Target: b.target(v)}); errors.As(err, &unsupported) {
-					t.Skip(err)
-				}
-				checkRun(t, p, facts, v, b, want, wantErr, drops)
-				b.arena.check(t)
+				c := &programCase{program: p, facts: facts, want: want, wantErr: wantErr, drops: drops}
+				c.runInBlocks(t, v, &blocks{runtime: runtime, order: uint64(n)})
 			})
 			return d.Expected
 		})
 	})
+}
+
+// TestBlockPrograms runs the cases of TestPrograms likewise.
+func TestBlockPrograms(t *testing.T) {
+	if !*every {
+		t.Skip("only with -every")
+	}
+	runtime, queues := blocksRuntime(t), variantsWithQueues()
+	for i, c := range programCases(t) {
+		v := queues[i%len(queues)]
+		t.Run(c.name+", "+v.name, func(t *testing.T) { c.runInBlocks(t, v, &blocks{runtime: runtime, order: uint64(i)}) })
+	}
+}
+
+func variantsWithQueues() (out []variant) {
+	for _, v := range gpuVariants {
+		if v.cut {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// runInBlocks runs a case, unless it needs the host, and looks for stores that miss.
+func (c *programCase) runInBlocks(t *testing.T, v variant, b *blocks) {
+	var unsupported *UnsupportedError
+	if _, err := Program(c.program, Options{Target: b.target(v)}); errors.As(err, &unsupported) {
+		t.Skip(err)
+	}
+	b.arena = &arena{data: make([]byte, 64<<20)}
+	c.run(t, v, b)
+	b.arena.check(t)
 }
 
 // blockRows are so many that a block has several tiles, of which few fill a queue.

@@ -121,9 +121,10 @@ func (w *kernel) layPrivate(s *harmony.Group, threads int) *privateCells {
 }
 
 // choosePrivate decides whether each thread has cells of its own for the groups that a
-// kernel adds to; nil if not.
+// kernel adds to; nil if not. Few rows come through a queue: for those the memory does more
+// as a cache.
 func (w *kernel) choosePrivate(s *harmony.Group) *privateCells {
-	if len(w.k.Sinks) != 1 {
+	if len(w.k.Sinks) != 1 || w.cut > 0 {
 		return nil
 	}
 	enough := enoughThreads
