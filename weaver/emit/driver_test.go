@@ -55,6 +55,7 @@ const (
 	mostRows   = 1 << 16
 	mostGroups = 1 << 12
 	mostBits   = 18 // of keys of form Direct
+	mostBorder = 64 // groups of form Ordered that are before the list
 )
 
 // memory keeps what code has addresses of.
@@ -131,6 +132,8 @@ func chooseKeys(in []interval.Interval, form abi.Form) keyFields {
 	switch {
 	case l.Words > 1:
 		k.form, k.fields = abi.Wide, make([]interval.Field, len(in))
+	case form == abi.Ordered: // as groups alone may be
+		k.form = abi.Hash
 	case form == abi.Wide && len(in) < 2:
 		k.form = abi.Hash
 	case form == abi.Direct && k.bits > mostBits:
@@ -347,6 +350,8 @@ func (d *driver) layOut(facts map[string]planref.Rows) {
 			k.form = abi.None
 		case k.form == abi.Direct && k.bits > 8:
 			k.form = abi.Hash
+		case d.v.form == abi.Ordered:
+			k.form = abi.Ordered
 		}
 		d.groups[g] = &groupsData{decl: g, keys: k}
 		d.clearGroups(d.groups[g])
@@ -400,6 +405,12 @@ func (d *driver) clearGroups(g *groupsData) {
 		g.wide = newWide(m, len(g.decl.Keys), mostGroups)
 		g.table, g.gauge, g.size = g.wide.slots, g.wide.gauge, mostGroups-1
 		g.slots = mostGroups
+	case abi.Ordered:
+		g.table = alloc[uint64](m, mostRows)
+		g.slots, g.size = mostRows, mostBorder-1
+		for i := range mostBorder {
+			g.table[i] = math.MaxUint64
+		}
 	}
 	g.gauge[1] = math.MaxInt64
 	g.cells = nil
@@ -408,6 +419,9 @@ func (d *driver) clearGroups(g *groupsData) {
 		words := alloc[int64](m, cell.Words*g.slots)
 		for i := range words {
 			words[i] = cell.Initial
+			if g.keys.form == abi.Ordered && i >= cell.Words*mostBorder {
+				words[i] = 0x5555555555 // nobody clears them
+			}
 		}
 		g.cells = append(g.cells, words)
 	}
@@ -646,8 +660,11 @@ func (d *driver) runKernel(k *harmony.Kernel) error {
 		from, until = d.rowsOf(d.rels[s.Rel], s.Version)
 	case *harmony.GroupRows:
 		until = d.groups[s.Groups].slots
-		if d.groups[s.Groups].keys.form == abi.Wide {
+		switch d.groups[s.Groups].keys.form {
+		case abi.Wide:
 			until = int(d.groups[s.Groups].gauge[0])
+		case abi.Ordered:
+			until = mostBorder + int(d.groups[s.Groups].gauge[0])
 		}
 	case *harmony.Values:
 		until = len(s.Rows)

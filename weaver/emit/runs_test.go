@@ -1,18 +1,23 @@
 package emit
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/harmonyref"
+	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/ptxas"
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // runsProgram groups what a filter leaves by a column, and reads the groups.
 const runsProgram = `
 relation item(k: int, n: int; v: int) table "item" stored [0, 1, 2]
-relation t1(k: int, s: int, m: decimal[18,6], a: int, z: int, c: int) temp
+relation out(k: int, s: int, m: decimal[18,6], a: int, z: int, c: int) derived output
 groups g0(k: int; s: int = total(int), m: decimal[18,6] = avg(int), a: int = min(int), z: int = max(int), c: int = count())
 block b0:
   run k0
@@ -30,7 +35,8 @@ block b0:
     v3: int = load z
     v4: int = load c
     v5: decimal[18,6] = load m
-    store t1(v0, v1, v5, v2, v3, v4)
+    insert out(v0, v1, v5, v2, v3, v4)
+  merge out
   halt
 `
 
@@ -97,5 +103,46 @@ func TestRunsOnGPU(t *testing.T) {
 	}
 	if shuffles[true] == 0 || 2*shuffles[true] > shuffles[false]+10 {
 		t.Errorf("%d shuffles of 32-bit words, %d of others", shuffles[true], shuffles[false])
+	}
+}
+
+// TestRunsInBlocks runs the program in blocks whose threads are fibers, over runs within
+// chunks, tiles and across them, rows of which all, some or hardly any are live.
+func TestRunsInBlocks(t *testing.T) {
+	runtime := blocksRuntime(t)
+	p, err := harmony.Parse("runs.harmony", runsProgram)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, c := range []struct {
+		rows, length int
+		least, most  int64 // of v; those above 3 are live
+		tight        bool
+	}{
+		{9000, 1, 4, 100, false},
+		{9000, 4, -50, 1000, true},
+		{9000, 100, 0, 1 << 40, false},
+		{9000, 5000, -100, 30, true},
+		{9000, 3, -10000, 5, false},
+		{9000, 7, -5, 3, false},
+	} {
+		t.Run(fmt.Sprintf("runs of %d", c.length), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(uint64(n), 9))
+			var rows planref.Rows
+			key := int64(-20)
+			for i := range c.rows {
+				if rng.IntN(c.length) == 0 {
+					key += 1 + rng.Int64N(1000)
+				}
+				word := func(v int64) scalar.Value { return scalar.OfInt(scalar.IntType, v) }
+				rows = append(rows, []scalar.Value{word(key), word(int64(i)), word(c.least + rng.Int64N(c.most-c.least+1))})
+			}
+			facts := map[string]planref.Rows{"item": rows}
+			want, wantErr := harmonyref.Run(p, facts, harmonyref.Options{})
+			v := variant{name: "ordered", sm: 90, threads: 512, items: 8, fixed: true, bounds: true, tight: c.tight, form: abi.Ordered}
+			b := &blocks{runtime: runtime, order: uint64(n), arena: &arena{data: make([]byte, 64<<20)}}
+			checkRun(t, p, facts, v, b, want, wantErr, countDrops(p))
+			b.arena.check(t)
+		})
 	}
 }
