@@ -250,25 +250,12 @@ RF_PRIMITIVE int32_t rf_tile_row(int32_t item, int32_t threads) { return tile::r
 // rf_tile_live marks the items whose row is one of the tile's rows from the given
 // first one to the one before the last, rows.
 //
-// Cost: one integer operation an item; two comparisons where the tile is not whole
+// Cost: an addition and a comparison an item
 RF_PRIMITIVE void rf_tile_live(uint8_t *live, int32_t first, int32_t rows, int32_t threads, int32_t items) {
-  if (threads == 1) {
-    for (int32_t i = 0; i < items; i++)
-      live[i] = i >= first && i < rows;
-    return;
-  }
-  uint32_t mask = ~0u;
-  if (first > 0 || rows < threads * items) {
-    mask = 0;
-    RF_UNROLL
-    for (int32_t i = 0; i < items; i++) {
-      int32_t r = tile::row(i, threads);
-      mask |= (uint32_t)(r >= first && r < rows) << i;
-    }
-  }
+  uint32_t count = rows > first ? (uint32_t)rows - (uint32_t)first : 0;
   RF_UNROLL
   for (int32_t i = 0; i < items; i++)
-    live[i] = mask >> i & 1;
+    live[i] = (uint32_t)tile::row(i, threads) - (uint32_t)first < count;
 }
 
 // rf_tile_load reads rows start to start + rows of a column into items, rows at
