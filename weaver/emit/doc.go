@@ -50,7 +50,9 @@
 // others; they are added to those of all blocks when the block leaves. Rows that find no
 // place go to the groups of all blocks at once, and a warp of which most rows do stops
 // asking. A tile has four parts there, one after the other, so that a block looks
-// at the gauges seldom.
+// at the gauges seldom. Of a few groups with small numbers each thread has cells of its
+// own in shared memory, as many as leave room for enough threads: they take no atomics.
+// Accumulators of one operand share its sum, and all that count share a number of rows.
 //
 // Rows that come in the order of their keys need no table (primitives/src/runs.h): a block
 // adds up the runs of equal keys of a tile in registers and appends them to a list. Only the

@@ -464,6 +464,9 @@ func (d *driver) fix(entry string, p abi.Param) (int64, bool) {
 	case abi.IndexSize:
 		x := d.indexes[d.find(p.Var).(*harmony.Index)]
 		return 1 << x.keys.bits, x.keys.form == abi.Direct
+	case abi.GroupSize:
+		g := d.groups[d.find(p.Var).(*harmony.Groups)]
+		return 1 << g.keys.bits, g.keys.form == abi.Direct
 	}
 	return 0, false
 }

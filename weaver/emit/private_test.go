@@ -2,13 +2,17 @@ package emit
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/harmonyref"
+	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/ptxas"
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // TestPrivateCells says for which groups the threads of a GPU's block have cells of their
@@ -127,4 +131,116 @@ func TestPrivateCells(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPrivateBlocks adds rows to the cells of threads in emulated blocks, of groups some of
+// which have no rows, and wants harmonyref's answer.
+func TestPrivateBlocks(t *testing.T) {
+	runtime := blocksRuntime(t)
+	const text = `
+relation r(k: int, a: int, b: int, c: int) input "r"
+relation d(k: int) input "d"
+relation s(k: int, n: int, ta: int, tb: int, tc: int, lo: int, hi: int) derived output
+relation u(k: int, ta: int) derived output
+relation v(k: int, ta: int) derived output
+index e exists d(k)
+groups g(x: int; n: int = count(), ta: int = total(int), tb: int = total(int), tc: int = total(int), lo: int = min(int), hi: int = max(int))
+groups h(x: int; ta: int = total(int))
+groups i(x: int; ta: int = total(int))
+block b0:
+  build e
+  run k0
+    rows r
+    v0: int = load k
+    v1: int = load a
+    v2: int = load b
+    v3: int = load c
+    v4: boolean = map gt(v3, 20)
+    filter v4
+    group g [v0] count(), total(v1), total(v2), total(v3), min(v2), max(v1)
+  run k1
+    rows r
+    v0: int = load k
+    v1: int = load a
+    group h [v0] total(v1)
+  run k2
+    rows r
+    v0: int = load k
+    v1: int = load a
+    probe exists e(v0)
+    group i [v0] total(v1)
+  run k3
+    groups g
+    v0: int = load x
+    v1: int = load n
+    v2: int = load ta
+    v3: int = load tb
+    v4: int = load tc
+    v5: int = load lo
+    v6: int = load hi
+    insert s(v0, v1, v2, v3, v4, v5, v6)
+  run k4
+    groups h
+    v0: int = load x
+    v1: int = load ta
+    insert u(v0, v1)
+  run k5
+    groups i
+    v0: int = load x
+    v1: int = load ta
+    insert v(v0, v1)
+  merge s
+  merge u
+  merge v
+  halt
+`
+	for n, v := range []struct {
+		variant
+		private int // kernels whose threads have cells of their own
+	}{
+		{variant{name: "256 threads", sm: 90, threads: 256, items: 8}, 3},
+		{variant{name: "little shared memory", sm: 80, threads: 64, items: 16}, 1},
+		{variant{name: "with queues", sm: 90, threads: 128, items: 4, cut: true}, 3},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			v.fixed, v.bounds, v.form = true, true, abi.Direct
+			p, err := harmony.Parse("test", text)
+			if err == nil {
+				err = harmony.Verify(p)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := rand.New(rand.NewPCG(uint64(n), 1))
+			facts := map[string]planref.Rows{}
+			word := func(i int64) scalar.Value { return scalar.OfInt(scalar.IntType, i) }
+			for range 3000 {
+				k := r.Int64N(5)
+				if k == 3 {
+					k = 5
+				}
+				facts["r"] = append(facts["r"], []scalar.Value{word(k), word(1 + r.Int64N(1e7)), word(r.Int64N(1<<35) - 1<<34), word(r.Int64N(60))})
+			}
+			facts["d"] = planref.Rows{{word(1)}, {word(2)}, {word(3)}}
+			drops := countDrops(p)
+			want, wantErr := harmonyref.Run(p, facts, harmonyref.Options{Observe: drops.observer()})
+			b := &readBlocks{blocks: &blocks{runtime: runtime, order: uint64(n), arena: &arena{data: make([]byte, 64<<20)}}}
+			checkRun(t, p, facts, v.variant, b, want, wantErr, drops)
+			b.arena.check(t)
+			if n := strings.Count(b.ir, "call void @rf_private_settle("); n != v.private {
+				t.Errorf("%d kernels have cells of each thread's own, want %d", n, v.private)
+			}
+		})
+	}
+}
+
+// readBlocks are blocks whose code is looked at.
+type readBlocks struct {
+	*blocks
+	ir string
+}
+
+func (b *readBlocks) load(t testing.TB, c *Code, v variant) {
+	b.ir = c.IR
+	b.blocks.load(t, c, v)
 }
