@@ -200,7 +200,7 @@ block b0:
 	}{
 		{variant{name: "256 threads", sm: 90, threads: 256, items: 8}, 3},
 		{variant{name: "little shared memory", sm: 80, threads: 64, items: 16}, 1},
-		{variant{name: "with queues", sm: 90, threads: 128, items: 4, cut: true}, 3},
+		{variant{name: "with queues", sm: 90, threads: 128, items: 4, cut: true}, 1},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			v.fixed, v.bounds, v.form = true, true, abi.Direct
