@@ -5,7 +5,8 @@
 #define RF_GLOBAL extern "C" __attribute__((global))
 #define RF_WITH(name, threads, items)                                                                                  \
   RF_GLOBAL void __attribute__((launch_bounds(threads))) name##_##threads(Arguments a) { name<threads, items>(a); }
-#define RF_WITH_EACH(name)                                                                                             \
-  RF_WITH(name, 32, 16) RF_WITH(name, 64, 16) RF_WITH(name, 128, 16) RF_WITH(name, 256, 16) RF_WITH(name, 1024, 4)
+#define RF_WITH_FEW(name) RF_WITH(name, 32, 16) RF_WITH(name, 64, 16) RF_WITH(name, 128, 16) RF_WITH(name, 256, 16)
+#define RF_WITH_EACH(name) RF_WITH_FEW(name) RF_WITH(name, 1024, 4)
 
 RF_EACH_KERNEL(RF_WITH_EACH)
+RF_EACH_NARROW_KERNEL(RF_WITH_FEW)

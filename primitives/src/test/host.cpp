@@ -28,7 +28,7 @@ const Entry entries[] = {
 #else
 #define RF_ENTRIES(name) RF_ENTRY(name, 1, 1024)
 #endif
-    RF_EACH_KERNEL(RF_ENTRIES)};
+    RF_EACH_KERNEL(RF_ENTRIES) RF_EACH_NARROW_KERNEL(RF_ENTRIES)};
 
 } // namespace
 

@@ -3,7 +3,7 @@
 //
 // A kernel takes arguments of 64 bits each, a pointer or a number, works through
 // its tiles from the block's index on, and is a template over the threads and
-// items of a tile. RF_EACH_KERNEL lists them.
+// items of a tile. RF_EACH_KERNEL and RF_EACH_NARROW_KERNEL list them.
 
 #pragma once
 
@@ -1051,9 +1051,12 @@ RF_KERNEL string_match(const Arguments &a) {
 
 #define RF_EACH_KERNEL(F)                                                                                              \
   F(tile_load) F(tile_store) F(tile_gather) F(sum_w1) F(sum_w2) F(sum_w4) F(sum_w8) F(scan_block) F(reduce_block)      \
-  F(compact_ordered) F(compact_scatter) F(queue_scatter) F(expand_tile) F(set64_insert) F(set64_contains) F(set64_insert_each)          \
-  F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(map_insert) F(map_find) F(tile_pack)           \
-  F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find) F(multi_find)               \
-  F(group_cells) F(own_cells) F(private_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers) F(group_global) F(group_block)           \
-  F(search_sorted) F(merge_block) F(segment_block) F(runs_block) F(radix_histogram) F(radix_scatter) F(date_parts) F(int128_parts)   \
-  F(string_match)
+  F(compact_ordered) F(compact_scatter) F(queue_scatter) F(expand_tile) F(set64_insert) F(set64_contains)              \
+  F(set64_insert_each) F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(map_insert) F(map_find)   \
+  F(tile_pack) F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find)                \
+  F(multi_find) F(group_cells) F(own_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers)               \
+  F(group_global) F(group_block) F(search_sorted) F(merge_block) F(segment_block) F(runs_block) F(radix_histogram)     \
+  F(radix_scatter) F(date_parts) F(int128_parts) F(string_match)
+
+// Kernels for blocks of 256 threads at most, as a thread takes much shared memory.
+#define RF_EACH_NARROW_KERNEL(F) F(private_cells)
