@@ -45,13 +45,9 @@ func pasts(e *Engine) (all []*past) {
 	return all
 }
 
-// TestRecall has runs that follow others over the same facts wait once, for the results,
-// whatever loops they have and however little memory tables begin with.
-func TestRecall(t *testing.T) {
-	for _, c := range []struct {
-		name, text string
-		facts      oracle.Facts
-	}{
+// repeated are programs whose runs repeat earlier ones: loops and sorts are among them.
+func repeated() []repeatedProgram {
+	return []repeatedProgram{
 		{"a closure", enginetest.Closure, enginetest.Line(40)},
 		{"a closure of few that spread", spread, apart(20)},
 		{"joins", joined, joinedFacts(300)},
@@ -59,7 +55,18 @@ func TestRecall(t *testing.T) {
 		{"numbers in groups", orderedFacts + orders[7].text, tuplesOf(90)},
 		{"the first of groups", orderedFacts + orders[9].text, tuplesOf(90)},
 		{"a key", orderedFacts + orders[10].text, tuplesOf(90)},
-	} {
+	}
+}
+
+type repeatedProgram struct {
+	name, text string
+	facts      oracle.Facts
+}
+
+// TestRecall has runs that follow others over the same facts wait once, for the results,
+// whatever loops they have and however little memory tables begin with.
+func TestRecall(t *testing.T) {
+	for _, c := range repeated() {
 		for _, small := range []bool{false, true} {
 			plan, db := enginetest.Stored(t, c.text, c.facts)
 			e, d := card{small: small, Options: emulated.Options{Seed: 4}}.open(t)

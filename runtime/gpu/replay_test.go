@@ -79,18 +79,7 @@ func inOrder(t *testing.T, v *queryplan.Var, rel *store.Relation) {
 // TestReplay has runs that follow two others over the same facts be graphs, loops and
 // sorts among them.
 func TestReplay(t *testing.T) {
-	for _, c := range []struct {
-		name, text string
-		facts      oracle.Facts
-	}{
-		{"a closure", enginetest.Closure, enginetest.Line(40)},
-		{"a closure of few that spread", spread, apart(20)},
-		{"joins", joined, joinedFacts(300)},
-		{"the first", orderedFacts + orders[0].text, tuplesOf(90)},
-		{"numbers in groups", orderedFacts + orders[7].text, tuplesOf(90)},
-		{"the first of groups", orderedFacts + orders[9].text, tuplesOf(90)},
-		{"a key", orderedFacts + orders[10].text, tuplesOf(90)},
-	} {
+	for _, c := range repeated() {
 		for _, small := range []bool{false, true} {
 			plan, db := enginetest.Stored(t, c.text, c.facts)
 			e, d := card{small: small, Options: emulated.Options{Seed: 4}}.open(t)
