@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"flag"
+	goruntime "runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/lower"
@@ -61,6 +63,16 @@ func (c card) compile(p *harmony.Program, k woven.Knowledge) (*Code, error) {
 	return &Code{Module: code.Module, PTX: emulated.Image(code.Module, code.IR)}, nil
 }
 
+// settled returns what an engine holds while no run is at work: the collector may be
+// giving back what facts have left on the device.
+func settled(e *Engine) Use {
+	use := e.Use()
+	for began := time.Now(); use.Held != use.Resident && time.Since(began) < time.Second; use = e.Use() {
+		goruntime.Gosched()
+	}
+	return use
+}
+
 // open makes an engine that is closed at the end of the test, when nothing may have
 // leaked and no rule of the driver may have been broken.
 func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
@@ -85,7 +97,7 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 		e.sizes = sizes{policy: layout.Policy{Groups: 4, Ordered: true, Bitmap: 16, FixedSets: true, Shared: true}, rows: 8, expect: 8, output: 8, order: 2, ranked: 16}
 	}
 	t.Cleanup(func() {
-		if use := e.Use(); use.Held != use.Resident {
+		if use := settled(e); use.Held != use.Resident {
 			t.Errorf("no run is at work, and the engine holds %+v", use)
 		}
 		if err := e.Close(); err != nil {

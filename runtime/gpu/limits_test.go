@@ -315,7 +315,7 @@ func TestResidents(t *testing.T) {
 	for _, db := range dbs {
 		e.Forget(db)
 	}
-	if use := e.Use(); use.Resident != 0 || use.Held != 0 {
+	if use := settled(e); use.Resident != 0 || use.Held != 0 {
 		t.Errorf("facts are forgotten, and the engine holds %+v", use)
 	}
 }
@@ -487,7 +487,7 @@ func TestIndexesStay(t *testing.T) {
 		check(t, "another program", e, other, db)
 		check(t, "again", e, plan, db)
 		e.Forget(db)
-		if use := e.Use(); use.Resident != 0 || use.Held != 0 || len(e.resident.indexes) != 0 {
+		if use := settled(e); use.Resident != 0 || use.Held != 0 || len(e.resident.indexes) != 0 {
 			t.Errorf("facts are forgotten, and the engine holds %+v", use)
 		}
 	}

@@ -87,11 +87,11 @@ func TestReplay(t *testing.T) {
 			if n := nodes(t, e, plan, db, 4); n == 0 {
 				t.Errorf("%s: the sixth run is no graph", c.name)
 			}
-			if use := e.Use(); use.Held != use.Resident || len(e.replays.all) != 1 {
+			if use := settled(e); use.Held != use.Resident || len(e.replays.all) != 1 {
 				t.Errorf("%s: the engine holds %+v, and %d replays", c.name, use, len(e.replays.all))
 			}
 			e.Forget(db)
-			if use := e.Use(); use.Held != 0 || len(e.replays.all) != 0 {
+			if use := settled(e); use.Held != 0 || len(e.replays.all) != 0 {
 				t.Errorf("%s: facts are forgotten, and the engine holds %+v, and %d replays", c.name, use, len(e.replays.all))
 			}
 			if n := nodes(t, e, plan, db, 4); n == 0 {
@@ -199,7 +199,7 @@ func TestReplaysAtATime(t *testing.T) {
 		t.Error("no graphs")
 	}
 	e.Forget(db)
-	if use := e.Use(); use.Held != 0 {
+	if use := settled(e); use.Held != 0 {
 		t.Errorf("the engine holds %+v", use)
 	}
 }
