@@ -104,7 +104,6 @@ type bench struct {
 	out      string // the folder of --out, or ""
 	python   string
 	against  []string
-	files    bool // DuckDB is a peer and reads the files in each query
 	shared   bool // the facts of all queries are loaded at once
 	passes   bool // --each-pass-off
 	compile  redfox.Options
@@ -211,6 +210,9 @@ const (
 	againstPublished = "published"
 )
 
+// isAgainst reports whether a peer is asked for.
+func (b *bench) isAgainst(peer string) bool { return slices.Contains(b.against, peer) }
+
 // checkAgainst checks the peers that are asked for.
 func (b *bench) checkAgainst(c *cli.Context) error {
 	for _, name := range splitList(c.StringSlice("against")) {
@@ -222,14 +224,12 @@ func (b *bench) checkAgainst(c *cli.Context) error {
 	if b.passes && len(b.against) > 0 {
 		return &usageError{message: "--each-pass-off compares redfox with itself", help: "leave --against out"}
 	}
-	loaded, files := slices.Contains(b.against, againstDuckDB), slices.Contains(b.against, againstFiles)
-	switch {
+	switch loaded, files := b.isAgainst(againstDuckDB), b.isAgainst(againstFiles); {
 	case loaded && files:
 		return &usageError{message: "--against names DuckDB twice", help: "write duckdb or duckdb-files"}
 	case !loaded && !files:
 		return nil
 	}
-	b.files = files
 	for _, q := range b.queries {
 		if q.SQL == "" {
 			return &redfox.EnvironmentError{Message: fmt.Sprintf("there is no SQL for %s, which DuckDB could run", q.Name),

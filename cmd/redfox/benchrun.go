@@ -27,7 +27,7 @@ func (b *bench) do(ctx context.Context) (err error) {
 	if err := b.begin(); err != nil {
 		return err
 	}
-	if b.files || slices.Contains(b.against, againstDuckDB) {
+	if b.isAgainst(againstDuckDB) || b.isAgainst(againstFiles) {
 		if b.peer, err = b.startPeer(ctx); err != nil {
 			return err
 		}
@@ -135,7 +135,11 @@ func (b *bench) begin() error {
 
 // startPeer starts DuckDB and loads the tables that the queries read.
 func (b *bench) startPeer(ctx context.Context) (*suite.DuckDB, error) {
-	if !b.files {
+	files := b.isAgainst(againstFiles)
+	how := "in the same run"
+	if files {
+		how = "a run of each query, from the files"
+	} else {
 		b.progress.show("loading DuckDB's tables")
 	}
 	peer, err := suite.StartDuckDB(ctx, b.python, b.threads)
@@ -145,7 +149,7 @@ func (b *bench) startPeer(ctx context.Context) (*suite.DuckDB, error) {
 	tables, err := b.tables(ctx)
 	switch {
 	case err != nil:
-	case b.files:
+	case files:
 		err = peer.Name(b.dir, tables...)
 	default:
 		_, err = peer.Load(b.dir, tables...)
@@ -153,17 +157,13 @@ func (b *bench) startPeer(ctx context.Context) (*suite.DuckDB, error) {
 	if err != nil {
 		return nil, errors.Join(err, peer.Close())
 	}
-	how := "in the same run"
-	if b.files {
-		how = "a run of each query, from the files"
-	}
 	b.report.Peers = append(b.report.Peers, suite.Peer{Name: "DuckDB", Source: fmt.Sprintf("DuckDB %s, %s, %s", peer.Version, count(int64(b.threads), "thread"), how)})
 	return peer, nil
 }
 
 // published adds the figures that others have published for the scale factor of the data.
 func (b *bench) published() error {
-	if !slices.Contains(b.against, againstPublished) {
+	if !b.isAgainst(againstPublished) {
 		return nil
 	}
 	list := suite.PublishedFor(b.suite.Name, b.report.Scale)
@@ -264,7 +264,7 @@ func (b *bench) measure(ctx context.Context, q suite.Query) (*suite.Measurement,
 	var want *suite.Answer
 	if b.peer != nil {
 		runs := b.runs
-		if b.files {
+		if b.isAgainst(againstFiles) {
 			runs = 0
 		}
 		took, answer, err := b.peer.Query(q.SQL, runs, hotLimit)
@@ -283,7 +283,7 @@ func (b *bench) measure(ctx context.Context, q suite.Query) (*suite.Measurement,
 
 // publishedTimes returns what others have published of a query, if that is asked for.
 func (b *bench) publishedTimes(q suite.Query) []suite.PeerTimes {
-	if !slices.Contains(b.against, againstPublished) {
+	if !b.isAgainst(againstPublished) {
 		return nil
 	}
 	var out []suite.PeerTimes
