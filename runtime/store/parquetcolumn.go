@@ -206,30 +206,46 @@ func readBatches[T any](ctx context.Context, r *columnReader, read func(int64, [
 		dst := r.grow(int(rows))
 		if n == int(rows) {
 			convert(r, dst, values[:n], r.part.rows)
+			r.last = dst[n-1]
 		} else {
 			at := 0
-			for i := 0; i < int(rows); {
-				j := i
-				for j < int(rows) && levels[j] == optional {
-					j++
-				}
-				if at+j-i > n {
+			err := readPresent(r, dst, levels, optional, func(dst []int64, row int) error {
+				if at+len(dst) > n {
 					return fmt.Errorf("the Parquet file is damaged: fewer values than definition levels in column %s", r.field.name)
 				}
-				convert(r, dst[i:j], values[at:at+j-i], r.part.rows+i)
-				at += j - i
-				if j > i {
-					r.last = dst[j-1]
-				}
-				for i = j; i < int(rows) && levels[i] != optional; i++ {
-					r.part.nulls = append(r.part.nulls, uint32(r.part.rows+i))
-					dst[i] = r.last
-				}
+				convert(r, dst, values[at:at+len(dst)], row)
+				at += len(dst)
+				return nil
+			})
+			if err != nil {
+				return err
 			}
 		}
-		r.last = dst[len(dst)-1]
 		r.part.rows += int(rows)
 	}
+}
+
+// readPresent makes the words of rows of which some have no value, which then have the
+// word before them. Those have one whose level is present: read makes the words of each
+// run of them, from `row` on.
+func readPresent[L int16 | uint32](r *columnReader, dst []int64, levels []L, present L, read func(dst []int64, row int) error) error {
+	for i := 0; i < len(dst); {
+		j := i
+		for j < len(dst) && levels[j] == present {
+			j++
+		}
+		if j > i {
+			if err := read(dst[i:j], r.part.rows+i); err != nil {
+				return err
+			}
+			r.last = dst[j-1]
+		}
+		for i = j; i < len(dst) && levels[i] != present; i++ {
+			r.part.nulls = append(r.part.nulls, uint32(r.part.rows+i))
+			dst[i] = r.last
+		}
+	}
+	return nil
 }
 
 // grow returns room for the words of so many more rows, at most a batch.

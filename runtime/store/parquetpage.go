@@ -158,33 +158,12 @@ func (r *columnReader) readPage(ctx context.Context, v *pageValues, levels *hybr
 			}
 		default:
 			r.flushKept()
-			err = r.decodePresent(r.grow(rows), v, have, present)
+			err = readPresent(r, r.grow(rows), have, present, func(dst []int64, row int) error { return r.decode(dst, v, row) })
 		}
 		if err != nil {
 			return err
 		}
 		r.part.rows += rows
-	}
-	return nil
-}
-
-// decodePresent decodes the values of rows that have one: those whose level is present.
-func (r *columnReader) decodePresent(dst []int64, v *pageValues, levels []uint32, present uint32) error {
-	for i := 0; i < len(dst); {
-		j := i
-		for j < len(dst) && levels[j] == present {
-			j++
-		}
-		if j > i {
-			if err := r.decode(dst[i:j], v, r.part.rows+i); err != nil {
-				return err
-			}
-			r.last = dst[j-1]
-		}
-		for i = j; i < len(dst) && levels[i] != present; i++ {
-			r.part.nulls = append(r.part.nulls, uint32(r.part.rows+i))
-			dst[i] = r.last
-		}
 	}
 	return nil
 }
