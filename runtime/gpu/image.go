@@ -42,7 +42,8 @@ func (r *run) openImage(ctx context.Context) error {
 	}
 	slab += gatherBytes
 	whole := func(bytes int64) int64 { return (bytes + overread + arenaPart - 1) / arenaPart * arenaPart }
-	counters, states := whole(int64(8*r.control.words)), whole(8*r.expects(launches))
+	expected := r.expects(launches) // once: others may take memory meanwhile, or give it back
+	counters, states := whole(int64(8*r.control.words)), whole(8*expected)
 	im := &image{stream: r.lane.urgent, fills: r.engine.services[service.Fill(0, 0, 0).Kernel], moved: map[int]bool{}}
 	var err error
 	for _, b := range []*buffer{&im.memory, &im.first} {
@@ -53,9 +54,11 @@ func (r *run) openImage(ctx context.Context) error {
 	if im.constants, err = x.arena.alloc("the constants of a run", constantBytes); err != nil {
 		return err
 	}
-	table, err := x.arena.alloc(whatStates, int64(8*service.StatesWords*len(launches)))
-	if err != nil {
-		return err
+	var table buffer
+	if expected > 0 {
+		if table, err = x.arena.alloc(whatStates, int64(8*service.StatesWords*len(launches))); err != nil {
+			return err
+		}
 	}
 	if err := x.arena.ready(ctx); err != nil {
 		return err
@@ -70,8 +73,7 @@ func (r *run) openImage(ctx context.Context) error {
 		return err
 	}
 	r.slab.buffer = part(counters+states, slab)
-	if r.expects(launches) == 0 {
-		x.arena.give(table)
+	if expected == 0 {
 		return nil
 	}
 	r.states.ready, r.states.expected = part(counters, states), launches
