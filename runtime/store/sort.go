@@ -288,15 +288,7 @@ func (g *keyGroup) sortedKeys(ctx context.Context, threads, rows int) ([]uint64,
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	starts := make([]int, buckets+1)
-	at := 0
-	for b := range buckets {
-		starts[b] = at
-		for t := range counts {
-			counts[t][b], at = at, at+counts[t][b]
-		}
-	}
-	starts[buckets] = at
+	starts := bucketStarts(counts, buckets)
 	out := make([]uint64, rows)
 	inParallel(threads, threads, func(t int) {
 		next := counts[t]
@@ -320,6 +312,21 @@ func (g *keyGroup) sortedKeys(ctx context.Context, threads, rows int) ([]uint64,
 		sortKeys(bucket, scratch[t], lead)
 	})
 	return out, context.Cause(ctx)
+}
+
+// bucketStarts returns where each bucket begins, and where the last one ends. counts[p][b]
+// is first how many items of part p are in bucket b, then where the next one of them goes.
+func bucketStarts(counts [][]int, buckets int) []int {
+	starts := make([]int, buckets+1)
+	at := 0
+	for b := range buckets {
+		starts[b] = at
+		for p := range counts {
+			counts[p][b], at = at, at+counts[p][b]
+		}
+	}
+	starts[buckets] = at
+	return starts
 }
 
 // oneSort is how many keys are sorted as one: they and their copy fit a core's

@@ -81,18 +81,10 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 			next[i][b]++
 		}
 	})
-	l.starts = make([]int, buckets+1)
-	at := 0
-	for b := range buckets {
-		l.starts[b] = at
-		for i := range next {
-			next[i][b], at = at, at+next[i][b]
-		}
-	}
-	l.starts[buckets] = at
 	if err := context.Cause(ctx); err != nil {
 		return nil, err // counts may be short
 	}
+	l.starts = bucketStarts(next, buckets)
 	l.refs = make([]stringRef, n)
 	inParallel(threads, len(spans), func(i int) {
 		x := spans[i]
