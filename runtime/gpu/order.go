@@ -59,10 +59,7 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 	if kept <= 0 {
 		return 0, true, nil
 	}
-	keys := groupKeys(c.Group)
-	for _, k := range c.By {
-		keys = append(keys, order.Key{Col: woven.ColumnIndex(c.From.Cols, k.Col), Desc: k.Desc})
-	}
+	keys := append(groupKeys(c.Group), orderKeys(c.From, c.By)...)
 	o, err := r.newOrdering(from, n, keys, true)
 	if err != nil {
 		return 0, false, err
@@ -143,6 +140,13 @@ func (r *run) isOrdered(rel *relation) bool {
 func groupKeys(cols []int) (keys []order.Key) {
 	for _, c := range cols {
 		keys = append(keys, order.Key{Col: c})
+	}
+	return keys
+}
+
+func orderKeys(of *harmony.Relation, by []harmony.OrderKey) (keys []order.Key) {
+	for _, k := range by {
+		keys = append(keys, order.Key{Col: woven.ColumnIndex(of.Cols, k.Col), Desc: k.Desc})
 	}
 	return keys
 }

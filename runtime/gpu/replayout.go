@@ -1,14 +1,11 @@
 package gpu
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/primitives/service"
-	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -44,7 +41,7 @@ func (x *replay) output(r *run, rel *relation, n int64) error {
 		x.outputs = append(x.outputs, out)
 		return nil
 	}
-	o, err := r.newOrdering(rel, n, r.wanted(rel.decl), true)
+	o, err := r.newOrdering(rel, n, orderKeys(rel.decl, rel.decl.OrderBy), true)
 	if err != nil {
 		return err
 	}
@@ -130,20 +127,6 @@ func (x *replay) receiveLog(r *run) error {
 	}
 	l := service.MoveRows(table.word(), 1, 0, n, 0)
 	return r.serve(kernels[l.Kernel], l)
-}
-
-// wanted returns the order in which the plan wants an output to be presented.
-func (r *run) wanted(decl *harmony.Relation) (keys []order.Key) {
-	for _, v := range r.walk.Request.Plan.Vars {
-		if v.Name != decl.Name {
-			continue
-		}
-		for _, k := range v.OrderBy {
-			at := slices.IndexFunc(v.Cols, func(c queryplan.Column) bool { return c.Name == k.Col })
-			keys = append(keys, order.Key{Col: at, Desc: k.Desc})
-		}
-	}
-	return keys
 }
 
 // address returns where kernels find pinned memory of the lane, which is not empty.
