@@ -51,23 +51,17 @@ func placed(k scalar.Kind, places []uint16, table []int64) chunk {
 func (c *chunk) setTable(k scalar.Kind, table []int64) {
 	*c = chunk{n: c.n, width: c.width, u8: c.u8, u16: c.u16, table: table}
 	keys := make([]uint64, len(table))
-	c.base, c.min, c.max = table[0], orderKeyOf(k, table[0]), orderKeyOf(k, table[0])
 	for i, w := range table {
 		keys[i] = orderKeyOf(k, w)
-		if keys[i] < c.min {
-			c.base, c.min = w, keys[i]
-		}
-		c.max = max(c.max, keys[i])
 	}
+	c.min, c.max = extremes(keys)
+	c.base = orderWord(k, c.min)
 	if c.min == c.max {
 		c.first, c.last, c.ascending = c.min, c.min, true
 		c.width, c.u8, c.u16, c.table = 0, nil, nil, nil
 		return
 	}
-	c.step = 1
-	if k == scalar.Decimal || k == scalar.Datetime {
-		c.step = int64(divisor(table, c.base))
-	}
+	c.step = int64(stepOf(k, table, c.base))
 	if c.width == 1 {
 		c.first, c.last, c.ascending = keys[c.u8[0]], keys[c.u8[c.n-1]], ascends(c.u8, keys)
 	} else {
@@ -110,10 +104,7 @@ func narrow(k scalar.Kind, words []int64, unit int64) chunk {
 		c.scaleBounds(flip, unit)
 		return c
 	}
-	step := uint64(1)
-	if k == scalar.Decimal || k == scalar.Datetime {
-		step = divisor(words, base)
-	}
+	step := stepOf(k, words, base)
 	c.width = widthOf((c.max - c.min) / step)
 	switch c.width {
 	case 1:
@@ -164,6 +155,18 @@ func (c *chunk) bound(words []int64, order func(int64) uint64) {
 		}
 		c.last = key
 	}
+}
+
+// stepped reports whether words of the kind are stored in steps.
+func stepped(k scalar.Kind) bool { return k == scalar.Decimal || k == scalar.Datetime }
+
+// stepOf returns the step in which the words of a chunk are stored; some word differs from
+// base.
+func stepOf(k scalar.Kind, words []int64, base int64) uint64 {
+	if !stepped(k) {
+		return 1
+	}
+	return divisor(words, base)
 }
 
 // divisor returns the greatest number that divides the distance of every word
@@ -335,7 +338,7 @@ func joinChunks(threads int, t scalar.Type, dict *Dict, chunks []chunk) *Column 
 // commonStep returns the greatest number that divides the distance of every
 // entry from the least one, for the kinds that are stored in steps.
 func commonStep(k scalar.Kind, chunks []chunk, lo uint64) uint64 {
-	if k != scalar.Decimal && k != scalar.Datetime {
+	if !stepped(k) {
 		return 1
 	}
 	var step uint64
