@@ -305,28 +305,17 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r
 		return err
 	}
 	defer e.leave()
-	threads := req.Threads
-	if threads <= 0 {
-		threads = goruntime.GOMAXPROCS(0)
-	}
-	r := &run{ctx: ctx, engine: e, sizes: e.sizes}
-	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
-	defer func() {
-		if p := recover(); p != nil {
-			err = &woven.InternalError{Engine: "gpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
-		}
-	}()
+	r := e.newRun(ctx, req)
+	defer r.recovered(&err)
 	prog, kept, err := e.programs.Find(req.Plan, e.opts.Lower)
 	if err != nil {
 		return err
 	}
-	bound, err := kept.bind(ctx, prog, req.Facts, e.sizes.policy, threads)
+	bound, err := kept.bind(ctx, prog, req.Facts, e.sizes.policy, r.walk.Order.Threads)
 	if err != nil {
 		return err
 	}
-	r.Bound, r.walk.Bound = bound.bound, bound.bound
-	r.hints = bound.hints
-	r.remember(&bound.past)
+	r.follow(bound)
 	compiled := time.Duration(0)
 	code, err := kept.codes.Use(r.Bound, func(k woven.Knowledge) (*code, error) {
 		c, err := e.compile(prog.Graph, k)
@@ -348,6 +337,31 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r
 	}
 	defer func() { err = r.finish(err) }()
 	return evaluate(r, compiled)
+}
+
+// newRun begins a run, which is not bound to facts yet.
+func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
+	threads := req.Threads
+	if threads <= 0 {
+		threads = goruntime.GOMAXPROCS(0)
+	}
+	r := &run{ctx: ctx, engine: e, sizes: e.sizes}
+	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
+	return r
+}
+
+// follow binds the run to facts, after others that were.
+func (r *run) follow(bound *boundFacts) {
+	r.Bound, r.walk.Bound = bound.bound, bound.bound
+	r.hints = bound.hints
+	r.remember(&bound.past)
+}
+
+// recovered, which is deferred, makes an error of a panic.
+func (r *run) recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = &woven.InternalError{Engine: "gpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
+	}
 }
 
 // finish gives back what a run has taken, and explains its error.

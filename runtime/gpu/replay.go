@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	goruntime "runtime"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -177,17 +174,9 @@ func (e *Engine) affords(bytes int64) bool {
 func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *program, bound *boundFacts, fetched int64) (_ *replay, err error) {
 	x := &replay{engine: e, past: &bound.past, codes: &kept.codes, arena: &arena{mem: e.mem, stream: e.resident.stream}}
 	x.mu.Lock()
-	r := &run{ctx: ctx, engine: e, sizes: e.sizes, capture: x, Bound: bound.bound, hints: bound.hints}
-	x.run = r
-	threads := req.Threads
-	if threads <= 0 {
-		threads = goruntime.GOMAXPROCS(0)
-	}
-	r.walk = woven.Walk{Bound: bound.bound, Request: req, Machine: r, Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
+	r := e.newRun(ctx, req)
+	r.capture, x.run = x, r
 	defer func() {
-		if p := recover(); p != nil {
-			err = &woven.InternalError{Engine: "gpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
-		}
 		if r.lane != nil {
 			r.lane.captured = false
 		}
@@ -198,7 +187,8 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 		}
 		r.walk, r.ctx = woven.Walk{}, nil // which have the facts
 	}()
-	r.remember(&bound.past)
+	defer r.recovered(&err) // before the above
+	r.follow(bound)
 	if r.believed == nil {
 		return nil, errCaptured
 	}
