@@ -359,27 +359,18 @@ func join[T unsigned](threads int, col *Column, chunks []chunk) []T {
 		shift := T(uint64(c.base-col.Base) / uint64(col.Step))
 		scale := T(c.step / col.Step)
 		dst := out[starts[i]:][:c.n]
-		if c.table != nil {
-			table := make([]T, len(c.table))
-			for j, w := range c.table {
-				table[j] = T(uint64(w-col.Base) / uint64(col.Step))
-			}
-			if c.width == 1 {
-				lookUp(dst, c.u8, table)
-			} else {
-				lookUp(dst, c.u16, table)
-			}
-			chunks[i] = chunk{}
-			return
-		}
-		switch c.width {
-		case 1:
+		switch {
+		case c.table != nil && c.width == 1:
+			lookUp(dst, c.u8, offsets[T](c.table, col.Base, uint64(col.Step)))
+		case c.table != nil:
+			lookUp(dst, c.u16, offsets[T](c.table, col.Base, uint64(col.Step)))
+		case c.width == 1:
 			rebase(dst, c.u8, shift, scale)
-		case 2:
+		case c.width == 2:
 			rebase(dst, c.u16, shift, scale)
-		case 4:
+		case c.width == 4:
 			rebase(dst, c.u32, shift, scale)
-		case 8:
+		case c.width == 8:
 			rebase(dst, c.u64, shift, scale)
 		default:
 			for j := range dst {
