@@ -415,3 +415,13 @@ func TestWithDict(t *testing.T) {
 		t.Errorf("got %v, %v, %+v", got.Value(0), got.Value(1), got.Stats)
 	}
 }
+
+// each calls yield with blocks of the rows in order, at most limit of them.
+func (s *rowSorter) each(ctx context.Context, rows, limit int, yield func(block [][]int64) error) error {
+	a, err := s.arrange(ctx, rows, limit)
+	if err != nil {
+		return err
+	}
+	defer a.free()
+	return a.each(ctx, len(s.cols), yield)
+}

@@ -15,17 +15,6 @@ type Order struct {
 	Desc bool
 }
 
-// each calls yield with blocks of the rows in order: block holds a slice of words
-// for each column. The slices are used again.
-func (s *rowSorter) each(ctx context.Context, rows, limit int, yield func(block [][]int64) error) error {
-	a, err := s.arrange(ctx, rows, limit)
-	if err != nil {
-		return err
-	}
-	defer a.free()
-	return a.each(ctx, len(s.cols), yield)
-}
-
 // arrangement is rows in order.
 type arrangement struct {
 	n int
@@ -40,7 +29,8 @@ func inPlace(cols []*Column, n int) *arrangement {
 	return &arrangement{n: n, read: func(c int, dst []int64, from int) { cols[c].Read(dst, from) }, free: func() {}}
 }
 
-// each calls yield with blocks of the rows.
+// each calls yield with blocks of the rows in order: block holds a slice of words
+// for each column. The slices are used again.
 func (a *arrangement) each(ctx context.Context, cols int, yield func(block [][]int64) error) error {
 	block := make([][]int64, cols)
 	room := make([]int64, cols*min(blockRows, a.n))
