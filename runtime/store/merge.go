@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	goruntime "runtime"
 	"slices"
 )
 
@@ -22,7 +21,7 @@ func MergeDicts(dicts []*Dict, extra []string) (merged *Dict, remaps [][]uint32)
 		sources = append(sources, givenStrings(extra))
 	}
 	// Without a deadline there is no error.
-	merged, remaps, _ = mergeSources(context.Background(), goruntime.GOMAXPROCS(0), sources)
+	merged, remaps, _ = mergeSources(context.Background(), threadsOf(0), sources)
 	return merged, remaps[:len(dicts)]
 }
 
