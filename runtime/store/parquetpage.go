@@ -202,16 +202,23 @@ func (r *columnReader) look(dst []int64, places []uint32, row int) {
 	for i, p := range places[:len(dst)] {
 		w := words[p]
 		if w == noCode && r.dict.texts != nil {
-			text := r.dict.texts[p]
-			if code, ok := r.strings.codeOfText(text); ok {
-				w = int64(code)
-				words[p] = w
+			if r.internWord(int(p)) {
+				w = words[p]
 			} else {
-				w = r.refuse(row+i, badText(text))
+				w = r.refuse(row+i, badText(r.dict.texts[p]))
 			}
 		}
 		dst[i] = w
 	}
+}
+
+// internWord sets the word of a dictionary's string unless the string is refused.
+func (r *columnReader) internWord(p int) bool {
+	code, ok := r.strings.codeOfText(r.dict.texts[p])
+	if ok {
+		r.dict.words[p] = int64(code)
+	}
+	return ok
 }
 
 // plain decodes plain values. What refuse returns takes the place of one that the field
@@ -400,11 +407,7 @@ func (r *columnReader) flushKept() {
 	whole := true
 	for p, u := range used {
 		if u && words[p] == noCode && r.dict.texts != nil {
-			if code, ok := r.strings.codeOfText(r.dict.texts[p]); ok {
-				words[p] = int64(code)
-			} else {
-				u = false
-			}
+			u = r.internWord(p)
 		}
 		whole = whole && u
 	}
