@@ -94,6 +94,8 @@ func recordOf(out *Output, a *arrangement, from, until int) (arrow.RecordBatch, 
 // arrayWriter fills the buffers of one array, in parts of arrowPart rows.
 type arrayWriter struct {
 	col  *Column
+	typ  arrow.DataType
+	bits int // of a value; none of strings
 	n    int
 	read func(dst []int64, from int)
 	data *memory.Buffer // values; of strings, where each begins, and before that their codes
@@ -102,20 +104,14 @@ type arrayWriter struct {
 }
 
 func newArrayWriter(c *Column, n int, read func(dst []int64, from int)) *arrayWriter {
-	w := &arrayWriter{col: c, n: n, read: read, data: memory.NewResizableBuffer(memory.DefaultAllocator)}
-	size := n * 8
-	switch c.Type.Kind {
-	case scalar.Boolean:
-		size = int(bitutil.BytesForBits(int64(n)))
-	case scalar.Int, scalar.Uint, scalar.Float:
-		size = n * int(c.Type.Bits/8)
-	case scalar.Decimal:
-		size = n * arrow.Decimal128SizeBytes
-	case scalar.String:
-		size = (n + 1) * arrow.Int32SizeBytes
+	w := &arrayWriter{col: c, typ: arrowType(c.Type), n: n, read: read, data: memory.NewResizableBuffer(memory.DefaultAllocator)}
+	if t, ok := w.typ.(arrow.FixedWidthDataType); ok {
+		w.bits = t.BitWidth()
+		w.data.Resize(int(bitutil.BytesForBits(int64(n * w.bits))))
+	} else {
+		w.data.Resize((n + 1) * arrow.Int32SizeBytes)
 		w.ends = make([]int, (n+arrowPart-1)/arrowPart)
 	}
-	w.data.Resize(size)
 	return w
 }
 
@@ -123,7 +119,7 @@ func newArrayWriter(c *Column, n int, read func(dst []int64, from int)) *arrayWr
 func (w *arrayWriter) values(part int) {
 	from, until := part*arrowPart, min((part+1)*arrowPart, w.n)
 	t, data := w.col.Type, w.data.Bytes()
-	if t.Kind == scalar.Int && t.Bits == 64 || t.Kind == scalar.Uint && t.Bits == 64 || t.Kind == scalar.Datetime || t.Kind == scalar.Float && t.Bits == 64 {
+	if w.bits == 64 {
 		w.read(arrow.GetData[int64](data)[from:until], from) // words are the values
 		return
 	}
@@ -208,7 +204,7 @@ func (w *arrayWriter) array() arrow.Array {
 	if w.text != nil {
 		buffers = append(buffers, w.text)
 	}
-	data := array.NewData(arrowType(w.col.Type), w.n, buffers, nil, 0, 0)
+	data := array.NewData(w.typ, w.n, buffers, nil, 0, 0)
 	defer data.Release()
 	for _, b := range buffers[1:] {
 		b.Release() // data holds it
