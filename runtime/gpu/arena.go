@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -30,7 +31,7 @@ const (
 // alloc returns memory, whose contents are not defined: the smallest part that is large
 // enough.
 func (a *arena) alloc(what string, bytes int64) (buffer, error) {
-	bytes = (bytes + overread + arenaPart - 1) / arenaPart * arenaPart
+	bytes = padded(bytes, arenaPart)
 	best := -1
 	for i, b := range a.free {
 		if b.bytes >= bytes && (best < 0 || b.bytes < a.free[best].bytes) {
@@ -56,15 +57,7 @@ func (a *arena) alloc(what string, bytes int64) (buffer, error) {
 	return part, nil
 }
 
-func atAddress(b buffer, at cuda.Pointer) int {
-	if b.at < at {
-		return -1
-	}
-	if b.at > at {
-		return 1
-	}
-	return 0
-}
+func atAddress(b buffer, at cuda.Pointer) int { return cmp.Compare(b.at, at) }
 
 // give takes a part back.
 func (a *arena) give(part buffer) {

@@ -396,11 +396,7 @@ func (r *run) finish(err error) error {
 			err = e
 		}
 	}
-	if r.engine.gpu.Lost() == nil {
-		r.engine.lanes.give(r.lane)
-	} else {
-		_ = r.lane.close() // the device is lost
-	}
+	r.engine.lanes.give(r.lane)
 	if err != nil {
 		err = r.engine.failure(err)
 	}

@@ -41,9 +41,8 @@ func (r *run) openImage(ctx context.Context) error {
 		slab = 0
 	}
 	slab += gatherBytes
-	whole := func(bytes int64) int64 { return (bytes + overread + arenaPart - 1) / arenaPart * arenaPart }
 	expected := r.expects(launches) // once: others may take memory meanwhile, or give it back
-	counters, states := whole(int64(8*r.control.words)), whole(8*expected)
+	counters, states := padded(int64(8*r.control.words), arenaPart), padded(8*expected, arenaPart)
 	im := &image{stream: r.lane.urgent, fills: r.engine.services[service.Fill(0, 0, 0).Kernel], moved: map[int]bool{}}
 	var err error
 	for _, b := range []*buffer{&im.memory, &im.first} {

@@ -200,8 +200,12 @@ func (l *lanes) take() (*lane, error) {
 	return newLane(l.gpu)
 }
 
-// give takes back a lane whose stream is done.
+// give takes back a lane whose stream is done. It is not kept if the device is lost.
 func (l *lanes) give(x *lane) {
+	if l.gpu.Lost() != nil {
+		_ = x.close() // it fails on a lost device, whose streams are gone
+		return
+	}
 	x.used = 0
 	l.mu.Lock()
 	defer l.mu.Unlock()

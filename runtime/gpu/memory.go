@@ -116,10 +116,14 @@ const (
 	overread  = 24
 )
 
+// padded returns how many bytes an allocation takes for so many to be used, as a multiple
+// of a unit.
+func padded(bytes, unit int64) int64 { return (bytes + overread + unit - 1) / unit * unit }
+
 // alloc returns memory, whose contents are not defined, for work that comes later in
 // the stream.
 func (m *memory) alloc(s driver.Stream, what string, bytes int64) (buffer, error) {
-	bytes = (bytes + overread + alignment - 1) / alignment * alignment
+	bytes = padded(bytes, alignment)
 	if err := m.reserve(what, bytes); err != nil {
 		return buffer{}, err
 	}

@@ -332,11 +332,7 @@ func (x *replay) close() {
 	}
 	r.residents = nil
 	if r.lane != nil {
-		if x.engine.gpu.Lost() == nil {
-			x.engine.lanes.give(r.lane)
-		} else {
-			_ = r.lane.close() // the device is lost
-		}
+		x.engine.lanes.give(r.lane)
 	}
 	if x.code != nil {
 		x.codes.Release(x.code)

@@ -60,7 +60,7 @@ const (
 
 // take makes the empty buffer a part of the slab, if there is room.
 func (s *slab) take(b *buffer, bytes int64) bool {
-	bytes = (bytes + overread + slabPart - 1) / slabPart * slabPart
+	bytes = padded(bytes, slabPart)
 	if bytes > slabbed || s.closed {
 		return false
 	}
