@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/suite"
+	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
@@ -166,4 +168,39 @@ func TestTPCHOnGPU(t *testing.T) {
 func TestSSBOnGPU(t *testing.T) {
 	emulateGPU(t, emulator.Options{Seed: 13})
 	runQueriesOnGPU(t, benchmarkQueries(t, "ssb"))
+}
+
+// TestPlansOfSharedFacts plans the queries of each benchmark over the facts of all of them
+// and over their own: but for where columns lie, plans and estimates have to be equal.
+func TestPlansOfSharedFacts(t *testing.T) {
+	for _, benchmark := range []string{"tpch", "ssb"} {
+		all := benchmarkQueries(t, benchmark)
+		var reads []string
+		for _, q := range all {
+			names, err := q.compile(t, Options{}).Reads()
+			if err != nil {
+				t.Fatal(err)
+			}
+			reads = append(reads, names...)
+		}
+		data := filepath.Join("testdata", benchmark, "sf0.01")
+		shared, err := all[0].compile(t, Options{}).Load(context.Background(), NewFacts().Dir(data), LoadOptions{Predicates: reads})
+		if err != nil {
+			t.Fatal(err)
+		}
+		places := regexp.MustCompile(` stored \[[0-9, ]*\]`)
+		for _, q := range all {
+			prog := q.compile(t, Options{})
+			explain := func(db *Database) string {
+				plan, err := prog.optimise(prog.wantedByDefault(), db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return places.ReplaceAllString(plan.Tree(estimates(plan, db)), "")
+			}
+			if own, together := explain(q.db), explain(shared); own != together {
+				t.Errorf("%s %s: the plan depends on what else is loaded:\n%s", benchmark, q.name, rewrite.Diff(own, together))
+			}
+		}
+	}
 }

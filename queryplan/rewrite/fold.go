@@ -72,14 +72,15 @@ func dropUnreached(p *queryplan.Plan) {
 	p.Blocks = slices.DeleteFunc(p.Blocks, func(b *queryplan.Block) bool { return !reached[b] })
 }
 
-// emptyVars returns the stored relations without rows and the derived variables
+// emptyVars returns the inputs without rows, those that the database does not have
+// among them, and the derived variables
 // that no rule can put a tuple in. It starts from all of the latter and takes out
 // those with a rule over what may have tuples, until nothing changes.
 func (p *program) emptyVars() map[*queryplan.Var]bool {
 	empty := map[*queryplan.Var]bool{}
 	for _, v := range p.Vars {
 		rel := p.catalog.Relation(v.Source)
-		if v.Kind == queryplan.Derived || v.Kind == queryplan.Input && rel != nil && rel.Rows == 0 {
+		if v.Kind == queryplan.Derived || v.Kind == queryplan.Input && p.catalog != nil && (rel == nil || rel.Rows == 0) {
 			empty[v] = true
 		}
 	}

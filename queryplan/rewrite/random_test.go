@@ -85,7 +85,7 @@ func randomPlan(t *testing.T, seed uint64, rng *rand.Rand) *queryplan.Plan {
 }
 
 // randomCatalog puts inputs into tables, those with equal keys together at
-// times, and leaves some out.
+// times, and leaves a few out.
 func randomCatalog(rng *rand.Rand, p *queryplan.Plan) *stats.Catalog {
 	if rng.IntN(4) == 0 {
 		return nil
@@ -93,7 +93,7 @@ func randomCatalog(rng *rand.Rand, p *queryplan.Plan) *stats.Catalog {
 	cat := &stats.Catalog{Relations: map[string]*stats.Relation{}, Tables: map[string]*stats.Table{}}
 	sharing := map[string]string{} // key types to table
 	for _, v := range p.Vars {
-		if v.Kind != queryplan.Input || rng.IntN(5) == 0 {
+		if v.Kind != queryplan.Input || rng.IntN(20) == 0 {
 			continue
 		}
 		keyTypes := ""

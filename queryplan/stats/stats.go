@@ -1,6 +1,7 @@
 package stats
 
-// Catalog describes the relations of a database. A nil Catalog knows nothing.
+// Catalog describes the relations of a database: one that it lacks is empty. A nil
+// Catalog knows nothing.
 type Catalog struct {
 	Relations map[string]*Relation // by predicate
 	Tables    map[string]*Table    // by name
