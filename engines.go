@@ -80,6 +80,30 @@ func (s *engines) acquire(key engineKey, how fusing) (*keptEngine, error) {
 	return e, nil
 }
 
+// start begins to open what runs with the options need, of programs whose kernels are
+// fused in a way. What can not be opened, runs find out.
+func (s *engines) start(opts RunOptions, how fusing) {
+	if opts.Engine != "gpu" {
+		return // the others need nothing that takes long, and auto is decided by the facts
+	}
+	go func() { _, _ = openLLVM() }()
+	go func() {
+		card, err := findCard(opts.Device)
+		if err != nil {
+			return
+		}
+		if e, err := s.acquire(keyOf(choice{EngineInfo: EngineInfo{Name: "gpu"}, card: card}, opts, how), how); err == nil {
+			s.release(e)
+		}
+	}()
+}
+
+// StartEngine begins to open what runs with these options need, of programs that are
+// compiled with those: for the gpu engine the driver, the device and libLLVM. They take
+// some tenths of a second, in which the program can be compiled and facts be loaded. What
+// is wrong with them, runs say.
+func StartEngine(run RunOptions, program Options) { shared.start(run, program.fusing()) }
+
 // release ends a run's use of an engine. An engine whose device is lost is closed by
 // the last run; the next one makes another.
 func (s *engines) release(e *keptEngine) {

@@ -205,7 +205,8 @@ func (p *Program) checkCode(card driver.Device) error {
 	return &EnvironmentError{Message: message, Help: help, Err: missing}
 }
 
-// newGPU returns an engine for a GPU, which may take so many bytes of its memory.
+// newGPU returns an engine for a GPU, which may take so many bytes of its memory. That the
+// GPU can not be opened, its runs say.
 func (s *engines) newGPU(card driver.Device, memory int64, how fusing) (runtime.Engine, error) {
 	found, err := openCUDA()
 	if err != nil {
@@ -217,7 +218,7 @@ func (s *engines) newGPU(card driver.Device, memory int64, how fusing) (runtime.
 	}
 	t.ptx = ptxOf(found.Version())
 	t.Shared = card.Info().Attributes.SharedPerBlockOptin
-	engine, err := gpu.New(gpu.Options{
+	return gpu.Start(gpu.Options{
 		Device:  card,
 		Version: found.Version(),
 		Limit:   memory,
@@ -226,11 +227,7 @@ func (s *engines) newGPU(card driver.Device, memory int64, how fusing) (runtime.
 		Compile: func(graph *harmony.Program, k woven.Knowledge) (*gpu.Code, error) {
 			return s.compileGPU(t, graph, k)
 		},
-	})
-	if err != nil {
-		return nil, deviceError(err)
-	}
-	return engine, nil
+	}), nil
 }
 
 // ptxOf returns the newest version of PTX that a driver reads: CUDA 11.8 came with

@@ -3,13 +3,11 @@ package redfox
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	goruntime "runtime"
 	"slices"
 	"time"
 
-	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -175,7 +173,7 @@ func (q *Prepared) with(ctx context.Context, f func(*keptEngine) error) (err err
 	}
 	defer q.engines.release(eng)
 	if err := f(eng); err != nil {
-		if errors.Is(err, cuda.ErrLost) {
+		if d, ok := eng.Engine.(interface{ Lost() bool }); ok && d.Lost() {
 			q.engines.lose(eng)
 		}
 		return q.program.runError(ctx, name, err)

@@ -26,7 +26,8 @@ type Session struct {
 }
 
 // OpenSession returns a session. The error is that the machine has no such engine; auto
-// is decided for each program and its facts.
+// is decided for each program and its facts. A GPU is being opened while the session's
+// first program is compiled and its facts are loaded.
 func OpenSession(opts SessionOptions) (*Session, error) {
 	s := &Session{options: opts}
 	switch err := CheckEngine(opts.Engine); {
@@ -36,6 +37,7 @@ func OpenSession(opts SessionOptions) (*Session, error) {
 		if _, err := findCard(opts.Device); err != nil {
 			return nil, err
 		}
+		s.engines.start(s.complete(RunOptions{}), fusing{})
 	case opts.Engine != "" && opts.Engine != "auto":
 		if _, _, err := ChooseEngine(opts.Engine); err != nil {
 			return nil, err

@@ -62,6 +62,9 @@ func (r *run) explain(ctx context.Context, c *cli.Context) error {
 	if len(targets) > 1 {
 		return &usageError{message: fmt.Sprintf("kernels are explained for one target, and these are %s", strings.Join(targets, ", "))}
 	}
+	if _, _, err := prog.ChooseEngine(nil, r.options); err != nil {
+		return err
+	}
 	opts := redfox.ExplainOptions{Target: strings.Join(targets, ""), Steps: c.Bool("steps"), Run: c.Bool("run"),
 		Kernels: c.Bool("kernels"), WhyNotFused: c.Bool("why-not-fused"), RunOptions: r.options}
 	var db *redfox.Database

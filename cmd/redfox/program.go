@@ -42,6 +42,12 @@ func readProgram(c *cli.Context) ([]redfox.Source, error) {
 	return sources, err
 }
 
+// programOptions are those of the flags.
+func programOptions(c *cli.Context, external []string) redfox.Options {
+	return redfox.Options{Disable: splitList(c.StringSlice("disable")), External: external, NoFuse: c.Bool("no-fuse"),
+		KeepApart: splitList(c.StringSlice("keep-apart"))}
+}
+
 // compileProgram reads and compiles the program that the arguments name, and
 // prints its warnings.
 func compileProgram(ctx context.Context, c *cli.Context, con *console, external []string) (*redfox.Program, error) {
@@ -50,8 +56,7 @@ func compileProgram(ctx context.Context, c *cli.Context, con *console, external 
 	if err != nil {
 		return nil, err
 	}
-	opts := redfox.Options{Disable: splitList(c.StringSlice("disable")), External: external, NoFuse: c.Bool("no-fuse"),
-		KeepApart: splitList(c.StringSlice("keep-apart"))}
+	opts := programOptions(c, external)
 	switch s := sources[0]; filepath.Ext(s.Name) {
 	case planExtension:
 		return redfox.ParsePlan(s, opts)

@@ -117,14 +117,10 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 	return r, err
 }
 
-// prepare compiles the program, decides what is wanted of it, and loads the
-// facts.
+// prepare compiles the program and decides what is wanted of it.
 func (r *run) prepare(ctx context.Context, c *cli.Context) (*redfox.Program, chosen, error) {
 	prog, err := compileProgram(ctx, c, r.con, r.external)
 	if err != nil {
-		return nil, chosen{}, err
-	}
-	if _, _, err := prog.ChooseEngine(nil, r.options); err != nil {
 		return nil, chosen{}, err
 	}
 	wanted, err := r.results.choose(prog)
@@ -142,10 +138,24 @@ func (r *run) prepare(ctx context.Context, c *cli.Context) (*redfox.Program, cho
 	return prog, wanted, err
 }
 
-// read loads the facts and tells what is noteworthy about them.
+// read loads the facts and tells what is noteworthy about them. That the engine is not
+// there ends the loading.
 func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database, error) {
 	defer r.progress.done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	missing := make(chan error, 1)
+	go func() {
+		_, _, err := prog.ChooseEngine(nil, r.options)
+		if err != nil {
+			cancel(err)
+		}
+		missing <- err
+	}()
 	db, err := prog.Load(ctx, r.facts, r.load)
+	if none := <-missing; none != nil {
+		return nil, none
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +175,7 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 func (r *run) do(ctx context.Context, c *cli.Context) error {
 	defer r.progress.done()
 	at := moments{start: time.Now()}
+	redfox.StartEngine(r.options, programOptions(c, r.external))
 	prog, wanted, err := r.prepare(ctx, c)
 	if err != nil {
 		return err

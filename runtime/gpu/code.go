@@ -39,14 +39,17 @@ func (c *code) close() {
 	}
 }
 
-// compile generates code and loads it.
+// compile generates code and loads it. The device may still be on its way to being open.
 func (e *Engine) compile(graph *harmony.Program, k woven.Knowledge) (*code, error) {
 	began := time.Now()
 	made, err := e.opts.Compile(graph, k)
 	if err != nil {
 		return nil, err
 	}
-	c := &code{}
+	c := &code{made: time.Since(began)}
+	if err := e.isOpen(); err != nil {
+		return nil, err
+	}
 	if len(made.Module.Entries) == 0 {
 		return c, nil
 	}
@@ -66,7 +69,8 @@ func (e *Engine) compile(graph *harmony.Program, k woven.Knowledge) (*code, erro
 		}
 		c.functions = append(c.functions, f)
 	}
-	c.loaded, c.made = time.Since(loading), time.Since(began)
+	c.loaded = time.Since(loading)
+	c.made += c.loaded
 	return c, nil
 }
 

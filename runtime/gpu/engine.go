@@ -61,6 +61,10 @@ type Engine struct {
 	version      string // of CUDA, that the driver knows
 	bandwidth    float64
 
+	// opened is closed when the device is ready, or can not be, of which unopened is the
+	// reason. What stands above and below is there from then on.
+	opened   chan struct{}
+	unopened error
 	mem      *memory
 	resident *residency
 	lanes    lanes
@@ -137,45 +141,66 @@ var (
 	errClosed   = errors.New("the gpu engine is closed")
 )
 
-// New opens the device's context. The error is a *runtime.DeviceError, or the
-// driver's.
-func New(o Options) (e *Engine, err error) {
-	e = &Engine{opts: o, sizes: defaults, info: o.Device.Info(), keeps: map[*kept]bool{}}
+// Start returns an engine whose device is being opened, which takes a tenth of a second
+// and more. Runs generate their code meanwhile, and then wait. Why the device can not be
+// opened, every run says; the engine is of no use then but to be closed.
+func Start(o Options) *Engine {
+	e := &Engine{opts: o, sizes: defaults, info: o.Device.Info(), keeps: map[*kept]bool{}, opened: make(chan struct{})}
 	e.architecture = e.info.Architecture()
 	e.version = o.Version.String()
 	e.bandwidth = e.info.PeakBandwidth()
-	defer func() {
-		if err != nil {
-			err = e.failure(err)
-			_ = e.Close() // err says what is wrong
-		}
-	}()
-	if e.gpu, err = o.Device.OpenContext(); err != nil {
-		return e, err
-	}
-	e.lanes.gpu = e.gpu
-	if e.mem, err = newMemory(e.gpu, o.Limit); err != nil {
-		return e, err
-	}
-	e.resident = &residency{mem: e.mem, stage: &staging{gpu: e.gpu}, cols: map[columnKey]*resident{}, indexes: map[indexKey]*resident{}}
-	e.mem.evict = e.evict
-	if e.resident.stream, err = e.gpu.NewStream(); err != nil {
-		return e, err
-	}
-	// The driver takes a tenth of a second to compile them when it sees them first, and
-	// there is other work meanwhile.
-	e.loaded = make(chan struct{})
-	go func() {
-		defer close(e.loaded)
-		e.unloaded = e.loadServices()
-	}()
 	e.programs = woven.Programs[*program]{
 		Make: func(*woven.Program) *program {
 			return &program{codes: woven.Codes[*code]{Drop: (*code).close}, hints: newHints()}
 		},
 		Drop: (*program).close,
 	}
+	go func() {
+		defer close(e.opened)
+		if err := e.open(); err != nil {
+			e.unopened = e.failure(err)
+		}
+	}()
+	return e
+}
+
+// New returns an engine whose device is open. The error is a *runtime.DeviceError, or
+// the driver's.
+func New(o Options) (*Engine, error) {
+	e := Start(o)
+	if err := e.isOpen(); err != nil {
+		_ = e.Close() // err says what is wrong
+		return nil, err
+	}
 	return e, nil
+}
+
+// isOpen waits until the device is open, or returns why it can not be.
+func (e *Engine) isOpen() error {
+	<-e.opened
+	return e.unopened
+}
+
+// open makes the device ready.
+func (e *Engine) open() (err error) {
+	if e.gpu, err = e.opts.Device.OpenContext(); err != nil {
+		return err
+	}
+	// The driver takes a tenth of a second to compile the service kernels when it sees them
+	// first, and there is other work meanwhile.
+	e.loaded = make(chan struct{})
+	go func() {
+		defer close(e.loaded)
+		e.unloaded = e.loadServices()
+	}()
+	e.lanes.gpu = e.gpu
+	if e.mem, err = newMemory(e.gpu, e.opts.Limit); err != nil {
+		return err
+	}
+	e.resident = &residency{mem: e.mem, stage: &staging{gpu: e.gpu}, cols: map[columnKey]*resident{}, indexes: map[indexKey]*resident{}}
+	e.mem.evict = e.evict
+	e.resident.stream, err = e.gpu.NewStream()
+	return err
 }
 
 // loadServices loads the service kernels.
@@ -524,12 +549,15 @@ func (e *Engine) failure(err error) error {
 	return err
 }
 
-// Lost reports whether a fault has made the device useless for this engine. Close it
-// and make another.
-func (e *Engine) Lost() bool { return e.gpu.Lost() != nil }
+// Lost reports whether the device could not be opened, or a fault has made it useless for
+// this engine. Close it and make another.
+func (e *Engine) Lost() bool { return e.isOpen() != nil || e.gpu.Lost() != nil }
 
 // Use returns what the engine holds.
 func (e *Engine) Use() Use {
+	if e.isOpen() != nil {
+		return Use{}
+	}
 	e.mem.mu.Lock()
 	defer e.mem.mu.Unlock()
 	return Use{Resident: e.mem.resident, Held: e.mem.held, Peak: e.mem.peak, Limit: e.mem.limit}
@@ -538,6 +566,9 @@ func (e *Engine) Use() Use {
 // Forget gives back the memory of facts' columns, and of indexes over them, that no run
 // uses, and of others when their runs end.
 func (e *Engine) Forget(facts *store.Database) {
+	if e.isOpen() != nil {
+		return
+	}
 	for _, rel := range facts.Relations() {
 		for _, c := range rel.Columns() {
 			e.resident.drop(weak.Make(c))
@@ -577,6 +608,7 @@ func (e *Engine) Close() error {
 		left = append(left, k)
 	}
 	e.mu.Unlock()
+	<-e.opened
 	if e.gpu == nil {
 		return nil
 	}
