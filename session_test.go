@@ -125,6 +125,57 @@ func TestSession(t *testing.T) {
 	})
 }
 
+// TestEarlyStart has runs take the engine that is being opened ahead of them, and go on to
+// another one if that fails.
+func TestEarlyStart(t *testing.T) {
+	ctx := context.Background()
+	d := emulateGPU(t, emulator.Options{})
+	prog := compileText(t, closure, Options{NoFuse: true})
+	db := loadedEdges(t, prog, "ann\tbob")
+	opts := RunOptions{Engine: "gpu", DeviceMemory: 64 << 20}
+	run := func(s *engines) error {
+		q, err := s.prepare(prog, db, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = q.Run(ctx, opts)
+		return err
+	}
+	for _, fails := range []bool{false, true} {
+		const call = "cuDevicePrimaryCtxRetain"
+		before := d.Calls()[call]
+		if fails {
+			d.Inject(emulator.Fault{Calls: []string{call}, Times: 1, Code: emulator.OutOfMemory})
+		}
+		var s engines
+		s.start(opts, prog.fusing)
+		err := run(&s)
+		var environment *EnvironmentError
+		if fails != (errors.As(err, &environment) && strings.Contains(err.Error(), "the GPU is out of memory")) {
+			t.Errorf("the run's error is %v", err)
+		}
+		if err := run(&s); err != nil {
+			t.Errorf("the next run: %v", err)
+		}
+		want := 1
+		if fails {
+			want = 2
+		}
+		if n := d.Calls()[call] - before; n != want {
+			t.Errorf("%d contexts were opened, want %d", n, want)
+		}
+		d.Heal()
+		if err := s.close(); err != nil {
+			t.Error(err)
+		}
+	}
+	var s engines
+	s.start(RunOptions{Engine: "auto"}, fusing{})
+	if len(s.made) > 0 {
+		t.Error("auto opens a GPU before there are facts")
+	}
+}
+
 // TestCloseWaits closes a session while programs run.
 func TestCloseWaits(t *testing.T) {
 	ctx := context.Background()

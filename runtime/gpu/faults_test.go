@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
@@ -172,6 +174,62 @@ func TestOpenFails(t *testing.T) {
 		}
 		if !failed {
 			break
+		}
+	}
+}
+
+// opening is a device that opens once code has been generated for it.
+type opening struct {
+	driver.Device
+	generated chan struct{}
+}
+
+func (d opening) OpenContext() (driver.Context, error) {
+	select {
+	case <-d.generated:
+	case <-time.After(10 * time.Second):
+		return nil, errors.New("no code is generated while the device opens")
+	}
+	return d.Device.OpenContext()
+}
+
+// TestStart has a run generate its code while the device is being opened, which then
+// works or fails.
+func TestStart(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(3))
+	c := card{}
+	e, d := c.open(t)
+	for _, fails := range []bool{false, true} {
+		generated := make(chan struct{})
+		late := Start(Options{Device: opening{d.Devices()[0], generated}, Version: d.Version(), Lower: c.lower,
+			Compile: func(p *harmony.Program, k woven.Knowledge) (*Code, error) {
+				defer close(generated)
+				if fails {
+					d.Inject(emulated.Fault{Times: 1, Code: emulated.OutOfMemory})
+				}
+				return e.opts.Compile(p, k)
+			}})
+		if !fails {
+			check(t, "a device that opens late", late, plan, db)
+		} else {
+			for range 2 {
+				var device *runtime.DeviceError
+				if _, err := late.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); !errors.As(err, &device) || !errors.Is(err, cuda.ErrOutOfMemory) {
+					t.Errorf("a device that does not open: %v", err)
+				}
+				generated = make(chan struct{})
+			}
+			d.Heal()
+		}
+		if late.Lost() != fails {
+			t.Errorf("the engine is lost: %v, want %v", late.Lost(), fails)
+		}
+		late.Forget(db)
+		if use := late.Use(); (use == Use{}) != fails {
+			t.Errorf("the engine holds %+v", use)
+		}
+		if err := late.Close(); err != nil {
+			t.Errorf("closing: %v", err)
 		}
 	}
 }
