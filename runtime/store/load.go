@@ -26,7 +26,11 @@ type load struct {
 	args   [][]int // the field of each argument of each use
 	data   []fieldData
 	rows   int64
-	held   int64 // bytes reserved
+
+	memory  sync.Mutex // for held and garbage
+	held    int64      // bytes reserved
+	garbage int64      // bytes of what columns were made of, since the last collection
+	merging sync.Mutex // held by who makes a dictionary
 
 	// bad are the rows of a Parquet file that are left out, ascending.
 	bad []uint32
@@ -80,6 +84,8 @@ func (l *load) plan() {
 const maxRows = 1<<32 - 1
 
 func (l *load) hold(n int64) error {
+	l.memory.Lock()
+	defer l.memory.Unlock()
 	if err := l.opts.reserve(n); err != nil {
 		return err
 	}
@@ -180,25 +186,8 @@ func (l *load) takeText(r textRows) error {
 // sources, one for each owner of a chunk.
 func (l *load) assemble(ctx context.Context, sources func(field int) []dictSource) error {
 	errs := make([]error, len(l.fields))
-	var memory, merging sync.Mutex
-	var garbage int64
 	inParallel(min(l.opts.threads(), columnsAtOnce), len(l.fields), func(i int) {
-		d := &l.data[i]
-		var before int64
-		for c := range d.chunks {
-			before += d.chunks[c].bytes()
-		}
-		after, left, err := l.assembleField(ctx, i, &merging, sources)
-		memory.Lock()
-		defer memory.Unlock()
-		if errs[i] = err; err == nil {
-			errs[i] = l.hold(after - before)
-		}
-		if garbage += before + left; garbage > collectBytes {
-			// Columns have no pointers, so that to collect costs next to nothing.
-			goruntime.GC()
-			garbage = 0
-		}
+		errs[i] = l.assembleField(ctx, i, sources)
 	})
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -215,16 +204,45 @@ func (l *load) assemble(ctx context.Context, sources func(field int) []dictSourc
 // thread, such as to get its memory, others make up for.
 const columnsAtOnce = 4
 
-// assembleField makes the column of a field, of size bytes with its dictionary, which
-// leaves so many bytes of garbage beside the chunks. Dictionaries are made one after the
-// other.
-func (l *load) assembleField(ctx context.Context, i int, merging *sync.Mutex, sources func(field int) []dictSource) (size, garbage int64, err error) {
+// assembleField makes the column of a field, in place of its chunks, and offers it to
+// those that wait for columns.
+func (l *load) assembleField(ctx context.Context, i int, sources func(field int) []dictSource) error {
+	d := &l.data[i]
+	var before int64
+	for c := range d.chunks {
+		before += d.chunks[c].bytes()
+	}
+	after, left, err := l.joinField(ctx, i, sources)
+	if err != nil {
+		return err
+	}
+	if err := l.hold(after - before); err != nil {
+		return err
+	}
+	l.offer(i)
+	l.memory.Lock()
+	l.garbage += before + left
+	collect := l.garbage > collectBytes
+	if collect {
+		l.garbage = 0
+	}
+	l.memory.Unlock()
+	if collect {
+		// Columns have no pointers, so that to collect costs next to nothing.
+		goruntime.GC()
+	}
+	return nil
+}
+
+// joinField makes the column of a field, of size bytes with its dictionary, which leaves
+// so many bytes of garbage beside the chunks. Dictionaries are made one after the other.
+func (l *load) joinField(ctx context.Context, i int, sources func(field int) []dictSource) (size, garbage int64, err error) {
 	threads := l.opts.threads()
 	d, t := &l.data[i], l.fields[i].typ
 	if t.Kind == scalar.String {
-		merging.Lock()
+		l.merging.Lock()
 		dict, remaps, err := mergeSources(ctx, threads, sources(i))
-		merging.Unlock()
+		l.merging.Unlock()
 		if err != nil {
 			return 0, 0, err
 		}
@@ -237,6 +255,20 @@ func (l *load) assembleField(ctx context.Context, i int, merging *sync.Mutex, so
 	}
 	d.chunks, d.owner = nil, nil
 	return size + d.column.Bytes(), garbage, nil
+}
+
+// offer hands a column out to who wants it before all of the source is read.
+func (l *load) offer(i int) {
+	if l.opts.Column == nil || len(l.data[i].nulls) > 0 {
+		return
+	}
+	for u, use := range l.source.Uses {
+		for arg, at := range l.args[u] {
+			if at == i {
+				l.opts.Column(use.Schema.Name, arg, l.data[i].column)
+			}
+		}
+	}
 }
 
 // collectBytes is the size of what columns were made of from which it is collected at

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -145,15 +146,35 @@ func (l *load) readParquet(ctx context.Context) error {
 			}
 		}
 	}
-	parts := make([]columnPart, groups*len(l.fields))
+	sources := func(i int) (sources []dictSource) {
+		for t := range interners {
+			interners[t][i].dropTable()
+			sources = append(sources, interners[t][i])
+			interners[t][i] = nil
+		}
+		return sources
+	}
+	// Column by column, so that there are chunks of few columns at a time. Dictionaries
+	// take the longest to make, which goes on while other columns are read.
+	var order, others []int
+	for i, fd := range l.fields {
+		if fd.typ.Kind == scalar.String {
+			order = append(order, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	order = append(order, others...)
+	parts := make([][]columnPart, len(l.fields))
+	left := make([]int, len(l.fields)) // parts of a field that are not read yet
+	for i := range parts {
+		parts[i], left[i] = make([]columnPart, groups), groups
+	}
 	var mu sync.Mutex
 	var stopped error
-	left := make([]int, groups) // columns of a group that are not read yet
-	for g := range left {
-		left[g] = len(l.fields)
-	}
-	inParallelBy(threads, len(parts), func(t, task int) {
-		g, i := task/len(l.fields), task%len(l.fields)
+	var values int64
+	inParallelBy(threads, groups*len(l.fields), func(t, task int) {
+		i, g := order[task/groups], task%groups
 		mu.Lock()
 		if stopped == nil && ctx.Err() != nil {
 			stopped = context.Cause(ctx)
@@ -163,36 +184,50 @@ func (l *load) readParquet(ctx context.Context) error {
 		if stop {
 			return
 		}
-		part := &parts[task]
+		part := &parts[i][g]
 		part.thread = t
 		if rooms[t] == nil {
 			rooms[t] = newReadRoom()
 		}
 		part.err = decoders[i].read(ctx, f, g, interners[t][i], rooms[t], part)
-		mu.Lock()
-		defer mu.Unlock()
-		if part.err == nil && int64(part.rows) != starts[g+1]-starts[g] {
-			part.err = fmt.Errorf("the Parquet file is damaged: row group %d has %d rows, column %s %d", g+1, starts[g+1]-starts[g], l.fields[i].name, part.rows)
+		rows := starts[g+1] - starts[g]
+		if part.err == nil && int64(part.rows) != rows {
+			part.err = fmt.Errorf("the Parquet file is damaged: row group %d has %d rows, column %s %d", g+1, rows, l.fields[i].name, part.rows)
 		}
-		if part.err != nil {
-			stopped = part.err
+		err := part.err
+		if err == nil {
+			err = l.hold(part.memory())
+		}
+		mu.Lock()
+		if err != nil {
+			stopped = cmp.Or(stopped, err)
+			mu.Unlock()
 			return
 		}
 		l.bytes += part.bytes
-		if left[g]--; left[g] == 0 {
-			l.rows += starts[g+1] - starts[g]
-		}
-		if err := l.hold(part.memory()); err != nil {
-			stopped = err
+		values += rows
+		l.rows = values / int64(len(l.fields))
+		l.progress(false)
+		left[i]--
+		whole := left[i] == 0
+		mu.Unlock()
+		if !whole {
 			return
 		}
-		l.progress(false)
+		l.gather(i, parts[i], starts)
+		if err := l.assembleField(ctx, i, sources); err != nil {
+			mu.Lock()
+			stopped = cmp.Or(stopped, err)
+			mu.Unlock()
+		}
 	})
 	// Tasks start in order, so the first one that fails is always among those
 	// that ran.
-	for i := range parts {
-		if parts[i].err != nil {
-			return parts[i].err
+	for _, i := range order {
+		for g := range parts[i] {
+			if err := parts[i][g].err; err != nil {
+				return err
+			}
 		}
 	}
 	if stopped != nil {
@@ -200,33 +235,30 @@ func (l *load) readParquet(ctx context.Context) error {
 	}
 	l.rows = f.NumRows()
 	l.report.Rows, l.report.Bytes = l.rows, l.bytes
-	if err := l.badRows(parts, starts); err != nil {
-		return err
-	}
-	for i, fd := range l.fields {
-		d := &l.data[i]
-		for g := range groups {
-			part := &parts[g*len(l.fields)+i]
-			for _, c := range part.chunks {
-				d.chunks = append(d.chunks, c)
-				d.owner = append(d.owner, int32(part.thread))
-			}
-			if fd.nullable {
-				for _, row := range part.nulls {
-					d.nulls = append(d.nulls, uint32(starts[g])+row)
-				}
-			}
-			part.chunks = nil
+	if groups == 0 {
+		if err := l.assemble(ctx, sources); err != nil {
+			return err
 		}
 	}
-	return l.assemble(ctx, func(i int) (sources []dictSource) {
-		for t := range interners {
-			interners[t][i].dropTable()
-			sources = append(sources, interners[t][i])
-			interners[t][i] = nil
+	return l.badRows(parts, starts)
+}
+
+// gather takes over the chunks of a field, and which of its values are missing.
+func (l *load) gather(i int, parts []columnPart, starts []int64) {
+	d := &l.data[i]
+	for g := range parts {
+		part := &parts[g]
+		for _, c := range part.chunks {
+			d.chunks = append(d.chunks, c)
+			d.owner = append(d.owner, int32(part.thread))
 		}
-		return sources
-	})
+		if l.fields[i].nullable {
+			for _, row := range part.nulls {
+				d.nulls = append(d.nulls, uint32(starts[g])+row)
+			}
+		}
+		part.chunks = nil
+	}
 }
 
 // closeParquet closes a file that openParquet opened by name.
@@ -263,12 +295,12 @@ func (p *columnPart) memory() int64 {
 
 // badRows reports the malformed rows of a file: the first one as an error, or,
 // when they are skipped, all of them in the report.
-func (l *load) badRows(parts []columnPart, starts []int64) error {
+func (l *load) badRows(parts [][]columnPart, starts []int64) error {
 	for g := range len(starts) - 1 {
 		cells := map[uint32]*LoadError{}
 		var rows []uint32
 		for i, fd := range l.fields {
-			part := &parts[g*len(l.fields)+i]
+			part := &parts[i][g]
 			bad := part.bad
 			if !fd.nullable {
 				for _, row := range part.nulls {

@@ -72,6 +72,11 @@ type Options struct {
 	// Progress is called now and then, from one goroutine at a time, and at the
 	// end of each file.
 	Progress func(Progress)
+	// Column is called, from several goroutines, with the column of a predicate's argument
+	// as soon as it is complete, while others are being read; nil calls nothing. The
+	// relations that are loaded have others in its place if rows have to leave, because
+	// they repeat or values are missing, and those of a load that fails are of no use.
+	Column func(pred string, arg int, c *Column)
 
 	blockSize int // bytes of a text block; tests make it small
 }
