@@ -53,6 +53,13 @@ type keptEngine struct {
 	lost  bool // its device is: no further run gets it
 }
 
+// isClosed reports whether no further run gets an engine.
+func (s *engines) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
 // errSessionClosed says that the engines are gone.
 var errSessionClosed = &EnvironmentError{Message: "the session is closed", Help: "open another one"}
 

@@ -152,6 +152,7 @@ type Database struct {
 	bytes  int64
 	time   time.Duration
 	print  string
+	ahead  *ahead // what copies it to a GPU while it is loaded, nil if nothing does
 
 	cataloguing sync.Once
 	known       *stats.Catalog // what catalog returns
@@ -169,7 +170,17 @@ func (db *Database) Bytes() int64 { return db.bytes }
 // Load reads the facts that the program uses into columns. A malformed row, and
 // a functional predicate with two values for a key, is a *ProgramError that says
 // where it stands.
-func (p *Program) Load(ctx context.Context, facts *Facts, opts LoadOptions) (_ *Database, err error) {
+func (p *Program) Load(ctx context.Context, facts *Facts, opts LoadOptions) (*Database, error) {
+	return p.load(ctx, facts, opts, nil)
+}
+
+// load loads facts, whose columns ahead gets as they are read.
+func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, ahead *ahead) (_ *Database, err error) {
+	defer func() {
+		if err != nil {
+			ahead.stop()
+		}
+	}()
 	defer recoverPhase("the loader", &err)
 	start := time.Now()
 	schemas := p.schemas()
@@ -187,11 +198,15 @@ func (p *Program) Load(ctx context.Context, facts *Facts, opts LoadOptions) (_ *
 	if err != nil {
 		return nil, loadError(ctx, err)
 	}
-	needed, err := p.needed(append(facts.predicates(), opts.Predicates...))
+	needed, plan, err := p.needed(append(facts.predicates(), opts.Predicates...))
 	if err != nil {
 		return nil, err
 	}
 	restrict(binding, needed)
+	if ahead != nil {
+		ahead.plan(plan)
+		so.Column = ahead.column
+	}
 	db, report, err := store.Load(ctx, binding, so)
 	if err != nil {
 		return nil, loadError(ctx, err)
@@ -200,7 +215,8 @@ func (p *Program) Load(ctx context.Context, facts *Facts, opts LoadOptions) (_ *
 		return nil, err
 	}
 	nameTables(db)
-	out := &Database{store: db, report: report, time: time.Since(start)}
+	ahead.finish(db)
+	out := &Database{store: db, report: report, time: time.Since(start), ahead: ahead}
 	for _, t := range tablesOf(db) {
 		for _, c := range t.Columns {
 			out.bytes += c.Bytes()
@@ -305,8 +321,8 @@ func besideProgram(program, path string) string {
 }
 
 // needed returns the inputs that some output or check of the program reads, and
-// the extra ones.
-func (p *Program) needed(extra []string) (map[string]bool, error) {
+// the extra ones, and the plan that reads them.
+func (p *Program) needed(extra []string) (map[string]bool, *queryplan.Plan, error) {
 	var all []string
 	for _, v := range p.plan.Vars {
 		if v.Output {
@@ -315,7 +331,7 @@ func (p *Program) needed(extra []string) (map[string]bool, error) {
 	}
 	plan, err := p.optimise(all, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	needed := map[string]bool{}
 	for _, name := range extra {
@@ -326,7 +342,7 @@ func (p *Program) needed(extra []string) (map[string]bool, error) {
 			needed[v.Source] = true
 		}
 	}
-	return needed, nil
+	return needed, plan, nil
 }
 
 // restrict leaves out of a binding what is not needed.

@@ -52,7 +52,7 @@ func storedColumns(db *store.Database, tables map[string]*store.Table, s *queryp
 // Reads lists the predicates whose facts a run reads that computes all of the program's
 // outputs, by name.
 func (p *Program) Reads() ([]string, error) {
-	needed, err := p.needed(nil)
+	needed, _, err := p.needed(nil)
 	if err != nil {
 		return nil, err
 	}

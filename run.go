@@ -41,10 +41,10 @@ type RunOptions struct {
 	// Profile asks for times and rows of each command and kernel in Stats. It makes runs
 	// on a GPU slower.
 	Profile bool
-	// Trace, if set, gets all that took time, from one goroutine at a time; WriteTrace
-	// makes a file of it.
+	// Trace, if set, gets all that took time. It is safe for concurrent use, as the Add of
+	// a Tracer is, whose Write makes a file of it.
 	Trace func(Span)
-	// Load says how Run reads facts; RunOn does not use it. Its Threads and
+	// Load says how Run and LoadFor read facts; RunOn does not use it. Its Threads and
 	// Memory default to those of the run.
 	Load LoadOptions
 }
@@ -56,22 +56,16 @@ const maxViolations = 10
 // or an error: *ProgramError when the data is wrong or an integrity constraint
 // does not hold, *EnvironmentError, *InternalError, or ctx's cause.
 func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Result, error) {
-	load := opts.Load
-	if load.Threads == 0 {
-		load.Threads = opts.Threads
-	}
-	if load.Memory == 0 {
-		load.Memory = opts.Memory
-	}
-	load.Predicates = append(slices.Clone(load.Predicates), opts.Outputs...)
+	opts.Load.Predicates = append(slices.Clone(opts.Load.Predicates), opts.Outputs...)
 	if _, _, err := p.ChooseEngine(nil, opts); err != nil {
 		return nil, err
 	}
-	db, err := p.Load(ctx, facts, load)
+	db, err := p.LoadFor(ctx, facts, opts)
 	if err != nil {
 		return nil, err
 	}
 	defer shared.forget(db.store)
+	defer db.ahead.stop()
 	return p.RunOn(ctx, db, opts)
 }
 

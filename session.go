@@ -87,7 +87,12 @@ func (s *Session) Prepare(ctx context.Context, p *Program, db *Database, opts Ru
 
 // Forget gives back what the session keeps of facts on the GPU. Another run over them
 // copies them again.
-func (s *Session) Forget(db *Database) { s.engines.forget(db.store) }
+func (s *Session) Forget(db *Database) {
+	if db.ahead != nil && db.ahead.engines == &s.engines {
+		db.ahead.stop()
+	}
+	s.engines.forget(db.store)
+}
 
 // Close waits for the runs at work and gives all memory back, also that of results
 // that were not fetched. Later runs fail.

@@ -39,7 +39,7 @@ type Request struct {
 	Progress func(Progress)
 	// Profile asks for the times and rows of each command.
 	Profile bool
-	// Trace, if set, is told what took how long, from one goroutine at a time.
+	// Trace, if set, is told what took how long. It is safe for concurrent use.
 	Trace func(Span)
 	// Resident lets an engine leave outputs where it has computed them; the answer has
 	// them in Pending.
@@ -53,6 +53,18 @@ type Preparer interface {
 	// Prepare makes the code for a request and, on a device, copies its facts there.
 	// Later runs of the same plan over the same facts, by their pointers, find both.
 	Prepare(ctx context.Context, req *Request) error
+}
+
+// Prefetcher is an engine of a device with memory of its own, which can have facts there
+// before a run asks for them.
+type Prefetcher interface {
+	Engine
+	// Prefetch copies a column, called by a name in the trace, unless there is no room but
+	// in the place of what is there. The copy stays until the column is garbage or its
+	// memory is wanted.
+	Prefetch(ctx context.Context, name string, c *store.Column, trace func(Span)) error
+	// Drop gives back the copy of a column, once no run uses it.
+	Drop(c *store.Column)
 }
 
 // Span is something that took time.

@@ -152,7 +152,9 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 		}
 		missing <- err
 	}()
-	db, err := prog.Load(ctx, r.facts, r.load)
+	opts := r.options
+	opts.Load = r.load
+	db, err := prog.LoadFor(ctx, r.facts, opts)
 	if none := <-missing; none != nil {
 		return nil, none
 	}

@@ -199,7 +199,10 @@ func (e *Engine) open() (err error) {
 	}
 	e.resident = &residency{mem: e.mem, stage: &staging{gpu: e.gpu}, cols: map[columnKey]*resident{}, indexes: map[indexKey]*resident{}}
 	e.mem.evict = e.evict
-	e.resident.stream, err = e.gpu.NewStream()
+	if e.resident.stream, err = e.gpu.NewStream(); err != nil {
+		return err
+	}
+	e.resident.copies, err = e.gpu.NewStream()
 	return err
 }
 
@@ -336,11 +339,16 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r
 	if err != nil {
 		return err
 	}
+	known := kept.isBound(req.Facts) != nil // and the facts most likely there
 	bound, err := kept.bind(ctx, prog, req.Facts, e.sizes.policy, r.walk.Order.Threads)
 	if err != nil {
 		return err
 	}
 	r.follow(bound)
+	if !known {
+		r.beginCopies()
+		defer r.ahead.end()
+	}
 	compiled := time.Duration(0)
 	code, err := kept.codes.Use(r.Bound, func(k woven.Knowledge) (*code, error) {
 		c, err := e.compile(prog.Graph, k)

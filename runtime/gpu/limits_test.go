@@ -397,8 +397,8 @@ func TestPending(t *testing.T) {
 func TestProfile(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(200))
 	e, _ := card{small: true}.open(t)
-	spans := 0
-	answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Profile: true, Trace: func(runtime.Span) { spans++ }})
+	var spans atomic.Int64
+	answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Profile: true, Trace: func(runtime.Span) { spans.Add(1) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,8 +420,8 @@ func TestProfile(t *testing.T) {
 		kept += k.Kept
 		device += k.Device
 	}
-	if kept != 200*201/2 || device <= 0 || spans == 0 {
-		t.Errorf("the kernels keep %d tuples in %v, in %d spans", kept, device, spans)
+	if kept != 200*201/2 || device <= 0 || spans.Load() == 0 {
+		t.Errorf("the kernels keep %d tuples in %v, in %d spans", kept, device, spans.Load())
 	}
 	if p := answer.Device; p == nil || p.Launches == 0 || p.Waits == 0 || p.Peak == 0 || p.FromDevice.Bytes == 0 {
 		t.Errorf("the device did %+v", p)

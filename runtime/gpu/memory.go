@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -121,20 +122,14 @@ const (
 func padded(bytes, unit int64) int64 { return (bytes + overread + unit - 1) / unit * unit }
 
 // alloc returns memory, whose contents are not defined, for work that comes later in
-// the stream.
-func (m *memory) alloc(s driver.Stream, what string, bytes int64) (buffer, error) {
+// the stream. Other streams are those that may have memory yet to free.
+func (m *memory) alloc(s driver.Stream, what string, bytes int64, others ...driver.Stream) (buffer, error) {
 	bytes = padded(bytes, alignment)
 	if err := m.reserve(what, bytes); err != nil {
 		return buffer{}, err
 	}
 	for again := false; ; again = true {
-		var at cuda.Pointer
-		var err error
-		if m.pool != nil {
-			at, err = m.pool.Alloc(s, uint64(bytes))
-		} else {
-			at, err = m.gpu.Alloc(uint64(bytes))
-		}
+		at, err := m.obtain(s, bytes)
 		switch {
 		case err == nil:
 			return buffer{at, bytes}, nil
@@ -147,7 +142,10 @@ func (m *memory) alloc(s driver.Stream, what string, bytes int64) (buffer, error
 		}
 		// Memory that streams have yet to free is not free, and pieces of what is may
 		// be too small.
-		err = s.Synchronize(context.Background())
+		err = nil
+		for _, s := range append(others, s) {
+			err = cmp.Or(err, s.Synchronize(context.Background()))
+		}
 		if err == nil && m.pool != nil {
 			err = m.pool.Trim(0)
 		}
@@ -156,6 +154,41 @@ func (m *memory) alloc(s driver.Stream, what string, bytes int64) (buffer, error
 			return buffer{}, err
 		}
 	}
+}
+
+// obtain takes memory that is accounted for.
+func (m *memory) obtain(s driver.Stream, bytes int64) (cuda.Pointer, error) {
+	if m.pool != nil {
+		return m.pool.Alloc(s, uint64(bytes))
+	}
+	return m.gpu.Alloc(uint64(bytes))
+}
+
+// errNoRoom says that there is no memory which nobody has.
+var errNoRoom = errors.New("there is no room")
+
+// allocSpare is alloc that makes nothing else leave.
+func (m *memory) allocSpare(s driver.Stream, bytes int64) (buffer, error) {
+	bytes = padded(bytes, alignment)
+	m.mu.Lock()
+	fits := m.held+bytes <= m.limit
+	if fits {
+		m.held += bytes
+		m.peak = max(m.peak, m.held)
+	}
+	m.mu.Unlock()
+	if !fits {
+		return buffer{}, errNoRoom
+	}
+	at, err := m.obtain(s, bytes)
+	if err != nil {
+		m.release(bytes)
+		if errors.Is(err, cuda.ErrOutOfMemory) {
+			err = errNoRoom
+		}
+		return buffer{}, err
+	}
+	return buffer{at, bytes}, nil
 }
 
 // free gives memory back once the work that is in the stream now is done.

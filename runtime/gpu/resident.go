@@ -7,10 +7,11 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 	"weak"
 
-	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -25,6 +26,7 @@ type residency struct {
 	mem     *memory
 	stage   *staging
 	stream  driver.Stream // in which memory is given back
+	copies  driver.Stream // in which columns come, beside the work of runs
 	mu      sync.Mutex
 	cols    map[columnKey]*resident
 	indexes map[indexKey]*resident
@@ -48,6 +50,9 @@ type resident struct {
 	// made is closed when the copy is under way or has failed.
 	made chan struct{}
 	err  error
+	// ahead is what a run's copies that it began ahead of its commands have in common, nil
+	// for others.
+	ahead *copyAhead
 }
 
 // bytes is the memory that it takes.
@@ -77,42 +82,96 @@ func bytesOfColumn(c *store.Column) []byte {
 // acquire returns a column on the device, for work that comes later in a stream. It is
 // the caller's to release. sent is how many bytes had to be copied.
 func (y *residency) acquire(ctx context.Context, s driver.Stream, what string, c *store.Column) (x *resident, sent int64, err error) {
-	key := weak.Make(c)
-	y.mu.Lock()
-	x = y.cols[key]
-	mine := x == nil
+	x, mine := y.claim(c)
 	if mine {
-		x = &resident{key: key, made: make(chan struct{})}
-		y.cols[key] = x
-	}
-	y.use(x)
-	y.mu.Unlock()
-	if mine {
+		err := y.fill(x, c, func() error { return y.copy(ctx, what, x, c, s) })
+		if err != nil {
+			y.discard(x)
+			return nil, 0, err
+		}
 		sent = int64(len(bytesOfColumn(c)))
-		x.err = y.copy(ctx, s, what, x, c)
-		if x.err != nil {
-			// A part may be on its way into memory that is about to be freed.
-			_ = s.Synchronize(context.Background())
-		}
-		close(x.made)
-		if x.err == nil {
-			goruntime.AddCleanup(c, y.drop, key)
-		}
 	}
-	<-x.made
-	if x.err != nil {
-		err := x.err
-		y.discard(x)
-		if !mine && errors.Is(err, context.Canceled) && ctx.Err() == nil {
-			return y.acquire(ctx, s, what, c) // it was the other run that was cancelled
-		}
-		return nil, 0, err
+	select {
+	case <-x.made:
+	case <-ctx.Done():
+		y.release(x)
+		return nil, 0, context.Cause(ctx)
+	}
+	if x.err != nil { // of who else has tried, which may not concern this run
+		y.release(x)
+		return y.acquire(ctx, s, what, c)
 	}
 	if err := x.await(s); err != nil {
 		y.release(x)
 		return nil, 0, err
 	}
 	return x, sent, nil
+}
+
+// prefetch puts a column on the device before a run asks for it, and returns how many
+// bytes had to be copied: none if there is no room but in the place of others.
+func (y *residency) prefetch(ctx context.Context, what string, c *store.Column, ahead *copyAhead) (sent int64, err error) {
+	x, mine := y.claim(c)
+	if mine {
+		x.ahead = ahead
+		err = y.fill(x, c, func() error { return y.copy(ctx, what, x, c, nil) })
+		if err != nil {
+			y.discard(x)
+			if errors.Is(err, errNoRoom) {
+				err = nil
+			}
+			return 0, err
+		}
+		sent = int64(len(bytesOfColumn(c)))
+	}
+	y.release(x)
+	return sent, nil
+}
+
+// settled returns a column that is on the device without any work under way, nil if it is
+// not. It is the caller's to release.
+func (y *residency) settled(c *store.Column) *resident {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	x := y.cols[weak.Make(c)]
+	if x == nil || !x.arrived.Load() {
+		return nil
+	}
+	y.use(x)
+	return x
+}
+
+// claim begins the use of a column. It is mine, that is the caller's, to fill if nobody
+// else has begun to.
+func (y *residency) claim(c *store.Column) (x *resident, mine bool) {
+	key := weak.Make(c)
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	x = y.cols[key]
+	mine = x == nil
+	if mine {
+		x = &resident{key: key, made: make(chan struct{})}
+		y.cols[key] = x
+	}
+	y.use(x)
+	return x, mine
+}
+
+// fill has a column copied, and tells those that wait for it.
+func (y *residency) fill(x *resident, c *store.Column, send func() error) error {
+	x.err = send()
+	if x.err != nil {
+		// A part may be on its way into memory that is about to be freed.
+		_ = y.copies.Synchronize(context.Background())
+		y.mu.Lock()
+		delete(y.cols, x.key) // before others find it again
+		y.mu.Unlock()
+	}
+	close(x.made)
+	if x.err == nil {
+		goruntime.AddCleanup(c, y.drop, x.key)
+	}
+	return x.err
 }
 
 // await has later work of a stream find the resident there.
@@ -123,21 +182,27 @@ func (x *resident) await(s driver.Stream) error {
 	return s.Wait(x.ready)
 }
 
-// copy puts a column on the device.
-func (y *residency) copy(ctx context.Context, s driver.Stream, what string, x *resident, c *store.Column) (err error) {
+// copy puts a column on the device, for a run with a stream. For nobody, which is nil, it
+// makes nothing else leave.
+func (y *residency) copy(ctx context.Context, what string, x *resident, c *store.Column, s driver.Stream) (err error) {
 	data := bytesOfColumn(c)
 	if len(data) == 0 {
 		return nil
 	}
-	if x.data, err = y.mem.alloc(s, what, int64(len(data))); err != nil {
+	if s == nil {
+		x.data, err = y.mem.allocSpare(y.copies, int64(len(data)))
+	} else {
+		x.data, err = y.mem.alloc(y.copies, what, int64(len(data)), s)
+	}
+	if err != nil {
 		return err
 	}
 	y.mem.keep(x.data.bytes)
-	err = y.stage.send(ctx, s, x.data.at, data)
+	err = y.stage.send(ctx, y.copies, x.data.at, data)
 	goruntime.KeepAlive(c)
 	if err == nil {
 		if x.ready, err = y.mem.gpu.NewEvent(); err == nil {
-			err = s.Record(x.ready)
+			err = y.copies.Record(x.ready)
 		}
 	}
 	return err
@@ -173,13 +238,10 @@ func (y *residency) release(x *resident) {
 	}
 }
 
-// discard takes a column that could not be copied out of the table.
+// discard ends the use of a column that could not be copied, and is in no table.
 func (y *residency) discard(x *resident) {
 	y.mu.Lock()
 	x.gone = true
-	if y.cols[x.key] == x {
-		delete(y.cols, x.key)
-	}
 	y.mu.Unlock()
 	y.release(x)
 }
@@ -189,10 +251,13 @@ func (y *residency) free(x *resident) {
 	bytes := x.bytes()
 	y.mem.idles(-bytes)
 	y.mem.keep(-bytes)
+	// A failure is that of a lost device, whose memory is gone.
 	if x.ready != nil {
+		if !x.arrived.Load() {
+			_ = x.ready.Synchronize(context.Background())
+		}
 		_ = x.ready.Close()
 	}
-	// A failure is that of a lost device, whose memory is gone.
 	_ = y.mem.free(y.stream, x.data)
 	for _, b := range x.table.buffers() {
 		_ = y.mem.free(y.stream, b)
@@ -237,11 +302,13 @@ func (y *residency) close() error {
 	for y.evict(1 << 62) {
 	}
 	y.dropping.Wait() // the collector may be at work
-	var err error
-	if y.stream != nil {
-		err = errors.Join(y.stream.Synchronize(context.Background()), y.stream.Close())
+	var errs []error
+	for _, s := range []driver.Stream{y.copies, y.stream} {
+		if s != nil {
+			errs = append(errs, s.Synchronize(context.Background()), s.Close())
+		}
 	}
-	return errors.Join(err, y.stage.close())
+	return errors.Join(append(errs, y.stage.close())...)
 }
 
 // evict frees what no run uses until so many bytes are free. It reports whether it has
@@ -276,124 +343,36 @@ func leastUsed[K comparable](all map[K]*resident) (oldest *resident) {
 	return oldest
 }
 
-// staging copies from the host's ordinary memory through pinned buffers, which the
-// driver's own way does at a fifth of the rate: several goroutines fill buffers while
-// others are on their way.
-type staging struct {
-	gpu  driver.Context
-	once sync.Once
-	idle chan *stageBuffer // nil if there is no pinned memory
-	err  error
-	host driver.HostMemory
-}
-
-type stageBuffer struct {
-	bytes []byte
-	sent  driver.Event
-}
-
-const (
-	stageBuffers = 8
-	stageBytes   = 4 << 20
-	// directBytes is the size up to which the driver stages as fast.
-	directBytes = 1 << 20
-)
-
-func (g *staging) open() {
-	g.host, g.err = g.gpu.AllocHost(stageBuffers*stageBytes, cuda.HostOptions{})
-	if errors.Is(g.err, errors.ErrUnsupported) {
-		g.host, g.err = nil, nil
-		return
-	}
-	if g.err != nil {
-		return
-	}
-	g.idle = make(chan *stageBuffer, stageBuffers)
-	for i := range stageBuffers {
-		b := &stageBuffer{bytes: g.host.Bytes()[i*stageBytes:][:stageBytes]}
-		if b.sent, g.err = g.gpu.NewEvent(); g.err != nil {
-			return
-		}
-		g.idle <- b
-	}
-}
-
-// send enqueues a copy; the source may change once it returns.
-func (g *staging) send(ctx context.Context, s driver.Stream, to cuda.Pointer, data []byte) error {
-	if len(data) > directBytes {
-		g.once.Do(g.open)
-	}
-	if g.err != nil || g.idle == nil {
-		return s.CopyToDevice(to, data)
-	}
-	chunks := (len(data) + stageBytes - 1) / stageBytes
-	var next, failed = make(chan int, chunks), make(chan error, stageBuffers)
-	for i := range chunks {
-		next <- i
-	}
-	close(next)
-	workers := min(chunks, stageBuffers, max(goruntime.GOMAXPROCS(0)/2, 1))
-	for range workers {
-		go func() {
-			for i := range next {
-				part := data[i*stageBytes : min((i+1)*stageBytes, len(data))]
-				if err := g.chunk(ctx, s, to+cuda.Pointer(i*stageBytes), part); err != nil {
-					failed <- err
-					return
-				}
-			}
-			failed <- nil
-		}()
-	}
-	var err error
-	for range workers {
-		if e := <-failed; err == nil {
-			err = e
-		}
-	}
-	return err
-}
-
-func (g *staging) chunk(ctx context.Context, s driver.Stream, to cuda.Pointer, data []byte) error {
-	b := <-g.idle
-	defer func() { g.idle <- b }()
-	if err := b.sent.Synchronize(ctx); err != nil {
-		return err
-	}
-	copy(b.bytes, data)
-	if err := s.CopyToDevice(to, b.bytes[:len(data)]); err != nil {
-		return err
-	}
-	return s.Record(b.sent)
-}
-
-func (g *staging) close() error {
-	if g.host == nil {
-		return nil
-	}
-	var errs []error
-	for range len(g.idle) {
-		errs = append(errs, (<-g.idle).sent.Close())
-	}
-	return errors.Join(append(errs, g.host.Close())...)
-}
-
 // residentColumn returns the address of a loaded column.
 func (r *run) residentColumn(ctx context.Context, what string, c *store.Column) (int64, error) {
 	key := weak.Make(c)
 	if x := r.found[key]; x != nil {
 		return x.data.word(), nil
 	}
+	y := r.engine.resident
+	if r.capture != nil {
+		x := y.settled(c)
+		if x == nil { // its copy would be part of the graph
+			return 0, errCaptured
+		}
+		r.residents = append(r.residents, x)
+		r.found[key] = x
+		r.residentBytes += x.data.bytes
+		return x.data.word(), nil
+	}
 	end, err := r.begin(timedSend, "")
 	if err != nil {
 		return 0, err
 	}
-	x, sent, err := r.engine.resident.acquire(ctx, r.lane.stream, what, c)
+	x, sent, err := y.acquire(ctx, r.lane.stream, what, c)
 	if err != nil {
 		return 0, err
 	}
 	r.residents = append(r.residents, x)
 	r.found[key] = x
+	if x.ahead != nil && x.ahead == r.ahead {
+		sent = int64(len(bytesOfColumn(c)))
+	}
 	r.toDevice += sent
 	if sent == 0 {
 		r.residentBytes += x.data.bytes
@@ -401,6 +380,65 @@ func (r *run) residentColumn(ctx context.Context, what string, c *store.Column) 
 	}
 	return x.data.word(), end()
 }
+
+// copyAhead is the copying of facts that a run will want, beside the making of its code.
+type copyAhead struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// beginCopies begins to copy the columns that the run's kernels read.
+func (r *run) beginCopies() {
+	ctx, cancel := context.WithCancel(r.ctx)
+	r.ahead = &copyAhead{cancel, make(chan struct{})}
+	go func() {
+		defer close(r.ahead.done)
+		for _, decl := range r.Graph.Relations {
+			for i, c := range r.Data.Columns(decl) {
+				what := decl.Name + "." + decl.Cols[i].Name
+				if err := r.engine.prefetch(ctx, what, c, r.ahead, r.walk.Request.Trace); err != nil {
+					return // the run meets it in its turn
+				}
+			}
+		}
+	}()
+}
+
+// end leaves off copying.
+func (a *copyAhead) end() {
+	a.cancel()
+	<-a.done
+}
+
+// Prefetch copies a column of facts to the device for runs to come, beside whatever else
+// goes on. Nothing leaves the device for it: if there is no room, nothing is copied.
+func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column, trace func(runtime.Span)) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
+	if err := e.prefetch(ctx, name, c, nil, trace); err != nil {
+		return e.failure(err)
+	}
+	return nil
+}
+
+// prefetch is Prefetch, for a run if that begins to copy ahead. The device may still be on
+// its way to being open.
+func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, ahead *copyAhead, trace func(runtime.Span)) error {
+	if err := e.isOpen(); err != nil {
+		return err
+	}
+	start := time.Now()
+	sent, err := e.resident.prefetch(ctx, what, c, ahead)
+	if sent > 0 && trace != nil {
+		trace(runtime.Span{Track: "copies", Name: what, Start: start, Duration: time.Since(start), Args: map[string]any{"bytes": sent}})
+	}
+	return err
+}
+
+// Drop gives back the copy of a column, once no run uses it.
+func (e *Engine) Drop(c *store.Column) { e.resident.drop(weak.Make(c)) }
 
 // residentHeld is what the columns that the run uses take.
 func (r *run) residentHeld() int64 {

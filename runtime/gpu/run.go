@@ -33,6 +33,7 @@ type run struct {
 	residents []*resident              // in use
 	retired   []*resident              // of residents, indexes that are not needed again
 	found     map[columnKey]*resident
+	ahead     *copyAhead // nil if there is none
 
 	slab       slab
 	states     states
