@@ -438,7 +438,11 @@ func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, ahe
 }
 
 // Drop gives back the copy of a column, once no run uses it.
-func (e *Engine) Drop(c *store.Column) { e.resident.drop(weak.Make(c)) }
+func (e *Engine) Drop(c *store.Column) {
+	if e.isOpen() == nil {
+		e.resident.drop(weak.Make(c))
+	}
+}
 
 // residentHeld is what the columns that the run uses take.
 func (r *run) residentHeld() int64 {
