@@ -29,7 +29,7 @@ unread(x) -> int(x).
 		{"_(x) <- edge(x, y), y > 7.", 1000*2 + 1000, []string{"edge"}},
 		{"_(y) <- edge(_, y).", 1000, []string{"edge"}},
 		{"_(x, z) <- edge(x, y), edge(y, z).", 1000*2 + 1000, []string{"edge"}},
-		{"_(x, w) <- edge(x, _), weight[x] = w.", 1000*2 + 1000*2 + 1000*4, []string{"edge", "weight"}},
+		{"_(y, w) <- edge(x, y), weight[x] = w.", 1000*2 + 1000 + 1000*2 + 1000*4, []string{"edge", "weight"}},
 	} {
 		prog := compileText(t, declared+tt.rule, Options{})
 		reads, err := prog.Reads()

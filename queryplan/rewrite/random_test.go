@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/stats"
@@ -110,6 +111,11 @@ func randomCatalog(rng *rand.Rand, p *queryplan.Plan) *stats.Catalog {
 				table.Columns = append(table.Columns, randomColumn(rng, v.Cols[i].Name))
 				table.Key = append(table.Key, i)
 			}
+			if v.Keys == 1 && v.Keys < len(v.Cols) && v.Cols[0].Type == scalar.IntType && rng.IntN(2) == 0 {
+				// The key counts the rows.
+				table.Rows = 4 + rng.Int64N(8)
+				table.Columns[0] = stats.Column{Name: v.Cols[0].Name, Max: table.Rows - 1, Distinct: table.Rows, Ascending: true}
+			}
 			cat.Tables[name] = table
 			if v.Keys < len(v.Cols) {
 				sharing[keyTypes] = name
@@ -146,13 +152,17 @@ func describe(cat *stats.Catalog) string {
 }
 
 // disagreement runs two plans over the same random facts and says in what they
-// differ.
+// differ. Where a check fails there is no answer, and the reason is all that counts.
 func disagreement(seed uint64, before, after *queryplan.Plan, cat *stats.Catalog) string {
 	for i := range uint64(3) {
 		facts := randomFacts(rand.New(rand.NewPCG(seed, i)), before, cat)
 		want, wantErr := planref.Run(before, facts)
 		got, gotErr := planref.RunProving(after, facts)
+		if wantErr == nil && gotErr == nil && len(want.Violations) > 0 {
+			want.Outputs, got.Outputs = nil, nil
+		}
 		switch {
+		case wantErr == nil && gotErr != nil && len(want.Violations) > 0:
 		case (wantErr == nil) != (gotErr == nil):
 			return fmt.Sprintf("error %v, was %v", gotErr, wantErr)
 		case wantErr == nil && fmt.Sprint(want) != fmt.Sprint(got):

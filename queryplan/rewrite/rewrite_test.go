@@ -27,7 +27,8 @@ import (
 //
 //	catalog   sets the catalogue for what follows in the file. Lines are
 //	          "table T(col* lo..hi distinct, ...) rows N", with a
-//	          star at key columns and "days:" before ranges of dates, "relation P T(0, 1, 3)", and
+//	          star at key columns, "days:" before ranges of dates and "numbers" in place
+//	          of the distinct values of a column that counts the rows, "relation P T(0, 1, 3)", and
 //	          "relation P(lo..hi distinct, ...) rows N" for one with a table of
 //	          its own.
 //	logiql    compiles the program below, or file=F of the root testdata, and goes
@@ -208,6 +209,9 @@ func randomFacts(rng *rand.Rand, p *queryplan.Plan, cat *stats.Catalog) map[stri
 				key = rel.Cols[:v.Keys]
 			}
 			facts[rel.Table] = randomRows(rng, int(min(table.Rows, rng.Int64N(30))), typesOf[rel.Table], key, table.Columns)
+			if at := numbering(table); at >= 0 {
+				facts[rel.Table] = numberedRows(rng, at, typesOf[rel.Table], table)
+			}
 		}
 		rows := make(planref.Rows, len(facts[rel.Table]))
 		for i, row := range facts[rel.Table] {
@@ -245,6 +249,27 @@ func randomRows(rng *rand.Rand, n int, types []scalar.Type, key []int, cols []st
 		}
 	}
 	return rows
+}
+
+// numbering returns the column that counts the rows of a table, -1 if none does.
+func numbering(t *stats.Table) int {
+	for i := range t.Columns {
+		if t.Numbers(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// numberedRows makes all rows of a table with a column that counts them.
+func numberedRows(rng *rand.Rand, at int, types []scalar.Type, t *stats.Table) planref.Rows {
+	var out planref.Rows
+	for i := range t.Rows {
+		row := randomRows(rng, 1, types, nil, t.Columns)[0]
+		row[at] = randomValue(types[at], t.Columns[at].Min+i)
+		out = append(out, row)
+	}
+	return out
 }
 
 func randomValue(t scalar.Type, word int64) scalar.Value {
@@ -314,7 +339,10 @@ func parseCatalog(t *testing.T, d *datadriven.TestData) *stats.Catalog {
 				const micros = 86_400_000_000
 				c.Min, c.Max = c.Min*micros, c.Max*micros
 			}
-			if c.Distinct = min(rows, c.Max-c.Min+1); len(f) > 1 {
+			switch c.Distinct = min(rows, c.Max-c.Min+1); {
+			case len(f) > 1 && f[1] == "numbers":
+				c.Ascending = true
+			case len(f) > 1:
 				c.Distinct, _ = strconv.ParseInt(f[1], 10, 64)
 			}
 			table.Columns = append(table.Columns, c)

@@ -18,7 +18,7 @@ func (c *Catalog) Bounds(n queryplan.Node) map[string]Bound {
 	out := map[string]Bound{}
 	switch n := n.(type) {
 	case *queryplan.Scan:
-		table, at := c.columnsOf(n.Var)
+		table, at := c.Stored(n.Var)
 		if table == nil || table.Rows == 0 {
 			return out
 		}
@@ -76,13 +76,28 @@ func (c *Catalog) Bounds(n queryplan.Node) map[string]Bound {
 		return c.Bounds(n.Input)
 	case *queryplan.Seq:
 		return c.Bounds(n.Input)
+	case *queryplan.Aggregate:
+		in := c.Bounds(n.Input)
+		keep := func(from, to string) {
+			if b, ok := in[from]; ok {
+				out[to] = b
+			}
+		}
+		for _, name := range n.By {
+			keep(name, name)
+		}
+		for _, a := range n.Aggs {
+			if a.Fn == queryplan.Min || a.Fn == queryplan.Max {
+				keep(a.In, a.Out.Name)
+			}
+		}
 	}
 	return out
 }
 
-// columnsOf returns the table that holds an Input or Table variable and the
+// Stored returns the table that holds an Input or Table variable and the
 // table's column for each of the variable's.
-func (c *Catalog) columnsOf(v *queryplan.Var) (*Table, []int) {
+func (c *Catalog) Stored(v *queryplan.Var) (*Table, []int) {
 	if c == nil {
 		return nil, nil
 	}

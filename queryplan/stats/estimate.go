@@ -171,7 +171,7 @@ func unite(a, b ColumnEstimate) ColumnEstimate {
 // stored looks an Input or Table variable up in the catalogue.
 func (e *Estimator) stored(v *queryplan.Var) *Estimate {
 	out := &Estimate{Rows: DefaultRows, Cols: map[string]ColumnEstimate{}}
-	table, at := e.catalog.columnsOf(v)
+	table, at := e.catalog.Stored(v)
 	switch {
 	case table != nil:
 		out.Rows = float64(table.Rows)
@@ -211,7 +211,7 @@ func wordNumber(t scalar.Type, word int64) float64 {
 
 // Stored returns the table that holds an Input or Table variable, and the table's column
 // for each of the variable's; nil if nothing is known of it.
-func (e *Estimator) Stored(v *queryplan.Var) (*Table, []int) { return e.catalog.columnsOf(v) }
+func (e *Estimator) Stored(v *queryplan.Var) (*Table, []int) { return e.catalog.Stored(v) }
 
 // Rows estimates the number of tuples that an operator yields.
 func (e *Estimator) Rows(n queryplan.Node) float64 { return e.Of(n).Rows }
@@ -357,7 +357,7 @@ func (e *Estimator) scan(n *queryplan.Scan) *Estimate {
 			out.Cols[name] = c
 		}
 	}
-	if table, at := e.catalog.columnsOf(n.Var); table != nil {
+	if table, at := e.catalog.Stored(n.Var); table != nil {
 		if v := viewOf(table, at, n); v != nil {
 			out.views = []*view{v}
 		}
@@ -409,14 +409,16 @@ func exprEstimate(in *Estimate, x queryplan.Expr) ColumnEstimate {
 // join has |L| |R| / max(V(L), V(R)) tuples, where V counts the combinations of
 // the join columns (Selinger et al., SIGMOD 1979; the combinations are at most
 // the rows, so joins on whole keys come out right); no more than |L| if each
-// left tuple matches once.
+// left tuple matches once. The smaller set of combinations is taken to be contained
+// in the other, as keys that refer to others are, within the range that both have.
 func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique bool) *Estimate {
-	dl, dr := l.Distinct(on), r.Distinct(on)
-	matched := min(1, dr/dl) // share of the left tuples that have a match
+	partL, partR := overlap(l, r, on)
+	dl, dr := l.Distinct(on)*partL, r.Distinct(on)*partR
+	matched := partL * min(1, dr/dl) // share of the left tuples that have a match
 	if len(on) == 0 {
 		matched = min(1, r.Rows)
 	}
-	inner := l.Rows * r.Rows / max(dl, dr, 1)
+	inner := l.Rows * partL * r.Rows * partR / max(dl, dr, 1)
 	if unique {
 		inner = min(inner, l.Rows)
 	}
@@ -476,6 +478,37 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 		out.Cols[name] = c
 	}
 	return out
+}
+
+// leastOverlap stands in for the share of values in a range that statistics take for
+// empty.
+const leastOverlap = 1e-3
+
+// overlap returns the shares of two results whose join columns lie in the ranges of both.
+func overlap(l, r *Estimate, on []string) (partL, partR float64) {
+	partL, partR = 1, 1
+	for _, name := range on {
+		a, b := l.column(name), r.column(name)
+		if !a.HasRange || !b.HasRange {
+			continue
+		}
+		low, high := max(a.Min, b.Min), min(a.Max, b.Max)
+		partL *= a.within(low, high)
+		partR *= b.within(low, high)
+	}
+	return partL, partR
+}
+
+// within is the share of a column's values in a part of its range, which has at least one
+// if values are as far apart from each other as can be.
+func (c ColumnEstimate) within(low, high float64) float64 {
+	switch {
+	case high < low:
+		return leastOverlap
+	case low <= c.Min && c.Max <= high:
+		return 1
+	}
+	return min(1, max((high-low)/(c.Max-c.Min), 1/max(1, c.Distinct)))
 }
 
 // multiJoin estimates a join of several inputs as the chain of binary joins in

@@ -1,0 +1,238 @@
+package rewrite
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+var dropCertainMatches = &Pass{
+	Name: "DropCertainMatches",
+	Reason: "A stored relation of which a join only asks whether a match is there need not be asked if one always " +
+		"is, and what asks for tuples without one is empty: keys that count the rows hold every number of their " +
+		"range, a relation has its own tuples, and those that a constraint looks up are there or there is no answer. A " +
+		"constraint between stored relations that statistics prove is not checked.",
+	Unless: "Something uses what is looked up, a tuple may have several matches and repeated tuples matter, or the " +
+		"inclusion is known of the other side after conditions. A check does not stand for another one. What is computed " +
+		"of tuples without a match may fail before the constraint does: the run has no answer, for another reason.",
+	Before: "unique semi join p\n  scan item(o, p)\n  scan part(p, _)\n\ncheck \"item(o, p) -> part[p] = _.\"\n  unique anti join p\n    scan item(o, p)\n    scan part(p, _)",
+	After:  "scan item(o, p)\n\ncheck \"item(o, p) -> part[p] = _.\"\n  unique anti join p\n    scan item(o, p)\n    scan part(p, _)",
+	Source: "semantic query optimisation by inclusion dependencies: King, VLDB 1981; Chakravarthy, Grant, Minker, TODS 1990",
+	run: func(p *program) error {
+		x := &inclusions{catalog: p.catalog, checked: map[string]bool{}}
+		for _, b := range p.Blocks {
+			for _, c := range b.Cmds {
+				if check, ok := c.(*queryplan.Check); ok {
+					x.note(check.Node)
+				}
+			}
+		}
+		p.rewriteTrees(func(_ *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
+			_, x.checking = c.(*queryplan.Check)
+			return eachConjunction(n, rootSite(c), x.drop)
+		})
+		return nil
+	},
+}
+
+// inclusions knows which tuples of stored relations are certain to be in others.
+type inclusions struct {
+	catalog *stats.Catalog
+	// checked are those that checks of the plan enforce, as enforced names them.
+	checked  map[string]bool
+	checking bool // whether the conjunction at hand is one of a check
+}
+
+// note takes down what a check enforces: that each tuple of a stored relation has a match
+// in another one.
+func (x *inclusions) note(n queryplan.Node) {
+	switch n := n.(type) {
+	case *queryplan.Project, *queryplan.Dedup:
+		x.note(n.Inputs()[0])
+	}
+	j, ok := n.(*queryplan.Join)
+	if !ok || j.Kind != queryplan.Anti {
+		return
+	}
+	on := j.On()
+	from, isWhole := x.stored(j.Left, on, true)
+	to, toIsWhole := x.stored(j.Right, on, true)
+	if isWhole && toIsWhole && len(on) > 0 {
+		x.checked[enforced(from, to)] = true
+	}
+}
+
+// columnsOfRows are columns of the rows of one stored relation.
+type columnsOfRows struct {
+	source string // the relation or its table
+	at     []int  // the columns
+	types  []scalar.Type
+}
+
+// enforced names an inclusion, whatever the order of its columns.
+func enforced(from, to columnsOfRows) string {
+	pairs := make([]string, len(from.at))
+	for i := range pairs {
+		pairs[i] = fmt.Sprintf("%d:%d", from.at[i], to.at[i])
+	}
+	slices.Sort(pairs)
+	return from.source + "\x00" + to.source + "\x00" + strings.Join(pairs, " ")
+}
+
+// stored returns the stored columns that columns of a tree are, all from one row; whole
+// says that there has to be a tuple for each row. Not ok if they are no such.
+func (x *inclusions) stored(n queryplan.Node, cols []string, whole bool) (out columnsOfRows, ok bool) {
+	switch n := n.(type) {
+	case *queryplan.Scan:
+		source, at := "input "+n.Var.Source, func(i int) int { return i }
+		if t, places := x.catalog.Stored(n.Var); t != nil {
+			source, at = "table "+t.Name, func(i int) int { return places[i] }
+		} else if n.Var.Kind != queryplan.Input {
+			return out, false
+		}
+		out.source = source
+		for _, name := range cols {
+			i := slices.Index(n.Names, name)
+			if i < 0 {
+				return out, false
+			}
+			out.at = append(out.at, at(i))
+			out.types = append(out.types, n.Var.Cols[i].Type)
+		}
+		return out, true
+	case *queryplan.Project:
+		below := make([]string, len(cols))
+		for i, name := range cols {
+			at := slices.IndexFunc(n.Cols, func(c queryplan.Rename) bool { return c.To == name })
+			if at < 0 {
+				return out, false
+			}
+			below[i] = n.Cols[at].From
+		}
+		return x.stored(n.Input, below, whole)
+	case *queryplan.Filter, *queryplan.Map, *queryplan.Dedup, *queryplan.TopK, *queryplan.Seq:
+		if !whole {
+			return x.stored(n.Inputs()[0], cols, false)
+		}
+	case *queryplan.Aggregate:
+		if !whole && containsAll(n.By, cols) {
+			return x.stored(n.Input, cols, false)
+		}
+	case *queryplan.Join:
+		if !whole {
+			for _, in := range n.Inputs() {
+				if out, ok := x.stored(in, cols, false); ok {
+					return out, true
+				}
+				if n.Kind != queryplan.Inner {
+					break
+				}
+			}
+		}
+	}
+	return out, false
+}
+
+// covers reports whether what a tree has in some columns is certain to be among the
+// tuples of a stored relation.
+func (x *inclusions) covers(n, relation queryplan.Node, on []string) bool {
+	to, ok := x.stored(relation, on, true)
+	if !ok {
+		return false
+	}
+	from, ok := x.stored(n, on, false)
+	if ok && slices.Equal(from.types, to.types) {
+		if from.source == to.source && slices.Equal(from.at, to.at) || !x.checking && x.checked[enforced(from, to)] {
+			return true
+		}
+	}
+	table, ok := strings.CutPrefix(to.source, "table ")
+	if !ok || len(on) != 1 || to.types[0].Kind != scalar.Int || !x.catalog.Tables[table].Numbers(to.at[0]) {
+		return false
+	}
+	have, ok := x.catalog.Bounds(n)[on[0]]
+	range_ := x.catalog.Tables[table].Columns[to.at[0]]
+	return ok && have.Min.Cmp(big.NewInt(range_.Min)) >= 0 && have.Max.Cmp(big.NewInt(range_.Max)) <= 0
+}
+
+// drop leaves out of a conjunction the relations and semijoins that keep all tuples.
+func (x *inclusions) drop(n queryplan.Node, at site) queryplan.Node {
+	if !joins(n) {
+		return n
+	}
+	c := flatten(n)
+	c.restrict(at)
+	all := len(c.rels) + len(c.semis)
+	for i := 0; i < len(c.semis); i++ {
+		s := c.semis[i]
+		on := columnNames(s.right)
+		if !slices.ContainsFunc(c.rels, func(r queryplan.Node) bool { return containsAll(columnNames(r), on) && x.covers(r, s.right, on) }) {
+			continue
+		}
+		if s.kind == queryplan.Anti {
+			return nothing(n.Columns())
+		}
+		c.semis = slices.Delete(c.semis, i, i+1)
+		i--
+	}
+	for i := len(c.rels) - 1; i >= 0 && len(c.rels) > 1; i-- {
+		if x.always(c, i, at.set) {
+			c.rels = slices.Delete(c.rels, i, i+1)
+		}
+	}
+	if len(c.rels)+len(c.semis) == all {
+		return n
+	}
+	return c.assemble(leftDeep(len(c.rels)), at)
+}
+
+// joins reports whether a conjunction has a join, so that it is worth taking apart.
+func joins(n queryplan.Node) bool {
+	if !inConjunction(n) {
+		return false
+	}
+	_, isJoin := n.(*queryplan.Join)
+	return isJoin || slices.ContainsFunc(n.Inputs(), joins)
+}
+
+// always reports whether a relation of a conjunction has a match for each tuple of the
+// others, exactly one unless repeated tuples do not matter, of which nothing is used.
+func (x *inclusions) always(c *conjunction, rel int, set bool) bool {
+	cols := columnNames(c.rels[rel])
+	shared := slices.DeleteFunc(slices.Clone(cols), func(name string) bool {
+		for i, r := range c.rels {
+			if _, has := queryplan.ColumnOf(r, name); has && i != rel {
+				return false
+			}
+		}
+		return true
+	})
+	if len(shared) == 0 || !set && !queryplan.IsKey(c.rels[rel], shared) {
+		return false
+	}
+	for _, name := range cols {
+		if !slices.Contains(shared, name) && c.uses(name) {
+			return false
+		}
+	}
+	for i, r := range c.rels {
+		if i != rel && containsAll(columnNames(r), shared) && x.covers(r, c.rels[rel], shared) {
+			return true
+		}
+	}
+	return false
+}
+
+// uses reports whether something beside relations uses a column of the conjunction.
+func (c *conjunction) uses(name string) bool {
+	has := func(names []string) bool { return slices.Contains(names, name) }
+	return slices.ContainsFunc(c.out, func(o queryplan.Rename) bool { return o.From == name }) ||
+		slices.ContainsFunc(c.conds, func(e queryplan.Expr) bool { return has(queryplan.ExprColumns(e)) }) ||
+		slices.ContainsFunc(c.maps, func(m queryplan.NamedExpr) bool { return m.Name == name || has(queryplan.ExprColumns(m.Expr)) }) ||
+		slices.ContainsFunc(c.semis, func(s semijoin) bool { return has(columnNames(s.right)) })
+}
