@@ -26,7 +26,8 @@ func benchCommand(con *console) *cli.Command {
 			"line for each. list names the suites and their queries.\n\n" +
 			"load is the reading of the columns that the query needs from the files. cold is from its text to its answer " +
 			"with these in memory and nothing compiled before; on a GPU they are copied to it in that time. compile and cached are the " +
-			"parts of it up to code that is ready, the latter with what another process has left on disk. hot is the " +
+			"parts of it up to code that is ready, the latter with what another process has left on disk; on a GPU the first " +
+			"summand is up to PTX, and the second one what the driver takes, to make machine code of it and to load that. hot is the " +
 			"median of the runs after the first, wall clock from asking for a run to its answer, in order, as columns in the " +
 			"host's memory; from to are the shortest and the longest. MB are those of the columns that the query's plan scans, each " +
 			"once, as stored, without dictionaries. floor is the share of hot that reading them takes at the bandwidth of the " +

@@ -355,6 +355,9 @@ func (b *bench) first(ctx context.Context, session *redfox.Session, q suite.Quer
 		return nil, nil, compiled, err
 	}
 	compiled.Plan, compiled.Code = res.Stats.Plan.Seconds(), res.Stats.Compile.Seconds()
+	if d := res.Stats.Device; d != nil {
+		compiled.Driver = d.Load.Seconds()
+	}
 	// The plan is kept, so this is the same query again.
 	prepared, err := session.Prepare(ctx, prog, db, b.run)
 	return prepared, res, compiled, err

@@ -71,15 +71,11 @@ func (b *bench) row(m *suite.Measurement) table.Row {
 	if m.Failure != "" {
 		return table.Row{m.Query, "failed"}
 	}
-	load, compile, cached := "", "", ""
+	load := ""
 	if m.Load > 0 {
 		load = suite.FormatTime(m.Load)
 	}
-	compile = suite.FormatTime(m.Compile.Cold.Total())
-	if n := m.Compile.Cached.Total(); n > 0 {
-		cached = suite.FormatTime(n)
-	}
-	row := table.Row{m.Query, grouped(m.Rows), load, suite.FormatTime(m.Cold), compile, cached, suite.FormatTime(m.Hot.Median),
+	row := table.Row{m.Query, grouped(m.Rows), load, suite.FormatTime(m.Cold), m.Compile.Cold.String(), m.Compile.Cached.String(), suite.FormatTime(m.Hot.Median),
 		suite.FormatTime(m.Hot.Least), suite.FormatTime(m.Hot.Most), fmt.Sprintf("%.4g", float64(m.Bytes)/1e6), fmt.Sprintf("%.0f %%", 100*m.Share)}
 	for _, p := range b.report.Peers {
 		cells := table.Row{"", ""}

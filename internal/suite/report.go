@@ -97,11 +97,27 @@ type Compilations struct {
 type Compilation struct {
 	FrontEnd float64 `json:"front_end_seconds"`
 	Plan     float64 `json:"plan_seconds"`
-	Code     float64 `json:"code_seconds"`
+	Code     float64 `json:"code_seconds"` // all of it
+	// Driver is the part of Code that a GPU's driver took, to make machine code of PTX and
+	// to load it.
+	Driver float64 `json:"driver_seconds,omitempty"`
 }
 
 // Total returns the whole time.
 func (c Compilation) Total() float64 { return c.FrontEnd + c.Plan + c.Code }
+
+// String returns the whole time as tables have it, that of a GPU's driver apart. It is
+// empty if there was no compilation.
+func (c Compilation) String() string {
+	switch own := c.Total() - c.Driver; {
+	case c.Total() == 0:
+		return ""
+	case c.Driver > 0:
+		return FormatTime(own) + " + " + FormatTime(c.Driver)
+	default:
+		return FormatTime(own)
+	}
+}
 
 // Kernel is what a kernel did in a run in which kernels were timed, which is not one of
 // the hot ones.

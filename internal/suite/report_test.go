@@ -48,6 +48,18 @@ func TestFinish(t *testing.T) {
 	}
 }
 
+func TestCompilation(t *testing.T) {
+	for want, c := range map[string]Compilation{
+		"":              {},
+		"30 ms":         {FrontEnd: 0.004, Plan: 0.006, Code: 0.020},
+		"30 ms + 80 ms": {FrontEnd: 0.004, Plan: 0.006, Code: 0.100, Driver: 0.080},
+	} {
+		if got := c.String(); got != want {
+			t.Errorf("%+v is %q, want %q", c, got, want)
+		}
+	}
+}
+
 func TestSummarise(t *testing.T) {
 	ms := func(list ...int) (out []time.Duration) {
 		for _, n := range list {
