@@ -67,6 +67,13 @@ type Prefetcher interface {
 	Drop(c *store.Column)
 }
 
+// Traced tells, if that is asked for, what took from a time to another.
+func (r *Request) Traced(track, name string, start, end time.Time) {
+	if r.Trace != nil {
+		r.Trace(Span{Track: track, Name: name, Start: start, Duration: end.Sub(start)})
+	}
+}
+
 // Span is something that took time.
 type Span struct {
 	Track    string // where it happened: "host", "transfers", "kernels"

@@ -16,6 +16,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
+// hostTrack is where runs say what the host does.
+const hostTrack = "host"
+
 // code is a program's code on the device.
 type code struct {
 	modules   []driver.Module
@@ -39,16 +42,21 @@ func (c *code) close() {
 	}
 }
 
-// compile generates code and loads it. The device may still be on its way to being open.
-func (e *Engine) compile(graph *harmony.Program, k woven.Knowledge) (*code, error) {
+// compile generates code and loads it, for a request. The device may still be on its way to
+// being open.
+func (e *Engine) compile(req *runtime.Request, graph *harmony.Program, k woven.Knowledge) (*code, error) {
 	began := time.Now()
 	made, err := e.opts.Compile(graph, k)
 	if err != nil {
 		return nil, err
 	}
 	c := &code{made: time.Since(began)}
+	req.Traced(hostTrack, "make code", began, time.Now())
 	if err := e.isOpen(); err != nil {
 		return nil, err
+	}
+	if e.ended.After(began) {
+		req.Traced("device", "open the device", e.began, e.ended)
 	}
 	if len(made.Module.Entries) == 0 {
 		return c, nil
@@ -70,6 +78,7 @@ func (e *Engine) compile(graph *harmony.Program, k woven.Knowledge) (*code, erro
 		c.functions = append(c.functions, f)
 	}
 	c.loaded = time.Since(loading)
+	req.Traced(hostTrack, "load code", loading, time.Now())
 	c.made += c.loaded
 	return c, nil
 }

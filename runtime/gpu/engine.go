@@ -65,16 +65,18 @@ type Engine struct {
 	// reason. What stands above and below is there from then on.
 	opened   chan struct{}
 	unopened error
-	mem      *memory
-	resident *residency
-	lanes    lanes
-	replays  replays
-	loaded   chan struct{} // closed when the service kernels are loaded, or can not be
-	unloaded error         // why they can not be
-	base     driver.Module // the service kernels
-	services map[string]driver.Function
-	sorts    sorts
-	programs woven.Programs[*program]
+	// began and ended say when that was.
+	began, ended time.Time
+	mem          *memory
+	resident     *residency
+	lanes        lanes
+	replays      replays
+	loaded       chan struct{} // closed when the service kernels are loaded, or can not be
+	unloaded     error         // why they can not be
+	base         driver.Module // the service kernels
+	services     map[string]driver.Function
+	sorts        sorts
+	programs     woven.Programs[*program]
 
 	mu    sync.Mutex
 	users int // runs at work
@@ -157,9 +159,11 @@ func Start(o Options) *Engine {
 	}
 	go func() {
 		defer close(e.opened)
+		e.began = time.Now()
 		if err := e.open(); err != nil {
 			e.unopened = e.failure(err)
 		}
+		e.ended = time.Now()
 	}()
 	return e
 }
@@ -351,7 +355,7 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r
 	}
 	compiled := time.Duration(0)
 	code, err := kept.codes.Use(r.Bound, func(k woven.Knowledge) (*code, error) {
-		c, err := e.compile(prog.Graph, k)
+		c, err := e.compile(req, prog.Graph, k)
 		if err == nil {
 			compiled = c.made
 		}

@@ -217,6 +217,12 @@ func TestStart(t *testing.T) {
 				return e.opts.Compile(p, k)
 			}})
 		if !fails {
+			var names []string
+			if _, err := late.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Trace: func(s runtime.Span) {
+				names = append(names, s.Name)
+			}}); err != nil || len(names) < 3 || !slices.Equal(names[:3], []string{"make code", "open the device", "load code"}) {
+				t.Errorf("%v, and the trace begins with %q", err, names)
+			}
 			check(t, "a device that opens late", late, plan, db)
 		} else {
 			for range 2 {
