@@ -17,8 +17,9 @@ func isOfNoOrder(g *harmony.Groups, acc int, d *domain.Domains) bool {
 
 func isExtreme(fn queryplan.AggFn) bool { return fn == queryplan.Min || fn == queryplan.Max }
 
-// extremes takes the least and greatest that need the host out of all groups.
-func (q *partitioner) extremes(needsHost func(g *harmony.Groups, acc int) bool) {
+// extremes takes the least and greatest that need the host out of all groups, and reports
+// whether there are any.
+func (q *partitioner) extremes(needsHost func(g *harmony.Groups, acc int) bool) (any bool) {
 	for _, g := range slices.Clone(q.Groups) {
 		x := &extremes{q: q, groups: g}
 		for i := range g.Accs {
@@ -28,8 +29,10 @@ func (q *partitioner) extremes(needsHost func(g *harmony.Groups, acc int) bool) 
 		}
 		if len(x.accs) > 0 {
 			x.split()
+			any = true
 		}
 	}
+	return any
 }
 
 // extremes is a group-by table that is split.

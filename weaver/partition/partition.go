@@ -41,8 +41,9 @@ func OfCodes(m *harmony.Map) bool {
 	return false
 }
 
-// Partition returns a verified program with all that GPUs have no code for in kernels
-// of the host. The given program is not changed. An error is a bug.
+// Partition returns a program with all that GPUs have no code for in kernels of the host.
+// The given one, which is verified, is not changed; it is returned if GPUs have code for
+// all of it. An error is a bug.
 func Partition(p *harmony.Program) (*harmony.Program, error) {
 	return partition(p, NeedsHost, isOfNoOrder)
 }
@@ -53,10 +54,18 @@ func partition(p *harmony.Program, function func(*harmony.Map, *domain.Domains) 
 	aggregate func(g *harmony.Groups, acc int, d *domain.Domains) bool) (*harmony.Program, error) {
 	q := newPartitioner(harmony.Clone(p))
 	d := domain.Find(q.Program)
-	q.extremes(func(g *harmony.Groups, acc int) bool { return aggregate(g, acc, d) })
-	for cut := true; cut; {
-		d := domain.Find(q.Program)
-		cut = q.functions(func(m *harmony.Map) bool { return function(m, d) })
+	changed := q.extremes(func(g *harmony.Groups, acc int) bool { return aggregate(g, acc, d) })
+	for {
+		if changed {
+			d = domain.Find(q.Program)
+		}
+		if !q.functions(func(m *harmony.Map) bool { return function(m, d) }) {
+			break
+		}
+		changed = true
+	}
+	if !changed {
+		return p, nil
 	}
 	if err := harmony.Verify(q.Program); err != nil {
 		return nil, fmt.Errorf("the partitioned program is wrong: %w", err)
