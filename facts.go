@@ -473,7 +473,7 @@ func tableStats(t *store.Table) *stats.Table {
 		col := stats.Column{Name: t.Names[i], Min: c.Stats.Min, Max: c.Stats.Max, Distinct: c.Stats.Distinct,
 			Ascending: c.Stats.Ascending, Equal: of.Equal, Rising: of.Rising}
 		for _, top := range of.Top {
-			col.Top = append(col.Top, stats.WordShare(top))
+			col.Top = append(col.Top, stats.Frequent{Value: c.ValueOf(top.Word), Share: top.Share})
 		}
 		out.Columns = append(out.Columns, col)
 	}
@@ -485,7 +485,7 @@ type tableData struct{ table *store.Table }
 
 func (d tableData) Value(column, row int) Value { return d.table.Columns[column].Value(row) }
 
-func (d tableData) Find(column int, v Value) (row int, ok bool) {
+func (d tableData) Find(column int, v Value) (from, until int) {
 	return d.table.Columns[column].Find(v)
 }
 

@@ -341,8 +341,12 @@ func (g *joinGraph) shape(l, r *subPlan) *subPlan {
 		names = append(names, g.names[col])
 	}
 	uniqueRight, uniqueLeft := hasKey(r.keys, on), hasKey(l.keys, on)
-	out := &subPlan{est: stats.JoinEstimate(queryplan.Inner, l.est, r.est, names, uniqueRight), cols: l.cols.clone()}
-	if uniqueLeft {
+	many, one := l.est, r.est
+	if uniqueLeft && !uniqueRight {
+		many, one = one, many
+	}
+	out := &subPlan{est: stats.JoinEstimate(queryplan.Inner, many, one, names, uniqueLeft || uniqueRight), cols: l.cols.clone()}
+	if uniqueLeft && uniqueRight {
 		out.est.Rows = min(out.est.Rows, r.est.Rows)
 	}
 	switch {

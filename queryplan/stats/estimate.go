@@ -40,6 +40,8 @@ type ColumnEstimate struct {
 	// unscaled number of a decimal, microseconds of a datetime.
 	Min, Max float64
 	HasRange bool
+	// Top are values of a stored column that are more frequent than others.
+	Top []Frequent
 	// Moments are those of a column that an aggregate computes.
 	Moments
 	HasMoments bool
@@ -189,6 +191,9 @@ func (e *Estimator) stored(v *queryplan.Var) *Estimate {
 			if s.Distinct > 0 {
 				col.Distinct = float64(s.Distinct)
 			}
+			if table.Sample != nil {
+				col.Top = frequent(s.Top, col.Distinct, float64(len(table.Sample.Rows)))
+			}
 			if c.Type.Kind != scalar.String && table.Rows > 0 {
 				col.Min, col.Max, col.HasRange = wordNumber(c.Type, s.Min), wordNumber(c.Type, s.Max), true
 			}
@@ -294,7 +299,9 @@ func (e *Estimator) operator(n queryplan.Node) *Estimate {
 		return out
 	case *queryplan.Dedup:
 		in := e.Of(n.Input)
-		return &Estimate{Rows: in.Distinct(names(n.Columns())), Cols: in.copyCols(1)}
+		out := &Estimate{Rows: in.Distinct(names(n.Columns())), Cols: in.copyCols(1)}
+		out.even()
+		return out
 	case *queryplan.Join:
 		return JoinEstimate(n.Kind, e.Of(n.Left), e.Of(n.Right), n.On(), n.Unique)
 	case *queryplan.Aggregate:
@@ -307,6 +314,7 @@ func (e *Estimator) operator(n queryplan.Node) *Estimate {
 			col, _ := queryplan.ColumnOf(n.Input, a.In)
 			out.Cols[a.Out.Name] = in.aggregated(a, col, in.Rows/max(1, out.Rows))
 		}
+		out.even()
 		return out
 	case *queryplan.Union:
 		out := &Estimate{Cols: map[string]ColumnEstimate{}}
@@ -335,6 +343,14 @@ func (e *Estimator) operator(n queryplan.Node) *Estimate {
 		return &Estimate{Rows: rows, Cols: in.copyCols(rows / max(1, in.Rows))}
 	}
 	return &Estimate{Rows: DefaultRows}
+}
+
+// even forgets which values are frequent: tuples of one value have become one.
+func (e *Estimate) even() {
+	for name, c := range e.Cols {
+		c.Top = nil
+		e.Cols[name] = c
+	}
 }
 
 func (e *Estimator) scan(n *queryplan.Scan) *Estimate {
@@ -410,7 +426,8 @@ func exprEstimate(in *Estimate, x queryplan.Expr) ColumnEstimate {
 // the join columns (Selinger et al., SIGMOD 1979; the combinations are at most
 // the rows, so joins on whole keys come out right); no more than |L| if each
 // left tuple matches once. The smaller set of combinations is taken to be contained
-// in the other, as keys that refer to others are, within the range that both have.
+// in the other, as keys that refer to others are, within the range that both have. Where
+// both sides have samples, these come first.
 func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique bool) *Estimate {
 	partL, partR := overlap(l, r, on)
 	dl, dr := l.Distinct(on)*partL, r.Distinct(on)*partR
@@ -434,6 +451,8 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 		matched = min(1, part)
 	case ok:
 		inner = r.Rows * part
+	case !unique && len(on) > 0:
+		inner = l.Rows * r.Rows * agreement(l, r, on, inner/max(l.Rows*r.Rows, 1e-3))
 	}
 	out := &Estimate{views: l.views}
 	switch kind {

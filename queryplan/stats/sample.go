@@ -30,9 +30,9 @@ type Sample struct {
 type Data interface {
 	// Value returns an entry of a column.
 	Value(column, row int) scalar.Value
-	// Find returns the row with a value in a column whose entries ascend and differ;
-	// not ok if there is none.
-	Find(column int, v scalar.Value) (row int, ok bool)
+	// Find returns the rows with a value in a column whose entries ascend, from one on
+	// and up to another without that; the same if there are none.
+	Find(column int, v scalar.Value) (from, until int)
 }
 
 // link leads from the sample's rows to those of a table. The first one leads to
@@ -75,6 +75,11 @@ type evaluated struct {
 	each []scalar.Value
 	// quantities are what the values stand for, of numbers and of points in time.
 	quantities []float64
+	number     map[scalar.Value]int32 // of each value, its id
+
+	mu      sync.Mutex
+	others  map[*evaluated][]int32   // what numbersOf has found
+	repeats map[storedColumn][]int64 // what repeatsIn has counted
 }
 
 // rowSet is a set of a sample's rows.
@@ -139,8 +144,8 @@ func (s *Sample) follow(from string, t *Table, key int) int {
 		if !source.found.has(i) {
 			continue
 		}
-		if row, ok := t.Sample.Data.Find(key, source.table.Sample.Data.Value(col, r)); ok {
-			l.rows[i] = row
+		if from, until := t.Sample.Data.Find(key, source.table.Sample.Data.Value(col, r)); from < until {
+			l.rows[i] = from
 			l.found.add(i)
 		}
 	}
@@ -181,7 +186,9 @@ func (s *Sample) evaluate(e queryplan.Expr) *evaluated {
 		data := p.link.table.Sample.Data
 		return func() scalar.Value { return data.Value(p.column, p.link.rows[i]) }
 	})
-	seen := map[scalar.Value]int32{}
+	if !condition {
+		out.number = map[scalar.Value]int32{}
+	}
 	for ; i < len(s.Rows); i++ {
 		if !rows.has(i) {
 			continue
@@ -194,10 +201,10 @@ func (s *Sample) evaluate(e queryplan.Expr) *evaluated {
 		if condition {
 			continue
 		}
-		id, again := seen[v]
+		id, again := out.number[v]
 		if !again {
 			id = int32(len(out.each))
-			seen[v] = id
+			out.number[v] = id
 			out.each = append(out.each, v)
 		}
 		out.ids[i] = id

@@ -19,9 +19,9 @@ func (d rowsData) Value(column, row int) scalar.Value {
 	return scalar.OfInt(scalar.IntType, d[row][column])
 }
 
-func (d rowsData) Find(column int, v scalar.Value) (int, bool) {
-	row := sort.Search(len(d), func(i int) bool { return d[i][column] >= v.Int() })
-	return row, row < len(d) && d[row][column] == v.Int()
+func (d rowsData) Find(column int, v scalar.Value) (from, until int) {
+	at := func(v int64) int { return sort.Search(len(d), func(i int) bool { return d[i][column] >= v }) }
+	return at(v.Int()), at(v.Int() + 1)
 }
 
 func (d rowsData) table(name string, key int) *Table {

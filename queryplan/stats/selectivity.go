@@ -98,22 +98,22 @@ func narrow(c ColumnEstimate, cmp string, value scalar.Value) (ColumnEstimate, f
 		if known && (x < c.Min || x > c.Max) {
 			return ColumnEstimate{Distinct: 1}, 0
 		}
-		share := 1 / max(1, c.Distinct)
 		out := ColumnEstimate{Distinct: 1}
 		if known {
 			out.Min, out.Max, out.HasRange = x, x, true
 		}
-		return out, share
+		return out, c.shareOf(value)
 	case "ne":
 		out := c
 		out.Distinct = max(1, c.Distinct-1)
-		return out, 1 - 1/max(2, c.Distinct)
+		return out, 1 - min(c.shareOf(value), 1-equalShare)
 	}
 	if !known {
 		c.Distinct = max(1, c.Distinct*rangeShare)
 		return c, rangeShare
 	}
 	out, width := c, c.Max-c.Min
+	out.Top = nil
 	if cmp == "lt" || cmp == "le" {
 		out.Max = min(c.Max, x)
 	} else {

@@ -35,14 +35,9 @@ type Column struct {
 	// Equal and Rising estimate the shares of neighbours of which the second equals the
 	// first, and of which it is no less; both are 0 if nothing is known.
 	Equal, Rising float64
-	// Top are the most frequent words, the most frequent first, as far as a sample shows.
-	Top []WordShare
-}
-
-// WordShare is a word of a column and its estimated share of the rows.
-type WordShare struct {
-	Word  int64
-	Share float64
+	// Top are the most frequent values, the most frequent first, as far as the table's
+	// sample shows.
+	Top []Frequent
 }
 
 // Relation returns what is known of a predicate, or nil.

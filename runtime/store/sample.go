@@ -111,25 +111,29 @@ func topWords(words []int64) []WordShare {
 	return out[:min(len(out), maxTop):min(len(out), maxTop)]
 }
 
-// Find returns the row that has a value, in a column whose words ascend and differ; not
-// ok if none has it or the value is of another type.
-func (c *Column) Find(v scalar.Value) (row int, ok bool) {
+// Find returns the rows that have a value, from one on and up to another without that, in
+// a column whose words ascend. They are the same if none has it, or if the value is of
+// another type.
+func (c *Column) Find(v scalar.Value) (from, until int) {
 	if v.Type != c.Type || c.n == 0 {
-		return 0, false
+		return 0, 0
 	}
 	word := int64(v.Bits())
 	if c.Type.Kind == scalar.String {
 		code, found := c.Dict.Lookup(v.Str())
 		if !found {
-			return 0, false
+			return 0, 0
 		}
 		word = int64(code)
 	}
 	k := c.Type.Kind
 	key, least := orderKeyOf(k, word), orderKeyOf(k, c.Stats.Min)
-	if orderKeyOf(k, c.Stats.Max)-least == uint64(c.n-1) {
-		return int(key - least), key-least < uint64(c.n)
+	if c.Stats.Distinct == int64(c.n) && orderKeyOf(k, c.Stats.Max)-least == uint64(c.n-1) {
+		if key-least >= uint64(c.n) {
+			return 0, 0
+		}
+		return int(key - least), int(key-least) + 1
 	}
-	row = sort.Search(c.n, func(i int) bool { return orderKeyOf(k, c.Word(i)) >= key })
-	return row, row < c.n && c.Word(row) == word
+	from = sort.Search(c.n, func(i int) bool { return orderKeyOf(k, c.Word(i)) >= key })
+	return from, from + sort.Search(c.n-from, func(i int) bool { return orderKeyOf(k, c.Word(from+i)) > key })
 }

@@ -1,0 +1,45 @@
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Frequent is a value of a column and its share of the rows.
+type Frequent struct {
+	Value scalar.Value
+	Share float64
+}
+
+// frequent returns those of the most frequent values of a sample of so many rows that are
+// more frequent than chance makes the first of so many equally frequent values, which a
+// margin of four standard deviations tells. All are kept if there are no others.
+func frequent(top []Frequent, distinct, rows float64) []Frequent {
+	if float64(len(top)) >= distinct {
+		return top
+	}
+	mean := rows / max(1, distinct)
+	least := max(fewRows, mean+4*math.Sqrt(mean)+2)
+	for i, f := range top {
+		if f.Share*rows < least {
+			return top[:i:i]
+		}
+	}
+	return top
+}
+
+// shareOf is the share of the rows with a value: its own if it is one of the frequent
+// ones, else an equal part of what these leave (end-biased histograms: Ioannidis,
+// Christodoulakis, TODS 1993).
+func (c ColumnEstimate) shareOf(v scalar.Value) float64 {
+	if i := slices.IndexFunc(c.Top, func(f Frequent) bool { return f.Value == v }); i >= 0 {
+		return c.Top[i].Share
+	}
+	rest := 1.0
+	for _, f := range c.Top {
+		rest -= f.Share
+	}
+	return max(0, rest) / max(1, c.Distinct-float64(len(c.Top)))
+}
