@@ -1,10 +1,13 @@
 package redfox
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/runtime"
 )
 
 // Diagnostic is one finding about a program or its data, with stable code,
@@ -42,6 +45,13 @@ func (e *EnvironmentError) Error() string {
 
 // Unwrap returns the cause.
 func (e *EnvironmentError) Unwrap() error { return e.Err }
+
+// IsOutOfMemory reports whether an error says that something needs more memory, of the
+// host or of a GPU, than there is or than it may take.
+func IsOutOfMemory(err error) bool {
+	var memory *runtime.MemoryError
+	return errors.As(err, &memory) || errors.Is(err, cuda.ErrOutOfMemory)
+}
 
 // InternalError is a bug of redfox.
 type InternalError struct {

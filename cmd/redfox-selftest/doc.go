@@ -8,7 +8,8 @@
 //	redfox-selftest -engine gpu                         every program of testdata
 //	redfox-selftest -engine gpu -random 1000 -seed 7    and random ones
 //	redfox-selftest -only quickstart -runs 1000         the same bytes a thousand times
-//	redfox-selftest -engine gpu -random 200 -soak 1h    no memory is lost
+//	redfox-selftest -engine gpu -random 200 -soak 1h -parallel 8 -report soak.json
+//	                                                    no memory is lost
 //
 // It imports the redfox package as any program does, and internal/randprog, and must not
 // import an engine.

@@ -27,6 +27,8 @@ type config struct {
 	workers int
 	large   bool
 	soak    time.Duration
+	every   time.Duration
+	report  string
 	timeout time.Duration
 	keep    string
 	verbose bool
@@ -48,7 +50,9 @@ func flags(errs io.Writer) (*flag.FlagSet, *config) {
 	f.IntVar(&c.runs, "runs", 2, "runs of each program, which must give the same bytes; all but the first are prepared, and every other one leaves its result on the GPU")
 	f.IntVar(&c.workers, "parallel", 1, "programs that run at the same time")
 	f.BoolVar(&c.large, "large", false, "test closures of millions of tuples, too")
-	f.DurationVar(&c.soak, "soak", 0, "go on with all of it in one process for this long, and look at memory")
+	f.DurationVar(&c.soak, "soak", 0, "go on with all of it, mixed, in one process for this long, and look at memory")
+	f.DurationVar(&c.every, "every", 15*time.Second, "how often a soak pauses to measure memory")
+	f.StringVar(&c.report, "report", "", "file for what a soak has measured, as JSON")
 	f.DurationVar(&c.timeout, "timeout", 2*time.Minute, "bound for each run")
 	f.StringVar(&c.keep, "keep", "", "folder to write random programs to that fail, shrunk")
 	f.BoolVar(&c.verbose, "v", false, "name each program")
@@ -58,9 +62,9 @@ func flags(errs io.Writer) (*flag.FlagSet, *config) {
 // execute runs the command and returns its exit code.
 func execute(args []string, out, errs io.Writer) int {
 	f, c := flags(errs)
-	if err := f.Parse(args); err != nil || f.NArg() > 0 || c.runs < 1 || c.workers < 1 {
+	if err := f.Parse(args); err != nil || f.NArg() > 0 || c.runs < 1 || c.workers < 1 || c.every <= 0 {
 		if err == nil {
-			fmt.Fprintln(errs, "redfox-selftest takes flags only, with -runs and -parallel of at least 1; -help lists them")
+			fmt.Fprintln(errs, "redfox-selftest takes flags only, with -runs and -parallel of at least 1 and -every above 0; -help lists them")
 		}
 		return 2
 	}
@@ -72,7 +76,7 @@ func execute(args []string, out, errs io.Writer) int {
 		return 2
 	}
 	if c.soak > 0 {
-		err = t.soak(ctx)
+		err = t.soakFor(ctx)
 	} else {
 		err = t.all(ctx)
 	}

@@ -45,21 +45,17 @@ func TestMadeUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prog, db, err := load(ctx, sources, func(p *redfox.Program) *redfox.Facts { return madeUp(p, 500) })
+	s, err := redfox.OpenSession(redfox.SessionOptions{Engine: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, db, err := load(ctx, s, sources, func(p *redfox.Program) *redfox.Facts { return madeUp(p, 500) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	res, err := prog.RunOn(ctx, db, redfox.RunOptions{})
 	if err != nil || res.Len("_") != 1 {
 		t.Errorf("the joins lead nowhere: %v", err)
-	}
-}
-
-// TestSoak goes through two rounds.
-func TestSoak(t *testing.T) {
-	out, code := run("-engine", "go", "-only", "total", "-random", "3", "-soak", "1ms", "-parallel", "3")
-	if code != 0 || !strings.Contains(out, "after the first round: heap ") || !strings.Contains(out, "2 rounds of ") {
-		t.Errorf("exit code %d:\n%s", code, out)
 	}
 }
 
@@ -72,6 +68,7 @@ func TestWrongCalls(t *testing.T) {
 		{[]string{"programs"}, "takes flags only"},
 		{[]string{"-runs", "0"}, "at least 1"},
 		{[]string{"-parallel", "0"}, "at least 1"},
+		{[]string{"-every", "0s"}, "-every above 0"},
 		{[]string{"-only", "no such program"}, `has "no such program" in its name`},
 		{[]string{"-engine", "gpo"}, "did you mean go?"},
 	} {

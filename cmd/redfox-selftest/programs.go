@@ -19,7 +19,8 @@ import (
 type testCase struct {
 	name  string
 	again string // the flags that choose it
-	load  func(ctx context.Context) (*redfox.Program, *redfox.Database, error)
+	// load loads the facts for runs of a session.
+	load func(ctx context.Context, s *redfox.Session) (*redfox.Program, *redfox.Database, error)
 	// program is what a random case is made of.
 	program *randprog.Program
 }
@@ -46,21 +47,21 @@ func (t *tester) cases() ([]testCase, error) {
 
 // fileCase is a program in one or several files.
 func fileCase(name string, facts func(*redfox.Program) *redfox.Facts, program ...string) testCase {
-	return testCase{name: name, again: "-only " + name, load: func(ctx context.Context) (*redfox.Program, *redfox.Database, error) {
+	return testCase{name: name, again: "-only " + name, load: func(ctx context.Context, s *redfox.Session) (*redfox.Program, *redfox.Database, error) {
 		sources, err := redfox.ReadSources(program...)
 		if err != nil {
 			return nil, nil, err
 		}
-		return load(ctx, sources, facts)
+		return load(ctx, s, sources, facts)
 	}}
 }
 
-func load(ctx context.Context, sources []redfox.Source, facts func(*redfox.Program) *redfox.Facts) (*redfox.Program, *redfox.Database, error) {
+func load(ctx context.Context, s *redfox.Session, sources []redfox.Source, facts func(*redfox.Program) *redfox.Facts) (*redfox.Program, *redfox.Database, error) {
 	prog, err := redfox.Compile(ctx, sources, redfox.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
-	db, err := prog.Load(ctx, facts(prog), redfox.LoadOptions{})
+	db, err := s.Load(ctx, prog, facts(prog), redfox.LoadOptions{})
 	return prog, db, err
 }
 
@@ -237,8 +238,8 @@ func randomCase(p *randprog.Program) testCase {
 		name:    fmt.Sprintf("random/%d", p.Seed),
 		again:   fmt.Sprintf("-only random/ -random 1 -seed %d", p.Seed),
 		program: p,
-		load: func(ctx context.Context) (*redfox.Program, *redfox.Database, error) {
-			return load(ctx, []redfox.Source{redfox.Text("program.logic", p.Text())}, func(*redfox.Program) *redfox.Facts {
+		load: func(ctx context.Context, s *redfox.Session) (*redfox.Program, *redfox.Database, error) {
+			return load(ctx, s, []redfox.Source{redfox.Text("program.logic", p.Text())}, func(*redfox.Program) *redfox.Facts {
 				facts := redfox.NewFacts()
 				files := p.FactFiles()
 				var names []string

@@ -184,7 +184,7 @@ func (o outcome) failure() (text string, own bool) {
 // compare runs a program on both engines and returns in what they differ, "" if in
 // nothing.
 func (t *tester) compare(ctx context.Context, c testCase) string {
-	prog, db, err := c.load(ctx)
+	prog, db, err := c.load(ctx, t.tested)
 	var wrong *redfox.ProgramError
 	switch {
 	case errors.As(err, &wrong):
@@ -242,26 +242,34 @@ func (t *tester) compare(ctx context.Context, c testCase) string {
 	return ""
 }
 
-// run runs a program in a session. Odd runs leave their results on the GPU.
+// run runs a program in a session. Odd runs leave their results on the GPU, and fetch
+// them then.
 func (t *tester) run(ctx context.Context, s *redfox.Session, prog *redfox.Program, db *redfox.Database, number int, prepared *redfox.Prepared) outcome {
+	opts := redfox.RunOptions{Resident: number%2 == 1, Profile: number%3 == 2}
+	o := t.runWith(ctx, s, prog, db, opts, prepared)
+	if o.err == nil && opts.Resident {
+		o.err = o.res.Fetch(ctx)
+	}
+	return o
+}
+
+// runWith runs a program in a session.
+func (t *tester) runWith(ctx context.Context, s *redfox.Session, prog *redfox.Program, db *redfox.Database, opts redfox.RunOptions, prepared *redfox.Prepared) outcome {
+	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
-	if s == t.tested {
+	if s != t.reference {
 		t.mu.Lock()
 		t.runCount++
 		t.mu.Unlock()
 	}
-	opts := redfox.RunOptions{Resident: number%2 == 1, Profile: number%3 == 2}
 	var o outcome
 	if prepared != nil {
 		o.res, o.err = prepared.Run(ctx, opts)
 	} else {
 		o.res, o.err = s.Run(ctx, prog, db, opts)
 	}
-	if o.err == nil && opts.Resident {
-		o.err = o.res.Fetch(ctx)
-	}
-	if errors.Is(o.err, context.DeadlineExceeded) {
+	if errors.Is(o.err, context.DeadlineExceeded) && outer.Err() == nil {
 		o.err = fmt.Errorf("does not end within %v", t.timeout)
 	}
 	return o

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox"
+)
+
+// TestSoak does all there is to do, on each engine that the machine has.
+func TestSoak(t *testing.T) {
+	for _, e := range redfox.Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			if !e.Available {
+				t.Skip(e.Detail)
+			}
+			file := filepath.Join(t.TempDir(), "soak.json")
+			out, code := run("-engine", e.Name, "-only", "constraint", "-random", "3", "-soak", "2s", "-every", "500ms", "-parallel", "3", "-report", file)
+			if code != 0 || !strings.Contains(out, " 0 failures") || !strings.Contains(out, "the heap does not grow: ") {
+				t.Errorf("exit code %d:\n%s", code, out)
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r soakReport
+			if err := json.Unmarshal(text, &r); err != nil {
+				t.Fatal(err)
+			}
+			if !r.Passed || r.Engine != e.Name || len(r.Measurements) < 3 || len(r.Trends) != 4 || r.Measurements[0].Heap == 0 {
+				t.Errorf("%s", text)
+			}
+			if len(r.Work) == 0 {
+				t.Error("nothing was done")
+			}
+		})
+	}
+}
+
+// TestSoakFinds has expectations that no run meets.
+func TestSoakFinds(t *testing.T) {
+	for _, w := range soakWorks {
+		var out strings.Builder
+		c := config{data: "../../testdata", runs: 1, timeout: 1e10, session: redfox.SessionOptions{Engine: "go"}, only: "quickstart"}
+		tested, err := newTester(t.Context(), c, &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, err := tested.cases()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &soak{tester: tested, tight: tested.tested, counts: map[string]int{}}
+		wrong := &soakCase{testCase: cases[0]}
+		if why := s.open(t.Context(), wrong); why != "" {
+			t.Fatal(why)
+		}
+		wrong.want.sum = "another"
+		why := ""
+		for range 100 { // what is cancelled is not looked at, and what is kept only later
+			if why = s.do(t.Context(), wrong, w, newRandom(1, 2)); why != "" {
+				break
+			}
+			if len(s.kept) > 0 {
+				why = s.do(t.Context(), wrong, soakWorks[4], newRandom(1, 2))
+				break
+			}
+		}
+		if !strings.Contains(why, "has other bytes") {
+			t.Errorf("%s: %q", w.name, why)
+		}
+		if err := tested.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestTrends has memory that grows, that is noisy, and that grows only at first.
+func TestTrends(t *testing.T) {
+	const mib = 1 << 20
+	for _, tt := range []struct {
+		name  string
+		heap  func(i int) float64
+		grows bool
+	}{
+		{"constant", func(int) float64 { return 100 }, false},
+		{"line", func(i int) float64 { return 100 + 4*float64(i) }, true},
+		{"slow line", func(i int) float64 { return 100 + float64(i)/2 }, false},
+		{"noise", func(i int) float64 { return 100 + 300*float64(i*7919%13)/13 }, false},
+		{"noisy line", func(i int) float64 { return 100 + 20*float64(i) + 300*float64(i*7919%13)/13 }, true},
+		{"warming", func(i int) float64 { return 100 + 50*math.Min(float64(i), 12) }, false},
+	} {
+		var m measurements
+		for i := range 40 {
+			m.all = append(m.all, measurement{15 * float64(i), memory{Heap: int64(mib * tt.heap(i))}})
+		}
+		got := m.trends()
+		if got[0].Grows != tt.grows || got[1].Grows || got[0].What != "the heap" {
+			t.Errorf("%s: %+v", tt.name, got[0])
+		}
+	}
+	if at, by := slope([]float64{1, 2, 3, 4}, []float64{3, 5, 7, 9}); at != 2 || by != 0 {
+		t.Errorf("a line has slope %v ± %v", at, by)
+	}
+	if at, by := slope([]float64{1}, []float64{3}); at != 0 || by != 0 {
+		t.Errorf("a point has slope %v ± %v", at, by)
+	}
+}
