@@ -2,6 +2,7 @@ package redfox
 
 import (
 	"context"
+	"errors"
 
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu"
@@ -92,6 +93,22 @@ func (s *Session) Forget(db *Database) {
 		db.ahead.stop()
 	}
 	s.engines.forget(db.store)
+}
+
+// Trim gives back to other programs what the session keeps of the GPU's memory for later
+// runs and nothing uses. Facts stay.
+func (s *Session) Trim() error { return s.engines.trim() }
+
+func (s *engines) trim() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, e := range s.made {
+		if g, ok := e.Engine.(*gpu.Engine); ok {
+			errs = append(errs, deviceError(g.Trim()))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Close waits for the runs at work and gives all memory back, also that of results

@@ -119,8 +119,9 @@ func (t *tester) soakFor(ctx context.Context) error {
 		}
 		s.working.Lock()
 		s.release(len(s.kept))
-		m.add(t.held())
+		held := t.held(t.tested, s.tight)
 		s.working.Unlock()
+		m.add(held)
 		t.say(m.line())
 	}
 	err = errors.Join(context.Cause(ctx), s.close())

@@ -22,14 +22,20 @@ type memory struct {
 	Card    int64 `json:"card"`    // of the GPU, by its driver and all processes
 }
 
-// held measures what is left when nothing runs.
-func (t *tester) held() memory {
+// held measures what is left when nothing runs in the sessions, which give back what they
+// keep for later runs.
+func (t *tester) held(sessions ...*redfox.Session) memory {
 	// Cleanups of what is collected first run before the second collection.
 	for range 2 {
 		goruntime.GC()
 		time.Sleep(50 * time.Millisecond)
 	}
 	debug.FreeOSMemory()
+	for _, s := range sessions {
+		if err := s.Trim(); err != nil {
+			t.fail(testCase{}, err.Error())
+		}
+	}
 	var stats goruntime.MemStats
 	goruntime.ReadMemStats(&stats)
 	return memory{Heap: int64(stats.HeapAlloc), Process: processBytes(), Engine: t.tested.DeviceUse().Held, Card: t.cardBytes()}

@@ -575,6 +575,22 @@ func (e *Engine) Use() Use {
 	return Use{Resident: e.mem.resident, Held: e.mem.held, Peak: e.mem.peak, Limit: e.mem.limit}
 }
 
+// Trim gives the driver back what memory nobody uses and is kept for later runs.
+func (e *Engine) Trim() error {
+	if e.isOpen() != nil || e.mem.pool == nil {
+		return nil
+	}
+	if err := e.enter(); err != nil {
+		return nil // it has given all back
+	}
+	defer e.leave()
+	err := e.resident.stream.Synchronize(context.Background())
+	if err == nil {
+		err = e.mem.pool.Trim(0)
+	}
+	return e.failure(err)
+}
+
 // Forget gives back the memory of facts' columns, and of indexes over them, that no run
 // uses, and of others when their runs end.
 func (e *Engine) Forget(facts *store.Database) {

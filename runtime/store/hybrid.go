@@ -18,7 +18,10 @@ type hybrid struct {
 	value  uint32
 }
 
-var errShortPage = errors.New("the Parquet file is damaged: a page ends too early")
+var (
+	errShortPage  = errors.New("the Parquet file is damaged: a page ends too early")
+	errWideNumber = errors.New("the Parquet file is damaged: a page has a number of more bits than its numbers have")
+)
 
 // read decodes the next len(dst) numbers.
 func (h *hybrid) read(dst []uint32) error {
@@ -72,6 +75,9 @@ func (h *hybrid) next() error {
 		var value [4]byte
 		copy(value[:], h.data[:size])
 		h.value = binary.LittleEndian.Uint32(value[:])
+		if uint64(h.value)>>h.width != 0 {
+			return errWideNumber
+		}
 		h.data = h.data[size:]
 	}
 	return nil

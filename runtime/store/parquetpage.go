@@ -94,8 +94,8 @@ func (r *columnReader) readPages(ctx context.Context, pages file.PageReader, row
 			return r.unlessBegun(fmt.Errorf("a page of %T", page))
 		}
 		n := int64(page.NumValues())
-		if int64(r.part.rows)+n > rows {
-			return fmt.Errorf("the Parquet file is damaged: a column chunk has more than the %d rows of its row group", rows)
+		if n < 0 || int64(r.part.rows)+n > rows {
+			return fmt.Errorf("the Parquet file is damaged: a column chunk has other than the %d rows of its row group", rows)
 		}
 		v := pageValues{plain: data}
 		switch parquet.Encoding(page.Encoding()) {
@@ -144,6 +144,9 @@ func (r *columnReader) readPage(ctx context.Context, v *pageValues, levels *hybr
 			}
 			for _, level := range have {
 				whole = whole && level == present
+				if level > present {
+					return errWideNumber
+				}
 			}
 		}
 		var err error
@@ -324,7 +327,7 @@ func (r *columnReader) readDictionary(p *file.DictionaryPage) error {
 		return fmt.Errorf("the Parquet file is damaged: column %s has a second dictionary, or a late one", r.field.name)
 	}
 	n, data := int(p.NumValues()), p.Data()
-	if n > len(data) {
+	if n < 0 || n > len(data) {
 		return errShortPage // no value takes less than a byte
 	}
 	r.room.dictionary = grown(r.room.dictionary, n)

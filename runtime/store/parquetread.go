@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	goruntime "runtime"
 	"slices"
 	"sync"
 
@@ -88,10 +90,17 @@ type readOnlyAt struct{ parquet.ReaderAtSeeker }
 // recoverDamage turns a panic of the Parquet library, which damaged files cause,
 // into an error.
 func recoverDamage(err *error) {
-	if r := recover(); r != nil {
+	switch r := recover().(type) {
+	case nil:
+	case goruntime.Error:
+		*err = errNonsense
+	default:
 		*err = fmt.Errorf("the Parquet file is damaged: %v", r)
 	}
 }
+
+// errNonsense is what makes the library index beyond a slice or follow a nil pointer.
+var errNonsense = errors.New("the Parquet file is damaged: its headers contradict one another")
 
 // parquetColumns reads the footer and returns the names of a file's columns; those of nested ones
 // have dots.
