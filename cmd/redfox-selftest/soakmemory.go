@@ -125,8 +125,9 @@ func (t trend) String() string {
 }
 
 const (
-	hostSlack = 64 << 20
-	cardSlack = 128 << 20
+	// slackBytes, and this share of what is held, may come and go.
+	slackBytes = 64 << 20
+	slackShare = 0.05
 	// warming is the part of the time that does not count: caches fill, and the C library's
 	// allocator gets to know what is asked of it.
 	warming = 0.4
@@ -141,20 +142,19 @@ func (m *measurements) trends() []trend {
 	}
 	var out []trend
 	for _, q := range []struct {
-		what  string
-		of    func(measurement) int64
-		slack float64
+		what string
+		of   func(measurement) int64
 	}{
-		{"the heap", func(x measurement) int64 { return x.Heap }, hostSlack},
-		{"the process", func(x measurement) int64 { return x.Process }, hostSlack + float64(warm[0].Process)/20},
-		{"the session's memory on the GPU", func(x measurement) int64 { return x.Engine }, hostSlack},
-		{"the GPU's memory", func(x measurement) int64 { return x.Card }, cardSlack},
+		{"the heap", func(x measurement) int64 { return x.Heap }},
+		{"the process", func(x measurement) int64 { return x.Process }},
+		{"the session's memory on the GPU", func(x measurement) int64 { return x.Engine }},
+		{"the GPU's memory", func(x measurement) int64 { return x.Card }},
 	} {
 		var at, value []float64
 		for _, x := range warm {
 			at, value = append(at, x.Seconds/3600), append(value, float64(q.of(x)))
 		}
-		t := trend{What: q.what, Slack: q.slack}
+		t := trend{What: q.what, Slack: slackBytes + slackShare*value[0]}
 		t.PerHour, t.Error = slope(at, value)
 		t.Growth = t.PerHour * (at[len(at)-1] - at[0])
 		t.Grows = t.Growth > t.Slack && t.PerHour > 2*t.Error

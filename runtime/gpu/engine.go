@@ -575,7 +575,8 @@ func (e *Engine) Use() Use {
 	return Use{Resident: e.mem.resident, Held: e.mem.held, Peak: e.mem.peak, Limit: e.mem.limit}
 }
 
-// Trim gives the driver back what memory nobody uses and is kept for later runs.
+// Trim gives the driver back what memory nobody uses and is kept for later runs, that of
+// graphs, too. Facts stay.
 func (e *Engine) Trim() error {
 	if e.isOpen() != nil || e.mem.pool == nil {
 		return nil
@@ -584,6 +585,7 @@ func (e *Engine) Trim() error {
 		return nil // it has given all back
 	}
 	defer e.leave()
+	e.replays.evict(math.MaxInt64)
 	err := e.resident.stream.Synchronize(context.Background())
 	if err == nil {
 		err = e.mem.pool.Trim(0)
