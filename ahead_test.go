@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
@@ -137,4 +139,39 @@ func TestLoadForFails(t *testing.T) {
 	if _, err := s.Load(ctx, prog, weightFacts(50), LoadOptions{}); !errors.Is(err, errSessionClosed) {
 		t.Errorf("a closed session: %v", err)
 	}
+}
+
+// TestClosedSessionIsGarbage has facts that outlive sessions, which they do not keep.
+func TestClosedSessionIsGarbage(t *testing.T) {
+	ctx := context.Background()
+	onEngines(t, func(t *testing.T, engine string) {
+		prog := compileText(t, weights, Options{})
+		db, err := prog.Load(ctx, weightFacts(500), LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := func() weak.Pointer[Session] {
+			s, err := OpenSession(SessionOptions{Engine: engine})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 4 {
+				if res, err := s.Run(ctx, prog, db, RunOptions{}); err != nil || res.Len("_") != 1 {
+					t.Errorf("%v", err)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			return weak.Make(s)
+		}
+		s := used()
+		for began := time.Now(); s.Value() != nil && time.Since(began) < 10*time.Second; {
+			goruntime.GC()
+		}
+		if s.Value() != nil {
+			t.Error("a session that was closed is kept")
+		}
+		goruntime.KeepAlive(db)
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -158,7 +159,7 @@ type Database struct {
 	known       *stats.Catalog // what catalog returns
 
 	mu      sync.Mutex
-	keepers map[*engines]bool // that may keep copies of it
+	keepers map[weak.Pointer[engines]]bool // that may keep copies of it
 }
 
 // Report says what was read of each file.

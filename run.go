@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	goruntime "runtime"
 	"slices"
 	"time"
+	"weak"
 
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
@@ -229,18 +231,25 @@ func (q *Prepared) result(answer *runtime.Answer, opts RunOptions, took time.Dur
 	return res, nil
 }
 
-// keep makes engines give back what they keep of facts once these are garbage.
+// keep makes engines give back what they keep of facts once these are garbage. Facts that
+// live on do not keep engines reachable.
 func (s *engines) keep(db *Database) {
+	keeper := weak.Make(s)
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if db.keepers[s] {
+	if db.keepers[keeper] {
 		return
 	}
 	if db.keepers == nil {
-		db.keepers = map[*engines]bool{}
+		db.keepers = map[weak.Pointer[engines]]bool{}
 	}
-	db.keepers[s] = true
-	goruntime.AddCleanup(db, s.forget, db.store)
+	maps.DeleteFunc(db.keepers, func(k weak.Pointer[engines], _ bool) bool { return k.Value() == nil })
+	db.keepers[keeper] = true
+	goruntime.AddCleanup(db, func(facts *store.Database) {
+		if s := keeper.Value(); s != nil {
+			s.forget(facts)
+		}
+	}, db.store)
 }
 
 // relation returns the facts of an input.

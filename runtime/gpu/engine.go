@@ -122,8 +122,9 @@ type program struct {
 
 // boundFacts is a program bound to facts, for the next run over the same.
 type boundFacts struct {
-	facts weak.Pointer[store.Database]
-	bound *woven.Bound
+	facts   weak.Pointer[store.Database]
+	cleanup goruntime.Cleanup // of the facts
+	bound   *woven.Bound
 	past
 }
 
@@ -461,10 +462,11 @@ func (p *program) bind(ctx context.Context, prog *woven.Program, facts *store.Da
 	made := &boundFacts{facts: key, bound: bound, past: past{hints: newHints(), lasts: repeats(prog.Graph)}}
 	p.bounds = append([]*boundFacts{made}, p.bounds...)
 	if len(p.bounds) > keptBounds {
-		p.bounds[keptBounds].doomReplay()
+		p.bounds[keptBounds].leave()
+		p.bounds[keptBounds] = nil
 		p.bounds = p.bounds[:keptBounds]
 	}
-	goruntime.AddCleanup(facts, func(p *program) { p.forget(key) }, p)
+	made.cleanup = goruntime.AddCleanup(facts, func(p *program) { p.forget(key) }, p)
 	return made, nil
 }
 
@@ -497,7 +499,7 @@ func (p *program) forget(key weak.Pointer[store.Database]) *woven.Bound {
 	for i, b := range p.bounds {
 		if b.facts == key {
 			p.bounds = append(p.bounds[:i:i], p.bounds[i+1:]...)
-			b.doomReplay()
+			b.leave()
 			return b.bound
 		}
 	}
@@ -508,10 +510,17 @@ func (p *program) forget(key weak.Pointer[store.Database]) *woven.Bound {
 func (p *program) close() {
 	p.mu.Lock()
 	for _, b := range p.bounds {
-		b.doomReplay()
+		b.leave()
 	}
+	p.bounds = nil
 	p.mu.Unlock()
 	p.codes.Close()
+}
+
+// leave ends what is kept of a program for facts, which may live on.
+func (b *boundFacts) leave() {
+	b.cleanup.Stop()
+	b.doomReplay()
 }
 
 func (e *Engine) enter() error {

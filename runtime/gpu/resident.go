@@ -47,6 +47,9 @@ type resident struct {
 	users   int   // runs at work
 	used    int64 // the clock at the last use
 	gone    bool  // a column is no more, or is to be forgotten
+	// cleanup drops a column that is no more. It has the engine reachable for as long as
+	// the column is on the device, and not for as long as the column is.
+	cleanup goruntime.Cleanup
 	// made is closed when the copy is under way or has failed.
 	made chan struct{}
 	err  error
@@ -167,10 +170,10 @@ func (y *residency) fill(x *resident, c *store.Column, send func() error) error 
 		delete(y.cols, x.key) // before others find it again
 		y.mu.Unlock()
 	}
-	close(x.made)
 	if x.err == nil {
-		goruntime.AddCleanup(c, y.drop, x.key)
+		x.cleanup = goruntime.AddCleanup(c, y.drop, x.key)
 	}
+	close(x.made)
 	return x.err
 }
 
@@ -263,6 +266,7 @@ func (y *residency) free(x *resident) {
 		_ = y.mem.free(y.stream, b)
 	}
 	x.data, x.table = buffer{}, indexTable{}
+	x.cleanup.Stop()
 }
 
 // forget takes a resident out of the tables, and reports whether nobody uses it. The
