@@ -436,10 +436,13 @@ func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, ahe
 	start := time.Now()
 	sent, err := e.resident.prefetch(ctx, what, c, ahead)
 	if sent > 0 && trace != nil {
-		trace(runtime.Span{Track: "copies", Name: what, Start: start, Duration: time.Since(start), Args: map[string]any{"bytes": sent}})
+		trace(runtime.Span{Track: copiesTrack, Name: what, Start: start, Duration: time.Since(start), Args: map[string]any{"bytes": sent}})
 	}
 	return err
 }
+
+// copiesTrack is where traces show columns that are copied ahead of runs.
+const copiesTrack = "copies"
 
 // Drop gives back the copy of a column, once no run uses it.
 func (e *Engine) Drop(c *store.Column) {
