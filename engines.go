@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/codecache"
@@ -95,9 +96,13 @@ func (s *engines) start(opts RunOptions, how fusing) {
 	}
 	go func() { _, _ = openLLVM() }()
 	go func() {
+		began := time.Now()
 		card, err := findCard(opts.Device)
 		if err != nil {
 			return
+		}
+		if opts.Trace != nil {
+			opts.Trace(Span{Track: "device", Name: "open the driver", Start: began, Duration: time.Since(began)})
 		}
 		if e, err := s.acquire(keyOf(choice{EngineInfo: EngineInfo{Name: "gpu"}, card: card}, opts, how), how); err == nil {
 			s.release(e)
