@@ -30,6 +30,8 @@ type assembler struct {
 	key      string // all that code depends on beside its IR
 	cache    *kernelcache.Cache
 	trace    func(Span) // nil for none, see EmitOptions
+	// early, if set, gets the PTX of each function when it is there, from any goroutine.
+	early func(ptx string)
 }
 
 // maxPTX bounds the version of PTX by 7.8, the first one with sm_90: drivers of CUDA
@@ -156,9 +158,10 @@ func (a *assembler) units(code *emit.Code) (string, error) {
 	var order []string
 	for i, u := range code.Units {
 		if results[u] == nil {
-			results[u] = &unit{symbol: code.Module.Entries[i].Symbol}
+			results[u] = &unit{}
 			order = append(order, u)
 		}
+		results[u].symbols = append(results[u].symbols, code.Module.Entries[i].Symbol)
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return len(b) - len(a) })
 	work := make(chan string)
@@ -180,22 +183,30 @@ func (a *assembler) units(code *emit.Code) (string, error) {
 		if err := results[u].err; err != nil {
 			return "", llvmError(err)
 		}
-		parts[i] = strings.ReplaceAll(results[u].text, emit.UnitSymbol, code.Module.Entries[i].Symbol)
+		parts[i] = results[u].as(code.Module.Entries[i].Symbol)
 	}
 	return joinPTX(parts), nil
 }
 
 // unit is what a function's IR becomes.
 type unit struct {
-	symbol string // of the first entry that has it
-	text   string
-	err    error
+	symbols []string // of the entries that have it
+	text    string
+	err     error
 }
 
 func (u *unit) compile(a *assembler, worker int, ir string) {
 	defer recoverPhase("LLVM", &u.err)
-	u.text, u.err = a.text(worker, u.symbol, ir, emit.UnitSymbol)
+	u.text, u.err = a.text(worker, u.symbols[0], ir, emit.UnitSymbol)
+	if u.err == nil && a.early != nil {
+		for _, symbol := range u.symbols {
+			a.early(u.as(symbol))
+		}
+	}
 }
+
+// as returns the text of an entry.
+func (u *unit) as(symbol string) string { return strings.ReplaceAll(u.text, emit.UnitSymbol, symbol) }
 
 // joinPTX makes one module of several, whose heads are the same: what comes before
 // the line with the size of addresses, and that line.

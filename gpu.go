@@ -224,8 +224,8 @@ func (s *engines) newGPU(card driver.Device, memory int64, how fusing) (runtime.
 		Limit:   memory,
 		Cache:   kernelcache.Open(),
 		Lower:   lowering(t, how),
-		Compile: func(graph *harmony.Program, k woven.Knowledge) (*gpu.Code, error) {
-			return s.compileGPU(t, graph, k)
+		Compile: func(graph *harmony.Program, k woven.Knowledge, early func(ptx string)) (*gpu.Code, error) {
+			return s.compileGPU(t, graph, k, early)
 		},
 	}), nil
 }
@@ -235,8 +235,8 @@ func (s *engines) newGPU(card driver.Device, memory int64, how fusing) (runtime.
 func ptxOf(v cuda.Version) int { return int(v)/100 - 40 + int(v)%100/10 }
 
 // compileGPU returns code for kernels: that of a compiled program if what it takes for
-// granted is true, or else it is made.
-func (s *engines) compileGPU(t target, graph *harmony.Program, k woven.Knowledge) (*gpu.Code, error) {
+// granted is true, or else it is made, and early gets that of each kernel as soon as it is.
+func (s *engines) compileGPU(t target, graph *harmony.Program, k woven.Knowledge, early func(ptx string)) (*gpu.Code, error) {
 	code, refused := s.stored(t, graph, k)
 	if code != nil {
 		return code, nil
@@ -248,6 +248,7 @@ func (s *engines) compileGPU(t target, graph *harmony.Program, k woven.Knowledge
 	if err != nil {
 		return nil, err
 	}
+	a.early = early
 	made, err := a.compile(graph, k)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/ptxas"
@@ -64,5 +65,57 @@ func TestPTXOfQueries(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestEarlyPTX compares the PTX of kernels that the driver gets one by one with what it
+// gets of all together: it does not compile a kernel twice.
+func TestEarlyPTX(t *testing.T) {
+	target, err := parseTarget("gpu:sm_80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := newAssembler(target)
+	if err != nil {
+		t.Skip(err)
+	}
+	a.cache = nil
+	var mu sync.Mutex
+	var early []string
+	a.early = func(ptx string) {
+		mu.Lock()
+		defer mu.Unlock()
+		early = append(early, gpu.SplitKernels(ptx)...)
+	}
+	// Q1 divides numbers of 128 bits by a function, and indexes of Q8 are built by the same
+	// code.
+	for _, q := range benchmarkQueries(t, "tpch") {
+		if q.name != "q01" && q.name != "q08" {
+			continue
+		}
+		early = nil
+		p := q.compile(t, Options{})
+		plan, err := p.optimise(p.wantedByDefault(), q.db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		graph, _, err := kernelsOf(plan, target, p.fusing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := know(plan, graph, target, q.db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, err := a.compile(graph, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := gpu.SplitKernels(code.Text)
+		slices.Sort(all)
+		slices.Sort(early)
+		if !slices.Equal(all, early) || len(all) < 2 {
+			t.Errorf("%s: %d kernels come early, and %d in all, which differ", q.name, len(early), len(all))
+		}
 	}
 }

@@ -52,7 +52,7 @@ func (c card) lower(plan *queryplan.Plan) (*harmony.Program, error) {
 }
 
 // compile makes code for an emulated GPU.
-func (c card) compile(p *harmony.Program, k woven.Knowledge) (*Code, error) {
+func (c card) compile(p *harmony.Program, k woven.Knowledge, _ func(string)) (*Code, error) {
 	code, err := emit.Program(p, enginetest.Emulated(emit.Options{Target: emit.GPU(90), Fix: k.Fix, Range: k.Range, Domains: k.Domains}, c.items))
 	if err != nil {
 		return nil, err

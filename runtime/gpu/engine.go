@@ -47,8 +47,10 @@ type Options struct {
 	Cache ObjectCache // of machine code; nil for none
 	// Lower turns a plan into a verified kernel graph, and fuses its kernels.
 	Lower func(*queryplan.Plan) (*harmony.Program, error)
-	// Compile makes code for the device's architecture, for what is known of the facts.
-	Compile func(*harmony.Program, woven.Knowledge) (*Code, error)
+	// Compile makes code for the device's architecture, for what is known of the facts. It
+	// may pass on PTX of some kernels before it returns that of all, from any goroutine: the
+	// driver then works on it meanwhile.
+	Compile func(g *harmony.Program, k woven.Knowledge, early func(ptx string)) (*Code, error)
 }
 
 // Engine runs plans on one GPU. It is safe for concurrent use.

@@ -210,12 +210,12 @@ func TestStart(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		generated := make(chan struct{})
 		late := Start(Options{Device: opening{d.Devices()[0], generated}, Version: d.Version(), Lower: c.lower,
-			Compile: func(p *harmony.Program, k woven.Knowledge) (*Code, error) {
+			Compile: func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code, error) {
 				defer close(generated)
 				if fails {
 					d.Inject(emulated.Fault{Times: 1, Code: emulated.OutOfMemory})
 				}
-				return e.opts.Compile(p, k)
+				return e.opts.Compile(p, k, early)
 			}})
 		if !fails {
 			var mu sync.Mutex
@@ -259,7 +259,7 @@ func TestCompileFails(t *testing.T) {
 	e, _ := card{}.open(t)
 	compile := e.opts.Compile
 	why := errors.New("no code today")
-	e.opts.Compile = func(*harmony.Program, woven.Knowledge) (*Code, error) { return nil, why }
+	e.opts.Compile = func(*harmony.Program, woven.Knowledge, func(string)) (*Code, error) { return nil, why }
 	if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); err != why {
 		t.Errorf("got %v", err)
 	}
@@ -268,8 +268,8 @@ func TestCompileFails(t *testing.T) {
 		func(c *Code) { c.PTX = "\x7fELF of something else" },
 		func(c *Code) { c.Module.Entries[0].Symbol += "_of_another" },
 	} {
-		e.opts.Compile = func(p *harmony.Program, k woven.Knowledge) (*Code, error) {
-			code, err := compile(p, k)
+		e.opts.Compile = func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code, error) {
+			code, err := compile(p, k, early)
 			if err == nil {
 				change(code)
 			}

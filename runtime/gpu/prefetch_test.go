@@ -134,14 +134,14 @@ func TestCopiesBesideCompiling(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, apart(500))
 	e, _ := card{small: true}.open(t)
 	compile := e.opts.Compile
-	e.opts.Compile = func(p *harmony.Program, k woven.Knowledge) (*Code, error) {
+	e.opts.Compile = func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code, error) {
 		for began := time.Now(); e.Use().Resident == 0; time.Sleep(time.Millisecond) {
 			if time.Since(began) > 10*time.Second {
 				t.Error("no column comes")
 				break
 			}
 		}
-		return compile(p, k)
+		return compile(p, k, early)
 	}
 	answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
 	if err != nil {

@@ -1,0 +1,172 @@
+package gpu
+
+import (
+	"errors"
+	goruntime "runtime"
+	"strings"
+	"sync"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/runtime"
+)
+
+// loader puts kernels on the device, each as soon as there is PTX of it: generating that of
+// others goes on beside the driver's compiler, and the device may still be on its way to
+// being open. The driver compiles one kernel at a time of a module's and several modules at
+// once, so each kernel is a module of its own.
+type loader struct {
+	engine *Engine
+	room   chan struct{} // for those that are compiled at a time
+
+	mu   sync.Mutex
+	jobs map[string]*loading // by PTX
+}
+
+// loading is a kernel on its way to the device.
+type loading struct {
+	done   chan struct{} // closed when module or err is there
+	module driver.Module
+	err    error
+	taken  bool // the module is no longer the loader's
+}
+
+func (e *Engine) newLoader() *loader {
+	return &loader{engine: e, room: make(chan struct{}, goruntime.GOMAXPROCS(0)), jobs: map[string]*loading{}}
+}
+
+// begin begins with the kernels of PTX. It is safe for concurrent use.
+func (l *loader) begin(ptx string) {
+	for _, part := range SplitKernels(ptx) {
+		l.kernel(part)
+	}
+}
+
+// kernel begins with a kernel, unless that has been done.
+func (l *loader) kernel(ptx string) *loading {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x := l.jobs[ptx]; x != nil {
+		return x
+	}
+	x := &loading{done: make(chan struct{})}
+	l.jobs[ptx] = x
+	go func() {
+		defer close(x.done)
+		if x.err = l.engine.isOpen(); x.err != nil {
+			return
+		}
+		l.room <- struct{}{}
+		defer func() { <-l.room }()
+		x.module, x.err = l.engine.load("kernels", ptx)
+	}()
+	return x
+}
+
+// finish returns the modules with the kernels of PTX, those that there are with an error,
+// too. They are the caller's to close.
+func (l *loader) finish(ptx string) ([]driver.Module, error) {
+	var all []*loading
+	for _, part := range SplitKernels(ptx) {
+		all = append(all, l.kernel(part))
+	}
+	var modules []driver.Module
+	var errs []error
+	for _, x := range all {
+		<-x.done
+		if x.err != nil {
+			errs = append(errs, x.err)
+		} else if !x.taken {
+			modules = append(modules, x.module)
+			x.taken = true
+		}
+	}
+	return modules, errors.Join(errs...)
+}
+
+// close waits for what has begun, and gives back what was not taken.
+func (l *loader) close() {
+	for _, x := range l.jobs {
+		<-x.done
+		if x.err == nil && !x.taken {
+			_ = x.module.Close() // the code is gone either way
+		}
+	}
+}
+
+// SplitKernels returns a module for each kernel of PTX, as LLVM writes it: after the head,
+// with the size of addresses, comes each kernel behind what it alone refers to, variables
+// and functions. A kernel or a function ends with a brace at the start of a line. The
+// modules do not depend on what other kernels there are.
+func SplitKernels(ptx string) []string {
+	const headEnd, bodyEnd = ".address_size 64\n", "\n}\n"
+	at := strings.Index(ptx, headEnd)
+	if at < 0 {
+		return []string{ptx}
+	}
+	head, rest := ptx[:at+len(headEnd)], ptx[at+len(headEnd):]
+	var parts []string
+	for before := 0; ; { // length of the functions in rest that the next kernel calls
+		end := strings.Index(rest[before:], bodyEnd)
+		if end < 0 {
+			break
+		}
+		body := rest[before:][:end]
+		before += end + len(bodyEnd)
+		if strings.Contains(body, ".entry ") {
+			parts = append(parts, head+strings.TrimLeft(rest[:before], "\n"))
+			rest, before = rest[before:], 0
+		}
+	}
+	if len(parts) == 0 || strings.Contains(rest, ".entry ") || strings.Contains(rest, ".func ") {
+		return []string{ptx}
+	}
+	return parts
+}
+
+// load puts PTX on the device. The machine code that the driver makes of it is kept
+// on disk.
+func (e *Engine) load(name, ptx string) (driver.Module, error) {
+	key := strings.Join([]string{"cubin", e.architecture, e.version, ptx}, "\x00")
+	if e.opts.Cache != nil {
+		if object, ok := e.opts.Cache.Get(key); ok {
+			if m, err := e.gpu.LoadModule(cuda.Image{Name: name, Code: object}, cuda.ModuleOptions{}); err == nil {
+				return m, nil
+			}
+			// What is kept is of no use: make it again.
+		}
+	}
+	image := cuda.Image{Name: name, Code: []byte(ptx)}
+	linked, err := e.gpu.Link(cuda.ModuleOptions{}, image)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+	case err != nil:
+		return nil, e.refused(err)
+	default:
+		image.Code = linked.Code
+		if e.opts.Cache != nil {
+			e.opts.Cache.Put(key, linked.Code)
+		}
+	}
+	m, err := e.gpu.LoadModule(image, cuda.ModuleOptions{})
+	if err != nil {
+		return nil, e.refused(err)
+	}
+	return m, nil
+}
+
+// refused explains why the driver does not take code.
+func (e *Engine) refused(err error) error {
+	out := &runtime.DeviceError{Message: "the driver does not take the kernels: " + err.Error(), Err: err}
+	switch {
+	case errors.Is(err, cuda.ErrUnsupportedPTX):
+		out.Message = "the driver does not know the kernels' version of PTX"
+		out.Needed, out.Found, out.Try = "a driver for CUDA 11.8 or newer", "one for CUDA "+e.version, "update the NVIDIA driver, or use --engine cpu"
+	case errors.Is(err, cuda.ErrNoBinary):
+		out.Message = "the kernels are for another GPU"
+		out.Needed, out.Found, out.Try = "code for "+e.architecture, "code for a newer GPU", "compile for gpu:"+e.architecture
+	case errors.Is(err, cuda.ErrInvalidPTX):
+		out.Try = "this is a bug of redfox: use --engine cpu meanwhile"
+	}
+	return out
+}
