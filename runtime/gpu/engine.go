@@ -522,7 +522,7 @@ func (p *program) close() {
 // leave ends what is kept of a program for facts, which may live on.
 func (b *boundFacts) leave() {
 	b.cleanup.Stop()
-	b.doomReplay()
+	b.doomReplays()
 }
 
 func (e *Engine) enter() error {

@@ -121,6 +121,10 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.capture != nil {
+		r.capture.keep(rel, n)
+		return nil, rel.release()
+	}
 	k := &kept{engine: r.engine, bound: r.Bound, decl: decl, rows: n, cols: []buffer{}} // of no column: still to be fetched
 	for _, c := range rel.cols {
 		k.cols = append(k.cols, c.data)

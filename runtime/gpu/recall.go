@@ -26,7 +26,8 @@ type past struct {
 	unlike    bool       // two runs have had other numbers
 	slab      int64      // bytes of small allocations
 	launches  []launchShape
-	replaying
+	arriving  replaying // of runs whose results arrive at the host
+	staying   replaying // of those whose results stay
 }
 
 // recording is the numbers of a run, at each point where the run needed them.
@@ -85,7 +86,7 @@ func repeats(p *harmony.Program) bool {
 func (r *run) remember(p *past) {
 	r.past = p
 	req := r.walk.Request
-	r.slab.closed = req.Resident // outputs outlive the run
+	r.slab.closed = req.Resident && r.capture == nil // outputs outlive the run
 	if !p.lasts || req.Profile || req.Trace != nil {
 		return // who measures wants commands one after the other
 	}

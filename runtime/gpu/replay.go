@@ -27,6 +27,7 @@ import (
 type replay struct {
 	engine *Engine
 	past   *past
+	mode   *replaying // of the past, the one that has it
 	codes  *woven.Codes[*code]
 	code   *woven.Code[*code] // in use, as long as the graph is there
 	arena  *arena
@@ -37,6 +38,7 @@ type replay struct {
 	answer  runtime.Answer // but for what is computed
 	outputs []replayOutput
 	results int // bytes of them in the lane's memory
+	stays   []stayingOutput
 
 	mu     sync.Mutex // held by who launches the graph, or closes it
 	doomed atomic.Bool
@@ -44,7 +46,8 @@ type replay struct {
 	used   int64 // the clock of replays at the last use
 }
 
-// replaying is what runs of a program over facts leave to a replay of them.
+// replaying is what runs of a program over facts leave to a replay of them, which leaves
+// results where they do.
 type replaying struct {
 	fetched   int64 // bytes that the last run has copied to the host
 	needed    int64 // bytes of the device's memory that it has held
@@ -64,14 +67,23 @@ const (
 	mostPinned   = 64 << 20
 )
 
+// replaying returns what runs leave to a replay for a request.
+func (p *past) replaying(req *runtime.Request) *replaying {
+	if req.Resident {
+		return &p.staying
+	}
+	return &p.arriving
+}
+
 // noteReplay leaves a replay what the run has found out. The caller holds the lock.
 func (p *past) noteReplay(r *run) {
-	p.fetched, p.needed = r.toHost, r.peak
+	m := p.replaying(r.walk.Request)
+	m.fetched, m.needed = r.toHost, r.peak
 	if r.believed == nil || r.waited || r.launches > mostReplayed {
-		p.recalls = 0
+		m.recalls = 0
 		return
 	}
-	p.recalls++
+	m.recalls++
 }
 
 // replays are all that an engine has.
@@ -84,7 +96,7 @@ type replays struct {
 // repeat answers a request by a replay, if there is one or there can be. It is not done
 // if the run is to go through its commands.
 func (e *Engine) repeat(ctx context.Context, req *runtime.Request) (answer *runtime.Answer, done bool, err error) {
-	if req.Profile || req.Trace != nil || req.Progress != nil || req.Resident || req.Facts == nil {
+	if req.Profile || req.Trace != nil || req.Progress != nil || req.Facts == nil {
 		return nil, false, nil
 	}
 	// Errors are found again, and explained, by a run that goes through its commands.
@@ -109,8 +121,9 @@ func (e *Engine) repeat(ctx context.Context, req *runtime.Request) (answer *runt
 		return nil, true, err
 	}
 	answer, err = x.launch(ctx)
+	var full *runtime.MemoryError
 	switch {
-	case errors.Is(err, errOtherPast):
+	case errors.Is(err, errOtherPast), errors.As(err, &full): // its arena leaves with it
 		x.doomed.Store(true)
 		return nil, false, nil
 	case err != nil && e.gpu.Lost() != nil:
@@ -124,10 +137,11 @@ func (e *Engine) repeat(ctx context.Context, req *runtime.Request) (answer *runt
 func (e *Engine) replayOf(ctx context.Context, req *runtime.Request, kept *program, bound *boundFacts) *replay {
 	p := &bound.past
 	p.mu.Lock()
-	x := p.replay
-	due := x == nil && p.recalls >= e.sizes.recalls && p.attempts < mostAttempts && !p.capturing && !p.unlike && p.fetched <= mostPinned
-	p.capturing = p.capturing || due
-	fetched, needed := p.fetched, p.needed
+	m := p.replaying(req)
+	x := m.replay
+	due := x == nil && m.recalls >= e.sizes.recalls && m.attempts < mostAttempts && !m.capturing && !p.unlike && m.fetched <= mostPinned
+	m.capturing = m.capturing || due
+	fetched, needed := m.fetched, m.needed
 	p.mu.Unlock()
 	if !due {
 		if x == nil || !x.mu.TryLock() {
@@ -145,15 +159,15 @@ func (e *Engine) replayOf(ctx context.Context, req *runtime.Request, kept *progr
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.capturing = false
+	m.capturing = false
 	if err != nil && ctx.Err() == nil {
-		p.attempts++
+		m.attempts++
 	}
 	if x == nil {
 		return nil
 	}
-	p.replay = x
-	if p.forgotten {
+	m.replay = x
+	if m.forgotten {
 		x.doomed.Store(true) // it serves this run
 	}
 	return x
@@ -172,7 +186,7 @@ func (e *Engine) affords(bytes int64) bool {
 
 // capture makes a replay, which is locked.
 func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *program, bound *boundFacts, fetched int64) (_ *replay, err error) {
-	x := &replay{engine: e, past: &bound.past, codes: &kept.codes, arena: &arena{mem: e.mem, stream: e.resident.stream}}
+	x := &replay{engine: e, past: &bound.past, mode: bound.past.replaying(req), codes: &kept.codes, arena: &arena{mem: e.mem, stream: e.resident.stream}}
 	x.mu.Lock()
 	r := e.newRun(ctx, req)
 	r.capture, x.run = x, r
@@ -251,12 +265,25 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 }
 
 // launch does what was captured.
-func (x *replay) launch(ctx context.Context) (*runtime.Answer, error) {
+func (x *replay) launch(ctx context.Context) (answer *runtime.Answer, err error) {
 	e, r := x.engine, x.run
 	e.mem.idles(-x.arena.bytes)
 	defer e.mem.idles(x.arena.bytes)
 	e.replays.touch(x)
-	err := x.graph.Launch(r.lane.stream)
+	err = x.graph.Launch(r.lane.stream)
+	var stay map[string]runtime.Pending
+	if err == nil {
+		if stay, err = x.stay(); err != nil {
+			_ = r.lane.wait(context.Background()) // err says what is wrong
+		}
+	}
+	defer func() {
+		if answer == nil {
+			for _, k := range stay {
+				k.Release()
+			}
+		}
+	}()
 	if err == nil {
 		err = r.lane.wait(ctx)
 	}
@@ -272,9 +299,10 @@ func (x *replay) launch(ctx context.Context) (*runtime.Answer, error) {
 	if err := r.compare(); err != nil {
 		return nil, err
 	}
-	answer := x.answer
-	device := *answer.Device
-	answer.Device = &device
+	made := x.answer
+	device := *made.Device
+	answer = &made
+	answer.Device, answer.Pending = &device, stay
 	answer.Outputs = make(map[string]*store.Relation, len(x.answer.Outputs))
 	for name, rel := range x.answer.Outputs {
 		answer.Outputs[name] = rel
@@ -282,7 +310,7 @@ func (x *replay) launch(ctx context.Context) (*runtime.Answer, error) {
 	for _, o := range x.outputs {
 		answer.Outputs[o.decl.Name] = o.stored(r.Bound, r.sizes.output)
 	}
-	return &answer, nil
+	return answer, nil
 }
 
 // unlock ends a use. Who would have closed the replay meanwhile has left that to it.
@@ -306,8 +334,8 @@ func (x *replay) closeIfDoomed() {
 		return
 	}
 	x.past.mu.Lock()
-	if x.past.replay == x {
-		x.past.replay, x.past.recalls = nil, 0
+	if x.mode.replay == x {
+		x.mode.replay, x.mode.recalls = nil, 0
 	}
 	x.past.mu.Unlock()
 	x.engine.replays.remove(x)
@@ -339,13 +367,18 @@ func (x *replay) close() {
 	}
 }
 
-// doomReplay closes the replay of a program over facts, which are forgotten.
-func (p *past) doomReplay() {
+// doomReplays closes the replays of a program over facts, which are forgotten.
+func (p *past) doomReplays() {
 	p.mu.Lock()
-	x := p.replay
-	p.forgotten = true
+	var all []*replay
+	for _, m := range []*replaying{&p.arriving, &p.staying} {
+		if m.replay != nil {
+			all = append(all, m.replay)
+		}
+		m.forgotten = true
+	}
 	p.mu.Unlock()
-	if x != nil {
+	for _, x := range all {
 		x.doom()
 	}
 }

@@ -2,9 +2,11 @@ package gpu
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	goruntime "runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -104,6 +107,82 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestReplayStays has runs whose results stay on the device be graphs, which later launches
+// leave as they are, beside graphs of runs whose results arrive.
+func TestReplayStays(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range repeated() {
+		plan, db := enginetest.Stored(t, c.text, c.facts)
+		e, d := card{small: true, Options: emulated.Options{Seed: 5}}.open(t)
+		want, err := portable.New().Run(ctx, &runtime.Request{Plan: plan, Facts: db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func() *runtime.Answer {
+			t.Helper()
+			answer, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db, Resident: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return answer
+		}
+		var answers []*runtime.Answer
+		for i := range 7 {
+			if i == 5 {
+				if n := nodes(t, e, plan, db, 4); n == 0 {
+					t.Errorf("%s: results that arrive come of no graph", c.name)
+				}
+			}
+			answers = append(answers, run())
+		}
+		if last := answers[6]; last.Device.Nodes == 0 || len(last.Pending) == 0 || len(e.replays.all) != 2 {
+			t.Errorf("%s: %d nodes, %d results stay, %d graphs", c.name, last.Device.Nodes, len(last.Pending), len(e.replays.all))
+		}
+		for i, answer := range answers {
+			for name, k := range answer.Pending {
+				if i == 3 {
+					k.Release()
+					continue
+				}
+				got, err := k.Fetch(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Rows() != want.Outputs[name].Rows() || !slices.Equal(tuplesOfRelation(got), tuplesOfRelation(want.Outputs[name])) {
+					t.Errorf("%s: run %d has other tuples of %s", c.name, i, name)
+				}
+			}
+		}
+		if use := settled(e); use.Held != use.Resident || len(e.keeps) != 0 {
+			t.Errorf("%s: the engine holds %+v and %d results", c.name, use, len(e.keeps))
+		}
+		// What a result would take is not there: the graph leaves, and its memory is.
+		left := run()
+		d.Inject(emulated.Fault{Calls: []string{"cuMemAllocFromPoolAsync", "cuMemAlloc"}, Times: 1, Code: emulated.InvalidValue})
+		if _, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db, Resident: true}); err == nil && d.Heal() {
+			t.Errorf("%s: no memory for the result, and no error", c.name)
+		}
+		d.Heal()
+		for _, k := range left.Pending {
+			k.Release()
+		}
+		check(t, "after it", e, plan, db)
+	}
+}
+
+// tuplesOfRelation returns the tuples, sorted.
+func tuplesOfRelation(rel *store.Relation) (all []string) {
+	for row := range rel.Rows() {
+		var b strings.Builder
+		for _, c := range rel.Columns() {
+			fmt.Fprint(&b, c.Value(row), "\t")
+		}
+		all = append(all, b.String())
+	}
+	slices.Sort(all)
+	return all
+}
+
 // TestReplayInOrder has results come in the order in which they are presented, by columns of
 // every type, as one kernel writes them or as they are copied.
 func TestReplayInOrder(t *testing.T) {
@@ -147,8 +226,8 @@ func TestNoReplay(t *testing.T) {
 			t.Errorf("%s: a graph of %d nodes", c.name, n)
 		}
 		for _, p := range pasts(e) {
-			if p.attempts > mostAttempts || p.replay != nil {
-				t.Errorf("%s: %d attempts", c.name, p.attempts)
+			if p.arriving.attempts > mostAttempts || p.arriving.replay != nil {
+				t.Errorf("%s: %d attempts", c.name, p.arriving.attempts)
 			}
 		}
 	}
@@ -164,11 +243,11 @@ func TestReplayOfOtherNumbers(t *testing.T) {
 			t.Fatal("no graph")
 		}
 		p := pasts(e)[0]
-		taken := p.replay.run.taken
+		taken := p.arriving.replay.run.taken
 		numbers := taken[at*(len(taken)-1)/3].numbers
 		numbers[len(numbers)-1-at]++
 		check(t, "with other numbers", e, plan, db)
-		if !p.unlike || p.replay != nil || len(e.replays.all) != 0 {
+		if !p.unlike || p.arriving.replay != nil || len(e.replays.all) != 0 {
 			t.Errorf("numbers of point %d: the graph is still there", at)
 		}
 		if n := nodes(t, e, plan, db, 5); n != 0 {
@@ -227,7 +306,7 @@ func TestReplaysLeave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.replayOf(context.Background(), &runtime.Request{Plan: plan, Facts: db}, nil, &boundFacts{past: past{replaying: replaying{recalls: 9, needed: e.mem.unheld()}}}) != nil || len(e.resident.cols) != had {
+	if e.replayOf(context.Background(), &runtime.Request{Plan: plan, Facts: db}, nil, &boundFacts{past: past{arriving: replaying{recalls: 9, needed: e.mem.unheld()}}}) != nil || len(e.resident.cols) != had {
 		t.Errorf("a graph where there is no room, and %d of %d columns", len(e.resident.cols), had)
 	}
 	if err := e.mem.free(e.resident.stream, b); err != nil {

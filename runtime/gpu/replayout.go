@@ -6,6 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/primitives/service"
+	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -127,6 +128,53 @@ func (x *replay) receiveLog(r *run) error {
 	}
 	l := service.MoveRows(table.word(), 1, 0, n, 0)
 	return r.serve(kernels[l.Kernel], l)
+}
+
+// stayingOutput is where the graph leaves the tuples of an output that stays on the device.
+type stayingOutput struct {
+	decl *harmony.Relation
+	what string
+	rows int64
+	cols []buffer // of the arena
+}
+
+// keep has the arena keep the tuples of a relation, until the next launch.
+func (x *replay) keep(rel *relation, n int64) {
+	out := stayingOutput{decl: rel.decl, what: rel.what, rows: n}
+	for _, c := range rel.cols {
+		out.cols = append(out.cols, c.data)
+		c.data = buffer{}
+	}
+	x.stays = append(x.stays, out)
+}
+
+// stay puts copies of the outputs that stay on the device into the stream, for the graph's
+// next launch overwrites them.
+func (x *replay) stay() (map[string]runtime.Pending, error) {
+	if len(x.stays) == 0 {
+		return nil, nil
+	}
+	e, s := x.engine, x.run.lane.stream
+	all := make(map[string]runtime.Pending, len(x.stays))
+	for _, out := range x.stays {
+		k := &kept{engine: e, bound: x.run.Bound, decl: out.decl, rows: out.rows, cols: make([]buffer, len(out.cols))}
+		e.pending(k, true)
+		all[out.decl.Name] = k
+		for i, c := range x.run.Layouts.Columns[out.decl] {
+			bytes := out.rows * int64(c.Width)
+			if bytes == 0 {
+				continue
+			}
+			var err error
+			if k.cols[i], err = e.mem.alloc(s, out.what, bytes); err != nil {
+				return all, err
+			}
+			if err := s.Copy(k.cols[i].at, out.cols[i].at, uint64(bytes)); err != nil {
+				return all, err
+			}
+		}
+	}
+	return all, nil
 }
 
 // address returns where kernels find pinned memory of the lane, which is not empty.
