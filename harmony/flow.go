@@ -50,6 +50,46 @@ func (k *Kernel) Reads() []Managed {
 	return out
 }
 
+// ColumnsRead visits the columns of relations that a command reads, in the order of its
+// text, some several times.
+func ColumnsRead(c Command, visit func(r *Relation, col int)) {
+	all := func(r *Relation) {
+		for i := range r.Cols {
+			visit(r, i)
+		}
+	}
+	switch c := c.(type) {
+	case *Run:
+		c.Kernel.columnsRead(visit)
+	case *Build:
+		for _, col := range c.Index.Key {
+			visit(c.Index.Of, col)
+		}
+	case *Number:
+		all(c.From)
+	case *TopK:
+		all(c.From)
+	case *Check:
+		all(c.Rel)
+	case *CheckKey:
+		all(c.Rel)
+	}
+}
+
+func (k *Kernel) columnsRead(visit func(r *Relation, col int)) {
+	source, _ := k.Source.(*Rows)
+	for _, s := range k.Stages {
+		switch s := s.(type) {
+		case *Load:
+			if source != nil {
+				visit(source.Rel, s.Col)
+			}
+		case *Gather:
+			visit(s.Row.Row, s.Col)
+		}
+	}
+}
+
 // Writes returns the variables whose contents a command changes, each once.
 func Writes(c Command) []Managed {
 	switch c := c.(type) {

@@ -320,11 +320,9 @@ func (e *Engine) Prepare(ctx context.Context, req *runtime.Request) error {
 		if err := r.allocate(); err != nil {
 			return err
 		}
-		for _, decl := range r.Graph.Relations {
-			for _, c := range r.Data.Columns(decl) {
-				if _, err := r.residentColumn(ctx, decl.Name, c); err != nil {
-					return err
-				}
+		for _, c := range r.columnsRead() {
+			if _, err := r.residentColumn(ctx, c.of.Name, c.Column); err != nil {
+				return err
 			}
 		}
 		return nil

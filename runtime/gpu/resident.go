@@ -10,6 +10,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -391,18 +392,43 @@ type copyAhead struct {
 	done   chan struct{}
 }
 
+// factColumn is a column of facts.
+type factColumn struct {
+	of  *harmony.Relation
+	col int
+	*store.Column
+}
+
+// columnsRead lists the columns of facts that commands read on the device, in the order in
+// which they come up in the text of the program.
+func (r *run) columnsRead() (list []factColumn) {
+	seen := map[*store.Column]bool{}
+	for _, b := range r.Graph.Blocks {
+		for _, c := range b.Cmds {
+			if k, ok := c.(*harmony.Run); ok && k.Kernel.Host {
+				continue
+			}
+			harmony.ColumnsRead(c, func(decl *harmony.Relation, col int) {
+				if loaded := r.Data.Columns(decl); loaded != nil && !seen[loaded[col]] {
+					seen[loaded[col]] = true
+					list = append(list, factColumn{decl, col, loaded[col]})
+				}
+			})
+		}
+	}
+	return list
+}
+
 // beginCopies begins to copy the columns that the run's kernels read.
 func (r *run) beginCopies() {
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.ahead = &copyAhead{cancel, make(chan struct{})}
 	go func() {
 		defer close(r.ahead.done)
-		for _, decl := range r.Graph.Relations {
-			for i, c := range r.Data.Columns(decl) {
-				what := decl.Name + "." + decl.Cols[i].Name
-				if err := r.engine.prefetch(ctx, what, c, r.ahead, r.walk.Request.Trace); err != nil {
-					return // the run meets it in its turn
-				}
+		for _, c := range r.columnsRead() {
+			what := c.of.Name + "." + c.of.Cols[c.col].Name
+			if err := r.engine.prefetch(ctx, what, c.Column, r.ahead, r.walk.Request.Trace); err != nil {
+				return // the run meets it in its turn
 			}
 		}
 	}()
