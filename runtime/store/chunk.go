@@ -350,6 +350,7 @@ func commonStep(k scalar.Kind, chunks []chunk, lo uint64) uint64 {
 
 func join[T unsigned](threads int, col *Column, chunks []chunk) []T {
 	out := make([]T, col.n)
+	adviseHuge(out)
 	starts, at := make([]int, len(chunks)), 0
 	for i := range chunks {
 		starts[i], at = at, at+chunks[i].n
