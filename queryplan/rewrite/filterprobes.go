@@ -76,9 +76,8 @@ func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 		x.size *= keysOf(l, r, name)
 	}
 	if len(on) == 1 {
-		stored, column := f.origin(j.Left, on[0], false)
-		x.inOrder = stored != nil && (stored.Columns[column].Ascending || stored.Columns[column].Rising > mostlyRising)
-		stored, column = f.origin(j.Right, on[0], true)
+		x.inOrder = comesInOrder(f.est, j.Left, on[0])
+		stored, column := origin(f.est, j.Right, on[0], true)
 		x.numbered = stored != nil && stored.Numbers(column)
 	}
 	_, probe := x.cost()
@@ -86,14 +85,12 @@ func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 	var below queryplan.Node
 	for _, name := range on {
 		c, _ := queryplan.ColumnOf(j.Left, name)
-		bits := indexShape{rows: r.Rows, columns: 1, size: keysOf(l, r, name), probes: l.Rows, exists: true}
-		if c.Type.Kind != scalar.Int || bits.size == 0 || bits.size > 8*maxBits {
+		if c.Type.Kind != scalar.Int {
 			continue
 		}
-		insert, test := bits.cost()
 		keys := f.keys(j.Right, name)
 		kept := stats.JoinEstimate(queryplan.Semi, l, f.est.Of(keys), []string{name}, false).Rows / l.Rows
-		if g := probe*(1-kept) - test - insert*r.Rows/l.Rows; g > gain {
+		if g := bitsGain(r.Rows, keysOf(l, r, name), l.Rows, probe, kept); g > gain {
 			best, gain = name, g
 			below = f.place(j.Left, keys, name, kept)
 		}
@@ -102,6 +99,16 @@ func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 		return j
 	}
 	return &queryplan.Join{Kind: queryplan.Inner, Left: below, Right: j.Right, Unique: j.Unique}
+}
+
+// bitsGain is what bits over the keys of so many rows, for which there is room for so many
+// values, save of each of so many probes, of which a share finds something.
+func bitsGain(rows, room, probes, probe, kept float64) float64 {
+	if room == 0 || room > 8*maxBits {
+		return 0
+	}
+	insert, test := indexShape{rows: rows, columns: 1, size: room, probes: probes, exists: true}.cost()
+	return probe*(1-kept) - test - insert*rows/probes
 }
 
 // keys returns the values of a column of a tree, and maybe some more: what hardly
@@ -170,24 +177,31 @@ func keysOf(l, r *stats.Estimate, name string) float64 {
 // origin returns the stored table and the column that a column of a tree is, along the
 // side that probes; nil if it is none, or if rows were dropped and the table is wanted
 // whole.
-func (f *probeFilter) origin(n queryplan.Node, name string, whole bool) (*stats.Table, int) {
+func origin(est *stats.Estimator, n queryplan.Node, name string, whole bool) (*stats.Table, int) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
-		if t, at := f.est.Stored(n.Var); t != nil {
+		if t, at := est.Stored(n.Var); t != nil {
 			if i := slices.Index(n.Names, name); i >= 0 {
 				return t, at[i]
 			}
 		}
 	case *queryplan.Project:
 		if i := slices.IndexFunc(n.Cols, func(c queryplan.Rename) bool { return c.To == name }); i >= 0 {
-			return f.origin(n.Input, n.Cols[i].From, whole)
+			return origin(est, n.Input, n.Cols[i].From, whole)
 		}
 	case *queryplan.Filter, *queryplan.Map, *queryplan.Join:
 		if !whole {
-			return f.origin(n.Inputs()[0], name, whole)
+			return origin(est, n.Inputs()[0], name, whole)
 		}
 	}
 	return nil, 0
+}
+
+// comesInOrder reports whether the tuples of a tree are taken to come in the order of a
+// column.
+func comesInOrder(est *stats.Estimator, n queryplan.Node, name string) bool {
+	stored, column := origin(est, n, name, false)
+	return stored != nil && (stored.Columns[column].Ascending || stored.Columns[column].Rising > mostlyRising)
 }
 
 // place puts the semijoin with keys on a column over the lowest operator on the probing

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
@@ -53,6 +54,11 @@ type joinGraph struct {
 	// span is how many values the ranges of columns have room for, 0 where that is not
 	// known.
 	span []float64
+	// whole are the columns of whole numbers.
+	whole []bool
+	// bits says that costs are those with the bits that FilterProbes puts in front of
+	// indexes.
+	bits bool
 	est  *stats.Estimator
 }
 
@@ -106,7 +112,7 @@ func newJoinGraph(c *conjunction, est *stats.Estimator, changed map[*queryplan.V
 		col(name)
 	}
 	g.words = (len(number) + 63) / 64
-	g.span = make([]float64, len(number))
+	g.span, g.whole = make([]float64, len(number)), make([]bool, len(number))
 	set := func(names []string) bitset {
 		s := make(bitset, g.words)
 		for _, name := range names {
@@ -165,6 +171,9 @@ func newJoinGraph(c *conjunction, est *stats.Estimator, changed map[*queryplan.V
 				e = stats.JoinEstimate(s.kind, e, est.Of(s.right), on, true)
 				rel.whole = false
 			}
+		}
+		for _, c := range r.Columns() {
+			g.whole[col(c.Name)] = c.Type.Kind == scalar.Int
 		}
 		for _, name := range names {
 			i := col(name)
@@ -384,7 +393,23 @@ func hasKey(keys []bitset, cols bitset) bool {
 func (g *joinGraph) joinCost(l, r *subPlan, rows float64, outside bitset) float64 {
 	on := g.on(l, r)
 	build, probe := g.indexCost(l, r, on, g.onlyExists(r, on, outside))
+	probe -= g.filterGain(l, r, on, probe, min(1, rows/l.rows))
 	return l.stream + build + probe*l.rows + emitCost*rows
+}
+
+// filterGain is what a probe of an index of r becomes cheaper by where FilterProbes puts
+// bits in front of it, given the share of the probes that find something.
+func (g *joinGraph) filterGain(l, r *subPlan, on bitset, probe, kept float64) float64 {
+	if !g.bits || l.rows < leastProbes {
+		return 0
+	}
+	best := 0.0
+	for col := range on.members {
+		if gain := bitsGain(r.rows, g.span[col], l.rows, probe, kept); g.whole[col] && gain > leastGain {
+			best = max(best, gain)
+		}
+	}
+	return best
 }
 
 // onlyExists reports whether of a join's right side only the columns to match are used
@@ -426,11 +451,7 @@ func (g *joinGraph) indexCost(l, r *subPlan, on bitset, exists bool) (build, pro
 func (g *joinGraph) order() *joinTree {
 	var parts []*subPlan
 	for _, rels := range g.parts() {
-		if len(rels) <= maxExact {
-			parts = append(parts, g.exact(rels))
-		} else {
-			parts = append(parts, g.greedy(rels))
-		}
+		parts = append(parts, g.best(rels))
 	}
 	// Products of what nothing connects, small ones last: the right side is held.
 	slices.SortStableFunc(parts, func(a, b *subPlan) int {
@@ -447,6 +468,14 @@ func (g *joinGraph) order() *joinTree {
 		tree = &joinTree{left: tree, right: p.tree}
 	}
 	return tree
+}
+
+// best returns the best way found to join relations that are connected.
+func (g *joinGraph) best(rels []int) *subPlan {
+	if len(rels) <= maxExact {
+		return g.exact(rels)
+	}
+	return g.greedy(rels)
 }
 
 // parts returns the relations by connected component, in their order.

@@ -29,7 +29,11 @@ var (
 func TestRandomPrograms(t *testing.T) {
 	changed := map[string]int{}
 	left, saved, probes, gain := mostLeft, leastSaved, leastProbes, leastGain
-	usual := func() { mostLeft, leastSaved, leastProbes, leastGain = left, saved, probes, gain }
+	before, times := leastBefore, leastShare
+	usual := func() {
+		mostLeft, leastSaved, leastProbes, leastGain = left, saved, probes, gain
+		leastBefore, leastShare = before, times
+	}
 	defer usual()
 	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -38,6 +42,7 @@ func TestRandomPrograms(t *testing.T) {
 		usual()
 		if seed%2 == 0 {
 			mostLeft, leastSaved, leastProbes, leastGain = 2, -1e12, 0, -1e12
+			leastBefore, leastShare = 0, 0
 		}
 		variants := [][]string{nil, {passes[rng.IntN(len(passes))].Name}, {passes[rng.IntN(len(passes))].Name}}
 		for _, disable := range variants {

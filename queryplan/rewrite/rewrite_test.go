@@ -28,7 +28,8 @@ import (
 //	catalog   sets the catalogue for what follows in the file. Lines are
 //	          "table T(col* lo..hi distinct, ...) rows N", with a
 //	          star at key columns, "days:" before ranges of dates and "numbers" in place
-//	          of the distinct values of a column that counts the rows, "relation P T(0, 1, 3)", and
+//	          of the distinct values of a column that counts the rows, "ascends" behind those
+//	          of one that comes in order, "relation P T(0, 1, 3)", and
 //	          "relation P(lo..hi distinct, ...) rows N" for one with a table of
 //	          its own.
 //	logiql    compiles the program below, or file=F of the root testdata, and goes
@@ -344,6 +345,7 @@ func parseCatalog(t *testing.T, d *datadriven.TestData) *stats.Catalog {
 				c.Ascending = true
 			case len(f) > 1:
 				c.Distinct, _ = strconv.ParseInt(f[1], 10, 64)
+				c.Ascending = len(f) > 2 && f[2] == "ascends"
 			}
 			table.Columns = append(table.Columns, c)
 		}

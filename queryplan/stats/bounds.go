@@ -1,7 +1,9 @@
 package stats
 
 import (
+	"math"
 	"math/big"
+	"math/bits"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -87,12 +89,44 @@ func (c *Catalog) Bounds(n queryplan.Node) map[string]Bound {
 			keep(name, name)
 		}
 		for _, a := range n.Aggs {
-			if a.Fn == queryplan.Min || a.Fn == queryplan.Max {
+			switch a.Fn {
+			case queryplan.Min, queryplan.Max:
 				keep(a.In, a.Out.Name)
+			case queryplan.Count:
+				if most, ok := c.MostRows(n.Input); ok {
+					out[a.Out.Name] = Bound{big.NewInt(1), big.NewInt(most)}
+				}
 			}
 		}
 	}
 	return out
+}
+
+// MostRows returns the number of tuples that an operator is certain not to exceed; not ok
+// if that is not known or not of 64 bits.
+func (c *Catalog) MostRows(n queryplan.Node) (rows int64, ok bool) {
+	switch n := n.(type) {
+	case *queryplan.Scan:
+		table, _ := c.Stored(n.Var)
+		if table == nil {
+			return 0, false
+		}
+		return table.Rows, true
+	case *queryplan.Values:
+		return int64(len(n.Rows)), true
+	case *queryplan.Project, *queryplan.Map, *queryplan.Filter, *queryplan.Dedup, *queryplan.Aggregate:
+		return c.MostRows(n.Inputs()[0])
+	case *queryplan.Join:
+		left, ok := c.MostRows(n.Left)
+		if !ok || n.Kind != queryplan.Inner || n.Unique {
+			return left, ok
+		}
+		right, ok := c.MostRows(n.Right)
+		if high, low := bits.Mul64(uint64(left), uint64(right)); ok && high == 0 && low <= math.MaxInt64 {
+			return int64(low), true
+		}
+	}
+	return 0, false
 }
 
 // Stored returns the table that holds an Input or Table variable and the
@@ -164,6 +198,14 @@ func AlwaysFits(e queryplan.Expr, cols map[string]Bound) bool {
 	}
 	limit, ok := typeBound(e.Type())
 	return ok && b.within(limit)
+}
+
+// TotalFits reports whether a total of at most so many values within a bound is certain to
+// be of an int or decimal type.
+func TotalFits(t scalar.Type, b Bound, values int64) bool {
+	limit, ok := typeBound(t)
+	n := big.NewInt(values)
+	return ok && (Bound{new(big.Int).Mul(b.Min, n), new(big.Int).Mul(b.Max, n)}).within(limit)
 }
 
 func (b Bound) within(limit Bound) bool {

@@ -1,0 +1,246 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+var aggregateBeforeJoins = &Pass{
+	Name: "AggregateBeforeJoins",
+	Reason: "Where an aggregate's arguments come from one relation, many of whose tuples are joined on the same values, " +
+		"these are aggregated first: joins that repeat each tuple repeat one for each combination of what they and the " +
+		"groups use, and the totals, counts, least and greatest of these are aggregated again. Paths of two edges are " +
+		"counted in time linear in the edges.",
+	Unless: "An average, or a total of floats, whose parts would be rounded; a total whose parts are not certain to fit " +
+		"its type, as the whole may where they do not; in a loop; or where joins are not expected to cost several times " +
+		"as much without it, selective ones counted with the bits in front of their indexes.",
+	Before: "aggregate [z] n: int = count()\n  join y\n    scan edge(_, y)\n    scan edge(y, z)",
+	After:  "aggregate [z] n: int = total(n$1)\n  join y\n    aggregate [y] n$1: int = count()\n      scan edge(_, y)\n    scan edge(y, z)",
+	Source: "eager group-by and eager count: Yan, Larson, VLDB 1995",
+	run: func(p *program) error {
+		e := &eager{program: p, est: stats.NewEstimator(p.Plan, p.catalog)}
+		loop := loops(p.Plan)
+		p.rewriteTrees(func(b *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+			if loop[b] != nil {
+				return n
+			}
+			return queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
+				if a, ok := n.(*queryplan.Aggregate); ok {
+					return e.aggregate(a)
+				}
+				return n
+			})
+		})
+		return nil
+	},
+}
+
+// Limits, which tests move so that small facts are worth it, too.
+var (
+	// leastShare is how many times as much joins must cost without an aggregation before
+	// them as with it. Lookups do not, which engines make part of a scan and need no
+	// memory for; joins that repeat tuples do.
+	leastShare = 3.0
+	// leastBefore is the number of tuples from which on aggregating first is looked at.
+	leastBefore = float64(1 << 16)
+)
+
+// updateCost is adding a tuple to its group, beside finding that.
+const updateCost = 2
+
+type eager struct {
+	*program
+	est *stats.Estimator
+}
+
+// aggregate aggregates parts of a conjunction first, one after the other, as long as that
+// gains.
+func (e *eager) aggregate(a *queryplan.Aggregate) *queryplan.Aggregate {
+	if len(a.Aggs) == 0 || !joins(a.Input) || slices.ContainsFunc(a.Aggs, rounds) {
+		return a
+	}
+	for {
+		next := e.once(a)
+		if next == nil {
+			return a
+		}
+		a = next
+	}
+}
+
+// once aggregates the part first for which that gains most: a relation, or one that is
+// aggregated and another that it is joined with. It returns nil if none gains.
+func (e *eager) once(a *queryplan.Aggregate) *queryplan.Aggregate {
+	c := flatten(project(a.Input, identity(aggregated(a))))
+	best, least := (*partial)(nil), -1.0
+	for i := range c.rels {
+		for k := range c.rels {
+			if !mayBePart(c, i, k) {
+				continue
+			}
+			rels := make([]bool, len(c.rels))
+			rels[i], rels[k] = true, true
+			part := e.partial(a, c, rels)
+			if part == nil {
+				continue
+			}
+			if least < 0 {
+				cost, ok := e.cost(c, a.By)
+				if !ok {
+					return nil
+				}
+				least = cost / leastShare
+			}
+			first, ok := e.cost(part.part, part.first.By)
+			rest, okRest := e.cost(part.rest, a.By)
+			if cost := first + storeCost*e.est.Rows(part.first) + rest; ok && okRest && cost < least {
+				best, least = part, cost
+			}
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return &queryplan.Aggregate{Input: best.rest.assemble(leftDeep(len(best.rest.rels)), site{}), By: a.By, Aggs: best.again}
+}
+
+// mayBePart reports whether two relations, which may be the same, are a part to look at:
+// one that is not aggregated, or one that is, with another one. So there is an end of them.
+func mayBePart(c *conjunction, i, k int) bool {
+	if i == k {
+		return len(c.rels) > 1 && !hasGroups(c.rels[i])
+	}
+	return len(c.rels) > 2 && hasGroups(c.rels[i]) && len(intersect(columnNames(c.rels[i]), columnNames(c.rels[k]))) > 0
+}
+
+// rounds reports whether an aggregate of aggregates may be another number.
+func rounds(a queryplan.Agg) bool {
+	return a.Fn == queryplan.Avg || a.Fn == queryplan.Total && a.Out.Type.Kind == scalar.Float
+}
+
+// partial is a conjunction with a part of it aggregated.
+type partial struct {
+	part  *conjunction
+	first *queryplan.Aggregate // of part
+	rest  *conjunction         // with first as a relation
+	again []queryplan.Agg
+}
+
+// partial returns the conjunction with some relations aggregated; nil if these do not have
+// the aggregates' arguments, totals of their tuples may not fit, or that leaves too much.
+func (e *eager) partial(a *queryplan.Aggregate, c *conjunction, rels []bool) *partial {
+	from := map[string]string{}
+	for _, o := range c.out {
+		from[o.To] = o.From
+	}
+	f := &fewTuples{whole: c, rels: rels}
+	f.extend()
+	for _, g := range a.Aggs {
+		if g.Fn != queryplan.Count && !f.have[from[g.In]] {
+			return nil
+		}
+	}
+	f.complete()
+	in := f.tree
+	rows := e.est.Rows(in)
+	if rows < leastBefore || slices.ContainsFunc(a.Aggs, func(g queryplan.Agg) bool { return !e.fits(in, g, from[g.In]) }) {
+		return nil
+	}
+	// What is used beside the aggregates' arguments.
+	grouped := *c
+	grouped.out = slices.DeleteFunc(slices.Clone(c.out), func(o queryplan.Rename) bool { return !slices.Contains(a.By, o.To) })
+	f.whole = &grouped
+	used := f.usedOutside()
+	first := &queryplan.Aggregate{Input: in}
+	for _, name := range columnNames(in) {
+		if used[name] {
+			first.By = append(first.By, name)
+		}
+	}
+	if e.est.Of(in).Distinct(first.By) > mostLeft*rows {
+		return nil
+	}
+	p := &partial{part: flatten(in), first: first, rest: &conjunction{names: c.names, out: grouped.out}}
+	for _, g := range a.Aggs {
+		made := queryplan.Agg{Out: queryplan.Column{Name: c.names.Fresh(g.Out.Name), Type: g.Out.Type}, Fn: g.Fn, In: from[g.In]}
+		first.Aggs = append(first.Aggs, made)
+		p.rest.out = append(p.rest.out, queryplan.Rename{From: made.Out.Name, To: made.Out.Name})
+		fn := g.Fn
+		if fn == queryplan.Count {
+			fn = queryplan.Total
+		}
+		p.again = append(p.again, queryplan.Agg{Out: g.Out, Fn: fn, In: made.Out.Name})
+	}
+	p.rest.rels = []queryplan.Node{first}
+	for i, r := range c.rels {
+		if !rels[i] {
+			p.rest.rels = append(p.rest.rels, r)
+		}
+	}
+	for i, m := range c.maps {
+		if !f.maps[i] {
+			p.rest.maps = append(p.rest.maps, m)
+		}
+	}
+	for i, cond := range c.conds {
+		// A condition on a join column holds for the other side, too.
+		names := queryplan.ExprColumns(cond)
+		other := slices.ContainsFunc(p.rest.rels[1:], func(r queryplan.Node) bool { return containsAll(columnNames(r), names) })
+		if !f.conds[i] || other {
+			p.rest.conds = append(p.rest.conds, cond)
+		}
+	}
+	for i, s := range c.semis {
+		if !f.semis[i] {
+			p.rest.semis = append(p.rest.semis, s)
+		}
+	}
+	return p
+}
+
+// fits reports whether an aggregate over some of the tuples of a tree is certain to be of
+// its type. Counts are taken to be, as those of all tuples are.
+func (e *eager) fits(in queryplan.Node, g queryplan.Agg, column string) bool {
+	if g.Fn != queryplan.Total {
+		return true
+	}
+	bound, ok := e.catalog.Bounds(in)[column]
+	most, okRows := e.catalog.MostRows(in)
+	return ok && okRows && stats.TotalFits(g.Out.Type, bound, most)
+}
+
+// cost estimates joining a conjunction and aggregating it by columns of its result; not ok
+// if a product is part of it.
+func (e *eager) cost(c *conjunction, by []string) (cost float64, ok bool) {
+	g := newJoinGraph(c, e.est, nil)
+	g.bits = true
+	parts := g.parts()
+	if len(parts) != 1 {
+		return 0, false
+	}
+	all := g.best(parts[0])
+	var names []string
+	for _, o := range c.out {
+		if slices.Contains(by, o.To) {
+			names = append(names, o.From)
+		}
+	}
+	return all.stream + groupingCost(all.est, names), true
+}
+
+// groupingCost is the cost of putting tuples in groups.
+func groupingCost(in *stats.Estimate, by []string) float64 {
+	if len(by) == 0 {
+		return updateCost * in.Rows
+	}
+	x := indexShape{rows: in.Distinct(by), columns: len(by), size: 1, probes: in.Rows, unique: true}
+	for _, name := range by {
+		width, _ := in.Cols[name].Span()
+		x.size *= width
+	}
+	_, find := x.cost()
+	return (find + updateCost) * in.Rows
+}
