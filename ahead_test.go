@@ -89,6 +89,23 @@ func TestLoadFor(t *testing.T) {
 	})
 }
 
+// TestLoadForAuto has columns go to a GPU if they have so many rows that it will be taken.
+func TestLoadForAuto(t *testing.T) {
+	emulateGPU(t, emulator.Options{Seed: 3})
+	prog := compileText(t, weights, Options{})
+	for rows, want := range map[int]int{1000: 0, fewGPUFacts: 2} {
+		var tracer Tracer
+		db, err := prog.LoadFor(context.Background(), weightFacts(rows), RunOptions{Trace: tracer.Add})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-db.ahead.done
+		if got := copies(&tracer); len(got) != want {
+			t.Errorf("of %d rows %v were copied", rows, got)
+		}
+	}
+}
+
 // TestLoadForFails has a load that fails when columns are on the GPU, where nothing may
 // stay, and a GPU that fails, which the run says.
 func TestLoadForFails(t *testing.T) {

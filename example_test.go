@@ -245,7 +245,7 @@ func ExampleSession() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	db, err := prog.Load(ctx, redfox.NewFacts().Rows("edge", []any{"ann", "bob"}, []any{"bob", "cid"}), redfox.LoadOptions{})
+	db, err := session.Load(ctx, prog, redfox.NewFacts().Rows("edge", []any{"ann", "bob"}, []any{"bob", "cid"}), redfox.LoadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

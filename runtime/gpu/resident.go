@@ -7,12 +7,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 	"weak"
 
-	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
-	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -54,9 +51,7 @@ type resident struct {
 	// made is closed when the copy is under way or has failed.
 	made chan struct{}
 	err  error
-	// ahead is what a run's copies that it began ahead of its commands have in common, nil
-	// for others.
-	ahead *copyAhead
+	mark *copyMark // of a run that has begun to copy it ahead, else nil
 }
 
 // bytes is the memory that it takes.
@@ -110,26 +105,6 @@ func (y *residency) acquire(ctx context.Context, s driver.Stream, what string, c
 		return nil, 0, err
 	}
 	return x, sent, nil
-}
-
-// prefetch puts a column on the device before a run asks for it, and returns how many
-// bytes had to be copied: none if there is no room but in the place of others.
-func (y *residency) prefetch(ctx context.Context, what string, c *store.Column, ahead *copyAhead) (sent int64, err error) {
-	x, mine := y.claim(c)
-	if mine {
-		x.ahead = ahead
-		err = y.fill(x, c, func() error { return y.copy(ctx, what, x, c, nil) })
-		if err != nil {
-			y.discard(x)
-			if errors.Is(err, errNoRoom) {
-				err = nil
-			}
-			return 0, err
-		}
-		sent = int64(len(bytesOfColumn(c)))
-	}
-	y.release(x)
-	return sent, nil
 }
 
 // settled returns a column that is on the device without any work under way, nil if it is
@@ -375,7 +350,7 @@ func (r *run) residentColumn(ctx context.Context, what string, c *store.Column) 
 	}
 	r.residents = append(r.residents, x)
 	r.found[key] = x
-	if x.ahead != nil && x.ahead == r.ahead {
+	if x.mark != nil && r.ahead != nil && x.mark == r.ahead.mark {
 		sent = int64(len(bytesOfColumn(c)))
 	}
 	r.toDevice += sent
@@ -384,97 +359,6 @@ func (r *run) residentColumn(ctx context.Context, what string, c *store.Column) 
 		return x.data.word(), nil
 	}
 	return x.data.word(), end()
-}
-
-// copyAhead is the copying of facts that a run will want, beside the making of its code.
-type copyAhead struct {
-	cancel context.CancelFunc
-	done   chan struct{}
-}
-
-// factColumn is a column of facts.
-type factColumn struct {
-	of  *harmony.Relation
-	col int
-	*store.Column
-}
-
-// columnsRead lists the columns of facts that commands read on the device, in the order in
-// which they come up in the text of the program.
-func (r *run) columnsRead() (list []factColumn) {
-	seen := map[*store.Column]bool{}
-	for _, b := range r.Graph.Blocks {
-		for _, c := range b.Cmds {
-			if k, ok := c.(*harmony.Run); ok && k.Kernel.Host {
-				continue
-			}
-			harmony.ColumnsRead(c, func(decl *harmony.Relation, col int) {
-				if loaded := r.Data.Columns(decl); loaded != nil && !seen[loaded[col]] {
-					seen[loaded[col]] = true
-					list = append(list, factColumn{decl, col, loaded[col]})
-				}
-			})
-		}
-	}
-	return list
-}
-
-// beginCopies begins to copy the columns that the run's kernels read.
-func (r *run) beginCopies() {
-	ctx, cancel := context.WithCancel(r.ctx)
-	r.ahead = &copyAhead{cancel, make(chan struct{})}
-	go func() {
-		defer close(r.ahead.done)
-		for _, c := range r.columnsRead() {
-			what := c.of.Name + "." + c.of.Cols[c.col].Name
-			if err := r.engine.prefetch(ctx, what, c.Column, r.ahead, r.walk.Request.Trace); err != nil {
-				return // the run meets it in its turn
-			}
-		}
-	}()
-}
-
-// end leaves off copying.
-func (a *copyAhead) end() {
-	a.cancel()
-	<-a.done
-}
-
-// Prefetch copies a column of facts to the device for runs to come, beside whatever else
-// goes on. Nothing leaves the device for it: if there is no room, nothing is copied.
-func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column, trace func(runtime.Span)) error {
-	if err := e.enter(); err != nil {
-		return err
-	}
-	defer e.leave()
-	if err := e.prefetch(ctx, name, c, nil, trace); err != nil {
-		return e.failure(err)
-	}
-	return nil
-}
-
-// prefetch is Prefetch, for a run if that begins to copy ahead. The device may still be on
-// its way to being open.
-func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, ahead *copyAhead, trace func(runtime.Span)) error {
-	if err := e.isOpen(); err != nil {
-		return err
-	}
-	start := time.Now()
-	sent, err := e.resident.prefetch(ctx, what, c, ahead)
-	if sent > 0 && trace != nil {
-		trace(runtime.Span{Track: copiesTrack, Name: what, Start: start, Duration: time.Since(start), Args: map[string]any{"bytes": sent}})
-	}
-	return err
-}
-
-// copiesTrack is where traces show columns that are copied ahead of runs.
-const copiesTrack = "copies"
-
-// Drop gives back the copy of a column, once no run uses it.
-func (e *Engine) Drop(c *store.Column) {
-	if e.isOpen() == nil {
-		e.resident.drop(weak.Make(c))
-	}
 }
 
 // residentHeld is what the columns that the run uses take.

@@ -1,0 +1,128 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"time"
+	"weak"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// copyAhead is the copying of facts that a run will want, beside the making of its code.
+type copyAhead struct {
+	mark   *copyMark
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// copyMark tells the columns that a run has begun to copy ahead from those of others.
+type copyMark struct{ _ byte }
+
+// factColumn is a column of facts.
+type factColumn struct {
+	of  *harmony.Relation
+	col int
+	*store.Column
+}
+
+// columnsRead lists the columns of facts that commands read on the device, in the order in
+// which they come up in the text of the program.
+func (r *run) columnsRead() (list []factColumn) {
+	seen := map[*store.Column]bool{}
+	for _, b := range r.Graph.Blocks {
+		for _, c := range b.Cmds {
+			if k, ok := c.(*harmony.Run); ok && k.Kernel.Host {
+				continue
+			}
+			harmony.ColumnsRead(c, func(decl *harmony.Relation, col int) {
+				if loaded := r.Data.Columns(decl); loaded != nil && !seen[loaded[col]] {
+					seen[loaded[col]] = true
+					list = append(list, factColumn{decl, col, loaded[col]})
+				}
+			})
+		}
+	}
+	return list
+}
+
+// beginCopies begins to copy the columns that the run's kernels read.
+func (r *run) beginCopies() {
+	ctx, cancel := context.WithCancel(r.ctx)
+	r.ahead = &copyAhead{&copyMark{}, cancel, make(chan struct{})}
+	columns := r.columnsRead()
+	go func() {
+		defer close(r.ahead.done)
+		for _, c := range columns {
+			what := c.of.Name + "." + c.of.Cols[c.col].Name
+			if err := r.engine.prefetch(ctx, what, c.Column, r.ahead.mark, r.walk.Request.Trace); err != nil {
+				return // the run meets it in its turn
+			}
+		}
+	}()
+}
+
+// end leaves off copying.
+func (a *copyAhead) end() {
+	a.cancel()
+	<-a.done
+}
+
+// Prefetch copies a column of facts to the device for runs to come, beside whatever else
+// goes on. Nothing leaves the device for it: if there is no room, nothing is copied.
+func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column, trace func(runtime.Span)) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
+	if err := e.prefetch(ctx, name, c, nil, trace); err != nil {
+		return e.failure(err)
+	}
+	return nil
+}
+
+// prefetch is Prefetch, for a run if that begins to copy ahead. The device may still be on
+// its way to being open.
+func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, mark *copyMark, trace func(runtime.Span)) error {
+	if err := e.isOpen(); err != nil {
+		return err
+	}
+	start := time.Now()
+	sent, err := e.resident.prefetch(ctx, what, c, mark)
+	if sent > 0 && trace != nil {
+		trace(runtime.Span{Track: copiesTrack, Name: what, Start: start, Duration: time.Since(start), Args: map[string]any{"bytes": sent}})
+	}
+	return err
+}
+
+// copiesTrack is where traces show columns that are copied ahead of runs.
+const copiesTrack = "copies"
+
+// Drop gives back the copy of a column, once no run uses it.
+func (e *Engine) Drop(c *store.Column) {
+	if e.isOpen() == nil {
+		e.resident.drop(weak.Make(c))
+	}
+}
+
+// prefetch puts a column on the device before a run asks for it, and returns how many
+// bytes had to be copied: none if there is no room but in the place of others.
+func (y *residency) prefetch(ctx context.Context, what string, c *store.Column, mark *copyMark) (sent int64, err error) {
+	x, mine := y.claim(c)
+	if mine {
+		x.mark = mark
+		err = y.fill(x, c, func() error { return y.copy(ctx, what, x, c, nil) })
+		if err != nil {
+			y.discard(x)
+			if errors.Is(err, errNoRoom) {
+				err = nil
+			}
+			return 0, err
+		}
+		sent = int64(len(bytesOfColumn(c)))
+	}
+	y.release(x)
+	return sent, nil
+}
