@@ -25,6 +25,7 @@ type soak struct {
 	cases []*soakCase
 	// working is held for reading by work, and for writing by who measures.
 	working sync.RWMutex
+	begun   atomic.Int64 // pieces of work
 
 	mu     sync.Mutex
 	kept   []keptResult // that lie on the GPU
@@ -58,8 +59,10 @@ const (
 	tightMemory = 192 << 20
 	// mostKept bounds the results that stay on the GPU.
 	mostKept = 12
-	// repeats is how often a program runs one time after the other.
-	repeats = 24
+	// A program runs one time after the other as often as mostRepeats, but for no longer than
+	// repeating if it has run as often as a graph of it takes.
+	mostRepeats, fewRepeats = 24, 4
+	repeating               = time.Second
 )
 
 // soakWork is what there is to do with a case. why says what is wrong, "" nothing.
@@ -166,11 +169,14 @@ func (s *soak) close() error {
 	return s.tight.Close()
 }
 
-// work does one thing after the other until it is to stop.
+// work runs all cases once, with others, so that all facts are there, and then does one
+// thing after the other until it is to stop.
 func (s *soak) work(ctx, stop context.Context, rng *rand.Rand) {
 	for stop.Err() == nil {
-		c := s.cases[rng.IntN(len(s.cases))]
-		w := soakWorks[rng.IntN(len(soakWorks))]
+		c, w := s.cases[rng.IntN(len(s.cases))], soakWorks[rng.IntN(len(soakWorks))]
+		if i := int(s.begun.Add(1)) - 1; i < len(s.cases) {
+			c, w = s.cases[i], soakWorks[0]
+		}
 		s.working.RLock()
 		if why := s.do(ctx, c, w, rng); why != "" && ctx.Err() == nil {
 			s.fail(c.testCase, w.name+": "+why)
@@ -300,7 +306,11 @@ func (s *soak) again(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 		}
 		c.hot.Store(hot)
 	}
-	for i := range repeats {
+	began := time.Now()
+	for i := range mostRepeats {
+		if i >= fewRepeats && time.Since(began) > repeating {
+			break
+		}
 		if why := s.check(s.run(ctx, s.tested, c.prog, c.db, 0, hot), c.want); why != "" {
 			return fmt.Sprintf("run %d: %s", i+1, why)
 		}
