@@ -8,8 +8,10 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
+	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
 // manyRules builds a program of about n rules: chains of views, joins of three
@@ -65,25 +67,41 @@ func BenchmarkManyRules(b *testing.B) {
 }
 
 // BenchmarkTwelveRelations times the search for the order of a join of as many
-// relations as it is exact for, all on one column.
+// relations as it is exact for: all on one column, in a chain, and round one of them.
 func BenchmarkTwelveRelations(b *testing.B) {
-	text := "block b0:\n  insert out\n    project x\n"
-	vars := "var out(x: int) derived output\n"
-	for i := range 11 {
-		text += strings.Repeat("  ", i+3) + "join x\n"
-	}
-	for i := range 12 {
-		vars += fmt.Sprintf("var r%d(x: int, y: int) input \"r%d\"\n", i, i)
-		indent := 14 - max(0, i-1)
-		text += strings.Repeat("  ", indent) + fmt.Sprintf("scan r%d(x, y%d)\n", i, i)
-	}
-	p, err := queryplan.Parse("bench.plan", vars+text+"  merge out\n  halt\n")
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, _, err := Run(p, nil, Options{}); err != nil {
-			b.Fatal(err)
-		}
+	const n = 12
+	for _, shape := range []struct {
+		name string
+		cols func(i int) []string
+	}{
+		{"clique", func(i int) []string { return []string{"x", fmt.Sprint("y", i)} }},
+		{"chain", func(i int) []string { return []string{fmt.Sprint("x", i), fmt.Sprint("x", i+1)} }},
+		{"star", func(i int) []string {
+			if i > 0 {
+				return []string{fmt.Sprint("x", i), fmt.Sprint("y", i)}
+			}
+			var hub []string
+			for k := range n - 1 {
+				hub = append(hub, fmt.Sprint("x", k+1))
+			}
+			return hub
+		}},
+	} {
+		b.Run(shape.name, func(b *testing.B) {
+			q := &conjunction{names: queryplan.NewNames()}
+			for i := range n {
+				v := &queryplan.Var{Name: fmt.Sprint("r", i), Kind: queryplan.Input, Source: fmt.Sprint("r", i), Limit: -1}
+				for _, name := range shape.cols(i) {
+					v.Cols = append(v.Cols, queryplan.Column{Name: name, Type: scalar.IntType})
+				}
+				v.Keys = len(v.Cols)
+				q.rels = append(q.rels, &queryplan.Scan{Var: v, Names: shape.cols(i)})
+				q.out = append(q.out, queryplan.Rename{From: shape.cols(i)[0], To: fmt.Sprint("out", i)})
+			}
+			est := stats.NewEstimator(&queryplan.Plan{}, nil)
+			for b.Loop() {
+				newJoinGraph(q, est, nil).order()
+			}
+		})
 	}
 }

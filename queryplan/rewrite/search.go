@@ -1,0 +1,222 @@
+package rewrite
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// maxExact is the most relations that dynamic programming orders.
+const maxExact = 12
+
+// order returns the best join order found.
+func (g *joinGraph) order() *joinTree {
+	var parts []*subPlan
+	for _, rels := range g.parts() {
+		parts = append(parts, g.best(rels))
+	}
+	// Products of what nothing connects, small ones last: the right side is held.
+	slices.SortStableFunc(parts, func(a, b *subPlan) int {
+		switch {
+		case a.rows > b.rows:
+			return -1
+		case a.rows < b.rows:
+			return 1
+		}
+		return 0
+	})
+	tree := parts[0].tree
+	for _, p := range parts[1:] {
+		tree = &joinTree{left: tree, right: p.tree}
+	}
+	return tree
+}
+
+// best returns the best way found to join relations that are connected.
+func (g *joinGraph) best(rels []int) *subPlan {
+	if len(rels) <= maxExact {
+		return g.exact(rels)
+	}
+	return g.greedy(rels)
+}
+
+// parts returns the relations by connected component, in their order.
+func (g *joinGraph) parts() [][]int {
+	parent := make([]int, len(g.rels))
+	for i := range parent {
+		parent[i] = i
+	}
+	var find func(int) int
+	find = func(i int) int {
+		if parent[i] != i {
+			parent[i] = find(parent[i])
+		}
+		return parent[i]
+	}
+	for _, l := range g.links {
+		for _, i := range l[min(1, len(l)):] {
+			parent[max(find(l[0]), find(i))] = min(find(l[0]), find(i))
+		}
+	}
+	at := map[int]int{}
+	var out [][]int
+	for i := range g.rels {
+		root := find(i)
+		if _, ok := at[root]; !ok {
+			at[root] = len(out)
+			out = append(out, nil)
+		}
+		out[at[root]] = append(out[at[root]], i)
+	}
+	return out
+}
+
+// exact finds the cheapest tree by dynamic programming over connected sets of
+// relations; products only where there is no other way.
+func (g *joinGraph) exact(rels []int) *subPlan {
+	near := g.near(rels)
+	for _, products := range []bool{false, true} {
+		best := make([]*subPlan, 1<<len(rels))
+		for i, r := range rels {
+			best[1<<i] = g.leaf(r)
+		}
+		for mask := 1; mask < len(best); mask++ {
+			if bits.OnesCount(uint(mask)) > 1 && (products || isConnected(mask, near)) {
+				best[mask] = g.bestSplit(best, rels, mask, products)
+			}
+		}
+		if full := best[len(best)-1]; full != nil {
+			return full
+		}
+	}
+	panic("rewrite: no join order")
+}
+
+// near returns for each of some relations, as sets of places in the list, those that a link
+// connects it with.
+func (g *joinGraph) near(rels []int) []int {
+	out := make([]int, len(rels))
+	for _, l := range g.links {
+		linked := 0
+		for _, rel := range l {
+			if at := slices.Index(rels, rel); at >= 0 {
+				linked |= 1 << at
+			}
+		}
+		for i := range out {
+			if linked&(1<<i) != 0 {
+				out[i] |= linked
+			}
+		}
+	}
+	return out
+}
+
+// isConnected reports whether links lead from the first of a set of relations to all
+// others. All trees of a set for which they do not have a product.
+func isConnected(set int, near []int) bool {
+	reached := set & -set
+	for again := true; again; {
+		again = false
+		for i, n := range near {
+			if reached&(1<<i) != 0 && n&set&^reached != 0 {
+				reached |= n & set
+				again = true
+			}
+		}
+	}
+	return reached == set
+}
+
+// bestSplit returns the cheapest join of two parts of a set, nil if all of them
+// are products and those are not wanted.
+func (g *joinGraph) bestSplit(best []*subPlan, rels []int, mask int, products bool) *subPlan {
+	var out *subPlan
+	var left, right *subPlan
+	var outside bitset
+	for s := (mask - 1) & mask; s > 0; s = (s - 1) & mask {
+		l, r := best[s], best[mask^s]
+		if l == nil || r == nil || !products && !g.connected(l.cols, r.cols) {
+			continue
+		}
+		if out == nil {
+			// The size of a join depends on what is joined, not on how.
+			out = g.shape(l, r)
+			outside = g.outside(func(i int) bool { at := slices.Index(rels, i); return at >= 0 && mask&(1<<at) != 0 })
+			out.stream = g.joinCost(l, r, out.rows, outside)
+			left, right = l, r
+			continue
+		}
+		// Of equal costs the one that keeps the text's order wins.
+		cost := g.joinCost(l, r, out.rows, outside)
+		if cost < out.stream || cost == out.stream && first(l.tree) < first(left.tree) {
+			out.stream, left, right = cost, l, r
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	out.tree = &joinTree{left: left.tree, right: right.tree}
+	out.ascends = left.ascends
+	return out
+}
+
+// outside returns the columns of the relations that are not inside.
+func (g *joinGraph) outside(inside func(rel int) bool) bitset {
+	out := make(bitset, g.words)
+	for i, r := range g.rels {
+		if !inside(i) {
+			out.addAll(r.cols)
+		}
+	}
+	return out
+}
+
+// first returns the relation that a tree starts from.
+func first(t *joinTree) int {
+	for t.left != nil {
+		t = t.left
+	}
+	return t.rel
+}
+
+// greedy builds a left-deep tree: from the smallest relation on, always to the
+// smallest next result that has a column to match.
+func (g *joinGraph) greedy(rels []int) *subPlan {
+	leaves := make([]*subPlan, len(rels))
+	start := 0
+	for i, r := range rels {
+		leaves[i] = g.leaf(r)
+		if leaves[i].rows < leaves[start].rows {
+			start = i
+		}
+	}
+	plan := leaves[start]
+	inside := map[int]bool{rels[start]: true}
+	leaves = slices.Delete(leaves, start, start+1)
+	for len(leaves) > 0 {
+		at := -1
+		var next *subPlan
+		for _, products := range []bool{false, true} {
+			for i, r := range leaves {
+				if !products && !g.connected(plan.cols, r.cols) {
+					continue
+				}
+				s := g.shape(plan, r)
+				outside := g.outside(func(k int) bool { return inside[k] || k == r.tree.rel })
+				s.stream = g.joinCost(plan, r, s.rows, outside)
+				if next == nil || s.rows < next.rows || s.rows == next.rows && s.stream < next.stream {
+					at, next = i, s
+				}
+			}
+			if next != nil {
+				break
+			}
+		}
+		inside[leaves[at].tree.rel] = true
+		next.tree = &joinTree{left: plan.tree, right: leaves[at].tree}
+		next.ascends = plan.ascends
+		plan = next
+		leaves = slices.Delete(leaves, at, at+1)
+	}
+	return plan
+}
