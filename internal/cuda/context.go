@@ -23,7 +23,8 @@ type Context struct {
 // some tenths of a second and some hundred megabytes of the device's memory. If
 // the device's primary context has been lost to a fault, it is reset first; an
 // ErrLost then means that the driver does not recover within this process, and its
-// text says to start the program again. Driver 580 does not recover.
+// text says to start the program again. Driver 580 does not recover. While a stream of
+// the device is captured, it waits.
 func (d *Device) OpenContext() (*Context, error) {
 	c, err := d.retain()
 	if err == nil || !errors.Is(err, ErrLost) {
@@ -46,6 +47,8 @@ func (d *Device) retain() (*Context, error) {
 	if err := c.fn.failure("cuDevicePrimaryCtxRetain", c.fn.DevicePrimaryCtxRetain(&c.handle, d.handle)); err != nil {
 		return nil, err
 	}
+	d.capturing.Lock()
+	defer d.capturing.Unlock()
 	if err := c.Synchronize(); err != nil {
 		c.fn.DevicePrimaryCtxRelease(d.handle)
 		return nil, err

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/redfoxdb/redfox/internal/dynlib"
 )
@@ -10,6 +11,9 @@ import (
 type Device struct {
 	driver *Driver
 	handle deviceHandle
+	// capturing is read while a stream is captured, and written while the primary context is
+	// waited for, which captures forbid.
+	capturing sync.RWMutex
 
 	DeviceInfo
 }

@@ -12,6 +12,8 @@ type Graph struct {
 // such as an allocation, happens at once. What f returns comes back as it is, and
 // without a graph.
 func (s *Stream) Capture(f func() error) (*Graph, error) {
+	s.ctx.device.capturing.RLock()
+	defer s.ctx.device.capturing.RUnlock()
 	// The relaxed mode, because the others tie a capture to one thread.
 	err := s.call("cuStreamBeginCapture", func(h streamHandle) Code {
 		return s.ctx.fn.StreamBeginCapture(h, captureRelaxed)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // TestLaunch sees what the driver gets of a launch.
@@ -156,5 +157,40 @@ func TestCapture(t *testing.T) {
 		if calls := k.took(); !slices.Equal(calls, c.want) {
 			t.Errorf("%s: calls %v", c.name, calls)
 		}
+	}
+}
+
+// TestOpenWhileCapturing has a second context of a device wait for the end of a capture in
+// the first: the primary context that they share can not be waited for before.
+func TestOpenWhileCapturing(t *testing.T) {
+	k := newFake()
+	c := k.start(t)
+	s := must(c.NewStream())(t)
+	opened := make(chan error, 1)
+	_, err := s.Capture(func() error {
+		go func() {
+			other, err := c.Device().OpenContext()
+			if err == nil {
+				err = other.Close()
+			}
+			opened <- err
+		}()
+		select {
+		case <-opened:
+			return errors.New("a context was opened meanwhile")
+		case <-time.After(20 * time.Millisecond):
+			return nil
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
+	calls := k.took()
+	calls = calls[slices.Index(calls, "cuStreamBeginCapture"):]
+	if waited := slices.Index(calls, "cuCtxSynchronize"); waited >= 0 && waited < slices.Index(calls, "cuStreamEndCapture") {
+		t.Errorf("calls %v", calls)
 	}
 }
