@@ -145,13 +145,21 @@ func (s *engines) offer(code *storedCode) {
 	}
 }
 
+// codesOf returns the code of compiled programs for a kernel graph.
+func (s *engines) codesOf(graph *harmony.Program) []*storedCode {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.codes) == 0 {
+		return nil // most programs are not compiled, and the text of a graph is long
+	}
+	return slices.Clone(s.codes[graph.String()])
+}
+
 // stored returns code of a compiled program for kernels, if there is any for a target
 // that takes nothing for granted but what is known of the facts. If there is none,
 // refused says why what there is can not be used, nil if there is nothing.
 func (s *engines) stored(t target, graph *harmony.Program, k woven.Knowledge) (code *gpu.Code, refused error) {
-	s.mu.Lock()
-	list := slices.Clone(s.codes[graph.String()])
-	s.mu.Unlock()
+	list := s.codesOf(graph)
 	for _, c := range list {
 		if c.sm > t.sm {
 			continue
