@@ -11,6 +11,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/codecache"
+	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -113,8 +114,17 @@ func (s *engines) start(opts RunOptions, how fusing) {
 // StartEngine begins to open what runs with these options need, of programs that are
 // compiled with those: for the gpu engine the driver, the device and libLLVM. They take
 // some tenths of a second, in which the program can be compiled and facts be loaded. What
-// is wrong with them, runs say.
-func StartEngine(run RunOptions, program Options) { shared.start(run, program.fusing()) }
+// is wrong with them, runs say. It is for processes that run one program at a time: with
+// two hardware queues the device opens sooner, and the kernels of several runs could wait
+// for each other's.
+func StartEngine(run RunOptions, program Options) {
+	cuda.LimitQueues(runQueues)
+	shared.start(run, program.fusing())
+}
+
+// runQueues are the hardware queues that one run at a time needs: for its work, and for
+// what interrupts it.
+const runQueues = 2
 
 // release ends a run's use of an engine. An engine whose device is lost is closed by
 // the last run; the next one makes another.
