@@ -73,7 +73,7 @@ type Engine struct {
 	resident     *residency
 	lanes        lanes
 	replays      replays
-	loaded       chan struct{} // closed when the service kernels are loaded, or can not be
+	loaded       chan struct{} // closed when the service kernels are loaded, or can not be, and a lane made
 	unloaded     error         // why they can not be
 	base         driver.Module // the service kernels
 	services     map[string]driver.Function
@@ -193,13 +193,16 @@ func (e *Engine) open() (err error) {
 	if e.gpu, err = e.opts.Device.OpenContext(); err != nil {
 		return err
 	}
-	// The driver takes a tenth of a second to compile the service kernels when it sees them
-	// first, and there is other work meanwhile.
+	// What only runs need is made beside the program's own code.
 	e.loaded = make(chan struct{})
-	go func() {
-		defer close(e.loaded)
-		e.unloaded = e.loadServices()
+	var beside sync.WaitGroup
+	defer func() {
+		go func() {
+			beside.Wait()
+			close(e.loaded)
+		}()
 	}()
+	beside.Go(func() { e.unloaded = e.loadServices() })
 	e.lanes.gpu = e.gpu
 	if e.mem, err = newMemory(e.gpu, e.opts.Limit); err != nil {
 		return err
@@ -209,8 +212,25 @@ func (e *Engine) open() (err error) {
 	if e.resident.stream, err = e.gpu.NewStream(); err != nil {
 		return err
 	}
-	e.resident.copies, err = e.gpu.NewStream()
-	return err
+	if e.resident.copies, err = e.gpu.NewStream(); err != nil {
+		return err
+	}
+	beside.Go(e.firstLane)
+	return nil
+}
+
+// firstLane makes the lane of the first run, and has the pool get its first memory, for
+// which the driver takes 7 ms. What fails here fails again where it is needed.
+func (e *Engine) firstLane() {
+	l, err := e.lanes.take()
+	if err != nil {
+		return
+	}
+	if err := e.mem.first(l.stream); err != nil {
+		_ = l.close() // its stream has work left
+		return
+	}
+	e.lanes.give(l)
 }
 
 // loadServices loads the service kernels.

@@ -52,6 +52,18 @@ func (m *memory) close() error {
 	return m.pool.Close()
 }
 
+// first takes memory of the pool, and gives it back. The stream is done then.
+func (m *memory) first(s driver.Stream) error {
+	if m.pool == nil {
+		return nil
+	}
+	at, err := m.pool.Alloc(s, alignment)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Free(at), s.Synchronize(context.Background()))
+}
+
 // reserve accounts for bytes, and makes residents leave if there is no room.
 func (m *memory) reserve(what string, bytes int64) error {
 	for {
