@@ -95,9 +95,12 @@ func (s *engines) start(opts RunOptions, how fusing) {
 	if opts.Engine != "gpu" {
 		return // the others need nothing that takes long, and auto is decided by the facts
 	}
-	go func() { _, _ = openLLVM() }()
 	go func() {
 		began := time.Now()
+		// The dynamic linker loads one library at a time, and libLLVM takes it long, which
+		// nothing waits for as yet.
+		cuda.Load()
+		go func() { _, _ = openLLVM() }()
 		card, err := findCard(opts.Device)
 		if err != nil {
 			return

@@ -152,10 +152,7 @@ const notThere = "no such library"
 func Open() (*Driver, error) { return openOnce() }
 
 var openOnce = sync.OnceValues(func() (*Driver, error) {
-	names, named := candidates(), false
-	if name := os.Getenv(PathVariable); name != "" {
-		names, named = []string{name}, true
-	}
+	names, named := candidates()
 	d, err := openFirst(names, load)
 	if err != nil {
 		err.Named = named
@@ -164,8 +161,23 @@ var openOnce = sync.OnceValues(func() (*Driver, error) {
 	return d, nil
 })
 
-// candidates lists what Open tries. A bare name is looked up by the dynamic linker.
-func candidates() []string {
+// Load has the dynamic linker load the driver's library, if it finds one, for Open. That
+// takes a millisecond, and does not wait for a library that is loaded later.
+func Load() {
+	names, _ := candidates()
+	for _, name := range names {
+		if _, err := openLibrary(name); err == nil {
+			return
+		}
+	}
+}
+
+// candidates lists what Open tries, and tells whether the user has named it. A bare name is
+// looked up by the dynamic linker.
+func candidates() (names []string, named bool) {
+	if name := os.Getenv(PathVariable); name != "" {
+		return []string{name}, true
+	}
 	triple := "x86_64-linux-gnu"
 	if goruntime.GOARCH == "arm64" {
 		triple = "aarch64-linux-gnu"
@@ -178,7 +190,7 @@ func candidates() []string {
 		"/usr/lib64/libcuda.so.1",                   // Fedora, SUSE
 		"/run/opengl-driver/lib/libcuda.so.1",       // NixOS
 		"/usr/lib/" + triple + "/nvidia/libcuda.so", // Debian's alternatives
-	}
+	}, false
 }
 
 // openFirst opens the first library that works.
