@@ -126,7 +126,8 @@ func StartEngine(run RunOptions, program Options) {
 }
 
 // runQueues are the hardware queues that one run at a time needs: for its work, and for
-// what interrupts it.
+// what interrupts it, which in the same queue would wait for that work. Copies beside
+// kernels have queues of their own.
 const runQueues = 2
 
 // release ends a run's use of an engine. An engine whose device is lost is closed by

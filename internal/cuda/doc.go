@@ -78,5 +78,6 @@
 // Modules are loaded eagerly: lazy loading, which 12.2 made the default, would put
 // the loading of a kernel into its first launch, where it waits for the device and
 // breaks a capture. The driver reads CUDA_MODULE_LOADING when it is initialised, so
-// [Open] sets it to EAGER for the C library alone, unless the user has set it.
+// [Open] sets it to EAGER for the C library alone, unless the user has set it. What
+// [LimitQueues] says goes the same way.
 package cuda

@@ -31,8 +31,8 @@ var queues atomic.Int32
 
 // LimitQueues has a driver that is opened later give its contexts n hardware queues and not
 // eight, unless the user has set CUDA_DEVICE_MAX_CONNECTIONS. Work of streams that share a
-// queue can wait for each other's. Each queue takes 6 ms to make and 4 to take apart, of a
-// context's 100 with eight of them (driver 580, H200).
+// queue can wait for each other's. On an H200 with driver 580 a context takes 100 to 140 ms
+// with eight queues and 60 to 70 with two, and ends 20 ms sooner.
 func LimitQueues(n int) { queues.Store(int32(n)) }
 
 // oldest is the version of CUDA that a driver must have, as cuDriverGetVersion
