@@ -87,7 +87,7 @@ func (f *Facts) Reader(pred string, format FactFormat, r io.Reader) *Facts {
 func (f *Facts) Add(file FactFile) *Facts { f.files = append(f.files, file); return f }
 
 // Rows adds tuples of Go values to a predicate: ints of any size, floats, strings,
-// bools, Decimal, time.Time, or text that reads as the column's type.
+// bools, Decimal, WideDecimal, time.Time, or text that reads as the column's type.
 func (f *Facts) Rows(pred string, rows ...[]any) *Facts {
 	f.rows = append(f.rows, rowFacts{pred, rows})
 	return f
@@ -254,7 +254,7 @@ func (p *Program) schemas() []store.Schema {
 		// has facts in the program.
 		s := store.Schema{Name: v.Source, Keys: v.Keys, Optional: v.Name != v.Source}
 		for _, c := range v.Cols {
-			s.Args = append(s.Args, store.Field{Name: c.Name, Type: c.Type})
+			s.Args = append(s.Args, store.Field{Name: c.Joined().Name, Type: c.Type})
 		}
 		out = append(out, s)
 	}

@@ -85,7 +85,7 @@ func plannedPredicates(plan *queryplan.Plan) []predicate {
 	var out []predicate
 	for _, v := range plan.Vars {
 		if v.Kind == queryplan.Input || v.Output {
-			out = append(out, predicate{Predicate: Predicate{Name: v.Name, Columns: planColumns(v.Cols), Keys: v.Keys,
+			out = append(out, predicate{Predicate: Predicate{Name: v.Name, Columns: planColumns(v.Cols), Keys: len(planColumns(v.Cols[:v.Keys])),
 				Derived: v.Kind != queryplan.Input, Query: isQuery(v.Name), Exported: v.Output}})
 		}
 	}
@@ -98,10 +98,11 @@ func isQuery(name string) bool {
 	return ok && strings.Trim(rest, "0123456789") == ""
 }
 
+// planColumns returns the columns of a plan's variable as the program has them.
 func planColumns(cols []queryplan.Column) []Column {
-	out := make([]Column, len(cols))
-	for i, c := range cols {
-		out[i] = Column{c.Name, c.Type}
+	var out []Column
+	for _, c := range queryplan.JoinedColumns(cols) {
+		out = append(out, Column{c.Name, c.Type})
 	}
 	return out
 }

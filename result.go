@@ -106,9 +106,7 @@ func (r *Result) add(v *queryplan.Var, rel *store.Relation, pending runtime.Pend
 
 func (x *relation) set(rel *store.Relation) {
 	x.rel = rel
-	for i := range x.cols {
-		x.columns = append(x.columns, rel.Column(i))
-	}
+	x.columns = rel.Columns()
 }
 
 // Fetch copies the tuples of a resident run from the GPU. What asks for tuples does
@@ -226,7 +224,7 @@ func (x *relation) rows() int64 {
 var errDone = errors.New("done")
 
 // Rows yields the tuples of a predicate, sorted, as Go values: int64, uint64,
-// float64, bool, string, Decimal and time.Time. A predicate that the result does
+// float64, bool, string, Decimal, WideDecimal and time.Time. A predicate that the result does
 // not hold yields nothing, and so does one that is on a GPU and can not be copied; Err
 // says why.
 func (r *Result) Rows(pred string) iter.Seq[[]any] {
@@ -260,13 +258,14 @@ func (r *Result) Tuples(pred string) iter.Seq[[]Value] {
 			}
 			return
 		}
-		tuple := make([]Value, len(x.columns))
+		words, tuple := make([]Value, len(x.columns)), make([]Value, len(x.cols))
 		// The only error is the yield's.
 		_ = x.fetched(pred).Each(func(block [][]int64, n int) error {
 			for i := range n {
 				for c, column := range x.columns {
-					tuple[c] = column.ValueOf(block[c][i])
+					words[c] = column.ValueOf(block[c][i])
 				}
+				tuple = scalar.AppendJoined(tuple[:0], words)
 				if !yield(tuple) {
 					return errDone
 				}
@@ -363,6 +362,19 @@ type Decimal struct {
 // String returns the number with all its digits after the point.
 func (d Decimal) String() string { return scalar.Format(scalar.OfDecimal(d.Scale, d.Unscaled)) }
 
+// WideDecimal is an exact decimal number of up to 38 digits: 2^64 High + Low, a signed
+// number, divided by 10^Scale.
+type WideDecimal struct {
+	High  int64
+	Low   uint64
+	Scale uint8
+}
+
+// String returns the number with all its digits after the point.
+func (d WideDecimal) String() string {
+	return scalar.Format(scalar.OfInt128(scalar.WideDecimalOf(d.Scale), scalar.Int128{Hi: d.High, Lo: d.Low}))
+}
+
 // goValue returns a value as Rows hands it out.
 func goValue(v Value) any {
 	switch v.Type.Kind {
@@ -375,6 +387,10 @@ func goValue(v Value) any {
 	case scalar.Boolean:
 		return v.Bool()
 	case scalar.Decimal:
+		if v.Type.IsWide() {
+			n := v.Int128()
+			return WideDecimal{High: n.Hi, Low: n.Lo, Scale: v.Type.Scale}
+		}
 		return Decimal{Unscaled: v.Int(), Scale: v.Type.Scale}
 	case scalar.Datetime:
 		return time.UnixMicro(v.Int()).UTC()

@@ -16,19 +16,27 @@ import (
 // relationOfRows builds a relation of tuples of Go values, repeats included.
 func relationOfRows(s store.Schema, rows [][]any) (*store.Relation, error) {
 	builders := make([]*store.Builder, len(s.Args))
+	args := 0
 	for i, a := range s.Args {
 		builders[i] = store.NewBuilder(a.Type, nil)
+		if a.Type.Word != scalar.Low {
+			args++
+		}
 	}
 	for n, row := range rows {
-		if len(row) != len(s.Args) {
-			return nil, badRow(s, n, fmt.Sprintf("it has %d values, %s has %d arguments", len(row), s.Name, len(s.Args)))
+		if len(row) != args {
+			return nil, badRow(s, n, fmt.Sprintf("it has %d values, %s has %d arguments", len(row), s.Name, args))
 		}
+		at := -1
 		for i, a := range s.Args {
-			v, err := valueOf(a.Type, row[i])
-			if err != nil {
-				return nil, badRow(s, n, fmt.Sprintf("argument %d (%s): %v", i+1, a.Name, err))
+			if a.Type.Word != scalar.Low {
+				at++
 			}
-			builders[i].AppendValue(v)
+			v, err := valueOf(a.Type.Joined(), row[at])
+			if err != nil {
+				return nil, badRow(s, n, fmt.Sprintf("argument %d (%s): %v", at+1, a.Name, err))
+			}
+			builders[i].AppendValue(v.Part(a.Type))
 		}
 	}
 	rel := &store.Relation{Name: s.Name, Keys: s.Keys, Table: &store.Table{Name: s.Name, Rows: len(rows)}}
@@ -67,6 +75,10 @@ func valueOf(t Type, x any) (Value, error) {
 			return scalar.OfDatetime(x.UnixMicro()), nil
 		}
 	case Decimal:
+		if t.IsNumeric() {
+			return scalar.ParseText(t, x.String())
+		}
+	case WideDecimal:
 		if t.IsNumeric() {
 			return scalar.ParseText(t, x.String())
 		}

@@ -114,8 +114,8 @@ func overflowDiagnostic(e *runtime.OverflowError) *Diagnostic {
 	group := "the total"
 	if len(e.By) > 0 {
 		var parts []string
-		for i, c := range e.By {
-			parts = append(parts, c.Name+" = "+scalar.Literal(e.Group[i]))
+		for i, c := range queryplan.JoinedColumns(e.By) {
+			parts = append(parts, c.Name+" = "+scalar.Literal(scalar.JoinedRow(e.Group)[i]))
 		}
 		group = "the total for " + strings.Join(parts, ", ")
 	}
@@ -123,7 +123,7 @@ func overflowDiagnostic(e *runtime.OverflowError) *Diagnostic {
 		Severity: diag.Error,
 		Code:     diag.TotalOverflow,
 		Span:     e.Span,
-		Message:  fmt.Sprintf("%s does not fit %s", group, e.Out.Type),
+		Message:  fmt.Sprintf("%s does not fit %s", group, e.Out.Type.Joined()),
 		Helps:    []string{"convert the values before adding them, for example with int:float:convert, or group them more finely"},
 	}
 }
@@ -167,7 +167,8 @@ func firstLine(s source.Span) source.Span {
 
 func bindingText(cols []queryplan.Column, tuple []scalar.Value) string {
 	var parts []string
-	for i, c := range cols {
+	tuple = scalar.JoinedRow(tuple)
+	for i, c := range queryplan.JoinedColumns(cols) {
 		parts = append(parts, c.Name+" = "+scalar.Literal(tuple[i]))
 	}
 	return strings.Join(parts, ", ")
@@ -179,9 +180,9 @@ func functional(name string, keys []scalar.Value) string {
 }
 
 func valueList(values []scalar.Value) string {
-	parts := make([]string, len(values))
-	for i, v := range values {
-		parts[i] = scalar.Literal(v)
+	var parts []string
+	for _, v := range scalar.JoinedRow(values) {
+		parts = append(parts, scalar.Literal(v))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -135,13 +135,11 @@ func (p *parser) groups() *Groups {
 
 func (p *parser) aggFn() queryplan.AggFn {
 	t := p.Next()
-	for f := queryplan.Count; f <= queryplan.Avg; f++ {
-		if t.IsWord(f.String()) {
-			return f
-		}
+	fn, ok := queryplan.ParseAggFn(t.Text)
+	if !ok || t.Kind != irtext.WordToken {
+		p.Unexpected(t, "count, total, min, max or avg")
 	}
-	p.Unexpected(t, "count, total, min, max or avg")
-	return 0
+	return fn
 }
 
 // version reads `edge`, `delta edge` or `old edge`.

@@ -151,6 +151,8 @@ func DistinctColumns(cols []Column) error {
 			return fmt.Errorf("two columns are named %s", c.Name)
 		case c.Type.Kind == scalar.Invalid:
 			return fmt.Errorf("column %s has no type", c.Name)
+		case c.Type.IsWide():
+			return fmt.Errorf("column %s of type %s is no word", c.Name, c.Type)
 		}
 		seen.add(c.Name)
 	}

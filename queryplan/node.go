@@ -100,19 +100,31 @@ type AggFn uint8
 
 // The aggregation functions. Total accumulates ints and decimals in 128 bits
 // and fails the run when the result does not fit; of floats it is independent of
-// order. Avg of ints and decimals rounds half away from zero.
+// order. Avg of ints and decimals rounds half away from zero. TotalHigh and TotalLow are
+// the words of a total of ints or decimals as a wide decimal, which always fits.
 const (
 	Count AggFn = iota
 	Total
 	Min
 	Max
 	Avg
+	TotalHigh
+	TotalLow
 )
 
 // String returns the name of the function.
 func (f AggFn) String() string { return aggNames[f] }
 
-var aggNames = [...]string{"count", "total", "min", "max", "avg"}
+var aggNames = [...]string{"count", "total", "min", "max", "avg", "total_high", "total_low"}
+
+// ParseAggFn is the inverse of AggFn.String.
+func ParseAggFn(name string) (AggFn, bool) {
+	at := slices.Index(aggNames[:], name)
+	return AggFn(max(at, 0)), at >= 0
+}
+
+// IsTotal reports whether the function is, or is made of, the sum of its input.
+func (f AggFn) IsTotal() bool { return f == Total || f == Avg || f == TotalHigh || f == TotalLow }
 
 // Agg is one aggregation of the input column In, which Count has not.
 type Agg struct {

@@ -238,11 +238,11 @@ func (p *parser) agg() Agg {
 	a := Agg{Out: ParseColumn(&p.Cursor)}
 	p.Expect("=")
 	t := p.Next()
-	at := slices.Index(aggNames[:], t.Text)
-	if at < 0 || t.Kind != irtext.WordToken {
+	fn, ok := ParseAggFn(t.Text)
+	if !ok || t.Kind != irtext.WordToken {
 		p.Unexpected(t, "count, total, min, max or avg")
 	}
-	a.Fn = AggFn(at)
+	a.Fn = fn
 	p.Expect("(")
 	if a.Fn != Count {
 		a.In = p.Name("a column")

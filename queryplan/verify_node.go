@@ -156,7 +156,7 @@ func verifyRows(n *Values) error {
 			return fmt.Errorf("row %d has %d values for %d columns", i, len(row), len(n.Cols))
 		}
 		for j, val := range row {
-			if val.Type != n.Cols[j].Type || !val.Fits() {
+			if val.Type != n.Cols[j].Type || !val.FitsWord() {
 				return fmt.Errorf("row %d: %s is no value of column %s, %s", i, scalar.Literal(val), n.Cols[j].Name, n.Cols[j].Type)
 			}
 		}
@@ -217,6 +217,12 @@ func (f AggFn) Gives(from, to scalar.Type) bool {
 		return from.IsNumeric() && to == from
 	case Min, Max:
 		return to == from
+	case TotalHigh, TotalLow:
+		word := scalar.High
+		if f == TotalLow {
+			word = scalar.Low
+		}
+		return from.IsNumeric() && from.Kind != scalar.Float && to == scalar.WideDecimalOf(from.Scale).WordOf(word)
 	case Avg:
 		if from.Kind == scalar.Float {
 			return to == from || to == scalar.FloatType

@@ -220,7 +220,7 @@ func (e *OverflowError) Error() string {
 	if len(e.By) > 0 {
 		where = " for " + tuple(e.Group)
 	}
-	return fmt.Sprintf("%s%s does not fit %s", e.Fn, where, e.Out.Type)
+	return fmt.Sprintf("%s%s does not fit %s", e.Fn, where, e.Out.Type.Joined())
 }
 
 // MemoryError is a run that would pass its memory bound.
@@ -265,7 +265,7 @@ func (e *DeviceError) Unwrap() error { return e.Err }
 
 func tuple(values []scalar.Value) string {
 	s := "("
-	for i, v := range values {
+	for i, v := range scalar.JoinedRow(values) {
 		if i > 0 {
 			s += ", "
 		}

@@ -39,13 +39,11 @@ func (c *climber) number(t, minus token) ast.Node {
 			limit = "an integer has 64 bits: from -9223372036854775808, up to 18446744073709551615 where it is unsigned"
 		}
 	case tokDecimal:
-		whole, fraction, _ := strings.Cut(strings.TrimSuffix(lit.Raw, "d"), ".")
-		unscaled, err := strconv.ParseInt(whole+fraction, 10, 64)
-		if err != nil || len(fraction) > 18 || unscaled <= -1e18 || unscaled >= 1e18 {
-			limit = "a decimal has 18 digits"
-		} else {
-			lit.Value = scalar.OfDecimal(uint8(len(fraction)), unscaled)
+		v, err := scalar.ParseDecimal(strings.TrimSuffix(lit.Raw, "d"))
+		if err != nil {
+			limit = "a decimal has 38 digits"
 		}
+		lit.Value = v
 	case tokFloat:
 		v, err := strconv.ParseFloat(strings.TrimSuffix(lit.Raw, "f"), 64)
 		if err != nil || math.IsInf(v, 0) {

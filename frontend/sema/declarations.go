@@ -177,7 +177,7 @@ func (c *checker) typeNamed(a *ast.Apply) (scalar.Type, bool) {
 	name := a.Name.Text
 	t, ok := primitiveTypes[name]
 	if !ok {
-		c.refuse(a.Name.Span, "128-bit numbers ("+name+")", "use int, or decimal[18,0] where exactness matters and overflow must not wrap")
+		c.refuse(a.Name.Span, "128-bit numbers ("+name+")", "use int, or decimal[38,0] where 64 bits do not do")
 		return t, false
 	}
 	if a.Index == "" {
@@ -205,7 +205,7 @@ func (c *checker) typeNamed(a *ast.Apply) (scalar.Type, bool) {
 			return t, true
 		}
 		if len(numbers) == 1 && first == 128 {
-			c.refuse(typeSpan(a), "128-bit numbers ("+name+"[128])", "use "+name)
+			c.refuse(typeSpan(a), "128-bit numbers ("+name+"[128])", "use "+name+", or decimal[38,0] where 64 bits do not do")
 			return t, false
 		}
 		return bad(name + " has the widths 8, 16, 32 and 64")
@@ -219,13 +219,15 @@ func (c *checker) typeNamed(a *ast.Apply) (scalar.Type, bool) {
 		switch {
 		case len(numbers) == 1 && first == 64:
 			return t, true
-		case len(numbers) == 1 && first == 128 || len(numbers) == 2 && first > scalar.MaxScale && first <= 38:
-			c.refuse(typeSpan(a), "decimals of more than 18 digits (decimal["+a.Index+"])", "use decimal[18,s] with s digits after the point")
-			return t, false
-		case len(numbers) == 2 && 1 <= first && first <= scalar.MaxScale && 0 <= numbers[1] && numbers[1] <= first:
+		case len(numbers) == 1 && first == 128:
+			return scalar.WideDecimalOf(t.Scale), true
+		case len(numbers) == 2 && 1 <= first && first <= scalar.MaxWideScale && 0 <= numbers[1] && numbers[1] <= first:
+			if first > scalar.MaxScale {
+				return scalar.WideDecimalOf(uint8(numbers[1])), true
+			}
 			return scalar.DecimalOf(uint8(numbers[1])), true
 		}
-		return bad("decimal[p,s] has p of at most 18 digits, s of them after the point")
+		return bad("decimal[p,s] has p of at most 38 digits, s of them after the point")
 	}
 	return bad(name + " takes no parameter")
 }

@@ -127,9 +127,9 @@ func negate(v scalar.Value) (scalar.Value, bool) {
 	case scalar.Float:
 		return scalar.OfFloat(v.Type, -v.Float()), true
 	case scalar.Decimal:
-		if v.Fits() {
-			return scalar.OfDecimal(v.Type.Scale, -v.Int()), true
-		}
+		n, ok := v.Int128().Neg()
+		minus := scalar.OfInt128(v.Type, n)
+		return minus, ok && minus.Fits()
 	case scalar.Uint:
 		// Only 2^63, as the literal -9223372036854775808, is in range.
 		if v.Bits() == 1<<63 {

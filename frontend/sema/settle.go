@@ -280,7 +280,31 @@ func (s *solver) stepAggregate(a *aggregate, it *item) {
 		return
 	}
 	result := aggregateType(a.fn, t)
+	if a.fn == core.Total {
+		result = declaredTotal(a, it.unit, result)
+	}
 	s.learn(a.out.node, result, evidence{span: a.span, says: a.fn.String() + " of " + t.String() + " is {type}"})
+}
+
+// declaredTotal returns the wide decimal type that a total goes into by the declarations
+// of its heads, so that the sum is taken in it; t, the type that it has by itself, if there
+// is none, or if a head is declared otherwise.
+func declaredTotal(a *aggregate, u *unit, t scalar.Type) scalar.Type {
+	wide := t
+	for _, h := range u.heads {
+		for i, arg := range h.args {
+			r, ok := arg.(ref)
+			if !ok || r.v != a.out || h.pred.declared[i].Kind == scalar.Invalid {
+				continue
+			}
+			to := h.pred.declared[i].Type
+			if !to.IsWide() || !scalar.CanWiden(t, to) || wide.IsWide() && wide != to {
+				return t
+			}
+			wide = to
+		}
+	}
+	return wide
 }
 
 // aggregateType returns the type of an aggregation over values of type t.
@@ -300,6 +324,9 @@ func aggregateType(fn core.AggFn, t scalar.Type) scalar.Type {
 	case core.Avg:
 		if t.Kind == scalar.Float {
 			return scalar.FloatType
+		}
+		if t.IsWide() {
+			return scalar.WideDecimalOf(max(6, t.Scale))
 		}
 		return scalar.DecimalOf(max(6, t.Scale))
 	}
@@ -321,15 +348,11 @@ func literalAs(v scalar.Value, t scalar.Type) (scalar.Value, bool) {
 		}
 		out := scalar.OfInt(t, int64(v.Bits()))
 		return out, out.Bits() == v.Bits()
-	case from.Kind == scalar.Decimal && t.Kind == scalar.Decimal && t.Scale < from.Scale:
-		n := v.Int()
-		for scale := from.Scale; scale > t.Scale; scale-- {
-			if n%10 != 0 {
-				return v, false
-			}
-			n /= 10
-		}
-		return scalar.OfDecimal(t.Scale, n), v.Fits()
+	case from.Kind == scalar.Decimal && t.Kind == scalar.Decimal && (t.Scale < from.Scale || t.Bits < from.Bits):
+		n, _ := v.Int128().Rescale(int(from.Scale), int(t.Scale))
+		back, ok := n.Rescale(int(t.Scale), int(from.Scale))
+		out := scalar.OfInt128(t, n)
+		return out, ok && back == v.Int128() && out.Fits()
 	case from.Kind == scalar.Float && t.Kind == scalar.Float:
 		return scalar.OfFloat(t, v.Float()), true
 	case scalar.CanWiden(from, t):

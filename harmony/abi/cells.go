@@ -20,7 +20,8 @@ type Cell struct {
 // CellOf returns the layout of an accumulator:
 //
 //	count                a number
-//	total of numbers     the low and the high word of a sum of 128 bits
+//	total of numbers     the low and the high word of a sum of 128 bits, also
+//	                     for one of its words
 //	total of floats      FloatSumWords words
 //	min, max             the word that scalar.Ordered makes of the value
 //	avg                  as total, and then a count
@@ -30,7 +31,7 @@ func CellOf(fn queryplan.AggFn, in scalar.Type) Cell {
 		sum = FloatSumWords
 	}
 	switch fn {
-	case queryplan.Total:
+	case queryplan.Total, queryplan.TotalHigh, queryplan.TotalLow:
 		return Cell{Words: sum}
 	case queryplan.Avg:
 		return Cell{Words: sum + 1}

@@ -55,7 +55,7 @@ func (f *finder) constant(v scalar.Value, dom *domain.Domain) interval.Interval 
 	switch {
 	case dom != nil:
 		return f.codes(dom)
-	case f.opts.UnknownLiterals || v.Type.Kind == scalar.String || !v.Fits():
+	case f.opts.UnknownLiterals || v.Type.Kind == scalar.String || !v.FitsWord():
 		return interval.OfType(v.Type)
 	}
 	return interval.Of(int64(v.Bits()))
@@ -108,7 +108,7 @@ func (p *pipeline) operand(o harmony.Operand, dom *domain.Domain) value {
 	if o.Reg != nil {
 		return p.values[o.Reg]
 	}
-	return value{p.constant(o.Const, dom), o.Const.Fits()}
+	return value{p.constant(o.Const, dom), o.Const.FitsWord()}
 }
 
 // narrow keeps of an operand's values those within the bound.
@@ -168,7 +168,7 @@ func (p *pipeline) refine(cond *harmony.Reg) {
 		if x.Reg == nil {
 			x, y, name = y, x, interval.Mirrored(name)
 		}
-		if x.Reg == nil || y.Reg != nil || p.opts.UnknownLiterals || x.Type() != y.Type() || !interval.Orders(x.Type()) || !y.Const.Fits() {
+		if x.Reg == nil || y.Reg != nil || p.opts.UnknownLiterals || x.Type() != y.Type() || !interval.Orders(x.Type()) || !y.Const.FitsWord() {
 			return
 		}
 		if bound, ok := interval.Comparison(name, int64(y.Const.Bits())); ok {

@@ -32,7 +32,7 @@ func (r registers) tuple(list []harmony.Operand) ([]scalar.Value, error) {
 	out := make([]scalar.Value, len(list))
 	for i, o := range list {
 		v, ok := r.operand(o)
-		if !ok || !v.Fits() {
+		if !ok || !v.FitsWord() {
 			return nil, fmt.Errorf("harmonyref: operand %d leaves the registers without a value that fits", i)
 		}
 		out[i] = v
@@ -105,7 +105,7 @@ func (m *machine) stages(k *harmony.Kernel, left []harmony.Stage, row []scalar.V
 				return nil
 			}
 		case *harmony.Need:
-			if v, ok := regs.vals[s.Reg]; !ok || !v.Fits() {
+			if v, ok := regs.vals[s.Reg]; !ok || !v.FitsWord() {
 				return nil
 			}
 		case *harmony.Gather:

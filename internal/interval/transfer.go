@@ -58,9 +58,15 @@ func Call(f *scalar.Func, result scalar.Type, types []scalar.Type, args []Interv
 	case "round":
 		// Rounding is monotone.
 		out, ok = in[0].each(func(x scalar.Int128) (scalar.Int128, bool) {
-			v, ok := f.Eval(result, []scalar.Value{scalar.OfInt128(types[0].Scale, x)})
+			v, ok := f.Eval(result, []scalar.Value{scalar.OfInt128(types[0], x)})
 			return v.Int128(), ok
 		})
+	case "wide":
+		// The order of pairs of words is that of the numbers.
+		out = span{joined(types[0], args[0].Lo, args[1].Lo), joined(types[0], args[0].Hi, args[1].Hi)}
+	case "high", "low":
+		// Arguments that do not fit 64 bits have them, too.
+		return OfType(result), f.Name == "low"
 	case "bitand", "bitor", "bitxor", "shr":
 		return bitwise(f.Name, result, args)
 	default:
@@ -167,6 +173,11 @@ func numbers(t scalar.Type) span {
 	}
 	r := OfType(t)
 	return span{scalar.Int128Of(r.Lo), scalar.Int128Of(r.Hi)}
+}
+
+// joined returns the number of the words of a wide decimal.
+func joined(high scalar.Type, h, l int64) scalar.Int128 {
+	return scalar.JoinWords(high.Scale, h, l).Int128()
 }
 
 // words returns the bound of the words of a whole type that stand for the

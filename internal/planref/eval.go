@@ -2,6 +2,7 @@ package planref
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 
@@ -117,7 +118,7 @@ rows:
 		next := slices.Clone(r)
 		for _, e := range n.Exprs {
 			v, ok := evalExpr(e.Expr, cols, r)
-			if !ok || !v.Fits() {
+			if !ok || !v.FitsWord() {
 				continue rows
 			}
 			next = append(next, v)
@@ -288,6 +289,12 @@ func AggregateValues(a queryplan.Agg, values []scalar.Value, count int) (scalar.
 	return fit(a, sum)
 }
 
+// int128 returns the number in two words; it must be within 128 bits.
+func int128(n *big.Int) scalar.Int128 {
+	low := new(big.Int).And(n, new(big.Int).SetUint64(math.MaxUint64))
+	return scalar.Int128{Hi: new(big.Int).Rsh(n, 64).Int64(), Lo: low.Uint64()}
+}
+
 func bigOf(v scalar.Value) *big.Int {
 	if v.Type.Kind == scalar.Uint {
 		return new(big.Int).SetUint64(v.Bits())
@@ -297,13 +304,19 @@ func bigOf(v scalar.Value) *big.Int {
 
 func fit(a queryplan.Agg, sum *big.Int) (scalar.Value, error) {
 	t := a.Out.Type
+	switch a.Fn {
+	case queryplan.TotalHigh:
+		return scalar.OfBits(t, uint64(int128(sum).Hi)), nil
+	case queryplan.TotalLow:
+		return scalar.OfBits(t, uint64(int128(sum).LowWord())), nil
+	}
 	if t.Kind == scalar.Uint && sum.IsUint64() && sum.BitLen() <= int(t.Bits) {
 		return scalar.OfBits(t, sum.Uint64()), nil
 	}
 	if sum.IsInt64() {
 		switch {
 		case t.Kind == scalar.Decimal:
-			return scalar.OfDecimal(t.Scale, sum.Int64()), nil
+			return scalar.OfBits(t, uint64(sum.Int64())), nil
 		case t.Kind == scalar.Int && scalar.OfInt(t, sum.Int64()).Int() == sum.Int64():
 			return scalar.OfInt(t, sum.Int64()), nil
 		}

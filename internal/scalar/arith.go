@@ -7,9 +7,19 @@ import (
 )
 
 // errScale words the refusal of a decimal result with too many digits.
-func errScale(op string, a, b Type, scale int) error {
+func errScale(op string, a, b Type, scale, most int) error {
 	return fmt.Errorf("the result of %s %s %s would have %d digits after the point; a decimal has at most %d",
-		a, op, b, scale, MaxScale)
+		a, op, b, scale, most)
+}
+
+// decimalOf returns the decimal type of a scale that is wide if one of the types is.
+func decimalOf(types []Type, scale uint8) Type {
+	for _, t := range types {
+		if t.IsWide() {
+			return WideDecimalOf(scale)
+		}
+	}
+	return DecimalOf(scale)
 }
 
 var errDivisionByZero = errors.New("division by zero has no value")
@@ -68,10 +78,11 @@ func productForm(args []Type) ([]Type, Type, error) {
 		return commonNumber(args)
 	}
 	scale := int(params[0].Scale) + int(params[1].Scale)
-	if scale > MaxScale {
-		return nil, Type{}, errScale("*", args[0], args[1], scale)
+	result := decimalOf(params, uint8(scale))
+	if most := result.Digits(); scale > most {
+		return nil, Type{}, errScale("*", args[0], args[1], scale, most)
 	}
-	return params, DecimalOf(uint8(scale)), nil
+	return params, result, nil
 }
 
 // QuotientScale is the scale of a decimal quotient and of avg.
@@ -82,7 +93,12 @@ func quotientForm(args []Type) ([]Type, Type, error) {
 	if !ok {
 		return commonNumber(args)
 	}
-	return params, DecimalOf(QuotientScale(params[0].Scale, params[1].Scale)), nil
+	// The dividend is scaled up by this many digits, for which 128 bits have to do.
+	result := decimalOf(params, QuotientScale(params[0].Scale, params[1].Scale))
+	if up := int(result.Scale) + int(params[1].Scale) - int(params[0].Scale); up > MaxWideScale {
+		return nil, Type{}, fmt.Errorf("the dividend of %s / %s would need %d more digits; a decimal has at most %d", args[0], args[1], up, MaxWideScale)
+	}
+	return params, result, nil
 }
 
 func evalAdd(result Type, args []Value) (Value, bool) {
@@ -94,7 +110,7 @@ func evalAdd(result Type, args []Value) (Value, bool) {
 		return OfFloat(result, a.Float()+b.Float()), true
 	case Decimal:
 		r, ok := a.Int128().Add(b.Int128())
-		return OfInt128(result.Scale, r), ok
+		return OfInt128(result, r), ok
 	}
 	return OfInt(result, int64(a.word+b.word)), true
 }
@@ -106,7 +122,7 @@ func evalSub(result Type, args []Value) (Value, bool) {
 		return OfFloat(result, a.Float()-b.Float()), true
 	case Decimal:
 		r, ok := a.Int128().Sub(b.Int128())
-		return OfInt128(result.Scale, r), ok
+		return OfInt128(result, r), ok
 	}
 	return OfInt(result, int64(a.word-b.word)), true
 }
@@ -118,7 +134,7 @@ func evalMul(result Type, args []Value) (Value, bool) {
 		return OfFloat(result, a.Float()*b.Float()), true
 	case Decimal:
 		r, ok := a.Int128().Mul(b.Int128())
-		return OfInt128(result.Scale, r), ok
+		return OfInt128(result, r), ok
 	}
 	return OfInt(result, int64(a.word*b.word)), true
 }
@@ -132,7 +148,7 @@ func evalDiv(result Type, args []Value) (Value, bool) {
 		}
 		return OfFloat(result, a.Float()/b.Float()), true
 	case Decimal:
-		return divideDecimals(result.Scale, a, b)
+		return divideDecimals(result, a, b)
 	case Uint:
 		if b.word == 0 {
 			return Value{}, false
@@ -147,14 +163,14 @@ func evalDiv(result Type, args []Value) (Value, bool) {
 
 // divideDecimals scales the dividend up so that the integer quotient has the
 // result's scale. A dividend that then needs more than 128 bits has no quotient.
-func divideDecimals(scale uint8, a, b Value) (Value, bool) {
-	up := int(scale) + int(b.Type.Scale) - int(a.Type.Scale)
+func divideDecimals(result Type, a, b Value) (Value, bool) {
+	up := int(result.Scale) + int(b.Type.Scale) - int(a.Type.Scale)
 	dividend, ok := a.Int128().Mul(Pow10(up))
 	if !ok {
 		return Value{}, false
 	}
 	q, ok := dividend.QuoRound(b.Int128())
-	return OfInt128(scale, q), ok
+	return OfInt128(result, q), ok
 }
 
 func evalMod(result Type, args []Value) (Value, bool) {
@@ -187,7 +203,7 @@ func evalNeg(result Type, args []Value) (Value, bool) {
 		return OfFloat(result, -a.Float()), true
 	case Decimal:
 		r, ok := a.Int128().Neg()
-		return OfInt128(result.Scale, r), ok
+		return OfInt128(result, r), ok
 	}
 	return OfInt(result, -a.Int()), true
 }
@@ -316,12 +332,12 @@ func roundDecimal(v Value, digits int64) (Value, bool) {
 	case digits >= scale:
 		return v, true
 	case digits <= scale-int64(len(powersOfTen)):
-		return OfDecimal(v.Type.Scale, 0), true
+		return OfInt128(v.Type, Int128{}), true
 	}
 	unit := Pow10(int(scale - digits))
 	q, _ := v.Int128().QuoRound(unit)
 	r, ok := q.Mul(unit)
-	return OfInt128(v.Type.Scale, r), ok
+	return OfInt128(v.Type, r), ok
 }
 
 // orderedForm takes values of one type, widened where they are numbers.

@@ -15,7 +15,8 @@ func Compare(a, b Value) int {
 		return cmp.Or(
 			cmp.Compare(a.Type.Kind, b.Type.Kind),
 			cmp.Compare(a.Type.Bits, b.Type.Bits),
-			cmp.Compare(a.Type.Scale, b.Type.Scale))
+			cmp.Compare(a.Type.Scale, b.Type.Scale),
+			cmp.Compare(a.Type.Word, b.Type.Word))
 	}
 	switch a.Type.Kind {
 	case String:

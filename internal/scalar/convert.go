@@ -44,7 +44,7 @@ func evalConvert(to Type, args []Value) (Value, bool) {
 			return floatToDecimal(to, v.Float())
 		case Decimal, Int, Uint:
 			n, ok := v.Int128().Rescale(int(from.Scale), int(to.Scale))
-			return OfInt128(to.Scale, n), ok
+			return OfInt128(to, n), ok
 		}
 	}
 	if from.Kind == String {

@@ -70,7 +70,7 @@ func TestFloatConversions(t *testing.T) {
 		{0x1p63, IntType, ""}, {-0x1p63, IntType, "-9223372036854775808"}, {0x1p64, UintType, ""}, {0x1p63, UintType, "9223372036854775808:uint"},
 		{-0.4, UintType, "0:uint"}, {-0.5, UintType, ""}, {127.4, IntOf(8), "127:int[8]"}, {127.5, IntOf(8), ""}, {-128.4, IntOf(8), "-128:int[8]"},
 		{math.NaN(), IntType, ""}, {math.Inf(1), DecimalOf(2), ""}, {0.125, DecimalOf(2), "0.13"}, {-0.125, DecimalOf(2), "-0.13"},
-		{9.3e18, DecimalOf(0), ""}, {1e17, DecimalOf(2), ""}, {1e16, DecimalOf(2), "10000000000000000.00"}, {1e300, Type{Float, 32, 0}, "inf:float[32]"},
+		{9.3e18, DecimalOf(0), ""}, {1e17, DecimalOf(2), ""}, {1e16, DecimalOf(2), "10000000000000000.00"}, {1e300, Type{Kind: Float, Bits: 32}, "inf:float[32]"},
 		{1, BooleanType, ""}, {1, DatetimeType, ""},
 	} {
 		got := ""

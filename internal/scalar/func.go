@@ -139,8 +139,8 @@ var prefixes = []struct {
 	{"boolean", BooleanType, false},
 	{"int", IntType, false}, {"int8", IntOf(8), true}, {"int16", IntOf(16), true}, {"int32", IntOf(32), true}, {"int64", IntType, true},
 	{"uint", UintType, false}, {"uint8", UintOf(8), true}, {"uint16", UintOf(16), true}, {"uint32", UintOf(32), true}, {"uint64", UintType, true},
-	{"float", FloatType, false}, {"float32", Type{Float, 32, 0}, true}, {"float64", FloatType, true},
-	{"decimal", DecimalType, false}, {"decimal64", DecimalType, true},
+	{"float", FloatType, false}, {"float32", Type{Kind: Float, Bits: 32}, true}, {"float64", FloatType, true},
+	{"decimal", DecimalType, false}, {"decimal64", DecimalType, true}, {"decimal128", WideDecimalOf(DecimalType.Scale), true},
 	{"datetime", DatetimeType, false}, {"string", StringType, false},
 }
 
@@ -271,7 +271,7 @@ func resolveConversion(name string, from, to Type, args []Type) (Signature, erro
 	}
 	// A plain decimal or integer in the name stands for every scale and width,
 	// so that nothing is lost on the way in.
-	plain := from == DecimalType || from == IntType || from == UintType || from == FloatType
+	plain := from == DecimalType || from.IsWide() || from == IntType || from == UintType || from == FloatType
 	switch {
 	case plain && args[0].Kind == from.Kind:
 		from = args[0]
@@ -279,6 +279,15 @@ func resolveConversion(name string, from, to Type, args []Type) (Signature, erro
 		return Signature{}, fmt.Errorf("%s takes %s, not %s", name, from, args[0])
 	case from.Kind == Decimal && args[0].Kind != Decimal:
 		from = DecimalOf(0)
+	}
+	if from.Kind == Decimal && to.Kind == Decimal && from.IsWide() != to.IsWide() {
+		// Only the width changes.
+		if to.Scale = from.Scale; int(to.Scale) > to.Digits() {
+			return Signature{}, fmt.Errorf("%s of %s has no type: %s has at most %d digits after the point", name, from, prefixOf(DecimalType), MaxScale)
+		}
+	}
+	if !CanConvert(from, to) {
+		return Signature{}, fmt.Errorf("%s has no form for %s: make it a decimal of 18 digits first, with decimal128:decimal:convert", name, from)
 	}
 	return Signature{Func: funcConvert, Params: []Type{from}, Result: to}, nil
 }

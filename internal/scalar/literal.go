@@ -11,7 +11,7 @@ import (
 
 // Literal returns a value as programs and plans write it, so that ParseLiteral
 // gives back the same value of the same type: 12, 12:int[8], 12:uint, 1.50,
-// 12d, 1.5f, 1.5:float[32], inf:float, "text", true, #1998-09-02#.
+// 12d, 1.50:decimal[38,2], 1.5f, 1.5:float[32], inf:float, "text", true, #1998-09-02#.
 func Literal(v Value) string {
 	text := Format(v)
 	switch v.Type.Kind {
@@ -20,7 +20,10 @@ func Literal(v Value) string {
 			return text + ":" + v.Type.String()
 		}
 	case Decimal:
-		if v.Type.Scale == 0 {
+		switch {
+		case v.Type.IsWide() || v.Type.Word != Whole:
+			return text + ":" + v.Type.String()
+		case v.Type.Scale == 0:
 			return text + "d"
 		}
 	case Float:
@@ -221,8 +224,8 @@ func scanNumber(s string) (v Value, n int, err error) {
 	case point:
 		t = decimalLiteralType(text)
 	}
-	if t.Kind == Decimal && len(text)-strings.IndexByte(text, '.')-1 > MaxScale && point {
-		return Value{}, 0, fmt.Errorf("%s has more than %d digits after the point", text, MaxScale)
+	if t.Kind == Decimal && len(text)-strings.IndexByte(text, '.')-1 > t.Digits() && point {
+		return Value{}, 0, fmt.Errorf("%s has more than %d digits after the point", text, t.Digits())
 	}
 	v, err = ParseText(t, text)
 	return v, n + len(suffix), err
@@ -282,14 +285,14 @@ func scanType(s string) (Type, string, error) {
 		}
 	}
 	t, ok := ParseType(s[1:end])
-	if !ok || t.Kind != Int && t.Kind != Uint && t.Kind != Float {
+	if !ok || !t.IsNumeric() {
 		return Type{}, "", fmt.Errorf("%s is no type of a number", Quote(s[1:end]))
 	}
 	return t, s[:end], nil
 }
 
 // ParseType reads a type as Type.String writes it, and LB3's spellings int[64],
-// float[64] and decimal[64].
+// float[64], decimal[64] and decimal[128].
 func ParseType(s string) (Type, bool) {
 	name, parameter, indexed := strings.Cut(s, "[")
 	if indexed {
@@ -318,14 +321,29 @@ func TypeOf(name, parameter string) (Type, bool) {
 		return Type{Kind: Float, Bits: uint8(bits)}, true
 	case name == "decimal" && width && bits == 64:
 		return DecimalType, true
+	case name == "decimal" && parameter == "128":
+		return WideDecimalOf(DecimalType.Scale), true
 	case name == "decimal":
 		precision, scale, ok := strings.Cut(parameter, ",")
 		p, err1 := strconv.ParseUint(strings.TrimSpace(precision), 10, 8)
 		s, err2 := strconv.ParseUint(strings.TrimSpace(scale), 10, 8)
-		if !ok || err1 != nil || err2 != nil || p < 1 || p > 18 || s > p {
+		if !ok || err1 != nil || err2 != nil || p < 1 || p > MaxWideScale || s > p {
 			return Type{}, false
 		}
+		if p > MaxScale {
+			return WideDecimalOf(uint8(s)), true
+		}
 		return DecimalOf(uint8(s)), true
+	case name == "high" || name == "low":
+		scale, err := strconv.ParseUint(parameter, 10, 8)
+		if err != nil || scale > MaxWideScale {
+			return Type{}, false
+		}
+		word := High
+		if name == "low" {
+			word = Low
+		}
+		return WideDecimalOf(uint8(scale)).WordOf(word), true
 	case parameter != "":
 		return Type{}, false
 	case name == "boolean":

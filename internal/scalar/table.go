@@ -19,6 +19,10 @@ var notYet = map[string]string{
 	"datetime:partTZ":   "datetimes are in UTC only; use datetime:part",
 	"datetime:formatTZ": "datetimes are in UTC only; use datetime:format",
 	"datetime:offset":   "datetimes are in UTC only; add hours with datetime:add",
+
+	"string:decimal128:convert": "convert to decimal, and then with decimal:decimal128:convert",
+	"float:decimal128:convert":  "convert to decimal, and then with decimal:decimal128:convert",
+	"decimal128:string:convert": "convert to decimal with decimal128:decimal:convert first",
 }
 
 // funcMul and funcConvert are referred to by name resolution.
@@ -45,6 +49,8 @@ var (
 			{`string:datetime:convert["1998-09-02 10:00:00"]`, `#1998-09-02T10:00:00Z#`}, {`string:datetime:convert["1998-02-30"]`, ``},
 			{`datetime:string:convert[#1998-09-02#]`, `"1998-09-02"`}, {`boolean:string:convert[true]`, `"true"`},
 			{`string:boolean:convert["no"]`, ``}, {`boolean:int:convert[true]`, `1`}, {`int:uint:convert[-1]`, ``}, {`int:int8:convert[127]`, `127:int[8]`},
+			{`decimal:decimal128:convert[1.50]`, `1.50:decimal[38,2]`}, {`decimal128:decimal:convert[1.50:decimal[38,2]]`, `1.50`},
+			{`decimal:int:convert[99999999999999999999.5:decimal[38,1]]`, ``}, {`int:decimal128:convert[3]`, `3.00000:decimal[38,5]`},
 			{`string:float:convert["1e3"]`, `1000f`}, {`uint:int:convert[18446744073709551615:uint]`, ``},
 		},
 		overload: anyForm, eval: evalConvert,
@@ -187,6 +193,30 @@ var table = []*Func{
 		eval:     func(_ Type, args []Value) (Value, bool) { return args[0], true },
 	},
 	funcConvert,
+	{
+		Name: "wide", Doc: "The decimal of 38 digits that two words hold.",
+		Forms: []string{"high, low"}, arity: 2,
+		Examples: [][2]string{{"wide[0:high[2], -9223372036854775658:low[2]]", "1.50:decimal[38,2]"}, {"wide[-1:high[0], 9223372036854775807:low[0]]", "-1:decimal[38,0]"}},
+		overload: wideForm,
+		eval: func(result Type, args []Value) (Value, bool) {
+			return JoinWords(result.Scale, args[0].Int(), args[1].Int()), true
+		},
+	},
+	{
+		Name: "high", Doc: "The upper word of a decimal of 38 digits; it does not fit where the decimal has more.",
+		Forms: []string{"decimal[38]"}, arity: 1,
+		Examples: [][2]string{{"high[1.50:decimal[38,2]]", "0:high[2]"}, {"high[-1:decimal[38,0]]", "-1:high[0]"}},
+		overload: wordForm(High), eval: evalHigh,
+	},
+	{
+		Name: "low", Doc: "The lower word of a decimal of 38 digits.",
+		Forms: []string{"decimal[38]"}, arity: 1,
+		Examples: [][2]string{{"low[1.50:decimal[38,2]]", "-9223372036854775658:low[2]"}, {"low[-1:decimal[38,0]]", "9223372036854775807:low[0]"}},
+		overload: wordForm(Low),
+		eval: func(result Type, args []Value) (Value, bool) {
+			return OfBits(result, uint64(args[0].Int128().LowWord())), true
+		},
+	},
 
 	{
 		Name: "bitand", Doc: "Bitwise conjunction.",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -26,7 +27,7 @@ func AppendFormat(dst []byte, v Value) []byte {
 	case String:
 		return append(dst, v.str...)
 	case Decimal:
-		if !v.Fits() {
+		if !v.FitsWord() {
 			return v.Int128().appendText(dst, int(v.Type.Scale))
 		}
 	}
@@ -44,6 +45,9 @@ func AppendBits(dst []byte, t Type, word uint64) []byte {
 	case Float:
 		return appendFloat(dst, t, math.Float64frombits(word))
 	case Decimal:
+		if t.Word != Whole {
+			return strconv.AppendInt(dst, int64(word), 10)
+		}
 		return appendDecimal(dst, int64(word), int(t.Scale))
 	case Datetime:
 		return appendDatetime(dst, int64(word))
@@ -56,6 +60,9 @@ func appendDecimal(dst []byte, n int64, scale int) []byte {
 		return strconv.AppendInt(dst, n, 10)
 	}
 	magnitude := uint64(n)
+	if scale > MaxScale {
+		return Int128Of(n).appendText(dst, scale)
+	}
 	if n < 0 {
 		dst = append(dst, '-')
 		magnitude = -magnitude
@@ -134,6 +141,13 @@ func ParseText(t Type, s string) (Value, error) {
 		}
 		return OfString(s), nil
 	}
+	if t.IsWide() {
+		n, why := parseWide(s, int(t.Scale))
+		if why != "" {
+			return Value{}, textError(t, s, why)
+		}
+		return OfInt128(t, n), nil
+	}
 	word, err := ParseBits(t, s)
 	if err != nil {
 		return Value{}, err
@@ -141,7 +155,28 @@ func ParseText(t Type, s string) (Value, error) {
 	return OfBits(t, word), nil
 }
 
-// ParseBits is ParseText for the fixed-size types, giving the bits that OfBits
+// ParseDecimal reads a decimal with as many digits after the point as are written: one of
+// 18 digits if that holds it, else a wide one.
+func ParseDecimal(s string) (Value, error) {
+	_, fraction, _ := strings.Cut(s, ".")
+	v, err := ParseText(WideDecimalOf(uint8(min(len(fraction), MaxWideScale))), s)
+	if n := v.Int128(); err == nil && len(fraction) <= MaxScale && n.hasDigits(MaxScale) {
+		return OfDecimal(v.Type.Scale, n.Int64()), nil
+	}
+	return v, err
+}
+
+// ParseWord reads a decimal of a data file and returns the word of it that the type t
+// is. The error speaks of the whole decimal.
+func ParseWord[S ~string | ~[]byte](t Type, s S) (uint64, error) {
+	v, err := ParseText(t.Joined(), string(s))
+	if err != nil {
+		return 0, err
+	}
+	return v.Part(t).word, nil
+}
+
+// ParseBits is ParseText for the types of one word, giving the bits that OfBits
 // takes. It does not allocate unless there is an error.
 func ParseBits[S ~string | ~[]byte](t Type, s S) (uint64, error) {
 	why := ""
@@ -159,6 +194,12 @@ func ParseBits[S ~string | ~[]byte](t Type, s S) (uint64, error) {
 		}
 		why = integerProblem(t, string(s))
 	case Decimal:
+		if t.Word != Whole {
+			if n, ok := parseInt(s); ok {
+				return uint64(n), nil
+			}
+			break
+		}
 		var n int64
 		if n, why = parseDecimal(s, int(t.Scale)); why == "" {
 			return uint64(n), nil
@@ -296,6 +337,32 @@ func parseDecimal[S ~string | ~[]byte](s S, scale int) (n int64, why string) {
 		return 0, tooLarge
 	}
 	return int64(magnitude), ""
+}
+
+// parseWide is parseDecimal for 38 digits.
+func parseWide(s string, scale int) (n Int128, why string) {
+	digits, negative := strings.CutPrefix(s, "-")
+	whole, fraction, point := strings.Cut(digits, ".")
+	if whole == "" || point && fraction == "" || strings.Trim(whole, "0123456789") != "" || strings.Trim(fraction, "0123456789") != "" {
+		return n, "write digits, a point and digits"
+	}
+	if fraction = strings.TrimRight(fraction, "0"); len(fraction) > scale {
+		return n, fmt.Sprintf("more than %s after the point", plural(scale, "digit"))
+	}
+	all := strings.TrimLeft(whole+fraction+strings.Repeat("0", scale-len(fraction)), "0")
+	if len(all) > MaxWideScale {
+		return n, fmt.Sprintf("the number has more than %d digits", MaxWideScale)
+	}
+	// Each half has at most 19 digits, which 64 bits hold; all 38 are within 127 bits.
+	half := min(len(all), MaxWideScale/2)
+	upper, _ := parseUint(all[:len(all)-half])
+	lower, _ := parseUint(all[len(all)-half:])
+	n, _ = Uint128Of(upper).Mul(Pow10(half))
+	n, _ = n.Add(Uint128Of(lower))
+	if negative {
+		n, _ = n.Neg()
+	}
+	return n, ""
 }
 
 // parseFloat reads what strconv does but for hexadecimal numbers, underscores

@@ -20,9 +20,24 @@ const (
 // Type is a primitive type of LogiQL. Types are compared with ==.
 type Type struct {
 	Kind  Kind
-	Bits  uint8 // Int, Uint: 8, 16, 32, 64; Float: 32, 64; else 0
-	Scale uint8 // Decimal: digits after the point, 0 to 18
+	Bits  uint8 // Int, Uint: 8, 16, 32, 64; Float: 32, 64; wide Decimal: 128; else 0
+	Scale uint8 // Decimal: digits after the point, 0 to MaxScale; of a wide one, to MaxWideScale
+	// Word says that the type is one of the two words that hold a wide decimal.
+	Word Word
 }
+
+// Word tells the words of a wide decimal apart. A decimal of more than 18 digits takes
+// two words wherever values are stored, so that nothing that moves, compares, hashes or
+// sorts words has to know of it: High is the upper half of the unscaled number, Low the
+// lower half less 2^63. As signed numbers, pairs of words then order as the decimals do.
+type Word uint8
+
+// The words. Whole is the type of a value that is no part of another.
+const (
+	Whole Word = iota
+	High
+	Low
+)
 
 // The types that need no parameter. Plain `int` is 64 bits wide and plain
 // `decimal` has five digits after the point.
@@ -46,12 +61,39 @@ func UintOf(bits uint8) Type { return Type{Kind: Uint, Bits: bits} }
 // DecimalOf returns the 64-bit decimal type with the given digits after the point.
 func DecimalOf(scale uint8) Type { return Type{Kind: Decimal, Scale: scale} }
 
+// WideDecimalOf returns the decimal type of 38 digits with the given digits after the
+// point.
+func WideDecimalOf(scale uint8) Type { return Type{Kind: Decimal, Bits: 128, Scale: scale} }
+
+// IsWide reports whether values of the type take two words.
+func (t Type) IsWide() bool { return t.Kind == Decimal && t.Bits == 128 }
+
+// Digits returns how many digits a decimal type has.
+func (t Type) Digits() int {
+	if t.IsWide() {
+		return MaxWideScale
+	}
+	return MaxScale
+}
+
+// WordOf returns the type of one word of a wide decimal.
+func (t Type) WordOf(w Word) Type { return Type{Kind: Decimal, Scale: t.Scale, Word: w} }
+
+// Joined returns the wide type of which t is a word; t itself if it is none.
+func (t Type) Joined() Type {
+	if t.Word == Whole {
+		return t
+	}
+	return WideDecimalOf(t.Scale)
+}
+
 // IsNumeric reports whether arithmetic applies to the type.
 func (t Type) IsNumeric() bool {
 	return t.Kind == Int || t.Kind == Uint || t.Kind == Float || t.Kind == Decimal
 }
 
-// String returns the type as LogiQL writes it: "int", "int[8]", "decimal[18,2]".
+// String returns the type as LogiQL writes it: "int", "int[8]", "decimal[18,2]". Plans
+// call the words of decimal[38,2] high[2] and low[2].
 func (t Type) String() string {
 	switch t.Kind {
 	case Boolean:
@@ -63,8 +105,15 @@ func (t Type) String() string {
 		}
 		return fmt.Sprintf("%s[%d]", name, t.Bits)
 	case Decimal:
-		if t == DecimalType {
+		switch {
+		case t == DecimalType:
 			return "decimal"
+		case t.Word == High:
+			return fmt.Sprintf("high[%d]", t.Scale)
+		case t.Word == Low:
+			return fmt.Sprintf("low[%d]", t.Scale)
+		case t.IsWide():
+			return fmt.Sprintf("decimal[38,%d]", t.Scale)
 		}
 		return fmt.Sprintf("decimal[18,%d]", t.Scale)
 	case Datetime:

@@ -11,7 +11,7 @@ import (
 // Float as IEEE bits of the float64, a Datetime as microseconds since 1970 UTC,
 // and a Decimal as the low half of a 128-bit two's complement number scaled by
 // 10^Scale. High is the other half; it is the sign extension of the word for
-// every value that fits its type and for every kind but Decimal it is zero.
+// every value of one word that fits its type, and for every kind but Decimal it is zero.
 type Value struct {
 	Type Type
 	word uint64
@@ -82,9 +82,24 @@ func (v Value) Bool() bool { return v.word != 0 }
 func (v Value) Str() string { return v.str }
 
 // Fits reports whether the value can be stored: false only for a decimal
-// intermediate that needs more than 64 bits.
+// intermediate that needs more than 64 bits, or of a wide one more than 38 digits.
 func (v Value) Fits() bool {
+	if v.Type.IsWide() {
+		return Int128{v.high, v.word}.hasDigits(MaxWideScale)
+	}
+	return v.FitsWord()
+}
+
+// FitsWord reports whether one word holds the value.
+func (v Value) FitsWord() bool {
 	return v.Type.Kind != Decimal || v.high == int64(v.word)>>63
+}
+
+// hasDigits reports whether a number has at most n digits.
+func (a Int128) hasDigits(n int) bool {
+	limit := Pow10(n)
+	minus, _ := limit.Neg()
+	return a.Cmp(limit) < 0 && a.Cmp(minus) > 0
 }
 
 func wrap(t Type, w uint64) uint64 {
@@ -98,10 +113,38 @@ func wrap(t Type, w uint64) uint64 {
 	return uint64(int64(w<<shift) >> shift)
 }
 
-// OfInt128 returns a decimal of the given scale from its unscaled 128-bit number.
-func OfInt128(scale uint8, unscaled Int128) Value {
-	return Value{Type: DecimalOf(scale), word: unscaled.Lo, high: unscaled.Hi}
+// OfInt128 returns a decimal of type t from its unscaled 128-bit number.
+func OfInt128(t Type, unscaled Int128) Value {
+	return Value{Type: t, word: unscaled.Lo, high: unscaled.Hi}
 }
+
+// Words returns the words of a wide decimal, as values of the types WordOf gives.
+func (v Value) Words() (high, low Value) {
+	return OfBits(v.Type.WordOf(High), uint64(v.high)), OfBits(v.Type.WordOf(Low), v.word^1<<63)
+}
+
+// Part returns the word of a wide decimal that the type t is; v itself if it is none.
+func (v Value) Part(t Type) Value {
+	switch high, low := v.Words(); t.Word {
+	case High:
+		return high
+	case Low:
+		return low
+	}
+	return v
+}
+
+// JoinWords returns the wide decimal of scale digits after the point that has the given
+// words.
+func JoinWords(scale uint8, high, low int64) Value {
+	return OfInt128(WideDecimalOf(scale), ofWords(high, low))
+}
+
+// ofWords returns the number of a pair of words; lowWord is the word of its lower half.
+func ofWords(high, low int64) Int128 { return Int128{high, uint64(low) ^ 1<<63} }
+
+// LowWord returns the word that holds the lower half of a number.
+func (a Int128) LowWord() int64 { return int64(a.Lo ^ 1<<63) }
 
 // Int128 returns the number of an Int or Uint, or the unscaled number of a Decimal.
 func (v Value) Int128() Int128 {

@@ -32,6 +32,7 @@ func Build(prog *core.Program) (*queryplan.Plan, error) {
 		return nil, fmt.Errorf("queryplan/build: %w", err)
 	}
 	b.block.Term = &queryplan.Halt{}
+	b.splitWide()
 	if err := queryplan.Verify(b.plan); err != nil {
 		return nil, fmt.Errorf("queryplan/build: %w", err)
 	}

@@ -136,7 +136,8 @@ var aggFns = map[core.AggFn]queryplan.AggFn{
 }
 
 // aggregate groups the bindings of a body by the head's other variables. A total
-// is taken in the type of its result, so that of narrow integers fits.
+// is taken in the type of its result, so that of narrow integers fits; one that is a
+// wide decimal takes numbers of one word as they are.
 func (r *rule) aggregate(in queryplan.Node, cr *core.Rule) (queryplan.Node, error) {
 	n := &queryplan.Aggregate{}
 	outs := map[*core.Var]bool{}
@@ -156,6 +157,8 @@ func (r *rule) aggregate(in queryplan.Node, cr *core.Rule) (queryplan.Node, erro
 			agg.Out = queryplan.Column{Name: r.names.Fresh(a.Out.Name), Type: scalar.IntType}
 			after.Exprs = append(after.Exprs, queryplan.NamedExpr{Name: a.Out.Name, Expr: convert(ref(agg.Out), a.Out.Type)})
 		case a.Fn == core.Count:
+		case a.Fn == core.Total && a.Out.Type.IsWide() && !a.In.Type.IsWide():
+			agg.In = a.In.Name
 		case a.Fn != core.Avg && a.In.Type != a.Out.Type:
 			agg.In = r.names.Fresh(a.In.Name)
 			before.Exprs = append(before.Exprs, queryplan.NamedExpr{Name: agg.In, Expr: convert(ref(column(a.In)), a.Out.Type)})

@@ -275,7 +275,7 @@ rows:
 		next := slices.Clone(row)
 		for _, e := range exprs {
 			val, ok := evalRow(e.Expr, v.Cols, row)
-			if !ok || !val.Fits() {
+			if !ok || !val.FitsWord() {
 				continue rows
 			}
 			next = append(next, val)

@@ -45,7 +45,7 @@ func foldExpr(e queryplan.Expr) (queryplan.Expr, bool) {
 		switch {
 		case !ok:
 			return call, true
-		case !v.Fits():
+		case !v.FitsWord():
 			// A decimal intermediate may exceed what a constant can be written as.
 			return call, false
 		}

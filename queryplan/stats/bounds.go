@@ -229,7 +229,7 @@ func typeBound(t scalar.Type) (Bound, bool) {
 }
 
 func constBound(v scalar.Value) (Bound, bool) {
-	if v.Type.Kind != scalar.Int && v.Type.Kind != scalar.Decimal || !v.Fits() {
+	if v.Type.Kind != scalar.Int && v.Type.Kind != scalar.Decimal || !v.FitsWord() {
 		return Bound{}, false
 	}
 	x := big.NewInt(v.Int())

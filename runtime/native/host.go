@@ -133,7 +133,7 @@ func (h *hostCalls) value(t scalar.Type, domain int, a *hostArg, i int) scalar.V
 	case t.Kind == scalar.String:
 		return scalar.OfString(h.run.Data.String(domain, a.words[i]))
 	case a.high != nil:
-		return scalar.OfInt128(t.Scale, scalar.Int128{Hi: a.high[i], Lo: uint64(a.words[i])})
+		return scalar.OfInt128(t, scalar.Int128{Hi: a.high[i], Lo: uint64(a.words[i])})
 	}
 	return scalar.OfBits(t, uint64(a.words[i]))
 }

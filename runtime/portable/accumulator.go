@@ -41,7 +41,7 @@ func newAccumulator(s accSpec) accumulator {
 	return &wholeAcc{wholeSum: newWholeSum(s.in.typ, s.in.rng)}
 }
 
-// wholeAcc is Total and Avg of ints and decimals.
+// wholeAcc is Total, its words and Avg of ints and decimals.
 type wholeAcc struct{ *wholeSum }
 
 func (a *wholeAcc) merge(from accumulator, numbers, ids []uint32) {
@@ -64,6 +64,12 @@ func (a *wholeAcc) results(col []int64, agg *queryplan.Agg, in scalar.Type, coun
 func (a *wholeAcc) result(g int, agg *queryplan.Agg, in scalar.Type, counts []int64) (int64, bool) {
 	sum, ok := a.total(g), true
 	out := agg.Out.Type
+	switch agg.Fn {
+	case queryplan.TotalHigh:
+		return sum.Hi, true
+	case queryplan.TotalLow:
+		return sum.LowWord(), true
+	}
 	if agg.Fn == queryplan.Avg {
 		if out.Kind == scalar.Float {
 			return canonical(sum.Float64() / math.Pow10(int(in.Scale)) / float64(counts[g])), true

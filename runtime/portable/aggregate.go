@@ -22,8 +22,8 @@ type aggregation struct {
 	key   interval.Layout
 	// ordered says that rows come in the order of their keys.
 	ordered bool
-	// sums and extremes are the accumulators, each once: avg(x) and total(x)
-	// share one.
+	// sums and extremes are the accumulators, each once: avg(x), total(x) and the words of
+	// a wide total share one.
 	accs []accSpec
 	uses []int // of each aggregate; -1 for Count
 	// counts says that the rows of each group are counted.
@@ -51,7 +51,7 @@ func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span
 		}
 		b := *mergedBinding(pipes, g.In)
 		fn := g.Fn
-		if fn == queryplan.Avg {
+		if fn.IsTotal() {
 			fn = queryplan.Total
 		}
 		use := -1

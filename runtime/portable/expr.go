@@ -104,7 +104,7 @@ func (m *machine) evaluateExactly(row int) bool {
 		if !ok {
 			return false
 		}
-		if !v.Fits() {
+		if !v.FitsWord() {
 			m.dropped++
 			return false
 		}

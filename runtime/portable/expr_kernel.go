@@ -30,6 +30,8 @@ func (c *exprCompiler) kernel(call *queryplan.Call) (operand, bool) {
 		}
 	case "convert":
 		return c.conversion(call)
+	case "wide", "high", "low":
+		return c.words(name, call), true
 	}
 	return operand{}, false
 }
@@ -477,8 +479,15 @@ func (c *exprCompiler) conversion(call *queryplan.Call) (operand, bool) {
 			}
 		}), true
 	case to.Kind == scalar.Decimal && (from.Kind == scalar.Int || from.Kind == scalar.Decimal) && from.Scale <= to.Scale:
+		power := scalar.Pow10(int(to.Scale - from.Scale))
+		if !power.Fits64() {
+			return operand{}, false
+		}
 		a := c.compile(call.Args[0])
-		unit := scalar.Pow10(int(to.Scale - from.Scale)).Int64()
+		if power == scalar.Int128Of(1) {
+			return a, true
+		}
+		unit := power.Int64()
 		rng, exact := callRange(call, a)
 		by := operand{reg: c.constant(unit)}
 		if exact {

@@ -67,7 +67,7 @@ func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
 		switch {
 		case !ok:
 			m.flag(i, noValue)
-		case !v.Fits():
+		case !v.FitsWord():
 			m.flag(i, inexact)
 		default:
 			m.regs[o.reg][i] = wordOf(v, o.dom)
@@ -109,7 +109,7 @@ func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
 				switch {
 				case !ok:
 					memo.state[at] |= noValue
-				case !v.Fits():
+				case !v.FitsWord():
 					memo.state[at] |= inexact
 				default:
 					memo.results[at] = wordOf(v, o.dom)

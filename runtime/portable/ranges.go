@@ -212,8 +212,8 @@ func exprRange(e queryplan.Expr, cols map[string]interval.Interval) (bound inter
 	case *queryplan.ColRef:
 		return cols[e.Col.Name], true
 	case *queryplan.Const:
-		if e.Value.Type.Kind == scalar.String || !e.Value.Fits() {
-			return interval.OfType(e.Value.Type), e.Value.Fits()
+		if e.Value.Type.Kind == scalar.String || !e.Value.FitsWord() {
+			return interval.OfType(e.Value.Type), e.Value.FitsWord()
 		}
 		return interval.Of(int64(e.Value.Bits())), true
 	}
@@ -269,5 +269,5 @@ func columnBound(e queryplan.Expr) (column string, bound interval.Interval, ok b
 		return "", bound, false
 	}
 	bound, ok = interval.Comparison(name, int64(k.Value.Bits()))
-	return col.Col.Name, bound, ok && k.Value.Fits()
+	return col.Col.Name, bound, ok && k.Value.FitsWord()
 }

@@ -17,16 +17,19 @@ import (
 // is null is left out; any other null, and a value that does not fit, is a
 // *LoadError.
 func FromArrow(s Schema, rec arrow.RecordBatch) (*Relation, error) {
-	if int(rec.NumCols()) != len(s.Args) {
-		return nil, &LoadError{File: s.Name, Reason: fmt.Sprintf("the Arrow record has %s, expected %d", counted(int(rec.NumCols()), "column"), len(s.Args))}
+	args, _ := s.arguments()
+	if int(rec.NumCols()) != len(args) {
+		return nil, &LoadError{File: s.Name, Reason: fmt.Sprintf("the Arrow record has %s, expected %d", counted(int(rec.NumCols()), "column"), len(args))}
 	}
+	arrays := twice(&s, rec.Columns())
+	places := s.places()
 	columns := make([]*Column, len(s.Args))
 	var missing []uint32
 	for i, a := range s.Args {
 		fail := func(row int, reason string) error {
-			return &LoadError{File: s.Name, Row: int64(row), Column: i + 1, Name: a.Name, Reason: reason}
+			return &LoadError{File: s.Name, Row: int64(row), Column: places[i], Name: a.Name, Reason: reason}
 		}
-		arr := rec.Column(i)
+		arr := arrays[i]
 		if arr.NullN() > 0 {
 			for row := range arr.Len() {
 				switch {
@@ -56,8 +59,9 @@ func arrowColumn(t scalar.Type, arr arrow.Array) (_ *Column, row int, reason str
 	from := origin{unit: 1, parts: 1}
 	n := arr.Len()
 	words := make([]int64, n)
-	var large []int // rows beyond 64 bits
-	wide := false   // words are bit patterns of unsigned ones
+	var large []int                 // rows beyond 64 bits
+	var digits func(i int) *big.Int // of them
+	wide := false                   // words are bit patterns of unsigned ones
 	switch a := arr.(type) {
 	case *array.Boolean:
 		from.kind = scalar.Boolean
@@ -124,10 +128,10 @@ func arrowColumn(t scalar.Type, arr arrow.Array) (_ *Column, row int, reason str
 		setWords(words, a.Values())
 	case *array.Decimal128:
 		from.kind, from.scale = scalar.Decimal, decimalScale(a)
-		large = setDecimals(words, a.Value)
+		large, digits = setDecimals(words, a.Value), func(i int) *big.Int { return a.Value(i).BigInt() }
 	case *array.Decimal256:
 		from.kind, from.scale = scalar.Decimal, decimalScale(a)
-		large = setDecimals(words, a.Value)
+		large, digits = setDecimals(words, a.Value), func(i int) *big.Int { return a.Value(i).BigInt() }
 	}
 	c, ok := newConversion(from, t)
 	if !ok || from.scale < 0 {
@@ -144,13 +148,19 @@ func arrowColumn(t scalar.Type, arr arrow.Array) (_ *Column, row int, reason str
 		}
 		return 0
 	}
-	for _, i := range large {
-		refuse(i, tooLarge(t))
-	}
 	switch {
 	case from.kind == scalar.Float, from.kind == scalar.Boolean:
 	default:
 		c.convert(words, wide, refuse)
+	}
+	for _, i := range large {
+		why := tooLarge(t)
+		if t.Word != scalar.Whole {
+			words[i], why = c.bigWord(digits(i))
+		}
+		if why != "" {
+			refuse(i, why)
+		}
 	}
 	if reason != "" {
 		return nil, row, reason
@@ -227,11 +237,11 @@ func stringsOf(arr arrow.Array) (func(i int) string, bool) {
 }
 
 // ArrowSchema returns the types that ToArrow gives: integers of their size,
-// decimal128(19, scale), timestamps in microseconds UTC, UTF-8 strings.
+// decimal128(19, scale) or, of wide decimals, decimal128(38, scale), timestamps in microseconds UTC, UTF-8 strings.
 func ArrowSchema(out *Output) *arrow.Schema {
-	fields := make([]arrow.Field, len(out.Columns))
-	for i, c := range out.Columns {
-		fields[i] = arrow.Field{Name: out.Names[i], Type: arrowType(c.Type)}
+	var fields []arrow.Field
+	for _, f := range out.fields() {
+		fields = append(fields, arrow.Field{Name: f.name, Type: arrowType(f.Type)})
 	}
 	return arrow.NewSchema(fields, nil)
 }
@@ -253,6 +263,9 @@ func arrowType(t scalar.Type) arrow.DataType {
 		}
 		return arrow.PrimitiveTypes.Float64
 	case scalar.Decimal:
+		if t.Word == scalar.High {
+			return &arrow.Decimal128Type{Precision: scalar.MaxWideScale, Scale: int32(t.Scale)}
+		}
 		return &arrow.Decimal128Type{Precision: decimalDigits, Scale: int32(t.Scale)}
 	case scalar.Datetime:
 		return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}

@@ -69,7 +69,11 @@ func pow10(n int) int64 {
 
 // mismatched is the reason why a column can not be read at all.
 func mismatched(found string, declared scalar.Type) string {
-	return fmt.Sprintf("the file has %s, the declared type is %s", found, declared)
+	return fmt.Sprintf("the file has %s, the declared type is %s", found, declared.Joined())
+}
+
+func lostDigits(t scalar.Type) string {
+	return "the value has digits that " + article(t) + " can not hold"
 }
 
 func tooLarge(t scalar.Type) string { return "the value is too large for " + article(t) }
@@ -78,8 +82,21 @@ func tooLarge(t scalar.Type) string { return "the value is too large for " + art
 // unsigned 64-bit ones. What refuse returns takes the place of a number that has
 // no word.
 func (c *conversion) convert(words []int64, unsigned bool, refuse func(i int, reason string) int64) {
-	if c.to.Kind == scalar.Float {
+	switch {
+	case c.to.Kind == scalar.Float:
 		c.floats(words, unsigned)
+		return
+	case c.to.Word != scalar.Whole:
+		for i, w := range words {
+			n := scalar.Int128Of(w)
+			if unsigned {
+				n = scalar.Uint128Of(uint64(w))
+			}
+			var why string
+			if words[i], why = c.wordOf(n); why != "" {
+				words[i] = refuse(i, why)
+			}
+		}
 		return
 	}
 	if unsigned && c.to.Kind != scalar.Uint {
@@ -95,7 +112,7 @@ func (c *conversion) convert(words []int64, unsigned bool, refuse func(i int, re
 			switch {
 			case w == 0:
 			case c.down == 0 || w%c.down != 0:
-				words[i] = refuse(i, "the value has digits that "+article(c.to)+" can not hold")
+				words[i] = refuse(i, lostDigits(c.to))
 			default:
 				words[i] = w / c.down
 			}

@@ -125,7 +125,7 @@ func notA(t scalar.Type, text []byte, err error) string {
 }
 
 func article(t scalar.Type) string {
-	name := t.String()
+	name := t.Joined().String()
 	if strings.HasPrefix(name, "int") {
 		return "an " + name
 	}

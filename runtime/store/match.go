@@ -21,12 +21,20 @@ func (e *missingColumn) Error() string {
 	return s
 }
 
-// matchColumns returns the file's column for each argument of a predicate.
-// Columns that the user named win; without names, columns go by position.
+// matchColumns returns the file's column for each column of a predicate.
 func matchColumns(s *Schema, source *Source, explicit []string, offset bool) ([]int, error) {
+	columns, err := matchArguments(s, source, explicit, offset)
+	if err != nil {
+		return nil, err
+	}
+	return twice(s, columns), nil
+}
+
+// matchArguments returns the file's column for each argument of a predicate.
+// Columns that the user named win; without names, columns go by position.
+func matchArguments(s *Schema, source *Source, explicit []string, offset bool) ([]int, error) {
 	var out []int
-	args := s.Args
-	keys := s.Keys
+	args, keys := s.arguments()
 	if offset {
 		if len(args) == 0 {
 			return nil, &BindError{Reason: fmt.Sprintf("%s has no argument for the offset", s.Name)}

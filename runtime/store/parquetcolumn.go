@@ -321,17 +321,46 @@ func (r *columnReader) byteArrays(dst []int64, n int, at func(int) []byte, row i
 		}
 		return
 	}
+	r.decimals(dst[:n], at, r.refuser(row))
+}
+
+// decimals turns big-endian numbers into words.
+func (r *columnReader) decimals(dst []int64, at func(i int) []byte, refuse func(i int, reason string) int64) {
+	if r.to.Word != scalar.Whole {
+		for i := range dst {
+			n, ok := bigEndian128(at(i))
+			w, why := r.wordOf(n)
+			if !ok {
+				why = tooLarge(r.to)
+			}
+			if dst[i] = w; why != "" {
+				dst[i] = refuse(i, why)
+			}
+		}
+		return
+	}
 	var refused []int
-	for i := range n {
+	for i := range dst {
 		w, ok := bigEndian(at(i))
 		if dst[i] = w; !ok {
 			refused = append(refused, i)
 		}
 	}
-	r.convert(dst[:n], false, r.refuser(row))
+	r.convert(dst, false, refuse)
 	for _, i := range refused {
-		dst[i] = r.refuse(row+i, tooLarge(r.field.typ))
+		dst[i] = refuse(i, tooLarge(r.field.typ))
 	}
+}
+
+// bigEndian128 is bigEndian for 128 bits.
+func bigEndian128(b []byte) (scalar.Int128, bool) {
+	cut := max(0, len(b)-8)
+	high, ok := bigEndian(b[:cut])
+	low, _ := bigEndian(b[cut:])
+	if cut == 0 {
+		return scalar.Int128Of(low), true
+	}
+	return scalar.Int128{Hi: high, Lo: uint64(low)}, ok
 }
 
 // bigEndian reads a two's complement number of any length.

@@ -277,29 +277,23 @@ func (r *columnReader) plain(dst []int64, v *pageValues, refuse func(i int, reas
 
 // plainBytes is plain for byte strings, which are strings or decimals.
 func (r *columnReader) plainBytes(dst []int64, v *pageValues, refuse func(i int, reason string) int64) error {
-	var tooLong []int
+	var numbers [][]byte
 	for i := range dst {
 		text, err := r.nextBytes(v)
 		if err != nil {
 			return err
 		}
-		if r.from.kind == scalar.String {
-			code, ok := r.strings.codeOfText(text)
-			if dst[i] = int64(code); !ok {
-				dst[i] = refuse(i, badText(text))
-			}
+		if r.from.kind != scalar.String {
+			numbers = append(numbers, text)
 			continue
 		}
-		w, ok := bigEndian(text)
-		if dst[i] = w; !ok {
-			tooLong = append(tooLong, i)
+		code, ok := r.strings.codeOfText(text)
+		if dst[i] = int64(code); !ok {
+			dst[i] = refuse(i, badText(text))
 		}
 	}
 	if r.from.kind != scalar.String {
-		r.convert(dst, false, refuse)
-	}
-	for _, i := range tooLong {
-		dst[i] = refuse(i, tooLarge(r.field.typ))
+		r.decimals(dst, func(i int) []byte { return numbers[i] }, refuse)
 	}
 	return nil
 }

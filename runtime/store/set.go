@@ -186,11 +186,19 @@ func (l *load) asSet(ctx context.Context, r *Relation, rows rowNumbers, keyed ke
 func (l *load) keyError(r *Relation, t *Table, rows rowNumbers, a, b uint32) error {
 	e := &KeyError{Predicate: r.Name, File: l.source.Path, Rows: l.byRow}
 	e.Lines = [2]int64{rows.line(a), rows.line(b)}
-	for _, c := range t.Columns[:r.Keys] {
-		e.Key = append(e.Key, c.Value(int(a)))
+	values := func(cols []*Column, row uint32) []scalar.Value {
+		out := make([]scalar.Value, len(cols))
+		for i, c := range cols {
+			out[i] = c.Value(int(row))
+		}
+		return scalar.JoinedRow(out)
 	}
-	value := t.Columns[len(t.Columns)-1]
-	e.Values = [2]scalar.Value{value.Value(int(a)), value.Value(int(b))}
+	last := func(row uint32) scalar.Value {
+		all := values(t.Columns, row)
+		return all[len(all)-1]
+	}
+	e.Key = values(t.Columns[:r.Keys], a)
+	e.Values = [2]scalar.Value{last(a), last(b)}
 	return e
 }
 

@@ -16,14 +16,15 @@ import (
 // datetimes; []scalar.Value of the argument's type fills anything. Integers are kept as
 // they lie where a column would store them so, and must not change afterwards.
 func FromSlices(s Schema, slices ...any) (*Relation, error) {
-	if len(slices) != len(s.Args) {
-		return nil, fmt.Errorf("%s has %s, not %d", s.Name, counted(len(s.Args), "argument"), len(slices))
+	args, _ := s.arguments()
+	if len(slices) != len(args) {
+		return nil, fmt.Errorf("%s has %s, not %d", s.Name, counted(len(args), "argument"), len(slices))
 	}
-	columns := make([]*Column, len(slices))
-	for i, slice := range slices {
+	columns, places := make([]*Column, len(s.Args)), s.places()
+	for i, slice := range twice(&s, slices) {
 		c, err := sliceColumn(s.Args[i].Type, slice)
 		if err != nil {
-			return nil, fmt.Errorf("argument %d (%s) of %s: %w", i+1, s.Args[i].Name, s.Name, err)
+			return nil, fmt.Errorf("argument %d (%s) of %s: %w", places[i], s.Args[i].Name, s.Name, err)
 		}
 		columns[i] = c
 	}
@@ -79,10 +80,10 @@ func sliceColumn(t scalar.Type, slice any) (*Column, error) {
 	case []scalar.Value:
 		b := NewBuilder(t, nil)
 		for i, x := range v {
-			if x.Type != t || !x.Fits() {
+			if x.Type != t.Joined() || !x.Fits() {
 				return nil, fmt.Errorf("row %d is %s, not %s", i+1, article(x.Type), article(t))
 			}
-			b.AppendValue(x)
+			b.AppendValue(x.Part(t))
 		}
 		return b.Finish(), nil
 	}

@@ -248,7 +248,13 @@ func (s *textScanner) set(f, row int, text []byte) string {
 		s.words[f][row] = int64(code)
 		return ""
 	}
-	word, err := scalar.ParseBits(t, text)
+	var word uint64
+	var err error
+	if t.Word == scalar.Whole {
+		word, err = scalar.ParseBits(t, text)
+	} else {
+		word, err = scalar.ParseWord(t, text)
+	}
 	if err != nil {
 		return notA(t, text, err)
 	}

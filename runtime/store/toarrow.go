@@ -57,9 +57,13 @@ const (
 // recordOf makes a record of rows from..until-1 of an order.
 func recordOf(out *Output, a *arrangement, from, until int) (arrow.RecordBatch, error) {
 	n := until - from
-	arrays := make([]*arrayWriter, len(out.Columns))
-	for i, c := range out.Columns {
-		arrays[i] = newArrayWriter(c, n, func(dst []int64, at int) { a.read(i, dst, from+at) })
+	fields := out.fields()
+	arrays := make([]*arrayWriter, len(fields))
+	for i, f := range fields {
+		arrays[i] = newArrayWriter(f.Column, n, func(dst []int64, at int) { a.read(f.at, dst, from+at) })
+		if f.wide() {
+			arrays[i].low = func(dst []int64, at int) { a.read(f.at+1, dst, from+at) }
+		}
 	}
 	threads := threadsOf(out.Threads)
 	if n*len(arrays) <= arrowAlone {
@@ -98,9 +102,10 @@ type arrayWriter struct {
 	bits int // of a value; none of strings
 	n    int
 	read func(dst []int64, from int)
-	data *memory.Buffer // values; of strings, where each begins, and before that their codes
-	text *memory.Buffer // the bytes of strings
-	ends []int          // of each part, how many bytes its strings are; then where they begin
+	low  func(dst []int64, from int) // reads the lower words of wide decimals
+	data *memory.Buffer              // values; of strings, where each begins, and before that their codes
+	text *memory.Buffer              // the bytes of strings
+	ends []int                       // of each part, how many bytes its strings are; then where they begin
 }
 
 func newArrayWriter(c *Column, n int, read func(dst []int64, from int)) *arrayWriter {
@@ -136,6 +141,14 @@ func (w *arrayWriter) values(part int) {
 			to := arrow.GetData[float32](data)[from:]
 			for i, word := range words {
 				to[i] = float32(math.Float64frombits(uint64(word)))
+			}
+		case w.low != nil:
+			to := arrow.GetData[decimal128.Num](data)[from:]
+			low := make([]int64, len(words))
+			w.low(low, from)
+			for i, word := range words {
+				n := scalar.JoinWords(t.Scale, word, low[i]).Int128()
+				to[i] = decimal128.New(n.Hi, n.Lo)
 			}
 		case t.Kind == scalar.Decimal:
 			to := arrow.GetData[decimal128.Num](data)[from:]

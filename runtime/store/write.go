@@ -13,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // OutputFormat is how results are written.
@@ -43,7 +45,7 @@ func ParseOutputFormat(name string) (OutputFormat, error) {
 // Output is rows to be written or handed on.
 type Output struct {
 	Name    string
-	Names   []string // of the columns
+	Names   []string // of the columns, those of a wide decimal's two words being one
 	Columns []*Column
 	Rows    int
 	// Order comes before the order of the tuples, which breaks its ties.
@@ -57,7 +59,13 @@ type Output struct {
 
 // OutputOf returns all tuples of a relation in their order.
 func OutputOf(r *Relation) *Output {
-	return &Output{Name: r.Name, Names: r.Names(), Columns: r.Columns(), Rows: r.Rows(), Limit: -1}
+	var names []string
+	for i, name := range r.Names() {
+		if r.Column(i).Type.Word != scalar.Low {
+			names = append(names, name)
+		}
+	}
+	return &Output{Name: r.Name, Names: names, Columns: r.Columns(), Rows: r.Rows(), Limit: -1}
 }
 
 // limited returns how many rows are written.
@@ -86,12 +94,14 @@ type WriteOptions struct {
 // their digits and integers may exceed 2^53. Datetimes, and floats that are not
 // finite, are strings.
 //
-// Parquet keeps the types: sized integers; decimal(18, scale) as int64; datetimes
+// Parquet keeps the types: sized integers; decimal(18, scale) as int64, wide ones as
+// decimal(38, scale); datetimes
 // as dates when all of them are whole days, else as timestamps in microseconds
 // UTC; strings. It is compressed with Zstandard.
 //
 // A table is aligned text with a heading and the number of rows.
 func Write(w io.Writer, out *Output, format OutputFormat, o WriteOptions) error {
+	fields := out.fields()
 	var to rowWriter
 	switch format {
 	case OutputTSV, OutputCSV:
@@ -100,17 +110,17 @@ func Write(w io.Writer, out *Output, format OutputFormat, o WriteOptions) error 
 			f = CSV
 		}
 		f, delimiter := textFormatOf(f, o.Delimiter)
-		t := newTextWriter(w, out.Columns, delimiter, f == CSV)
+		t := newTextWriter(w, fields, delimiter, f == CSV)
 		if o.Header {
-			t.header(out.Names)
+			t.header()
 		}
 		to = t
 	case OutputJSON:
-		to = newJSONWriter(w, out.Columns, out.Names)
+		to = newJSONWriter(w, fields)
 	case OutputParquet:
-		to = newParquetWriter(w, out.Columns, out.Names)
+		to = newParquetWriter(w, fields)
 	default:
-		to = newPrettyWriter(w, out.Columns, out.Names)
+		to = newPrettyWriter(w, out.Columns, fields)
 	}
 	if err := out.Each(to.rows); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -24,13 +25,13 @@ const unitColumn = "true"
 // parquetWriter writes a Parquet file, with row groups filled column by column
 // from blocks of rows.
 type parquetWriter struct {
-	cols  []*Column
-	file  *file.Writer
-	group file.BufferedRowGroupWriter
-	rowsN int // in the group
-	days  []bool
-	wide  []bool // decimals of 19 digits
-	err   error
+	fields []outputField
+	file   *file.Writer
+	group  file.BufferedRowGroupWriter
+	rowsN  int // in the group
+	days   []bool
+	bytes  []int // of a decimal that takes more than 8; else 0
+	err    error
 
 	strings []parquet.ByteArray
 	fixed   []parquet.FixedLenByteArray
@@ -41,35 +42,43 @@ type parquetWriter struct {
 	bools   []bool
 }
 
-// wideBytes is the length of a decimal of 19 digits.
-const wideBytes = 9
+// The lengths of decimals of 19 and of 38 digits.
+const (
+	longBytes = 9
+	wideBytes = 16
+)
 
-func newParquetWriter(w io.Writer, cols []*Column, names []string) *parquetWriter {
-	p := &parquetWriter{cols: cols, days: make([]bool, len(cols)), wide: make([]bool, len(cols))}
+func newParquetWriter(w io.Writer, fields []outputField) *parquetWriter {
+	p := &parquetWriter{fields: fields, days: make([]bool, len(fields)), bytes: make([]int, len(fields))}
 	options := []parquet.WriterProperty{
 		parquet.WithCreatedBy("redfox"),
 		parquet.WithCompression(compress.Codecs.Zstd),
 		parquet.WithDictionaryDefault(false),
 		parquet.WithVersion(parquet.V2_LATEST),
 	}
-	var fields schema.FieldList
-	for c, col := range cols {
-		p.days[c] = col.Type.Kind == scalar.Datetime && wholeDays(col)
-		p.wide[c] = col.Type.Kind == scalar.Decimal && col.n > 0 && (col.Stats.Max >= 1e18 || col.Stats.Min <= -1e18)
-		node, err := p.node(c, names[c])
+	var nodes schema.FieldList
+	for i, f := range fields {
+		p.days[i] = f.Type.Kind == scalar.Datetime && wholeDays(f.Column)
+		switch {
+		case f.wide():
+			p.bytes[i] = wideBytes
+		case f.Type.Kind == scalar.Decimal && f.n > 0 && (f.Stats.Max >= 1e18 || f.Stats.Min <= -1e18):
+			p.bytes[i] = longBytes
+		}
+		node, err := p.node(i)
 		if err != nil {
 			p.err = err
 			return p
 		}
-		fields = append(fields, node)
-		if d := col.Stats.Distinct; d <= 1<<16 && d*4 <= int64(col.n) {
-			options = append(options, parquet.WithDictionaryFor(names[c], true))
+		nodes = append(nodes, node)
+		if d := f.Stats.Distinct; !f.wide() && d <= 1<<16 && d*4 <= int64(f.n) {
+			options = append(options, parquet.WithDictionaryFor(f.name, true))
 		}
 	}
-	if len(cols) == 0 {
-		fields = schema.FieldList{schema.NewBooleanNode(unitColumn, parquet.Repetitions.Required, -1)}
+	if len(fields) == 0 {
+		nodes = schema.FieldList{schema.NewBooleanNode(unitColumn, parquet.Repetitions.Required, -1)}
 	}
-	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
+	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, nodes, -1)
 	if err != nil {
 		p.err = err
 		return p
@@ -84,8 +93,8 @@ func wholeDays(c *Column) bool {
 	return c.Base%microsPerDay == 0 && (c.Width == 0 || c.Step%microsPerDay == 0)
 }
 
-func (p *parquetWriter) node(c int, name string) (schema.Node, error) {
-	t := p.cols[c].Type
+func (p *parquetWriter) node(c int) (schema.Node, error) {
+	name, t := p.fields[c].name, p.fields[c].Type
 	physical := parquet.Types.Int64
 	var logical schema.LogicalType = schema.NoLogicalType{}
 	length := -1
@@ -103,11 +112,14 @@ func (p *parquetWriter) node(c int, name string) (schema.Node, error) {
 			physical = parquet.Types.Float
 		}
 	case scalar.Decimal:
-		logical = schema.NewDecimalLogicalType(18, int32(t.Scale))
-		if p.wide[c] {
-			logical = schema.NewDecimalLogicalType(19, int32(t.Scale))
-			physical, length = parquet.Types.FixedLenByteArray, wideBytes
+		digits := scalar.MaxScale
+		if length = p.bytes[c]; length > 0 {
+			physical = parquet.Types.FixedLenByteArray
+			if digits = scalar.MaxScale + 1; length == wideBytes {
+				digits = scalar.MaxWideScale
+			}
 		}
+		logical = schema.NewDecimalLogicalType(int32(digits), int32(t.Scale))
 	case scalar.Datetime:
 		logical = schema.NewTimestampLogicalType(true, schema.TimeUnitMicros)
 		if p.days[c] {
@@ -136,13 +148,17 @@ func (p *parquetWriter) rows(block [][]int64, n int) (err error) {
 			p.rowsN = 0
 		}
 		to := min(n, from+rowGroupRows-p.rowsN)
-		if len(p.cols) == 0 {
+		if len(p.fields) == 0 {
 			if err := p.units(to - from); err != nil {
 				return err
 			}
 		}
-		for c := range p.cols {
-			if err := p.column(c, block[c][from:to]); err != nil {
+		for i, f := range p.fields {
+			var low []int64
+			if f.wide() {
+				low = block[f.at+1][from:to]
+			}
+			if err := p.column(i, block[f.at][from:to], low); err != nil {
 				return err
 			}
 		}
@@ -171,7 +187,8 @@ func (p *parquetWriter) units(n int) error {
 	return err
 }
 
-func (p *parquetWriter) column(c int, words []int64) error {
+// column writes the words of a field; of a wide one, low are those of the lower half.
+func (p *parquetWriter) column(c int, words, low []int64) error {
 	chunk, err := p.group.Column(c)
 	if err != nil {
 		return err
@@ -211,17 +228,23 @@ func (p *parquetWriter) column(c int, words []int64) error {
 		_, err = w.WriteBatch(p.doubles, nil, nil)
 	case *file.ByteArrayColumnChunkWriter:
 		p.strings = p.strings[:0]
-		dict := p.cols[c].Dict
+		dict := p.fields[c].Dict
 		for _, v := range words {
 			p.strings = append(p.strings, parquet.ByteArray(dict.String(uint32(v))))
 		}
 		_, err = w.WriteBatch(p.strings, nil, nil)
 	case *file.FixedLenByteArrayColumnChunkWriter:
 		p.fixed = p.fixed[:0]
-		for _, v := range words {
-			b := make(parquet.FixedLenByteArray, wideBytes)
+		for i, v := range words {
+			if low != nil {
+				n := scalar.JoinWords(0, v, low[i]).Int128()
+				b := binary.BigEndian.AppendUint64(make([]byte, 0, wideBytes), uint64(n.Hi))
+				p.fixed = append(p.fixed, binary.BigEndian.AppendUint64(b, n.Lo))
+				continue
+			}
+			b := make(parquet.FixedLenByteArray, longBytes)
 			for i := range b {
-				b[i] = byte(v >> min(63, 8*(wideBytes-1-i)))
+				b[i] = byte(v >> min(63, 8*(longBytes-1-i)))
 			}
 			p.fixed = append(p.fixed, b)
 		}

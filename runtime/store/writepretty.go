@@ -18,7 +18,7 @@ import (
 type prettyWriter struct {
 	w      io.Writer
 	cols   []*Column
-	names  []string
+	fields []outputField
 	widths []int
 	held   [][]string
 	set    bool // widths are final and the heading is written
@@ -27,10 +27,10 @@ type prettyWriter struct {
 
 const heldRows = 4096
 
-func newPrettyWriter(w io.Writer, cols []*Column, names []string) *prettyWriter {
-	p := &prettyWriter{w: w, cols: cols, names: names, widths: make([]int, len(cols))}
-	for c, n := range names {
-		p.widths[c] = displayWidth(n)
+func newPrettyWriter(w io.Writer, cols []*Column, fields []outputField) *prettyWriter {
+	p := &prettyWriter{w: w, cols: cols, fields: fields, widths: make([]int, len(fields))}
+	for i, f := range fields {
+		p.widths[i] = displayWidth(f.name)
 	}
 	return p
 }
@@ -50,9 +50,9 @@ func (p *prettyWriter) rows(block [][]int64, n int) error {
 		return nil
 	}
 	for row := range n {
-		cells := make([]string, len(p.cols))
-		for c, col := range p.cols {
-			cells[c] = prettyCell(col, block[c][row])
+		cells := make([]string, len(p.fields))
+		for i := range p.fields {
+			cells[i] = p.fields[i].pretty(block, row)
 		}
 		switch {
 		case p.set:
@@ -74,11 +74,13 @@ func (p *prettyWriter) rows(block [][]int64, n int) error {
 	return nil
 }
 
-func prettyCell(col *Column, word int64) string {
-	if col.Type.Kind != scalar.String {
-		return scalar.Format(col.ValueOf(word))
+// pretty returns a field of a row of a block as it is shown.
+func (f *outputField) pretty(block [][]int64, row int) string {
+	v := f.value(block, row)
+	if v.Type.Kind != scalar.String {
+		return scalar.Format(v)
 	}
-	s := col.Dict.String(uint32(word))
+	s := v.Str()
 	if strings.IndexFunc(s, unicode.IsControl) < 0 {
 		return s
 	}
@@ -88,20 +90,25 @@ func prettyCell(col *Column, word int64) string {
 
 // measureAll widens the columns for all rows of the relation.
 func (p *prettyWriter) measureAll() {
-	words := make([]int64, blockRows)
-	for c, col := range p.cols {
+	room := [2][]int64{make([]int64, blockRows), make([]int64, blockRows)}
+	block := make([][]int64, len(p.cols))
+	for i := range p.fields {
+		f := &p.fields[i]
 		known := map[int64]bool{}
-		for from := 0; from < col.Len(); from += blockRows {
-			part := words[:min(blockRows, col.Len()-from)]
-			col.Read(part, from)
-			for _, w := range part {
-				if col.Type.Kind == scalar.String {
+		for from := 0; from < f.Len(); from += blockRows {
+			for k := range f.columns() {
+				words := room[k][:min(blockRows, f.Len()-from)]
+				p.cols[f.at+k].Read(words, from)
+				block[f.at+k] = words
+			}
+			for row, w := range block[f.at] {
+				if f.Type.Kind == scalar.String {
 					if known[w] {
 						continue
 					}
 					known[w] = true
 				}
-				p.widths[c] = max(p.widths[c], displayWidth(prettyCell(col, w)))
+				p.widths[i] = max(p.widths[i], displayWidth(f.pretty(block, row)))
 			}
 		}
 	}
@@ -116,10 +123,14 @@ func (p *prettyWriter) release() error {
 		}
 	}
 	if len(p.cols) > 0 {
-		if err := p.row(p.names); err != nil {
+		names := make([]string, len(p.fields))
+		for i, f := range p.fields {
+			names[i] = f.name
+		}
+		if err := p.row(names); err != nil {
 			return err
 		}
-		rules := make([]string, len(p.cols))
+		rules := make([]string, len(p.fields))
 		for c, w := range p.widths {
 			rules[c] = strings.Repeat("-", w)
 		}
@@ -142,7 +153,7 @@ func (p *prettyWriter) row(cells []string) error {
 	buf := p.buf
 	for c, s := range cells {
 		pad := p.widths[c] - displayWidth(s)
-		right := p.cols[c].Type.IsNumeric()
+		right := p.fields[c].Type.IsNumeric()
 		if c > 0 {
 			buf = append(buf, "  "...)
 		}

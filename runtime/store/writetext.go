@@ -16,22 +16,22 @@ const flushBytes = 1 << 16
 // textWriter writes TSV or CSV.
 type textWriter struct {
 	w         io.Writer
-	cols      []*Column
+	fields    []outputField
 	delimiter byte
 	quotes    bool
 	buf       []byte
 	started   bool
 }
 
-func newTextWriter(w io.Writer, cols []*Column, delimiter byte, quotes bool) *textWriter {
-	return &textWriter{w: w, cols: cols, delimiter: delimiter, quotes: quotes, buf: make([]byte, 0, 2*flushBytes)}
+func newTextWriter(w io.Writer, fields []outputField, delimiter byte, quotes bool) *textWriter {
+	return &textWriter{w: w, fields: fields, delimiter: delimiter, quotes: quotes, buf: make([]byte, 0, 2*flushBytes)}
 }
 
-func (t *textWriter) header(names []string) {
-	for i, n := range names {
-		t.buf = t.text(t.buf, n)
+func (t *textWriter) header() {
+	for i, f := range t.fields {
+		t.buf = t.text(t.buf, f.name)
 		t.buf = append(t.buf, t.delimiter)
-		if i == len(names)-1 {
+		if i == len(t.fields)-1 {
 			t.buf[len(t.buf)-1] = '\n'
 		}
 	}
@@ -40,17 +40,20 @@ func (t *textWriter) header(names []string) {
 func (t *textWriter) rows(block [][]int64, n int) error {
 	buf := t.buf
 	for row := range n {
-		for c, col := range t.cols {
-			if c > 0 {
+		for i := range t.fields {
+			if i > 0 {
 				buf = append(buf, t.delimiter)
 			}
-			switch w := block[c][row]; col.Type.Kind {
-			case scalar.Int:
+			f := &t.fields[i]
+			switch w := block[f.at][row]; {
+			case f.Type.Kind == scalar.Int:
 				buf = strconv.AppendInt(buf, w, 10)
-			case scalar.String:
-				buf = t.text(buf, col.Dict.String(uint32(w)))
+			case f.Type.Kind == scalar.String:
+				buf = t.text(buf, f.Dict.String(uint32(w)))
+			case f.wide():
+				buf = scalar.AppendFormat(buf, f.value(block, row))
 			default:
-				buf = scalar.AppendBits(buf, col.Type, uint64(w))
+				buf = scalar.AppendBits(buf, f.Type, uint64(w))
 			}
 		}
 		buf = append(buf, '\n')
@@ -90,7 +93,7 @@ func (t *textWriter) text(dst []byte, s string) []byte {
 // quoted appends a CSV field. The empty string is quoted where an empty line
 // would be left.
 func (t *textWriter) quoted(dst []byte, s string) []byte {
-	plain := s != "" || len(t.cols) > 1
+	plain := s != "" || len(t.fields) > 1
 	for i := 0; i < len(s) && plain; i++ {
 		c := s[i]
 		plain = c != '"' && c != '\n' && c != '\r' && c != t.delimiter
@@ -135,21 +138,21 @@ func appendEscaped(dst []byte, s string) []byte {
 
 // jsonWriter writes an array of objects.
 type jsonWriter struct {
-	w     io.Writer
-	cols  []*Column
-	names [][]byte // quoted, with what stands before and behind
-	buf   []byte
-	first bool
+	w      io.Writer
+	fields []outputField
+	names  [][]byte // quoted, with what stands before and behind
+	buf    []byte
+	first  bool
 }
 
-func newJSONWriter(w io.Writer, cols []*Column, names []string) *jsonWriter {
-	j := &jsonWriter{w: w, cols: cols, buf: append(make([]byte, 0, 2*flushBytes), '['), first: true}
-	for i, n := range names {
+func newJSONWriter(w io.Writer, fields []outputField) *jsonWriter {
+	j := &jsonWriter{w: w, fields: fields, buf: append(make([]byte, 0, 2*flushBytes), '['), first: true}
+	for i, f := range fields {
 		before := []byte{','}
 		if i == 0 {
 			before = nil
 		}
-		j.names = append(j.names, append(appendJSONString(before, n), ':'))
+		j.names = append(j.names, append(appendJSONString(before, f.name), ':'))
 	}
 	return j
 }
@@ -162,25 +165,26 @@ func (j *jsonWriter) rows(block [][]int64, n int) error {
 		}
 		j.first = false
 		buf = append(buf, "\n{"...)
-		for c, col := range j.cols {
-			buf = append(buf, j.names[c]...)
-			w := block[c][row]
-			switch col.Type.Kind {
+		for i := range j.fields {
+			buf = append(buf, j.names[i]...)
+			f := &j.fields[i]
+			w := block[f.at][row]
+			switch f.Type.Kind {
 			case scalar.String:
-				buf = appendJSONString(buf, col.Dict.String(uint32(w)))
+				buf = appendJSONString(buf, f.Dict.String(uint32(w)))
 			case scalar.Float:
-				f := math.Float64frombits(uint64(w))
-				if math.IsNaN(f) || math.IsInf(f, 0) {
-					buf = appendJSONString(buf, scalar.Format(col.ValueOf(w)))
+				x := math.Float64frombits(uint64(w))
+				if math.IsNaN(x) || math.IsInf(x, 0) {
+					buf = appendJSONString(buf, scalar.Format(f.ValueOf(w)))
 				} else {
-					buf = scalar.AppendBits(buf, col.Type, uint64(w))
+					buf = scalar.AppendBits(buf, f.Type, uint64(w))
 				}
 			case scalar.Datetime:
 				buf = append(buf, '"')
-				buf = scalar.AppendBits(buf, col.Type, uint64(w))
+				buf = scalar.AppendBits(buf, f.Type, uint64(w))
 				buf = append(buf, '"')
 			default:
-				buf = scalar.AppendBits(buf, col.Type, uint64(w))
+				buf = scalar.AppendFormat(buf, f.value(block, row))
 			}
 		}
 		buf = append(buf, '}')

@@ -210,7 +210,7 @@ func (p *pipeline) row(r *hostRow) (kept, dropped bool) {
 		}
 		v, ok := r.operand(&s.args[0])
 		switch {
-		case s.need && !(ok && v.Fits()):
+		case s.need && !(ok && v.FitsWord()):
 			return false, ok
 		case !s.need && !(ok && v.Bool()):
 			return false, false

@@ -140,7 +140,7 @@ func (f *function) constant(v scalar.Value, d *domain.Domain) expr.Value {
 	switch {
 	case v.Type.Kind == scalar.Boolean:
 		e.Word = f.inFirst(func() value.Value { return f.Cur.NewICmp(enum.IPredNE, word, i64(0)) })
-	case !v.Fits():
+	case !v.FitsWord():
 		high := f.param(abi.LiteralHigh, "", at)
 		e.Wide = f.inFirst(func() value.Value { return f.join(word, high) })
 	default:

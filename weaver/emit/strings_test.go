@@ -201,7 +201,7 @@ func (c hostCall) call(h abi.Host, items int, frame *unsafe.Pointer) {
 				}
 				strs++
 			case t.Kind == scalar.Decimal && parts[at+1] != nil:
-				args[a] = scalar.OfInt128(t.Scale, scalar.Int128{Hi: words(at + 1)[i], Lo: uint64(word)})
+				args[a] = scalar.OfInt128(t, scalar.Int128{Hi: words(at + 1)[i], Lo: uint64(word)})
 			default:
 				args[a] = scalar.OfBits(t, uint64(word))
 			}

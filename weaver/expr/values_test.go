@@ -86,7 +86,7 @@ func edges(a argument) []scalar.Value {
 		}
 	case t.Kind == scalar.Decimal && a.wide:
 		for _, n := range edgeWides {
-			add(scalar.OfInt128(t.Scale, n))
+			add(scalar.OfInt128(t, n))
 		}
 	case t.Kind == scalar.Decimal:
 		for _, w := range edgeWords {
@@ -133,7 +133,7 @@ func (a argument) random(r *rand.Rand) scalar.Value {
 	case t.Kind == scalar.Datetime:
 		return scalar.OfDatetime(w)
 	case t.Kind == scalar.Decimal && a.wide:
-		return scalar.OfInt128(t.Scale, scalar.Int128{Hi: int64(r.Uint64()) >> r.IntN(64), Lo: r.Uint64()})
+		return scalar.OfInt128(t, scalar.Int128{Hi: int64(r.Uint64()) >> r.IntN(64), Lo: r.Uint64()})
 	case t.Kind == scalar.Decimal:
 		return scalar.OfDecimal(t.Scale, w)
 	}

@@ -1,0 +1,142 @@
+package build
+
+import (
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// wideAggregate is an aggregation on its way to one over words.
+type wideAggregate struct {
+	names *queryplan.Names
+	cols  []queryplan.Column // of the input, before it was split
+	out   queryplan.Aggregate
+	after queryplan.Map
+	// extremes are the groups with the least or greatest wide decimal of one column.
+	extremes []queryplan.Node
+	count    *queryplan.Column // of all rows of a group
+}
+
+// splitAggregate returns an aggregation of an input that is split already; cols are the
+// columns that the input had.
+//
+// A total of decimals of one word that is declared to be wide is the two words of the sum
+// in 128 bits that any total has. Totals of wide decimals are made of the totals of their
+// words, averages of totals and counts; the least and the greatest are the first tuples
+// in the order of the words.
+func splitAggregate(n *queryplan.Aggregate, in queryplan.Node, cols []queryplan.Column) queryplan.Node {
+	w := &wideAggregate{names: queryplan.ColumnNames(n), cols: cols}
+	w.out.Input, w.out.By = in, splitNames(n.By, cols)
+	final := &queryplan.Project{}
+	for _, name := range w.out.By {
+		final.Cols = append(final.Cols, queryplan.Rename{From: name, To: name})
+	}
+	for _, a := range n.Aggs {
+		w.add(a)
+		for _, c := range a.Out.Words() {
+			final.Cols = append(final.Cols, queryplan.Rename{From: c.Name, To: c.Name})
+		}
+	}
+	var node queryplan.Node
+	if len(w.out.Aggs) > 0 {
+		node = &w.out
+	}
+	if len(w.after.Exprs) > 0 {
+		w.after.Input = node
+		node = &w.after
+	}
+	for _, x := range w.extremes {
+		if node == nil {
+			node = x
+		} else {
+			node = &queryplan.Join{Left: node, Right: x, Unique: true}
+		}
+	}
+	if len(w.after.Exprs) == 0 && len(w.extremes) == 0 {
+		return node
+	}
+	final.Input = node
+	return final
+}
+
+// add adds one aggregation.
+func (w *wideAggregate) add(a queryplan.Agg) {
+	in, _ := queryplan.FindColumn(w.cols, a.In)
+	words := a.Out.Words()
+	switch {
+	case in.Type.IsWide() && (a.Fn == queryplan.Min || a.Fn == queryplan.Max):
+		w.extreme(a, in)
+	case in.Type.IsWide() && a.Fn != queryplan.Count:
+		total := w.total(in)
+		if a.Fn == queryplan.Avg {
+			total = &queryplan.Call{Func: scalar.Lookup("div"), Args: []queryplan.Expr{total, w.counted()}, Result: a.Out.Type}
+		}
+		w.after.Exprs = append(w.after.Exprs, splitNamed(a.Out.Name, total)...)
+	case !a.Out.Type.IsWide():
+		w.out.Aggs = append(w.out.Aggs, a)
+	case in.Type.Scale == a.Out.Type.Scale:
+		w.out.Aggs = append(w.out.Aggs,
+			queryplan.Agg{Out: words[0], Fn: queryplan.TotalHigh, In: a.In},
+			queryplan.Agg{Out: words[1], Fn: queryplan.TotalLow, In: a.In})
+	default:
+		w.after.Exprs = append(w.after.Exprs, splitNamed(a.Out.Name, convert(w.words(in), a.Out.Type))...)
+	}
+}
+
+// made adds an aggregation under a name of its own.
+func (w *wideAggregate) made(fn queryplan.AggFn, in string, t scalar.Type) queryplan.Expr {
+	out := queryplan.Column{Name: w.names.Fresh(in + "$" + fn.String()), Type: t}
+	w.out.Aggs = append(w.out.Aggs, queryplan.Agg{Out: out, Fn: fn, In: in})
+	return ref(out)
+}
+
+// words returns the total of a column of one word as a wide decimal of its scale, as a
+// name that splitExpr leaves alone.
+func (w *wideAggregate) words(in queryplan.Column) queryplan.Expr {
+	wide := scalar.WideDecimalOf(in.Type.Scale)
+	return join(
+		w.made(queryplan.TotalHigh, in.Name, wide.WordOf(scalar.High)),
+		w.made(queryplan.TotalLow, in.Name, wide.WordOf(scalar.Low)))
+}
+
+// counted returns the number of rows as a decimal.
+func (w *wideAggregate) counted() queryplan.Expr {
+	if w.count == nil {
+		c := queryplan.Column{Name: w.names.Fresh("$count"), Type: scalar.IntType}
+		w.out.Aggs = append(w.out.Aggs, queryplan.Agg{Out: c, Fn: queryplan.Count})
+		w.count = &c
+	}
+	return convert(ref(*w.count), scalar.DecimalOf(0))
+}
+
+// total returns the total of a wide column. An upper word h and a lower word l are the
+// number 2^64 h + l + 2^63, so that n of them have the total 2^64 sum(h) + sum(l) + 2^63 n.
+// That the sum of upper words does not fit a word is the error of the total.
+func (w *wideAggregate) total(in queryplan.Column) queryplan.Expr {
+	cols := in.Words()
+	word := func(w scalar.Word, n int64) queryplan.Expr {
+		return &queryplan.Const{Value: scalar.OfBits(in.Type.WordOf(w), uint64(n))}
+	}
+	sum := func(name string, a, b queryplan.Expr) queryplan.Expr {
+		return &queryplan.Call{Func: scalar.Lookup(name), Args: []queryplan.Expr{a, b}, Result: in.Type}
+	}
+	zero := scalar.Int128{}.LowWord()
+	high := join(w.made(queryplan.Total, cols[0].Name, cols[0].Type), word(scalar.Low, zero))
+	low := w.words(cols[1])
+	bias := join(word(scalar.High, 0), word(scalar.Low, 0)) // 2^63
+	return sum("add", sum("add", high, low), sum("mul", w.counted(), bias))
+}
+
+// extreme adds the least or greatest value of a wide column.
+func (w *wideAggregate) extreme(a queryplan.Agg, in queryplan.Column) {
+	p := &queryplan.Project{Input: w.out.Input}
+	for _, name := range w.out.By {
+		p.Cols = append(p.Cols, queryplan.Rename{From: name, To: name})
+	}
+	top := &queryplan.TopK{Input: p, Group: w.out.By, Limit: 1}
+	to := a.Out.Words()
+	for i, c := range in.Words() {
+		p.Cols = append(p.Cols, queryplan.Rename{From: c.Name, To: to[i].Name})
+		top.By = append(top.By, queryplan.OrderKey{Col: to[i].Name, Desc: a.Fn == queryplan.Max})
+	}
+	w.extremes = append(w.extremes, top)
+}
