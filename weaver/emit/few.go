@@ -30,7 +30,7 @@ func (w *kernel) summands(s *harmony.Group, slots *array, size value.Value) map[
 		sum := &summand{accumulator: &accumulator{kernel: w, groups: s.To, index: i, acc: a, slots: slots, live: w.liveFlags(), size: size}}
 		switch {
 		case a.Fn == queryplan.Count:
-		case a.Fn != queryplan.Total && a.Fn != queryplan.Avg || a.In.Kind == scalar.Float || !w.sumFits(s.Vals[i], w.target.Items):
+		case !a.Fn.IsTotal() || a.In.Kind == scalar.Float || !w.sumFits(s.Vals[i], w.target.Items):
 			continue
 		default:
 			sum.words = w.regs[s.Vals[i].Reg].words

@@ -112,6 +112,12 @@ func (a *accumulator) result(slot, live value.Value) value.Value {
 		return a.floatResult(cell, word)
 	}
 	low, high := word(0), word(1)
+	switch a.acc.Fn {
+	case queryplan.TotalHigh:
+		return high
+	case queryplan.TotalLow:
+		return a.Cur.NewXor(low, i64(math.MinInt64))
+	}
 	if a.acc.Fn == queryplan.Avg {
 		low, high = a.mean(low, high, word(2))
 	}

@@ -264,7 +264,7 @@ func (o *own) place() {
 	take(8 * (1<<o.slotBits + 1))
 	for i, a := range o.accs {
 		c := &o.cells[i]
-		if c.like = i; isSum(a.acc.Fn) {
+		if c.like = i; a.acc.Fn.IsTotal() {
 			c.like = sameSum(o.sink, i)
 		}
 		switch {

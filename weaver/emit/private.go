@@ -83,7 +83,7 @@ func (w *kernel) layPrivate(s *harmony.Group, threads int) *privateCells {
 			continue
 		case a.In.Kind == scalar.Float:
 			return nil
-		case isSum(a.Fn):
+		case a.Fn.IsTotal():
 			if !w.sumFits(o, rows) {
 				return nil
 			}
@@ -113,7 +113,7 @@ func (w *kernel) layPrivate(s *harmony.Group, threads int) *privateCells {
 	p.cells += (len(narrow) + 1) / 2
 	p.witness = *positive
 	for i := range p.accs {
-		if isSum(s.To.Accs[i].Fn) {
+		if s.To.Accs[i].Fn.IsTotal() {
 			p.accs[i] = p.accs[sameSum(s, i)]
 		}
 	}
@@ -206,7 +206,7 @@ func (w *kernel) addPrivately(p *privateCells, s *harmony.Group, accs []*accumul
 		f := p.accs[i]
 		switch {
 		case a.acc.Fn == queryplan.Count:
-		case !isSum(a.acc.Fn):
+		case !a.acc.Fn.IsTotal():
 			flipped := w.call("rf_private_extreme_word", word(i), a.least())
 			cells[f.cell] = w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredUGT, flipped, cells[f.cell]), flipped, cells[f.cell])
 		case sameSum(s, i) == i:
@@ -237,7 +237,7 @@ func (w *kernel) flushPrivate(p *privateCells, s *harmony.Group, accs []*accumul
 	for i, a := range accs {
 		switch f := p.accs[i]; {
 		case a.acc.Fn == queryplan.Count:
-		case isSum(a.acc.Fn):
+		case a.acc.Fn.IsTotal():
 			sums(a, 0, f, 0)
 		default:
 			w.call("rf_private_pass_extremes", a.cells(0), part(f), groups, stride, a.least(), i32(threads))
@@ -252,12 +252,9 @@ func (w *kernel) flushPrivate(p *privateCells, s *harmony.Group, accs []*accumul
 // may be itself.
 func sameSum(s *harmony.Group, i int) int {
 	for k, a := range s.To.Accs[:i] {
-		if isSum(a.Fn) && s.Vals[i].Reg != nil && s.Vals[k].Reg == s.Vals[i].Reg {
+		if a.Fn.IsTotal() && s.Vals[i].Reg != nil && s.Vals[k].Reg == s.Vals[i].Reg {
 			return k
 		}
 	}
 	return i
 }
-
-// isSum reports whether an accumulator adds up its operand.
-func isSum(fn queryplan.AggFn) bool { return fn == queryplan.Total || fn == queryplan.Avg }

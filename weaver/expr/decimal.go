@@ -41,10 +41,10 @@ func (b *Block) rounded(d division) value.Value {
 	return b.Cur.NewAdd(q, b.choose(up, away, zero))
 }
 
-// scaledDown divides by 10^n, n from 1 to 18, rounding half away from zero.
+// scaledDown divides by 10^n, n from 1 to 38, rounding half away from zero.
 func (b *Block) scaledDown(v Value, n int) Value {
-	if v.Wide != nil {
-		q, _ := b.wideQuotient(v.Wide, power(I128, n))
+	if v.Wide != nil || n > scalar.MaxScale {
+		q, _ := b.wideQuotient(b.wide(v), power(I128, n))
 		// 10^n is above 2^(3n).
 		return Value{Wide: q, wideBits: max(v.size()-3*n+1, 1)}
 	}

@@ -41,6 +41,9 @@ var functions = map[string]function{
 	"shr":    {emit: emitShr},
 
 	"convert": {takes: converts, emit: emitConvert},
+	"wide":    {emit: emitWide},
+	"high":    {emit: emitHigh},
+	"low":     {emit: emitLow},
 
 	"float:floor":    rounding("llvm.floor.f64"),
 	"float:ceil":     rounding("llvm.ceil.f64"),
