@@ -106,9 +106,10 @@ func (p *parser) index() *Index {
 	return x
 }
 
-// groups reads `g(x: int; n: int = count())`.
+// groups reads `g(x: int; n: int = count())`, with `of n` behind what shares n's cells.
 func (p *parser) groups() *Groups {
 	g := &Groups{Name: p.Name("the name of a group-by table")}
+	owners := map[int]irtext.Token{}
 	p.Expect("(")
 	for !p.Accept(";") {
 		if len(g.Keys) > 0 {
@@ -128,7 +129,21 @@ func (p *parser) groups() *Groups {
 			a.In = p.Type()
 		}
 		p.Expect(")")
+		if p.AcceptWord("of") {
+			owners[len(g.Accs)] = p.Peek()
+			p.Name("an accumulator")
+		}
 		g.Accs = append(g.Accs, a)
+	}
+	for i := range g.Accs {
+		t, ok := owners[i]
+		if !ok {
+			continue
+		}
+		g.Accs[i].Shares = 1 + slices.IndexFunc(g.Accs, func(a Acc) bool { return a.Out.Name == t.Text })
+		if g.Accs[i].Shares == 0 {
+			p.Fail(t.Start, t.End, "there is no accumulator %s", irtext.QuoteName(t.Text))
+		}
 	}
 	return g
 }

@@ -186,6 +186,9 @@ func groupsText(g *Groups) string {
 			in = a.In.String()
 		}
 		b.WriteString(" " + queryplan.ColumnText(a.Out) + " = " + a.Fn.String() + "(" + in + ")")
+		if a.Shares > 0 {
+			b.WriteString(" of " + irtext.QuoteColumn(g.Accs[g.Owner(i)].Out.Name))
+		}
 	}
 	b.WriteByte(')')
 	return b.String()

@@ -114,6 +114,38 @@ type Acc struct {
 	Out Column
 	Fn  queryplan.AggFn
 	In  scalar.Type // of the operand; none for Count
+	// Shares is 1 + the place of the accumulator whose cells this one reads, as it adds up
+	// the same operand; 0 if it has cells of its own.
+	Shares int
+}
+
+// Owner returns the place of the accumulator that has the cells of accumulator i: i itself
+// if that does.
+func (g *Groups) Owner(i int) int {
+	if s := g.Accs[i].Shares; s > 0 {
+		return s - 1
+	}
+	return i
+}
+
+// ShareCells lets the accumulators that make their results of the sum of one operand share
+// cells: those of the first mean, if there is one, which has the number of rows beside the
+// sum. same says whether two accumulators have one operand in every sink.
+func (g *Groups) ShareCells(same func(i, k int) bool) {
+	for i, a := range g.Accs {
+		if !a.Fn.IsTotal() {
+			continue
+		}
+		owner := -1
+		for k, b := range g.Accs {
+			if b.Fn.IsTotal() && same(i, k) && (owner < 0 || b.Fn == queryplan.Avg && g.Accs[owner].Fn != queryplan.Avg) {
+				owner = k
+			}
+		}
+		if owner != i {
+			g.Accs[i].Shares = 1 + owner
+		}
+	}
 }
 
 // Columns returns the columns that a kernel over the groups loads: the keys and

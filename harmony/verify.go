@@ -128,7 +128,16 @@ func verifyGroups(g *Groups) error {
 	if err := queryplan.DistinctColumns(g.Columns()); err != nil {
 		return err
 	}
-	for _, a := range g.Accs {
+	for i, a := range g.Accs {
+		if owner := g.Owner(i); owner != i {
+			if owner >= len(g.Accs) {
+				return fmt.Errorf("%s shares the cells of no accumulator", a.Out.Name)
+			}
+			o := g.Accs[owner]
+			if !a.Fn.IsTotal() || !o.Fn.IsTotal() || o.Shares > 0 || a.In != o.In || a.Fn == queryplan.Avg && o.Fn != queryplan.Avg {
+				return fmt.Errorf("%s can not share the cells of %s", a.Out.Name, o.Out.Name)
+			}
+		}
 		if (a.Fn == queryplan.Count) != (a.In.Kind == scalar.Invalid) {
 			return fmt.Errorf("accumulators, except counts, have an operand")
 		}

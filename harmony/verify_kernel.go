@@ -294,6 +294,9 @@ func (kv *kernelVerifier) sink(s Sink) error {
 			if err := kv.fits(s.Vals[i], a.In); err != nil {
 				return fmt.Errorf("%s: %w", a.Out.Name, err)
 			}
+			if owner := s.To.Owner(i); s.Vals[i] != s.Vals[owner] {
+				return fmt.Errorf("%s and %s share cells, but have different operands", a.Out.Name, s.To.Accs[owner].Out.Name)
+			}
 		}
 		return nil
 	}

@@ -216,6 +216,7 @@ func (l *lowerer) aggregate(n *queryplan.Aggregate, t target) error {
 		}
 		g.Accs = append(g.Accs, acc)
 	}
+	g.ShareCells(func(i, k int) bool { return n.Aggs[i].In == n.Aggs[k].In })
 	l.out.Groups = append(l.out.Groups, g)
 	l.emit(&harmony.Clear{Var: g})
 	k := l.over(in, queryplan.NodeHead(n))

@@ -81,7 +81,7 @@ type Policy struct {
 func slotBytes(g *harmony.Groups) int {
 	slot := 8
 	for _, a := range g.Accs {
-		slot += 8 * abi.CellOf(a.Fn, a.In).Words
+		slot += 8 * abi.CellOf(a).Words
 	}
 	return slot
 }
@@ -104,7 +104,7 @@ func (p Policy) dense(g *harmony.Groups, size uint64, rows int) bool {
 }
 
 // sumsFloats reports whether an accumulator has a sum of floats.
-func sumsFloats(a harmony.Acc) bool { return abi.CellOf(a.Fn, a.In).Words >= abi.FloatSumWords }
+func sumsFloats(a harmony.Acc) bool { return abi.CellOf(a).Words >= abi.FloatSumWords }
 
 // ordered reports whether groups whose keys come in order are to be a list. One that threads
 // share is added to in parts of a tile, which sums of floats are too large for.

@@ -56,9 +56,9 @@ var ErrNoOverflow = &InternalError{Engine: "woven", Command: "aggregation", Caus
 // fits reports whether an accumulator's result fits its type, as the go engine
 // and the primitives compute it.
 func (g *Groups) fits(a, slot int) bool {
-	acc := &g.Decl.Accs[a]
-	size := len(g.Cells[a]) / len(g.Occupied)
-	cell := g.Cells[a][size*slot:][:size]
+	acc, cells := &g.Decl.Accs[a], g.Cells[g.Decl.Owner(a)]
+	size := len(cells) / len(g.Occupied)
+	cell := cells[size*slot:][:size]
 	if acc.In.Kind == scalar.Float || acc.Fn != queryplan.Total && acc.Fn != queryplan.Avg {
 		return true
 	}

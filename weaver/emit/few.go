@@ -29,6 +29,8 @@ func (w *kernel) summands(s *harmony.Group, slots *array, size value.Value) map[
 	for i, a := range s.To.Accs {
 		sum := &summand{accumulator: &accumulator{kernel: w, groups: s.To, index: i, acc: a, slots: slots, live: w.liveFlags(), size: size}}
 		switch {
+		case a.Shares > 0:
+			continue
 		case a.Fn == queryplan.Count:
 		case !a.Fn.IsTotal() || a.In.Kind == scalar.Float || !w.sumFits(s.Vals[i], w.target.Items):
 			continue

@@ -128,8 +128,20 @@ type accumulator struct {
 	size   value.Value // how many slots there are, 0 if many
 }
 
+// owner returns the accumulator whose cells this one reads.
+func (a *accumulator) owner() *accumulator {
+	o := *a
+	o.index = a.groups.Owner(a.index)
+	o.acc = a.groups.Accs[o.index]
+	return &o
+}
+
+// shares reports whether the accumulator has no cells of its own, so that another one adds
+// what comes.
+func (a *accumulator) shares() bool { return a.acc.Shares > 0 }
+
 // stride returns the words of a slot.
-func (a *accumulator) stride() int { return abi.CellOf(a.acc.Fn, a.acc.In).Words }
+func (a *accumulator) stride() int { return abi.CellOf(a.acc).Words }
 
 // cells returns the address of a word of slot 0.
 func (a *accumulator) cells(word int) value.Value {
@@ -149,6 +161,9 @@ func (a *accumulator) count(word int) {
 
 // add adds the live rows: their words, of extremes ordered, of counts none.
 func (a *accumulator) add(words *array) {
+	if a.shares() {
+		return
+	}
 	name := "rf_tile_cells_min"
 	switch a.acc.Fn {
 	case queryplan.Count:
@@ -221,7 +236,7 @@ func (a *accumulator) extremeOfStrings(words *array, d *domain.Domain) error {
 			cell := a.at(types.I64, a.cells(0), a.get(a.slots, i))
 			word := a.get(words, i)
 			before := a.load(types.I64, cell)
-			none := a.Cur.NewICmp(enum.IPredEQ, before, i64(abi.CellOf(a.acc.Fn, a.acc.In).Initial))
+			none := a.Cur.NewICmp(enum.IPredEQ, before, i64(abi.CellOf(a.acc).Initial))
 			a.choose(none, func() { a.store(word, cell) }, func() {
 				a.store(i8(1), one)
 				a.store(before, have)

@@ -100,8 +100,9 @@ func (w *kernel) groupKeys(g *harmony.Groups, col int, out *array) {
 // result returns an accumulator's result in a slot. One that does not fit its type
 // is noted as a fault, if the group is live.
 func (a *accumulator) result(slot, live value.Value) value.Value {
-	stride := a.stride()
-	cell := a.at(types.I64, a.cells(0), a.Cur.NewMul(slot, i64(int64(stride))))
+	owner := a.owner()
+	stride := owner.stride()
+	cell := a.at(types.I64, owner.cells(0), a.Cur.NewMul(slot, i64(int64(stride))))
 	word := func(i int) value.Value { return a.load(types.I64, a.at(types.I64, cell, i64(int64(i)))) }
 	switch {
 	case a.acc.Fn == queryplan.Count:
@@ -130,7 +131,7 @@ func (a *accumulator) floatResult(cell value.Value, word func(int) value.Value) 
 	sum := a.call("rf_fsum_round", cell)
 	f := value.Value(a.Cur.NewBitCast(sum, types.Double))
 	if a.acc.Fn == queryplan.Avg {
-		f = a.Cur.NewFDiv(f, a.Cur.NewSIToFP(word(a.stride()-1), types.Double))
+		f = a.Cur.NewFDiv(f, a.Cur.NewSIToFP(word(a.owner().stride()-1), types.Double))
 	}
 	if a.acc.Out.Type.Bits == 32 {
 		f = a.Cur.NewFPExt(a.Cur.NewFPTrunc(f, types.Float), types.Double)

@@ -268,7 +268,7 @@ func (o *own) place() {
 			c.like = sameSum(o.sink, i)
 		}
 		switch {
-		case a.acc.Fn == queryplan.Count:
+		case a.acc.Fn == queryplan.Count, a.shares():
 		case c.like < i:
 			c.part = o.cells[c.like].part
 		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
@@ -310,7 +310,7 @@ func (o *own) add(places *array, words []*array) {
 	for i, a := range o.accs {
 		c := o.cells[i]
 		switch {
-		case a.acc.Fn == queryplan.Count, c.like < i:
+		case a.acc.Fn == queryplan.Count, a.shares(), c.like < i:
 		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
 			o.call("rf_own_extreme", o.part(c.at), places.ptr, words[i].ptr, a.least(), o.items)
 		case a.acc.In.Kind == scalar.Float:
@@ -345,7 +345,7 @@ func (o *own) flush(g *harmony.Groups, k *keys) {
 	for i, a := range o.accs {
 		c := o.cells[i]
 		switch {
-		case a.acc.Fn == queryplan.Count:
+		case a.acc.Fn == queryplan.Count, a.shares():
 		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
 			o.call("rf_own_pass_extremes", a.cells(0), o.part(c.at), a.least(), o.words, slots, o.copies, threads)
 		case a.acc.In.Kind == scalar.Float:
@@ -368,9 +368,9 @@ func (w *kernel) groupAll(s *harmony.Group, accs []*accumulator, words []*array)
 	kept := make([]value.Value, len(accs))    // sums of floats
 	for i, a := range accs {
 		switch {
-		case a.acc.Fn == queryplan.Count:
+		case a.acc.Fn == queryplan.Count, a.shares():
 		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
-			parts[i] = []value.Value{w.variable(types.I64, i64(abi.CellOf(a.acc.Fn, a.acc.In).Initial))}
+			parts[i] = []value.Value{w.variable(types.I64, i64(abi.CellOf(a.acc).Initial))}
 		case a.acc.In.Kind == scalar.Float:
 			const size = 8 * abi.FloatSumWords
 			w.inPrologue(func() {
@@ -443,7 +443,7 @@ func (w *kernel) flushAll(s *harmony.Group, accs []*accumulator, rows value.Valu
 		p := parts[i]
 		var total, high value.Value
 		switch {
-		case a.acc.Fn == queryplan.Count, kept[i] != nil:
+		case a.acc.Fn == queryplan.Count, a.shares(), kept[i] != nil:
 		case a.acc.Fn == queryplan.Min:
 			total = reduce("rf_block_min_i64", p[0])
 		case a.acc.Fn == queryplan.Max:
@@ -484,7 +484,9 @@ func (w *kernel) flushAll(s *harmony.Group, accs []*accumulator, rows value.Valu
 }
 
 // counts reports whether the accumulator has a number of rows, as its last word.
-func (a *accumulator) counts() bool { return a.acc.Fn == queryplan.Count || a.acc.Fn == queryplan.Avg }
+func (a *accumulator) counts() bool {
+	return a.acc.Fn == queryplan.Count || a.acc.Fn == queryplan.Avg && !a.shares()
+}
 
 // least says as a number whether the accumulator is a least value.
 func (a *accumulator) least() value.Value {

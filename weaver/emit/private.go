@@ -76,6 +76,9 @@ func (w *kernel) layPrivate(s *harmony.Group, threads int) *privateCells {
 	var positive *field
 	rows := rowsAtMost / threads
 	for i, a := range s.To.Accs {
+		if a.Shares > 0 {
+			continue
+		}
 		o := s.Vals[i]
 		p.counted = p.counted || a.Fn == queryplan.Count || a.Fn == queryplan.Avg
 		switch {
@@ -205,7 +208,7 @@ func (w *kernel) addPrivately(p *privateCells, s *harmony.Group, accs []*accumul
 	for i, a := range accs {
 		f := p.accs[i]
 		switch {
-		case a.acc.Fn == queryplan.Count:
+		case a.acc.Fn == queryplan.Count, a.shares():
 		case !a.acc.Fn.IsTotal():
 			flipped := w.call("rf_private_extreme_word", word(i), a.least())
 			cells[f.cell] = w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredUGT, flipped, cells[f.cell]), flipped, cells[f.cell])
@@ -236,7 +239,7 @@ func (w *kernel) flushPrivate(p *privateCells, s *harmony.Group, accs []*accumul
 	}
 	for i, a := range accs {
 		switch f := p.accs[i]; {
-		case a.acc.Fn == queryplan.Count:
+		case a.acc.Fn == queryplan.Count, a.shares():
 		case a.acc.Fn.IsTotal():
 			sums(a, 0, f, 0)
 		default:
@@ -252,7 +255,7 @@ func (w *kernel) flushPrivate(p *privateCells, s *harmony.Group, accs []*accumul
 // may be itself.
 func sameSum(s *harmony.Group, i int) int {
 	for k, a := range s.To.Accs[:i] {
-		if a.Fn.IsTotal() && s.Vals[i].Reg != nil && s.Vals[k].Reg == s.Vals[i].Reg {
+		if a.Fn.IsTotal() && a.Shares == 0 && s.Vals[i].Reg != nil && s.Vals[k].Reg == s.Vals[i].Reg {
 			return k
 		}
 	}

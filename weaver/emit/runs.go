@@ -57,6 +57,9 @@ func (w *kernel) groupRuns(s *harmony.Group) error {
 	var count *array
 	for i, a := range g.Accs {
 		acc := &accumulator{kernel: w, groups: g, index: i, acc: a}
+		if acc.shares() {
+			continue
+		}
 		p := runWords{accumulator: acc}
 		if a.Fn != queryplan.Count {
 			d := w.module.opts.Domains.Sink(s, len(s.Key)+i)

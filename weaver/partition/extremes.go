@@ -89,11 +89,18 @@ func (x *extremes) declare() {
 	g := x.groups
 	rest := &harmony.Groups{Name: g.Name, Keys: g.Keys, Span: g.Span}
 	cols := slices.Clone(g.Keys)
+	moved := make([]int, len(g.Accs)) // where accumulators of sums are then
 	for i, a := range g.Accs {
 		if slices.Contains(x.accs, i) {
 			cols = append(cols, a.Out)
 		} else {
+			moved[i] = len(rest.Accs)
 			rest.Accs = append(rest.Accs, a)
+		}
+	}
+	for i, a := range rest.Accs {
+		if a.Shares > 0 {
+			rest.Accs[i].Shares = 1 + moved[a.Shares-1]
 		}
 	}
 	at := slices.Index(x.q.Groups, g)
