@@ -3,7 +3,6 @@ package abi
 import (
 	"math"
 
-	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -18,8 +17,7 @@ type Cell struct {
 	Initial int64 // what every word is cleared to
 }
 
-// CellOf returns the layout of an accumulator, which is empty if it shares the cells of
-// another one:
+// CellOf returns the layout of an accumulator that has cells of its own:
 //
 //	count                a number
 //	total of numbers     the low and the high word of a sum of 128 bits, also
@@ -27,15 +25,12 @@ type Cell struct {
 //	total of floats      FloatSumWords words
 //	min, max             the word that scalar.Ordered makes of the value
 //	avg                  as total, and then a count
-func CellOf(a harmony.Acc) Cell {
-	if a.Shares > 0 {
-		return Cell{}
-	}
+func CellOf(fn queryplan.AggFn, in scalar.Type) Cell {
 	sum := 2
-	if a.In.Kind == scalar.Float {
+	if in.Kind == scalar.Float {
 		sum = FloatSumWords
 	}
-	switch a.Fn {
+	switch fn {
 	case queryplan.Total, queryplan.TotalHigh, queryplan.TotalLow:
 		return Cell{Words: sum}
 	case queryplan.Avg:

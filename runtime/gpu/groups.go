@@ -38,7 +38,7 @@ type groups struct {
 func newGroups(r *run, decl *harmony.Groups, lay *layout.Key, what string) *groups {
 	g := &groups{decl: decl, lay: lay, what: what, run: r, gauge: r.control.newGauge(), limit: unlimited, hint: r.hints.of(decl)}
 	for _, a := range decl.Accs {
-		g.cells = append(g.cells, abi.CellOf(a))
+		g.cells = append(g.cells, layout.Cell(a))
 	}
 	g.data = make([]buffer, len(g.cells))
 	if lay.Form == abi.Wide {

@@ -76,12 +76,21 @@ type Policy struct {
 	Parts bool
 }
 
+// Cell returns the layout of an accumulator, which is empty if it shares the cells of
+// another one.
+func Cell(a harmony.Acc) abi.Cell {
+	if a.Shares > 0 {
+		return abi.Cell{}
+	}
+	return abi.CellOf(a.Fn, a.In)
+}
+
 // slotBytes is what a group takes in a table that has cells for all: the mark and the
 // accumulators.
 func slotBytes(g *harmony.Groups) int {
 	slot := 8
 	for _, a := range g.Accs {
-		slot += 8 * abi.CellOf(a).Words
+		slot += 8 * Cell(a).Words
 	}
 	return slot
 }
@@ -104,7 +113,7 @@ func (p Policy) dense(g *harmony.Groups, size uint64, rows int) bool {
 }
 
 // sumsFloats reports whether an accumulator has a sum of floats.
-func sumsFloats(a harmony.Acc) bool { return abi.CellOf(a).Words >= abi.FloatSumWords }
+func sumsFloats(a harmony.Acc) bool { return Cell(a).Words >= abi.FloatSumWords }
 
 // ordered reports whether groups whose keys come in order are to be a list. One that threads
 // share is added to in parts of a tile, which sums of floats are too large for.

@@ -30,7 +30,7 @@ type groups struct {
 func newGroups(m *account.Memory, decl *harmony.Groups, lay *layout.Key, what string, workers int) *groups {
 	g := &groups{decl: decl, lay: lay, what: what, mem: m, strings: make([]*store.Dict, len(decl.Accs))}
 	for _, a := range decl.Accs {
-		g.cells = append(g.cells, abi.CellOf(a))
+		g.cells = append(g.cells, layout.Cell(a))
 	}
 	for range workers {
 		t := &groupTable{groups: g, cells: make([]account.Region, len(g.cells))}

@@ -348,7 +348,7 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 			n++
 		}
 		for i, a := range g.Accs {
-			cell := abi.CellOf(a)
+			cell := abi.CellOf(a.Fn, a.In)
 			set(abi.GroupCells, g.Name, i, int64(cleared(8*n*int64(cell.Words), 0)))
 		}
 		set(abi.GroupOccupied, g.Name, 0, int64(cleared(8*n, 0)))

@@ -415,7 +415,7 @@ func (d *driver) clearGroups(g *groupsData) {
 	g.gauge[1] = math.MaxInt64
 	g.cells = nil
 	for _, a := range g.decl.Accs {
-		cell := abi.CellOf(a)
+		cell := abi.CellOf(a.Fn, a.In)
 		words := alloc[int64](m, cell.Words*g.slots)
 		for i := range words {
 			words[i] = cell.Initial

@@ -141,7 +141,7 @@ func (a *accumulator) owner() *accumulator {
 func (a *accumulator) shares() bool { return a.acc.Shares > 0 }
 
 // stride returns the words of a slot.
-func (a *accumulator) stride() int { return abi.CellOf(a.acc).Words }
+func (a *accumulator) stride() int { return abi.CellOf(a.acc.Fn, a.acc.In).Words }
 
 // cells returns the address of a word of slot 0.
 func (a *accumulator) cells(word int) value.Value {
@@ -236,7 +236,7 @@ func (a *accumulator) extremeOfStrings(words *array, d *domain.Domain) error {
 			cell := a.at(types.I64, a.cells(0), a.get(a.slots, i))
 			word := a.get(words, i)
 			before := a.load(types.I64, cell)
-			none := a.Cur.NewICmp(enum.IPredEQ, before, i64(abi.CellOf(a.acc).Initial))
+			none := a.Cur.NewICmp(enum.IPredEQ, before, i64(abi.CellOf(a.acc.Fn, a.acc.In).Initial))
 			a.choose(none, func() { a.store(word, cell) }, func() {
 				a.store(i8(1), one)
 				a.store(before, have)

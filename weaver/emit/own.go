@@ -370,7 +370,7 @@ func (w *kernel) groupAll(s *harmony.Group, accs []*accumulator, words []*array)
 		switch {
 		case a.acc.Fn == queryplan.Count, a.shares():
 		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
-			parts[i] = []value.Value{w.variable(types.I64, i64(abi.CellOf(a.acc).Initial))}
+			parts[i] = []value.Value{w.variable(types.I64, i64(abi.CellOf(a.acc.Fn, a.acc.In).Initial))}
 		case a.acc.In.Kind == scalar.Float:
 			const size = 8 * abi.FloatSumWords
 			w.inPrologue(func() {
