@@ -256,7 +256,7 @@ func randomValue(rng *rand.Rand, t scalar.Type) scalar.Value {
 	case scalar.Float:
 		return scalar.OfFloat(t, float64(n)/4)
 	case scalar.Decimal:
-		return scalar.OfDecimal(t.Scale, n*3)
+		return scalar.OfBits(t, uint64(n*3))
 	case scalar.Datetime:
 		// Around the dates of the queries of TPC-H.
 		return scalar.OfDatetime((9130 + n*150) * 86400e6)

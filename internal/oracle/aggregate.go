@@ -32,7 +32,7 @@ func (m *machine) aggregate(rule *core.Rule) (out []Tuple, err error) {
 	slices.SortFunc(keys, Compare)
 	for _, key := range keys {
 		members := groups[key.String()]
-		head := members[0]
+		head, fits := members[0], true
 		for _, spec := range rule.Agg {
 			var inputs []scalar.Value
 			for _, member := range members {
@@ -45,14 +45,18 @@ func (m *machine) aggregate(rule *core.Rule) (out []Tuple, err error) {
 				return nil, &OverflowError{rule, key}
 			}
 			head[spec.Out] = v
+			fits = fits && v.Fits()
 		}
-		out = append(out, head.tuple(rule.Head.Args))
+		if fits {
+			out = append(out, head.tuple(rule.Head.Args))
+		}
 	}
 	return out, nil
 }
 
 // fold is one aggregation function over a group that is not empty; it fails
-// where the result does not fit its type.
+// where the result does not fit its type, but for totals of wide decimals: of those only
+// what leaves 128 bits is a failure.
 func fold(fn core.AggFn, t scalar.Type, inputs []scalar.Value, count int) (scalar.Value, bool) {
 	switch fn {
 	case core.Count:
@@ -77,12 +81,23 @@ func fold(fn core.AggFn, t scalar.Type, inputs []scalar.Value, count int) (scala
 	}
 	if fn == core.Avg {
 		up := int64(t.Scale) - int64(inputs[0].Type.Scale)
-		sum.Mul(sum, new(big.Int).Exp(big.NewInt(10), big.NewInt(up), nil))
+		sum.Mul(sum, scale(up))
 		sum = roundedQuotient(sum, int64(count))
+	}
+	if t.IsWide() {
+		if fn == core.Total {
+			sum.Mul(sum, scale(int64(t.Scale)-int64(inputs[0].Type.Scale)))
+		}
+		low := new(big.Int).And(sum, new(big.Int).SetUint64(math.MaxUint64))
+		n := scalar.Int128{Hi: new(big.Int).Rsh(sum, 64).Int64(), Lo: low.Uint64()}
+		return scalar.OfInt128(t, n), sum.BitLen() <= 127
 	}
 	v, err := scalar.ParseText(unscaled(t), sum.String())
 	return scalar.OfBits(t, v.Bits()), err == nil
 }
+
+// scale is 10^n.
+func scale(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
 
 // unscaled is the type of a decimal's digits.
 func unscaled(t scalar.Type) scalar.Type {

@@ -296,6 +296,11 @@ func (b *body) expression(t typ, recursive bool) string {
 			return fmt.Sprintf("decimal:min[%s, 9.00]", x)
 		}
 		return pick(g, []string{fmt.Sprintf("%s + %s", x, b.term(money)), fmt.Sprintf("%s * %d", x, g.IntN(3)), fmt.Sprintf("%s - 0.25", x), fmt.Sprintf("decimal:round[%s]", x)})
+	case wide:
+		if recursive {
+			return fmt.Sprintf("decimal:min[%s, 9.00]", x)
+		}
+		return pick(g, []string{fmt.Sprintf("%s + %s", x, b.term(wide)), fmt.Sprintf("%s * %d", x, g.IntN(3)), fmt.Sprintf("%s - 0.25", x), fmt.Sprintf("decimal:abs[%s]", x)})
 	case fraction:
 		if !recursive && g.chance(50) {
 			return fmt.Sprintf("%s / %s", b.term(money), b.notConstant(b.term(money)))

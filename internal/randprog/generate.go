@@ -15,6 +15,8 @@ const (
 	text     typ = "string"
 	money    typ = "decimal[18,2]"
 	fraction typ = "decimal[18,6]" // of averages
+	wide     typ = "decimal[38,2]"
+	widest   typ = "decimal[38,6]" // of averages of wide
 	real     typ = "float"
 	truth    typ = "boolean"
 	date     typ = "datetime"
@@ -102,7 +104,7 @@ func (g *generator) columnType() typ {
 	if g.chance(65) {
 		return integer
 	}
-	return pick(g, []typ{integer, text, text, text, money, money, truth, date, real, narrow})
+	return pick(g, []typ{integer, text, text, text, money, money, truth, date, real, narrow, wide})
 }
 
 // constant draws a value of a type as facts and programs write it.
@@ -113,6 +115,13 @@ func (g *generator) constant(t typ) (field, literal string) {
 		return field, `"` + field + `"`
 	case money:
 		field = pick(g, []string{"0.00", "0.50", "1.25", "-2.00", "3.00"})
+		return field, field
+	case wide:
+		// A literal of fewer digits would be of another type.
+		field = pick(g, []string{"184467440737095516.16", "-184467440737095516.17", "12345678901234567890123.45"})
+		return field, field
+	case widest:
+		field = pick(g, []string{"18446744073709.551616", "-12345678901234567890.123456"})
 		return field, field
 	case fraction:
 		field = pick(g, []string{"0.000000", "1.500000", "2.000000"})
@@ -270,9 +279,18 @@ func (g *generator) aggregate() {
 		}
 		out := fmt.Sprintf("u%d", i)
 		spec, result := g.specification(b.vars)
+		declare := result == money && strings.Contains(spec, "(v") && g.chance(40)
+		if declare {
+			result = wide
+		}
 		p.args = append(p.args, result)
 		heads = append(heads, p.atom(append(terms, out)))
 		specs = append(specs, out+" = "+spec)
+		if declare {
+			g.clause("%s", p.declaration())
+			g.preds = append(g.preds, p)
+			continue
+		}
 		made = append(made, p)
 	}
 	g.clause("%s <- agg<<%s>> %s.", strings.Join(heads, ", "), strings.Join(specs, ", "), b.text())
@@ -288,11 +306,13 @@ func (g *generator) specification(vars []variable) (string, typ) {
 	switch fn := pick(g, []string{"total", "sum", "avg", "min", "max"}); {
 	case fn == "avg" && (v.t == integer || v.t == money || v.t == fraction || v.t == narrow):
 		return fmt.Sprintf("avg(%s)", v.name), fraction
+	case fn == "avg" && v.t == wide:
+		return fmt.Sprintf("avg(%s)", v.name), widest
 	case fn == "avg" && v.t == real:
 		return fmt.Sprintf("avg(%s)", v.name), real
 	case (fn == "total" || fn == "sum") && v.t == narrow:
 		return fmt.Sprintf("%s(%s)", fn, v.name), integer
-	case (fn == "total" || fn == "sum") && (v.t == integer || v.t == money || v.t == fraction || v.t == real):
+	case (fn == "total" || fn == "sum") && (v.t == integer || v.t == money || v.t == fraction || v.t == wide || v.t == real):
 		return fmt.Sprintf("%s(%s)", fn, v.name), v.t
 	case fn == "min":
 		return fmt.Sprintf("min(%s)", v.name), v.t

@@ -194,8 +194,8 @@ var table = []*Func{
 	},
 	funcConvert,
 	{
-		Name: "wide", Doc: "The decimal of 38 digits that two words hold.",
-		Forms: []string{"high, low"}, arity: 2,
+		Name: "wide", Doc: "The decimal of 38 digits that two words hold; it need not fit one.",
+		Forms: []string{"high, low"}, arity: 2, Partial: true,
 		Examples: [][2]string{{"wide[0:high[2], -9223372036854775658:low[2]]", "1.50:decimal[38,2]"}, {"wide[-1:high[0], 9223372036854775807:low[0]]", "-1:decimal[38,0]"}},
 		overload: wideForm,
 		eval: func(result Type, args []Value) (Value, bool) {
@@ -204,7 +204,7 @@ var table = []*Func{
 	},
 	{
 		Name: "high", Doc: "The upper word of a decimal of 38 digits; it does not fit where the decimal has more.",
-		Forms: []string{"decimal[38]"}, arity: 1,
+		Forms: []string{"decimal[38]"}, arity: 1, Partial: true,
 		Examples: [][2]string{{"high[1.50:decimal[38,2]]", "0:high[2]"}, {"high[-1:decimal[38,0]]", "-1:high[0]"}},
 		overload: wordForm(High), eval: evalHigh,
 	},

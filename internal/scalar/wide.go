@@ -16,6 +16,20 @@ func AppendJoined(dst, row []Value) []Value {
 	return dst
 }
 
+// SplitRow is the inverse of JoinedRow.
+func SplitRow(row []Value) []Value {
+	out := make([]Value, 0, len(row))
+	for _, v := range row {
+		if !v.Type.IsWide() {
+			out = append(out, v)
+			continue
+		}
+		high, low := v.Words()
+		out = append(out, high, low)
+	}
+	return out
+}
+
 // wideForm types the joining of two words.
 func wideForm(args []Type) ([]Type, Type, error) {
 	if args[0].Word != High || args[1] != args[0].WordOf(Low) {

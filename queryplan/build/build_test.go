@@ -18,6 +18,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/oracle"
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -149,7 +150,7 @@ func compareWithOracle(t *testing.T, prog *core.Program, p *queryplan.Plan, fact
 	given := map[string]planref.Rows{}
 	for name, tuples := range facts {
 		for _, tuple := range tuples {
-			given[name] = append(given[name], tuple)
+			given[name] = append(given[name], scalar.SplitRow(tuple))
 		}
 	}
 	want, wantErr := oracle.Run(prog, facts)
@@ -197,7 +198,7 @@ func compareRows(t *testing.T, name string, got planref.Rows, want []oracle.Tupl
 	t.Helper()
 	a, b := fmt.Sprintln(len(got)), fmt.Sprintln(len(want))
 	for _, r := range got {
-		a += oracle.Tuple(r).String() + "\n"
+		a += oracle.Tuple(scalar.JoinedRow(r)).String() + "\n"
 	}
 	for _, r := range want {
 		b += r.String() + "\n"

@@ -56,16 +56,7 @@ func splitNode(n queryplan.Node) queryplan.Node {
 	case *queryplan.Values:
 		out := &queryplan.Values{Cols: queryplan.SplitWords(n.Cols)}
 		for _, row := range n.Rows {
-			words := make([]scalar.Value, 0, len(out.Cols))
-			for _, v := range row {
-				if v.Type.IsWide() {
-					high, low := v.Words()
-					words = append(words, high, low)
-				} else {
-					words = append(words, v)
-				}
-			}
-			out.Rows = append(out.Rows, words)
+			out.Rows = append(out.Rows, scalar.SplitRow(row))
 		}
 		return out
 	case *queryplan.Filter:

@@ -50,9 +50,9 @@ func (g *generator) value(t scalar.Type) scalar.Value {
 		return scalar.OfFloat(t, float64(small)/4)
 	case scalar.Decimal:
 		if extreme {
-			return scalar.OfDecimal(t.Scale, []int64{1<<63 - 1, -1 << 63, 1 << 40}[g.IntN(3)])
+			return scalar.OfBits(t, uint64([]int64{1<<63 - 1, -1 << 63, 1 << 40}[g.IntN(3)]))
 		}
-		return scalar.OfDecimal(t.Scale, small*25)
+		return scalar.OfBits(t, uint64(small*25))
 	case scalar.Datetime:
 		return scalar.OfDatetime(small * 86400e6)
 	case scalar.Uint:

@@ -222,7 +222,7 @@ func valueOf(t scalar.Type, n int64) scalar.Value {
 	case scalar.Float:
 		return scalar.OfFloat(t, float64(n)/4)
 	case scalar.Decimal:
-		return scalar.OfDecimal(t.Scale, n)
+		return scalar.OfBits(t, uint64(n))
 	case scalar.Datetime:
 		return scalar.OfDatetime(n * 86400e6 * 31)
 	}

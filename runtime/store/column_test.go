@@ -40,7 +40,7 @@ func randomValue(rng *rand.Rand, t scalar.Type) scalar.Value {
 	case scalar.Int, scalar.Uint:
 		return scalar.OfInt(t, n)
 	case scalar.Decimal:
-		return scalar.OfDecimal(t.Scale, n)
+		return scalar.OfBits(t, uint64(n))
 	case scalar.Datetime:
 		const years = 9000 * 366
 		switch rng.IntN(3) {

@@ -858,9 +858,9 @@ func randomValue(r *rand.Rand, t scalar.Type) scalar.Value {
 		return scalar.OfFloat(t, []float64{-1.5, 0, 0.1, 2, 1e300, math.Inf(1), math.NaN()}[r.IntN(7)])
 	case scalar.Decimal:
 		if r.IntN(6) == 0 {
-			return scalar.OfDecimal(t.Scale, []int64{math.MaxInt64, math.MinInt64, 1 << 62}[r.IntN(3)])
+			return scalar.OfBits(t, uint64([]int64{math.MaxInt64, math.MinInt64, 1 << 62}[r.IntN(3)]))
 		}
-		return scalar.OfDecimal(t.Scale, n*100)
+		return scalar.OfBits(t, uint64(n*100))
 	case scalar.Datetime:
 		return scalar.OfDatetime(n * 86_400_000_000 * 37)
 	case scalar.Uint:

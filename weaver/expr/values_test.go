@@ -90,7 +90,7 @@ func edges(a argument) []scalar.Value {
 		}
 	case t.Kind == scalar.Decimal:
 		for _, w := range edgeWords {
-			add(scalar.OfDecimal(t.Scale, w))
+			add(scalar.OfBits(t, uint64(w)))
 		}
 	default:
 		seen := map[int64]bool{}
@@ -135,7 +135,7 @@ func (a argument) random(r *rand.Rand) scalar.Value {
 	case t.Kind == scalar.Decimal && a.wide:
 		return scalar.OfInt128(t, scalar.Int128{Hi: int64(r.Uint64()) >> r.IntN(64), Lo: r.Uint64()})
 	case t.Kind == scalar.Decimal:
-		return scalar.OfDecimal(t.Scale, w)
+		return scalar.OfBits(t, uint64(w))
 	}
 	return scalar.OfInt(t, w)
 }

@@ -187,7 +187,7 @@ func randomValue(t scalar.Type, word int64) scalar.Value {
 	case scalar.Float:
 		return scalar.OfFloat(t, float64(word)/2)
 	case scalar.Decimal:
-		return scalar.OfDecimal(t.Scale, word)
+		return scalar.OfBits(t, uint64(word))
 	case scalar.Datetime:
 		return scalar.OfDatetime(word)
 	case scalar.String:

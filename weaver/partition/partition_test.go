@@ -186,7 +186,7 @@ func randomValue(rng *rand.Rand, t scalar.Type) scalar.Value {
 	case scalar.Boolean:
 		return scalar.OfBool(rng.IntN(2) == 0)
 	case scalar.Decimal:
-		return scalar.OfDecimal(t.Scale, []int64{0, 1, 150, -700, 1 << 62}[rng.IntN(5)])
+		return scalar.OfBits(t, uint64([]int64{0, 1, 150, -700, 1 << 62}[rng.IntN(5)]))
 	case scalar.Datetime:
 		return scalar.OfDatetime(rng.Int64N(4) * 40_000_000_000_000)
 	}
