@@ -124,8 +124,18 @@ func overflowDiagnostic(e *runtime.OverflowError) *Diagnostic {
 		Code:     diag.TotalOverflow,
 		Span:     e.Span,
 		Message:  fmt.Sprintf("%s does not fit %s", group, e.Out.Type.Joined()),
-		Helps:    []string{"convert the values before adding them, for example with int:float:convert, or group them more finely"},
+		Helps:    []string{overflowHelp(e)},
 	}
+}
+
+// overflowHelp says what has room for a total: 38 digits, if it does not have them yet.
+func overflowHelp(e *runtime.OverflowError) string {
+	const finer = "convert the values before adding them, for example with int:float:convert, or group them more finely"
+	t := e.Out.Type
+	if e.Fn != queryplan.Total || t.Kind == scalar.Float || t.Word != scalar.Whole {
+		return finer
+	}
+	return fmt.Sprintf("declare the value of the predicate %s, and the sum is taken in 38 digits; or %s", scalar.WideDecimalOf(t.Scale), finer)
 }
 
 // violationDiagnostics words the constraints that do not hold, each with its

@@ -27,12 +27,12 @@ guardian[c] = p <- parent(c, p).
 	TotalOverflow = newCode(&Code{
 		ID:   "RF1003",
 		Name: "TotalOverflow",
-		When: "A total does not fit the type of its result. It is computed in 128 bits, so the sum itself is right; it cannot be stored.",
+		When: "A total does not fit the type of its result. It is computed in 128 bits, so the sum itself is right; it cannot be stored. A total has the type of what it adds, 64 bits, unless the predicate that takes it is declared to have 38 digits.",
 		Example: `n(1, 9223372036854775807).
 n(2, 9223372036854775807).
 sum[] = s <- agg<<s = total(x)>> n(_, x).
 `,
-		Fix: "Convert the values before adding them, for example with int:float:convert, or group them more finely.",
+		Fix: "Declare the predicate, with decimal[38,2] for the value of a total of decimal[18,2] and decimal[38,0] for that of integers: sum[] = s -> decimal[38,0](s). Or convert the values before adding them, for example with int:float:convert, or group them more finely.",
 	})
 	BadFacts = newCode(&Code{
 		ID:   "RF1004",

@@ -36,7 +36,7 @@ func (c *climber) number(t, minus token) ast.Node {
 		} else if u, err := strconv.ParseUint(lit.Raw, 10, 64); err == nil {
 			lit.Value = scalar.OfInt(scalar.UintType, int64(u))
 		} else {
-			limit = "an integer has 64 bits: from -9223372036854775808, up to 18446744073709551615 where it is unsigned"
+			limit = "an integer has 64 bits: from -9223372036854775808, up to 18446744073709551615 where it is unsigned; a decimal, such as 5d, has 38 digits"
 		}
 	case tokDecimal:
 		v, err := scalar.ParseDecimal(strings.TrimSuffix(lit.Raw, "d"))

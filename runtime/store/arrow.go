@@ -135,7 +135,7 @@ func arrowColumn(t scalar.Type, arr arrow.Array) (_ *Column, row int, reason str
 	}
 	c, ok := newConversion(from, t)
 	if !ok || from.scale < 0 {
-		return nil, 0, fmt.Sprintf("the Arrow column is %s, the declared type is %s", arr.DataType(), t)
+		return nil, 0, fmt.Sprintf("the Arrow column is %s, the declared type is %s", arr.DataType(), t.Joined())
 	}
 	for i := range words {
 		if arr.IsNull(i) {

@@ -11,6 +11,14 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
+// wordsOfType returns the types of the columns of a type.
+func wordsOfType(t scalar.Type) []scalar.Type {
+	if !t.IsWide() {
+		return []scalar.Type{t}
+	}
+	return []scalar.Type{t.WordOf(scalar.High), t.WordOf(scalar.Low)}
+}
+
 // predicate is a schema from "name(x:int, y:string)" or "name[x:int]=v:float".
 func predicate(t testing.TB, text string) Schema {
 	t.Helper()
@@ -35,8 +43,11 @@ func predicate(t testing.TB, text string) Schema {
 			if !ok {
 				t.Fatalf("%s: no type %q", text, typ)
 			}
-			s.Args = append(s.Args, Field{Name: arg, Type: parsed})
-			n++
+			words := wordsOfType(parsed)
+			for _, t := range words {
+				s.Args = append(s.Args, Field{Name: arg, Type: t})
+			}
+			n += len(words)
 		}
 		return n
 	}
@@ -49,9 +60,13 @@ func predicate(t testing.TB, text string) Schema {
 func tuples(r *Relation) []string {
 	out := make([]string, r.Rows())
 	for i := range out {
-		cells := make([]string, len(r.Cols))
+		var row []scalar.Value
 		for c := range r.Cols {
-			cells[c] = scalar.Literal(r.Column(c).Value(i))
+			row = append(row, r.Column(c).Value(i))
+		}
+		var cells []string
+		for _, v := range scalar.JoinedRow(row) {
+			cells = append(cells, scalar.Literal(v))
 		}
 		out[i] = strings.Join(cells, " ")
 	}

@@ -228,3 +228,44 @@ func TestWideDecimalsInParquet(t *testing.T) {
 		}
 	}
 }
+
+// TestDecimalsOf38Digits reads decimals of any scale and physical type into a wide column,
+// and refuses those that it can not hold, whole, with the user's words.
+func TestDecimalsOf38Digits(t *testing.T) {
+	for _, c := range []struct {
+		from, to, text, want string
+	}{
+		{"decimal[18,2]", "decimal[38,4]", "-1.25", "-1.2500:decimal[38,4]"},
+		{"decimal[38,4]", "decimal[38,2]", "12345678901234567890123.2500", "12345678901234567890123.25:decimal[38,2]"},
+		{"decimal[38,4]", "decimal[38,2]", "0.0001", "the value has digits that a decimal[38,2] can not hold"},
+		{"decimal[38,0]", "decimal[38,2]", "1234567890123456789012345678901234567", "the value is too large for a decimal[38,2]"},
+		{"decimal[38,2]", "decimal[18,2]", "12345678901234567890.00", "the value is too large for a decimal[18,2]"},
+		{"decimal[38,2]", "decimal[18,2]", "-7.00", "-7.00"},
+		{"int", "decimal[38,2]", "-9223372036854775808", "-9223372036854775808.00:decimal[38,2]"},
+		{"uint", "decimal[38,2]", "18446744073709551615", "18446744073709551615.00:decimal[38,2]"},
+		{"string", "decimal[38,2]", "1", "column 1 (x): the file has String, the declared type is decimal[38,2]"},
+	} {
+		from, to := predicate(t, "p(x:"+c.from+")"), predicate(t, "p(x:"+c.to+")")
+		r := loadReader(t, from, Fact{Reader: strings.NewReader(c.text + "\n"), Format: TSV}, Options{})
+		var b bytes.Buffer
+		if err := Write(&b, OutputOf(r), OutputParquet, WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		rec, err := ToArrow(OutputOf(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := tryLoad(to, Fact{Pred: "p", Path: "p.parquet", Reader: &b, Format: Parquet}, Options{})
+		record, errArrow := FromArrow(to, rec)
+		rec.Release()
+		for i, got := range []*Relation{back, record} {
+			if err := []error{err, errArrow}[i]; err != nil {
+				if want := strings.ReplaceAll(c.want, "the file has String", []string{"the file has String", "the Arrow column is utf8"}[i]); !strings.Contains(err.Error(), want) {
+					t.Errorf("%v: %v", c, err)
+				}
+			} else if text := tuples(got); len(text) != 1 || text[0] != c.want {
+				t.Errorf("%v: read %v", c, text)
+			}
+		}
+	}
+}

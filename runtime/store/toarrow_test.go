@@ -65,8 +65,9 @@ func TestToArrowInParts(t *testing.T) {
 		if err != nil || len(parts) > 0 && from != rec.NumRows() {
 			t.Errorf("%d rows in parts: %v", from, err)
 		}
+		arrays := twice(&s, rec.Columns())
 		for c := range out.Columns {
-			col, row, reason := arrowColumn(s.Args[c].Type, rec.Column(c))
+			col, row, reason := arrowColumn(s.Args[c].Type, arrays[c])
 			if reason != "" {
 				t.Fatalf("row %d: %s", row, reason)
 			}

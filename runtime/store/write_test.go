@@ -22,6 +22,14 @@ func randomRelation(t testing.TB, rng *rand.Rand, rows int) (Schema, *Relation) 
 	s := Schema{Name: "p"}
 	var cols []*Column
 	for i := range rng.IntN(5) {
+		if rng.IntN(6) == 0 {
+			high, low := randomWide(rng, uint8(rng.IntN(scalar.MaxWideScale+1)), rows)
+			for _, c := range []*Column{high, low} {
+				s.Args = append(s.Args, Field{Name: fmt.Sprintf("x%d", i), Type: c.Type})
+				cols = append(cols, c)
+			}
+			continue
+		}
 		typ := allTypes[rng.IntN(len(allTypes))]
 		s.Args = append(s.Args, Field{Name: fmt.Sprintf("x%d", i), Type: typ})
 		col, _ := randomColumn(rng, typ, rows)
@@ -36,6 +44,19 @@ func randomRelation(t testing.TB, rng *rand.Rand, rows int) (Schema, *Relation) 
 		t.Fatal(err)
 	}
 	return s, r
+}
+
+// randomWide returns the columns of wide decimals of up to 38 digits, many of them of few.
+func randomWide(rng *rand.Rand, scale uint8, rows int) (high, low *Column) {
+	t := scalar.WideDecimalOf(scale)
+	words := [2][]int64{make([]int64, rows), make([]int64, rows)}
+	digits := 1 + rng.IntN(scalar.MaxWideScale)
+	for i := range rows {
+		n, _ := scalar.Int128{Hi: int64(rng.Uint64()), Lo: rng.Uint64()}.Quo(scalar.Pow10(scalar.MaxWideScale + 1 - max(1, digits-rng.IntN(3))))
+		h, l := scalar.OfInt128(t, n).Words()
+		words[0][i], words[1][i] = h.Int(), l.Int()
+	}
+	return ColumnOf(t.WordOf(scalar.High), words[0], nil), ColumnOf(t.WordOf(scalar.Low), words[1], nil)
 }
 
 // sortedTuples renders a relation as a set.
@@ -105,7 +126,8 @@ func TestJSONIsJSON(t *testing.T) {
 		var got []string
 		for _, row := range rows {
 			var cells []string
-			for _, a := range s.Args {
+			args, _ := s.arguments()
+			for _, a := range args {
 				text := fmt.Sprint(row[a.Name])
 				v, err := scalar.ParseText(a.Type, text)
 				if err != nil {
