@@ -148,6 +148,79 @@ q(a, b, c, d, e, f, g) <- p(a, b, c, d, e, f, g).
 	}
 }
 
+// TestGoValuesOf38Digits sends decimals of 38 digits through a run as rows, columns and
+// records, and back.
+func TestGoValuesOf38Digits(t *testing.T) {
+	ctx := context.Background()
+	prog := compile(t, `
+p[a] = b -> decimal[38,2](a), int(b).
+q[b] = a -> int(b), decimal[38,3](a).
+q[b] = a <- p[a] = b.
+`, redfox.Options{})
+	want := [][]any{
+		{int64(1), redfox.WideDecimal{High: -1, Low: 1<<64 - 250, Scale: 3}},
+		{int64(2), redfox.WideDecimal{High: 10, Scale: 3}},
+		{int64(3), redfox.WideDecimal{Low: 7000, Scale: 3}},
+	}
+	if cols := prog.Predicates(); len(cols) != 2 || cols[0].Columns[0].Type.String() != "decimal[38,2]" || cols[0].Keys != 1 {
+		t.Errorf("the predicates are %v", cols)
+	}
+	facts := redfox.NewFacts().Rows("p",
+		[]any{redfox.WideDecimal{High: -1, Low: 1<<64 - 25, Scale: 2}, 1},
+		[]any{"184467440737095516.16", 2},
+		[]any{redfox.Decimal{Unscaled: 70, Scale: 1}, 3})
+	res, err := prog.Run(ctx, facts, redfox.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal := func(a, b []any) bool { return slices.Equal(a, b) }
+	if got := rows(res, "q"); !slices.EqualFunc(got, want, equal) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if text := want[1][1].(redfox.WideDecimal).String(); text != "184467440737095516.160" {
+		t.Errorf("the text is %s", text)
+	}
+	if cols := res.Columns("q"); len(cols) != 2 || cols[1].Name != "a" || cols[1].Type.String() != "decimal[38,3]" {
+		t.Errorf("the columns are %v", cols)
+	}
+	rec, err := res.Arrow("q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rec.Release()
+	again := compile(t, "r[b] = a -> int(b), decimal[38,3](a).\nq[b] = a <- r[b] = a.\n", redfox.Options{})
+	for _, facts := range []*redfox.Facts{
+		redfox.NewFacts().Arrow("r", rec),
+		redfox.NewFacts().Rows("r", want...),
+	} {
+		res, err := again.Run(ctx, facts, redfox.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rows(res, "q"); !slices.EqualFunc(got, want, equal) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	}
+	res, err = again.Run(ctx, redfox.NewFacts().Columns("r", []int{1, 2}, []int64{-5, math.MaxInt64}), redfox.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rows(res, "q"); len(got) != 2 || got[1][1].(redfox.WideDecimal).String() != "9223372036854775807.000" {
+		t.Errorf("got %v", got)
+	}
+	for text, facts := range map[string]*redfox.Facts{
+		"argument 2 (a): expected decimal[38,3], found \"x\"": redfox.NewFacts().Rows("r", []any{1, "x"}),
+		"it has 3 values, r has 2 arguments":                  redfox.NewFacts().Rows("r", []any{1, 2, 3}),
+		"r has 2 arguments, not 3":                            redfox.NewFacts().Columns("r", []int{1}, []int{1}, []int{1}),
+		"argument 2 (a) of r: []float64 does not fill a deci": redfox.NewFacts().Columns("r", []int{1}, []float64{1}),
+		"r[1] has two values: 2.000 here and 1.000 in row 1":  redfox.NewFacts().Columns("r", []int{1, 1}, []int{1, 2}),
+	} {
+		if _, err := again.Run(ctx, facts, redfox.RunOptions{}); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("the error is %v, not %s", err, text)
+		}
+	}
+}
+
 // TestFactsAreUnited joins rows, records, a file and facts of the program.
 func TestFactsAreUnited(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "n.tsv")
