@@ -89,7 +89,7 @@ var (
 	NumberOutOfRange = newCode(&Code{
 		ID:      "RF0013",
 		Name:    "NumberOutOfRange",
-		When:    "A number does not fit its type: 64 bits for an integer, 18 digits for a decimal, an IEEE double for a float.",
+		When:    "A number does not fit its type: 64 bits for an integer, 38 digits for a decimal, an IEEE double for a float.",
 		Example: "p(99999999999999999999).\n",
 		Fix:     "Use a smaller number, or a float: `p(1e20).`",
 	})
