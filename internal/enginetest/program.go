@@ -43,10 +43,15 @@ func Database(prog *core.Program, facts oracle.Facts) (*store.Database, error) {
 		if !ok {
 			continue
 		}
-		s := store.Schema{Name: p.Name, Keys: p.Keys}
+		s := store.Schema{Name: p.Name}
 		slices := make([]any, len(p.Args))
 		for i, arg := range p.Args {
-			s.Args = append(s.Args, store.Field{Name: arg.Name, Type: arg.Type})
+			for _, c := range (queryplan.Column{Name: arg.Name, Type: arg.Type}).Words() {
+				s.Args = append(s.Args, store.Field{Name: arg.Name, Type: c.Type})
+			}
+			if i < p.Keys {
+				s.Keys = len(s.Args)
+			}
 			column := make([]scalar.Value, len(tuples))
 			for k, tuple := range tuples {
 				column[k] = tuple[i]

@@ -111,7 +111,7 @@ func TestPrograms(t *testing.T) {
 		facts, n := map[string]planref.Rows{}, 0
 		for name, tuples := range given {
 			for _, tuple := range tuples {
-				facts[name] = append(facts[name], tuple)
+				facts[name] = append(facts[name], scalar.SplitRow(tuple))
 			}
 			n += len(tuples)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/oracle"
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/testprograms"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
@@ -138,7 +139,7 @@ func TestPrograms(t *testing.T) {
 			facts, n := map[string]planref.Rows{}, 0
 			for name, tuples := range given {
 				for _, tuple := range tuples {
-					facts[name] = append(facts[name], tuple)
+					facts[name] = append(facts[name], scalar.SplitRow(tuple))
 				}
 				n += len(tuples)
 			}

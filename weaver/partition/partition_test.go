@@ -228,7 +228,7 @@ func TestPrograms(t *testing.T) {
 			}
 			for name, tuples := range given {
 				for _, tuple := range tuples {
-					facts[name] = append(facts[name], tuple)
+					facts[name] = append(facts[name], scalar.SplitRow(tuple))
 				}
 				n += len(tuples)
 			}
