@@ -121,6 +121,15 @@ func rounds(a queryplan.Agg) bool {
 	return a.Fn == queryplan.Avg || a.Fn == queryplan.Total && a.Out.Type.Kind == scalar.Float
 }
 
+// isTotalWord reports whether a function is a word of a total. Such totals are made of totals of
+// one word.
+func isTotalWord(fn queryplan.AggFn) bool { return fn == queryplan.TotalHigh || fn == queryplan.TotalLow }
+
+func columnType(n queryplan.Node, name string) scalar.Type {
+	c, _ := queryplan.ColumnOf(n, name)
+	return c.Type
+}
+
 // partial is a conjunction with a part of it aggregated.
 type partial struct {
 	part  *conjunction
@@ -165,9 +174,18 @@ func (e *eager) partial(a *queryplan.Aggregate, c *conjunction, rels []bool) *pa
 	}
 	p := &partial{part: flatten(in), first: first, rest: &conjunction{names: c.names, out: grouped.out}}
 	for _, g := range a.Aggs {
-		made := queryplan.Agg{Out: queryplan.Column{Name: c.names.Fresh(g.Out.Name), Type: g.Out.Type}, Fn: g.Fn, In: from[g.In]}
-		first.Aggs = append(first.Aggs, made)
-		p.rest.out = append(p.rest.out, queryplan.Rename{From: made.Out.Name, To: made.Out.Name})
+		made := queryplan.Agg{Out: queryplan.Column{Type: g.Out.Type}, Fn: g.Fn, In: from[g.In]}
+		if isTotalWord(g.Fn) {
+			made.Fn, made.Out.Type = queryplan.Total, columnType(in, made.In)
+		}
+		same := func(b queryplan.Agg) bool { return b.Fn == made.Fn && b.In == made.In && b.Out.Type == made.Out.Type }
+		if at := slices.IndexFunc(first.Aggs, same); at >= 0 {
+			made = first.Aggs[at]
+		} else {
+			made.Out.Name = c.names.Fresh(g.Out.Name)
+			first.Aggs = append(first.Aggs, made)
+			p.rest.out = append(p.rest.out, queryplan.Rename{From: made.Out.Name, To: made.Out.Name})
+		}
 		fn := g.Fn
 		if fn == queryplan.Count {
 			fn = queryplan.Total
@@ -204,12 +222,16 @@ func (e *eager) partial(a *queryplan.Aggregate, c *conjunction, rels []bool) *pa
 // fits reports whether an aggregate over some of the tuples of a tree is certain to be of
 // its type. Counts are taken to be, as those of all tuples are.
 func (e *eager) fits(in queryplan.Node, g queryplan.Agg, column string) bool {
-	if g.Fn != queryplan.Total {
+	t := g.Out.Type
+	switch {
+	case isTotalWord(g.Fn):
+		t = columnType(in, column)
+	case g.Fn != queryplan.Total:
 		return true
 	}
 	bound, ok := e.catalog.Bounds(in)[column]
 	most, okRows := e.catalog.MostRows(in)
-	return ok && okRows && stats.TotalFits(g.Out.Type, bound, most)
+	return ok && okRows && stats.TotalFits(t, bound, most)
 }
 
 // cost estimates joining a conjunction and aggregating it by columns of its result; not ok
