@@ -123,7 +123,9 @@ func rounds(a queryplan.Agg) bool {
 
 // isTotalWord reports whether a function is a word of a total. Such totals are made of totals of
 // one word.
-func isTotalWord(fn queryplan.AggFn) bool { return fn == queryplan.TotalHigh || fn == queryplan.TotalLow }
+func isTotalWord(fn queryplan.AggFn) bool {
+	return fn == queryplan.TotalHigh || fn == queryplan.TotalLow
+}
 
 func columnType(n queryplan.Node, name string) scalar.Type {
 	c, _ := queryplan.ColumnOf(n, name)
