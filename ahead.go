@@ -126,21 +126,25 @@ func (a *ahead) column(pred string, arg int, c *store.Column) {
 	a.more.Signal()
 }
 
-// finish says what the facts are.
-func (a *ahead) finish(db *store.Database) {
+// finish says what the facts are. If they are for another engine, nothing stays.
+func (a *ahead) finish(db *Database) {
 	if a == nil {
 		return
 	}
 	a.begin.Do(func() { close(a.done) })
+	final := map[*store.Column]bool{}
+	if chosen, err := a.program.choose(db, a.options); err == nil && chosen.Name == "gpu" {
+		for _, rel := range db.store.Relations() {
+			for _, c := range rel.Columns() {
+				final[c] = true
+			}
+		}
+	} else {
+		a.cancel()
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.final = map[*store.Column]bool{}
-	for _, rel := range db.Relations() {
-		for _, c := range rel.Columns() {
-			a.final[c] = true
-		}
-	}
-	a.whole = true
+	a.final, a.whole = final, true
 	a.more.Signal()
 }
 

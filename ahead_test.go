@@ -12,6 +12,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/redfoxdb/redfox/runtime/gpu"
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
@@ -102,6 +103,17 @@ func TestLoadForAuto(t *testing.T) {
 		<-db.ahead.done
 		if got := copies(&tracer); len(got) != want {
 			t.Errorf("of %d rows %v were copied", rows, got)
+		}
+	}
+	// A column would fit, and all facts do not.
+	db, err := prog.LoadFor(context.Background(), weightFacts(fewGPUFacts), RunOptions{DeviceMemory: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-db.ahead.done
+	for key, e := range shared.made {
+		if g, ok := e.Engine.(*gpu.Engine); ok && key.memory == 16<<20 && g.Use().Held != 0 {
+			t.Errorf("the GPU is not for these facts, and its engine holds %+v", g.Use())
 		}
 	}
 }

@@ -216,7 +216,6 @@ func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, ahea
 		return nil, err
 	}
 	nameTables(db)
-	ahead.finish(db)
 	out := &Database{store: db, report: report, time: time.Since(start), ahead: ahead}
 	for _, t := range tablesOf(db) {
 		for _, c := range t.Columns {
@@ -224,6 +223,7 @@ func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, ahea
 		}
 	}
 	out.print = fingerprint(out.catalog())
+	ahead.finish(out)
 	return out, nil
 }
 
