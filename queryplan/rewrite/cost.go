@@ -9,7 +9,8 @@ const (
 	buildCost = 1   // putting it in an index of keys that do not repeat, beside a probe of that
 	// multiCost is putting it in an index whose keys repeat: these are counted first.
 	multiCost = 3
-	// numberedCost is a probe of a table by a column that counts its rows.
+	// numberedCost is how much cheaper a probe of a table by a column that counts its rows
+	// is than one of an array as large as what is read of it.
 	numberedCost = 0.7
 	// bitCost is a probe of a set of bits that the cache holds.
 	bitCost = 0.7
@@ -22,6 +23,9 @@ const (
 	// keptCost stands in for what an index costs where a loop finds it built.
 	keptCost = 0.001
 )
+
+// gathered is the bytes that are read of a row that has been found.
+const gathered = 2
 
 // maxBits is the size in bytes of a set of bits up to which a cache holds it.
 const maxBits = 1 << 20
@@ -76,7 +80,7 @@ func (x indexShape) cost() (insert, probe float64) {
 	case x.columns == 0:
 		probe = bitCost
 	case single && x.numbered:
-		probe = numberedCost
+		probe = numberedCost * touchCost(gathered*x.rows)
 	case direct && x.exists && slot*x.size <= maxBits:
 		probe = bitCost
 	case direct:
