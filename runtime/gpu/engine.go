@@ -207,7 +207,7 @@ func (e *Engine) open() (err error) {
 	if e.mem, err = newMemory(e.gpu, e.opts.Limit); err != nil {
 		return err
 	}
-	e.resident = &residency{mem: e.mem, stage: &staging{gpu: e.gpu}, cols: map[columnKey]*resident{}, indexes: map[indexKey]*resident{}}
+	e.resident = &residency{mem: e.mem, stage: newStaging(e.gpu), cols: map[columnKey]*resident{}, indexes: map[indexKey]*resident{}}
 	e.mem.evict = e.evict
 	if e.resident.stream, err = e.gpu.NewStream(); err != nil {
 		return err

@@ -12,18 +12,20 @@ import (
 
 // staging copies from the host's ordinary memory through pinned buffers, which the
 // driver's own way does at a fifth of the rate: several goroutines fill buffers while
-// others are on their way.
+// others are on their way. The driver takes half a millisecond to pin a megabyte, in which
+// no one else gets at the context, so a buffer is made when it is wanted.
 type staging struct {
 	gpu  driver.Context
-	once sync.Once
-	idle chan *stageBuffer // nil if there is no pinned memory
-	err  error
-	host driver.HostMemory
+	idle chan *stageBuffer // those of made that no one uses
+
+	mu   sync.Mutex
+	made []*stageBuffer
+	full bool // there is no memory for more
 }
 
 type stageBuffer struct {
-	bytes []byte
-	sent  driver.Event
+	host driver.HostMemory
+	sent driver.Event
 }
 
 const (
@@ -33,31 +35,57 @@ const (
 	directBytes = 1 << 20
 )
 
-func (g *staging) open() {
-	g.host, g.err = g.gpu.AllocHost(stageBuffers*stageBytes, cuda.HostOptions{})
-	if errors.Is(g.err, errors.ErrUnsupported) {
-		g.host, g.err = nil, nil
-		return
+func newStaging(gpu driver.Context) *staging {
+	return &staging{gpu: gpu, idle: make(chan *stageBuffer, stageBuffers)}
+}
+
+// take returns a buffer that no one uses, nil if no memory can be pinned.
+func (g *staging) take() *stageBuffer {
+	g.mu.Lock()
+	select {
+	case b := <-g.idle:
+		g.mu.Unlock()
+		return b
+	default:
 	}
-	if g.err != nil {
-		return
-	}
-	g.idle = make(chan *stageBuffer, stageBuffers)
-	for i := range stageBuffers {
-		b := &stageBuffer{bytes: g.host.Bytes()[i*stageBytes:][:stageBytes]}
-		if b.sent, g.err = g.gpu.NewEvent(); g.err != nil {
-			return
+	if !g.full && len(g.made) < stageBuffers {
+		if b, err := g.pin(); err == nil {
+			g.made = append(g.made, b)
+			g.mu.Unlock()
+			return b
 		}
-		g.idle <- b
+		g.full = true
 	}
+	none := len(g.made) == 0
+	g.mu.Unlock()
+	if none {
+		return nil
+	}
+	return <-g.idle
+}
+
+func (g *staging) pin() (*stageBuffer, error) {
+	host, err := g.gpu.AllocHost(stageBytes, cuda.HostOptions{})
+	if err != nil {
+		return nil, err
+	}
+	sent, err := g.gpu.NewEvent()
+	if err != nil {
+		return nil, errors.Join(err, host.Close())
+	}
+	return &stageBuffer{host, sent}, nil
+}
+
+// isOpen reports whether there are buffers.
+func (g *staging) isOpen() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.made) > 0
 }
 
 // send enqueues a copy; the source may change once it returns.
 func (g *staging) send(ctx context.Context, s driver.Stream, to cuda.Pointer, data []byte) error {
-	if len(data) > directBytes {
-		g.once.Do(g.open)
-	}
-	if g.err != nil || g.idle == nil {
+	if len(data) <= directBytes && !g.isOpen() {
 		return s.CopyToDevice(to, data)
 	}
 	chunks := (len(data) + stageBytes - 1) / stageBytes
@@ -89,25 +117,25 @@ func (g *staging) send(ctx context.Context, s driver.Stream, to cuda.Pointer, da
 }
 
 func (g *staging) chunk(ctx context.Context, s driver.Stream, to cuda.Pointer, data []byte) error {
-	b := <-g.idle
+	b := g.take()
+	if b == nil {
+		return s.CopyToDevice(to, data)
+	}
 	defer func() { g.idle <- b }()
 	if err := b.sent.Synchronize(ctx); err != nil {
 		return err
 	}
-	copy(b.bytes, data)
-	if err := s.CopyToDevice(to, b.bytes[:len(data)]); err != nil {
+	pinned := b.host.Bytes()[:copy(b.host.Bytes(), data)]
+	if err := s.CopyToDevice(to, pinned); err != nil {
 		return err
 	}
 	return s.Record(b.sent)
 }
 
 func (g *staging) close() error {
-	if g.host == nil {
-		return nil
-	}
 	var errs []error
-	for range len(g.idle) {
-		errs = append(errs, (<-g.idle).sent.Close())
+	for _, b := range g.made {
+		errs = append(errs, b.sent.Close(), b.host.Close())
 	}
-	return errors.Join(append(errs, g.host.Close())...)
+	return errors.Join(errs...)
 }
