@@ -13,7 +13,11 @@ import (
 var types = []scalar.Type{
 	scalar.BooleanType, scalar.IntOf(8), scalar.IntOf(32), scalar.IntType, scalar.UintOf(8), scalar.UintOf(32), scalar.UintType,
 	scalar.DecimalOf(0), scalar.DecimalOf(2), scalar.DecimalOf(9), scalar.DatetimeType, scalar.FloatType,
+	scalar.WideDecimalOf(6), wideWords[0], wideWords[1],
 }
+
+// wideWords are the types of the words of a wide decimal.
+var wideWords = []scalar.Type{scalar.WideDecimalOf(6).WordOf(scalar.High), scalar.WideDecimalOf(6).WordOf(scalar.Low)}
 
 // edges are words at which arithmetic changes.
 var edges = []int64{
@@ -92,6 +96,9 @@ func TestCall(t *testing.T) {
 					args[i] = args[0]
 				}
 			}
+			if f.Name == "wide" {
+				args = wideWords
+			}
 			sig, err := scalar.Resolve(f.Name, args)
 			if f.Name == "convert" {
 				sig = scalar.Signature{Func: f, Params: args, Result: types[rng.IntN(len(types))]}
@@ -106,12 +113,37 @@ func TestCall(t *testing.T) {
 			tryCall(t, rng, sig, tried, narrow)
 		}
 	}
+	for _, name := range []string{"wide", "high", "low"} {
+		if tried[name] < 100 {
+			t.Errorf("%s was tried %d times", name, tried[name])
+		}
+	}
 	for _, name := range []string{"add", "sub", "mul", "div", "mod", "neg", "abs", "min", "max", "convert", "round", "bitand", "bitor", "bitxor", "shr"} {
 		if tried[name] < 100 {
 			t.Errorf("%s was tried %d times", name, tried[name])
 		}
 		if narrow[name] == 0 {
 			t.Errorf("%s is never bounded by more than its type", name)
+		}
+	}
+}
+
+// TestWide bounds decimals by their words.
+func TestWide(t *testing.T) {
+	for _, c := range []struct {
+		high, low, want Interval
+		exact           bool
+	}{
+		{Of(0), Interval{math.MinInt64 + 3, math.MinInt64 + 9}, Interval{3, 9}, true},
+		{Of(-1), Interval{math.MaxInt64 - 1, math.MaxInt64}, Interval{-2, -1}, true},
+		{Interval{-1, 0}, Of(math.MinInt64), All, false},
+		{Of(0), All, All, false},
+		{Of(5), Of(0), All, false},
+		{None, All, None, true},
+	} {
+		got, exact := Call(scalar.Lookup("wide"), wideWords[0].Joined(), wideWords, []Interval{c.high, c.low})
+		if got != c.want || exact != c.exact {
+			t.Errorf("the words %v and %v are within %v, exact %v", c.high, c.low, got, exact)
 		}
 	}
 }
@@ -137,7 +169,7 @@ func tryCall(t *testing.T, rng *rand.Rand, sig scalar.Signature, tried, narrow m
 		v, ok := f.Eval(sig.Result, values)
 		switch {
 		case !ok:
-		case !v.Fits():
+		case !v.FitsWord():
 			if exact {
 				t.Fatalf("%s%v of %v is said to be exact within %v, but is %s", f.Name, values, bounds, got, scalar.Literal(v))
 			}

@@ -63,7 +63,7 @@ func Call(f *scalar.Func, result scalar.Type, types []scalar.Type, args []Interv
 		})
 	case "wide":
 		// The order of pairs of words is that of the numbers.
-		out = span{joined(types[0], args[0].Lo, args[1].Lo), joined(types[0], args[0].Hi, args[1].Hi)}
+		out = span{joined(args[0].Lo, args[1].Lo), joined(args[0].Hi, args[1].Hi)}
 	case "high", "low":
 		// Arguments that do not fit 64 bits have them, too.
 		return OfType(result), f.Name == "low"
@@ -176,9 +176,7 @@ func numbers(t scalar.Type) span {
 }
 
 // joined returns the number of the words of a wide decimal.
-func joined(high scalar.Type, h, l int64) scalar.Int128 {
-	return scalar.JoinWords(high.Scale, h, l).Int128()
-}
+func joined(high, low int64) scalar.Int128 { return scalar.JoinWords(0, high, low).Int128() }
 
 // words returns the bound of the words of a whole type that stand for the
 // numbers, and whether there is a word for each.

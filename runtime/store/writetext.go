@@ -183,8 +183,10 @@ func (j *jsonWriter) rows(block [][]int64, n int) error {
 				buf = append(buf, '"')
 				buf = scalar.AppendBits(buf, f.Type, uint64(w))
 				buf = append(buf, '"')
-			default:
+			case scalar.Decimal:
 				buf = scalar.AppendFormat(buf, f.value(block, row))
+			default:
+				buf = scalar.AppendBits(buf, f.Type, uint64(w))
 			}
 		}
 		buf = append(buf, '}')
