@@ -79,19 +79,28 @@ func (v *view) repeated(o *view, name string) (share float64, ok bool) {
 func (e *evaluated) repeatsIn(c storedColumn) []int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if out, ok := e.repeats[c]; ok {
+	return remember(&e.repeats, c, func() []int64 {
+		out := make([]int64, len(e.each))
+		for id, v := range e.each {
+			from, until := c.table.Sample.Data.Find(c.column, v)
+			out[id] = int64(until - from)
+		}
 		return out
+	})
+}
+
+// remember returns what a memory has for a key, or else what is computed for it. A memory
+// that is full starts anew.
+func remember[K comparable, V any](memory *map[K]V, key K, compute func() V) V {
+	if v, ok := (*memory)[key]; ok {
+		return v
 	}
-	out := make([]int64, len(e.each))
-	for id, v := range e.each {
-		from, until := c.table.Sample.Data.Find(c.column, v)
-		out[id] = int64(until - from)
+	if *memory == nil || len(*memory) >= maxHeld {
+		*memory = map[K]V{}
 	}
-	if e.repeats == nil || len(e.repeats) >= maxHeld {
-		e.repeats = map[storedColumn][]int64{}
-	}
-	e.repeats[c] = out
-	return out
+	v := compute()
+	(*memory)[key] = v
+	return v
 }
 
 // mostlyEqual is the share of neighbours that are equal from which on rows are taken to lie
@@ -232,21 +241,16 @@ func (v *view) keys(on []string, like *view) (keys []int64, room int64) {
 func (e *evaluated) numbersOf(o *evaluated) []int32 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if in, ok := e.others[o]; ok {
-		return in
-	}
-	in := make([]int32, len(o.each))
-	for i, v := range o.each {
-		in[i] = -1
-		if id, ok := e.number[v]; ok {
-			in[i] = id
+	return remember(&e.others, o, func() []int32 {
+		in := make([]int32, len(o.each))
+		for i, v := range o.each {
+			in[i] = -1
+			if id, ok := e.number[v]; ok {
+				in[i] = id
+			}
 		}
-	}
-	if e.others == nil || len(e.others) >= maxHeld {
-		e.others = map[*evaluated][]int32{}
-	}
-	e.others[o] = in
-	return in
+		return in
+	})
 }
 
 // keyCounter counts keys, in a list where there is room for few.
