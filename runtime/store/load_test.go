@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,6 +122,55 @@ none has no file of facts; it is empty
 `
 		if got.String() != want {
 			t.Errorf("block %d: got\n%swant\n%s", block, got.String(), want)
+		}
+	}
+}
+
+// TestLoadingOrder has the file with the most strings read first, and reported where it
+// stands.
+func TestLoadingOrder(t *testing.T) {
+	dir := t.TempDir()
+	schemas := []Schema{predicate(t, "a(x:int; s:string)"), predicate(t, "b(x:int; s:int)"), predicate(t, "c(x:int; s:string)")}
+	for i, s := range schemas {
+		rows := 100 * (i + 1)
+		xs, names := make([]int64, rows), make([]string, rows)
+		for j := range rows {
+			xs[j], names[j] = int64(j), fmt.Sprint("name ", j)
+		}
+		slices := []any{xs, names}
+		if s.Name == "b" {
+			slices[1] = xs
+		}
+		r, err := FromSlices(s, slices...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := OutputOf(r)
+		out.Names = []string{"x", "s"}
+		if err := WriteFile(filepath.Join(dir, s.Name+".parquet"), func(w io.Writer) error { return Write(w, out, OutputParquet, WriteOptions{}) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var began []string
+	opts := Options{Progress: func(p Progress) {
+		if name := filepath.Base(p.File); len(began) == 0 || began[len(began)-1] != name {
+			began = append(began, name)
+		}
+	}}
+	b, err := Bind(schemas, dir, nil, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, report, err := Load(context.Background(), b, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(began, " "); got != "c.parquet a.parquet b.parquet" {
+		t.Errorf("read in the order %s", got)
+	}
+	for i, f := range report.Files {
+		if filepath.Base(f.File) != schemas[i].Name+".parquet" || f.Rows != int64(100*(i+1)) {
+			t.Errorf("file %d is %s, of %d rows", i, f.File, f.Rows)
 		}
 	}
 }

@@ -1,12 +1,16 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/parquet/metadata"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // Format is how a file is written.
@@ -139,7 +143,8 @@ func Load(ctx context.Context, b *Binding, opts Options) (*Database, *Report, er
 	db := NewDatabase()
 	report := &Report{Notes: b.Notes}
 	relations := map[string]*Relation{}
-	for i := range b.Sources {
+	report.Files = make([]FileReport, len(b.Sources))
+	for _, i := range b.loadingOrder() {
 		rels, fr, err := b.Sources[i].Load(ctx, opts)
 		if err != nil {
 			return nil, report, err
@@ -147,7 +152,7 @@ func Load(ctx context.Context, b *Binding, opts Options) (*Database, *Report, er
 		for _, r := range rels {
 			relations[r.Name] = r
 		}
-		report.Files = append(report.Files, *fr)
+		report.Files[i] = *fr
 	}
 	for _, s := range b.Schemas {
 		r := relations[s.Name]
@@ -157,6 +162,43 @@ func Load(ctx context.Context, b *Binding, opts Options) (*Database, *Report, er
 		db.Put(r)
 	}
 	return db, report, nil
+}
+
+// loadingOrder returns the numbers of the sources in the order in which they are loaded:
+// those with the most bytes of strings first. A dictionary takes several times its strings
+// while it is made, and then the columns of fewer others are there.
+func (b *Binding) loadingOrder() []int {
+	order := make([]int, len(b.Sources))
+	bytes := make([]int64, len(b.Sources))
+	for i := range b.Sources {
+		order[i], bytes[i] = i, b.Sources[i].stringBytes()
+	}
+	slices.SortStableFunc(order, func(a, c int) int { return cmp.Compare(bytes[c], bytes[a]) })
+	return order
+}
+
+// stringBytes returns the size in bytes of the pages of strings that are used of a Parquet
+// file; 0 where that is not known.
+func (s *Source) stringBytes() (bytes int64) {
+	if s.footer == nil {
+		return 0
+	}
+	used := map[int]bool{}
+	for _, u := range s.Uses {
+		for i, c := range u.Columns {
+			if c >= 0 && u.Schema.Args[i].Type.Kind == scalar.String {
+				used[c] = true
+			}
+		}
+	}
+	for _, g := range s.footer.RowGroups {
+		for c := range g.Columns {
+			if m := g.Columns[c].GetMetaData(); used[c] && m != nil {
+				bytes += m.GetTotalUncompressedSize()
+			}
+		}
+	}
+	return bytes
 }
 
 // EmptyRelation returns the relation of a predicate without facts.
