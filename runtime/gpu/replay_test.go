@@ -107,6 +107,32 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestTrim has a driver get back what runs and their graph leave, and facts stay.
+func TestTrim(t *testing.T) {
+	c := repeated()[0]
+	plan, db := enginetest.Stored(t, c.text, c.facts)
+	e, _ := card{}.open(t)
+	if nodes(t, e, plan, db, 4) == 0 {
+		t.Fatal("no graph")
+	}
+	before, _, err := e.gpu.MemoryInfo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	after, _, err := e.gpu.MemoryInfo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if use := settled(e); after <= before || len(e.replays.all) != 0 || len(e.resident.cols) == 0 || use.Held != use.Resident {
+		t.Errorf("%d bytes were free and %d are, %d graphs and %d columns are there, and the engine holds %+v",
+			before, after, len(e.replays.all), len(e.resident.cols), use)
+	}
+	check(t, "after it", e, plan, db)
+}
+
 // TestReplayStays has runs whose results stay on the device be graphs, which later launches
 // leave as they are, beside graphs of runs whose results arrive.
 func TestReplayStays(t *testing.T) {
