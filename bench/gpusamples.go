@@ -60,16 +60,16 @@ func readOr(bytes, accesses, rate float64, what string) (time.Duration, string) 
 }
 
 const sampleDeclaration = `
-sample(id, day, discount, quantity, price, one, few, some, many, most) ->
+sample(id, day, discount, quantity, price, one, few, some, more, lots, many, most) ->
     int(id), int(day), int(discount), int(quantity), int(price),
-    int(one), int(few), int(some), int(many), int(most).
+    int(one), int(few), int(some), int(more), int(lots), int(many), int(most).
 `
 
 // samples measures selects, probes and groups over 600 million rows.
 func (s *gpuSuite) samples(ctx context.Context) error {
 	n := int(600e6 * s.scale)
 	many, most := max(int(1e6*s.scale), 1000), max(int(100e6*s.scale), 2000)
-	names := []string{"selects", "probe-1M", "probe-100M", "probe-hash-1M", "probe-hash-100M", "group-1", "group-4", "group-1000", "group-1M", "group-100M"}
+	names := []string{"selects", "probe-1M", "probe-100M", "probe-hash-1M", "probe-hash-100M", "group-1", "group-4", "group-1000", "group-10k", "group-100k", "group-1M", "group-100M"}
 	if !s.wantsAny(names) {
 		return nil
 	}
@@ -80,12 +80,14 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 	price := column[uint32](n, func(i uint64) uint64 { return 1 + below(mix(i+3<<40), 10_000_000) })
 	few := column[uint8](n, func(i uint64) uint64 { return below(mix(i+4<<40), 4) })
 	some := column[uint16](n, func(i uint64) uint64 { return below(mix(i+5<<40), 1000) })
+	more := column[uint16](n, func(i uint64) uint64 { return below(mix(i+9<<40), 10_000) })
+	lots := column[uint32](n, func(i uint64) uint64 { return below(mix(i+10<<40), 100_000) })
 	manyOf := column[uint32](n, func(i uint64) uint64 { return below(mix(i+6<<40), uint64(many)) })
 	mostOf := column[uint32](n, func(i uint64) uint64 { return below(mix(i+7<<40), uint64(most)) })
 	one := make([]uint8, n)
 	weight := func(i uint64) uint64 { return below(mix(i+8<<40), 1_000_000) }
 	facts := redfox.NewFacts().
-		Columns("sample", column[uint32](n, row), day, discount, quantity, price, one, few, some, manyOf, mostOf).
+		Columns("sample", column[uint32](n, row), day, discount, quantity, price, one, few, some, more, lots, manyOf, mostOf).
 		Columns("dim", column[uint32](many, row), column[uint32](many, weight)).
 		Columns("large", column[uint32](most, row), column[uint32](most, weight)).
 		Columns("sparse", column[uint64](many, spread), column[uint32](many, weight)).
@@ -109,7 +111,7 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 
 	jobs := []*job{{
 		name: "selects", output: "_", rows: int64(n), unit: "rows", bytes: int64(n) * 8,
-		program: text("_[] = t <- agg<<t = total(r)>> sample(_, day, discount, quantity, price, _, _, _, _, _),\n" +
+		program: text("_[] = t <- agg<<t = total(r)>> sample(_, day, discount, quantity, price, _, _, _, _, _, _, _),\n" +
 			"    day < 365, 1 <= discount <= 3, quantity < 25, r = price * discount.\n"),
 		ceiling: atRate(float64(n)*8, readRate), ceilingOf: readText,
 		bar:  atRate(float64(n)*8, 0.8*4.5e12),
@@ -144,7 +146,7 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 		}
 		j := &job{
 			name: p.name, output: "_", rows: int64(n), unit: "probes", bytes: int64(n)*4 + int64(p.keys)*4,
-			program: text(fmt.Sprintf("_[] = t <- agg<<t = total(w)>> sample(_, _, _, _, _, _, _, _, many, most), %s[%s] = w.\n", p.dim, key)),
+			program: text(fmt.Sprintf("_[] = t <- agg<<t = total(w)>> sample(_, _, _, _, _, _, _, _, _, _, many, most), %s[%s] = w.\n", p.dim, key)),
 			check:   wantValue("_", sum(n, func(i int) int64 { return int64(weight(uint64(p.of[i]))) })),
 		}
 		j.ceiling, j.ceilingOf = readOr(float64(j.bytes), float64(n), at(gathers, float64(p.keys)*p.slot), "gather")
@@ -163,13 +165,15 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 		{"group-1", "one", 1, 0, func(int) int { return 0 }},
 		{"group-4", "few", 4, 1, func(i int) int { return int(few[i]) }},
 		{"group-1000", "some", 1000, 2, func(i int) int { return int(some[i]) }},
+		{"group-10k", "more", 10_000, 2, func(i int) int { return int(more[i]) }},
+		{"group-100k", "lots", 100_000, 4, func(i int) int { return int(lots[i]) }},
 		{"group-1M", "many", many, 4, func(i int) int { return int(manyOf[i]) }},
 		{"group-100M", "most", most, 4, func(i int) int { return int(mostOf[i]) }},
 	} {
 		if !s.wants(g.name, true) {
 			continue
 		}
-		rule := fmt.Sprintf("sums[%s] = t <- agg<<t = total(price)>> sample(_, _, _, _, price, one, few, some, many, most).\n", g.column)
+		rule := fmt.Sprintf("sums[%s] = t <- agg<<t = total(price)>> sample(_, _, _, _, price, one, few, some, more, lots, many, most).\n", g.column)
 		groups, check := checkGroups(n, g.groups, g.of, price)
 		j := &job{
 			name: g.name, output: "sums", rows: int64(n), unit: "rows", bytes: int64(n)*(4+g.width) + groups*12,
@@ -178,10 +182,13 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 			verify:   text(rule + "_[] = c <- agg<<c = total(w)>> sums[g] = t, w = int:mod[t, 1009] * int:mod[g, 1013].\n"),
 			verified: check,
 		}
-		if g.groups <= 1000 {
-			j.ceiling, j.ceilingOf = atRate(float64(j.bytes), readRate), readText
+		switch {
+		case g.groups <= 1000:
 			j.bar = atRate(1.3*float64(j.bytes), readRate)
-		} else {
+			fallthrough
+		case g.groups <= 10_000:
+			j.ceiling, j.ceilingOf = atRate(float64(j.bytes), readRate), readText
+		default:
 			j.ceiling, j.ceilingOf = readOr(float64(j.bytes), float64(n), at(atomics, float64(g.groups)*16), "atomics")
 		}
 		if g.name == "group-1M" {
@@ -205,17 +212,17 @@ func checkGroups(n, groups int, of func(i int) int, price []uint32) (present, ch
 	everywhere(n, func(from, to int) {
 		// Few groups would be one line of memory for all threads.
 		mine := totals
-		if groups <= 1000 {
+		if groups <= 10_000 {
 			mine = make([]int64, groups)
 		}
 		for i := from; i < to; i++ {
-			if groups <= 1000 {
+			if groups <= 10_000 {
 				mine[of(i)] += int64(price[i])
 			} else {
 				atomic.AddInt64(&mine[of(i)], int64(price[i]))
 			}
 		}
-		if groups <= 1000 {
+		if groups <= 10_000 {
 			for g, t := range mine {
 				atomic.AddInt64(&totals[g], t)
 			}
@@ -282,35 +289,54 @@ func (s *gpuSuite) large(ctx context.Context) error {
 	return nil
 }
 
-// sorting measures the numbering of 2^28 words in their order, each as wide as a pair of
-// 32 bits.
+// sorting measures the numbering of 2^28 tuples in their order: of words, each as wide as a
+// pair of 32 bits, and of pairs of which the first number, that no two have in common, says
+// the order.
 func (s *gpuSuite) sorting(ctx context.Context) error {
-	if !s.wants("sort", true) {
-		return nil
-	}
 	n := int(math.Round(s.scale * (1 << 28)))
-	const declaration = "word(x) -> uint(x).\n"
-	const rule = "sorted[i] = x <- seq<<>> word(x).\n"
-	text := func(rules string) []redfox.Source {
-		return []redfox.Source{redfox.Text("program.logic", declaration+rules)}
-	}
-	start := time.Now()
-	loader, err := redfox.Compile(ctx, text(""), redfox.Options{})
-	if err != nil {
-		return err
-	}
-	db, err := loader.Load(ctx, redfox.NewFacts().Columns("word", column[uint64](n, mix)), redfox.LoadOptions{Threads: s.threads})
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%d words made and loaded in %.3g s\n", n, time.Since(start).Seconds())
-	s.measure(ctx, db, &job{
+	for _, j := range []*job{{
 		name: "sort", output: "sorted", rows: int64(n), unit: "words", bytes: int64(n) * 16,
-		program: text(rule), check: wantRows("sorted", int64(n)),
+		program: sortProgram("sorted[i] = x <- seq<<>> word(x).\n"), check: wantRows("sorted", int64(n)),
 		ceiling: atRate(float64(n)*16*8, copyRate), ceilingOf: "8 passes at 4.26 TB/s",
-		bar:      atRate(float64(n), 1<<28/8e-3),
-		verify:   text(rule + "_[] = c <- agg<<c = count()>> sorted[i] = a, sorted[i + 1] = b, a < b.\n"),
+		verify: sortProgram("sorted[i] = x <- seq<<>> word(x).\n" +
+			"_[] = c <- agg<<c = count()>> sorted[i] = a, sorted[i + 1] = b, a < b.\n"),
 		verified: int64(n) - 1,
-	})
+	}, {
+		name: "sort-pairs", output: "sorted", rows: int64(n), unit: "pairs", bytes: int64(n) * 16,
+		program: sortProgram(pairsRule), check: wantRows("sorted", int64(n)),
+		ceiling: atRate(float64(n)*16*4, copyRate), ceilingOf: "4 passes at 4.26 TB/s",
+		bar: atRate(float64(n), 1<<28/8e-3),
+		// All are in order, and each has the value that its key determines.
+		verify: sortProgram(pairsRule +
+			"_[] = c <- agg<<c = count()>> sorted(i; a, v), sorted(i + 1; b, _), a < b, pair[a] = v.\n"),
+		verified: int64(n) - 1,
+	}} {
+		if !s.wants(j.name, true) {
+			continue
+		}
+		start := time.Now()
+		facts := redfox.NewFacts()
+		if j.name == "sort" {
+			facts.Columns("word", column[uint64](n, mix))
+		} else {
+			facts.Columns("pair", column[uint32](n, func(i uint64) uint64 { return permute(i, 32) }), column[uint32](n, row))
+		}
+		loader, err := redfox.Compile(ctx, sortProgram(""), redfox.Options{})
+		if err != nil {
+			return err
+		}
+		db, err := loader.Load(ctx, facts, redfox.LoadOptions{Threads: s.threads})
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%d tuples made and loaded in %.3g s\n", n, time.Since(start).Seconds())
+		s.measure(ctx, db, j)
+	}
 	return nil
+}
+
+const pairsRule = "sorted(i; k, v) -> int(i), int(k), int(v).\nsorted(i; k, v) <- seq<<>> pair[k] = v.\n"
+
+func sortProgram(rules string) []redfox.Source {
+	return []redfox.Source{redfox.Text("program.logic", "word(x) -> uint(x).\npair[k] = v -> int(k), int(v).\n"+rules)}
 }
