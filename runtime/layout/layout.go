@@ -164,7 +164,7 @@ var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Ordered: true, Bitmap: 4 << 2
 // GPU is the policy of an engine whose blocks share all that they write. A bit set
 // is faster than a hash table as long as it stays in the second-level cache, and about as
 // fast up to a few times as much.
-var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, Ordered: true, Bitmap: 32 << 20, Table: 32 << 20, Bits: 128 << 20, FixedSets: true, Shared: true}
+var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, RowsPerGroup: 4, Ordered: true, Bitmap: 32 << 20, Table: 32 << 20, Bits: 128 << 20, FixedSets: true, Shared: true}
 
 // Facts tells what layouts are chosen for.
 type Facts struct {
