@@ -103,6 +103,6 @@ var (
 	sortingKernels = []*Kernel{
 		&sortCountKernel, &sortScatterKernel, &pairsCountKernel, &pairsMoveKernel,
 		&orderKeysKernel, &orderSelectKernel, &orderUpToKernel, &orderRankKernel, &orderHeadsKernel,
-		&orderStartsKernel, &orderPlacesKernel, &orderBelowKernel, &orderKeepKernel, &orderMoveKernel,
+		&orderStartsKernel, &orderPlacesKernel, &orderBelowKernel, &orderKeepKernel, &orderMoveKernel, &orderUnpackKernel,
 	}
 )

@@ -148,7 +148,8 @@ func PairsCount(keys, n, counts int64) Launch {
 }
 
 // PairsMove moves n keys, fewer than 1<<30, and payloads to other memory, in the order
-// of the byte key >> shift. Payloads 0 stands for the numbers of rows. Scratch has
+// of the byte key >> shift. Payloads 0 stands for the numbers of rows; with payloadsOut 0
+// keys go alone. Scratch has
 // PairsScratch(n) bytes, all zero at the start.
 func PairsMove(keysOut, payloadsOut, keys, payloads, n, shift, counts, scratch int64) Launch {
 	return Launch{

@@ -68,6 +68,12 @@ var (
 		Tile: orderTile,
 		Cost: "a random read and a write a row and column",
 	}
+	orderUnpackKernel = Kernel{
+		Name: "rf_order_unpack", Params: []string{"columns", "count", "low", "high", "low_bits", "n", "first"},
+		Does: "makes columns of the keys of rows",
+		Tile: orderTile,
+		Cost: "4 or 8 bytes read a row, and a write a row and column",
+	}
 )
 
 const orderTile = threads * 4
@@ -196,4 +202,31 @@ func AppendMovedColumns(words []int64, columns []MovedColumn) []int64 {
 // MoveRows copies n rows of count columns to the rows from first on of others.
 func MoveRows(columns, count, rows, n, first int64) Launch {
 	return over(&orderMoveKernel, n, columns, count, rows, n, first)
+}
+
+// UnpackedColumn is a column whose numbers, in terms of OrderField, are Bits bits of keys
+// from bit At on, and where its words go, at offsets from ToBase of ToWidth bytes. With Bits
+// below 0 the number of a row is its place in the order.
+type UnpackedColumn struct {
+	Kind, First         int64
+	Descends            bool
+	Bits, At            int64
+	To, ToBase, ToWidth int64
+}
+
+// UnpackedColumnWords is the length of one in memory.
+const UnpackedColumnWords = 8
+
+// AppendUnpackedColumns appends what Unpack wants to find at the address columns.
+func AppendUnpackedColumns(words []int64, columns []UnpackedColumn) []int64 {
+	for _, c := range columns {
+		words = append(words, c.Kind, c.First, flag(c.Descends), c.Bits, c.At, c.To, c.ToBase, c.ToWidth)
+	}
+	return words
+}
+
+// Unpack writes count columns of n keys to the rows from first on. Keys are the words of 32
+// bits at low and, above their lowBits lowest bits, those at high unless that is 0.
+func Unpack(columns, count, low, high, lowBits, n, first int64) Launch {
+	return over(&orderUnpackKernel, n, columns, count, low, high, lowBits, n, first)
 }

@@ -10,8 +10,9 @@
 //   barrier(), warp_barrier() order memory among a block's or a warp's threads
 //   barrier_any(p)            barrier, and whether the predicate of any thread is true
 //   shuffle, shuffle_up, shuffle_xor   of 32-bit values, over a full warp
-//   match_any(v), match_any64(v), ballot(p)   lanes with an equal value of 32 or 64
-//                             bits, with a true predicate
+//   match_any(v), match_any64(v), match_byte(v), ballot(p)   lanes with an equal value
+//                             of 32, 64 or 8 bits, with a true predicate
+//   byte(v, number)           a byte of a word, the lowest is 0
 //   active()                  lanes that execute this together
 //   cas, add, either, smallest, largest   relaxed atomics, returning the old value
 //   fetch_add_shared_if(p, at, v)   add of 32 bits to the block's memory, and 0 and

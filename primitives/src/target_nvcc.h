@@ -27,6 +27,8 @@ RF_HELPER uint32_t shuffle(uint32_t v, int32_t lane) { return __shfl_sync(~0u, v
 RF_HELPER uint32_t shuffle_up(uint32_t v, int32_t delta) { return __shfl_up_sync(~0u, v, delta); }
 RF_HELPER uint32_t shuffle_xor(uint32_t v, int32_t mask) { return __shfl_xor_sync(~0u, v, mask); }
 RF_HELPER uint32_t match_any(uint32_t v) { return __match_any_sync(~0u, v); }
+RF_HELPER uint32_t match_byte(uint32_t v) { return match_any(v & 255); }
+RF_HELPER uint32_t byte(uint32_t v, int32_t number) { return v >> 8 * number & 255; }
 RF_HELPER uint32_t match_any64(uint64_t v) { return __match_any_sync(~0u, (unsigned long long)v); }
 RF_HELPER uint32_t ballot(bool p) { return __ballot_sync(~0u, p); }
 RF_HELPER uint32_t active() { return __activemask(); }

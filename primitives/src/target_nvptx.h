@@ -29,6 +29,24 @@ RF_HELPER uint32_t shuffle_xor(uint32_t v, int32_t mask) { return __nvvm_shfl_sy
 RF_HELPER uint32_t match_any(uint32_t v) { return __nvvm_match_any_sync_i32(~0u, v); }
 RF_HELPER uint32_t match_any64(uint64_t v) { return __nvvm_match_any_sync_i64(~0u, v); }
 RF_HELPER uint32_t ballot(bool p) { return __nvvm_vote_ballot_sync(~0u, p); }
+// match_any takes as long as there are different values, ballots always the same.
+RF_HELPER uint32_t match_byte(uint32_t v) {
+  uint32_t all = ~0u;
+  RF_UNROLL
+  for (int32_t bit = 1; bit < 256; bit *= 2) {
+    uint32_t lanes;
+    __asm__ volatile("{ .reg .pred p; and.b32 %0, %1, %2; setp.ne.u32 p, %0, 0; vote.sync.ballot.b32 %0, p, -1; @!p not.b32 %0, %0; }"
+                     : "=&r"(lanes)
+                     : "r"(v), "r"(bit));
+    all &= lanes;
+  }
+  return all;
+}
+RF_HELPER uint32_t byte(uint32_t v, int32_t number) {
+  uint32_t b;
+  __asm__("prmt.b32 %0, %1, 0, %2;" : "=r"(b) : "r"(v), "r"(0x4440 + number));
+  return b;
+}
 RF_HELPER uint32_t active() {
   uint32_t mask;
   __asm__ volatile("activemask.b32 %0;" : "=r"(mask));

@@ -29,6 +29,13 @@ struct MovedColumn {
   int64_t in_order;
 };
 
+// UnpackedColumn is bits of the keys, from a place on, and where the words go whose numbers
+// they are; with bits below 0 the number is the place of the row among those in order.
+struct UnpackedColumn {
+  int64_t kind, first, descends, bits, at;
+  int64_t to, to_base, to_width;
+};
+
 namespace order {
 
 enum { ITEMS = 4, TILE = THREADS * ITEMS, SIGNED = 0, UNSIGNED = 1, FLOAT = 2 };
@@ -54,13 +61,37 @@ RF_HELPER int64_t word(int64_t data, int64_t base, int64_t step, int64_t width, 
 
 RF_HELPER int64_t word(const OrderField &f, int64_t row) { return word(f.data, f.base, f.step, f.width, row); }
 
+// mapped maps words of a kind to integers in their order, and those to words.
+RF_HELPER int64_t mapped(int64_t w, int64_t kind) {
+  if (kind == UNSIGNED)
+    w ^= INT64_MIN;
+  if (kind == FLOAT) // negative ones order by descending magnitude
+    w ^= (int64_t)((uint64_t)(w >> 63) >> 1);
+  return w;
+}
+
+// put writes a word to a row of a column.
+RF_HELPER void put(int64_t to, int64_t base, int64_t width, int64_t row, int64_t word) {
+  uint64_t offset = tile::offset_of(word, base);
+  switch (width) {
+  case 1:
+    ((uint8_t *)grid::global<uint8_t>(to))[row] = (uint8_t)offset;
+    break;
+  case 2:
+    ((uint16_t *)grid::global<uint16_t>(to))[row] = (uint16_t)offset;
+    break;
+  case 4:
+    ((uint32_t *)grid::global<uint32_t>(to))[row] = (uint32_t)offset;
+    break;
+  case 8:
+    ((uint64_t *)grid::global<uint64_t>(to))[row] = offset;
+    break;
+  }
+}
+
 // part is the field's bits of a row's key.
 RF_HELPER uint64_t part(const OrderField &f, int64_t row) {
-  int64_t w = word(f, row);
-  if (f.kind == UNSIGNED)
-    w ^= INT64_MIN;
-  if (f.kind == FLOAT) // negative ones order by descending magnitude
-    w ^= (int64_t)((uint64_t)(w >> 63) >> 1);
+  int64_t w = mapped(word(f, row), f.kind);
   uint64_t number = f.descends ? (uint64_t)f.first - (uint64_t)w : (uint64_t)w - (uint64_t)f.first;
   return (number >> f.drop & ~(uint64_t)0 >> (64 - f.bits)) << f.at;
 }
@@ -272,22 +303,34 @@ RF_KERNEL(rf_order_move, 4)(const MovedColumn *columns, int64_t count, const uin
     int64_t row = order::row(rows, p);
     for (int64_t c = 0; c < count; c++) {
       MovedColumn m = columns[c];
-      int64_t word = order::word(m.data, m.base, m.step, m.width, m.in_order ? p : row);
-      uint64_t offset = tile::offset_of(word, m.to_base);
-      switch (m.to_width) {
-      case 1:
-        ((uint8_t *)grid::global<uint8_t>(m.to))[first + p] = (uint8_t)offset;
-        break;
-      case 2:
-        ((uint16_t *)grid::global<uint16_t>(m.to))[first + p] = (uint16_t)offset;
-        break;
-      case 4:
-        ((uint32_t *)grid::global<uint32_t>(m.to))[first + p] = (uint32_t)offset;
-        break;
-      case 8:
-        ((uint64_t *)grid::global<uint64_t>(m.to))[first + p] = offset;
-        break;
-      }
+      order::put(m.to, m.to_base, m.to_width, first + p, order::word(m.data, m.base, m.step, m.width, m.in_order ? p : row));
     }
   });
+}
+
+// rf_order_unpack writes the columns that keys are made of to the rows from first on. A
+// key is that of low and, above its low_bits bits, unless high is null, that of high.
+RF_KERNEL(rf_order_unpack, 4)(const UnpackedColumn *columns, int64_t count, const uint32_t *low, const uint32_t *high,
+                              int64_t low_bits, int64_t n, int64_t first) {
+  for (int64_t start = grid::block() * order::TILE; start < n; start += grid::blocks() * order::TILE) {
+    uint64_t key[order::ITEMS];
+    RF_UNROLL
+    for (int32_t k = 0; k < order::ITEMS; k++) {
+      int64_t p = start + k * THREADS + target::thread();
+      key[k] = p < n ? low[p] : 0;
+      if (high && p < n)
+        key[k] |= (uint64_t)high[p] << low_bits;
+    }
+    for (int64_t c = 0; c < count; c++) {
+      UnpackedColumn u = columns[c];
+      RF_UNROLL
+      for (int32_t k = 0; k < order::ITEMS; k++) {
+        int64_t p = start + k * THREADS + target::thread();
+        uint64_t number = u.bits > 0 ? key[k] >> u.at & ~(uint64_t)0 >> (64 - u.bits) : u.bits < 0 ? (uint64_t)p : 0;
+        uint64_t word = u.descends ? (uint64_t)u.first - number : (uint64_t)u.first + number;
+        if (p < n)
+          order::put(u.to, u.to_base, u.to_width, first + p, order::mapped((int64_t)word, u.kind));
+      }
+    }
+  }
 }

@@ -82,9 +82,14 @@ namespace pairs {
 // A tile's word for a digit: how many keys it has, or they and all before.
 enum : uint32_t { VALUE = (1u << 30) - 1, AGGREGATE = 1u << 30, PREFIX = 2u << 30 };
 
-} // namespace pairs
-
-namespace pairs {
+// Pass is a pass of the sort: the number of the byte that is its digit, and the arrays.
+struct Pass {
+  uint32_t *keys_out, *payloads_out;
+  const uint32_t *keys, *payloads;
+  int32_t byte;
+  const uint64_t *counts;
+  uint32_t *scratch;
+};
 
 // Tile is what a block knows of its tile.
 struct Tile {
@@ -92,52 +97,66 @@ struct Tile {
   int32_t rows;
 };
 
-// again is v, of which the compiler does not know that it is: what was made of it
-// before is then made anew, and not kept in a register.
-RF_HELPER uint32_t again(uint32_t v) {
-  __asm__ volatile("" : "+r"(v));
-  return v;
+// before adds up what the tiles before have of the calling thread's digit. A window of
+// words is read at once: with one read after the other, blocks would wait for nothing
+// else.
+RF_HELPER uint32_t before(const uint32_t *status, int64_t tile) {
+  uint32_t sum = 0;
+  bool found = tile == 0;
+  for (int64_t p = tile - 1; !found; p -= PAIR_WINDOW) {
+    const uint32_t *at = status + p * radix::DIGITS;
+    uint32_t seen[PAIR_WINDOW];
+    RF_UNROLL
+    for (int32_t j = 0; j < PAIR_WINDOW; j++)
+      seen[j] = p >= j ? target::load(at - j * radix::DIGITS) : (uint32_t)PREFIX;
+    RF_UNROLL
+    for (int32_t j = 0; j < PAIR_WINDOW; j++) {
+      while (!found && seen[j] == 0) {
+        target::relax();
+        seen[j] = target::load(at - j * radix::DIGITS);
+      }
+      sum += found ? 0 : seen[j] & VALUE;
+      found |= (seen[j] & PREFIX) != 0;
+    }
+  }
+  return sum;
 }
-
-RF_HELPER uint32_t digit(uint32_t key, int32_t shift) { return key >> shift & (radix::DIGITS - 1); }
 
 // Ranks are numbers of 16 bits, two in a register.
 struct Ranks {
   uint32_t pair[PAIR_ITEMS / 2];
 
-  RF_MEMBER void set(int32_t k, uint32_t rank) {
-    pair[k / 2] = k % 2 == 0 ? rank : pair[k / 2] | rank << 16;
-  }
+  RF_MEMBER void set(int32_t k, uint32_t rank) { pair[k / 2] = k % 2 == 0 ? rank : pair[k / 2] | rank << 16; }
   RF_MEMBER uint32_t get(int32_t k) const { return k % 2 == 0 ? pair[k / 2] & 0xffff : pair[k / 2] >> 16; }
 };
 
 // move moves the rows of a tile; WHOLE says that it has all of them.
 template <bool WHOLE>
-RF_HELPER void move(uint32_t *keys_out, uint32_t *payloads_out, const uint32_t *keys, const uint32_t *payloads,
-                    int32_t shift, const uint64_t *counts, uint32_t *scratch, Tile tile, uint32_t *exchange,
-                    uint32_t *places, void *sums) {
+RF_HELPER void move(Pass p, Tile tile, uint32_t *exchange, uint32_t *places, void *sums) {
   enum { WARPS = THREADS / target::WARP };
-  static_assert(2 * WARPS * radix::DIGITS <= PAIR_TILE, "counters and masks fit where keys are exchanged");
-  uint32_t *counters = exchange, *lanes_of = exchange + WARPS * radix::DIGITS;
+  static_assert(WARPS * radix::DIGITS <= PAIR_TILE, "counters fit where keys are exchanged");
+  uint32_t *counters = exchange;
   int32_t t = target::thread(), lane = t % target::WARP, warp = t / target::WARP;
-  int32_t first_row = warp * PAIR_ITEMS * target::WARP + lane;
-  uint32_t *status = scratch + 2 + tile.number * radix::DIGITS + t;
+  int64_t first_row = tile.start + warp * PAIR_ITEMS * target::WARP + lane;
+  const uint32_t *keys = p.keys + first_row, *payloads = p.payloads + first_row;
+  uint32_t *status = p.scratch + 2 + t;
   uint32_t key[PAIR_ITEMS];
-  pairs::Ranks ranks;
+  Ranks ranks;
+  int32_t byte = p.byte, rows = tile.rows - (int32_t)(first_row - tile.start);
   RF_UNROLL
   for (int32_t k = 0; k < PAIR_ITEMS; k++) {
     // Rows past the end get the last digit, and are the last of it.
-    int32_t r = first_row + k * target::WARP;
-    key[k] = WHOLE || r < tile.rows ? keys[tile.start + r] : ~0u;
+    int32_t r = k * target::WARP;
+    key[k] = WHOLE || r < rows ? keys[r] : ~0u;
   }
   RF_UNROLL
-  for (int32_t w = 0; w < 2 * WARPS; w++)
+  for (int32_t w = 0; w < WARPS; w++)
     counters[w * radix::DIGITS + t] = 0;
   target::barrier();
-  uint32_t *counter = counters + warp * radix::DIGITS, *mine = lanes_of + warp * radix::DIGITS;
+  uint32_t *counter = counters + warp * radix::DIGITS;
   RF_UNROLL
   for (int32_t k = 0; k < PAIR_ITEMS; k++)
-    target::add(counter + pairs::digit(key[k], shift), (uint32_t)1);
+    target::add(counter + target::byte(key[k], byte), (uint32_t)1);
   target::barrier();
   uint32_t sum = 0;
   RF_UNROLL
@@ -146,56 +165,34 @@ RF_HELPER void move(uint32_t *keys_out, uint32_t *payloads_out, const uint32_t *
     counters[w * radix::DIGITS + t] = sum;
     sum += of_warp;
   }
-  target::store(status, sum | (tile.number == 0 ? pairs::PREFIX : pairs::AGGREGATE));
-  uint32_t all;
-  uint32_t first = scan::exclusive<scan::Sum>(sum, (uint32_t)0, &all, sums, THREADS);
-  uint32_t base = scan::exclusive<scan::Sum>((uint32_t)counts[shift / 8 * radix::DIGITS + t], (uint32_t)0, &all, sums, THREADS);
+  target::store(status + tile.number * radix::DIGITS, sum | (tile.number == 0 ? PREFIX : AGGREGATE));
+  // One scan for two sums: that of the tile's counts, and that of the counts of all keys.
+  uint64_t all;
+  uint64_t both = scan::exclusive<scan::Sum>(p.counts[byte * radix::DIGITS + t] << 32 | sum, (uint64_t)0, &all, sums, THREADS);
+  uint32_t first = (uint32_t)both, base = (uint32_t)(both >> 32);
   RF_UNROLL
   for (int32_t w = 0; w < WARPS; w++)
     counters[w * radix::DIGITS + t] += first;
   target::barrier();
+  // The assembler does not know that these are the same as before. It would keep the
+  // addresses of all counters in registers.
+  byte = (int32_t)target::shuffle((uint32_t)byte, 0);
+  counter = counters + (int32_t)target::shuffle((uint32_t)warp, 0) * radix::DIGITS;
   RF_UNROLL
   for (int32_t k = 0; k < PAIR_ITEMS; k++) {
-    key[k] = again(key[k]);
-    uint32_t d = pairs::digit(key[k], shift);
-    target::either(mine + d, 1u << lane);
+    uint32_t digit = target::byte(key[k], byte), peers = target::match_byte(digit);
+    uint32_t below = peers & target::lanes_below(lane);
+    uint32_t seen = target::load(counter + digit);
     target::warp_barrier();
-    uint32_t peers = target::load(mine + d);
-    int32_t leader = __builtin_ctz(peers);
-    uint32_t seen = 0;
-    if (lane == leader) {
-      seen = counter[d];
-      counter[d] = seen + __builtin_popcount(peers);
-    }
-    // All lanes have read the mask when they meet here.
-    ranks.set(k, target::shuffle(seen, leader) + __builtin_popcount(peers & target::lanes_below(lane)));
-    if (lane == leader)
-      mine[d] = 0;
+    if (below == 0)
+      target::store(counter + digit, seen + __builtin_popcount(peers));
     target::warp_barrier();
+    ranks.set(k, seen + __builtin_popcount(below));
   }
-  // A window of words is read at once: with one read after the other, blocks would
-  // wait for nothing else.
-  uint32_t before = 0;
-  bool found = tile.number == 0;
-  for (int64_t p = tile.number - 1; !found; p -= PAIR_WINDOW) {
-    const uint32_t *at = scratch + 2 + p * radix::DIGITS + t;
-    uint32_t seen[PAIR_WINDOW];
-    RF_UNROLL
-    for (int32_t j = 0; j < PAIR_WINDOW; j++)
-      seen[j] = p >= j ? target::load(at - j * radix::DIGITS) : (uint32_t)pairs::PREFIX;
-    RF_UNROLL
-    for (int32_t j = 0; j < PAIR_WINDOW; j++) {
-      while (!found && seen[j] == 0) {
-        target::relax();
-        seen[j] = target::load(at - j * radix::DIGITS);
-      }
-      before += found ? 0 : seen[j] & pairs::VALUE;
-      found |= (seen[j] & pairs::PREFIX) != 0;
-    }
-  }
+  uint32_t sooner = before(status, tile.number);
   if (tile.number > 0)
-    target::store(status, (before + sum) | pairs::PREFIX);
-  places[t] = base + before - first;
+    target::store(status + tile.number * radix::DIGITS, (sooner + sum) | PREFIX);
+  places[t] = base + sooner - first;
   target::barrier();
   RF_UNROLL
   for (int32_t k = 0; k < PAIR_ITEMS; k++)
@@ -203,21 +200,23 @@ RF_HELPER void move(uint32_t *keys_out, uint32_t *payloads_out, const uint32_t *
   uint32_t payload[PAIR_ITEMS];
   RF_UNROLL
   for (int32_t k = 0; k < PAIR_ITEMS; k++) {
-    int32_t r = first_row + k * target::WARP;
-    payload[k] = (uint32_t)(tile.start + r);
-    if (payloads && (WHOLE || r < tile.rows))
-      payload[k] = payloads[tile.start + r];
+    int32_t r = k * target::WARP;
+    payload[k] = (uint32_t)first_row + r;
+    if (p.payloads && p.payloads_out && (WHOLE || r < rows))
+      payload[k] = payloads[r];
   }
   target::barrier();
   RF_UNROLL
   for (int32_t k = 0; k < PAIR_ITEMS; k++) {
-    int32_t p = k * THREADS + t;
-    uint32_t moved = exchange[p];
+    int32_t r = k * THREADS + t;
+    uint32_t moved = exchange[r];
     // From here on, key holds where the row goes.
-    key[k] = places[pairs::digit(moved, shift)] + (uint32_t)p;
-    if (WHOLE || p < tile.rows)
-      keys_out[key[k]] = moved;
+    key[k] = places[target::byte(moved, byte)] + (uint32_t)r;
+    if (WHOLE || r < tile.rows)
+      p.keys_out[key[k]] = moved;
   }
+  if (!p.payloads_out)
+    return;
   target::barrier();
   RF_UNROLL
   for (int32_t k = 0; k < PAIR_ITEMS; k++)
@@ -225,21 +224,22 @@ RF_HELPER void move(uint32_t *keys_out, uint32_t *payloads_out, const uint32_t *
   target::barrier();
   RF_UNROLL
   for (int32_t k = 0; k < PAIR_ITEMS; k++) {
-    int32_t p = k * THREADS + t;
-    if (WHOLE || p < tile.rows)
-      payloads_out[key[k]] = exchange[p];
+    int32_t r = k * THREADS + t;
+    if (WHOLE || r < tile.rows)
+      p.payloads_out[key[k]] = exchange[r];
   }
 }
 
 } // namespace pairs
 
 // rf_pairs_move moves n < 2^30 keys and payloads, the numbers of their rows where that
-// is 0, to their places by the digit key >> shift modulo 256. counts are those of
-// rf_pairs_count, scratch a ticket of two words and 256 words a tile, all zero.
+// is 0, to their places by the digit key >> shift modulo 256. Where payloads_out is 0,
+// keys go alone. counts are those of rf_pairs_count, scratch a ticket of two words and 256
+// words a tile, all zero.
 //
-// Phases: 1 count digits in warps; 2 publish the tile's counts; 3 rank within warps, by
-// shared atomics that bring lanes of a digit together; 4 look back for the counts of
-// the tiles before; 5 keys, then payloads, in order of digits through shared memory
+// Phases: 1 count digits in warps; 2 publish the tile's counts; 3 rank within warps, in
+// which ballots bring lanes of a digit together; 4 look back for the counts of the tiles
+// before; 5 keys, then payloads, in order of digits through shared memory
 RF_KERNEL(rf_pairs_move, 2)(uint32_t *keys_out, uint32_t *payloads_out, const uint32_t *keys,
                             const uint32_t *payloads, int64_t n, int64_t shift, const uint64_t *counts,
                             uint32_t *scratch) {
@@ -249,11 +249,10 @@ RF_KERNEL(rf_pairs_move, 2)(uint32_t *keys_out, uint32_t *payloads_out, const ui
   int64_t number = rf_block_ticket((int64_t *)scratch, sums, THREADS), start = number * PAIR_TILE;
   if (start >= n)
     return;
+  pairs::Pass pass = {keys_out, payloads_out, keys, payloads, (int32_t)shift / 8, counts, scratch};
   pairs::Tile tile = {number, start, grid::rows(n, start, PAIR_TILE)};
   if (tile.rows == PAIR_TILE)
-    pairs::move<true>(keys_out, payloads_out, keys, payloads, (int32_t)shift, counts, scratch, tile,
-                      (uint32_t *)exchange, (uint32_t *)places, sums);
+    pairs::move<true>(pass, tile, (uint32_t *)exchange, (uint32_t *)places, sums);
   else
-    pairs::move<false>(keys_out, payloads_out, keys, payloads, (int32_t)shift, counts, scratch, tile,
-                       (uint32_t *)exchange, (uint32_t *)places, sums);
+    pairs::move<false>(pass, tile, (uint32_t *)exchange, (uint32_t *)places, sums);
 }

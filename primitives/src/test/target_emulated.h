@@ -53,6 +53,8 @@ RF_HELPER uint32_t match_any(uint32_t v) {
     mask |= (uint32_t)(all[i] == v) << i;
   return mask;
 }
+RF_HELPER uint32_t match_byte(uint32_t v) { return match_any(v & 255); }
+RF_HELPER uint32_t byte(uint32_t v, int32_t number) { return v >> 8 * number & 255; }
 RF_HELPER uint32_t match_any64(uint64_t v) { return match_any((uint32_t)v) & match_any((uint32_t)(v >> 32)); }
 RF_HELPER uint32_t ballot(bool p) {
   const uint32_t *all = emulated::exchange(p);
