@@ -3,6 +3,7 @@ package gpu
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda"
@@ -32,14 +33,20 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 		return 0, false, err
 	}
 	return n, true, o.finish(c.To, func() error {
+		if err := o.room(r.relations[c.To], n, len(c.Group) == 0); err != nil {
+			return err
+		}
 		if err := o.arrange(); err != nil {
 			return err
+		}
+		if o.packed {
+			return o.unpack(n)
 		}
 		places, err := o.places(c.Group)
 		if err != nil {
 			return err
 		}
-		return o.move(r.relations[c.To], n, places)
+		return o.move(n, places)
 	})
 }
 
@@ -65,6 +72,9 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 		return 0, false, err
 	}
 	err = o.finish(c.To, func() error {
+		if err := o.room(r.relations[c.To], kept, len(c.Group) == 0); err != nil {
+			return err
+		}
 		done := false
 		if few {
 			if done, err = o.first(kept); err != nil {
@@ -81,7 +91,10 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 				return err
 			}
 		}
-		return o.move(r.relations[c.To], kept, buffer{})
+		if o.packed {
+			return o.unpack(kept)
+		}
+		return o.move(kept, buffer{})
 	})
 	return kept, true, err
 }
@@ -154,17 +167,28 @@ func orderKeys(of *harmony.Relation, by []harmony.OrderKey) (keys []order.Key) {
 // ordering puts rows of a relation in an order on the device.
 type ordering struct {
 	*run
-	from   *relation
-	n      int64
-	bits   []orderBits // of a row's key, the highest first
-	rows   buffer      // row numbers in the order, none for all as they stand
-	owns   []buffer    // that are freed at the end
-	launch func(service.Launch) error
+	from  *relation
+	n     int64
+	bits  []orderBits // of a row's key, the highest first
+	rest  int64       // how many of the lowest of these the others determine
+	all   bool        // whether a row's key tells all of it
+	to    *relation   // that gets rows in the order, for which it has room
+	most  int64       // how many it gets
+	alone bool        // whether nothing but the rows in their order is wanted
+	rows  buffer      // row numbers in the order, none for all as they stand
+	// packed says that a sort has left keys and no row numbers: low and high are their words
+	// of 32 bits in the order, of which low has lowBits. There is no high if those are all.
+	packed    bool
+	low, high words
+	lowBits   int64
+	owns      []buffer // that are freed at the end
+	launch    func(service.Launch) error
 }
 
 // orderBits is a column's part of a key.
 type orderBits struct {
 	service.OrderField
+	col  int
 	bits int64 // all of the column's number
 }
 
@@ -175,12 +199,12 @@ func (r *run) newOrdering(from *relation, n int64, keys []order.Key, all bool) (
 	if err != nil {
 		return nil, err
 	}
-	o := &ordering{run: r, from: from, n: n}
+	o := &ordering{run: r, from: from, n: n, all: all}
 	o.launch = func(l service.Launch) error {
 		r.at.launches++
 		return r.serve(kernels[l.Kernel], l)
 	}
-	used := make([]bool, len(from.cols))
+	used, determining := make([]bool, len(from.cols)), from.decl.Keys
 	add := func(k order.Key) error {
 		if used[k.Col] {
 			return nil
@@ -189,6 +213,12 @@ func (r *run) newOrdering(from *relation, n int64, keys []order.Key, all bool) (
 		b, err := o.column(k)
 		if err == nil && b.bits > 0 {
 			o.bits = append(o.bits, b)
+		}
+		if determining == 0 {
+			o.rest += b.bits
+		}
+		if k.Col < from.decl.Keys {
+			determining--
 		}
 		return err
 	}
@@ -226,7 +256,7 @@ func (o *ordering) column(k order.Key) (b orderBits, err error) {
 	if b.OrderField, err = o.stored(k.Col); err != nil {
 		return b, err
 	}
-	b.Descends = k.Desc
+	b.col, b.Descends = k.Col, k.Desc
 	bound := o.Ranges.Column(o.from.decl, k.Col)
 	kind := o.from.decl.Cols[k.Col].Type.Kind
 	if kind == scalar.Float || kind == scalar.Uint && bound.Lo < 0 {
@@ -307,22 +337,22 @@ func (o *ordering) arrange() error {
 // sort puts all rows in order: by 32 bits of the keys at a time, the lowest first.
 func (o *ordering) sort() error {
 	levels, last := o.levels(32)
-	if len(levels) == 0 {
+	switch {
+	case len(levels) == 0:
 		return nil // all rows are the same
+	case o.all && o.alone && len(levels) <= 2:
+		return o.sortKeys(levels, last)
 	}
-	var keys, rows [2]buffer
-	for i := range 2 {
-		var err error
-		if keys[i], err = o.memory(4 * o.n); err != nil {
-			return err
-		}
-		if rows[i], err = o.memory(4 * o.n); err != nil {
-			return err
-		}
+	keys, err := o.words()
+	if err != nil {
+		return err
 	}
-	const passes, digit = 4, 8
-	each := service.PairsScratch(o.n)
-	zeroed, err := o.memory(8*service.PairsCounts + passes*each)
+	rows, err := o.words()
+	if err != nil {
+		return err
+	}
+	rows.at = 0
+	p, err := o.newPairs()
 	if err != nil {
 		return err
 	}
@@ -331,26 +361,148 @@ func (o *ordering) sort() error {
 		if at == len(levels)-1 {
 			width = last
 		}
-		if err := o.zero(zeroed); err != nil {
+		if err := o.keys(keys.at, 4, levels[at], o.rows, o.n); err != nil {
 			return err
 		}
-		if err := o.keys(keys[0].word(), 4, levels[at], o.rows, o.n); err != nil {
+		if err := p.sort(&keys, &rows, 0, width); err != nil {
 			return err
 		}
-		if err := o.launch(service.PairsCount(keys[0].word(), o.n, zeroed.word())); err != nil {
+		o.rows = rows.buffers[0]
+	}
+	return nil
+}
+
+// sortKeys puts the keys of all rows in order, of two levels at most, which tell all of
+// the rows: what is not a digit goes along as the payload, and no row is looked up. Bits
+// that others determine are no digits. The keys of one level go alone.
+func (o *ordering) sortKeys(levels [][]service.OrderField, last int64) error {
+	lowest, highest := levels[len(levels)-1], levels[:len(levels)-1]
+	var err error
+	if o.low, err = o.level(lowest); err != nil {
+		return err
+	}
+	if len(highest) > 0 {
+		if o.high, err = o.level(highest[0]); err != nil {
 			return err
 		}
-		scratch := zeroed.word() + 8*service.PairsCounts
-		for shift := int64(0); shift < width; shift += digit {
-			err := o.launch(service.PairsMove(keys[1].word(), rows[1].word(), keys[0].word(), o.rows.word(), o.n, shift, zeroed.word(), scratch))
-			if err != nil {
-				return err
-			}
-			scratch += each
-			o.rows = rows[1]
-			keys[0], keys[1] = keys[1], keys[0]
-			rows[0], rows[1] = rows[1], rows[0]
+	}
+	p, err := o.newPairs()
+	if err != nil {
+		return err
+	}
+	o.packed, o.lowBits = true, last
+	if len(highest) == 0 {
+		o.low.to = o.target(lowest)
+		return p.sort(&o.low, &o.high, 0, last)
+	}
+	if err := p.sort(&o.low, &o.high, o.rest, last); err != nil {
+		return err
+	}
+	o.low.to, o.high.to = o.target(lowest), o.target(highest[0])
+	return p.sort(&o.high, &o.low, o.rest-last, 32)
+}
+
+// words are n words of 32 bits that passes of a sort move between two buffers.
+type words struct {
+	at      int64 // where they are; as payloads they are the numbers of rows at 0
+	buffers [2]buffer
+	to      int64 // where the last pass puts them, if not 0
+}
+
+func (o *ordering) words() (w words, err error) {
+	for i := range w.buffers {
+		if w.buffers[i], err = o.memory(4 * o.n); err != nil {
+			return w, err
 		}
+	}
+	w.at = w.buffers[0].word()
+	return w, nil
+}
+
+// next returns where a pass moves the words.
+func (w *words) next(last bool) int64 {
+	if last && w.to != 0 {
+		return w.to
+	}
+	w.buffers[0], w.buffers[1] = w.buffers[1], w.buffers[0]
+	return w.buffers[0].word()
+}
+
+// level makes the keys of a level of 32 bits. A column that is these stays where it is.
+func (o *ordering) level(level []service.OrderField) (words, error) {
+	w, err := o.words()
+	if err != nil {
+		return w, err
+	}
+	if f, ok := only(level); ok && f.Width == 4 && f.Step == 1 && f.Base == f.First {
+		w.at = f.Data
+		return w, nil
+	}
+	return w, o.keys(w.at, 4, level, buffer{}, o.n)
+}
+
+// target returns where the column is to go that the keys of a level are, word for word; 0
+// if they are none, or not all are to go there.
+func (o *ordering) target(level []service.OrderField) int64 {
+	f, ok := only(level)
+	if !ok || o.most < o.n {
+		return 0
+	}
+	c := o.to.cols[o.columnOf(f)]
+	if c.Width != 4 || c.Base != f.First {
+		return 0
+	}
+	return c.data.word() + 4*o.to.most
+}
+
+// columnOf returns the column of a field.
+func (o *ordering) columnOf(f service.OrderField) int {
+	return o.bits[slices.IndexFunc(o.bits, func(b orderBits) bool { return b.At == 0 && b.Data == f.Data && b.bits >= f.Bits })].col
+}
+
+// only returns the field of a level that has no other, if its numbers are the distances of
+// the column's words from the first one.
+func only(level []service.OrderField) (f service.OrderField, ok bool) {
+	f = level[0]
+	return f, len(level) == 1 && f.Kind == service.OrderSigned && !f.Descends && f.Drop == 0
+}
+
+// pairs sorts keys of 32 bits with payloads of 32 bits.
+type pairs struct {
+	*ordering
+	zeroed buffer // the counts of keys, and the scratch of each pass
+	each   int64  // bytes of the scratch of a pass
+}
+
+const pairPasses, pairDigit = 4, 8
+
+func (o *ordering) newPairs() (p pairs, err error) {
+	p.ordering, p.each = o, service.PairsScratch(o.n)
+	p.zeroed, err = o.memory(8*service.PairsCounts + pairPasses*p.each)
+	return p, err
+}
+
+// sort puts keys in order by their bits from from, or 0, until until, and payloads, if there
+// are buffers for them, with the keys.
+func (p pairs) sort(keys, payloads *words, from, until int64) error {
+	if from >= until {
+		return nil
+	}
+	if err := p.zero(p.zeroed); err != nil {
+		return err
+	}
+	if err := p.launch(service.PairsCount(keys.at, p.n, p.zeroed.word())); err != nil {
+		return err
+	}
+	scratch := p.zeroed.word() + 8*service.PairsCounts
+	for shift := max(0, from/pairDigit*pairDigit); shift < until; shift += pairDigit {
+		last := shift+pairDigit >= until
+		keysTo, payloadsTo := keys.next(last), payloads.next(last)
+		if err := p.launch(service.PairsMove(keysTo, payloadsTo, keys.at, payloads.at, p.n, shift, p.zeroed.word(), scratch)); err != nil {
+			return err
+		}
+		keys.at, payloads.at = keysTo, payloadsTo
+		scratch += p.each
 	}
 	return nil
 }
@@ -529,17 +681,20 @@ func (o *ordering) firstOfGroups(cols []int, limit int64) (int64, error) {
 	return kept, err
 }
 
-// move appends the first rows in order to a relation, with their places, if there are
-// any, as the last column.
-func (o *ordering) move(to *relation, n int64, places buffer) error {
+// room makes room for n rows of the order in a relation, which are its last.
+func (o *ordering) room(to *relation, n int64, alone bool) error {
+	o.to, o.most, o.alone = to, n, alone
 	if _, err := to.rows(o.ctx); err != nil {
 		return err
 	}
-	if err := to.makeRoom(o.ctx, n, n, n); err != nil {
-		return err
-	}
+	return to.makeRoom(o.ctx, n, n, n)
+}
+
+// move appends the first rows in order to the relation that they go to, with their places, if
+// there are any, as the last column.
+func (o *ordering) move(n int64, places buffer) error {
 	var columns []service.MovedColumn
-	for i, c := range to.cols {
+	for i, c := range o.to.cols {
 		m := service.MovedColumn{Data: places.word(), Step: 1, Width: 8, InOrder: true}
 		if i < len(o.from.cols) {
 			f, err := o.stored(i)
@@ -555,11 +710,59 @@ func (o *ordering) move(to *relation, n int64, places buffer) error {
 	if err != nil {
 		return err
 	}
-	if err := o.launch(service.MoveRows(table.word(), int64(len(columns)), o.rows.word(), n, to.most)); err != nil {
+	if err := o.launch(service.MoveRows(table.word(), int64(len(columns)), o.rows.word(), n, o.to.most)); err != nil {
 		return err
 	}
-	to.most += n
-	return o.control.set(o.ctx, to.gauge, to.most)
+	return o.appended(n)
+}
+
+// unpack is move for keys that tell all of the rows: it makes the columns of these, but for
+// those that are there already. A last column that the rows do not have is their places.
+func (o *ordering) unpack(n int64) error {
+	var columns []service.UnpackedColumn
+	for i, c := range o.to.cols {
+		u := service.UnpackedColumn{Bits: -1}
+		if i < len(o.from.cols) {
+			var err error
+			if u, err = o.packedColumn(i); err != nil {
+				return err
+			}
+		}
+		u.To, u.ToBase, u.ToWidth = c.data.word(), c.Base, int64(c.Width)
+		if at := u.To + 4*o.to.most; at != o.low.to && at != o.high.to {
+			columns = append(columns, u)
+		}
+	}
+	if len(columns) > 0 {
+		table, err := o.table(service.AppendUnpackedColumns(nil, columns))
+		if err != nil {
+			return err
+		}
+		if err := o.launch(service.Unpack(table.word(), int64(len(columns)), o.low.at, o.high.at, o.lowBits, n, o.to.most)); err != nil {
+			return err
+		}
+	}
+	return o.appended(n)
+}
+
+// packedColumn returns where a column's bits are in keys. One that has none is the same in
+// all rows.
+func (o *ordering) packedColumn(col int) (service.UnpackedColumn, error) {
+	at := int64(0)
+	for _, b := range slices.Backward(o.bits) {
+		if b.col == col {
+			return service.UnpackedColumn{Kind: b.Kind, First: b.First, Descends: b.Descends, Bits: b.bits, At: at}, nil
+		}
+		at += b.bits
+	}
+	b, err := o.column(order.Key{Col: col})
+	return service.UnpackedColumn{Kind: b.Kind, First: b.First}, err
+}
+
+// appended counts n rows more of the relation.
+func (o *ordering) appended(n int64) error {
+	o.to.most += n
+	return o.control.set(o.ctx, o.to.gauge, o.to.most)
 }
 
 // finish does the work, on the time of a variable's command, and frees what it took.

@@ -24,6 +24,7 @@ var sortKernels = named(service.Sorting.Kernels, map[string]serviceKernel{
 	"rf_order_below":  orderBelow,
 	"rf_order_keep":   orderKeep,
 	"rf_order_move":   orderMove,
+	"rf_order_unpack": orderUnpack,
 })
 
 // sortTile is how many keys are counted together. Counts are by digit, then by tile.
@@ -155,8 +156,12 @@ func pairsCount(m *Memory, p []int64) error {
 }
 
 func pairsMove(m *Memory, p []int64) error {
-	a, n, shift := arguments{m: m}, p[4], p[5]
-	keysOut, rowsOut, keys, row := a.halves(p[0], n), a.halves(p[1], n), a.halves(p[2], n), a.rows(p[3], n)
+	a, n, shift, alone := arguments{m: m}, p[4], p[5], p[1] == 0
+	keysOut, keys, row := a.halves(p[0], n), a.halves(p[2], n), a.rows(p[3], n)
+	var rowsOut []uint32
+	if !alone {
+		rowsOut = a.halves(p[1], n)
+	}
 	counts, scratch := a.words(p[6], service.PairsCounts), a.words(p[7], service.PairsScratch(n)/8)
 	if a.err == nil {
 		a.err = wantZero("scratch", scratch)
@@ -180,10 +185,24 @@ func pairsMove(m *Memory, p []int64) error {
 		if next[d] >= uint64(n) {
 			return fmt.Errorf("key %d goes to %d of %d", i, next[d], n)
 		}
-		keysOut[next[d]], rowsOut[next[d]] = k, uint32(row(int64(i)))
+		keysOut[next[d]] = k
+		if !alone {
+			rowsOut[next[d]] = uint32(row(int64(i)))
+		}
 		next[d]++
 	}
 	return nil
+}
+
+// mapped maps words of a kind to integers in their order, and those to words.
+func mapped(w, kind int64) int64 {
+	switch kind {
+	case service.OrderUnsigned:
+		w ^= -1 << 63
+	case service.OrderFloat:
+		w ^= int64(uint64(w>>63) >> 1)
+	}
+	return w
 }
 
 // orderFields returns what makes the key of a row, and what compares the words of two.
@@ -199,13 +218,7 @@ func (a *arguments) orderFields(at, count int64) (key func(row int64) uint64, eq
 	}
 	key = func(row int64) (key uint64) {
 		for i, f := range fields {
-			w := columns[i](row)
-			switch f.Kind {
-			case service.OrderUnsigned:
-				w ^= -1 << 63
-			case service.OrderFloat:
-				w ^= int64(uint64(w>>63) >> 1)
-			}
+			w := mapped(columns[i](row), f.Kind)
 			number := uint64(w - f.First)
 			if f.Descends {
 				number = uint64(f.First - w)
@@ -406,6 +419,43 @@ func orderMove(m *Memory, p []int64) error {
 				from = row(i)
 			}
 			offset := uint64(read(from) - base)
+			for b := range width {
+				into[i*width+b] = byte(offset >> (8 * b))
+			}
+		}
+	}
+	return a.err
+}
+
+func orderUnpack(m *Memory, p []int64) error {
+	a, lowBits, n, first := arguments{m: m}, uint(p[4]), p[5], p[6]
+	low, high := a.halves(p[2], n), []uint32(nil)
+	if p[3] != 0 {
+		high = a.halves(p[3], n)
+	}
+	for all := a.words(p[0], service.UnpackedColumnWords*p[1]); len(all) > 0 && a.err == nil; all = all[service.UnpackedColumnWords:] {
+		kind, start, descends, bits, at := int64(all[0]), int64(all[1]), all[2] != 0, int64(all[3]), uint(all[4])
+		to, base, width := int64(all[5]), int64(all[6]), int64(all[7])
+		if width == 0 || n == 0 {
+			continue
+		}
+		into, err := m.Bytes(cuda.Pointer(to+first*width), uint64(n*width))
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			key := uint64(low[i])
+			if high != nil {
+				key |= uint64(high[i]) << lowBits
+			}
+			number := i
+			if bits >= 0 {
+				number = int64(key >> at & (1<<uint(bits) - 1))
+			}
+			if descends {
+				number = -number
+			}
+			offset := uint64(mapped(start+number, kind) - base)
 			for b := range width {
 				into[i*width+b] = byte(offset >> (8 * b))
 			}
