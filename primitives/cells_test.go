@@ -78,13 +78,19 @@ func TestGroupCells(t *testing.T) {
 				g.product.Add(g.product, new(big.Int).Mul(big.NewInt(v), big.NewInt(-3)))
 				g.min, g.max = min(g.min, v), max(g.max, v)
 			}
-			for _, k := range []struct {
+			kernels := []struct {
 				name string
 				few  int
-			}{{"group_cells", c.few}, {"own_cells", 6 - i%2*2}} {
-				if k.name == "own_cells" && d.threads == 1 {
-					continue // which are for GPUs
-				}
+			}{{"group_cells", c.few}}
+			if d.threads > 1 { // own_cells is for GPUs
+				kernels = append(kernels, kernels[0])
+				kernels[1].name, kernels[1].few = "own_cells", 6-i%2*2
+			}
+			if d.threads > 1 && c.form == formDirect && c.groups > 0 {
+				kernels = append(kernels, kernels[1])
+				kernels[2].few = 0
+			}
+			for _, k := range kernels {
 				name := fmt.Sprintf("%s %d, %s", k.name, k.few, name)
 				table, cursor := make([]uint64, groups), []int64{10, 1}
 				records, extremes := make([]int64, record*groups), make([]int64, 3*groups)

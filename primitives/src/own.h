@@ -14,8 +14,12 @@
 // the place plus 1. They are 0 while the place is not known, and 4095 if there was
 // none. The caller enters a key that gets a place into the table of all blocks.
 //
-// The cells of a place are digits of 32 bits, for which shared memory has
-// atomics, digit d of place p at digits[d << bits | p]: a sum modulo 2^(32 count).
+// Where groups have numbers and many of them, up to 65,536, the place is the number and
+// there are no words, own being null and copies 0: what tells that a group has a row is
+// that a witness, one of its sums, is not 0.
+//
+// The cells of a place are digits of 32 bits, for which shared memory has atomics, digit
+// d of place p at digits[d * places + p]: a sum modulo 2^(32 count).
 // Extremes are words of 64 bits, in the order of unsigned numbers, 0 for none. All
 // is zero at first.
 
@@ -79,8 +83,8 @@ RF_HELPER int32_t search(uint64_t *own, int32_t slot_bits, uint64_t places, uint
 // is 0 for most rows and then not added. All lowest digits are under way before one of
 // them is looked at.
 template <class W>
-RF_HELPER void add(uint32_t *digits, int32_t bits, int32_t count, const int32_t *places, bool is_unsigned,
-                   int32_t items, W word) {
+RF_HELPER void add(uint32_t *digits, int32_t all, int32_t count, const int32_t *places, bool is_unsigned, int32_t items,
+                   W word) {
   uint32_t old[tile::MOST_ITEMS];
   if (count == 1) {
     RF_UNROLL
@@ -99,7 +103,7 @@ RF_HELPER void add(uint32_t *digits, int32_t bits, int32_t count, const int32_t 
     carried = term < carried;
     RF_UNROLL
     for (int32_t d = 1; d < count; d++) {
-      uint32_t *digit = digits + (d << bits) + places[i];
+      uint32_t *digit = digits + d * all + places[i];
       bool adds = places[i] >= 0 && term != 0;
       if (d == count - 1) {
         target::add_shared_if(adds, digit, term);
@@ -118,11 +122,16 @@ RF_HELPER void add(uint32_t *digits, int32_t bits, int32_t count, const int32_t 
 // together, with the place and the group's slot plus 1, 0 where there is none. leads
 // says that the caller is to add for all copies of the place.
 template <class F>
-RF_HELPER void each_place(const uint64_t *own, int32_t slot_bits, int32_t copies, int32_t threads, F with) {
+RF_HELPER void each_place(const uint64_t *own, int32_t slots, int32_t copies, int32_t threads, F with) {
   int32_t thread = target::thread();
   RF_ROLLED
-  for (int32_t s = thread; s - thread < 1 << slot_bits; s += threads) {
-    uint64_t word = s < 1 << slot_bits ? own[s] : 0;
+  for (int32_t s = thread; s - thread < slots; s += threads) {
+    if (!own) {
+      bool in = s < slots;
+      with(in ? s : 0, in ? (uint64_t)s + 1 : 0, in);
+      continue;
+    }
+    uint64_t word = s < slots ? own[s] : 0;
     int32_t place = word == 0 ? 0 : (int32_t)(word & NONE) - 1;
     with(place, word >> PLACE_BITS, word != 0 && (copies <= 0 || (s & ((1 << copies) - 1)) == 0));
   }
@@ -226,21 +235,21 @@ RF_PRIMITIVE int32_t rf_own_places(int32_t *places, uint8_t *rest, uint8_t *ente
   return 1;
 }
 
-// rf_own_count adds 1 to the digits of each item that has a place. Their number is a
-// constant, 1 where the block adds less than 2^32 rows.
+// rf_own_count adds 1 to the digits of each item that has a place, of all there are.
+// The number of digits is a constant, 1 where the block adds less than 2^32 rows.
 //
 // Cost: one shared atomic an item, whose result is not waited for if there is one digit
-RF_PRIMITIVE void rf_own_count(uint32_t *digits, int32_t bits, int32_t count, const int32_t *places, int32_t items) {
-  own::add(digits, bits, count, places, true, items, [](int32_t) RF_LAMBDA { return (int64_t)1; });
+RF_PRIMITIVE void rf_own_count(uint32_t *digits, int32_t all, int32_t count, const int32_t *places, int32_t items) {
+  own::add(digits, all, count, places, true, items, [](int32_t) RF_LAMBDA { return (int64_t)1; });
 }
 
 // rf_own_add adds words, signed or unsigned, to sums of count digits, a constant, of
-// items that have a place.
+// items that have a place, of all there are.
 //
 // Cost: one shared atomic an item, and one for each further digit that changes
-RF_PRIMITIVE void rf_own_add(uint32_t *digits, int32_t bits, int32_t count, const int32_t *places,
+RF_PRIMITIVE void rf_own_add(uint32_t *digits, int32_t all, int32_t count, const int32_t *places,
                              const int64_t *values, int32_t is_unsigned, int32_t items) {
-  own::add(digits, bits, count, places, is_unsigned != 0, items, [=](int32_t i) RF_LAMBDA { return values[i]; });
+  own::add(digits, all, count, places, is_unsigned != 0, items, [=](int32_t i) RF_LAMBDA { return values[i]; });
 }
 
 // rf_own_extreme raises the cells of items that have a place to their values, or
@@ -260,26 +269,26 @@ RF_PRIMITIVE void rf_own_extreme(uint64_t *cells, const int32_t *places, const i
 
 // rf_own_settle puts the slots that groups have in the table of all blocks, plus 1,
 // in place of their keys, and marks these as occupied. Then the accumulators are to be
-// passed on, by those that follow. slot_bits is bits where groups have numbers. Places
-// of those are in use, too, if one of the digits of witness, a number that may be 0, is
-// not 0.
+// passed on, by those that follow. There are so many slots, as many as places where groups
+// have numbers. Places of those are in use, too, if one of the digits of witness, a number
+// that may be 0, is not 0.
 //
 // Phases: 1 all have added; 2 one slot a thread
 // Barriers: 1, at the start
 // Cost: for a place in use one look-up, one read and perhaps a write
-RF_PRIMITIVE void rf_own_settle(uint64_t *own, int32_t slot_bits, int32_t copies, int64_t form, uint64_t *table,
+RF_PRIMITIVE void rf_own_settle(uint64_t *own, int32_t slots, int32_t copies, int64_t form, uint64_t *table,
                                 uint64_t size, int64_t *occupied, const uint32_t *witness, int32_t digits,
                                 int32_t threads) {
   if (threads != 1)
     target::barrier();
   int32_t thread = target::thread();
   RF_ROLLED
-  for (int32_t s = thread; s - thread < 1 << slot_bits; s += threads) {
-    uint64_t word = s < 1 << slot_bits ? own[s] : 0;
-    if (copies >= 0 && s < 1 << slot_bits) {
+  for (int32_t s = thread; s - thread < slots; s += threads) {
+    uint64_t word = own && s < slots ? own[s] : 0;
+    if (copies >= 0 && s < slots) {
       RF_UNROLL
       for (int32_t d = 0; d < digits; d++)
-        word |= witness[d << slot_bits | s];
+        word |= witness[d * slots + s];
     }
     // A copy leads for the others, which may be the only ones in use.
     for (int32_t d = 1; copies > 0 && d < 1 << copies; d *= 2)
@@ -288,30 +297,31 @@ RF_PRIMITIVE void rf_own_settle(uint64_t *own, int32_t slot_bits, int32_t copies
       continue;
     uint64_t place = copies >= 0 ? (uint64_t)s + 1 : word & own::NONE;
     int64_t slot = copies >= 0 ? s >> copies : (int64_t)(word >> own::PLACE_BITS) - 1;
-    if (place == own::NONE)
+    if (own && place == own::NONE)
       slot = -1;
     else if (copies < 0 && form == form::HASH)
       slot = rf_slot_insert(table, size, (uint64_t)slot);
-    own[s] = slot < 0 ? 0 : (uint64_t)(slot + 1) << own::PLACE_BITS | place;
+    if (own)
+      own[s] = slot < 0 ? 0 : (uint64_t)(slot + 1) << own::PLACE_BITS | place;
     if (slot >= 0 && target::load(occupied + slot) == 0)
       target::store(occupied + slot, (int64_t)1);
   }
 }
 
-// rf_own_pass_sums adds sums of count digits, a constant, to cells of words words:
-// of 128 bits, or of 64 for count_only = 1.
+// rf_own_pass_sums adds sums of count digits, a constant, of all places there are to
+// cells of words words: of 128 bits, or of 64 for count_only = 1.
 //
 // Barriers: 0, but all threads call it, behind rf_own_settle
 // Cost: count shared reads a place, 4 shuffles for each doubling of the copies, one or two atomics a group
-RF_PRIMITIVE void rf_own_pass_sums(uint64_t *cells, int32_t words, const uint32_t *digits, int32_t bits,
+RF_PRIMITIVE void rf_own_pass_sums(uint64_t *cells, int32_t words, const uint32_t *digits, int32_t all,
                                    int32_t count, int32_t is_unsigned, int32_t count_only, const uint64_t *own,
-                                   int32_t slot_bits, int32_t copies, int32_t threads) {
-  own::each_place(own, slot_bits, copies, threads, [=](int32_t s, uint64_t slot, bool leads) RF_LAMBDA {
+                                   int32_t slots, int32_t copies, int32_t threads) {
+  own::each_place(own, slots, copies, threads, [=](int32_t s, uint64_t slot, bool leads) RF_LAMBDA {
     uint32_t d[4];
     RF_UNROLL
     for (int32_t k = 0; k < 4; k++) {
       if (k < count)
-        d[k] = slot != 0 ? digits[k << bits | s] : 0;
+        d[k] = slot != 0 ? digits[k * all + s] : 0;
       else
         d[k] = is_unsigned ? 0 : (uint32_t)((int32_t)d[k - 1] >> 31);
     }
@@ -334,8 +344,8 @@ RF_PRIMITIVE void rf_own_pass_sums(uint64_t *cells, int32_t words, const uint32_
 // Barriers: 0, but all threads call it, behind rf_own_settle
 // Cost: one shared read a place, and one read and perhaps an atomic for one in use
 RF_PRIMITIVE void rf_own_pass_extremes(int64_t *cells, const uint64_t *extremes, int32_t least, const uint64_t *own,
-                                       int32_t slot_bits, int32_t copies, int32_t threads) {
-  own::each_place(own, slot_bits, copies, threads, [=](int32_t s, uint64_t slot, bool) RF_LAMBDA {
+                                       int32_t slots, int32_t copies, int32_t threads) {
+  own::each_place(own, slots, copies, threads, [=](int32_t s, uint64_t slot, bool) RF_LAMBDA {
     if (slot == 0 || extremes[s] == 0)
       return;
     int64_t *cell = cells + (slot - 1), word = (int64_t)own::unflipped(extremes[s], least);
@@ -352,8 +362,8 @@ RF_PRIMITIVE void rf_own_pass_extremes(int64_t *cells, const uint64_t *extremes,
 // Barriers: 0, but all threads call it, behind rf_own_settle
 // Cost: passed shared reads a place, and an atomic for each word that is not 0
 RF_PRIMITIVE void rf_own_pass_words(uint64_t *cells, int32_t words, const uint64_t *kept, int32_t passed,
-                                    const uint64_t *own, int32_t slot_bits, int32_t copies, int32_t threads) {
-  own::each_place(own, slot_bits, copies, threads, [=](int32_t s, uint64_t slot, bool) RF_LAMBDA {
+                                    const uint64_t *own, int32_t slots, int32_t copies, int32_t threads) {
+  own::each_place(own, slots, copies, threads, [=](int32_t s, uint64_t slot, bool) RF_LAMBDA {
     if (slot == 0)
       return;
     RF_ROLLED

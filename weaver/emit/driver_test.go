@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -22,14 +23,16 @@ import (
 
 // variant is one way to generate code for a program and to run it.
 type variant struct {
-	name    string
-	items   int
-	fixed   bool // parameters that are known are constants of the code
-	compact bool
-	tight   bool // gauges stop workers after each tile or round
-	bounds  bool // registers have the bounds of package ranges
-	form    abi.Form
-	cut     bool // queues wherever rows are dropped
+	name  string
+	items int
+	fixed bool // parameters that are known are constants of the code
+	// groupBits is how many bits the numbers of groups have at most, 0 for 8; others have none.
+	groupBits int
+	compact   bool
+	tight     bool // gauges stop workers after each tile or round
+	bounds    bool // registers have the bounds of package ranges
+	form      abi.Form
+	cut       bool // queues wherever rows are dropped
 	// pipeline optimises a CPU's code; empty for quick.
 	pipeline string
 	// sm is the compute capability that a GPU's code is for, and threads what a block
@@ -348,7 +351,7 @@ func (d *driver) layOut(facts map[string]planref.Rows) {
 		switch {
 		case len(g.Keys) == 0:
 			k.form = abi.None
-		case k.form == abi.Direct && k.bits > 8:
+		case k.form == abi.Direct && k.bits > cmp.Or(d.v.groupBits, 8):
 			k.form = abi.Hash
 		case d.v.form == abi.Ordered:
 			k.form = abi.Ordered

@@ -83,6 +83,10 @@ type kernel struct {
 	last     map[*harmony.Reg]int
 	lastLoad int            // the last stage that loads from the source
 	kept     []*harmony.Reg // those that are read behind all stages
+	// large says that the block has a place for each of many groups, and largeThreads how
+	// many threads it should have for that; see own.layLarge.
+	large        bool
+	largeThreads int
 	// cut is the stage that has a queue before it, 0 if there is none; see queue.
 	cut int
 	// left is the share of the source's rows that is expected to come to the sinks.
@@ -177,11 +181,12 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 			target.Items = min(target.Items, fewItems)
 		}
 	}
+	large := false
 	for first := true; ; first = false {
 		e := entry
 		w := &kernel{function: m.newFunction(&e, target), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: k}
 		w.schedule()
-		w.cut, w.left = cut, left
+		w.cut, w.left, w.large = cut, left, large
 		if target.GPU && w.findsRuns() {
 			if first && target.Threads < runThreads {
 				target.Threads = runThreads
@@ -205,6 +210,11 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 			return err
 		}
 		w.finish()
+		if w.large && !large {
+			// What it is searched with is not needed, and more threads may be.
+			large, target.Threads = true, w.largeThreads
+			continue
+		}
 		switch {
 		case !target.GPU && w.stack > mostStack && target.Items > 32:
 			target.Items /= 2

@@ -35,6 +35,11 @@ const (
 	// copyMemory is what a table with spare places may take: it leaves room for as many
 	// blocks as there are registers for.
 	copyMemory = 26 << 10
+	// mostPlaces bounds tables with a place for each of many groups: it has 16 bits.
+	mostPlaces = 1 << 16
+	// largeThreads are as many threads of a multiprocessor as keep its memory busy, in
+	// the few blocks that such tables leave room for.
+	largeThreads = 1024
 )
 
 const (
@@ -60,7 +65,7 @@ func (w *kernel) spillsGroups() bool {
 func (w *kernel) searchesGroup(s *harmony.Group) bool {
 	k := &keys{kernel: w, kinds: groupKey, name: s.To.Name, words: make([]*array, len(s.Key))}
 	most, ok := k.numbers()
-	return len(s.Key) > 0 && !w.isOrdered(s.To) && (!ok || most > mostOwnBits)
+	return len(s.Key) > 0 && !w.isOrdered(s.To) && (!ok || most > mostOwnBits) && !w.large
 }
 
 // groupOnGPU adds the live rows to groups.
@@ -161,15 +166,17 @@ type own struct {
 	bits int // of places
 	// slotBits are those of the table's words: more where keys are searched.
 	slotBits int
-	// words are the table's, and copies what rf_own_copies says.
-	words, copies value.Value
-	fits          bool // whether every group has a place
-	sink          *harmony.Group
-	cells         []ownCells
-	count         part  // the rows of a place, if an accumulator asks for them
-	digits        []int // that sums of the accumulators would have
-	witness       *part // digits that are not all 0 if a place has had a row; nil: none are known
-	size          int   // bytes
+	// places is how many there are, and slots how many words the table has.
+	places, slots int
+	// words are the table's, null where it has none, and copies what rf_own_copies says.
+	begin, words, copies value.Value
+	fits                 bool // whether every group has a place
+	sink                 *harmony.Group
+	cells                []ownCells
+	count                part  // the rows of a place, if an accumulator asks for them
+	digits               []int // that sums of the accumulators would have
+	witness              *part // digits that are not all 0 if a place has had a row; nil: none are known
+	size                 int   // bytes
 }
 
 // part is a part of the table: digits of 32 bits, or words if there are none. None at
@@ -229,11 +236,19 @@ func (w *kernel) newOwn(s *harmony.Group, k *keys, accs []*accumulator) *own {
 	case numbered && o.layOut(min(most+copyBits, mostOwnBits), 0, min(room, copyMemory)) && most <= o.bits,
 		numbered && most <= mostOwnBits && o.layOut(most, 0, room) && most == o.bits:
 		o.fits = true
+	case numbered && o.layLarge():
+		w.inPrologue(func() {
+			o.begin, o.words, o.copies = w.dynamic.more(o.size), null, i32(0)
+			w.call("rf_block_clear", o.begin, i64(int64(o.size/8)), i64(0), i32(w.target.Threads))
+		})
+		w.flushes = append(w.flushes, func() { o.flush(g, k) })
+		return o
 	case w.cut > 0 && w.left < queuedShare, !o.layOut(mostOwnBits-1, slotBits, room):
 		return nil
 	}
 	w.inPrologue(func() {
-		o.words = w.shared.more(o.size)
+		o.begin = w.shared.more(o.size)
+		o.words = o.begin
 		w.call("rf_block_clear", o.words, i64(int64(o.size/8)), i64(0), i32(w.target.Threads))
 		o.copies = w.call("rf_own_copies", k.tableForm(), w.param(abi.GroupSize, g.Name, 0), i32(o.bits))
 	})
@@ -246,22 +261,58 @@ func (w *kernel) newOwn(s *harmony.Group, k *keys, accs []*accumulator) *own {
 func (o *own) layOut(bits, slots, room int) bool {
 	for ; bits >= leastOwnBits; bits-- {
 		o.bits, o.slotBits = bits, bits+slots
-		if o.place(); o.size <= room {
+		o.places, o.slots = 1<<o.bits, 1<<o.slotBits
+		if o.place(true); o.size <= room {
 			return true
 		}
 	}
 	return false
 }
 
-func (o *own) place() {
-	places := 1 << o.bits
+// layLarge lays out a table with a place for each of many groups with numbers, if there
+// is room for it in the shared memory of a multiprocessor and rows come in their order from memory: what
+// is looked up needs that memory as a cache, and more threads that wait. Atomics on the cells of all
+// blocks, of which the second-level cache does one where the blocks' memories do ten,
+// come once for a place and block then, and not for more rows than there are. Blocks are as large as leaves enough
+// threads: it asks for them, where those at hand are fewer.
+func (o *own) layLarge() bool {
+	size, known := o.fixed(abi.GroupSize, o.sink.To.Name, 0)
+	if !known || size > mostPlaces || o.cut > 0 || o.probes() || o.entry.Expansions > 0 || len(o.k.Sinks) > 1 {
+		return false
+	}
+	o.fits, o.places, o.slots = true, int(size+3)/4*4, int(size+3)/4*4
+	if o.place(false); o.witness == nil {
+		o.count.digits = o.countDigits()
+		o.count.at = o.size
+		o.size += (4*o.count.digits*o.places + 15) / 16 * 16
+		o.witness = &o.count
+	}
+	room := o.target.mostShared()
+	blocks := room / (o.size + scratchReserve + blockShared)
+	if blocks == 0 || o.size > o.sharedRoom() {
+		*o = own{kernel: o.kernel, accs: o.accs, sink: o.sink, digits: o.digits}
+		return false
+	}
+	threads := o.target.Threads
+	for threads < 1024 && threads*blocks < largeThreads {
+		threads *= 2
+	}
+	o.kernel.large, o.kernel.largeThreads = true, threads
+	return true
+}
+
+// place lays out the parts, behind words if the table has them.
+func (o *own) place(words bool) {
+	places := o.places
 	o.size, o.cells, o.count, o.witness = 0, make([]ownCells, len(o.accs)), part{}, nil
 	take := func(bytes int) int {
 		at := o.size
 		o.size += (bytes + 15) / 16 * 16
 		return at
 	}
-	take(8 * (1<<o.slotBits + 1))
+	if words {
+		take(8 * (o.slots + 1))
+	}
 	for i, a := range o.accs {
 		c := &o.cells[i]
 		if c.like = i; a.acc.Fn.IsTotal() {
@@ -298,13 +349,13 @@ func (w *kernel) isPositive(o harmony.Operand) bool {
 }
 
 // part returns the address of a part of the table.
-func (o *own) part(at int) value.Value { return o.at(types.I8, o.words, i64(int64(at))) }
+func (o *own) part(at int) value.Value { return o.at(types.I8, o.begin, i64(int64(at))) }
 
 // add adds the rows that have places. Words are those of the accumulators.
 func (o *own) add(places *array, words []*array) {
-	bits := i32(o.bits)
+	all := i32(o.places)
 	if o.count.digits > 0 {
-		o.call("rf_own_count", o.part(o.count.at), bits, i32(o.count.digits), places.ptr, o.items)
+		o.call("rf_own_count", o.part(o.count.at), all, i32(o.count.digits), places.ptr, o.items)
 	}
 	var slots, placed *array // places as what all blocks have, where floats ask for it
 	for i, a := range o.accs {
@@ -324,14 +375,14 @@ func (o *own) add(places *array, words []*array) {
 			}
 			o.call("rf_tile_cells_float", o.part(c.at), i32(abi.FloatSumWords), slots.ptr, words[i].ptr, placed.ptr, i32(1), o.items)
 		default:
-			o.call("rf_own_add", o.part(c.at), bits, i32(c.digits), places.ptr, words[i].ptr, a.unsigned(), o.items)
+			o.call("rf_own_add", o.part(c.at), all, i32(c.digits), places.ptr, words[i].ptr, a.unsigned(), o.items)
 		}
 	}
 }
 
 // flush adds what the table has to the cells of all blocks.
 func (o *own) flush(g *harmony.Groups, k *keys) {
-	bits, slots, threads := i32(o.bits), i32(o.slotBits), i32(o.target.Threads)
+	all, slots, threads := i32(o.places), i32(o.slots), i32(o.target.Threads)
 	witness, digits := value.Value(null), 0
 	if o.fits && o.witness != nil {
 		witness, digits = o.part(o.witness.at), o.witness.digits
@@ -339,7 +390,7 @@ func (o *own) flush(g *harmony.Groups, k *keys) {
 	o.call("rf_own_settle", o.words, slots, o.copies, k.tableForm(), o.param(abi.GroupTable, g.Name, 0),
 		o.param(abi.GroupSize, g.Name, 0), o.param(abi.GroupOccupied, g.Name, 0), witness, i32(digits), threads)
 	sums := func(a *accumulator, word int, p part, unsigned value.Value, countOnly int) {
-		o.call("rf_own_pass_sums", a.cells(word), i32(a.stride()), o.part(p.at), bits, i32(p.digits), unsigned, i32(countOnly),
+		o.call("rf_own_pass_sums", a.cells(word), i32(a.stride()), o.part(p.at), all, i32(p.digits), unsigned, i32(countOnly),
 			o.words, slots, o.copies, threads)
 	}
 	for i, a := range o.accs {

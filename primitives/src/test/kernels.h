@@ -678,7 +678,8 @@ RF_KERNEL group_cells(const Arguments &a) {
   }
 }
 
-// as group_cells, but in tables of the blocks' own, of 2^(argument 9) places
+// as group_cells, but in tables of the blocks' own, of 2^(argument 9) places; with 0 there,
+// of a place for each of at most 64 groups, and no words
 RF_KERNEL own_cells(const Arguments &a) {
   enum { RECORD = 8, MOST = 64 };
   RF_SHARED(memory, 8 * (2 + 9 * MOST));
@@ -690,7 +691,8 @@ RF_KERNEL own_cells(const Arguments &a) {
   uint64_t *kept = (uint64_t *)memory, *count = kept + 2 * MOST + 2, *sum = count + MOST, *unsigned_sum = sum + 2 * MOST;
   uint64_t *least = unsigned_sum + MOST + MOST / 2, *most = least + MOST;
   rf_block_clear((int64_t *)memory, 2 + 9 * MOST, 0, THREADS);
-  int32_t copies = rf_own_copies(form, size, bits);
+  int32_t places_of = bits > 0 ? 1 << bits : (int32_t)size;
+  int32_t copies = bits > 0 ? rf_own_copies(form, size, bits) : 0;
   RF_TILES(number(a, 2)) {
     int64_t keys[ITEMS], words[ITEMS], low[ITEMS], high[ITEMS], slots[ITEMS];
     uint8_t live[ITEMS], rest[ITEMS], enter[ITEMS];
@@ -708,9 +710,9 @@ RF_KERNEL own_cells(const Arguments &a) {
       rf_own_numbered(places, live, (const uint64_t *)keys, nullptr, copies, ITEMS);
     else
       some = rf_own_places(places, rest, enter, live, (const uint64_t *)keys, kept, bits, bits + 1, &misses, ITEMS);
-    rf_own_count((uint32_t *)count, bits, bits % 4 == 0 ? 1 : 2, places, ITEMS);
-    rf_own_add((uint32_t *)sum, bits, 4, places, words, 0, ITEMS);
-    rf_own_add((uint32_t *)unsigned_sum, bits, 3, places, words, 1, ITEMS);
+    rf_own_count((uint32_t *)count, places_of, bits == 4 ? 1 : 2, places, ITEMS);
+    rf_own_add((uint32_t *)sum, places_of, 4, places, words, 0, ITEMS);
+    rf_own_add((uint32_t *)unsigned_sum, places_of, 3, places, words, 1, ITEMS);
     rf_own_extreme(least, places, words, 1, ITEMS);
     rf_own_extreme(most, places, words, 0, ITEMS);
     if (some) {
@@ -730,14 +732,15 @@ RF_KERNEL own_cells(const Arguments &a) {
     rf_tile_cells_add_i128((uint64_t *)records + 5, RECORD, slots, low, high, live, 1, ITEMS);
     rf_tile_cells_count(records + 7, RECORD, slots, live, 0, 1, ITEMS);
   }
-  int32_t slot_bits = copies < 0 ? bits + 1 : bits;
+  int32_t slots_of = copies < 0 ? 2 * places_of : places_of;
+  uint64_t *own = bits > 0 ? kept : nullptr;
   // Where groups have numbers their counts witness that they have rows.
-  rf_own_settle(kept, slot_bits, copies, form, table, size, occupied, (uint32_t *)count, 2, THREADS);
-  rf_own_pass_sums((uint64_t *)records, RECORD, (uint32_t *)count, bits, 2, 1, 1, kept, slot_bits, copies, THREADS);
-  rf_own_pass_sums((uint64_t *)records + 1, RECORD, (uint32_t *)sum, bits, 4, 0, 0, kept, slot_bits, copies, THREADS);
-  rf_own_pass_sums((uint64_t *)records + 3, RECORD, (uint32_t *)unsigned_sum, bits, 3, 1, 0, kept, slot_bits, copies, THREADS);
-  rf_own_pass_extremes(occupied + groups, least, 1, kept, slot_bits, copies, THREADS);
-  rf_own_pass_extremes(occupied + 2 * groups, most, 0, kept, slot_bits, copies, THREADS);
+  rf_own_settle(own, slots_of, copies, form, table, size, occupied, (uint32_t *)count, 2, THREADS);
+  rf_own_pass_sums((uint64_t *)records, RECORD, (uint32_t *)count, places_of, 2, 1, 1, own, slots_of, copies, THREADS);
+  rf_own_pass_sums((uint64_t *)records + 1, RECORD, (uint32_t *)sum, places_of, 4, 0, 0, own, slots_of, copies, THREADS);
+  rf_own_pass_sums((uint64_t *)records + 3, RECORD, (uint32_t *)unsigned_sum, places_of, 3, 1, 0, own, slots_of, copies, THREADS);
+  rf_own_pass_extremes(occupied + groups, least, 1, own, slots_of, copies, THREADS);
+  rf_own_pass_extremes(occupied + 2 * groups, most, 0, own, slots_of, copies, THREADS);
 }
 
 // keys, words, n, groups (at most 3), records, then occupied, minima and maxima of all
