@@ -71,14 +71,15 @@ RF_HELPER void each_few(const int64_t *slots, const uint8_t *live, uint64_t size
 }
 
 // add_i128 adds to the cells of those items for which term returns true what it
-// says. All low halves are under way before the first carry is looked at.
+// says. All low halves are under way before the first carry is looked at. Unless it is
+// null, occupied becomes 1 for the slots whose low halves were 0.
 template <class T>
-RF_HELPER void add_i128(uint64_t *cells, int32_t words, const int64_t *slots, int32_t items, T term) {
+RF_HELPER void add_i128(uint64_t *cells, int32_t words, const int64_t *slots, int64_t *occupied, int32_t items, T term) {
   int128::Int128 total[tile::MOST_ITEMS];
   uint64_t old[tile::MOST_ITEMS];
   RF_UNROLL
   for (int32_t i = 0; i < items; i++) {
-    old[i] = 0;
+    old[i] = 1;
     if (term(i, &total[i]))
       old[i] = target::add(cells + words * slots[i], total[i].lo);
     else
@@ -86,6 +87,8 @@ RF_HELPER void add_i128(uint64_t *cells, int32_t words, const int64_t *slots, in
   }
   RF_UNROLL
   for (int32_t i = 0; i < items; i++) {
+    if (occupied && old[i] == 0)
+      target::store(occupied + slots[i], (int64_t)1);
     uint64_t upper = (uint64_t)total[i].hi + (old[i] + total[i].lo < old[i]);
     if (upper != 0)
       target::add(cells + words * slots[i] + 1, upper);
@@ -98,13 +101,14 @@ RF_HELPER uint64_t warp_sum(uint64_t v) {
 
 } // namespace cells
 
-// rf_tile_cells_count adds one to the cell of each live item.
+// rf_tile_cells_count adds one to the cell of each live item. On a GPU words of
+// occupied, unless it is null, become 1 for the slots whose cells were 0.
 //
 // Phases: 1 count in threads, of few groups, or in warps; 2 add to the cells
 // Barriers: 0, but every warp calls it whole
 // Cost: 1 match an item and one atomic a warp and slot; of few groups 10 shuffles and one atomic a warp and group; no atomic if not shared
 RF_PRIMITIVE void rf_tile_cells_count(int64_t *cells, int32_t words, const int64_t *slots, const uint8_t *live,
-                                      uint64_t size, int32_t shared, int32_t items) {
+                                      uint64_t size, int32_t shared, int64_t *occupied, int32_t items) {
   bool together = cells::together(shared);
   if (size - 1 < cells::FEW) {
     uint64_t count = 0;
@@ -122,12 +126,20 @@ RF_PRIMITIVE void rf_tile_cells_count(int64_t *cells, int32_t words, const int64
     return cells::each(live, shared, items, [=](int32_t i, uint64_t mask) RF_LAMBDA {
       rf_cell_add(cells + words * (int64_t)(slots[i] & mask), (int64_t)(mask & 1), together);
     });
+  uint64_t old[tile::MOST_ITEMS];
   RF_UNROLL
   for (int32_t i = 0; i < items; i++) {
     uint32_t lanes = peers::of((uint64_t)slots[i], live[i]);
+    old[i] = 1;
     if (peers::leads(lanes))
-      rf_cell_add(cells + words * slots[i], __builtin_popcount(lanes), 1);
+      old[i] = target::add((uint64_t *)cells + words * slots[i], (uint64_t)__builtin_popcount(lanes));
   }
+  if (!occupied)
+    return;
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (old[i] == 0)
+      target::store(occupied + slots[i], (int64_t)1);
 }
 
 // rf_tile_cells_mark sets the words of live items' slots to 1. Any number of
@@ -139,14 +151,15 @@ RF_PRIMITIVE void rf_tile_cells_mark(int64_t *occupied, const int64_t *slots, co
 }
 
 // rf_tile_cells_add adds live items' words, signed or unsigned, to sums of 128
-// bits, low half first.
+// bits, low half first. On a GPU words of occupied, unless it is null, become 1 for the
+// slots whose low halves were 0, as they are before a group's first row.
 //
 // Phases: 1 add in threads, of few groups, or in warps; 2 add to the cells
 // Barriers: 0, but every warp calls it whole
 // Cost: 1 match an item, 4 shuffles for each doubling of the peers, one or two atomics a warp and slot; of few groups 20 shuffles and one or two atomics a warp and group; no atomic if not shared
 RF_PRIMITIVE void rf_tile_cells_add(uint64_t *cells, int32_t words, const int64_t *slots, const int64_t *values,
                                     const uint8_t *live, int32_t is_unsigned, uint64_t size, int32_t shared,
-                                    int32_t items) {
+                                    int64_t *occupied, int32_t items) {
   bool together = cells::together(shared);
   if (size - 1 < cells::FEW) {
     cells::Sum sum = {{0, 0}};
@@ -169,7 +182,7 @@ RF_PRIMITIVE void rf_tile_cells_add(uint64_t *cells, int32_t words, const int64_
       rf_cell_add_i128(cells + words * (int64_t)(slots[i] & mask), (uint64_t)value, is_unsigned ? 0 : value >> 63,
                        together);
     });
-  cells::add_i128(cells, words, slots, items, [=](int32_t i, int128::Int128 *total) RF_LAMBDA {
+  cells::add_i128(cells, words, slots, occupied, items, [=](int32_t i, int128::Int128 *total) RF_LAMBDA {
     uint32_t lanes = peers::of((uint64_t)slots[i], live[i]);
     cells::Sum sum = {{0, 0}};
     sum.add((uint64_t)values[i], is_unsigned != 0);
@@ -192,7 +205,7 @@ RF_PRIMITIVE void rf_tile_cells_add_i128(uint64_t *cells, int32_t words, const i
       rf_cell_add_i128(cells + words * (int64_t)(slots[i] & mask), (uint64_t)low[i] & mask, (int64_t)(high[i] & mask),
                        shared);
     });
-  cells::add_i128(cells, words, slots, items, [=](int32_t i, int128::Int128 *total) RF_LAMBDA {
+  cells::add_i128(cells, words, slots, nullptr, items, [=](int32_t i, int128::Int128 *total) RF_LAMBDA {
     uint32_t lanes = peers::of((uint64_t)slots[i], live[i]);
     uint64_t digits[3] = {(uint64_t)low[i] & 0xffffffffu, (uint64_t)low[i] >> 32, (uint64_t)high[i]};
     peers::sum(lanes, digits);

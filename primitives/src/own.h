@@ -36,7 +36,7 @@ enum : int32_t {
   MOST_PROBES = 16,
   // A warp stops asking after so many rows without a place beyond those that come
   // with two rows that have one.
-  PATIENCE = 4096,
+  PATIENCE = 512,
 };
 
 RF_HELPER int32_t home(uint64_t key, int32_t slot_bits) {

@@ -126,6 +126,22 @@ type accumulator struct {
 	slots  *array
 	live   *array      // flags of the rows to add
 	size   value.Value // how many slots there are, 0 if many
+	// marks says that a GPU's rows mark their slots by what the accumulator's cells were.
+	marks bool
+}
+
+// occupied is where the accumulator marks slots, null if it does not.
+func (a *accumulator) occupied() value.Value {
+	if a.marks {
+		return a.param(abi.GroupOccupied, a.groups.Name, 0)
+	}
+	return null
+}
+
+// canMark reports whether cells that are 0 before a group's first row are added to one by
+// one.
+func (a *accumulator) canMark() bool {
+	return a.acc.Fn == queryplan.Count || isSum(a.acc.Fn) && a.acc.In.Kind != scalar.Float
 }
 
 // owner returns the accumulator whose cells this one reads.
@@ -156,7 +172,7 @@ func (a *accumulator) shared() value.Value { return a.param32(abi.GroupShared, a
 
 // count counts the live rows in a word of their slots.
 func (a *accumulator) count(word int) {
-	a.call("rf_tile_cells_count", a.cells(word), i32(a.stride()), a.slots.ptr, a.live.ptr, a.size, a.shared(), a.items)
+	a.call("rf_tile_cells_count", a.cells(word), i32(a.stride()), a.slots.ptr, a.live.ptr, a.size, a.shared(), a.occupied(), a.items)
 }
 
 // add adds the live rows: their words, of extremes ordered, of counts none.
@@ -185,9 +201,10 @@ func (a *accumulator) addWords(words *array) {
 	if a.acc.In.Kind == scalar.Float {
 		a.call("rf_tile_cells_float", a.cells(0), stride, a.slots.ptr, words.ptr, live, a.shared(), a.items)
 	} else {
-		a.call("rf_tile_cells_add", a.cells(0), stride, a.slots.ptr, words.ptr, live, a.unsigned(), a.size, a.shared(), a.items)
+		a.call("rf_tile_cells_add", a.cells(0), stride, a.slots.ptr, words.ptr, live, a.unsigned(), a.size, a.shared(), a.occupied(), a.items)
 	}
 	if a.acc.Fn == queryplan.Avg {
+		a.marks = false
 		a.count(a.stride() - 1)
 	}
 }

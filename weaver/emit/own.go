@@ -2,6 +2,7 @@ package emit
 
 import (
 	"math"
+	"slices"
 
 	"github.com/llir/llvm/ir/constant"
 	"github.com/llir/llvm/ir/enum"
@@ -118,6 +119,8 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 			slots = w.array(types.I64)
 			w.call("rf_tile_group_slots", slots.ptr, enter.ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
 				w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), occupied, i32(1), w.items)
+		} else if at := slices.IndexFunc(accs, (*accumulator).canMark); at >= 0 {
+			accs[at].marks = true
 		} else {
 			w.call("rf_tile_cells_mark", occupied, slots.ptr, rest.ptr, w.items)
 		}

@@ -667,12 +667,16 @@ RF_KERNEL group_cells(const Arguments &a) {
     if (!rf_tile_group_slots(slots, live, (const uint64_t *)keys, form, pointer<uint64_t>(a, 4), size,
                              pointer<int64_t>(a, 6), nullptr, shared, ITEMS))
       pointer<int64_t>(a, 6)[1] = 0;
-    rf_tile_cells_count(records, RECORD, slots, live, few, shared, ITEMS);
-    rf_tile_cells_add((uint64_t *)records + 1, RECORD, slots, words, live, 0, few, shared, ITEMS);
-    rf_tile_cells_add((uint64_t *)records + 3, RECORD, slots, words, live, 1, few, shared, ITEMS);
+    // On a GPU the count marks, or the first sum.
+    int64_t *by_count = target::WARP > 1 && few % 2 == 0 ? occupied : nullptr;
+    int64_t *by_sum = target::WARP > 1 && few % 2 != 0 ? occupied : nullptr;
+    rf_tile_cells_count(records, RECORD, slots, live, few, shared, by_count, ITEMS);
+    rf_tile_cells_add((uint64_t *)records + 1, RECORD, slots, words, live, 0, few, shared, by_sum, ITEMS);
+    rf_tile_cells_add((uint64_t *)records + 3, RECORD, slots, words, live, 1, few, shared, nullptr, ITEMS);
     rf_tile_cells_add_i128((uint64_t *)records + 5, RECORD, slots, low, high, live, shared, ITEMS);
-    rf_tile_cells_count(records + 7, RECORD, slots, live, 0, shared, ITEMS);
-    rf_tile_cells_mark(occupied, slots, live, ITEMS);
+    rf_tile_cells_count(records + 7, RECORD, slots, live, 0, shared, nullptr, ITEMS);
+    if (target::WARP == 1)
+      rf_tile_cells_mark(occupied, slots, live, ITEMS);
     rf_tile_cells_min(occupied + groups, slots, words, live, shared, ITEMS);
     rf_tile_cells_max(occupied + 2 * groups, slots, words, live, shared, ITEMS);
   }
@@ -718,9 +722,9 @@ RF_KERNEL own_cells(const Arguments &a) {
     if (some) {
       rf_tile_group_slots(slots, enter, (const uint64_t *)keys, form, table, size, cursor, nullptr, 1, ITEMS);
       rf_tile_cells_mark(occupied, slots, rest, ITEMS);
-      rf_tile_cells_count(records, RECORD, slots, rest, 0, 1, ITEMS);
-      rf_tile_cells_add((uint64_t *)records + 1, RECORD, slots, words, rest, 0, 0, 1, ITEMS);
-      rf_tile_cells_add((uint64_t *)records + 3, RECORD, slots, words, rest, 1, 0, 1, ITEMS);
+      rf_tile_cells_count(records, RECORD, slots, rest, 0, 1, nullptr, ITEMS);
+      rf_tile_cells_add((uint64_t *)records + 1, RECORD, slots, words, rest, 0, 0, 1, nullptr, ITEMS);
+      rf_tile_cells_add((uint64_t *)records + 3, RECORD, slots, words, rest, 1, 0, 1, nullptr, ITEMS);
       rf_tile_cells_min(occupied + groups, slots, words, rest, 1, ITEMS);
       rf_tile_cells_max(occupied + 2 * groups, slots, words, rest, 1, ITEMS);
     }
@@ -730,7 +734,7 @@ RF_KERNEL own_cells(const Arguments &a) {
       rf_i128_multiply((uint64_t *)low + i, high + i, words[i], -3);
     rf_tile_group_slots(slots, live, (const uint64_t *)keys, form, table, size, cursor, occupied, 1, ITEMS);
     rf_tile_cells_add_i128((uint64_t *)records + 5, RECORD, slots, low, high, live, 1, ITEMS);
-    rf_tile_cells_count(records + 7, RECORD, slots, live, 0, 1, ITEMS);
+    rf_tile_cells_count(records + 7, RECORD, slots, live, 0, 1, nullptr, ITEMS);
   }
   int32_t slots_of = copies < 0 ? 2 * places_of : places_of;
   uint64_t *own = bits > 0 ? kept : nullptr;
