@@ -12,10 +12,12 @@
 // beginning. The words of cells before the list are cleared as CellOf in package
 // harmony/abi says, those of the list are not.
 //
-// A warp adds up the parts of runs in the 128 rows of a chunk. heads says of each item
-// whether a part begins with it, the first of a chunk's among them, and puts what is to be
-// done with the part that ends with it: one that begins a run of the list is stored, all
-// others are added when those have been stored, behind a barrier.
+// Runs of a tile have numbers. A warp adds up the parts of runs in the 128 rows of a chunk;
+// heads says of each item whether a part begins with it, the first of a chunk's among
+// them. The parts that end in a chunk meet those of the other chunks in areas that the
+// block shares, with a word for each run: ends says of each item whether a part ends with
+// it, which is staged if it begins a run, and joined to what has been staged if not.
+// Areas of 32-bit words are called narrow. From there runs go to memory side by side.
 
 #pragma once
 
@@ -25,7 +27,7 @@
 
 namespace runs {
 
-enum : uint8_t { NOTHING, STORE, ADD };
+enum : uint8_t { NOTHING, BEGINS, GOES_ON };
 
 enum : uint64_t { NONE = ~(uint64_t)0 };
 
@@ -54,50 +56,42 @@ RF_HELPER int64_t enter(uint64_t *table, uint64_t mask, uint64_t key) {
   }
 }
 
-// list reserves places for the runs of a tile but the first and the last.
-RF_HELPER int64_t list(int64_t *cursor, uint64_t mask, uint32_t runs) {
-  uint64_t first = runs > 2 ? target::add((uint64_t *)cursor, (uint64_t)(runs - 2)) : 0;
-  return (int64_t)(mask + 1 + first);
-}
-
-RF_HELPER bool is_border(const Tile &t, uint32_t run) { return run == 0 || run == t.runs - 1; }
-
-RF_HELPER uint32_t slot(const Tile &t, uint32_t run) {
-  return (uint32_t)(run == 0 ? t.slots[0] : run == t.runs - 1 ? t.slots[1] : t.list + run - 1);
+// announce gives the runs of a tile their slots: those of the first and the last in the
+// hash table, places in the list for the others. Two lanes do, or one thread.
+RF_HELPER void announce(Tile *tile, uint64_t *table, uint64_t mask, int64_t *cursor, uint32_t runs, uint64_t first,
+                        uint64_t last, int32_t lane) {
+  uint64_t before = 0;
+  if (lane == 0 && runs > 2)
+    before = target::add((uint64_t *)cursor, (uint64_t)(runs - 2));
+  // Both answers are under way together.
+  if ((uint32_t)lane < runs)
+    tile->slots[lane] = enter(table, mask, lane == 0 ? first : last);
+  if (lane == 0) {
+    tile->runs = runs;
+    tile->list = (int64_t)(mask + 1 + before);
+  }
 }
 
 // of_worker is rf_block_runs for one thread, whose tile is one chunk.
-RF_HELPER void of_worker(uint32_t *slots, uint8_t *heads, uint8_t *puts, const uint8_t *live, const uint64_t *keys,
-                         uint64_t *table, uint64_t mask, int64_t *cursor, int32_t items) {
+RF_HELPER void of_worker(uint32_t *runs, uint8_t *heads, uint8_t *ends, const uint8_t *live, uint64_t *keys,
+                         uint64_t *table, uint64_t mask, int64_t *cursor, Tile *tile, int32_t items) {
   uint64_t first = NONE, key = NONE;
-  Tile t = {{0, 0}, 0, 0};
+  uint32_t begun = 0;
   for (int32_t i = 0; i < items; i++) {
     heads[i] = i == 0 || (live[i] && key != NONE && keys[i] != key);
-    puts[i] = NOTHING;
-    if (!live[i])
-      continue;
-    if (key == NONE)
-      first = keys[i];
-    t.runs += keys[i] != key;
-    key = keys[i];
+    if (live[i]) {
+      first = key == NONE ? keys[i] : first;
+      begun += keys[i] != key;
+      key = keys[i];
+    }
+    runs[i] = begun == 0 ? 0 : begun - 1;
+    keys[i] = key;
   }
-  if (t.runs == 0)
-    return;
-  t.slots[0] = enter(table, mask, first);
-  t.slots[1] = t.runs > 1 ? enter(table, mask, key) : 0;
-  t.list = list(cursor, mask, t.runs);
-  uint32_t run = 0;
-  key = first;
-  for (int32_t i = 0; i < items; i++) {
-    run += i > 0 && heads[i];
-    key = live[i] ? keys[i] : key;
-    slots[i] = slot(t, run);
-    if (i + 1 < items && !heads[i + 1])
-      continue;
-    puts[i] = is_border(t, run) ? ADD : STORE;
-    if (puts[i] == STORE)
-      table[slots[i]] = key;
-  }
+  for (int32_t i = 0; i < items; i++)
+    ends[i] = begun > 0 && (i + 1 == items || heads[i + 1]) ? BEGINS : NOTHING;
+  announce(tile, table, mask, cursor, begun, first, key, 0);
+  if (begun > 1)
+    tile->slots[1] = enter(table, mask, key);
 }
 
 // latest is the highest of the lanes, of which there is one.
@@ -131,26 +125,17 @@ RF_HELPER void number(Chunk *chunks, int32_t count, Tile *tile, uint64_t *table,
       last = target::from_lane(mine.last, latest(lanes));
     }
   }
-  // The answers of both atomics are under way together.
-  int64_t from = lane == 0 ? list(cursor, mask, runs) : 0;
-  if (lane < 2 && (uint32_t)lane < runs)
-    tile->slots[lane] = enter(table, mask, lane == 0 ? first : last);
-  if (lane == 0) {
-    tile->runs = runs;
-    tile->list = from;
-  }
+  if (lane < 2)
+    announce(tile, table, mask, cursor, runs, first, last, lane);
 }
 
 // of_block is rf_block_runs for threads. Keys are of type K.
 template <class K>
-RF_HELPER void of_block(uint32_t *slots, uint8_t *heads, uint8_t *puts, const uint8_t *live, const uint64_t *keys,
-                        uint64_t *table, uint64_t mask, int64_t *cursor, void *scratch, int32_t threads,
-                        int32_t items) {
+RF_HELPER void of_block(uint32_t *runs, uint8_t *heads, uint8_t *ends, const uint8_t *live, uint64_t *keys,
+                        uint64_t *table, uint64_t mask, int64_t *cursor, Tile *tile, int32_t threads, int32_t items) {
   int32_t lane = target::lane(threads), warp = target::warp(threads), warps = target::warps(threads);
   uint32_t lanes_before = target::lanes_below(lane);
-  Tile *tile = (Tile *)scratch;
   Chunk *chunks = (Chunk *)(tile + 1);
-  K latest_keys[tile::MOST_ITEMS]; // that of the last live row up to an item's
   RF_UNROLL
   for (int32_t c = 0; c < items; c += 4) {
     K first = 0, last = 0;
@@ -170,7 +155,7 @@ RF_HELPER void of_block(uint32_t *slots, uint8_t *heads, uint8_t *puts, const ui
       before = in ? (K)keys[c + j] : before;
       known |= in;
       heads[c + j] = head;
-      latest_keys[c + j] = before;
+      keys[c + j] = before;
       uint32_t same = target::ballot(head);
       begun += (uint32_t)__builtin_popcount(same & lanes_before);
       all += (uint32_t)__builtin_popcount(same);
@@ -180,8 +165,8 @@ RF_HELPER void of_block(uint32_t *slots, uint8_t *heads, uint8_t *puts, const ui
     RF_UNROLL
     for (int32_t j = 0; j < 4; j++) {
       begun += heads[c + j];
-      slots[c + j] = begun;
-      puts[c + j] = j < 3 ? heads[c + j + 1] : next_begins;
+      runs[c + j] = begun;
+      ends[c + j] = j < 3 ? heads[c + j + 1] : next_begins;
     }
     heads[c] |= lane == 0;
     Chunk *chunk = chunks + (c / 4) * warps + warp;
@@ -198,35 +183,17 @@ RF_HELPER void of_block(uint32_t *slots, uint8_t *heads, uint8_t *puts, const ui
   if (warp == 0)
     number(chunks, warps * (items / 4), tile, table, mask, cursor, lane);
   target::barrier();
-  Tile t = *tile;
   RF_UNROLL
   for (int32_t c = 0; c < items; c += 4) {
     Chunk chunk = chunks[(c / 4) * warps + warp];
-    bool some = chunk.live != 0, goes_on = !chunk.begins;
-    // Most chunks have neither the first nor the last run of the tile.
-    if (some && (is_border(t, chunk.run) || is_border(t, chunk.run + chunk.heads))) {
-      RF_UNROLL
-      for (int32_t j = 0; j < 4; j++) {
-        uint32_t begun = slots[c + j], run = chunk.run + begun;
-        slots[c + j] = slot(t, run);
-        if (puts[c + j])
-          puts[c + j] = (begun == 0 && goes_on) || is_border(t, run) ? ADD : STORE;
-      }
-    } else {
-      uint32_t from = (uint32_t)t.list + chunk.run - 1;
-      RF_UNROLL
-      for (int32_t j = 0; j < 4; j++) {
-        uint32_t begun = slots[c + j];
-        slots[c + j] = from + begun;
-        puts[c + j] = !(puts[c + j] && some) ? NOTHING : begun == 0 && goes_on ? ADD : STORE;
-      }
-    }
+    uint8_t of_first = chunk.live == 0 ? NOTHING : chunk.begins ? BEGINS : GOES_ON;
+    uint8_t of_others = chunk.live == 0 ? NOTHING : BEGINS;
     RF_UNROLL
-    for (int32_t j = 0; j < 4; j++)
-      if (puts[c + j] == STORE)
-        table[slots[c + j]] = latest_keys[c + j];
+    for (int32_t j = 0; j < 4; j++) {
+      ends[c + j] = !ends[c + j] ? NOTHING : runs[c + j] == 0 ? of_first : of_others;
+      runs[c + j] += chunk.run;
+    }
   }
-  target::barrier();
 }
 
 // scan replaces the words of items by what combine makes of their part up to and with
@@ -276,27 +243,71 @@ RF_HELPER void scan(int64_t *words, const uint8_t *heads, const uint8_t *live, T
   }
 }
 
+// stage writes the words of parts that begin a run to the area.
+template <class T>
+RF_HELPER void stage(T *area, const uint32_t *runs, const uint8_t *ends, const int64_t *words, int32_t items) {
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++)
+    if (ends[i] == BEGINS)
+      area[runs[i]] = (T)words[i];
+}
+
+// join calls with with the run and the word of each other part. A chunk has one at most.
+template <class F>
+RF_HELPER void join(const uint32_t *runs, const uint8_t *ends, const int64_t *words, int32_t items, F with) {
+  RF_UNROLL
+  for (int32_t c = 0; c < items; c += 4) {
+    int32_t at = -1;
+    int64_t word = 0;
+    uint32_t run = 0;
+    RF_UNROLL
+    for (int32_t j = 0; j < 4 && c + j < items; j++)
+      if (ends[c + j] == GOES_ON)
+        at = j, word = words[c + j], run = runs[c + j];
+    if (at >= 0)
+      with(run, word);
+  }
+}
+
+// each calls list with each run of the list and its slot, and border with each other one.
+template <class L, class B> RF_HELPER void each(const Tile *tile, int32_t threads, L list, B border) {
+  uint32_t count = tile->runs;
+  uint64_t from = (uint64_t)tile->list - 1;
+  RF_ROLLED
+  for (uint32_t r = threads == 1 ? 0 : (uint32_t)target::thread(); r < count; r += (uint32_t)threads) {
+    if (r != 0 && r != count - 1)
+      list(r, from + r);
+    else
+      border(r, (uint64_t)tile->slots[r != 0]);
+  }
+}
+
+RF_HELPER int64_t staged(const void *area, int32_t narrow, uint32_t run) {
+  return narrow ? (int64_t)((const int32_t *)area)[run] : ((const int64_t *)area)[run];
+}
+
 } // namespace runs
 
 // rf_block_runs finds the runs of equal keys among the live rows of a tile, in which keys
-// come in order, and a slot for each: heads, puts and slots as above, slots where there is
-// something to put. Runs of the list are in it then, and cursor counts them. The list has
-// room for as many as the tile has rows, and the hash table for two a tile; all slots are
-// below 2^32. With narrow, so are all keys.
+// come in order: heads, ends and runs as above. tile is 32 + threads * items / 4 bytes that
+// the block shares, and tells those that follow about the runs, of which the first and the
+// last are in the hash table then, and cursor counts the others. The list has room for as
+// many as the tile has rows, and the hash table for two a tile. Each item's key becomes that
+// of the last live row. With narrow, keys are below 2^32.
 //
-// Phases: 1 compare keys in warps, and tell the block about each chunk; 2 one warp numbers the chunks' runs, enters the first and the last key, reserves places for the others; 3 number items, write the list's keys
-// Barriers: 3
-// Scratch: 32 + tile / 4
-// Cost: 1 or 2 shuffles and 5 votes for 4 items; a tile 3 global atomics; 8 bytes written a run
-RF_PRIMITIVE void rf_block_runs(uint32_t *slots, uint8_t *heads, uint8_t *puts, const uint8_t *live,
-                                const uint64_t *keys, uint64_t *table, uint64_t mask, int64_t *cursor, int32_t narrow,
-                                void *scratch, int32_t threads, int32_t items) {
+// Phases: 1 compare keys in warps, and tell the block about each chunk; 2 one warp numbers the chunks' runs, enters the first and the last key, reserves places for the others; 3 number items
+// Barriers: 2; two more until tile is used again
+// Cost: 1 or 2 shuffles and 5 votes for 4 items; a tile 3 global atomics
+RF_PRIMITIVE void rf_block_runs(uint32_t *runs, uint8_t *heads, uint8_t *ends, const uint8_t *live, uint64_t *keys,
+                                uint64_t *table, uint64_t mask, int64_t *cursor, int32_t narrow, void *tile,
+                                int32_t threads, int32_t items) {
+  runs::Tile *t = (runs::Tile *)tile;
   if (threads == 1)
-    runs::of_worker(slots, heads, puts, live, keys, table, mask, cursor, items);
+    runs::of_worker(runs, heads, ends, live, keys, table, mask, cursor, t, items);
   else if (narrow)
-    runs::of_block<uint32_t>(slots, heads, puts, live, keys, table, mask, cursor, scratch, threads, items);
+    runs::of_block<uint32_t>(runs, heads, ends, live, keys, table, mask, cursor, t, threads, items);
   else
-    runs::of_block<uint64_t>(slots, heads, puts, live, keys, table, mask, cursor, scratch, threads, items);
+    runs::of_block<uint64_t>(runs, heads, ends, live, keys, table, mask, cursor, t, threads, items);
 }
 
 // rf_tile_run_sums replaces the words of items by the sums, modulo 2^64, of their part of
@@ -326,89 +337,111 @@ RF_PRIMITIVE void rf_tile_run_extremes(int64_t *words, const uint8_t *heads, con
   auto smaller = [](auto a, auto b) RF_LAMBDA { return a < b ? a : b; };
   auto larger = [](auto a, auto b) RF_LAMBDA { return a > b ? a : b; };
   if (narrow && least)
-    runs::scan(words, heads, live, INT32_MAX, items, smaller);
+    runs::scan(words, heads, live, (int32_t)INT32_MAX, items, smaller);
   else if (narrow)
-    runs::scan(words, heads, live, INT32_MIN, items, larger);
+    runs::scan(words, heads, live, (int32_t)INT32_MIN, items, larger);
   else if (least)
-    runs::scan(words, heads, live, INT64_MAX, items, smaller);
+    runs::scan(words, heads, live, (int64_t)INT64_MAX, items, smaller);
   else
-    runs::scan(words, heads, live, INT64_MIN, items, larger);
+    runs::scan(words, heads, live, (int64_t)INT64_MIN, items, larger);
 }
 
-// rf_tile_run_store writes the words of the parts that begin runs of the list to their
-// cells, of so many words each.
+// rf_tile_run_stage writes the words of the parts that begin a run to an area.
 //
-// Cost: one access a run
-RF_PRIMITIVE void rf_tile_run_store(int64_t *cells, int32_t words, const uint32_t *slots, const uint8_t *puts,
-                                    const int64_t *values, int32_t items) {
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (puts[i] == runs::STORE)
-      cells[(uint64_t)words * slots[i]] = values[i];
+// Cost: one shared write a part
+RF_PRIMITIVE void rf_tile_run_stage(void *area, int32_t narrow, const uint32_t *runs, const uint8_t *ends,
+                                    const int64_t *words, int32_t items) {
+  if (narrow)
+    runs::stage((int32_t *)area, runs, ends, words, items);
+  else
+    runs::stage((int64_t *)area, runs, ends, words, items);
 }
 
-// rf_tile_run_store_sum is rf_tile_run_store for sums of 128 bits, low half first: low
-// of 64 bits signed, or, unless high is null, low + 2^32 high, low at least 0.
+// rf_tile_run_join joins the words of all other parts to what was staged before a barrier:
+// how = 0 adds them, 1 takes the least and 2 the greatest.
 //
-// Cost: one access of 16 bytes a run
-RF_PRIMITIVE void rf_tile_run_store_sum(uint64_t *cells, int32_t words, const uint32_t *slots, const uint8_t *puts,
-                                        const int64_t *low, const int64_t *high, int32_t items) {
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (puts[i] == runs::STORE) {
-      int128::Int128 sum = {(uint64_t)low[i], low[i] >> 63};
-      if (high)
-        sum = cells::total((uint64_t)low[i], (uint64_t)high[i]);
-      uint64_t *cell = cells + (uint64_t)words * slots[i];
-      if (words == 2) {
-        uint32_t halves[4] = {(uint32_t)sum.lo, (uint32_t)(sum.lo >> 32), (uint32_t)sum.hi,
-                              (uint32_t)((uint64_t)sum.hi >> 32)};
-        target::store16(cell, halves);
-      } else {
-        cell[0] = sum.lo;
-        cell[1] = (uint64_t)sum.hi;
-      }
-    }
+// Cost: one shared atomic a chunk
+RF_PRIMITIVE void rf_tile_run_join(void *area, int32_t narrow, int32_t how, const uint32_t *runs, const uint8_t *ends,
+                                   const int64_t *words, int32_t items) {
+  runs::join(runs, ends, words, items, [=](uint32_t run, int64_t word) RF_LAMBDA {
+    uint32_t *small = (uint32_t *)area + run;
+    int64_t *large = (int64_t *)area + run;
+    if (how == 0)
+      narrow ? (void)target::add(small, (uint32_t)word) : (void)target::add((uint64_t *)large, (uint64_t)word);
+    else if (how == 1)
+      narrow ? (void)target::smallest((int32_t *)small, (int32_t)word) : (void)target::smallest(large, word);
+    else
+      narrow ? (void)target::largest((int32_t *)small, (int32_t)word) : (void)target::largest(large, word);
+  });
 }
 
-// rf_tile_run_add adds the words of all other parts to their cells modulo 2^64.
+// rf_block_run_keys writes the keys of the list, which are staged.
 //
-// Cost: one atomic a part
-RF_PRIMITIVE void rf_tile_run_add(int64_t *cells, int32_t words, const uint32_t *slots, const uint8_t *puts,
-                                  const int64_t *values, int32_t items) {
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (puts[i] == runs::ADD)
-      rf_cell_add(cells + (uint64_t)words * slots[i], values[i], 1);
+// Barriers: 0, but all threads call it, after a barrier
+// Cost: one shared read and one access of 8 bytes a run
+RF_PRIMITIVE void rf_block_run_keys(uint64_t *table, const void *area, int32_t narrow, const void *tile,
+                                    int32_t threads) {
+  runs::each(
+      (const runs::Tile *)tile, threads,
+      [=](uint32_t run, uint64_t slot) RF_LAMBDA {
+        table[slot] = narrow ? (uint64_t)((const uint32_t *)area)[run] : ((const uint64_t *)area)[run];
+      },
+      [](uint32_t, uint64_t) RF_LAMBDA {});
 }
 
-// rf_tile_run_add_sum is rf_tile_run_add for what rf_tile_run_store_sum stores.
+// rf_block_run_words stores the words of runs, which are staged and joined, in the cells of
+// the list, of so many words each, and adds those of the first and the last run to theirs,
+// or lowers or raises theirs, as how says of rf_tile_run_join.
 //
-// Cost: one or two atomics a part
-RF_PRIMITIVE void rf_tile_run_add_sum(uint64_t *cells, int32_t words, const uint32_t *slots, const uint8_t *puts,
-                                      const int64_t *low, const int64_t *high, int32_t items) {
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (puts[i] == runs::ADD) {
-      int128::Int128 sum = {(uint64_t)low[i], low[i] >> 63};
-      if (high)
-        sum = cells::total((uint64_t)low[i], (uint64_t)high[i]);
-      rf_cell_add_i128(cells + (uint64_t)words * slots[i], sum.lo, sum.hi, 1);
-    }
+// Barriers: 0, but all threads call it, after a barrier
+// Cost: one shared read and one access of 8 bytes a run, two atomics a tile
+RF_PRIMITIVE void rf_block_run_words(int64_t *cells, int32_t words, const void *area, int32_t narrow, int32_t how,
+                                     const void *tile, int32_t threads) {
+  runs::each(
+      (const runs::Tile *)tile, threads,
+      [=](uint32_t run, uint64_t slot) RF_LAMBDA {
+        cells[(uint64_t)words * slot] = runs::staged(area, narrow, run);
+      },
+      [=](uint32_t run, uint64_t slot) RF_LAMBDA {
+        int64_t word = runs::staged(area, narrow, run), *cell = cells + (uint64_t)words * slot;
+        if (how == 0)
+          rf_cell_add(cell, word, 1);
+        else if (how == 1)
+          rf_cell_min(cell, word, 1);
+        else
+          rf_cell_max(cell, word, 1);
+      });
 }
 
-// rf_tile_run_add_extremes lowers the cells of all other parts to their words, with least = 0 it
-// raises them.
+// rf_block_run_sums is rf_block_run_words for sums of 128 bits, low half first: those of
+// area, signed, or, unless high is null, area + 2^32 high, both of 64 bits and area at
+// least 0.
 //
-// Cost: one atomic a part
-RF_PRIMITIVE void rf_tile_run_add_extremes(int64_t *cells, const uint32_t *slots, const uint8_t *puts, const int64_t *values,
-                                    int32_t least, int32_t items) {
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (puts[i] == runs::ADD) {
-      if (least)
-        rf_cell_min(cells + slots[i], values[i], 1);
-      else
-        rf_cell_max(cells + slots[i], values[i], 1);
-    }
+// Barriers: 0, but all threads call it, after a barrier
+// Cost: one or two shared reads and one access of 16 bytes a run, up to four atomics a tile
+RF_PRIMITIVE void rf_block_run_sums(uint64_t *cells, int32_t words, const void *area, const void *high, int32_t narrow,
+                                    const void *tile, int32_t threads) {
+  auto sum = [=](uint32_t run) RF_LAMBDA {
+    int64_t low = runs::staged(area, narrow, run);
+    return high ? cells::total((uint64_t)low, (uint64_t)runs::staged(high, 0, run))
+                : int128::Int128{(uint64_t)low, low >> 63};
+  };
+  runs::each(
+      (const runs::Tile *)tile, threads,
+      [=](uint32_t run, uint64_t slot) RF_LAMBDA {
+        int128::Int128 s = sum(run);
+        uint64_t *cell = cells + (uint64_t)words * slot;
+        if (words == 2) {
+          uint32_t halves[4] = {(uint32_t)s.lo, (uint32_t)(s.lo >> 32), (uint32_t)s.hi,
+                                (uint32_t)((uint64_t)s.hi >> 32)};
+          target::store16(cell, halves);
+        } else {
+          cell[0] = s.lo;
+          cell[1] = (uint64_t)s.hi;
+        }
+      },
+      [=](uint32_t run, uint64_t slot) RF_LAMBDA {
+        int128::Int128 s = sum(run);
+        rf_cell_add_i128(cells + (uint64_t)words * slot, s.lo, s.hi, 1);
+      });
 }

@@ -35,52 +35,96 @@ func (w *kernel) findsRuns() bool {
 // runs is a tile's runs of rows with the same key, as primitives/src/runs.h finds them.
 type runs struct {
 	*kernel
-	slots, heads, puts *array
-	live               *array
+	numbers, heads, ends *array
+	live                 *array
+	tile                 value.Value // what the block knows of them
+	staged               []runWords
 }
 
-// runWords are an accumulator's words of the parts of runs.
+// runWords are words of the parts of runs, which the block's threads join in an area.
 type runWords struct {
-	*accumulator
-	words, high *array // of an extreme or a sum, nil if the accumulator only counts
-	count       *array // nil if it does not
+	words  *array
+	area   value.Value
+	narrow bool
+	how    int // as rf_tile_run_join has it
 }
+
+// The ways to join parts.
+const (
+	addParts = iota
+	leastOfParts
+	greatestOfParts
+)
 
 // groupRuns adds the live rows to groups whose keys come in their order. What a run of rows
 // comes to is stored; only the first and the last run of a tile are added to cells.
 func (w *kernel) groupRuns(s *harmony.Group) error {
 	_, key := w.groupKey(s)
-	g := s.To
-	r := &runs{kernel: w, slots: w.array(types.I32), heads: w.array(types.I8), puts: w.array(types.I8), live: w.liveFlags()}
-	w.call("rf_block_runs", r.slots.ptr, r.heads.ptr, r.puts.ptr, r.live.ptr, key.ptr, w.param(abi.GroupTable, g.Name, 0),
-		w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), truth(w.keyBits(g) <= 32), w.scratchOf("rf_block_runs"), i32(w.target.Threads), w.items)
-	var count *array
+	g, threads := s.To, i32(w.target.Threads)
+	r := &runs{kernel: w, numbers: w.array(types.I32), heads: w.array(types.I8), ends: w.array(types.I8), live: w.liveFlags()}
+	r.tile = w.sharedWords(runsMemory + w.target.Threads*w.target.Items/4)
+	narrow := w.keyBits(g) <= 32
+	table := w.param(abi.GroupTable, g.Name, 0)
+	w.call("rf_block_runs", r.numbers.ptr, r.heads.ptr, r.ends.ptr, r.live.ptr, key.ptr, table,
+		w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), truth(narrow), r.tile, threads, w.items)
+	keys := r.stage(key, narrow, addParts)
+	var count *runWords
+	var puts []func()
 	for i, a := range g.Accs {
 		acc := &accumulator{kernel: w, groups: g, index: i, acc: a}
 		if acc.shares() {
 			continue
 		}
-		p := runWords{accumulator: acc}
 		if a.Fn != queryplan.Count {
 			d := w.module.opts.Domains.Sink(s, len(s.Key)+i)
 			if d != nil && d.Grows {
 				return acc.noStrings()
 			}
-			r.scan(&p, s.Vals[i], w.operandArrays(s.Vals[i], d).words)
+			puts = append(puts, r.scan(acc, s.Vals[i], w.operandArrays(s.Vals[i], d).words))
 		}
 		if acc.counts() {
 			if count == nil {
-				count = r.counts()
+				c := r.counts()
+				count = &c
 			}
-			p.count = count
+			puts = append(puts, r.putWords(acc, acc.stride()-1, *count))
 		}
-		// What begins a run of the list is in its cells before anything is added to them.
-		// One accumulator after the other takes fewer registers than all at once.
-		r.store(p)
-		w.barrier()
-		r.add(p)
+	}
+	w.barrier()
+	for _, p := range r.staged[1:] { // a part of a run has the key that is staged
+		w.call("rf_tile_run_join", p.area, truth(p.narrow), i32(p.how), r.numbers.ptr, r.ends.ptr, p.words.ptr, w.items)
+	}
+	w.barrier()
+	w.call("rf_block_run_keys", table, keys.area, truth(narrow), r.tile, threads)
+	for _, put := range puts {
+		put()
 	}
 	return nil
+}
+
+// runsMemory is what a block knows of a tile's runs, in bytes, beside what it does of each
+// chunk of the tile.
+const runsMemory = 32
+
+// sharedWords returns memory that a block's threads share, of so many bytes; on a CPU it is
+// the one thread's.
+func (w *kernel) sharedWords(bytes int) value.Value {
+	if w.target.GPU {
+		return w.shared.more(bytes)
+	}
+	return w.alloca(types.I64, (bytes+7)/8)
+}
+
+// stage writes the words of parts that begin runs to an area.
+func (r *runs) stage(words *array, narrow bool, how int) runWords {
+	bytes := 8
+	if narrow {
+		bytes = 4
+	}
+	p := runWords{words: words, area: r.sharedWords(bytes * r.target.Threads * r.target.Items), narrow: narrow, how: how}
+	r.call("rf_tile_run_stage", p.area, truth(narrow), r.numbers.ptr, r.ends.ptr, words.ptr, r.items)
+	r.staged = append(r.staged, p)
+	return p
 }
 
 // keyBits returns how many bits packed keys of groups have at most.
@@ -93,85 +137,67 @@ func (w *kernel) keyBits(g *harmony.Groups) int {
 }
 
 // counts counts the rows of parts.
-func (r *runs) counts() *array {
+func (r *runs) counts() runWords {
 	out := r.array(types.I64)
 	r.eachItem(func(i value.Value) { r.set(out, i, r.Cur.NewZExt(r.get(r.live, i), types.I64)) })
-	r.sums(out, true)
-	return out
+	return r.sums(out, true)
 }
 
 // sums adds up words in parts.
-func (r *runs) sums(words *array, narrow bool) {
+func (r *runs) sums(words *array, narrow bool) runWords {
 	r.call("rf_tile_run_sums", words.ptr, r.heads.ptr, r.live.ptr, truth(narrow), r.items)
+	return r.stage(words, narrow, addParts)
 }
 
-// scan makes an accumulator's words of an operand's, which stay as they are.
-func (r *runs) scan(p *runWords, o harmony.Operand, words *array) {
+// scan stages what an accumulator makes of an operand's words, and returns what puts it
+// into the cells.
+func (r *runs) scan(acc *accumulator, o harmony.Operand, words *array) func() {
 	rows := r.target.Threads * r.target.Items
 	lo, hi, bounded := r.boundsOf(o)
 	within := func(most int64) bool { return bounded && lo >= -most && hi <= most }
-	p.words = r.array(types.I64)
-	switch kind := p.acc.In.Kind; {
-	case p.acc.Fn == queryplan.Min || p.acc.Fn == queryplan.Max:
-		r.eachItem(func(i value.Value) { r.set(p.words, i, p.orderedWord(r.get(words, i))) })
+	// The words themselves may be those of other accumulators, too.
+	mapped := func(of func(word value.Value) value.Value) *array {
+		out := r.array(types.I64)
+		r.eachItem(func(i value.Value) { r.set(out, i, of(r.get(words, i))) })
+		return out
+	}
+	switch kind := acc.acc.In.Kind; {
+	case acc.acc.Fn == queryplan.Min || acc.acc.Fn == queryplan.Max:
 		narrow := kind != scalar.Uint && kind != scalar.Float && within(math.MaxInt32)
-		r.call("rf_tile_run_extremes", p.words.ptr, r.heads.ptr, r.live.ptr, p.least(), truth(narrow), r.items)
+		ordered := mapped(acc.orderedWord)
+		r.call("rf_tile_run_extremes", ordered.ptr, r.heads.ptr, r.live.ptr, acc.least(), truth(narrow), r.items)
+		how := greatestOfParts
+		if acc.acc.Fn == queryplan.Min {
+			how = leastOfParts
+		}
+		return r.putWords(acc, 0, r.stage(ordered, narrow, how))
 	case r.sumFits(o, rows):
-		r.eachItem(func(i value.Value) { r.set(p.words, i, r.get(words, i)) })
-		r.sums(p.words, within(math.MaxInt32/int64(rows)))
-	default:
-		// The halves apart: nothing carries.
-		p.high = r.array(types.I64)
-		r.eachItem(func(i value.Value) {
-			word := r.get(words, i)
-			r.set(p.words, i, r.Cur.NewAnd(word, i64(math.MaxUint32)))
-			high := value.Value(r.Cur.NewAShr(word, i64(32)))
-			if kind == scalar.Uint {
-				high = r.Cur.NewLShr(word, i64(32))
-			}
-			r.set(p.high, i, high)
-		})
-		r.sums(p.words, false)
-		r.sums(p.high, false)
+		sum := r.sums(mapped(func(word value.Value) value.Value { return word }), within(math.MaxInt32/int64(rows)))
+		return r.putSums(acc, sum, null)
+	}
+	// The halves apart: nothing carries.
+	low := r.sums(mapped(func(word value.Value) value.Value { return r.Cur.NewAnd(word, i64(math.MaxUint32)) }), false)
+	high := r.sums(mapped(func(word value.Value) value.Value {
+		if acc.acc.In.Kind == scalar.Uint {
+			return r.Cur.NewLShr(word, i64(32))
+		}
+		return r.Cur.NewAShr(word, i64(32))
+	}), false)
+	return r.putSums(acc, low, high.area)
+}
+
+// putWords puts staged words into a word of the cells of an accumulator.
+func (r *runs) putWords(acc *accumulator, word int, p runWords) func() {
+	return func() {
+		r.call("rf_block_run_words", acc.cells(word), i32(acc.stride()), p.area, truth(p.narrow), i32(p.how), r.tile, i32(r.target.Threads))
 	}
 }
 
-// store writes the parts that begin runs of the list.
-func (r *runs) store(p runWords) {
-	switch {
-	case p.words == nil:
-	case p.acc.Fn == queryplan.Min || p.acc.Fn == queryplan.Max:
-		r.call("rf_tile_run_store", p.cells(0), i32(1), r.slots.ptr, r.puts.ptr, p.words.ptr, r.items)
-	default:
-		r.call("rf_tile_run_store_sum", p.cells(0), i32(p.stride()), r.slots.ptr, r.puts.ptr, p.words.ptr, p.upper(), r.items)
+// putSums puts staged sums into the cells of an accumulator.
+func (r *runs) putSums(acc *accumulator, p runWords, high value.Value) func() {
+	return func() {
+		r.call("rf_block_run_sums", acc.cells(0), i32(acc.stride()), p.area, high, truth(p.narrow), r.tile, i32(r.target.Threads))
 	}
-	if p.count != nil {
-		last := p.stride() - 1
-		r.call("rf_tile_run_store", p.cells(last), i32(p.stride()), r.slots.ptr, r.puts.ptr, p.count.ptr, r.items)
-	}
-}
-
-// add adds all other parts to what is in their cells.
-func (r *runs) add(p runWords) {
-	switch {
-	case p.words == nil:
-	case p.acc.Fn == queryplan.Min || p.acc.Fn == queryplan.Max:
-		r.call("rf_tile_run_add_extremes", p.cells(0), r.slots.ptr, r.puts.ptr, p.words.ptr, p.least(), r.items)
-	default:
-		r.call("rf_tile_run_add_sum", p.cells(0), i32(p.stride()), r.slots.ptr, r.puts.ptr, p.words.ptr, p.upper(), r.items)
-	}
-	if p.count != nil {
-		last := p.stride() - 1
-		r.call("rf_tile_run_add", p.cells(last), i32(p.stride()), r.slots.ptr, r.puts.ptr, p.count.ptr, r.items)
-	}
-}
-
-// upper returns the address of the upper halves, null where a word has the whole sum.
-func (p *runWords) upper() value.Value {
-	if p.high == nil {
-		return null
-	}
-	return p.high.ptr
 }
 
 // truth returns 1 for true.

@@ -924,14 +924,18 @@ RF_KERNEL segment_block(const Arguments &a) {
 }
 
 // keys in order, words, n, modulus, table, mask, cursor, out cells of counts, of means of
-// words / 2^24, of least and greatest words, of sums whose halves are added apart: rows
-// whose words are multiples of modulus are dropped
+// words / 2^24, of least and greatest words, and, in blocks of up to 128 threads, of sums whose
+// halves are added apart: rows whose words are multiples of modulus are dropped
 RF_KERNEL runs_block(const Arguments &a) {
-  RF_SHARED(scratch, 32 + THREADS * ITEMS / 4);
+  enum { NARROW = THREADS == 64 };
+  RF_SHARED(info, 32 + THREADS * ITEMS / 4);
+  // Large blocks have no memory for two areas.
+  RF_SHARED(area, 8 * THREADS * ITEMS);
+  RF_SHARED(other, THREADS > 128 ? 16 : 8 * THREADS * ITEMS);
   RF_TILES(number(a, 2)) {
-    uint32_t slots[ITEMS];
     int64_t keys[ITEMS], words[ITEMS], counts[ITEMS], low[ITEMS], high[ITEMS], least[ITEMS], most[ITEMS];
-    uint8_t live[ITEMS], heads[ITEMS], puts[ITEMS];
+    uint32_t runs[ITEMS];
+    uint8_t live[ITEMS], heads[ITEMS], ends[ITEMS];
     rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
     load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     load_tile(words, pointer<void>(a, 1), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
@@ -944,28 +948,42 @@ RF_KERNEL runs_block(const Arguments &a) {
       least[i] = words[i] & 0xffff, most[i] = words[i];
       words[i] >>= 24;
     }
-    rf_block_runs(slots, heads, puts, live, (const uint64_t *)keys, pointer<uint64_t>(a, 4), (uint64_t)number(a, 5),
-                  pointer<int64_t>(a, 6), THREADS == 64, scratch, THREADS, ITEMS);
-    rf_tile_run_sums(counts, heads, live, 1, ITEMS);
-    rf_tile_run_sums(words, heads, live, 0, ITEMS);
-    rf_tile_run_sums(low, heads, live, 0, ITEMS);
-    rf_tile_run_sums(high, heads, live, 0, ITEMS);
-    rf_tile_run_extremes(least, heads, live, 1, 1, ITEMS);
-    rf_tile_run_extremes(most, heads, live, 0, 0, ITEMS);
-    rf_tile_run_store(pointer<int64_t>(a, 7), 1, slots, puts, counts, ITEMS);
-    rf_tile_run_store_sum(pointer<uint64_t>(a, 8), 3, slots, puts, words, nullptr, ITEMS);
-    rf_tile_run_store(pointer<int64_t>(a, 8) + 2, 3, slots, puts, counts, ITEMS);
-    rf_tile_run_store(pointer<int64_t>(a, 9), 1, slots, puts, least, ITEMS);
-    rf_tile_run_store(pointer<int64_t>(a, 10), 1, slots, puts, most, ITEMS);
-    rf_tile_run_store_sum(pointer<uint64_t>(a, 11), 2, slots, puts, low, high, ITEMS);
+    rf_block_runs(runs, heads, ends, live, (uint64_t *)keys, pointer<uint64_t>(a, 4), (uint64_t)number(a, 5),
+                  pointer<int64_t>(a, 6), NARROW, info, THREADS, ITEMS);
+    auto staged = [&](void *to, int32_t narrow, int32_t how, const int64_t *from) RF_LAMBDA {
+      if (THREADS > 1)
+        target::barrier();
+      rf_tile_run_stage(to, narrow, runs, ends, from, ITEMS);
+      if (THREADS > 1)
+        target::barrier();
+      rf_tile_run_join(to, narrow, how, runs, ends, from, ITEMS);
+      if (THREADS > 1)
+        target::barrier();
+    };
+    rf_tile_run_stage(area, NARROW, runs, ends, keys, ITEMS);
     if (THREADS > 1)
       target::barrier();
-    rf_tile_run_add(pointer<int64_t>(a, 7), 1, slots, puts, counts, ITEMS);
-    rf_tile_run_add_sum(pointer<uint64_t>(a, 8), 3, slots, puts, words, nullptr, ITEMS);
-    rf_tile_run_add(pointer<int64_t>(a, 8) + 2, 3, slots, puts, counts, ITEMS);
-    rf_tile_run_add_extremes(pointer<int64_t>(a, 9), slots, puts, least, 1, ITEMS);
-    rf_tile_run_add_extremes(pointer<int64_t>(a, 10), slots, puts, most, 0, ITEMS);
-    rf_tile_run_add_sum(pointer<uint64_t>(a, 11), 2, slots, puts, low, high, ITEMS);
+    rf_block_run_keys(pointer<uint64_t>(a, 4), area, NARROW, info, THREADS);
+    rf_tile_run_sums(counts, heads, live, 1, ITEMS);
+    staged(area, 1, 0, counts);
+    rf_block_run_words(pointer<int64_t>(a, 7), 1, area, 1, 0, info, THREADS);
+    rf_block_run_words(pointer<int64_t>(a, 8) + 2, 3, area, 1, 0, info, THREADS);
+    rf_tile_run_sums(words, heads, live, 0, ITEMS);
+    staged(area, 0, 0, words);
+    rf_block_run_sums(pointer<uint64_t>(a, 8), 3, area, nullptr, 0, info, THREADS);
+    rf_tile_run_extremes(least, heads, live, 1, 1, ITEMS);
+    staged(area, 1, 1, least);
+    rf_block_run_words(pointer<int64_t>(a, 9), 1, area, 1, 1, info, THREADS);
+    rf_tile_run_extremes(most, heads, live, 0, 0, ITEMS);
+    staged(area, 0, 2, most);
+    rf_block_run_words(pointer<int64_t>(a, 10), 1, area, 0, 2, info, THREADS);
+    rf_tile_run_sums(low, heads, live, 0, ITEMS);
+    rf_tile_run_sums(high, heads, live, 0, ITEMS);
+    staged(area, 0, 0, low);
+    if (THREADS <= 128) {
+      staged(other, 0, 0, high);
+      rf_block_run_sums(pointer<uint64_t>(a, 11), 2, area, other, 0, info, THREADS);
+    }
   }
 }
 
