@@ -187,12 +187,14 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 		w := &kernel{function: m.newFunction(&e, target), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: k}
 		w.schedule()
 		w.cut, w.left, w.large = cut, left, large
+		shared := target.mostShared()
 		if target.GPU && w.findsRuns() {
 			if first && target.Threads < runThreads {
 				target.Threads = runThreads
 				continue
 			}
 			w.registers = fewRegisters
+			shared = min(shared, runShared)
 		}
 		if target.GPU && cut == 0 && target.Items > fewItems && (w.spillsGroups() || w.searches() || w.holdsMuch()) {
 			target.Items = fewItems
@@ -218,7 +220,7 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 		switch {
 		case !target.GPU && w.stack > mostStack && target.Items > 32:
 			target.Items /= 2
-		case !target.GPU || e.Scratch <= target.mostShared() && w.scratch.size+w.shared.size <= mostStatic:
+		case !target.GPU || e.Scratch <= shared && w.scratch.size+w.shared.size <= mostStatic:
 			m.add(w.function)
 			return nil
 		case target.Items > 4:
@@ -227,7 +229,7 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 			target.Threads /= 2
 		default:
 			return &UnsupportedError{
-				What: fmt.Sprintf("a block of kernel %s needs %d bytes of shared memory and has %d", k.Name, e.Scratch, target.mostShared()),
+				What: fmt.Sprintf("a block of kernel %s needs %d bytes of shared memory and has %d", k.Name, e.Scratch, shared),
 				Span: k.Span,
 			}
 		}

@@ -24,6 +24,9 @@ func (f *function) sharesList(g *harmony.Groups) bool {
 // others in the runs that it shares with them, so that few large tiles are best.
 const runThreads = 512
 
+// runShared is the most shared memory of such a block: a multiprocessor has room for two.
+const runShared = 112 << 10
+
 // findsRuns reports whether the kernel adds to groups that are one list.
 func (w *kernel) findsRuns() bool {
 	return slices.ContainsFunc(w.k.Sinks, func(s harmony.Sink) bool {
@@ -110,7 +113,7 @@ const runsMemory = 32
 // the one thread's.
 func (w *kernel) sharedWords(bytes int) value.Value {
 	if w.target.GPU {
-		return w.shared.more(bytes)
+		return w.dynamic.more(bytes)
 	}
 	return w.alloca(types.I64, (bytes+7)/8)
 }
