@@ -440,6 +440,11 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if e.Dynamic > 0 {
+			if err := f.SetMaxDynamicShared(e.Dynamic); err != nil {
+				t.Fatal(err)
+			}
+		}
 		each, err := f.BlocksPerMultiprocessor(e.Threads, e.Dynamic)
 		if err != nil {
 			t.Fatal(err)
