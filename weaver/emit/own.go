@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -36,11 +37,6 @@ const (
 	// copyMemory is what a table with spare places may take: it leaves room for as many
 	// blocks as there are registers for.
 	copyMemory = 26 << 10
-	// mostPlaces bounds tables with a place for each of many groups: it has 16 bits.
-	mostPlaces = 1 << 16
-	// largeThreads are as many threads of a multiprocessor as keep its memory busy, in
-	// the few blocks that such tables leave room for.
-	largeThreads = 1024
 )
 
 const (
@@ -169,9 +165,11 @@ type own struct {
 	bits int // of places
 	// slotBits are those of the table's words: more where keys are searched.
 	slotBits int
-	// places is how many there are, and slots how many words the table has.
+	// places is how many there are, and slots how many words the table has for them, 0 if
+	// groups are told by their places.
 	places, slots int
-	// words are the table's, null where it has none, and copies what rf_own_copies says.
+	// begin is where the table is, words its words, null if there are none, and copies what
+	// rf_own_copies says.
 	begin, words, copies value.Value
 	fits                 bool // whether every group has a place
 	sink                 *harmony.Group
@@ -234,26 +232,25 @@ func (w *kernel) newOwn(s *harmony.Group, k *keys, accs []*accumulator) *own {
 	for _, v := range s.Vals {
 		o.digits = append(o.digits, w.ownDigits(v))
 	}
+	memory := &w.shared
 	most, numbered := k.numbers()
 	switch {
 	case numbered && o.layOut(min(most+copyBits, mostOwnBits), 0, min(room, copyMemory)) && most <= o.bits,
 		numbered && most <= mostOwnBits && o.layOut(most, 0, room) && most == o.bits:
 		o.fits = true
 	case numbered && o.layLarge():
-		w.inPrologue(func() {
-			o.begin, o.words, o.copies = w.dynamic.more(o.size), null, i32(0)
-			w.call("rf_block_clear", o.begin, i64(int64(o.size/8)), i64(0), i32(w.target.Threads))
-		})
-		w.flushes = append(w.flushes, func() { o.flush(g, k) })
-		return o
+		memory = &w.dynamic
 	case w.cut > 0 && w.left < queuedShare, !o.layOut(mostOwnBits-1, slotBits, room):
 		return nil
 	}
 	w.inPrologue(func() {
-		o.begin = w.shared.more(o.size)
-		o.words = o.begin
-		w.call("rf_block_clear", o.words, i64(int64(o.size/8)), i64(0), i32(w.target.Threads))
-		o.copies = w.call("rf_own_copies", k.tableForm(), w.param(abi.GroupSize, g.Name, 0), i32(o.bits))
+		o.begin = memory.more(o.size)
+		w.call("rf_block_clear", o.begin, i64(int64(o.size/8)), i64(0), i32(w.target.Threads))
+		o.words, o.copies = null, i32(0)
+		if o.slots > 0 {
+			o.words = o.begin
+			o.copies = w.call("rf_own_copies", k.tableForm(), w.param(abi.GroupSize, g.Name, 0), i32(o.bits))
+		}
 	})
 	w.flushes = append(w.flushes, func() { o.flush(g, k) })
 	return o
@@ -265,47 +262,15 @@ func (o *own) layOut(bits, slots, room int) bool {
 	for ; bits >= leastOwnBits; bits-- {
 		o.bits, o.slotBits = bits, bits+slots
 		o.places, o.slots = 1<<o.bits, 1<<o.slotBits
-		if o.place(true); o.size <= room {
+		if o.place(); o.size <= room {
 			return true
 		}
 	}
 	return false
 }
 
-// layLarge lays out a table with a place for each of many groups with numbers, if there
-// is room for it in the shared memory of a multiprocessor and rows come in their order from memory: what
-// is looked up needs that memory as a cache, and more threads that wait. Atomics on the cells of all
-// blocks, of which the second-level cache does one where the blocks' memories do ten,
-// come once for a place and block then, and not for more rows than there are. Blocks are as large as leaves enough
-// threads: it asks for them, where those at hand are fewer.
-func (o *own) layLarge() bool {
-	size, known := o.fixed(abi.GroupSize, o.sink.To.Name, 0)
-	if !known || size > mostPlaces || o.cut > 0 || o.probes() || o.entry.Expansions > 0 || len(o.k.Sinks) > 1 {
-		return false
-	}
-	o.fits, o.places, o.slots = true, int(size+3)/4*4, int(size+3)/4*4
-	if o.place(false); o.witness == nil {
-		o.count.digits = o.countDigits()
-		o.count.at = o.size
-		o.size += (4*o.count.digits*o.places + 15) / 16 * 16
-		o.witness = &o.count
-	}
-	room := o.target.mostShared()
-	blocks := room / (o.size + scratchReserve + blockShared)
-	if blocks == 0 || o.size > o.sharedRoom() {
-		*o = own{kernel: o.kernel, accs: o.accs, sink: o.sink, digits: o.digits}
-		return false
-	}
-	threads := o.target.Threads
-	for threads < 1024 && threads*blocks < largeThreads {
-		threads *= 2
-	}
-	o.kernel.large, o.kernel.largeThreads = true, threads
-	return true
-}
-
-// place lays out the parts, behind words if the table has them.
-func (o *own) place(words bool) {
+// place lays out the parts behind the table's words.
+func (o *own) place() {
 	places := o.places
 	o.size, o.cells, o.count, o.witness = 0, make([]ownCells, len(o.accs)), part{}, nil
 	take := func(bytes int) int {
@@ -313,7 +278,7 @@ func (o *own) place(words bool) {
 		o.size += (bytes + 15) / 16 * 16
 		return at
 	}
-	if words {
+	if o.slots > 0 {
 		take(8 * (o.slots + 1))
 	}
 	for i, a := range o.accs {
@@ -385,7 +350,7 @@ func (o *own) add(places *array, words []*array) {
 
 // flush adds what the table has to the cells of all blocks.
 func (o *own) flush(g *harmony.Groups, k *keys) {
-	all, slots, threads := i32(o.places), i32(o.slots), i32(o.target.Threads)
+	all, slots, threads := i32(o.places), i32(cmp.Or(o.slots, o.places)), i32(o.target.Threads)
 	witness, digits := value.Value(null), 0
 	if o.fits && o.witness != nil {
 		witness, digits = o.part(o.witness.at), o.witness.digits
