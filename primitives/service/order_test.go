@@ -2,6 +2,7 @@ package service
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +15,7 @@ func TestRank(t *testing.T)       { onEach(t, &orderRankKernel, checkRank) }
 func TestPlaces(t *testing.T)     { onEach(t, &orderPlacesKernel, checkPlaces) }
 func TestKeep(t *testing.T)       { onEach(t, &orderKeepKernel, checkKeep) }
 func TestMoveRows(t *testing.T)   { onEach(t, &orderMoveKernel, checkMoveRows) }
+func TestUnpack(t *testing.T)     { onEach(t, &orderUnpackKernel, checkUnpack) }
 func TestOrderWords(t *testing.T) { checkOrderWords(t, emulator(t, 0)) }
 
 // stored is a column in memory, and the words that it stands for.
@@ -336,4 +338,71 @@ func checkMoveRows(t *testing.T, m machine, n int) {
 	}
 	m.get(t, columnsAt, 0)
 	m.get(t, rowsAt, 0)
+}
+
+// checkUnpack makes columns of keys of one and of two words.
+func checkUnpack(t *testing.T, m machine, n int) {
+	const first, lowBits = 2, 27
+	low, high := make([]uint32, n), make([]uint32, n)
+	for i, w := range random(n) {
+		low[i], high[i] = uint32(w)>>(32-lowBits), uint32(w>>32)
+	}
+	lowAt, highAt := m.put(t, halves(low)), m.put(t, halves(high))
+	for _, wide := range []bool{false, true} {
+		var columns []UnpackedColumn
+		var wants [][]uint64
+		for _, c := range []UnpackedColumn{
+			{First: -100, Bits: 9, At: 4, ToBase: -100, ToWidth: 2},
+			{First: 1 << 20, Descends: true, Bits: 20, ToWidth: 4},
+			{Kind: OrderUnsigned, First: -1 << 63, Bits: lowBits, ToWidth: 8},
+			{Kind: OrderFloat, First: 5, Descends: true, Bits: 11, At: 10, ToWidth: 8},
+			{First: 200, ToBase: 199, ToWidth: 1}, // the same in all rows
+			{Bits: -1, ToWidth: 4},
+			{First: 7, Bits: 3}, // a column without memory
+			{First: 3, Bits: 32 + 20, At: 7, ToWidth: 8},
+		} {
+			if c.At+c.Bits > lowBits && !wide {
+				continue
+			}
+			into := random(first + n + 2)
+			want := slices.Clone(into)
+			for i := range n {
+				key := uint64(low[i])
+				if wide {
+					key |= uint64(high[i]) << lowBits
+				}
+				number := int64(i)
+				if c.Bits >= 0 {
+					number = int64(key >> c.At & (1<<c.Bits - 1))
+				}
+				if c.Descends {
+					number = -number
+				}
+				w := c.First + number
+				switch {
+				case c.Kind == OrderUnsigned:
+					w ^= math.MinInt64
+				case c.Kind == OrderFloat && w < 0:
+					w ^= math.MaxInt64
+				}
+				for b := range c.ToWidth {
+					at := int64(first+i)*c.ToWidth + b
+					want[at/8] = want[at/8]&^(0xff<<(at%8*8)) | uint64(w-c.ToBase)>>(8*b)&0xff<<(at%8*8)
+				}
+			}
+			c.To = m.put(t, into)
+			columns, wants = append(columns, c), append(wants, want)
+		}
+		columnsAt, above := m.put(t, words(AppendUnpackedColumns(nil, columns))), int64(0)
+		if wide {
+			above = highAt
+		}
+		m.run(t, Unpack(columnsAt, int64(len(columns)), lowAt, above, lowBits, int64(n), first))
+		for i, c := range columns {
+			same(t, fmt.Sprint("column ", i), m.get(t, c.To, len(wants[i])), wants[i])
+		}
+		m.get(t, columnsAt, 0)
+	}
+	m.get(t, lowAt, 0)
+	m.get(t, highAt, 0)
 }

@@ -455,7 +455,8 @@ func halves(numbers []uint32) []uint64 {
 }
 
 func checkPairs(t *testing.T, m machine, n int) {
-	for _, numbered := range []bool{false, true} {
+	for _, payloads := range []string{"rows", "words", "none"} {
+		numbered := payloads == "words"
 		// Keys that differ in three bytes, with many that are equal.
 		keys, rows := make([]uint32, n), make([]uint32, n)
 		for i, r := range random(n) {
@@ -486,8 +487,11 @@ func checkPairs(t *testing.T, m machine, n int) {
 		}
 		m.run(t, PairsCount(from[0], int64(n), counts))
 		for _, shift := range []int64{0, 8, 24} {
-			scratch := m.put(t, make([]uint64, PairsScratch(int64(n))/8))
-			m.run(t, PairsMove(to[0], to[1], from[0], from[1], int64(n), shift, counts, scratch))
+			scratch, payloadsTo := m.put(t, make([]uint64, PairsScratch(int64(n))/8)), to[1]
+			if payloads == "none" {
+				payloadsTo = 0
+			}
+			m.run(t, PairsMove(to[0], payloadsTo, from[0], from[1], int64(n), shift, counts, scratch))
 			m.get(t, scratch, 0)
 			from, to = to, from
 			if to[1] == 0 {
@@ -495,6 +499,13 @@ func checkPairs(t *testing.T, m machine, n int) {
 			}
 		}
 		same(t, "keys", m.get(t, from[0], words), halves(want))
+		if payloads == "none" {
+			sorted = make([]uint32, n)
+			copy(sorted, rows)
+			if from[1] != spare { // where nothing is written
+				clear(sorted)
+			}
+		}
 		same(t, "payloads", m.get(t, from[1], words), halves(sorted))
 		for _, at := range []int64{to[0], to[1], counts} {
 			m.get(t, at, 0)

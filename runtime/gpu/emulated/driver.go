@@ -52,6 +52,7 @@ type Driver struct {
 	random *rand.Rand
 	faults []*Fault
 	calls  map[string]int
+	runs   map[string]int // of service kernels
 	misuse []error
 }
 
@@ -62,7 +63,7 @@ func New(o Options) *Driver {
 	o.Devices = cmp.Or(o.Devices, 1)
 	o.Memory = cmp.Or(o.Memory, 1<<30)
 	o.Multiprocessors = cmp.Or(o.Multiprocessors, 3)
-	d := &Driver{opts: o, random: rand.New(rand.NewPCG(o.Seed, 1)), calls: map[string]int{}}
+	d := &Driver{opts: o, random: rand.New(rand.NewPCG(o.Seed, 1)), calls: map[string]int{}, runs: map[string]int{}}
 	for i := range o.Devices {
 		d.devices = append(d.devices, newDevice(d, i))
 	}

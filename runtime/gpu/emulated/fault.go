@@ -127,6 +127,20 @@ func (d *Driver) Calls() map[string]int {
 	return maps.Clone(d.calls)
 }
 
+// Runs returns how often each service kernel has run.
+func (d *Driver) Runs() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.runs)
+}
+
+// ran counts a run of a service kernel.
+func (d *Driver) ran(kernel string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.runs[kernel]++
+}
+
 // enter counts a call, and fails it if a fault says so.
 func (d *Driver) enter(call string) error {
 	if d.opts.OnCall != nil {

@@ -36,6 +36,7 @@ func named(list []*service.Kernel, runs map[string]serviceKernel) map[string]*Ke
 			if run == nil {
 				return fmt.Errorf("not known to emulated GPUs")
 			}
+			m.driver.ran(k.Name)
 			err := fmt.Errorf("%v threads a block, not %d", shape.Block, serviceThreads)
 			if volume(shape.Block) == serviceThreads {
 				err = run(m, params)
