@@ -9,8 +9,9 @@
 //
 // # Launches
 //
-// A kernel is launched with the blocks and threads that its [Launch] says, no
-// dynamic shared memory, and its parameters as 64-bit words. Addresses are of the
+// A kernel is launched with the blocks, threads and dynamic shared memory that its [Launch]
+// says, which the runtime has allowed it before if it is more than 48 KB, and its
+// parameters as 64-bit words. Addresses are of the
 // device's memory, aligned to 8 bytes; 16 are no faster. A launch over nothing has a
 // block that finds nothing to do, so that callers need no special case. Launches of a
 // stream follow each other, and none waits for the host.
@@ -31,6 +32,7 @@
 //	keys        14 G/s to a third of 1 GB, 11 G/s to two thirds
 //	bits        17 G/s at random into 512 MB, 100 G/s into 8 MB or in order
 //	sort        52 G keys/s a pass, each with a payload
+//	pairs       180 G pairs/s a pass, 41 G/s in all four; 570 G keys/s are counted
 //
 // A launch that has little to do takes 5 µs. The kernels that make keys, select and move
 // rows were not measured.

@@ -8,6 +8,7 @@ type Kernel struct {
 	Does   string
 	Tile   int    // rows, words or slots that a block takes at a time
 	Cost   string // of which memory is nearly all
+	Shared int    // bytes of shared memory of a block that a launch asks for
 }
 
 // threads is how many threads a block of each kernel has.
@@ -92,6 +93,7 @@ var (
 		Does:   "moves keys of 32 bits and their payloads to their places by a digit",
 		Tile:   threads * 32,
 		Cost:   "8 bytes read and 8 written a pair; 3 KB read and written a tile",
+		Shared: 8*threads*32 + 4*256*threads/32,
 	}
 )
 

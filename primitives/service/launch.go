@@ -5,6 +5,7 @@ type Launch struct {
 	Kernel  string
 	Blocks  uint32
 	Threads uint32 // of a block
+	Shared  int    // bytes of dynamic shared memory of a block
 	Params  []int64
 }
 
@@ -13,7 +14,7 @@ const maxBlocks = 1 << 20
 
 // over launches a kernel over n rows, words or slots, whichever its tiles are of.
 func over(k *Kernel, n int64, params ...int64) Launch {
-	return Launch{k.Name, uint32(min(blocksFor(n, k.Tile), maxBlocks)), threads, params}
+	return Launch{k.Name, uint32(min(blocksFor(n, k.Tile), maxBlocks)), threads, k.Shared, params}
 }
 
 // blocksFor returns the number of tiles that n rows fill, at least 1.
@@ -53,7 +54,7 @@ func Scan(counts, n int64, inclusive bool, scratch int64) Launch {
 	// Each block takes one tile. An array that does not start at a multiple of 16 bytes
 	// is a word longer, see skew in src/kernels.h.
 	blocks := blocksFor(n+counts>>3&1, scanKernel.Tile)
-	return Launch{scanKernel.Name, uint32(blocks), threads, []int64{counts, n, kind, scratch}}
+	return Launch{scanKernel.Name, uint32(blocks), threads, 0, []int64{counts, n, kind, scratch}}
 }
 
 // ScanScratch returns the bytes of scratch for a scan of n words.
@@ -147,13 +148,16 @@ func PairsCount(keys, n, counts int64) Launch {
 	return over(&pairsCountKernel, min(n, 1<<24), keys, n, counts)
 }
 
+// Together, as the address of payloads, says that they lie behind their keys, in an array of
+// pairs. Passes are fastest so.
+const Together = 1
+
 // PairsMove moves n keys, fewer than 1<<30, and payloads to other memory, in the order
 // of the byte key >> shift. Payloads 0 stands for the numbers of rows; with payloadsOut 0
-// keys go alone. Scratch has
-// PairsScratch(n) bytes, all zero at the start.
+// keys go alone. Scratch has PairsScratch(n) bytes, all zero at the start.
 func PairsMove(keysOut, payloadsOut, keys, payloads, n, shift, counts, scratch int64) Launch {
 	return Launch{
-		pairsMoveKernel.Name, uint32(blocksFor(n, pairsMoveKernel.Tile)), threads,
+		pairsMoveKernel.Name, uint32(blocksFor(n, pairsMoveKernel.Tile)), threads, pairsMoveKernel.Shared,
 		[]int64{keysOut, payloadsOut, keys, payloads, n, shift, counts, scratch},
 	}
 }

@@ -40,7 +40,10 @@ func openCard(t testing.TB) *card {
 			if n, known := f.Parameters(); known && n != len(k.Params) {
 				t.Errorf("%s takes %d parameters", k.Name, n)
 			}
-			t.Logf("%s: %d registers, %d blocks a multiprocessor", k.Name, f.Attributes().Registers, must(f.BlocksPerMultiprocessor(threads, 0))(t))
+			if k.Shared > 0 {
+				ok(t, f.SetMaxDynamicShared(k.Shared))
+			}
+			t.Logf("%s: %d registers, %d blocks a multiprocessor", k.Name, f.Attributes().Registers, must(f.BlocksPerMultiprocessor(threads, k.Shared))(t))
 			c.kernels[k.Name] = f
 		}
 	}
@@ -87,7 +90,7 @@ func (c *card) get(t testing.TB, address int64, n int) []uint64 {
 
 func (c *card) start(t testing.TB, l Launch) {
 	t.Helper()
-	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}}
+	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}, Shared: l.Shared}
 	ok(t, c.stream.Launch(c.kernels[l.Kernel], shape, l.Params))
 }
 
@@ -283,24 +286,21 @@ func BenchmarkCard(b *testing.B) {
 	})
 	b.Run("pairs", func(b *testing.B) {
 		const n = 1 << 28
-		var from, to [2]int64
-		for i := range 2 {
-			from[i], to[i] = c.area(b, n/2), c.area(b, n/2)
-		}
-		c.distinct(b, from[0], n/2)
+		keys, rows := c.area(b, n/2), c.area(b, n/2)
+		pairs := [2]int64{c.area(b, n), c.area(b, n)}
+		c.distinct(b, keys, n/2)
 		counts, words := c.area(b, PairsCounts), PairsScratch(n)/8
 		scratch := c.area(b, words)
 		// As a sort does it, which leaves the result where the keys were.
-		launches := []Launch{Fill(counts, PairsCounts, 0), PairsCount(from[0], n, counts)}
-		for shift := int64(0); shift < 32; shift += 8 {
-			payloads := from[1]
-			if shift == 0 {
-				payloads = 0
-			}
-			launches = append(launches, Fill(scratch, words, 0), PairsMove(to[0], to[1], from[0], payloads, n, shift, counts, scratch))
-			from, to = to, from
+		launches := []Launch{Fill(counts, PairsCounts, 0), PairsCount(keys, n, counts)}
+		pass := func(keysOut, payloadsOut, keys, payloads, shift int64) {
+			launches = append(launches, Fill(scratch, words, 0), PairsMove(keysOut, payloadsOut, keys, payloads, n, shift, counts, scratch))
 		}
-		again := func(b *testing.B) { c.distinct(b, from[0], n/2) }
+		pass(pairs[0], Together, keys, 0, 0)
+		pass(pairs[1], Together, pairs[0], Together, 8)
+		pass(pairs[0], Together, pairs[1], Together, 16)
+		pass(keys, rows, pairs[0], Together, 24)
+		again := func(b *testing.B) { c.distinct(b, keys, n/2) }
 		c.measure(b, "count", n, "pair", nil, launches[1])
 		c.measure(b, "move", n, "pair", nil, launches[0], launches[1], launches[2], launches[3])
 		c.measure(b, "all", n, "pair", again, launches...)

@@ -456,7 +456,6 @@ func halves(numbers []uint32) []uint64 {
 
 func checkPairs(t *testing.T, m machine, n int) {
 	for _, payloads := range []string{"rows", "words", "none"} {
-		numbered := payloads == "words"
 		// Keys that differ in three bytes, with many that are equal.
 		keys, rows := make([]uint32, n), make([]uint32, n)
 		for i, r := range random(n) {
@@ -469,7 +468,7 @@ func checkPairs(t *testing.T, m machine, n int) {
 		for i, r := range sorted {
 			want[i] = keys[r]
 		}
-		if numbered {
+		if payloads == "words" {
 			for i := range rows {
 				rows[i] = rows[i]*7 + 1
 			}
@@ -479,36 +478,32 @@ func checkPairs(t *testing.T, m machine, n int) {
 		}
 		words := (n + 1) / 2
 		counts := m.put(t, make([]uint64, PairsCounts))
-		from, to := [2]int64{m.put(t, halves(keys)), 0}, [2]int64{m.put(t, make([]uint64, words)), m.put(t, make([]uint64, words))}
-		// The second payload is memory for the third pass.
-		spare := m.put(t, halves(rows))
-		if numbered {
-			from[1] = spare
+		at, payload := m.put(t, halves(keys)), m.put(t, halves(rows))
+		m.run(t, PairsCount(at, int64(n), counts))
+		from := payload
+		if payloads == "rows" {
+			from = 0
 		}
-		m.run(t, PairsCount(from[0], int64(n), counts))
+		// The first pass puts pairs together, and the last one apart.
 		for _, shift := range []int64{0, 8, 24} {
-			scratch, payloadsTo := m.put(t, make([]uint64, PairsScratch(int64(n))/8)), to[1]
-			if payloads == "none" {
+			to, payloadsTo := m.put(t, make([]uint64, n)), int64(Together)
+			switch {
+			case payloads == "none":
 				payloadsTo = 0
+			case shift == 24:
+				payloadsTo = payload
 			}
-			m.run(t, PairsMove(to[0], payloadsTo, from[0], from[1], int64(n), shift, counts, scratch))
+			scratch := m.put(t, make([]uint64, PairsScratch(int64(n))/8))
+			m.run(t, PairsMove(to, payloadsTo, at, from, int64(n), shift, counts, scratch))
 			m.get(t, scratch, 0)
-			from, to = to, from
-			if to[1] == 0 {
-				to[1] = spare
-			}
-		}
-		same(t, "keys", m.get(t, from[0], words), halves(want))
-		if payloads == "none" {
-			sorted = make([]uint32, n)
-			copy(sorted, rows)
-			if from[1] != spare { // where nothing is written
-				clear(sorted)
-			}
-		}
-		same(t, "payloads", m.get(t, from[1], words), halves(sorted))
-		for _, at := range []int64{to[0], to[1], counts} {
 			m.get(t, at, 0)
+			at, from = to, payloadsTo
 		}
+		same(t, "keys", m.get(t, at, words), halves(want))
+		if payloads == "none" {
+			sorted = rows // which stay as they are
+		}
+		same(t, "payloads", m.get(t, payload, words), halves(sorted))
+		m.get(t, counts, 0)
 	}
 }

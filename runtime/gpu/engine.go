@@ -249,7 +249,13 @@ func (e *Engine) loadService(s *service.Module) (m driver.Module, f map[string]d
 	}
 	f = map[string]driver.Function{}
 	for _, k := range s.Kernels {
-		if f[k.Name], err = m.Function(k.Name); err != nil {
+		if f[k.Name], err = m.Function(k.Name); err == nil && k.Shared > 0 {
+			err = f[k.Name].SetMaxDynamicShared(k.Shared)
+		}
+		switch {
+		case errors.Is(err, errors.ErrUnsupported): // the driver lets no block have so much
+			delete(f, k.Name)
+		case err != nil:
 			return m, nil, err
 		}
 	}

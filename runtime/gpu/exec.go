@@ -134,7 +134,7 @@ func (r *run) service(l service.Launch) error { return r.serve(r.engine.services
 
 // serve launches a kernel of package service.
 func (r *run) serve(f driver.Function, l service.Launch) error {
-	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}}
+	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}, Shared: l.Shared}
 	r.launches++
 	return r.lane.stream.Launch(f, shape, l.Params)
 }

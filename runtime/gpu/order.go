@@ -29,7 +29,7 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 		return 0, false, nil
 	}
 	o, err := r.newOrdering(from, n, keys, true)
-	if err != nil {
+	if o == nil || err != nil {
 		return 0, false, err
 	}
 	return n, true, o.finish(c.To, func() error {
@@ -68,7 +68,7 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 	}
 	keys := append(groupKeys(c.Group), orderKeys(c.From, c.By)...)
 	o, err := r.newOrdering(from, n, keys, true)
-	if err != nil {
+	if o == nil || err != nil {
 		return 0, false, err
 	}
 	err = o.finish(c.To, func() error {
@@ -115,7 +115,7 @@ func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) 
 		key[i] = i
 	}
 	o, err := r.newOrdering(rel, n, groupKeys(key), false)
-	if err != nil {
+	if o == nil || err != nil {
 		return false, false, err
 	}
 	groups := int64(0)
@@ -193,11 +193,14 @@ type orderBits struct {
 }
 
 // newOrdering plans the keys of n rows: the given columns and, if all are wanted, the
-// others after them.
+// others after them. It is nil if the device can not put so many in order.
 func (r *run) newOrdering(from *relation, n int64, keys []order.Key, all bool) (*ordering, error) {
 	kernels, err := r.engine.sorting()
 	if err != nil {
 		return nil, err
+	}
+	if n > r.sizes.ranked && !canSort(kernels) {
+		return nil, nil
 	}
 	o := &ordering{run: r, from: from, n: n, all: all}
 	o.launch = func(l service.Launch) error {

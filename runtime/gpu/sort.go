@@ -1,8 +1,11 @@
 package gpu
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
@@ -18,15 +21,6 @@ func (o *ordering) sort() error {
 	case o.all && o.alone && len(levels) <= 2:
 		return o.sortKeys(levels, last)
 	}
-	keys, err := o.words()
-	if err != nil {
-		return err
-	}
-	rows, err := o.words()
-	if err != nil {
-		return err
-	}
-	rows.at = 0
 	p, err := o.newPairs()
 	if err != nil {
 		return err
@@ -36,13 +30,15 @@ func (o *ordering) sort() error {
 		if at == len(levels)-1 {
 			width = last
 		}
+		keys := words{at: p.keys()}
 		if err := o.keys(keys.at, 4, levels[at], o.rows, o.n); err != nil {
 			return err
 		}
+		rows := words{at: o.rows.word()}
 		if err := p.sort(&keys, &rows, 0, width); err != nil {
 			return err
 		}
-		o.rows = rows.buffers[0]
+		o.rows = buffer{at: cuda.Pointer(rows.at), bytes: 4 * o.n}
 	}
 	return nil
 }
@@ -51,24 +47,21 @@ func (o *ordering) sort() error {
 // the rows: what is not a digit goes along as the payload, and no row is looked up. Bits
 // that others determine are no digits. The keys of one level go alone.
 func (o *ordering) sortKeys(levels [][]service.OrderField, last int64) error {
-	lowest, highest := levels[len(levels)-1], levels[:len(levels)-1]
-	var err error
-	if o.low, err = o.level(lowest); err != nil {
-		return err
-	}
-	if len(highest) > 0 {
-		if o.high, err = o.level(highest[0]); err != nil {
-			return err
-		}
-	}
 	p, err := o.newPairs()
 	if err != nil {
+		return err
+	}
+	lowest, highest := levels[len(levels)-1], levels[:len(levels)-1]
+	if o.low.at, err = o.level(lowest, p.keys()); err != nil {
 		return err
 	}
 	o.packed, o.lowBits = true, last
 	if len(highest) == 0 {
 		o.low.to = o.target(lowest)
-		return p.sort(&o.low, &o.high, 0, last)
+		return p.sort(&o.low, nil, 0, last)
+	}
+	if o.high.at, err = o.level(highest[0], p.payloads()); err != nil {
+		return err
 	}
 	if err := p.sort(&o.low, &o.high, o.rest, last); err != nil {
 		return err
@@ -77,43 +70,19 @@ func (o *ordering) sortKeys(levels [][]service.OrderField, last int64) error {
 	return p.sort(&o.high, &o.low, o.rest-last, 32)
 }
 
-// words are n words of 32 bits that passes of a sort move between two buffers.
+// words are n words of 32 bits.
 type words struct {
-	at      int64 // where they are; as payloads they are the numbers of rows at 0
-	buffers [2]buffer
-	to      int64 // where the last pass puts them, if not 0
+	at int64 // where they are; as payloads they are the numbers of rows at 0
+	to int64 // where the last pass of a sort puts them, if not 0
 }
 
-func (o *ordering) words() (w words, err error) {
-	for i := range w.buffers {
-		if w.buffers[i], err = o.memory(4 * o.n); err != nil {
-			return w, err
-		}
-	}
-	w.at = w.buffers[0].word()
-	return w, nil
-}
-
-// next returns where a pass moves the words.
-func (w *words) next(last bool) int64 {
-	if last && w.to != 0 {
-		return w.to
-	}
-	w.buffers[0], w.buffers[1] = w.buffers[1], w.buffers[0]
-	return w.buffers[0].word()
-}
-
-// level makes the keys of a level of 32 bits. A column that is these stays where it is.
-func (o *ordering) level(level []service.OrderField) (words, error) {
-	w, err := o.words()
-	if err != nil {
-		return w, err
-	}
+// level makes the keys of a level of 32 bits, and returns where they are. A column that is
+// these stays where it is.
+func (o *ordering) level(level []service.OrderField, to int64) (at int64, err error) {
 	if f, ok := only(level); ok && f.Width == 4 && f.Step == 1 && f.Base == f.First {
-		w.at = f.Data
-		return w, nil
+		return f.Data, nil
 	}
-	return w, o.keys(w.at, 4, level, buffer{}, o.n)
+	return to, o.keys(to, 4, level, buffer{}, o.n)
 }
 
 // target returns where the column is to go that the keys of a level are, word for word; 0
@@ -142,24 +111,36 @@ func only(level []service.OrderField) (f service.OrderField, ok bool) {
 	return f, len(level) == 1 && f.Kind == service.OrderSigned && !f.Descends && f.Drop == 0
 }
 
-// pairs sorts keys of 32 bits with payloads of 32 bits.
+// pairs sorts keys of 32 bits with payloads of 32 bits. Between passes pairs lie together;
+// before the first and behind the last keys and payloads are apart, in the halves of the
+// first buffer if they are nowhere else.
 type pairs struct {
 	*ordering
-	zeroed buffer // the counts of keys, and the scratch of each pass
-	each   int64  // bytes of the scratch of a pass
+	buffers [2]buffer
+	zeroed  buffer // the counts of keys, and the scratch of each pass
+	each    int64  // bytes of the scratch of a pass
 }
 
 const pairPasses, pairDigit = 4, 8
 
 func (o *ordering) newPairs() (p pairs, err error) {
 	p.ordering, p.each = o, service.PairsScratch(o.n)
+	for i := range p.buffers {
+		if p.buffers[i], err = o.memory(8 * o.n); err != nil {
+			return p, err
+		}
+	}
 	p.zeroed, err = o.memory(8*service.PairsCounts + pairPasses*p.each)
 	return p, err
 }
 
-// sort puts keys in order by their bits from from, or 0, until until, and payloads, if there
-// are buffers for them, with the keys.
-func (p pairs) sort(keys, payloads *words, from, until int64) error {
+// keys and payloads are the halves of the first buffer.
+func (p *pairs) keys() int64     { return p.buffers[0].word() }
+func (p *pairs) payloads() int64 { return p.buffers[0].word() + 4*p.n }
+
+// sort puts keys in order by their bits from from, or 0, until until, and payloads with the
+// keys, unless they are nil.
+func (p *pairs) sort(keys, payloads *words, from, until int64) error {
 	if from >= until {
 		return nil
 	}
@@ -169,15 +150,31 @@ func (p pairs) sort(keys, payloads *words, from, until int64) error {
 	if err := p.launch(service.PairsCount(keys.at, p.n, p.zeroed.word())); err != nil {
 		return err
 	}
-	scratch := p.zeroed.word() + 8*service.PairsCounts
+	scratch, alone := p.zeroed.word()+8*service.PairsCounts, payloads == nil
+	if alone {
+		payloads = &words{}
+	}
 	for shift := max(0, from/pairDigit*pairDigit); shift < until; shift += pairDigit {
-		last := shift+pairDigit >= until
-		keysTo, payloadsTo := keys.next(last), payloads.next(last)
-		if err := p.launch(service.PairsMove(keysTo, payloadsTo, keys.at, payloads.at, p.n, shift, p.zeroed.word(), scratch)); err != nil {
+		p.buffers[0], p.buffers[1] = p.buffers[1], p.buffers[0]
+		keysTo, payloadsTo := p.keys(), int64(service.Together)
+		if shift+pairDigit >= until {
+			keysTo, payloadsTo = cmp.Or(keys.to, p.keys()), cmp.Or(payloads.to, p.payloads())
+		}
+		if alone {
+			payloadsTo = 0
+		}
+		err := p.launch(service.PairsMove(keysTo, payloadsTo, keys.at, payloads.at, p.n, shift, p.zeroed.word(), scratch))
+		if err != nil {
 			return err
 		}
 		keys.at, payloads.at = keysTo, payloadsTo
 		scratch += p.each
 	}
 	return nil
+}
+
+// canSort reports whether the device sorts: a driver may not let blocks have the shared memory
+// that it takes.
+func canSort(kernels map[string]driver.Function) bool {
+	return kernels[service.PairsMove(0, 0, 0, 0, 0, 0, 0, 0).Kernel] != nil
 }

@@ -20,12 +20,15 @@ enum { THREADS = 256 };
 
 // RF_KERNEL(name, blocks)(parameters) { ... } defines a kernel, blocks of which fit
 // a multiprocessor at once at least: that bounds its registers. RF_SHARED declares
-// bytes that a block's threads share, aligned to 16.
+// bytes that a block's threads share, aligned to 16, RF_DYNAMIC those that a launch asks
+// for.
 #if defined(RF_EMULATED)
 #define RF_KERNEL(name, blocks) static void name
 #define RF_SHARED(name, bytes) alignas(16) static unsigned char name[bytes]
+#define RF_DYNAMIC RF_SHARED
 #else
 #define RF_KERNEL(name, blocks) extern "C" __attribute__((global, launch_bounds(THREADS, blocks))) void name
+#define RF_DYNAMIC(name, bytes) extern __attribute__((shared)) __attribute__((aligned(16))) unsigned char name[]
 #define RF_SHARED(name, bytes) __attribute__((shared)) __attribute__((aligned(16))) static unsigned char name[bytes]
 #endif
 

@@ -37,7 +37,16 @@ RF_KERNEL(rf_sort_scatter, 2)(uint64_t *keys_out, uint64_t *payloads_out, const 
 // Keys of 32 bits with payloads of 32 bits take one kernel a pass, and one that counts
 // for all passes before ("Onesweep": Adinetz and Merrill, 2022).
 
-enum { PAIR_ITEMS = 32, PAIR_TILE = THREADS * PAIR_ITEMS, PAIR_PASSES = 4, PAIR_WINDOW = 8 };
+//
+// What limits a pass is the second-level cache, which takes a tile's pairs as runs of a
+// digit: pairs that lie together make half as many runs, of twice the length, as keys and
+// payloads apart.
+
+enum {
+  PAIR_ITEMS = 32, PAIR_TILE = THREADS * PAIR_ITEMS, PAIR_PASSES = 4, PAIR_WINDOW = 8,
+  // The pairs of a tile in the order of digits, and the counters of its warps.
+  PAIR_SHARED = 8 * PAIR_TILE + 4 * THREADS / target::WARP * radix::DIGITS,
+};
 
 // rf_pairs_count adds the digits of n keys, of all passes, to counts[pass * 256 +
 // digit].
@@ -91,6 +100,9 @@ struct Pass {
   uint32_t *scratch;
 };
 
+// together reports whether payloads lie behind their keys, in the same array.
+RF_HELPER bool together(const uint32_t *payloads) { return (uint64_t)payloads == 1; }
+
 // Tile is what a block knows of its tile.
 struct Tile {
   int64_t number, start;
@@ -122,33 +134,42 @@ RF_HELPER uint32_t before(const uint32_t *status, int64_t tile) {
   return sum;
 }
 
-// Ranks are numbers of 16 bits, two in a register.
-struct Ranks {
-  uint32_t pair[PAIR_ITEMS / 2];
-
-  RF_MEMBER void set(int32_t k, uint32_t rank) { pair[k / 2] = k % 2 == 0 ? rank : pair[k / 2] | rank << 16; }
-  RF_MEMBER uint32_t get(int32_t k) const { return k % 2 == 0 ? pair[k / 2] & 0xffff : pair[k / 2] >> 16; }
-};
+// read reads the rows of a tile that are the calling thread's, from the first one on. Those
+// past the end get the last digit, and are the last of it.
+template <bool WHOLE>
+RF_HELPER void read(const Pass &p, int64_t first, int32_t rows, uint32_t *key, uint32_t *payload) {
+  if (together(p.payloads)) {
+    RF_UNROLL
+    for (int32_t k = 0; k < PAIR_ITEMS; k++) {
+      int32_t r = k * target::WARP;
+      uint32_t pair[2] = {~0u, 0};
+      if (WHOLE || r < rows)
+        target::load8(p.keys + 2 * (first + r), pair);
+      key[k] = pair[0], payload[k] = pair[1];
+    }
+    return;
+  }
+  const uint32_t *keys = p.keys + first, *payloads = p.payloads + first;
+  RF_UNROLL
+  for (int32_t k = 0; k < PAIR_ITEMS; k++) {
+    int32_t r = k * target::WARP;
+    key[k] = WHOLE || r < rows ? keys[r] : ~0u;
+    payload[k] = (uint32_t)first + r;
+    if (p.payloads && p.payloads_out && (WHOLE || r < rows))
+      payload[k] = payloads[r];
+  }
+}
 
 // move moves the rows of a tile; WHOLE says that it has all of them.
 template <bool WHOLE>
-RF_HELPER void move(Pass p, Tile tile, uint32_t *exchange, uint32_t *places, void *sums) {
+RF_HELPER void move(const Pass &p, Tile tile, uint32_t *exchange, uint32_t *places, void *sums) {
   enum { WARPS = THREADS / target::WARP };
-  static_assert(WARPS * radix::DIGITS <= PAIR_TILE, "counters fit where keys are exchanged");
-  uint32_t *counters = exchange;
+  uint32_t *counters = exchange + 2 * PAIR_TILE;
   int32_t t = target::thread(), lane = t % target::WARP, warp = t / target::WARP;
-  int64_t first_row = tile.start + warp * PAIR_ITEMS * target::WARP + lane;
-  const uint32_t *keys = p.keys + first_row, *payloads = p.payloads + first_row;
+  int32_t first_row = warp * PAIR_ITEMS * target::WARP + lane, byte = p.byte;
   uint32_t *status = p.scratch + 2 + t;
-  uint32_t key[PAIR_ITEMS];
-  Ranks ranks;
-  int32_t byte = p.byte, rows = tile.rows - (int32_t)(first_row - tile.start);
-  RF_UNROLL
-  for (int32_t k = 0; k < PAIR_ITEMS; k++) {
-    // Rows past the end get the last digit, and are the last of it.
-    int32_t r = k * target::WARP;
-    key[k] = WHOLE || r < rows ? keys[r] : ~0u;
-  }
+  uint32_t key[PAIR_ITEMS], payload[PAIR_ITEMS];
+  read<WHOLE>(p, tile.start + first_row, tile.rows - first_row, key, payload);
   RF_UNROLL
   for (int32_t w = 0; w < WARPS; w++)
     counters[w * radix::DIGITS + t] = 0;
@@ -187,63 +208,48 @@ RF_HELPER void move(Pass p, Tile tile, uint32_t *exchange, uint32_t *places, voi
     if (below == 0)
       target::store(counter + digit, seen + __builtin_popcount(peers));
     target::warp_barrier();
-    ranks.set(k, seen + __builtin_popcount(below));
+    uint32_t pair[2] = {key[k], payload[k]};
+    target::store8(exchange + 2 * (seen + __builtin_popcount(below)), pair);
   }
   uint32_t sooner = before(status, tile.number);
   if (tile.number > 0)
     target::store(status + tile.number * radix::DIGITS, (sooner + sum) | PREFIX);
   places[t] = base + sooner - first;
   target::barrier();
-  RF_UNROLL
-  for (int32_t k = 0; k < PAIR_ITEMS; k++)
-    exchange[ranks.get(k)] = key[k];
-  uint32_t payload[PAIR_ITEMS];
-  RF_UNROLL
-  for (int32_t k = 0; k < PAIR_ITEMS; k++) {
-    int32_t r = k * target::WARP;
-    payload[k] = (uint32_t)first_row + r;
-    if (p.payloads && p.payloads_out && (WHOLE || r < rows))
-      payload[k] = payloads[r];
-  }
-  target::barrier();
+  bool at_once = together(p.payloads_out);
   RF_UNROLL
   for (int32_t k = 0; k < PAIR_ITEMS; k++) {
     int32_t r = k * THREADS + t;
-    uint32_t moved = exchange[r];
-    // From here on, key holds where the row goes.
-    key[k] = places[target::byte(moved, byte)] + (uint32_t)r;
-    if (WHOLE || r < tile.rows)
-      p.keys_out[key[k]] = moved;
-  }
-  if (!p.payloads_out)
-    return;
-  target::barrier();
-  RF_UNROLL
-  for (int32_t k = 0; k < PAIR_ITEMS; k++)
-    exchange[ranks.get(k)] = payload[k];
-  target::barrier();
-  RF_UNROLL
-  for (int32_t k = 0; k < PAIR_ITEMS; k++) {
-    int32_t r = k * THREADS + t;
-    if (WHOLE || r < tile.rows)
-      p.payloads_out[key[k]] = exchange[r];
+    uint32_t pair[2];
+    target::load8(exchange + 2 * r, pair);
+    uint32_t to = places[target::byte(pair[0], byte)] + (uint32_t)r;
+    if (!WHOLE && r >= tile.rows)
+      continue;
+    if (at_once) {
+      target::store8(p.keys_out + 2 * (uint64_t)to, pair);
+      continue;
+    }
+    p.keys_out[to] = pair[0];
+    if (p.payloads_out)
+      p.payloads_out[to] = pair[1];
   }
 }
 
 } // namespace pairs
 
 // rf_pairs_move moves n < 2^30 keys and payloads, the numbers of their rows where that
-// is 0, to their places by the digit key >> shift modulo 256. Where payloads_out is 0,
-// keys go alone. counts are those of rf_pairs_count, scratch a ticket of two words and 256
-// words a tile, all zero.
+// is 0, to their places by the digit key >> shift modulo 256. Where payloads or
+// payloads_out is 1, payloads lie behind their keys, in the array of these; where
+// payloads_out is 0, keys go alone. counts are those of rf_pairs_count, scratch a ticket of
+// two words and 256 words a tile, all zero.
 //
 // Phases: 1 count digits in warps; 2 publish the tile's counts; 3 rank within warps, in
-// which ballots bring lanes of a digit together; 4 look back for the counts of the tiles
-// before; 5 keys, then payloads, in order of digits through shared memory
+// which ballots bring lanes of a digit together, and put pairs in order of digits in
+// shared memory; 4 look back for the counts of the tiles before; 5 write runs of a digit
 RF_KERNEL(rf_pairs_move, 2)(uint32_t *keys_out, uint32_t *payloads_out, const uint32_t *keys,
                             const uint32_t *payloads, int64_t n, int64_t shift, const uint64_t *counts,
                             uint32_t *scratch) {
-  RF_SHARED(exchange, 4 * PAIR_TILE);
+  RF_DYNAMIC(exchange, PAIR_SHARED);
   RF_SHARED(places, 4 * radix::DIGITS);
   RF_SHARED(sums, 8 * THREADS / target::WARP);
   int64_t number = rf_block_ticket((int64_t *)scratch, sums, THREADS), start = number * PAIR_TILE;

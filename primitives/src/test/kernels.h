@@ -737,14 +737,20 @@ RF_KERNEL own_cells(const Arguments &a) {
     rf_tile_cells_count(records + 7, RECORD, slots, live, 0, 1, nullptr, ITEMS);
   }
   int32_t slots_of = copies < 0 ? 2 * places_of : places_of;
-  uint64_t *own = bits > 0 ? kept : nullptr;
-  // Where groups have numbers their counts witness that they have rows.
-  rf_own_settle(own, slots_of, copies, form, table, size, occupied, (uint32_t *)count, 2, THREADS);
-  rf_own_pass_sums((uint64_t *)records, RECORD, (uint32_t *)count, places_of, 2, 1, 1, own, slots_of, copies, THREADS);
-  rf_own_pass_sums((uint64_t *)records + 1, RECORD, (uint32_t *)sum, places_of, 4, 0, 0, own, slots_of, copies, THREADS);
-  rf_own_pass_sums((uint64_t *)records + 3, RECORD, (uint32_t *)unsigned_sum, places_of, 3, 1, 0, own, slots_of, copies, THREADS);
-  rf_own_pass_extremes(occupied + groups, least, 1, own, slots_of, copies, THREADS);
-  rf_own_pass_extremes(occupied + 2 * groups, most, 0, own, slots_of, copies, THREADS);
+  auto leave = [=](uint64_t *own) RF_LAMBDA {
+    // Where groups have numbers their counts witness that they have rows.
+    rf_own_settle(own, slots_of, copies, form, table, size, occupied, (uint32_t *)count, 2, THREADS);
+    rf_own_pass_sums((uint64_t *)records, RECORD, (uint32_t *)count, places_of, 2, 1, 1, own, slots_of, copies, THREADS);
+    rf_own_pass_sums((uint64_t *)records + 1, RECORD, (uint32_t *)sum, places_of, 4, 0, 0, own, slots_of, copies, THREADS);
+    rf_own_pass_sums((uint64_t *)records + 3, RECORD, (uint32_t *)unsigned_sum, places_of, 3, 1, 0, own, slots_of, copies, THREADS);
+    rf_own_pass_extremes(occupied + groups, least, 1, own, slots_of, copies, THREADS);
+    rf_own_pass_extremes(occupied + 2 * groups, most, 0, own, slots_of, copies, THREADS);
+  };
+  // A choice of pointers would lose that one points to shared memory.
+  if (bits > 0)
+    leave(kept);
+  else
+    leave(nullptr);
 }
 
 // keys, words, n, groups (at most 3), records, then occupied, minima and maxima of all

@@ -37,8 +37,8 @@ func named(list []*service.Kernel, runs map[string]serviceKernel) map[string]*Ke
 				return fmt.Errorf("not known to emulated GPUs")
 			}
 			m.driver.ran(k.Name)
-			err := fmt.Errorf("%v threads a block, not %d", shape.Block, serviceThreads)
-			if volume(shape.Block) == serviceThreads {
+			err := fmt.Errorf("%v threads a block, not %d, or %d bytes of shared memory, not %d", shape.Block, serviceThreads, shape.Shared, k.Shared)
+			if volume(shape.Block) == serviceThreads && shape.Shared == k.Shared {
 				err = run(m, params)
 			}
 			if err != nil {

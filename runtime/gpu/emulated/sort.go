@@ -156,12 +156,8 @@ func pairsCount(m *Memory, p []int64) error {
 }
 
 func pairsMove(m *Memory, p []int64) error {
-	a, n, shift, alone := arguments{m: m}, p[4], p[5], p[1] == 0
-	keysOut, keys, row := a.halves(p[0], n), a.halves(p[2], n), a.rows(p[3], n)
-	var rowsOut []uint32
-	if !alone {
-		rowsOut = a.halves(p[1], n)
-	}
+	a, n, shift := arguments{m: m}, p[4], p[5]
+	out, in := a.pairs(p[0], p[1], n), a.pairs(p[2], p[3], n)
 	counts, scratch := a.words(p[6], service.PairsCounts), a.words(p[7], service.PairsScratch(n)/8)
 	if a.err == nil {
 		a.err = wantZero("scratch", scratch)
@@ -180,18 +176,44 @@ func pairsMove(m *Memory, p []int64) error {
 	if sum != uint64(n) {
 		return fmt.Errorf("%d of %d keys are counted", sum, n)
 	}
-	for i, k := range keys {
-		d := k >> uint(shift) & 255
+	for i := range n {
+		key, payload := in.keys[i*in.step], uint32(i)
+		if in.payloads != nil {
+			payload = in.payloads[i*in.step]
+		}
+		d := key >> uint(shift) & 255
 		if next[d] >= uint64(n) {
 			return fmt.Errorf("key %d goes to %d of %d", i, next[d], n)
 		}
-		keysOut[next[d]] = k
-		if !alone {
-			rowsOut[next[d]] = uint32(row(int64(i)))
+		to := int64(next[d]) * out.step
+		out.keys[to] = key
+		if out.payloads != nil {
+			out.payloads[to] = payload
 		}
 		next[d]++
 	}
 	return nil
+}
+
+// pairs are keys and payloads: each payload behind its key, with a step of 2, or apart; or
+// keys alone.
+type pairs struct {
+	keys, payloads []uint32
+	step           int64
+}
+
+func (a *arguments) pairs(keys, payloads, n int64) pairs {
+	switch {
+	case payloads == 0 || n == 0:
+		return pairs{a.halves(keys, n), nil, 1}
+	case payloads == service.Together:
+		all := a.halves(keys, 2*n)
+		if a.err != nil {
+			return pairs{}
+		}
+		return pairs{all, all[1:], 2}
+	}
+	return pairs{a.halves(keys, n), a.halves(payloads, n), 1}
 }
 
 // mapped maps words of a kind to integers in their order, and those to words.
