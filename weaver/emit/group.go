@@ -141,7 +141,7 @@ func (a *accumulator) occupied() value.Value {
 // canMark reports whether cells that are 0 before a group's first row are added to one by
 // one.
 func (a *accumulator) canMark() bool {
-	return a.acc.Fn == queryplan.Count || isSum(a.acc.Fn) && a.acc.In.Kind != scalar.Float
+	return !a.shares() && (a.acc.Fn == queryplan.Count || a.acc.Fn.IsTotal() && a.acc.In.Kind != scalar.Float)
 }
 
 // owner returns the accumulator whose cells this one reads.
