@@ -47,15 +47,15 @@
 //
 // A GPU's block has groups of its own, in registers where there is no key, else in a
 // table in shared memory with room for up to 2,048 groups with small numbers or 1,024
-// others; they are added to those of all blocks when the block leaves. Where rows are read
-// as they stand, not looked up, the table has a place for each of as many groups with small
-// numbers as a multiprocessor's shared memory holds, 28,000 with a sum of 64 bits, and the
-// few blocks that fit have more threads. Rows that find no
-// place go to the groups of all blocks at once, and a warp of which most rows do stops
-// asking. A tile has four parts there, one after the other, so that a block looks
-// at the gauges seldom. Of a few groups with small numbers each thread has cells of its
-// own in shared memory, as many as leave room for enough threads: they take no atomics.
-// Accumulators of one operand share its sum, and all that count share a number of rows.
+// others; they are added to those of all blocks when the block leaves. Where rows are
+// read as they stand, not looked up, the table has a place for each of as many groups
+// with small numbers as a multiprocessor's shared memory holds, 28,000 with a sum of 64
+// bits, and the few blocks that fit have more threads. Rows that find no place go to the
+// groups of all blocks at once, and a warp of which most rows do stops asking. A tile has
+// four parts there, one after the other, so that a block looks at the gauges seldom. Of a
+// few groups with small numbers each thread has cells of its own in shared memory, as
+// many as leave room for enough threads: they take no atomics. Accumulators of one
+// operand share its sum, and all that count share a number of rows.
 //
 // Rows that come in the order of their keys need no table (primitives/src/runs.h): a block
 // adds up the runs of equal keys of a tile in registers and appends them to a list. Only the
