@@ -49,6 +49,10 @@ RF_HELPER uint64_t place_of(uint64_t word, uint64_t stored) { return (word ^ sto
 // search finds or makes the place of a key, from what its home slot reads on; the
 // number is NONE or above if it has none. A key that another thread is entering gets
 // its place soon: the thread does that before it waits for anything.
+//
+// Others read a slot while the one thread writes it that has claimed it by the atomic, with
+// no barrier between: the word is written whole, and who reads what was there before asks
+// again, at last by the atomic. compute-sanitizer's racecheck displays these as hazards.
 RF_HELPER int32_t search(uint64_t *own, int32_t slot_bits, uint64_t places, uint64_t stored, int32_t at, uint64_t word,
                          uint32_t *fresh) {
   int32_t mask = (1 << slot_bits) - 1;
