@@ -129,7 +129,8 @@ func (b *rig) service(l service.Launch) error {
 		b.ok(err)
 		f, err := m.Function(l.Kernel)
 		if err == nil {
-			err = b.stream.Launch(f, cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}}, l.Params)
+			b.ok(f.SetMaxDynamicShared(l.Shared))
+			err = b.stream.Launch(f, cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}, Shared: l.Shared}, l.Params)
 			b.ok(err)
 			err = b.sync()
 			_ = m.Close() // it fails if the kernel has
