@@ -40,48 +40,7 @@ func TestLargeTables(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			text := fmt.Sprintf("relation r(k: int, a: int, b: int, c: int) input \"r\"\nindex e exists r(k)\ngroups g(x: int; %s)\nblock b0:\n  build e\n  run k\n    rows r\n"+
 				"    v0: int = load k\n    v1: int = load a\n    v2: int = load b\n    v3: int = load c\n%s    group g [v0] %s\n  halt\n", c.accs, c.more, c.vals)
-			p, err := harmony.Parse("test", text)
-			if err == nil {
-				err = harmony.Verify(p)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			bounds := map[*harmony.Reg][2]int64{}
-			for _, command := range p.Blocks[0].Cmds {
-				if run, ok := command.(*harmony.Run); ok {
-					for i, b := range [][2]int64{{0, c.groups - 1}, {1, small}, {-price, price}, {1, large}} {
-						bounds[harmony.Def(run.Kernel.Stages[i])] = b
-					}
-				}
-			}
-			code, err := Program(p, Options{
-				Target: GPU(90),
-				Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
-					b, ok := bounds[r]
-					return b[0], b[1], ok
-				},
-				Fix: func(_ string, p abi.Param) (int64, bool) {
-					switch p.Kind {
-					case abi.GroupForm, abi.IndexForm:
-						return int64(abi.Direct), true
-					case abi.GroupSize:
-						return c.groups, true
-					case abi.GroupBits:
-						return 16, true
-					case abi.GroupShift, abi.GroupBase, abi.ColumnBase:
-						return 0, true
-					case abi.ColumnStep:
-						return 1, true
-					case abi.ColumnWidth:
-						return 4, true
-					}
-					return 0, false
-				},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			code := groupsCode(t, text, c.groups, 16, 4, [][2]int64{{0, c.groups - 1}, {1, small}, {-price, price}, {1, large}})
 			for _, e := range code.Module.Entries {
 				if e.Role != abi.Kernel {
 					continue

@@ -55,48 +55,7 @@ func TestPrivateCells(t *testing.T) {
 			}
 			text := fmt.Sprintf("relation r(k: int, a: int, b: int, c: int, d: int) input \"r\"\nindex e exists r(k)\ngroups g(x: int; %s)\nblock b0:\n  build e\n  run k\n    rows r\n"+
 				"    v0: int = load k\n    v1: int = load a\n    v2: int = load b\n    v3: int = load c\n    v4: int = load d\n%s    group g [v0] %s\n  halt\n", c.accs, probe, c.vals)
-			p, err := harmony.Parse("test", text)
-			if err == nil {
-				err = harmony.Verify(p)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			bounds := map[*harmony.Reg][2]int64{}
-			for _, c := range p.Blocks[0].Cmds {
-				if run, ok := c.(*harmony.Run); ok {
-					for i, b := range [][2]int64{{0, small}, {1, price}, {-price, price}, {1, product}, {0, large}} {
-						bounds[harmony.Def(run.Kernel.Stages[i])] = b
-					}
-				}
-			}
-			code, err := Program(p, Options{
-				Target: GPU(90),
-				Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
-					b, ok := bounds[r]
-					return b[0], b[1], ok
-				},
-				Fix: func(_ string, p abi.Param) (int64, bool) {
-					switch p.Kind {
-					case abi.GroupForm, abi.IndexForm:
-						return int64(abi.Direct), true
-					case abi.GroupSize:
-						return c.keys, true
-					case abi.GroupBits:
-						return 7, true
-					case abi.GroupShift, abi.GroupBase, abi.ColumnBase:
-						return 0, true
-					case abi.ColumnStep:
-						return 1, true
-					case abi.ColumnWidth:
-						return 8, true
-					}
-					return 0, false
-				},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			code := groupsCode(t, text, c.keys, 7, 8, [][2]int64{{0, small}, {1, price}, {-price, price}, {1, product}, {0, large}})
 			var entry *abi.Entry
 			for _, e := range code.Module.Entries {
 				if e.Role == abi.Kernel {
@@ -131,6 +90,56 @@ func TestPrivateCells(t *testing.T) {
 			}
 		})
 	}
+}
+
+// groupsCode compiles for sm_90 a program whose one kernel groups in direct form: so many
+// groups, numbers of so many bits, columns of so many bytes. The bounds are those of the
+// kernel's first registers.
+func groupsCode(t *testing.T, text string, groups, bits, width int64, bounds [][2]int64) *Code {
+	t.Helper()
+	p, err := harmony.Parse("test", text)
+	if err == nil {
+		err = harmony.Verify(p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[*harmony.Reg][2]int64{}
+	for _, c := range p.Blocks[0].Cmds {
+		if run, ok := c.(*harmony.Run); ok {
+			for i, b := range bounds {
+				of[harmony.Def(run.Kernel.Stages[i])] = b
+			}
+		}
+	}
+	code, err := Program(p, Options{
+		Target: GPU(90),
+		Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
+			b, ok := of[r]
+			return b[0], b[1], ok
+		},
+		Fix: func(_ string, p abi.Param) (int64, bool) {
+			switch p.Kind {
+			case abi.GroupForm, abi.IndexForm:
+				return int64(abi.Direct), true
+			case abi.GroupSize:
+				return groups, true
+			case abi.GroupBits:
+				return bits, true
+			case abi.GroupShift, abi.GroupBase, abi.ColumnBase:
+				return 0, true
+			case abi.ColumnStep:
+				return 1, true
+			case abi.ColumnWidth:
+				return width, true
+			}
+			return 0, false
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
 }
 
 // TestPrivateBlocks adds rows to the cells of threads in emulated blocks, of groups some of
