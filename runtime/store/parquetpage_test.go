@@ -178,26 +178,14 @@ const damages = 6
 
 func checkDamaged(t *testing.T, name string, data []byte, typ scalar.Type) {
 	t.Helper()
-	source := &Source{Path: "pages", Reader: bytes.NewReader(data)}
-	f, err := source.openParquet()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := newParquetField(f, &field{name: "c", typ: typ, nullable: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, p := openPages(t, data, typ)
 	ours, theirs := newInterner(), newInterner()
 	got, want := &columnPart{}, &columnPart{}
-	err = p.read(context.Background(), f, 0, ours, newReadRoom(), got)
+	err := p.read(context.Background(), f, 0, ours, newReadRoom(), got)
 	var library error
 	func() {
 		defer recoverDamage(&library)
-		room := newReadRoom()
-		r := &columnReader{parquetField: p, part: want, strings: theirs, room: room, rows: int(f.NumRows()), batch: 1000, words: room.words[:0]}
-		if library = r.readByLibrary(context.Background(), f.RowGroup(0)); library == nil {
-			r.flushWords()
-		}
+		library = readPagesByLibrary(f, p, theirs, want)
 	}()
 	reads := library == nil && int64(want.rows) == f.NumRows()
 	if reads && err != nil && strings.Contains(err.Error(), errNonsense.Error()) {
@@ -209,9 +197,8 @@ func checkDamaged(t *testing.T, name string, data []byte, typ scalar.Type) {
 	compareParts(t, name, typ, got, want, ours, theirs)
 }
 
-// checkPages decodes the only column chunk of a file twice. kept says that the rows stay
-// places in the dictionary.
-func checkPages(t *testing.T, name string, data []byte, typ scalar.Type, kept bool) {
+// openPages opens a file of one column.
+func openPages(t *testing.T, data []byte, typ scalar.Type) (*parquetFile, *parquetField) {
 	t.Helper()
 	source := &Source{Path: "pages", Reader: bytes.NewReader(data)}
 	f, err := source.openParquet()
@@ -222,6 +209,25 @@ func checkPages(t *testing.T, name string, data []byte, typ scalar.Type, kept bo
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f, p
+}
+
+// readPagesByLibrary reads the only column chunk of a file as the library decodes it.
+func readPagesByLibrary(f *parquetFile, p *parquetField, strings *interner, part *columnPart) error {
+	room := newReadRoom()
+	r := &columnReader{parquetField: p, part: part, strings: strings, room: room, rows: int(f.NumRows()), batch: 1000, words: room.words[:0]}
+	if err := r.readByLibrary(context.Background(), f.RowGroup(0)); err != nil {
+		return err
+	}
+	r.flushWords()
+	return nil
+}
+
+// checkPages decodes the only column chunk of a file twice. kept says that the rows stay
+// places in the dictionary.
+func checkPages(t *testing.T, name string, data []byte, typ scalar.Type, kept bool) {
+	t.Helper()
+	f, p := openPages(t, data, typ)
 	meta, err := f.RowGroup(0).MetaData().ColumnChunk(0)
 	if err != nil || !p.decodesPages(meta) {
 		t.Fatalf("%s: the pages are not decoded: %v, %v", name, meta.Encodings(), err)
@@ -232,12 +238,9 @@ func checkPages(t *testing.T, name string, data []byte, typ scalar.Type, kept bo
 		t.Errorf("%s: %v", name, err)
 		return
 	}
-	room := newReadRoom()
-	r := &columnReader{parquetField: p, part: want, strings: theirs, room: room, rows: int(f.NumRows()), batch: 1000, words: room.words[:0]}
-	if err := r.readByLibrary(context.Background(), f.RowGroup(0)); err != nil {
+	if err := readPagesByLibrary(f, p, theirs, want); err != nil {
 		t.Fatal(err)
 	}
-	r.flushWords()
 	if tables := slices.ContainsFunc(got.chunks, func(c chunk) bool { return c.table != nil || c.width == 0 }); kept && !tables {
 		t.Errorf("%s: no chunk has places in a table", name)
 	}

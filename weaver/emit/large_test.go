@@ -6,9 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/internal/harmonyref"
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -133,14 +131,6 @@ block b0:
 		{variant{name: "little shared memory", sm: 80, threads: 64, items: 4, groupBits: 12}, 3},
 	} {
 		t.Run(v.name, func(t *testing.T) {
-			v.fixed, v.bounds, v.form = true, true, abi.Direct
-			p, err := harmony.Parse("test", text)
-			if err == nil {
-				err = harmony.Verify(p)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
 			r := rand.New(rand.NewPCG(uint64(n), 1))
 			facts := map[string]planref.Rows{}
 			word := func(i int64) scalar.Value { return scalar.OfInt(scalar.IntType, i) }
@@ -152,12 +142,8 @@ block b0:
 				facts["r"] = append(facts["r"], []scalar.Value{word(k), word(1 + r.Int64N(1e7)), word(r.Int64N(1<<35) - 1<<34),
 					scalar.OfFloat(scalar.FloatType, r.NormFloat64())})
 			}
-			drops := countDrops(p)
-			want, wantErr := harmonyref.Run(p, facts, harmonyref.Options{Observe: drops.observer()})
-			b := &readBlocks{blocks: &blocks{runtime: runtime, order: uint64(n), arena: &arena{data: make([]byte, 64<<20)}}}
-			checkRun(t, p, facts, v.variant, b, want, wantErr, drops)
-			b.arena.check(t)
-			if n := strings.Count(b.ir, "call void @rf_own_settle(ptr null"); n != v.large {
+			ir := runGroups(t, runtime, text, v.variant, uint64(n), facts)
+			if n := strings.Count(ir, "call void @rf_own_settle(ptr null"); n != v.large {
 				t.Errorf("%d kernels have a place for each group, want %d", n, v.large)
 			}
 		})

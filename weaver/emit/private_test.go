@@ -212,14 +212,6 @@ block b0:
 		{variant{name: "with queues", sm: 90, threads: 128, items: 4, cut: true}, 1},
 	} {
 		t.Run(v.name, func(t *testing.T) {
-			v.fixed, v.bounds, v.form = true, true, abi.Direct
-			p, err := harmony.Parse("test", text)
-			if err == nil {
-				err = harmony.Verify(p)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
 			r := rand.New(rand.NewPCG(uint64(n), 1))
 			facts := map[string]planref.Rows{}
 			word := func(i int64) scalar.Value { return scalar.OfInt(scalar.IntType, i) }
@@ -231,16 +223,32 @@ block b0:
 				facts["r"] = append(facts["r"], []scalar.Value{word(k), word(1 + r.Int64N(1e7)), word(r.Int64N(1<<35) - 1<<34), word(r.Int64N(60))})
 			}
 			facts["d"] = planref.Rows{{word(1)}, {word(2)}, {word(3)}}
-			drops := countDrops(p)
-			want, wantErr := harmonyref.Run(p, facts, harmonyref.Options{Observe: drops.observer()})
-			b := &readBlocks{blocks: &blocks{runtime: runtime, order: uint64(n), arena: &arena{data: make([]byte, 64<<20)}}}
-			checkRun(t, p, facts, v.variant, b, want, wantErr, drops)
-			b.arena.check(t)
-			if n := strings.Count(b.ir, "call void @rf_private_settle("); n != v.private {
+			ir := runGroups(t, runtime, text, v.variant, uint64(n), facts)
+			if n := strings.Count(ir, "call void @rf_private_settle("); n != v.private {
 				t.Errorf("%d kernels have cells of each thread's own, want %d", n, v.private)
 			}
 		})
 	}
+}
+
+// runGroups runs a program that groups in direct form, its bounds known, in emulated blocks
+// that take their turns in an order, wants harmonyref's answer, and returns the code.
+func runGroups(t *testing.T, runtime, text string, v variant, order uint64, facts map[string]planref.Rows) (ir string) {
+	t.Helper()
+	v.fixed, v.bounds, v.form = true, true, abi.Direct
+	p, err := harmony.Parse("test", text)
+	if err == nil {
+		err = harmony.Verify(p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	drops := countDrops(p)
+	want, wantErr := harmonyref.Run(p, facts, harmonyref.Options{Observe: drops.observer()})
+	b := &readBlocks{blocks: &blocks{runtime: runtime, order: order, arena: &arena{data: make([]byte, 64<<20)}}}
+	checkRun(t, p, facts, v, b, want, wantErr, drops)
+	b.arena.check(t)
+	return b.ir
 }
 
 // readBlocks are blocks whose code is looked at.
