@@ -88,14 +88,20 @@ func (a *assembler) compile(graph *harmony.Program, k woven.Knowledge) (*codecac
 // compiler says how IR is compiled.
 func compileOnce(cache *kernelcache.Cache, graph *harmony.Program, t target, compiler string, k woven.Knowledge,
 	generate func(woven.Knowledge) (*codecache.Code, error)) (*codecache.Code, error) {
-	build, err := buildid.Get()
+	maker, err := makerOf(t, compiler)
 	if err != nil { // there is no telling which generator made what is there
 		cache = nil
 	}
-	maker := strings.Join([]string{fmt.Sprintf("%+v", t.Target), build, compiler}, "\x00")
 	return codecache.Compile(cache, graph, maker, codecache.Knowledge{Fix: k.Fix, Range: k.Range}, func(heard codecache.Knowledge) (*codecache.Code, error) {
 		return generate(woven.Knowledge{Fix: heard.Fix, Range: heard.Range, Domains: k.Domains})
 	})
+}
+
+// makerOf names what makes code, in keys of the cache: this very redfox, which knows targets,
+// and what compiles IR.
+func makerOf(t target, compiler string) (string, error) {
+	build, err := buildid.Get()
+	return strings.Join([]string{fmt.Sprintf("%+v", t.Target), build, compiler}, "\x00"), err
 }
 
 // assembly returns a cpu's code.

@@ -176,8 +176,8 @@ func TestCacheChild(t *testing.T) {
 	}
 }
 
-// TestEmitTrace wants all phases of a compilation in its trace, and of one whose code
-// is there none that makes code.
+// TestEmitTrace wants all phases of a compilation in its trace, of one whose code is there
+// none that makes code, and none of one for facts of the same content.
 func TestEmitTrace(t *testing.T) {
 	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
 		t.Skip(err)
@@ -185,10 +185,28 @@ func TestEmitTrace(t *testing.T) {
 	t.Setenv("REDFOX_CACHE", t.TempDir())
 	front := []string{redfox.TracePlan, redfox.TraceKernels, redfox.TraceFacts}
 	back := []string{redfox.TraceCode, redfox.TraceRead, redfox.TraceOptimise, redfox.TraceBackEnd}
-	for _, want := range [][]string{slices.Concat(front, back), front} {
+	prog := compile(t, cachedProgram, redfox.Options{})
+	load := func(rows ...[]any) *redfox.Database {
+		db, err := prog.Load(context.Background(), redfox.NewFacts().Rows("sales", rows...), redfox.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	few, others := load([]any{1, 5}, []any{2, 20}), load([]any{1, 5}, []any{2, 30})
+	for _, compilation := range []struct {
+		facts *redfox.Database
+		spans []string
+	}{
+		{nil, slices.Concat(front, back)}, {nil, nil},
+		{few, slices.Concat(front, back)}, {few, nil},
+		{load([]any{1, 5}, []any{2, 20}), nil},
+		{others, slices.Concat(front, back[:1])}, {others, nil}, // whose IR is the same
+	} {
+		want := compilation.spans
 		prog := compile(t, cachedProgram, redfox.Options{})
 		var trace redfox.Tracer
-		if err := prog.Emit(io.Discard, redfox.StagePTX, redfox.EmitOptions{Target: "gpu:sm_90", Trace: trace.Add}); err != nil {
+		if err := prog.Emit(io.Discard, redfox.StagePTX, redfox.EmitOptions{Facts: compilation.facts, Target: "gpu:sm_90", Trace: trace.Add}); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -157,6 +158,9 @@ type Database struct {
 
 	cataloguing sync.Once
 	known       *stats.Catalog // what catalog returns
+
+	digesting sync.Once
+	content   string // what digest returns
 
 	mu      sync.Mutex
 	keepers map[weak.Pointer[engines]]bool // that may keep copies of it
@@ -536,4 +540,16 @@ func loadError(ctx context.Context, err error) error {
 		return &EnvironmentError{Message: bind.Reason, Help: bind.Help, Err: err}
 	}
 	return &EnvironmentError{Message: err.Error(), Err: err}
+}
+
+// digest tells databases apart by all that they hold. The first call reads all columns.
+func (db *Database) digest() string {
+	if db == nil {
+		return ""
+	}
+	db.digesting.Do(func() {
+		sum := db.store.Digest(goruntime.GOMAXPROCS(0))
+		db.content = fmt.Sprintf("%x", sum)
+	})
+	return db.content
 }

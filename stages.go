@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
@@ -40,7 +41,8 @@ type EmitOptions struct {
 	Target string
 	// Trace is told what took time from the plan on: TracePlan and the others, on
 	// HostTrack, and on a track for each core what LLVM does to single functions, which
-	// may come from several goroutines at once. Nil for none.
+	// may come from several goroutines at once. PTX that was made before, of the same
+	// program for the same facts, took nothing. Nil for none.
 	Trace func(Span)
 }
 
@@ -79,19 +81,57 @@ func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
+	if stage == StagePTX {
+		return p.emitPTX(w, t, opts)
+	}
+	text, err := p.kernelText(stage, t, opts)
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	return err
+}
+
+// kernelText returns a stage from the kernel graph on.
+func (p *Program) kernelText(stage Stage, t target, opts EmitOptions) (string, error) {
 	start := time.Now()
 	plan, err := p.optimise(p.wantedByDefault(), opts.Facts)
 	if err != nil {
-		return err
+		return "", err
 	}
 	opts.traced(TracePlan, start)
 	start = time.Now()
 	graph, _, err := kernelsOf(plan, t, p.fusing)
 	if err != nil {
-		return err
+		return "", err
 	}
 	opts.traced(TraceKernels, start)
-	return emitGraph(w, stage, plan, graph, t, opts)
+	return stageText(stage, plan, graph, t, opts)
+}
+
+// emitPTX writes the PTX of the program. What was compiled before for facts of the same
+// content is not even planned again.
+func (p *Program) emitPTX(w io.Writer, t target, opts EmitOptions) error {
+	a, err := newAssembler(t)
+	if err != nil {
+		return err
+	}
+	maker, err := makerOf(t, a.key)
+	if err != nil { // there is no telling which generator made what is there
+		a.cache = nil
+	}
+	key := strings.Join([]string{"program", maker, fmt.Sprintf("%q %v %q %q", p.disable, p.fusing.off, p.fusing.apart, p.wantedByDefault()),
+		opts.Facts.digest(), p.plan.String()}, "\x00")
+	ptx, ok := a.cache.Get(key)
+	if !ok {
+		text, err := p.kernelText(StagePTX, t, opts)
+		if err != nil {
+			return err
+		}
+		ptx = []byte(text)
+		a.cache.Put(key, ptx)
+	}
+	_, err = w.Write(ptx)
+	return err
 }
 
 // emitSyntax writes a stage before the plan.
@@ -141,16 +181,8 @@ func stageTarget(stage Stage, name string) (target, error) {
 	return t, nil
 }
 
-// emitGraph writes a stage of a kernel graph. Of one that was read from a file there
+// stageText returns a stage of a kernel graph. Of one that was read from a file there
 // is no plan and no database.
-func emitGraph(w io.Writer, stage Stage, plan *queryplan.Plan, graph *harmony.Program, t target, opts EmitOptions) error {
-	text, err := stageText(stage, plan, graph, t, opts)
-	if err == nil {
-		_, err = io.WriteString(w, text)
-	}
-	return err
-}
-
 func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t target, opts EmitOptions) (string, error) {
 	if stage == StageHarmony {
 		return graph.String(), nil
@@ -224,5 +256,9 @@ func (k *KernelGraph) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
-	return emitGraph(w, stage, nil, graph, t, EmitOptions{Trace: opts.Trace})
+	text, err := stageText(stage, nil, graph, t, EmitOptions{Trace: opts.Trace})
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	return err
 }

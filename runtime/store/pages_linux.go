@@ -16,7 +16,7 @@ func adviseHuge[T unsigned](s []T) {
 	if len(s) == 0 {
 		return
 	}
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+	bytes := bytesOf(s)
 	before := int(-uintptr(unsafe.Pointer(&s[0])) & (hugePage - 1))
 	if whole := (len(bytes) - before) &^ (hugePage - 1); whole > 0 {
 		// Advice only: a kernel without huge pages is slower, not wrong.

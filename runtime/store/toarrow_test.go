@@ -163,23 +163,8 @@ func TestNewBounded(t *testing.T) {
 		if step == 1 && a.bits != bits.Len64(a.span) || a.span < b.span {
 			t.Errorf("%v of %d bytes: a span of %d, want %d", typ, width, a.span, b.span)
 		}
-		if n > 0 && got.Width > 0 && unsafe.SliceData(bytesOfEntries(got)) != unsafe.SliceData(data) {
+		if n > 0 && got.Width > 0 && unsafe.SliceData(got.bytes()) != unsafe.SliceData(data) {
 			t.Error("the offsets were copied")
 		}
 	}
-}
-
-func bytesOfEntries(c *Column) []byte {
-	var at unsafe.Pointer
-	switch c.Width {
-	case 1:
-		at = unsafe.Pointer(unsafe.SliceData(c.U8))
-	case 2:
-		at = unsafe.Pointer(unsafe.SliceData(c.U16))
-	case 4:
-		at = unsafe.Pointer(unsafe.SliceData(c.U32))
-	case 8:
-		at = unsafe.Pointer(unsafe.SliceData(c.U64))
-	}
-	return unsafe.Slice((*byte)(at), c.n*int(c.Width))
 }

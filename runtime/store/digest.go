@@ -1,0 +1,107 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	goruntime "runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// digestPart is how many bytes one thread digests at a time.
+const digestPart = 4 << 20
+
+// Digest returns a SHA-256 over all there is to know of a database: relations, tables and
+// their columns' words, statistics and dictionaries, in the order in which they were put.
+// Equal tuples that are stored in other ways have other digests, and so have the same
+// bytes on machines of another byte order.
+func (db *Database) Digest(threads int) [sha256.Size]byte {
+	h := sha256.New()
+	numbers := map[any]int{} // of tables and dictionaries, by first use
+	var tables []*Table
+	var dicts []*Dict
+	for _, r := range db.Relations() {
+		if _, ok := numbers[r.Table]; !ok {
+			numbers[r.Table] = len(numbers)
+			tables = append(tables, r.Table)
+		}
+		fmt.Fprintf(h, "relation %q %d %v %d %t\n", r.Name, numbers[r.Table], r.Cols, r.Keys, r.InOrder)
+	}
+	var parts [][]byte
+	for _, t := range tables {
+		fmt.Fprintf(h, "table %q %q %d\n", t.Name, t.Names, t.Rows)
+		for _, c := range t.Columns {
+			dict := -1
+			if c.Dict != nil {
+				if _, ok := numbers[c.Dict]; !ok {
+					numbers[c.Dict] = len(numbers)
+					dicts = append(dicts, c.Dict)
+				}
+				dict = numbers[c.Dict]
+			}
+			fmt.Fprintf(h, "column %v %d %d %d %d %d %+v\n", c.Type, dict, c.Base, c.Step, c.Width, c.n, c.Stats)
+			parts = appendParts(parts, c.bytes())
+		}
+	}
+	for _, d := range dicts {
+		fmt.Fprintf(h, "dictionary %d %d\n", d.Sorted(), d.Len())
+		parts = appendParts(parts, d.sorted.data)
+		parts = appendParts(parts, bytesOf(d.sorted.ends))
+		parts = appendParts(parts, bytesOf(d.sorted.wide))
+		for code := d.Sorted(); code < d.Len(); code++ {
+			fmt.Fprintf(h, "%q\n", d.String(uint32(code)))
+		}
+	}
+	digestParts(h, parts, threads)
+	goruntime.KeepAlive(db) // which owns the columns' memory
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// digestParts writes the length and the digest of each part.
+func digestParts(h hash.Hash, parts [][]byte, threads int) {
+	sums := make([][sha256.Size]byte, len(parts))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(threads, len(parts)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(parts)); i = next.Add(1) - 1 {
+				sums[i] = sha256.Sum256(parts[i])
+			}
+		})
+	}
+	wg.Wait()
+	for i, p := range parts {
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(p))))
+		h.Write(sums[i][:])
+	}
+}
+
+func appendParts(parts [][]byte, b []byte) [][]byte {
+	for len(b) > digestPart {
+		parts, b = append(parts, b[:digestPart]), b[digestPart:]
+	}
+	return append(parts, b)
+}
+
+// bytes returns the memory of the entries.
+func (c *Column) bytes() []byte {
+	switch c.Width {
+	case 1:
+		return c.U8
+	case 2:
+		return bytesOf(c.U16)
+	case 4:
+		return bytesOf(c.U32)
+	case 8:
+		return bytesOf(c.U64)
+	}
+	return nil
+}
+
+// bytesOf returns the memory of a slice.
+func bytesOf[T unsigned](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+}
