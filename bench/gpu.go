@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
 // job is one row of the suite gpu: a program over facts that lie on the device.
@@ -374,5 +375,5 @@ func (s *gpuSuite) write() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(s.json, append(text, '\n'), 0o644)
+	return atomicfile.WriteBytes(s.json, append(text, '\n'))
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
 // memory is what is in use, in bytes, when nothing runs.
@@ -214,5 +215,5 @@ func (m *measurements) write(file string, r soakReport) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, append(text, '\n'), 0o666)
+	return atomicfile.WriteBytes(file, append(text, '\n'))
 }

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
 // writer is what results are written to.
@@ -25,52 +24,14 @@ func (con *console) output(ctx context.Context, file string, write func(writer) 
 	return replaceFile(file, func(w io.Writer) error { return write(stoppable{ctx, w}) })
 }
 
-// replaceFile writes a file beside its final place and renames it when it is
-// complete, so that nobody sees half of it and a failure leaves nothing. A pipe
-// or a device is written to as it is.
-func replaceFile(name string, write func(io.Writer) error) (err error) {
-	mode := fs.FileMode(0o644)
-	if old, err := os.Stat(name); err == nil {
-		if mode = old.Mode().Perm(); !old.Mode().IsRegular() && !old.IsDir() {
-			f, err := os.OpenFile(name, os.O_WRONLY, 0)
-			if err != nil {
-				return cannotWrite(name, err)
-			}
-			return errors.Join(fill(f, name, write), f.Close())
-		}
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.partial")
-	if err != nil {
-		return cannotWrite(name, err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if err := fill(f, name, write); err != nil {
-		return err
-	}
-	for _, finish := range []func() error{
-		func() error { return f.Chmod(mode) },
-		f.Close,
-		func() error { return os.Rename(f.Name(), name) },
-	} {
-		if err := finish(); err != nil {
-			return cannotWrite(name, err)
-		}
-	}
-	return nil
+// replaceFile makes a file of what write writes (atomicfile.Write).
+func replaceFile(name string, write func(io.Writer) error) error {
+	return writeFailed(name, atomicfile.Write(name, write))
 }
 
-// fill writes an open file, whose final name is given.
-func fill(f *os.File, name string, write func(io.Writer) error) error {
-	buffer := bufio.NewWriterSize(f, 1<<16)
-	err := write(buffer)
-	if err == nil {
-		err = buffer.Flush()
-	}
+// writeFailed words an error of the operating system as one about a file. Others are
+// those of what writes.
+func writeFailed(name string, err error) error {
 	if path := new(fs.PathError); errors.As(err, &path) {
 		return cannotWrite(name, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
 // formats are the names that --format takes.
@@ -194,18 +195,16 @@ func (c chosen) write(ctx context.Context, con *console, res *redfox.Result) err
 	return nil
 }
 
-// writeFiles writes the files of --out. A failure removes those that this run
-// has written, so that a folder never holds half a result.
-func (c chosen) writeFiles(ctx context.Context, res *redfox.Result) (err error) {
-	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+// writeFiles writes the files of --out. They get their names when all are whole, so
+// that a failure leaves the results of an earlier run as they were.
+func (c chosen) writeFiles(ctx context.Context, res *redfox.Result) error {
+	if err := os.MkdirAll(c.dir, 0o777); err != nil {
 		return cannotWrite(c.dir, err)
 	}
-	var done []string
+	var whole []*atomicfile.File
 	defer func() {
-		if err != nil {
-			for _, file := range done {
-				os.Remove(file)
-			}
+		for _, f := range whole {
+			f.Discard()
 		}
 	}()
 	for _, name := range c.written {
@@ -217,12 +216,22 @@ func (c chosen) writeFiles(ctx context.Context, res *redfox.Result) (err error) 
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if err := replaceFile(file, func(w writer) error {
-			return res.Write(stoppable{ctx, w}, name, format, redfox.WriteOptions{Header: c.header})
-		}); err != nil {
-			return written(err)
+		f, err := atomicfile.Create(file)
+		if err != nil {
+			return cannotWrite(file, err)
 		}
-		done = append(done, file)
+		whole = append(whole, f)
+		if err := res.Write(stoppable{ctx, f}, name, format, redfox.WriteOptions{Header: c.header}); err != nil {
+			return written(writeFailed(file, err))
+		}
+		if err := f.Finish(); err != nil {
+			return cannotWrite(file, err)
+		}
+	}
+	for i, f := range whole {
+		if err := f.Commit(); err != nil {
+			return cannotWrite(c.file(c.written[i]), err)
+		}
 	}
 	return nil
 }

@@ -4,14 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"strings"
 	"time"
+
+	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
-// partialPattern names files that are being written.
-const partialPattern = ".*.partial"
-
-// partialLife is after how long such a file is what a process left that died.
+// partialLife is after how long a file that is not whole is what a process left that
+// died.
 const partialLife = time.Hour
 
 // makeRoom removes entries, those used longest ago first, if those that are there
@@ -50,7 +49,7 @@ func (c *Cache) scan() (entries []entry, total int64) {
 	}
 	for _, f := range files {
 		name := f.Name()
-		isPartial := strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".partial")
+		isPartial, _ := filepath.Match(atomicfile.Leftovers, name)
 		if !isPartial && filepath.Ext(name) != extension {
 			continue
 		}

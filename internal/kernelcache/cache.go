@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
 // Variable is the environment variable that names the folder; set to nothing, it
@@ -90,31 +92,11 @@ func (c *Cache) Put(key string, object []byte) {
 	c.makeRoom(int64(len(data)))
 	// What went wrong with one entry is no reason to fail: the object is compiled
 	// again next time.
-	_ = c.write(c.path(id), data)
+	_ = atomicfile.WriteBytes(c.path(id), data)
 }
 
 func (c *Cache) path(id [sha256.Size]byte) string {
 	return filepath.Join(c.dir, hex.EncodeToString(id[:])+extension)
-}
-
-// write writes a file beside its place and renames it. It is not synced: after a
-// crash of the machine the checksum tells whether the entry is whole.
-func (c *Cache) write(path string, data []byte) error {
-	f, err := os.CreateTemp(c.dir, partialPattern)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }
 
 // touch marks an entry as used now. It fails where the folder is read-only, and

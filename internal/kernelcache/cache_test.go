@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
 // object returns what the tests store under a key: its length and bytes follow
@@ -168,7 +170,7 @@ func TestOldestGoFirst(t *testing.T) {
 
 func TestPartialFiles(t *testing.T) {
 	c := New(t.TempDir(), DefaultBound)
-	fresh, stale := filepath.Join(c.Dir(), ".1.partial"), filepath.Join(c.Dir(), ".2.partial")
+	fresh, stale := filepath.Join(c.Dir(), ".redfox-1-0.partial"), filepath.Join(c.Dir(), ".redfox-2-0.partial")
 	foreign := filepath.Join(c.Dir(), "notes.txt")
 	for _, name := range []string{fresh, stale, foreign} {
 		if err := os.WriteFile(name, []byte("half"), 0o644); err != nil {
@@ -277,7 +279,7 @@ func TestProcesses(t *testing.T) {
 	if most := int64(hammerBound + processes*hammerBound/16); total > most || entries == 0 {
 		t.Errorf("%d entries of %d bytes are left, more than %d", entries, total, most)
 	}
-	if partial, _ := filepath.Glob(filepath.Join(dir, partialPattern)); len(partial) > 0 {
+	if partial, _ := filepath.Glob(filepath.Join(dir, atomicfile.Leftovers)); len(partial) > 0 {
 		t.Errorf("files are left half written: %v", partial)
 	}
 }

@@ -5,15 +5,16 @@
 // objects, in this process and in later ones. A cache makes nothing fail: without
 // a folder that can be used there is no cache, and an entry that is damaged, cut
 // short or not the cache's is as good as absent. It knows neither LLVM nor
-// kernels, and must not import any package of redfox.
+// kernels, and must import no package of redfox but atomicfile.
 //
 // # On disk
 //
 // The folder is REDFOX_CACHE's, or redfox in the user's folder of caches; with
 // REDFOX_CACHE set to nothing there is no cache. An entry is one file, named by
 // the SHA-256 of its key. It holds that sum again, the length and the CRC-32C of
-// the object, and the object. A file is written beside its place and renamed, so
-// any number of processes may use one folder at once.
+// the object, and the object. A file appears when it is whole (atomicfile), so any
+// number of processes may use one folder at once; after a crash of the machine the
+// checksum tells whether an entry is whole.
 //
 // The files' modification times tell when an entry was used last: access times are
 // not kept on many machines. When the entries take more than the bound, those that

@@ -24,10 +24,11 @@ var layers = []layer{
 	{"internal/llvm", []string{"internal/dynlib"}},
 	{"internal/cuda", []string{"internal/dynlib"}},
 	{"internal/cuda/driver", []string{"internal/cuda"}},
-	{"internal/kernelcache", nil},
+	{"internal/atomicfile", nil},
+	{"internal/kernelcache", []string{"internal/atomicfile"}},
 	{"internal/randprog", nil},
 	{"internal/buildid", nil},
-	{"internal/ssbgen", nil},
+	{"internal/ssbgen", []string{"internal/atomicfile"}},
 	{"primitives", nil},
 
 	{"frontend/source", nil},
@@ -64,7 +65,7 @@ var layers = []layer{
 	}},
 
 	{"runtime/order", nil},
-	{"runtime/store", []string{"runtime/order"}},
+	{"runtime/store", []string{"internal/atomicfile", "runtime/order"}},
 	{"runtime", []string{"frontend/source", "queryplan", "runtime/store"}},
 	{"runtime/account", []string{"runtime"}},
 	{"runtime/prepare", []string{"queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges", "internal/interval", "runtime/store"}},
@@ -93,8 +94,8 @@ var layers = []layer{
 		"runtime", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/kernelcache", "internal/buildid", "internal/llvm",
 	}},
 	{"internal/suite", []string{"testdata"}},
-	{"cmd/redfox", []string{".", "frontend/diag", "internal/ssbgen", "internal/suite"}},
-	{"cmd/redfox-selftest", []string{".", "internal/randprog"}},
+	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen", "internal/suite"}},
+	{"cmd/redfox-selftest", []string{".", "internal/atomicfile", "internal/randprog"}},
 }
 
 // testOnly lists packages that only test files may import, and each other.
@@ -115,7 +116,7 @@ func TestImports(t *testing.T) {
 		list, listed := allowed[pkg]
 		switch {
 		case slices.ContainsFunc(commands, func(c string) bool { return pkg == c || strings.HasPrefix(pkg, c+"/") }):
-			list = []string{".", "frontend/diag", "internal/ssbgen", "internal/suite"}
+			list = []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen", "internal/suite"}
 		case !listed && !inTests:
 			t.Errorf("%s: package %s is not in the import table; give it a layer", f.Path, pkg)
 			continue

@@ -1,13 +1,15 @@
 package ssbgen
 
 import (
-	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+
+	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
 // Options say which data is made.
@@ -80,33 +82,14 @@ func Generate(ctx context.Context, folder string, o Options) error {
 }
 
 // write makes the table's file.
-func (t table) write(ctx context.Context, path string, threads int) (err error) {
-	part := path + ".part"
-	f, err := os.Create(part)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(part)
+func (t table) write(ctx context.Context, path string, threads int) error {
+	return atomicfile.Write(path, func(f io.Writer) error {
+		w := fileWriter{w: f}
+		if err := t.rowGroups(ctx, threads, w.append); err != nil {
+			return err
 		}
-	}()
-	buffered := bufio.NewWriterSize(f, 1<<20)
-	w := fileWriter{w: buffered}
-	if err := t.rowGroups(ctx, threads, w.append); err != nil {
-		return err
-	}
-	if err := w.close(); err != nil {
-		return err
-	}
-	if err := buffered.Flush(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(part, path)
+		return w.close()
+	})
 }
 
 // rowGroups makes the table's row groups in several goroutines and calls f with one

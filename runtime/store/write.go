@@ -1,19 +1,16 @@
 package store
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/redfoxdb/redfox/internal/atomicfile"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -169,47 +166,12 @@ func (o *Output) arrange() (*arrangement, error) {
 }
 
 // WriteFile makes a file of what write writes, compressed when the name ends in
-// .gz or .zst. The file is made beside the old one and takes its place when it is
-// whole; after an error, nothing is left of it.
+// .gz or .zst. It takes the place of the old one when it is whole (atomicfile.Write).
 func WriteFile(path string, write func(io.Writer) error) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		if info.IsDir() {
-			return &os.PathError{Op: "write", Path: path, Err: errFolder}
-		}
-		// A pipe or a device can not be replaced.
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(writeCompressed(f, path, write), f.Close())
-	}
-	beside := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.partial", filepath.Base(path), os.Getpid()))
-	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
-	if err != nil {
-		return err
-	}
-	whole := false
-	defer func() {
-		if !whole {
-			f.Close()
-			os.Remove(beside)
-		}
-	}()
-	if err := writeCompressed(f, path, write); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(beside, path); err != nil {
-		return err
-	}
-	whole = true
-	return nil
+	return atomicfile.Write(path, func(w io.Writer) error { return writeCompressed(w, path, write) })
 }
 
-func writeCompressed(f io.Writer, path string, write func(io.Writer) error) error {
-	w := bufio.NewWriterSize(f, 1<<16)
+func writeCompressed(w io.Writer, path string, write func(io.Writer) error) error {
 	var z io.WriteCloser
 	var err error
 	switch {
@@ -223,15 +185,11 @@ func writeCompressed(f io.Writer, path string, write func(io.Writer) error) erro
 		return err
 	}
 	if z == nil {
-		err = write(w)
-	} else {
-		err = write(z)
-		if closeErr := z.Close(); err == nil {
-			err = closeErr
-		}
+		return write(w)
 	}
-	if err != nil {
-		return err
+	err = write(z)
+	if closeErr := z.Close(); err == nil {
+		err = closeErr
 	}
-	return w.Flush()
+	return err
 }
