@@ -26,6 +26,10 @@ func (s *Session) Load(ctx context.Context, p *Program, facts *Facts, opts LoadO
 }
 
 func (s *engines) load(ctx context.Context, p *Program, facts *Facts, opts RunOptions) (*Database, error) {
+	opts, err := opts.settle()
+	if err != nil {
+		return nil, err
+	}
 	load := opts.Load
 	load.Threads = cmp.Or(load.Threads, opts.Threads)
 	load.Memory = cmp.Or(load.Memory, opts.Memory)

@@ -114,6 +114,37 @@ func ChooseEngine(name string) (chosen EngineInfo, passed []EngineInfo, err erro
 	return chosen, passed, nil
 }
 
+// settle decides what the options alone say of the engine: who names a GPU wants it, so
+// that auto then stands for gpu. The error is that of an engine that does not exist, or
+// that what is said of a GPU would say nothing.
+func (o RunOptions) settle() (RunOptions, error) {
+	if err := CheckEngine(o.Engine); err != nil {
+		return o, err
+	}
+	switch o.Engine {
+	case "", "auto":
+		if o.Device != "" {
+			o.Engine = "gpu"
+		}
+	case "gpu":
+	default:
+		given := ""
+		switch {
+		case o.Device != "":
+			given = fmt.Sprintf("GPU %s is named", o.Device)
+		case o.DeviceMemory != 0:
+			given = "the memory of a GPU is bounded"
+		default:
+			return o, nil
+		}
+		return o, &EnvironmentError{
+			Message: fmt.Sprintf("%s, and engine %s uses none", given, o.Engine),
+			Help:    "take engine gpu or auto, or say nothing of a GPU",
+		}
+	}
+	return o, nil
+}
+
 // choice is an engine that was chosen for a run.
 type choice struct {
 	EngineInfo
@@ -131,7 +162,8 @@ func (p *Program) ChooseEngine(db *Database, opts RunOptions) (chosen EngineInfo
 }
 
 func (p *Program) choose(db *Database, opts RunOptions) (choice, error) {
-	if err := CheckEngine(opts.Engine); err != nil {
+	opts, err := opts.settle()
+	if err != nil {
 		return choice{}, err
 	}
 	switch opts.Engine {
@@ -158,7 +190,7 @@ func (p *Program) chooseBest(db *Database, opts RunOptions) (choice, error) {
 	if rows >= fewGPUFacts {
 		card, err := p.chooseCard(opts)
 		switch {
-		case err != nil && (opts.Device != "" || isGPUProblem()):
+		case err != nil && isGPUProblem():
 			passed = append(passed, unavailable("gpu", err))
 		case err != nil:
 		case !holds(card, opts.DeviceMemory, db.bytes):

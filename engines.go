@@ -92,7 +92,8 @@ func (s *engines) acquire(key engineKey, how fusing) (*keptEngine, error) {
 // start begins to open what runs with the options need, of programs whose kernels are
 // fused in a way. What can not be opened, runs find out.
 func (s *engines) start(opts RunOptions, how fusing) {
-	if opts.Engine != "gpu" {
+	opts, err := opts.settle()
+	if err != nil || opts.Engine != "gpu" {
 		return // the others need nothing that takes long, and auto is decided by the facts
 	}
 	go func() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -237,6 +238,74 @@ func TestAutoOnGPU(t *testing.T) {
 		if said := len(passed) > 0; said != (tt.rows >= fewGPUFacts && tt.want == "cpu") {
 			t.Errorf("%d rows, %d bytes of %d: passed over %v", tt.rows, tt.bytes, tt.memory, passed)
 		}
+	}
+}
+
+// TestNamedDevice holds that a GPU that is named is used, or is an error that says why
+// not: with auto over however few facts, in runs, sessions and ahead of both.
+func TestNamedDevice(t *testing.T) {
+	ctx := context.Background()
+	prog := compileText(t, closure, Options{})
+	db := loadedEdges(t, prog, "ann\tbob")
+	run := func(opts RunOptions) (string, error) {
+		res, err := prog.RunOn(ctx, db, opts)
+		if err != nil {
+			return "", err
+		}
+		return res.Stats.Engine, nil
+	}
+	load := func(opts RunOptions) (string, error) {
+		_, err := prog.LoadFor(ctx, NewFacts().Rows("edge", []any{"ann", "bob"}), opts)
+		return opts.Engine, err
+	}
+	session := func(opts RunOptions) (string, error) {
+		s, err := OpenSession(SessionOptions{Engine: opts.Engine, Device: opts.Device, DeviceMemory: opts.DeviceMemory})
+		if err != nil {
+			return "", err
+		}
+		defer s.Close()
+		res, err := s.Run(ctx, prog, db, RunOptions{})
+		if err != nil {
+			return "", err
+		}
+		return res.Stats.Engine, nil
+	}
+	uses := map[string]func(RunOptions) (string, error){"run": run, "load": load, "session": session}
+	refused := func(opts RunOptions, without []string, wants ...string) {
+		t.Helper()
+		for name, use := range uses {
+			if slices.Contains(without, name) {
+				continue
+			}
+			_, err := use(opts)
+			var environment *EnvironmentError
+			if !errors.As(err, &environment) {
+				t.Errorf("%s with %q, device %q: %v", name, opts.Engine, opts.Device, err)
+				continue
+			}
+			for _, want := range wants {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%s with %q, device %q: %v lacks %q", name, opts.Engine, opts.Device, err, want)
+				}
+			}
+		}
+	}
+	for _, engine := range []string{"go", "cpu"} {
+		refused(RunOptions{Engine: engine, Device: "0"}, nil, "GPU 0 is named", engine)
+		refused(RunOptions{Engine: engine, DeviceMemory: 1 << 30}, nil, "memory of a GPU", engine)
+	}
+	emulateGPU(t, emulator.Options{})
+	for _, engine := range []string{"", "auto", "gpu"} {
+		for name, use := range map[string]func(RunOptions) (string, error){"run": run, "session": session} {
+			if on, err := use(RunOptions{Engine: engine, Device: "0"}); err != nil || on != "gpu" {
+				t.Errorf("%s with %q, device 0: ran on %q, %v", name, engine, on, err)
+			}
+		}
+		// Facts are loaded all the same: the engine is for the run to find.
+		refused(RunOptions{Engine: engine, Device: "3"}, []string{"load"}, `there is no GPU "3"`, "0: ")
+	}
+	if on, err := run(RunOptions{DeviceMemory: 1 << 30}); err != nil || on != "go" {
+		t.Errorf("a bound of the memory of a GPU that few facts do not need: %q, %v", on, err)
 	}
 }
 

@@ -24,10 +24,12 @@ type RunOptions struct {
 	Threads int    // 0 means all cores
 	Memory  int64  // bound in bytes for facts, relations and indexes; 0 means none
 	// Device is the number or the UUID of a GPU, as Devices lists them; "" is the first
-	// one that can be used.
+	// one that can be used. With it, "auto" is "gpu", whatever the facts, and the run
+	// fails if that GPU can not be used; with another engine it is an error.
 	Device string
 	// DeviceMemory bounds in bytes what runs and facts take of the GPU's memory; 0 is
-	// what it has. Runs with the same bound share it.
+	// what it has. Runs with the same bound share it. With an engine other than "gpu" and
+	// "auto" it is an error.
 	DeviceMemory int64
 	// Outputs names the predicates that are wanted; the others are computed only
 	// as far as these need them. Nil wants every exported predicate and query.

@@ -9,7 +9,8 @@ import (
 )
 
 // SessionOptions says what a session runs programs on. Its fields mean what those of
-// RunOptions mean.
+// RunOptions mean, and those of a run in the session that say which engine and which GPU
+// are not looked at.
 type SessionOptions struct {
 	Engine       string
 	Device       string
@@ -30,10 +31,13 @@ type Session struct {
 // is decided for each program and its facts. A GPU is being opened while the session's
 // first program is compiled and its facts are loaded.
 func OpenSession(opts SessionOptions) (*Session, error) {
-	s := &Session{options: opts}
-	switch err := CheckEngine(opts.Engine); {
-	case err != nil:
+	run, err := RunOptions{Engine: opts.Engine, Device: opts.Device, DeviceMemory: opts.DeviceMemory}.settle()
+	if err != nil {
 		return nil, err
+	}
+	opts.Engine = run.Engine
+	s := &Session{options: opts}
+	switch {
 	case opts.Engine == "gpu":
 		if _, err := findCard(opts.Device); err != nil {
 			return nil, err

@@ -46,7 +46,7 @@ func newTester(ctx context.Context, c config, out io.Writer) (*tester, error) {
 	if _, err := os.ReadDir(c.data); err != nil {
 		return nil, fmt.Errorf("%w; -data names the folder testdata of the source tree", err)
 	}
-	if t.session.Engine == "auto" || t.session.Engine == "" {
+	if (t.session.Engine == "auto" || t.session.Engine == "") && t.session.Device == "" {
 		best, _, err := redfox.ChooseEngine("auto")
 		if err != nil {
 			return nil, err

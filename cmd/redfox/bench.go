@@ -170,7 +170,11 @@ func (b *bench) checkNumbers(c *cli.Context) error {
 // checkEngine decides which engine all queries run on; auto is the fastest that the
 // machine has, whatever the facts.
 func (b *bench) checkEngine(c *cli.Context) error {
-	chosen, _, err := redfox.ChooseEngine(c.String("engine"))
+	engine, err := engineFlags(c)
+	if err != nil {
+		return err
+	}
+	chosen, _, err := redfox.ChooseEngine(engine)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "device", Category: groupEngine, DefaultText: "the first that can be used",
-			Usage: "run on the GPU with the number or UUID `N`, as redfox engines lists them"}
+			Usage: "run on the GPU with the number or UUID `N`, as redfox engines lists them; --engine auto is then gpu"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "device-memory", Category: groupEngine, DefaultText: "what is free",

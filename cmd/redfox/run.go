@@ -81,7 +81,8 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 		profile:  c.String("profile"),
 		progress: newProgress(con),
 	}
-	if err := redfox.CheckEngine(c.String("engine")); err != nil {
+	engine, err := engineFlags(c)
+	if err != nil {
 		return nil, err
 	}
 	threads := c.Int("threads")
@@ -101,7 +102,7 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 	}
 	r.load.Threads, r.load.Memory, r.load.Progress = threads, memory, r.showLoad
 	r.options = redfox.RunOptions{
-		Engine:       c.String("engine"),
+		Engine:       engine,
 		Threads:      threads,
 		Memory:       memory,
 		Device:       c.String("device"),
