@@ -30,6 +30,12 @@ const (
 	BuildFill               // enters them into Rows, after Begins is summed up
 )
 
+// Chunk is how many consecutive rows a thread of a GPU reads at once. Its tiles begin
+// with a row that is a multiple of it, and a thread has whole chunks of rows: the
+// primitives read, count and write by chunks whatever the number of rows
+// (primitives/src/tile.h).
+const Chunk = 4
+
 // Entry is one function.
 type Entry struct {
 	Symbol string
@@ -37,8 +43,8 @@ type Entry struct {
 	// Of names the kernel, or the index that is built.
 	Of     string
 	Params []Param
-	// Threads and Items give the tile's shape; Scratch the bytes of shared memory
-	// that a block has.
+	// Threads and Items give the tile's shape: 1 thread on a CPU, and on a GPU a multiple
+	// of Chunk rows a thread. Scratch is the bytes of shared memory that a block has.
 	Threads, Items, Scratch int
 	// Dynamic are those of Scratch that a launch has to ask for; the others are static.
 	Dynamic int
@@ -64,12 +70,12 @@ func (e *Entry) StateWords() int {
 func (e *Entry) Burst() int64 { return int64(e.Threads*e.Items + e.Queued) }
 
 // FirstRow returns the row that the tiles of rows from from on begin with: on a GPU a
-// multiple of 4.
+// multiple of Chunk.
 func (e *Entry) FirstRow(from int64) int64 {
 	if e.Threads == 1 {
 		return from
 	}
-	return from &^ 3
+	return from &^ (Chunk - 1)
 }
 
 // Tiles returns the number of tiles of rows from to until.

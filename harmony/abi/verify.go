@@ -8,7 +8,7 @@ import (
 
 // Verify reports the first thing in a module that no code generation writes:
 // functions of one name, words that stand for one thing twice, numbers of literals
-// or tables that are not there, tiles without rows.
+// or tables that are not there, tiles without rows or with parts of chunks.
 func Verify(m *Module) error {
 	if m.Target == "" {
 		return fmt.Errorf("the module has no target")
@@ -32,6 +32,9 @@ func (e *Entry) verify(tables int) error {
 	}
 	if e.Threads < 1 || e.Items < 1 {
 		return fmt.Errorf("its tile is %d threads of %d rows", e.Threads, e.Items)
+	}
+	if e.Threads > 1 && e.Items%Chunk != 0 {
+		return fmt.Errorf("its tile has %d rows for each of %d threads, which are not whole chunks of %d", e.Items, e.Threads, Chunk)
 	}
 	if e.Scratch < 0 || e.Queued < 0 || e.Expansions < 0 {
 		return fmt.Errorf("it has %d bytes of scratch, holds %d rows back and has %d expansions", e.Scratch, e.Queued, e.Expansions)

@@ -14,8 +14,9 @@ type Target struct {
 	Name string // "cpu", or "gpu:sm_90" with the architecture
 	GPU  bool
 	// Threads and Items are the tile's shape: 1 and a multiple of 32 on a CPU; on a
-	// GPU a power of two from 32 to 1,024 and the most rows a thread, of which a
-	// kernel gets fewer where its registers or its shared memory ask for it.
+	// GPU a power of two from 32 to 1,024 and the most rows a thread, a power of two from
+	// abi.Chunk on, of which a kernel gets fewer where its registers or its shared memory
+	// ask for it, but no fewer than a chunk.
 	Threads, Items int
 	// Shared is the shared memory in bytes that a block of a GPU may have: what is
 	// beyond 48 KiB its launch asks for.
@@ -38,6 +39,20 @@ func GPU(sm int) Target {
 		shared = 227 << 10
 	}
 	return Target{Name: fmt.Sprintf("gpu:sm_%d", sm), GPU: true, Threads: 256, Items: 8, Shared: shared}
+}
+
+// verify returns an error if the primitives have no tiles of the target's shape.
+func (t Target) verify() error {
+	isPower := func(n int) bool { return n > 0 && n&(n-1) == 0 }
+	switch {
+	case !t.GPU && (t.Threads != 1 || t.Items < 32 || t.Items%32 != 0):
+		return fmt.Errorf("a CPU's tile has 1 thread and a multiple of 32 rows, not %d of %d", t.Threads, t.Items)
+	case t.GPU && (t.Threads < 32 || t.Threads > 1024 || !isPower(t.Threads)):
+		return fmt.Errorf("a block of a GPU has a power of two from 32 to 1,024 threads, not %d", t.Threads)
+	case t.GPU && (t.Items < abi.Chunk || !isPower(t.Items)):
+		return fmt.Errorf("a GPU's thread has a power of two of rows, at least %d, not %d", abi.Chunk, t.Items)
+	}
+	return nil
 }
 
 // Options says what is known beyond the program.
@@ -88,8 +103,11 @@ func (e *UnsupportedError) Error() string { return e.What }
 // Program emits all kernels of a verified program, but for the host's, and the builds
 // of all its indexes, in the order in which the text has them. The same program, options and version of
 // redfox give the same bytes. The error is an *UnsupportedError, or says which
-// entry is wrong.
+// entry, or what of the target, is wrong.
 func Program(p *harmony.Program, o Options) (*Code, error) {
+	if err := o.Target.verify(); err != nil {
+		return nil, fmt.Errorf("target %s: %w", o.Target.Name, err)
+	}
 	if o.Domains == nil {
 		o.Domains = domain.Find(p)
 	}

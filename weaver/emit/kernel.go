@@ -223,7 +223,7 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 		case !target.GPU || e.Scratch <= shared && w.scratch.size+w.shared.size <= mostStatic:
 			m.add(w.function)
 			return nil
-		case target.Items > 4:
+		case target.Items > abi.Chunk:
 			target.Items /= 2
 		case target.Threads > 32:
 			target.Threads /= 2
@@ -530,7 +530,7 @@ func (w *kernel) inPrologue(emit func()) {
 // firstRow returns the row that the first tile begins with.
 func (w *kernel) firstRow(from value.Value) value.Value {
 	if w.target.GPU {
-		return w.Cur.NewAnd(from, i64(^3))
+		return w.Cur.NewAnd(from, i64(^(abi.Chunk - 1)))
 	}
 	return from
 }
