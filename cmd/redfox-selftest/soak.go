@@ -95,7 +95,9 @@ func (t *tester) soakFor(ctx context.Context) error {
 		return err
 	}
 	little := t.session
-	little.DeviceMemory = tightMemory
+	if little.Engine == "gpu" {
+		little.DeviceMemory = tightMemory
+	}
 	if s.tight, err = redfox.OpenSession(little); err != nil {
 		return err
 	}
@@ -364,7 +366,9 @@ func (s *soak) takes(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 // apart runs it in a session that is opened for it and closed, with a result still there.
 func (s *soak) apart(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 	opts := s.session
-	opts.DeviceMemory = []int64{0, 1 << 20, 16 << 20, 256 << 20}[rng.IntN(4)]
+	if opts.Engine == "gpu" {
+		opts.DeviceMemory = []int64{0, 1 << 20, 16 << 20, 256 << 20}[rng.IntN(4)]
+	}
 	own, err := redfox.OpenSession(opts)
 	if err != nil {
 		return err.Error()

@@ -46,7 +46,9 @@ func newTester(ctx context.Context, c config, out io.Writer) (*tester, error) {
 	if _, err := os.ReadDir(c.data); err != nil {
 		return nil, fmt.Errorf("%w; -data names the folder testdata of the source tree", err)
 	}
-	if (t.session.Engine == "auto" || t.session.Engine == "") && t.session.Device == "" {
+	if isAuto := t.session.Engine == "auto" || t.session.Engine == ""; isAuto && t.session.Device != "" {
+		t.session.Engine = "gpu"
+	} else if isAuto {
 		best, _, err := redfox.ChooseEngine("auto")
 		if err != nil {
 			return nil, err
