@@ -202,6 +202,9 @@ func verifyMap(s *Map) error {
 		if len(types) != 1 || !scalar.CanConvert(types[0], s.Out.Type) {
 			return fmt.Errorf("there is no such conversion")
 		}
+		if types[0].Kind == scalar.String && s.Out.Type.IsWide() {
+			return fmt.Errorf("a string is converted to the words of a decimal of 38 digits, each by itself")
+		}
 		return nil
 	}
 	sig, err := scalar.Resolve(s.Func.Name, types)

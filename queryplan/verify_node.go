@@ -283,6 +283,9 @@ func verifyCall(e *Call) error {
 		if len(args) != 1 || !scalar.CanConvert(args[0], e.Result) {
 			return fmt.Errorf("%s: there is no such conversion", ExprString(e))
 		}
+		if args[0].Kind == scalar.String && e.Result.IsWide() {
+			return fmt.Errorf("%s: a string is converted to the words of a decimal of 38 digits, each by itself", ExprString(e))
+		}
 		return nil
 	}
 	sig, err := scalar.Resolve(e.Func.Name, args)

@@ -94,7 +94,7 @@ func otherwise(f *scalar.Func, result scalar.Type, types []scalar.Type, args []I
 			return Interval{max(args[0].Lo, args[1].Lo), max(args[0].Hi, args[1].Hi)}, true
 		}
 	}
-	exact := result.Kind != scalar.Decimal || f.Name == "convert" || f.Name == "min" || f.Name == "max"
+	exact := result.Kind != scalar.Decimal || f.Name == "convert" && !result.IsWide() || f.Name == "min" || f.Name == "max"
 	return OfType(result), exact
 }
 

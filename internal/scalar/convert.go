@@ -48,6 +48,11 @@ func evalConvert(to Type, args []Value) (Value, bool) {
 		}
 	}
 	if from.Kind == String {
+		if to.Word != Whole {
+			// Of a text that denotes a wide decimal.
+			r, err := ParseText(to.Joined(), v.str)
+			return r.Part(to), err == nil
+		}
 		r, err := ParseText(to, v.str)
 		return r, err == nil
 	}
@@ -68,6 +73,26 @@ func integerRange(t Type) (lo, hi Int128) {
 	return Int128Of(least), Int128Of(^least)
 }
 
+// int128OfFloat returns the number that a whole float of less than 2^127 is.
+func int128OfFloat(f float64) Int128 {
+	mantissa, exponent := math.Frexp(math.Abs(f)) // of 53 bits
+	n := Uint128Of(uint64(math.Ldexp(mantissa, 53)))
+	switch shift := exponent - 53; {
+	case exponent > 127 || f != f:
+		return Int128{}
+	case shift < 0:
+		n.Lo >>= uint(-shift)
+	case shift < 64:
+		n = Int128{Hi: int64(n.Lo >> (64 - uint(shift))), Lo: n.Lo << uint(shift)}
+	default:
+		n = Int128{Hi: int64(n.Lo << uint(shift-64))}
+	}
+	if f < 0 {
+		n, _ = n.Neg()
+	}
+	return n
+}
+
 func floatToInteger(t Type, f float64) (Value, bool) {
 	f = math.Round(f)
 	// 2^63 and 2^64 are floats, the greatest integers are not: compare with <.
@@ -82,10 +107,18 @@ func floatToInteger(t Type, f float64) (Value, bool) {
 	return Value{}, false
 }
 
+// WideFloat is the greatest float with 38 digits before the point. It is 10^38 rounded,
+// downwards; the next one has 39.
+const WideFloat = 1e38
+
 // floatToDecimal multiplies by the power of ten in double precision and then
-// rounds, which every engine can do alike. Results need 64 bits.
+// rounds, which every engine can do alike. Results need 64 bits, those of wide
+// decimals 38 digits.
 func floatToDecimal(t Type, f float64) (Value, bool) {
 	f = math.Round(f * math.Pow10(int(t.Scale)))
+	if t.IsWide() {
+		return OfInt128(t, int128OfFloat(f)), math.Abs(f) <= WideFloat
+	}
 	if f >= -0x1p63 && f < 0x1p63 {
 		return OfDecimal(t.Scale, int64(f)), true
 	}

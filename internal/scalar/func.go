@@ -286,9 +286,6 @@ func resolveConversion(name string, from, to Type, args []Type) (Signature, erro
 			return Signature{}, fmt.Errorf("%s of %s has no type: %s has at most %d digits after the point", name, from, prefixOf(DecimalType), MaxScale)
 		}
 	}
-	if !CanConvert(from, to) {
-		return Signature{}, fmt.Errorf("%s has no form for %s: make it a decimal of 18 digits first, with decimal128:decimal:convert", name, from)
-	}
 	return Signature{Func: funcConvert, Params: []Type{from}, Result: to}, nil
 }
 

@@ -19,10 +19,6 @@ var notYet = map[string]string{
 	"datetime:partTZ":   "datetimes are in UTC only; use datetime:part",
 	"datetime:formatTZ": "datetimes are in UTC only; use datetime:format",
 	"datetime:offset":   "datetimes are in UTC only; add hours with datetime:add",
-
-	"string:decimal128:convert": "convert to decimal, and then with decimal:decimal128:convert",
-	"float:decimal128:convert":  "convert to decimal, and then with decimal:decimal128:convert",
-	"decimal128:string:convert": "convert to decimal with decimal128:decimal:convert first",
 }
 
 // funcMul and funcConvert are referred to by name resolution.
@@ -51,6 +47,10 @@ var (
 			{`string:boolean:convert["no"]`, ``}, {`boolean:int:convert[true]`, `1`}, {`int:uint:convert[-1]`, ``}, {`int:int8:convert[127]`, `127:int[8]`},
 			{`decimal:decimal128:convert[1.50]`, `1.50:decimal[38,2]`}, {`decimal128:decimal:convert[1.50:decimal[38,2]]`, `1.50`},
 			{`decimal:int:convert[99999999999999999999.5:decimal[38,1]]`, ``}, {`int:decimal128:convert[3]`, `3.00000:decimal[38,5]`},
+			{`string:decimal128:convert["-123456789012345678901234567890.5"]`, `-123456789012345678901234567890.50000:decimal[38,5]`},
+			{`string:decimal128:convert["1234567890123456789012345678901234"]`, ``}, {`float:decimal128:convert[2.5e14f]`, `250000000000000.00000:decimal[38,5]`},
+			{`float:decimal128:convert[-0.000005f]`, `-0.00001:decimal[38,5]`}, {`float:decimal128:convert[1e34f]`, ``},
+			{`decimal128:string:convert[-0.05:decimal[38,2]]`, `"-0.05"`}, {`decimal:string:convert[12345678901234567890.5:decimal[38,1]]`, `"12345678901234567890.5"`},
 			{`string:float:convert["1e3"]`, `1000f`}, {`uint:int:convert[18446744073709551615:uint]`, ``},
 		},
 		overload: anyForm, eval: evalConvert,

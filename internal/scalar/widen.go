@@ -48,15 +48,13 @@ func Common(a, b Type) (Type, bool) {
 
 // CanConvert reports whether X:Y:convert exists for the two types. Numbers
 // convert to one another, everything to and from string, and booleans to
-// integers; a float or a string to a wide decimal, and that to a string, do not.
+// integers.
 func CanConvert(from, to Type) bool {
 	switch {
 	case from.Kind == Invalid || to.Kind == Invalid:
 		return false
 	case from == to:
 		return true
-	case to.IsWide() && (from.Kind == Float || from.Kind == String), from.IsWide() && to.Kind == String:
-		return false
 	case from.Kind == String, to.Kind == String:
 		return true
 	case from.Kind == Boolean:

@@ -143,6 +143,9 @@ func splitExpr(e queryplan.Expr) queryplan.Expr {
 			}
 			return both
 		}
+		if isParsed(e) {
+			return join(wordsOf(e))
+		}
 		out := &queryplan.Call{Func: e.Func, Result: e.Result}
 		for _, a := range e.Args {
 			out.Args = append(out.Args, splitExpr(a))
@@ -157,6 +160,13 @@ func isCall(e queryplan.Expr) bool {
 	return ok
 }
 
+// isParsed reports whether a wide expression is made of a text. Each of its words is then
+// a function of the text by itself: engines evaluate functions of one string once for each
+// string that there is, and have a word for each.
+func isParsed(e *queryplan.Call) bool {
+	return e.Func.Name == "convert" && e.Result.IsWide() && e.Args[0].Type().Kind == scalar.String
+}
+
 // wordsOf returns the words of a wide expression.
 func wordsOf(e queryplan.Expr) (high, low queryplan.Expr) {
 	switch e := e.(type) {
@@ -166,6 +176,11 @@ func wordsOf(e queryplan.Expr) (high, low queryplan.Expr) {
 	case *queryplan.Const:
 		h, l := e.Value.Words()
 		return &queryplan.Const{Value: h}, &queryplan.Const{Value: l}
+	case *queryplan.Call:
+		if isParsed(e) {
+			s := splitExpr(e.Args[0])
+			return convert(s, e.Result.WordOf(scalar.High)), convert(s, e.Result.WordOf(scalar.Low))
+		}
 	}
 	e = splitExpr(e)
 	word := func(name string, w scalar.Word) queryplan.Expr {

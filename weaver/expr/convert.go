@@ -105,6 +105,10 @@ func (b *Block) floatToInteger(to scalar.Type, v Value) Value {
 
 func (b *Block) floatToDecimal(to scalar.Type, v Value) Value {
 	f := b.roundAway(b.Cur.NewFMul(b.float(v.Word), double(math.Pow10(int(to.Scale)))))
+	if to.IsWide() {
+		ok := b.fcmp(enum.FPredOLE, b.intrinsic("llvm.fabs.f64", types.Double, f), double(scalar.WideFloat))
+		return Value{Wide: b.floatToWide(b.choose(ok, f, double(0))), Present: ok, wideBits: 127}
+	}
 	ok := b.all(b.fcmp(enum.FPredOGE, f, double(-0x1p63)), b.fcmp(enum.FPredOLT, f, double(0x1p63)))
 	return Value{Word: b.Cur.NewFPToSI(b.choose(ok, f, double(0)), I64), Present: ok}
 }
@@ -116,6 +120,21 @@ func (b *Block) roundAway(f value.Value) value.Value {
 	rest := b.intrinsic("llvm.fabs.f64", types.Double, b.Cur.NewFSub(f, whole))
 	one := b.intrinsic("llvm.copysign.f64", types.Double, double(1), f)
 	return b.choose(b.fcmp(enum.FPredOGE, rest, double(0.5)), b.Cur.NewFAdd(whole, one), whole)
+}
+
+// floatToWide is the i128 that a whole double of less than 2^127 is: its 53 bits, moved to
+// where the exponent says. No processor has an instruction for it.
+func (b *Block) floatToWide(f value.Value) value.Value {
+	bits := b.Cur.NewBitCast(b.intrinsic("llvm.fabs.f64", types.Double, f), I64)
+	exponent := b.Cur.NewLShr(bits, word(52))
+	isZero := b.icmp(enum.IPredEQ, exponent, word(0)) // a whole number is not subnormal
+	mantissa := b.Cur.NewOr(b.Cur.NewAnd(bits, word(1<<52-1)), word(1<<52))
+	shift := b.Cur.NewSub(exponent, word(1075))
+	left := b.icmp(enum.IPredSGE, shift, word(0))
+	up := b.Cur.NewShl(b.zext(mantissa, I128), b.zext(b.choose(left, shift, word(0)), I128))
+	down := b.Cur.NewLShr(mantissa, b.choose(b.Cur.NewOr(left, isZero), word(0), b.Cur.NewSub(word(0), shift)))
+	size := b.choose(left, up, b.zext(b.choose(isZero, word(0), down), I128))
+	return b.choose(b.fcmp(enum.FPredOLT, f, double(0)), b.Cur.NewSub(wide(0), size), size)
 }
 
 // wholeToFloat divides the nearest float of the unscaled number by the power of
