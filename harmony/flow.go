@@ -1,6 +1,10 @@
 package harmony
 
-import "github.com/redfoxdb/redfox/queryplan"
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan"
+)
 
 // Reads returns the variables whose contents a command needs: sources, probed
 // indexes, relations gathered from. What it only adds to is not among them.
@@ -66,9 +70,16 @@ func ColumnsRead(c Command, visit func(r *Relation, col int)) {
 			visit(c.Index.Of, col)
 		}
 	case *Number:
-		all(c.From)
+		for _, col := range slices.Concat(c.Group, c.Keys()) {
+			visit(c.From, col)
+		}
 	case *TopK:
-		all(c.From)
+		for _, col := range c.Group {
+			visit(c.From, col)
+		}
+		for _, k := range c.Keys() {
+			visit(c.From, ColumnIndex(c.From.Cols, k.Col))
+		}
 	case *Check:
 		all(c.Rel)
 	case *CheckKey:
@@ -122,12 +133,22 @@ func (k *Kernel) Writes() []Managed {
 	return out
 }
 
+// Inserts returns the variables that a command adds to, each once: of a derived
+// relation only the tuples that a Merge has not yet seen change.
+func Inserts(c Command) []Managed {
+	switch c.(type) {
+	case *Run, *Number, *TopK:
+		return Writes(c)
+	}
+	return nil
+}
+
 // changes visits the relations of which a command changes a version that can be
 // read; an insert changes none.
 func changes(c Command, visit func(*Relation)) {
+	inserts := len(Inserts(c)) > 0
 	for _, v := range Writes(c) {
-		r, ok := v.(*Relation)
-		if _, run := c.(*Run); ok && !(run && r.Kind == queryplan.Derived) {
+		if r, ok := v.(*Relation); ok && !(inserts && r.Kind == queryplan.Derived) {
 			visit(r)
 		}
 	}

@@ -190,14 +190,19 @@ func (p *parser) relationRef() *Relation { return managed[*Relation](p, "a relat
 // columnOf reads the name of one of the columns and returns its position.
 func (p *parser) columnOf(cols []Column) int {
 	t := p.Peek()
-	name := p.Name("a column")
-	at := slices.IndexFunc(cols, func(c Column) bool { return c.Name == name })
+	p.Name("a column")
+	return p.columnAt(cols, t)
+}
+
+// columnAt returns the position of the column with a name.
+func (p *parser) columnAt(cols []Column, name irtext.Token) int {
+	at := ColumnIndex(cols, name.Text)
 	if at < 0 {
 		names := make([]string, len(cols))
 		for i, c := range cols {
 			names[i] = c.Name
 		}
-		p.Fail(t.Start, t.End, "there is no column %s; there are %s", irtext.QuoteColumn(name), irtext.ListColumns(names))
+		p.Fail(name.Start, name.End, "there is no column %s; there are %s", irtext.QuoteColumn(name.Text), irtext.ListColumns(names))
 	}
 	return at
 }
@@ -271,14 +276,14 @@ func (p *parser) command(ln *irtext.Line) Command {
 		c = &Build{managed[*Index](p, "an index")}
 	case "number":
 		n := &Number{Span: p.Span(ln)}
-		n.To, n.From = p.fromTo()
+		n.To, n.From, n.Cols = p.taken(true)
 		n.Group = p.group(n.From.Cols)
 		p.ExpectWord("order")
 		p.List(func() { n.Order = append(n.Order, p.columnOf(n.From.Cols)) })
 		c = n
 	case "topk":
 		n := &TopK{Span: p.Span(ln)}
-		n.To, n.From = p.fromTo()
+		n.To, n.From, n.Cols = p.taken(false)
 		p.ExpectWord("limit")
 		n.Limit = p.Integer()
 		n.Group = p.group(n.From.Cols)
@@ -302,11 +307,32 @@ func (p *parser) command(ln *irtext.Line) Command {
 	return c
 }
 
-// fromTo reads `n = t`.
-func (p *parser) fromTo() (to, from *Relation) {
+// taken reads `n = t` or `n(x, *) = t`, where the star is the number.
+func (p *parser) taken(numbered bool) (to, from *Relation, cols []int) {
 	to = p.relationRef()
+	listed := p.Peek().Text == "("
+	var names []irtext.Token
+	if listed {
+		p.Tuple(func() {
+			names = append(names, p.Peek())
+			if !numbered || !p.Accept("*") {
+				p.Name("a column")
+			}
+		})
+	}
 	p.Expect("=")
-	return to, p.relationRef()
+	from = p.relationRef()
+	if !listed {
+		return to, from, Whole(from.Cols, numbered)
+	}
+	for _, t := range names {
+		if t.Kind == irtext.PunctToken {
+			cols = append(cols, Numbered)
+		} else {
+			cols = append(cols, p.columnAt(from.Cols, t))
+		}
+	}
+	return to, from, cols
 }
 
 func (p *parser) group(cols []Column) []int {

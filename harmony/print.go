@@ -2,6 +2,7 @@ package harmony
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -141,10 +142,10 @@ func CommandString(c Command) string {
 	case *Build:
 		return "build " + irtext.QuoteName(c.Index.Name)
 	case *Number:
-		return "number " + irtext.QuoteName(c.To.Name) + " = " + irtext.QuoteName(c.From.Name) +
+		return "number " + irtext.QuoteName(c.To.Name) + takenText(c.From.Cols, c.Cols, true) + " = " + irtext.QuoteName(c.From.Name) +
 			groupText(c.From.Cols, c.Group) + " order [" + columnsAt(c.From.Cols, c.Order) + "]"
 	case *TopK:
-		return "topk " + irtext.QuoteName(c.To.Name) + " = " + irtext.QuoteName(c.From.Name) + " limit " +
+		return "topk " + irtext.QuoteName(c.To.Name) + takenText(c.From.Cols, c.Cols, false) + " = " + irtext.QuoteName(c.From.Name) + " limit " +
 			strconv.FormatInt(c.Limit, 10) + groupText(c.From.Cols, c.Group) + " order " + queryplan.OrderText(c.By)
 	case *Merge:
 		return "merge " + irtext.QuoteName(c.Rel.Name)
@@ -216,6 +217,21 @@ func columnAt(cols []Column, at int) string {
 		return "#" + strconv.Itoa(at)
 	}
 	return irtext.QuoteColumn(cols[at].Name)
+}
+
+// takenText lists what is taken of columns, unless that is what an ordering takes if the
+// text does not say: all of them in order, and behind them the number if it is numbered.
+func takenText(cols []Column, taken []int, numbered bool) string {
+	if slices.Equal(taken, Whole(cols, numbered)) {
+		return ""
+	}
+	out := make([]string, len(taken))
+	for i, c := range taken {
+		if out[i] = "*"; c != Numbered {
+			out[i] = columnAt(cols, c)
+		}
+	}
+	return "(" + strings.Join(out, ", ") + ")"
 }
 
 func groupText(cols []Column, group []int) string {

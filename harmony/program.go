@@ -1,6 +1,9 @@
 package harmony
 
 import (
+	"math"
+	"slices"
+
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -175,24 +178,92 @@ type Run struct{ Kernel *Kernel }
 // Build makes an index of what its relation holds now.
 type Build struct{ Index *Index }
 
-// Number appends to the temp To the tuples of From's full part, each with its
-// number, from 0, within the tuples of equal Group columns, in ascending order of
-// the columns Order. To has From's columns and then an int column.
+// Number appends to To the tuples of From's full part, each with its number, from
+// 0, within the tuples of equal Group columns, in ascending order of the columns
+// Order, ties broken by the other columns of Cols, ascending, as From has them.
+//
+// To is a temp or, if the tuples are known to be new, a derived relation, which
+// gets them as an Insert would add them. Cols says what its columns are: places in
+// From, or Numbered for the number, an int.
 type Number struct {
 	To, From     *Relation
+	Cols         []int
 	Group, Order []int
 	Span         source.Span
 }
 
-// TopK appends to the temp To, which has From's columns, the first Limit tuples
-// of From's full part in the order of By, ties broken by all columns, ascending;
-// within the tuples of equal Group columns if there are any.
+// Numbered stands for the number in Number.Cols.
+const Numbered = -1
+
+// Whole returns what takes all of the columns in order and, behind them, their number if
+// they are numbered.
+func Whole(cols []Column, numbered bool) []int {
+	var out []int
+	for i := range cols {
+		out = append(out, i)
+	}
+	if numbered {
+		out = append(out, Numbered)
+	}
+	return out
+}
+
+// MaxRows is how many tuples a relation can have: row numbers have 32 bits, and
+// indexes store them plus 1.
+const MaxRows = math.MaxUint32 - 1
+
+// TopK appends to To the first Limit tuples of From's full part in the order of By,
+// ties broken by the other columns of Cols, ascending, as From has them; within the
+// tuples of equal Group columns if there are any. To and Cols are as in Number, but
+// there is no number.
 type TopK struct {
 	To, From *Relation
+	Cols     []int
 	Limit    int64
 	Group    []int
 	By       []OrderKey
 	Span     source.Span
+}
+
+// Keys returns the columns of From by which the tuples of a group are in order, all that
+// To takes among them.
+func (n *Number) Keys() []int {
+	keys := slices.Clone(n.Order)
+	for at := range n.From.Cols {
+		if slices.Contains(n.Cols, at) && !slices.Contains(n.Group, at) && !slices.Contains(keys, at) {
+			keys = append(keys, at)
+		}
+	}
+	return keys
+}
+
+// Keys returns the order of the tuples of a group, by all columns that To takes among
+// others.
+func (k *TopK) Keys() []OrderKey {
+	keys := slices.Clone(k.By)
+	for at, c := range k.From.Cols {
+		ordered := slices.ContainsFunc(keys, func(by OrderKey) bool { return by.Col == c.Name })
+		if slices.Contains(k.Cols, at) && !slices.Contains(k.Group, at) && !ordered {
+			keys = append(keys, OrderKey{Col: c.Name})
+		}
+	}
+	return keys
+}
+
+// ColumnIndex returns the place of a column, -1 if it is not there.
+func ColumnIndex(cols []Column, name string) int {
+	return slices.IndexFunc(cols, func(c Column) bool { return c.Name == name })
+}
+
+// Distinct tells which relations of the graph that a plan becomes, by Lower and
+// later phases, get no tuple twice, so that what is inserted is new.
+func Distinct(p *queryplan.Plan) func(r *Relation) bool {
+	distinct := map[string]bool{}
+	flow := queryplan.NewFlow(p)
+	for _, v := range p.Vars {
+		distinct[v.Name] = v.Kind == queryplan.Derived && !flow.NeedsSet(v)
+	}
+	return func(r *Relation) bool { return r.Kind == queryplan.Derived && distinct[r.Name] }
 }
 
 // Merge ends a round: old := full, delta := new, full := full + new, new := {}.

@@ -2,7 +2,6 @@ package harmony
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -196,11 +195,7 @@ func (v *verifier) command(c Command) error {
 		if err := columnsExist(c.From.Cols, c.Group, c.Order); err != nil {
 			return err
 		}
-		n := len(c.To.Cols) - 1
-		if n < 0 || c.To.Cols[n].Type != scalar.IntType {
-			return fmt.Errorf("the last column of %s is not an int for the number", c.To.Name)
-		}
-		return copies(c.To, c.From, c.To.Cols[:n])
+		return takes(c.To, c.From, c.Cols, true)
 	case *TopK:
 		if err := columnsExist(c.From.Cols, c.Group); err != nil {
 			return err
@@ -211,7 +206,7 @@ func (v *verifier) command(c Command) error {
 		if err := orderExists(c.By, c.From.Cols); err != nil {
 			return err
 		}
-		return copies(c.To, c.From, c.To.Cols)
+		return takes(c.To, c.From, c.Cols, false)
 	case *Merge:
 		return isKind(c.Rel, queryplan.Derived)
 	case *Clear:
@@ -235,15 +230,27 @@ func (v *verifier) command(c Command) error {
 	return fmt.Errorf("unknown command")
 }
 
-// copies checks that tuples of from fit the first columns of to, a temp.
-func copies(to, from *Relation, cols []Column) error {
-	if err := isKind(to, queryplan.Temp); err != nil {
-		return err
+// takes checks that the columns of a temp or derived relation can be those of another
+// one, or numbers if these are numbered.
+func takes(to, from *Relation, cols []int, numbered bool) error {
+	if to.Kind != queryplan.Temp && to.Kind != queryplan.Derived {
+		return fmt.Errorf("%s is %s, not temp or derived", to.Name, to.Kind)
 	}
 	if to == from {
 		return fmt.Errorf("%s is filled from itself", to.Name)
 	}
-	if !slices.EqualFunc(cols, from.Cols, func(a, b Column) bool { return a.Type == b.Type }) {
+	fits := len(cols) == len(to.Cols)
+	for i, at := range cols {
+		switch {
+		case at == Numbered && numbered:
+			fits = fits && to.Cols[i].Type == scalar.IntType
+		case at < 0 || at >= len(from.Cols):
+			return fmt.Errorf("there is no column %d of %d", at, len(from.Cols))
+		default:
+			fits = fits && to.Cols[i].Type == from.Cols[at].Type
+		}
+	}
+	if !fits {
 		return fmt.Errorf("the columns of %s do not match those of %s", to.Name, from.Name)
 	}
 	return nil

@@ -65,10 +65,10 @@ func (f flow) step(p *Program, n *numbering, c Command) error {
 	n.indexes(p, c, f.ready)
 	for _, m := range Writes(c) {
 		n.add(f.ready, m)
-		if _, run := c.(*Run); run {
-			if r, ok := m.(*Relation); ok && r.Kind == queryplan.Derived {
-				n.add(f.unmerged, m)
-			}
+	}
+	for _, m := range Inserts(c) {
+		if r, ok := m.(*Relation); ok && r.Kind == queryplan.Derived {
+			n.add(f.unmerged, m)
 		}
 	}
 	switch c := c.(type) {

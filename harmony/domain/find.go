@@ -97,22 +97,24 @@ func unite(a, b *node) {
 	}
 }
 
-func uniteAll(a, b []*node) {
-	for i, n := range a {
-		if n != nil {
-			unite(n, b[i])
-		}
-	}
-}
-
 func (f *finder) command(c harmony.Command) {
 	switch c := c.(type) {
 	case *harmony.Run:
 		f.kernel(c.Kernel)
 	case *harmony.Number:
-		uniteAll(f.columns[c.From], f.columns[c.To][:len(c.From.Cols)])
+		f.taken(c.To, c.From, c.Cols)
 	case *harmony.TopK:
-		uniteAll(f.columns[c.From], f.columns[c.To])
+		f.taken(c.To, c.From, c.Cols)
+	}
+}
+
+// taken makes the columns of one relation share domains with those of the other that they
+// are.
+func (f *finder) taken(to, from *harmony.Relation, cols []int) {
+	for i, at := range cols {
+		if at != harmony.Numbered && f.columns[from][at] != nil {
+			unite(f.columns[from][at], f.columns[to][i])
+		}
 	}
 }
 

@@ -184,7 +184,7 @@ func (l *lowerer) view(n queryplan.Node, wanted []string) (view, error) {
 			return view{}, err
 		}
 		r := l.relation("t", queryplan.Temp, n.Columns())
-		l.emit(&harmony.Number{To: r, From: from, Group: positions(from.Cols, n.Group),
+		l.emit(&harmony.Number{To: r, From: from, Cols: harmony.Whole(from.Cols, true), Group: positions(from.Cols, n.Group),
 			Order: positions(from.Cols, n.Order), Span: l.span})
 		return viewOf(r), nil
 	case *queryplan.TopK:
@@ -193,7 +193,7 @@ func (l *lowerer) view(n queryplan.Node, wanted []string) (view, error) {
 			return view{}, err
 		}
 		r := l.relation("t", queryplan.Temp, n.Columns())
-		l.emit(&harmony.TopK{To: r, From: from, Limit: n.Limit,
+		l.emit(&harmony.TopK{To: r, From: from, Cols: harmony.Whole(from.Cols, false), Limit: n.Limit,
 			Group: positions(from.Cols, n.Group), By: n.By, Span: l.span})
 		return viewOf(r), nil
 	}

@@ -1,8 +1,6 @@
 package ranges
 
 import (
-	"math"
-
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/interval"
@@ -186,11 +184,23 @@ func (f *finder) eachFilled(visit func(v harmony.Managed, cols []interval.Interv
 					visit(harmony.SinkTarget(s), in.sink(s))
 				}
 			case *harmony.Number:
-				cols := f.columns[c.From]
-				visit(c.To, append(cols[:len(cols):len(cols)], interval.Interval{Lo: 0, Hi: math.MaxInt64}))
+				visit(c.To, f.taken(c.From, c.Cols))
 			case *harmony.TopK:
-				visit(c.To, f.columns[c.From])
+				visit(c.To, f.taken(c.From, c.Cols))
 			}
 		}
 	}
+}
+
+// taken bounds what an ordering takes of the columns of a relation, and its numbers.
+func (f *finder) taken(from *harmony.Relation, cols []int) []interval.Interval {
+	out := make([]interval.Interval, len(cols))
+	for i, at := range cols {
+		if at == harmony.Numbered {
+			out[i] = interval.Interval{Lo: 0, Hi: harmony.MaxRows - 1}
+		} else {
+			out[i] = f.columns[from][at]
+		}
+	}
+	return out
 }

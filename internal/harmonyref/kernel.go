@@ -183,11 +183,7 @@ func (m *machine) sink(s harmony.Sink, regs registers) error {
 	case *harmony.Insert:
 		row, err := regs.tuple(s.Vals)
 		if err == nil {
-			m.observe(s.To, row)
-		}
-		if d, k := m.derived[s.To], planref.Key(row); err == nil && !d.seen[k] {
-			d.seen[k] = true
-			d.rows = append(d.rows, row)
+			m.insert(s.To, row)
 		}
 		return err
 	case *harmony.Group:

@@ -183,6 +183,38 @@ func (m *machine) add(to *harmony.Relation, rows planref.Rows) {
 	}
 }
 
+// take appends columns of rows of an ordering, whose last one is the number if they are
+// numbered. To a derived relation they must be new.
+func (m *machine) take(to *harmony.Relation, rows planref.Rows, cols []int) error {
+	for _, row := range rows {
+		tuple := make([]scalar.Value, len(cols))
+		for i, at := range cols {
+			if at == harmony.Numbered {
+				at = len(row) - 1
+			}
+			tuple[i] = row[at]
+		}
+		if m.derived[to] == nil {
+			m.add(to, planref.Rows{tuple})
+		} else if !m.insert(to, tuple) {
+			return fmt.Errorf("harmonyref: %s gets %s twice", to.Name, planref.Key(tuple))
+		}
+	}
+	return nil
+}
+
+// insert adds a tuple to a derived relation, and reports whether it is new.
+func (m *machine) insert(to *harmony.Relation, tuple []scalar.Value) bool {
+	m.observe(to, tuple)
+	d, k := m.derived[to], planref.Key(tuple)
+	if d.seen[k] {
+		return false
+	}
+	d.seen[k] = true
+	d.rows = append(d.rows, tuple)
+	return true
+}
+
 func (m *machine) observe(r *harmony.Relation, tuple []scalar.Value) {
 	if m.opts.Observe != nil {
 		m.opts.Observe.Tuple(r, tuple)
@@ -211,16 +243,21 @@ func (m *machine) command(c harmony.Command) error {
 		return err
 	case *harmony.Number:
 		rows, err := m.scan(c.From, harmony.Full)
-		order := make([]string, len(c.Order))
-		for i, at := range c.Order {
+		keys := c.Keys()
+		order := make([]string, len(keys))
+		for i, at := range keys {
 			order[i] = c.From.Cols[at].Name
 		}
-		m.add(c.To, planref.Number(rows, c.Group, c.From.Cols, order))
-		return err
+		if err != nil {
+			return err
+		}
+		return m.take(c.To, planref.Number(rows, c.Group, c.From.Cols, order), c.Cols)
 	case *harmony.TopK:
 		rows, err := m.scan(c.From, harmony.Full)
-		m.add(c.To, planref.TopK(rows, c.Group, c.From.Cols, c.By, c.Limit))
-		return err
+		if err != nil {
+			return err
+		}
+		return m.take(c.To, planref.TopK(rows, c.Group, c.From.Cols, c.Keys(), c.Limit), c.Cols)
 	case *harmony.Merge:
 		d := m.derived[c.Rel]
 		d.old, d.full = d.full, len(d.rows)

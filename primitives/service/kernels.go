@@ -82,7 +82,7 @@ var (
 		Cost: "8 bytes read and 8 written a key and a payload; 2 KB read a tile",
 	}
 	pairsCountKernel = Kernel{
-		Name: "rf_pairs_count", Params: []string{"keys", "n", "counts"},
+		Name: "rf_pairs_count", Params: []string{"keys", "n", "together", "counts"},
 		Does: "counts the digits of keys of 32 bits for all passes of a sort",
 		Tile: threads * 16,
 		Cost: "4 bytes read and four atomics in shared memory a key",

@@ -137,15 +137,21 @@ func SortScatter(keysOut, payloadsOut, keys, payloads, counts, n, shift int64) L
 
 // A sort of keys of 32 bits as unsigned numbers, with a payload of 32 bits each, is
 // PairsCount and then PairsMove for each byte in which keys may differ, the lowest
-// first. It is stable.
+// first. It is stable. Pairs whose payloads lie behind their keys, as Together, are sorted
+// as words of 64 bits just as well, by the bytes of payloads behind those of keys.
 
 // PairsCounts is the number of words of PairsCount's result.
-const PairsCounts = 4 * 256
+const PairsCounts = 8 * 256
 
 // PairsCount adds the number of keys with each value of each byte to counts, which
 // are zero before.
 func PairsCount(keys, n, counts int64) Launch {
-	return over(&pairsCountKernel, min(n, 1<<24), keys, n, counts)
+	return over(&pairsCountKernel, min(n, 1<<24), keys, n, 0, counts)
+}
+
+// WordsCount is PairsCount for n keys of 64 bits.
+func WordsCount(keys, n, counts int64) Launch {
+	return over(&pairsCountKernel, min(2*n, 1<<24), keys, 2*n, 1, counts)
 }
 
 // Together, as the address of payloads, says that they lie behind their keys, in an array of
@@ -154,7 +160,8 @@ const Together = 1
 
 // PairsMove moves n keys, fewer than 1<<30, and payloads to other memory, in the order
 // of the byte key >> shift. Payloads 0 stands for the numbers of rows; with payloadsOut 0
-// keys go alone. Scratch has PairsScratch(n) bytes, all zero at the start.
+// keys go alone. With a shift from 32 on, keys lie with their payloads, and the byte is
+// one of these, payload >> (shift - 32). Scratch has PairsScratch(n) bytes, all zero at the start.
 func PairsMove(keysOut, payloadsOut, keys, payloads, n, shift, counts, scratch int64) Launch {
 	return Launch{
 		pairsMoveKernel.Name, uint32(blocksFor(n, pairsMoveKernel.Tile)), threads, pairsMoveKernel.Shared,

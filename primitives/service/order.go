@@ -226,7 +226,8 @@ func AppendUnpackedColumns(words []int64, columns []UnpackedColumn) []int64 {
 }
 
 // Unpack writes count columns of n keys to the rows from first on. Keys are the words of 32
-// bits at low and, above their lowBits lowest bits, those at high unless that is 0.
+// bits at low and, above their lowBits lowest bits, those at high unless that is 0; with high
+// Together, the words of 64 bits at low. None are read, and all are 0, if low is 0.
 func Unpack(columns, count, low, high, lowBits, n, first int64) Launch {
 	return over(&orderUnpackKernel, n, columns, count, low, high, lowBits, n, first)
 }

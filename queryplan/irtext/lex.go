@@ -138,7 +138,7 @@ func (l *lexer) token() Token {
 		return Token{Kind: NameToken, Text: l.unquote(start, l.at), Start: start, End: l.at}
 	case strings.HasPrefix(text[l.at:], "->"):
 		l.at += 2
-	case strings.IndexByte("()[],;:=", c) >= 0:
+	case strings.IndexByte("()[],;:=*", c) >= 0:
 		l.at++
 	case r != utf8.RuneError && isWordRune(r, true):
 		kind = WordToken

@@ -47,7 +47,7 @@ func (c card) lower(plan *queryplan.Plan) (*harmony.Program, error) {
 	if p, err = partition.Partition(p); err != nil {
 		return nil, err
 	}
-	p, _, err = fuse.Fuse(p, fuse.Options{Off: c.apart, Budget: fuse.SM90})
+	p, _, err = fuse.Fuse(p, fuse.Options{Off: c.apart, Budget: fuse.SM90, Distinct: harmony.Distinct(plan)})
 	return p, err
 }
 

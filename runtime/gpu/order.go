@@ -10,7 +10,6 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/runtime/order"
-	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
 // Number appends the tuples of a relation with their numbers within groups.
@@ -21,14 +20,11 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	keys := groupKeys(c.Group)
-	for _, col := range c.Order {
-		keys = append(keys, order.Key{Col: col})
-	}
-	if r.ordersSooner(n) || n >= mostSorted || !r.isOrdered(from) {
+	keys := groupKeys(slices.Concat(c.Group, c.Keys()))
+	if r.ordersSooner(n) || n >= mostSorted || !r.isOrdered(from, keys) {
 		return 0, false, nil
 	}
-	o, err := r.newOrdering(from, n, keys, true)
+	o, err := r.newOrdering(from, n, keys, c.Cols)
 	if o == nil || err != nil {
 		return 0, false, err
 	}
@@ -59,15 +55,15 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 		return 0, false, err
 	}
 	kept = min(c.Limit, n)
+	keys := append(groupKeys(c.Group), orderKeys(c.From, c.Keys())...)
 	few := len(c.Group) == 0 && kept <= r.sizes.ranked/2 // are put in order without a sort
-	if !few && r.ordersSooner(n) || n >= mostSorted || !r.isOrdered(from) {
+	if !few && r.ordersSooner(n) || n >= mostSorted || !r.isOrdered(from, keys) {
 		return 0, false, nil
 	}
 	if kept <= 0 {
 		return 0, true, nil
 	}
-	keys := append(groupKeys(c.Group), orderKeys(c.From, c.By)...)
-	o, err := r.newOrdering(from, n, keys, true)
+	o, err := r.newOrdering(from, n, keys, c.Cols)
 	if o == nil || err != nil {
 		return 0, false, err
 	}
@@ -114,7 +110,7 @@ func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) 
 	for i := range key {
 		key[i] = i
 	}
-	o, err := r.newOrdering(rel, n, groupKeys(key), false)
+	o, err := r.newOrdering(rel, n, groupKeys(key), nil)
 	if o == nil || err != nil {
 		return false, false, err
 	}
@@ -136,14 +132,14 @@ func (r *run) ordersSooner(n int64) bool { return n < r.sizes.order && r.believe
 // mostSorted bounds the rows of a sort: places in them have 30 bits.
 const mostSorted = 1 << 30
 
-// isOrdered reports whether the words of all columns order as numbers do. Codes of
+// isOrdered reports whether the words of columns order as numbers do. Codes of
 // strings do where the dictionary is sorted.
-func (r *run) isOrdered(rel *relation) bool {
-	for i, c := range rel.decl.Cols {
-		if c.Type.Kind != scalar.String {
+func (r *run) isOrdered(rel *relation, keys []order.Key) bool {
+	for _, k := range keys {
+		if rel.decl.Cols[k.Col].Type.Kind != scalar.String {
 			continue
 		}
-		if d := r.Dict(rel.decl, i); d == nil || d.Sorted() < d.Len() {
+		if d := r.Dict(rel.decl, k.Col); d == nil || d.Sorted() < d.Len() {
 			return false
 		}
 	}
@@ -159,7 +155,7 @@ func groupKeys(cols []int) (keys []order.Key) {
 
 func orderKeys(of *harmony.Relation, by []harmony.OrderKey) (keys []order.Key) {
 	for _, k := range by {
-		keys = append(keys, order.Key{Col: woven.ColumnIndex(of.Cols, k.Col), Desc: k.Desc})
+		keys = append(keys, order.Key{Col: harmony.ColumnIndex(of.Cols, k.Col), Desc: k.Desc})
 	}
 	return keys
 }
@@ -171,13 +167,14 @@ type ordering struct {
 	n     int64
 	bits  []orderBits // of a row's key, the highest first
 	rest  int64       // how many of the lowest of these the others determine
-	all   bool        // whether a row's key tells all of it
+	taken []int       // the columns that rows get in the relation that they go to, all told by their keys; none if the order is all that is wanted
 	to    *relation   // that gets rows in the order, for which it has room
 	most  int64       // how many it gets
 	alone bool        // whether nothing but the rows in their order is wanted
 	rows  buffer      // row numbers in the order, none for all as they stand
 	// packed says that a sort has left keys and no row numbers: low and high are their words
-	// of 32 bits in the order, of which low has lowBits. There is no high if those are all.
+	// of 32 bits in the order, of which low has lowBits. There is no high if those are all,
+	// and at Together low is the words of 64 bits.
 	packed    bool
 	low, high words
 	lowBits   int64
@@ -192,9 +189,9 @@ type orderBits struct {
 	bits int64 // all of the column's number
 }
 
-// newOrdering plans the keys of n rows: the given columns and, if all are wanted, the
-// others after them. It is nil if the device can not put so many in order.
-func (r *run) newOrdering(from *relation, n int64, keys []order.Key, all bool) (*ordering, error) {
+// newOrdering plans the keys of n rows, of the given columns, all that are taken among
+// them. It is nil if the device can not put so many in order.
+func (r *run) newOrdering(from *relation, n int64, keys []order.Key, taken []int) (*ordering, error) {
 	kernels, err := r.engine.sorting()
 	if err != nil {
 		return nil, err
@@ -202,7 +199,7 @@ func (r *run) newOrdering(from *relation, n int64, keys []order.Key, all bool) (
 	if n > r.sizes.ranked && !canSort(kernels) {
 		return nil, nil
 	}
-	o := &ordering{run: r, from: from, n: n, all: all}
+	o := &ordering{run: r, from: from, n: n, taken: taken}
 	o.launch = func(l service.Launch) error {
 		r.at.launches++
 		return r.serve(kernels[l.Kernel], l)
@@ -227,14 +224,6 @@ func (r *run) newOrdering(from *relation, n int64, keys []order.Key, all bool) (
 	}
 	for _, k := range keys {
 		if err := add(k); err != nil {
-			return nil, err
-		}
-	}
-	for i := range from.cols {
-		if !all {
-			break
-		}
-		if err := add(order.Key{Col: i}); err != nil {
 			return nil, err
 		}
 	}
@@ -520,14 +509,14 @@ func (o *ordering) room(to *relation, n int64, alone bool) error {
 	return to.makeRoom(o.ctx, n, n, n)
 }
 
-// move appends the first rows in order to the relation that they go to, with their places, if
-// there are any, as the last column.
+// move appends the first rows in order to the relation that they go to, places as the
+// numbers of those that are wanted.
 func (o *ordering) move(n int64, places buffer) error {
 	var columns []service.MovedColumn
 	for i, c := range o.to.cols {
 		m := service.MovedColumn{Data: places.word(), Step: 1, Width: 8, InOrder: true}
-		if i < len(o.from.cols) {
-			f, err := o.stored(i)
+		if at := o.taken[i]; at != harmony.Numbered {
+			f, err := o.stored(at)
 			if err != nil {
 				return err
 			}
@@ -547,28 +536,34 @@ func (o *ordering) move(n int64, places buffer) error {
 }
 
 // unpack is move for keys that tell all of the rows: it makes the columns of these, but for
-// those that are there already. A last column that the rows do not have is their places.
+// those that are there already. Numbers are their places.
 func (o *ordering) unpack(n int64) error {
 	var columns []service.UnpackedColumn
+	read := false // whether a column is made of keys
 	for i, c := range o.to.cols {
 		u := service.UnpackedColumn{Bits: -1}
-		if i < len(o.from.cols) {
+		if at := o.taken[i]; at != harmony.Numbered {
 			var err error
-			if u, err = o.packedColumn(i); err != nil {
+			if u, err = o.packedColumn(at); err != nil {
 				return err
 			}
 		}
 		u.To, u.ToBase, u.ToWidth = c.data.word(), c.Base, int64(c.Width)
-		if at := u.To + 4*o.to.most; at != o.low.to && at != o.high.to {
+		if at := u.To + u.ToWidth*o.to.most; at != o.low.to && at != o.high.to {
 			columns = append(columns, u)
+			read = read || u.Bits > 0
 		}
+	}
+	low := o.low.at
+	if !read {
+		low = 0
 	}
 	if len(columns) > 0 {
 		table, err := o.table(service.AppendUnpackedColumns(nil, columns))
 		if err != nil {
 			return err
 		}
-		if err := o.launch(service.Unpack(table.word(), int64(len(columns)), o.low.at, o.high.at, o.lowBits, n, o.to.most)); err != nil {
+		if err := o.launch(service.Unpack(table.word(), int64(len(columns)), low, o.high.at, o.lowBits, n, o.to.most)); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
@@ -145,5 +146,61 @@ func TestOrdersFail(t *testing.T) {
 		for n := 1; n < 40; n += 5 {
 			few.fault(t, plan, db, call, n, emulated.InvalidValue)
 		}
+	}
+}
+
+// inPlace are programs whose tuples are numbered or ranked where they lie and written where
+// they belong: over relations with more than enough different words.
+var inPlace = []struct {
+	name, text string
+	made       bool // keys are made of columns, which are not all read as they lie
+}{
+	{"pairs", "pair[k] = v -> int(k), int(v).\nsorted(i; k, v) -> int(i), int(k), int(v).\nsorted(i; k, v) <- seq<<>> pair[k] = v.\n", false},
+	{"pairs, renamed", "pair[k] = v -> int(k), int(v).\nsorted(x; y, z) -> int(x), int(y), int(z).\nsorted(i; b, a) <- seq<<>> pair[b] = a.\n", false},
+	{"words", "word(x) -> uint(x).\nsorted[i] = x <- seq<<>> word(x).\n", false},
+	{"signed words", "word(x) -> int(x).\nsorted[i] = x <- seq<<>> word(x).\n", false},
+	{"the first", "pair[k] = v -> int(k), int(v).\ntop(v, k) <- pair[k] = v.\nlang:output:orderBy[`top] = \"v desc\".\nlang:output:limit[`top] = 900.\n", true},
+}
+
+// TestOrdersInPlace compares orderings of facts, without a kernel before and behind, with
+// those of the go engine.
+func TestOrdersInPlace(t *testing.T) {
+	for _, c := range inPlace {
+		t.Run(c.name, func(t *testing.T) {
+			e, d := card{small: true}.open(t)
+			r := rand.New(rand.NewPCG(3, 4))
+			facts := oracle.Facts{}
+			for i := range int64(2500) {
+				word := int64(r.Uint64())
+				facts["word"] = append(facts["word"], oracle.Tuple{scalar.OfInt(scalar.UintOf(64), word)})
+				facts["pair"] = append(facts["pair"], oracle.Tuple{scalar.OfInt(scalar.IntType, i*1_700_000), scalar.OfInt(scalar.IntType, int64(uint64(word)>>34)*min(i, 1))})
+			}
+			if c.name == "signed words" {
+				for i := range facts["word"] {
+					facts["word"][i][0].Type = scalar.IntType
+				}
+			}
+			if strings.Contains(c.text, "word") {
+				delete(facts, "pair")
+			} else {
+				delete(facts, "word")
+			}
+			plan, db := enginetest.Stored(t, c.text, facts)
+			check(t, "in place", e, plan, db)
+			if err := d.Check(); err != nil {
+				t.Error(err)
+			}
+			p, err := card{}.lower(plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Kernels()) > 0 {
+				t.Errorf("there are kernels:\n%s", p)
+			}
+			runs := d.Runs()
+			if runs["rf_pairs_move"] == 0 || runs["rf_order_move"] > 0 || (runs["rf_order_keys"] > 0) != c.made {
+				t.Errorf("the kernels are %v", runs)
+			}
+		})
 	}
 }

@@ -3,7 +3,6 @@ package gpu
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
@@ -13,9 +12,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// maxRows is how many rows a relation can have: indexes have row numbers of 32
-// bits, and store a row plus 1.
-const maxRows = math.MaxUint32 - 1
+// maxRows is how many rows a relation can have.
+const maxRows = harmony.MaxRows
 
 // column is the data of a column: a loaded one, or memory that the run fills.
 type column struct {

@@ -42,12 +42,13 @@ func (x *replay) output(r *run, rel *relation, n int64) error {
 		x.outputs = append(x.outputs, out)
 		return nil
 	}
-	o, err := r.newOrdering(rel, n, orderKeys(rel.decl, rel.decl.OrderBy), true)
+	keys := append(orderKeys(rel.decl, rel.decl.OrderBy), groupKeys(harmony.Whole(rel.decl.Cols, false))...)
+	o, err := r.newOrdering(rel, n, keys, nil)
 	if err != nil {
 		return err
 	}
 	at := r.at // where the run before was
-	inOrder := n >= r.sizes.ordered && n < mostSorted && r.isOrdered(rel)
+	inOrder := n >= r.sizes.ordered && n < mostSorted && r.isOrdered(rel, keys)
 	err = o.finish(rel.decl, func() error {
 		if inOrder {
 			if err := o.arrange(); err != nil {

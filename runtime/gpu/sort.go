@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
@@ -18,10 +19,12 @@ func (o *ordering) sort() error {
 	switch {
 	case len(levels) == 0:
 		return nil // all rows are the same
-	case o.all && o.alone && len(levels) <= 2:
+	case o.taken != nil && o.alone && len(levels) == 2 && o.asWords(levels, last):
+		return o.sortWords()
+	case o.taken != nil && o.alone && len(levels) <= 2:
 		return o.sortKeys(levels, last)
 	}
-	p, err := o.newPairs()
+	p, err := o.newPairs(halfPasses)
 	if err != nil {
 		return err
 	}
@@ -47,7 +50,7 @@ func (o *ordering) sort() error {
 // the rows: what is not a digit goes along as the payload, and no row is looked up. Bits
 // that others determine are no digits. The keys of one level go alone.
 func (o *ordering) sortKeys(levels [][]service.OrderField, last int64) error {
-	p, err := o.newPairs()
+	p, err := o.newPairs(halfPasses)
 	if err != nil {
 		return err
 	}
@@ -57,7 +60,7 @@ func (o *ordering) sortKeys(levels [][]service.OrderField, last int64) error {
 	}
 	o.packed, o.lowBits = true, last
 	if len(highest) == 0 {
-		o.low.to = o.target(lowest)
+		o.low.to = o.target(lowest, 4)
 		return p.sort(&o.low, nil, 0, last)
 	}
 	if o.high.at, err = o.level(highest[0], p.payloads()); err != nil {
@@ -66,11 +69,47 @@ func (o *ordering) sortKeys(levels [][]service.OrderField, last int64) error {
 	if err := p.sort(&o.low, &o.high, o.rest, last); err != nil {
 		return err
 	}
-	o.low.to, o.high.to = o.target(lowest), o.target(highest[0])
+	o.low.to, o.high.to = o.target(lowest, 4), o.target(highest[0], 4)
 	return p.sort(&o.high, &o.low, o.rest-last, 32)
 }
 
-// words are n words of 32 bits.
+// asWords reports whether keys of two levels are better sorted as words of 64 bits: if that
+// takes no more passes, and keys are not columns that stay where they are and go to where
+// they belong by themselves.
+func (o *ordering) asWords(levels [][]service.OrderField, last int64) bool {
+	apart := passes(o.rest, last) + passes(o.rest-last, 32)
+	together := passes(o.rest, 32+last)
+	_, low := only(levels[0])
+	_, high := only(levels[1])
+	return together < apart || together == apart && !(low && high)
+}
+
+// passes returns how many digits have one of the bits from from on, until until.
+func passes(from, until int64) int64 {
+	if from >= until {
+		return 0
+	}
+	return (until+pairDigit-1)/pairDigit - max(0, from)/pairDigit
+}
+
+// sortWords is sortKeys for keys as words of 64 bits.
+func (o *ordering) sortWords() error {
+	p, err := o.newPairs(2 * halfPasses)
+	if err != nil {
+		return err
+	}
+	levels, width := o.levels(64)
+	o.packed, o.low.at, o.high.at = true, p.keys(), service.Together
+	if f, ok := only(levels[0]); ok && f.Width == 8 && f.Step == 1 && f.Base == zero(f) {
+		o.low.at = f.Data
+	} else if err := o.keys(o.low.at, 8, levels[0], buffer{}, o.n); err != nil {
+		return err
+	}
+	o.low.to = o.target(levels[0], 8)
+	return p.sort(&o.low, &words{at: service.Together, to: service.Together}, o.rest, width)
+}
+
+// words are n words of 32 bits; with payloads Together, of 64 bits.
 type words struct {
 	at int64 // where they are; as payloads they are the numbers of rows at 0
 	to int64 // where the last pass of a sort puts them, if not 0
@@ -79,24 +118,28 @@ type words struct {
 // level makes the keys of a level of 32 bits, and returns where they are. A column that is
 // these stays where it is.
 func (o *ordering) level(level []service.OrderField, to int64) (at int64, err error) {
-	if f, ok := only(level); ok && f.Width == 4 && f.Step == 1 && f.Base == f.First {
+	if f, ok := only(level); ok && f.Width == 4 && f.Step == 1 && f.Base == zero(f) {
 		return f.Data, nil
 	}
 	return to, o.keys(to, 4, level, buffer{}, o.n)
 }
 
-// target returns where the column is to go that the keys of a level are, word for word; 0
-// if they are none, or not all are to go there.
-func (o *ordering) target(level []service.OrderField) int64 {
+// target returns where the column of so many bytes a value is to go that the keys of a level
+// are, word for word; 0 if they are none, or not all are to go there.
+func (o *ordering) target(level []service.OrderField, width int) int64 {
 	f, ok := only(level)
 	if !ok || o.most < o.n {
 		return 0
 	}
-	c := o.to.cols[o.columnOf(f)]
-	if c.Width != 4 || c.Base != f.First {
+	at := slices.Index(o.taken, o.columnOf(f))
+	if at < 0 {
 		return 0
 	}
-	return c.data.word() + 4*o.to.most
+	c := o.to.cols[at]
+	if c.Width != width || c.Base != zero(f) {
+		return 0
+	}
+	return c.data.word() + int64(width)*o.to.most
 }
 
 // columnOf returns the column of a field.
@@ -108,12 +151,20 @@ func (o *ordering) columnOf(f service.OrderField) int {
 // the column's words from the first one.
 func only(level []service.OrderField) (f service.OrderField, ok bool) {
 	f = level[0]
-	return f, len(level) == 1 && f.Kind == service.OrderSigned && !f.Descends && f.Drop == 0
+	return f, len(level) == 1 && f.Kind != service.OrderFloat && !f.Descends && f.Drop == 0
+}
+
+// zero returns the word of a column whose number is 0.
+func zero(f service.OrderField) int64 {
+	if f.Kind == service.OrderUnsigned {
+		return f.First ^ math.MinInt64
+	}
+	return f.First
 }
 
 // pairs sorts keys of 32 bits with payloads of 32 bits. Between passes pairs lie together;
 // before the first and behind the last keys and payloads are apart, in the halves of the
-// first buffer if they are nowhere else.
+// first buffer if they are nowhere else. Words of 64 bits are pairs that always lie together.
 type pairs struct {
 	*ordering
 	buffers [2]buffer
@@ -121,16 +172,18 @@ type pairs struct {
 	each    int64  // bytes of the scratch of a pass
 }
 
-const pairPasses, pairDigit = 4, 8
+// pairDigit is the bits of a digit, and halfPasses how many 32 bits have.
+const pairDigit, halfPasses = 8, 4
 
-func (o *ordering) newPairs() (p pairs, err error) {
+// newPairs has memory for sorts of so many passes.
+func (o *ordering) newPairs(passes int64) (p pairs, err error) {
 	p.ordering, p.each = o, service.PairsScratch(o.n)
 	for i := range p.buffers {
 		if p.buffers[i], err = o.memory(8 * o.n); err != nil {
 			return p, err
 		}
 	}
-	p.zeroed, err = o.memory(8*service.PairsCounts + pairPasses*p.each)
+	p.zeroed, err = o.memory(8*service.PairsCounts + passes*p.each)
 	return p, err
 }
 
@@ -147,7 +200,11 @@ func (p *pairs) sort(keys, payloads *words, from, until int64) error {
 	if err := p.zero(p.zeroed); err != nil {
 		return err
 	}
-	if err := p.launch(service.PairsCount(keys.at, p.n, p.zeroed.word())); err != nil {
+	count := service.PairsCount
+	if payloads != nil && payloads.at == service.Together {
+		count = service.WordsCount
+	}
+	if err := p.launch(count(keys.at, p.n, p.zeroed.word())); err != nil {
 		return err
 	}
 	scratch, alone := p.zeroed.word()+8*service.PairsCounts, payloads == nil

@@ -37,7 +37,7 @@ func lowerer(off bool) func(*queryplan.Plan) (*harmony.Program, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, _, err = fuse.Fuse(p, fuse.Options{Off: off})
+		p, _, err = fuse.Fuse(p, fuse.Options{Off: off, Distinct: harmony.Distinct(plan)})
 		return p, err
 	}
 }

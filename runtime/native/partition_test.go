@@ -24,7 +24,7 @@ func newPartitioned(t testing.TB, items int, off bool) *engine {
 			p, err = partition.Partition(p)
 		}
 		if err == nil {
-			p, _, err = fuse.Fuse(p, fuse.Options{Budget: fuse.SM90, Off: off})
+			p, _, err = fuse.Fuse(p, fuse.Options{Budget: fuse.SM90, Off: off, Distinct: harmony.Distinct(plan)})
 		}
 		return p, err
 	}

@@ -151,9 +151,8 @@ func narrow[T offset](dst []T, src []int64, base int64) {
 	}
 }
 
-// maxRows is how many rows a relation can have: indexes have row numbers of 32
-// bits, and store a row plus 1.
-const maxRows = math.MaxUint32 - 1
+// maxRows is how many rows a relation can have.
+const maxRows = harmony.MaxRows
 
 // relation is the contents of a relation: rows up to the gauge's cursor, of which
 // those up to full are merged, and those up to old were there a round before.

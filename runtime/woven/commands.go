@@ -27,15 +27,15 @@ func (w *Walk) number(c *harmony.Number) (int64, error) {
 	}
 	defer w.Order.Memory.Free(words)
 	numbers := unsafe.Slice((*int64)(unsafe.Pointer(&words[0])), rows.N)
-	if err := w.Order.Number(w.ctx, rows, c.Group, c.Order, numbers); err != nil {
+	if err := w.Order.Number(w.ctx, rows, c.Group, c.Keys(), numbers); err != nil {
 		return 0, err
 	}
 	return int64(rows.N), w.Machine.Append(c.To, rows.N, func(col int, dst []int64, from int) {
-		if col == len(rows.Cols) {
+		if c.Cols[col] == harmony.Numbered {
 			copy(dst, numbers[from:])
 			return
 		}
-		rows.Cols[col].Words.Read(dst, from)
+		rows.Cols[c.Cols[col]].Words.Read(dst, from)
 	})
 }
 
@@ -51,8 +51,8 @@ func (w *Walk) topK(c *harmony.TopK) (int64, error) {
 		return 0, err
 	}
 	var by []order.Key
-	for _, k := range c.By {
-		by = append(by, order.Key{Col: ColumnIndex(c.From.Cols, k.Col), Desc: k.Desc})
+	for _, k := range c.Keys() {
+		by = append(by, order.Key{Col: harmony.ColumnIndex(c.From.Cols, k.Col), Desc: k.Desc})
 	}
 	sel, err := w.Order.TopK(w.ctx, rows, c.Group, by, c.Limit)
 	if err != nil {
@@ -60,18 +60,8 @@ func (w *Walk) topK(c *harmony.TopK) (int64, error) {
 	}
 	defer sel.Free()
 	return int64(len(sel.Rows)), w.Machine.Append(c.To, len(sel.Rows), func(col int, dst []int64, from int) {
-		rows.Cols[col].Words.Gather(dst, sel.Rows[from:from+len(dst)])
+		rows.Cols[c.Cols[col]].Words.Gather(dst, sel.Rows[from:from+len(dst)])
 	})
-}
-
-// ColumnIndex returns the place of a column, which is there.
-func ColumnIndex(cols []harmony.Column, name string) int {
-	for i, c := range cols {
-		if c.Name == name {
-			return i
-		}
-	}
-	panic("no column " + name)
 }
 
 // check reports the tuples of a relation as violations of a constraint.

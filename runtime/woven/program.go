@@ -26,21 +26,21 @@ type Program struct {
 	Reach map[*harmony.Block]map[*harmony.Block]bool
 	Loops []*decompose.Loop // that are decomposable
 
-	sets   map[string]bool // plan variables whose tuples may come twice
-	checks map[*harmony.Check]int
+	distinct func(*harmony.Relation) bool
+	checks   map[*harmony.Check]int
 }
 
 // NewProgram looks at a graph, which the plan became.
 func NewProgram(plan *queryplan.Plan, graph *harmony.Program) *Program {
 	p := &Program{
-		Graph:   graph,
-		Domains: domain.Find(graph),
-		Lives:   harmony.Lifetimes(graph),
-		Named:   map[string]harmony.Managed{},
-		Reach:   queryplan.Reach(graph.Blocks, (*harmony.Block).Successors),
-		Loops:   decompose.Find(graph),
-		sets:    map[string]bool{},
-		checks:  map[*harmony.Check]int{},
+		Graph:    graph,
+		Domains:  domain.Find(graph),
+		Lives:    harmony.Lifetimes(graph),
+		Named:    map[string]harmony.Managed{},
+		Reach:    queryplan.Reach(graph.Blocks, (*harmony.Block).Successors),
+		Loops:    decompose.Find(graph),
+		distinct: harmony.Distinct(plan),
+		checks:   map[*harmony.Check]int{},
 	}
 	for _, r := range graph.Relations {
 		p.Named[r.Name] = r
@@ -50,10 +50,6 @@ func NewProgram(plan *queryplan.Plan, graph *harmony.Program) *Program {
 	}
 	for _, g := range graph.Groups {
 		p.Named[g.Name] = g
-	}
-	flow := queryplan.NewFlow(plan)
-	for _, v := range plan.Vars {
-		p.sets[v.Name] = flow.NeedsSet(v)
 	}
 	for _, b := range graph.Blocks {
 		for _, c := range b.Cmds {
@@ -67,10 +63,7 @@ func NewProgram(plan *queryplan.Plan, graph *harmony.Program) *Program {
 
 // NeedsSet reports whether a tuple may be inserted twice. Relations that lowering
 // adds are there to remove duplicates.
-func (p *Program) NeedsSet(r *harmony.Relation) bool {
-	needs, ok := p.sets[r.Name]
-	return needs || !ok
-}
+func (p *Program) NeedsSet(r *harmony.Relation) bool { return !p.distinct(r) }
 
 // Carried returns the columns by which a loop over a relation is decomposed; none
 // if there is no such loop.
@@ -99,16 +92,7 @@ func (p *Program) WrittenAgain(v harmony.Managed, b *harmony.Block, i int) bool 
 // InsertsAfter reports whether a tuple can be inserted after a place.
 func (p *Program) InsertsAfter(r *harmony.Relation, b *harmony.Block, i int) bool {
 	return p.later(b, i, func(c harmony.Command) bool {
-		run, ok := c.(*harmony.Run)
-		if !ok {
-			return false
-		}
-		for _, s := range run.Kernel.Sinks {
-			if harmony.SinkTarget(s) == harmony.Managed(r) {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(harmony.Inserts(c), harmony.Managed(r))
 	})
 }
 

@@ -1,6 +1,7 @@
 package fuse
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -12,6 +13,9 @@ import (
 type Options struct {
 	Off  bool   // nothing
 	Keep []Pair // pairs that stay apart
+	// Distinct tells which derived relations get no tuple twice, as harmony.Distinct
+	// does; nil means none.
+	Distinct func(*harmony.Relation) bool
 	// Budget is what a kernel may take; the zero Budget is SM80, whose kernels every
 	// later GPU runs.
 	Budget Budget
@@ -35,7 +39,7 @@ func Fuse(p *harmony.Program, opts Options) (*harmony.Program, *Report, error) {
 	f := newFuser(p, opts)
 	for _, pair := range opts.Keep {
 		for _, name := range []string{pair.Producer, pair.Consumer} {
-			if !slices.ContainsFunc(p.Kernels(), func(k *harmony.Kernel) bool { return k.Name == name }) {
+			if !f.commands[name] {
 				return nil, nil, fmt.Errorf("no kernel is called %q", name)
 			}
 		}
@@ -45,6 +49,7 @@ func Fuse(p *harmony.Program, opts Options) (*harmony.Program, *Report, error) {
 	}
 	f.refuseDependences()
 	f.shareRows()
+	f.orderInPlace()
 	f.describe()
 	if err := harmony.Verify(f.Program); err != nil {
 		return nil, nil, fmt.Errorf("the fused program is wrong: %w", err)
@@ -61,7 +66,11 @@ type fuser struct {
 	parts map[*harmony.Kernel][]*harmony.Kernel
 	// names has the kernels' names, and seen the refusals, so that none repeats.
 	names map[string]bool
-	seen  map[Refusal]bool
+	// commands has the names of the given program's commands, and was what a command of it
+	// is called that another one replaces.
+	commands map[string]bool
+	was      map[harmony.Command]string
+	seen     map[Refusal]bool
 }
 
 // newFuser copies the control flow of a program; kernels are replaced, never
@@ -73,11 +82,13 @@ func newFuser(p *harmony.Program, opts Options) *fuser {
 			Indexes:   p.Indexes,
 			Groups:    p.Groups,
 		},
-		opts:   opts,
-		report: &Report{Budget: opts.Budget},
-		parts:  map[*harmony.Kernel][]*harmony.Kernel{},
-		names:  map[string]bool{},
-		seen:   map[Refusal]bool{},
+		opts:     opts,
+		report:   &Report{Budget: opts.Budget},
+		parts:    map[*harmony.Kernel][]*harmony.Kernel{},
+		names:    map[string]bool{},
+		commands: map[string]bool{},
+		was:      map[harmony.Command]string{},
+		seen:     map[Refusal]bool{},
 	}
 	copies := map[*harmony.Block]*harmony.Block{}
 	for _, b := range p.Blocks {
@@ -93,6 +104,11 @@ func newFuser(p *harmony.Program, opts Options) *fuser {
 			copies[b].Term = &harmony.Branch{Rels: t.Rels, Then: copies[t.Then], Else: copies[t.Else]}
 		default:
 			copies[b].Term = t
+		}
+	}
+	for _, b := range p.Blocks {
+		for _, c := range b.Cmds {
+			f.commands[commandName(c)] = true
 		}
 	}
 	for _, k := range p.Kernels() {
@@ -205,7 +221,7 @@ func (f *fuser) nameOf(s site, touches func(*harmony.Kernel) bool) string {
 			}
 		}
 	}
-	return commandName(s.command())
+	return cmp.Or(f.was[s.command()], commandName(s.command()))
 }
 
 // pairOf names a producer and a consumer of a temp.

@@ -182,7 +182,7 @@ func (x *extremes) order(wanted []bool, again bool) (out []harmony.Command) {
 			out = append(out, &harmony.Clear{Var: x.first[i]})
 		}
 		by := harmony.OrderKey{Col: x.groups.Accs[acc].Out.Name, Desc: x.groups.Accs[acc].Fn == queryplan.Max}
-		out = append(out, &harmony.TopK{To: x.first[i], From: x.strings, Limit: 1, Group: x.keys(), By: []harmony.OrderKey{by}, Span: x.groups.Span})
+		out = append(out, &harmony.TopK{To: x.first[i], From: x.strings, Cols: harmony.Whole(x.strings.Cols, false), Limit: 1, Group: x.keys(), By: []harmony.OrderKey{by}, Span: x.groups.Span})
 		if x.find[i] != nil {
 			out = append(out, &harmony.Build{Index: x.find[i]})
 		}

@@ -309,16 +309,25 @@ RF_KERNEL(rf_order_move, 4)(const MovedColumn *columns, int64_t count, const uin
 }
 
 // rf_order_unpack writes the columns that keys are made of to the rows from first on. A
-// key is that of low and, above its low_bits bits, unless high is null, that of high.
+// key is that of low and, above its low_bits bits, unless high is null, that of high; with
+// high at 1, keys are words of 64 bits. Nothing is read where low is null.
 RF_KERNEL(rf_order_unpack, 4)(const UnpackedColumn *columns, int64_t count, const uint32_t *low, const uint32_t *high,
                               int64_t low_bits, int64_t n, int64_t first) {
+  bool together = (uint64_t)high == 1;
   for (int64_t start = grid::block() * order::TILE; start < n; start += grid::blocks() * order::TILE) {
     uint64_t key[order::ITEMS];
     RF_UNROLL
     for (int32_t k = 0; k < order::ITEMS; k++) {
       int64_t p = start + k * THREADS + target::thread();
-      key[k] = p < n ? low[p] : 0;
-      if (high && p < n)
+      key[k] = 0;
+      if (!low || p >= n)
+        continue;
+      if (together) {
+        key[k] = ((const uint64_t *)low)[p];
+        continue;
+      }
+      key[k] = low[p];
+      if (high)
         key[k] |= (uint64_t)high[p] << low_bits;
     }
     for (int64_t c = 0; c < count; c++) {

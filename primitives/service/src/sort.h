@@ -49,14 +49,15 @@ enum {
 };
 
 // rf_pairs_count adds the digits of n keys, of all passes, to counts[pass * 256 +
-// digit].
-RF_KERNEL(rf_pairs_count, 8)(const uint32_t *keys, int64_t n, uint64_t *counts) {
-  enum { ITEMS = 16, TILE = THREADS * ITEMS, ALL = PAIR_PASSES * radix::DIGITS };
+// digit]. With together, every other key belongs to the passes from PAIR_PASSES on.
+RF_KERNEL(rf_pairs_count, 8)(const uint32_t *keys, int64_t n, int64_t together, uint64_t *counts) {
+  enum { ITEMS = 16, TILE = THREADS * ITEMS, HALF = PAIR_PASSES * radix::DIGITS, ALL = 2 * HALF };
   RF_SHARED(shared, 4 * ALL);
   uint32_t *found = (uint32_t *)shared;
   int32_t t = target::thread();
   for (int32_t d = t; d < ALL; d += THREADS)
     found[d] = 0;
+  uint32_t *others = found + (together ? HALF : 0);
   target::barrier();
   // A block adds less than 2^32 keys, as there are no more.
   for (int64_t start = grid::block() * TILE; start < n; start += grid::blocks() * TILE) {
@@ -78,7 +79,7 @@ RF_KERNEL(rf_pairs_count, 8)(const uint32_t *keys, int64_t n, uint64_t *counts) 
       if (k / 4 * 4 * THREADS + 4 * t + k % 4 < rows)
         RF_UNROLL
         for (int32_t pass = 0; pass < PAIR_PASSES; pass++)
-          target::add(found + pass * radix::DIGITS + (key[k] >> 8 * pass & (radix::DIGITS - 1)), (uint32_t)1);
+          target::add((k % 2 ? others : found) + pass * radix::DIGITS + (key[k] >> 8 * pass & (radix::DIGITS - 1)), (uint32_t)1);
   }
   target::barrier();
   for (int32_t d = t; d < ALL; d += THREADS)
@@ -92,10 +93,12 @@ namespace pairs {
 enum : uint32_t { VALUE = (1u << 30) - 1, AGGREGATE = 1u << 30, PREFIX = 2u << 30 };
 
 // Pass is a pass of the sort: the number of the byte that is its digit, and the arrays.
+// With upper, the byte is one of payloads, which lie together with keys.
 struct Pass {
   uint32_t *keys_out, *payloads_out;
   const uint32_t *keys, *payloads;
   int32_t byte;
+  bool upper;
   const uint64_t *counts;
   uint32_t *scratch;
 };
@@ -142,10 +145,10 @@ RF_HELPER void read(const Pass &p, int64_t first, int32_t rows, uint32_t *key, u
     RF_UNROLL
     for (int32_t k = 0; k < PAIR_ITEMS; k++) {
       int32_t r = k * target::WARP;
-      uint32_t pair[2] = {~0u, 0};
+      uint32_t pair[2] = {~0u, ~0u};
       if (WHOLE || r < rows)
         target::load8(p.keys + 2 * (first + r), pair);
-      key[k] = pair[0], payload[k] = pair[1];
+      key[k] = p.upper ? pair[1] : pair[0], payload[k] = p.upper ? pair[0] : pair[1];
     }
     return;
   }
@@ -225,6 +228,10 @@ RF_HELPER void move(const Pass &p, Tile tile, uint32_t *exchange, uint32_t *plac
     uint32_t to = places[target::byte(pair[0], byte)] + (uint32_t)r;
     if (!WHOLE && r >= tile.rows)
       continue;
+    if (p.upper) {
+      uint32_t key = pair[0];
+      pair[0] = pair[1], pair[1] = key;
+    }
     if (at_once) {
       target::store8(p.keys_out + 2 * (uint64_t)to, pair);
       continue;
@@ -240,7 +247,8 @@ RF_HELPER void move(const Pass &p, Tile tile, uint32_t *exchange, uint32_t *plac
 // rf_pairs_move moves n < 2^30 keys and payloads, the numbers of their rows where that
 // is 0, to their places by the digit key >> shift modulo 256. Where payloads or
 // payloads_out is 1, payloads lie behind their keys, in the array of these; where
-// payloads_out is 0, keys go alone. counts are those of rf_pairs_count, scratch a ticket of
+// payloads_out is 0, keys go alone. With a shift from 32 on, the digit is payload >> shift -
+// 32, and payloads lie behind their keys. counts are those of rf_pairs_count, scratch a ticket of
 // two words and 256 words a tile, all zero.
 //
 // Phases: 1 count digits in warps; 2 publish the tile's counts; 3 rank within warps, in
@@ -255,7 +263,7 @@ RF_KERNEL(rf_pairs_move, 2)(uint32_t *keys_out, uint32_t *payloads_out, const ui
   int64_t number = rf_block_ticket((int64_t *)scratch, sums, THREADS), start = number * PAIR_TILE;
   if (start >= n)
     return;
-  pairs::Pass pass = {keys_out, payloads_out, keys, payloads, (int32_t)shift / 8, counts, scratch};
+  pairs::Pass pass = {keys_out, payloads_out, keys, payloads, (int32_t)shift / 8 % PAIR_PASSES, shift >= 32, counts + shift / 32 * PAIR_PASSES * radix::DIGITS, scratch};
   pairs::Tile tile = {number, start, grid::rows(n, start, PAIR_TILE)};
   if (tile.rows == PAIR_TILE)
     pairs::move<true>(pass, tile, (uint32_t *)exchange, (uint32_t *)places, sums);

@@ -1,6 +1,7 @@
 package emulated
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -143,13 +144,13 @@ func (a *arguments) column(data, base, step, width int64) func(row int64) int64 
 
 func pairsCount(m *Memory, p []int64) error {
 	a := arguments{m: m}
-	keys, counts := a.halves(p[0], p[1]), a.words(p[2], service.PairsCounts)
+	keys, counts := a.halves(p[0], p[1]), a.words(p[3], service.PairsCounts)
 	if a.err != nil {
 		return a.err
 	}
-	for _, k := range keys {
+	for i, k := range keys {
 		for pass := range 4 {
-			counts[pass<<8|int(k>>(8*pass)&255)]++
+			counts[(pass+4*(i&1*int(p[2])))<<8|int(k>>(8*pass)&255)]++
 		}
 	}
 	return nil
@@ -161,6 +162,9 @@ func pairsMove(m *Memory, p []int64) error {
 	counts, scratch := a.words(p[6], service.PairsCounts), a.words(p[7], service.PairsScratch(n)/8)
 	if a.err == nil {
 		a.err = wantZero("scratch", scratch)
+	}
+	if a.err == nil && shift >= 32 && p[3] != service.Together {
+		a.err = errors.New("the digit is of payloads that do not lie with their keys")
 	}
 	if a.err != nil {
 		return a.err
@@ -181,7 +185,8 @@ func pairsMove(m *Memory, p []int64) error {
 		if in.payloads != nil {
 			payload = in.payloads[i*in.step]
 		}
-		d := key >> uint(shift) & 255
+		d := uint64(payload)<<32 | uint64(key)
+		d = d >> uint(shift) & 255
 		if next[d] >= uint64(n) {
 			return fmt.Errorf("key %d goes to %d of %d", i, next[d], n)
 		}
@@ -451,9 +456,18 @@ func orderMove(m *Memory, p []int64) error {
 
 func orderUnpack(m *Memory, p []int64) error {
 	a, lowBits, n, first := arguments{m: m}, uint(p[4]), p[5], p[6]
-	low, high := a.halves(p[2], n), []uint32(nil)
-	if p[3] != 0 {
-		high = a.halves(p[3], n)
+	key := func(i int64) uint64 { return 0 }
+	switch {
+	case p[2] == 0:
+	case p[3] == service.Together:
+		words := a.words(p[2], n)
+		key = func(i int64) uint64 { return words[i] }
+	case p[3] == 0:
+		low := a.halves(p[2], n)
+		key = func(i int64) uint64 { return uint64(low[i]) }
+	default:
+		low, high := a.halves(p[2], n), a.halves(p[3], n)
+		key = func(i int64) uint64 { return uint64(low[i]) | uint64(high[i])<<lowBits }
 	}
 	for all := a.words(p[0], service.UnpackedColumnWords*p[1]); len(all) > 0 && a.err == nil; all = all[service.UnpackedColumnWords:] {
 		kind, start, descends, bits, at := int64(all[0]), int64(all[1]), all[2] != 0, int64(all[3]), uint(all[4])
@@ -466,13 +480,9 @@ func orderUnpack(m *Memory, p []int64) error {
 			return err
 		}
 		for i := range n {
-			key := uint64(low[i])
-			if high != nil {
-				key |= uint64(high[i]) << lowBits
-			}
 			number := i
 			if bits >= 0 {
-				number = int64(key >> at & (1<<uint(bits) - 1))
+				number = int64(key(i) >> at & (1<<uint(bits) - 1))
 			}
 			if descends {
 				number = -number

@@ -1,0 +1,175 @@
+package fuse
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/harmony"
+)
+
+// Numbering and ranking need all rows, so no kernel becomes one with them. What only
+// moves rows to them, or from them to where they belong, is not needed all the same: they
+// read any columns of a relation, and fill any of another one.
+
+// ordering is a Number or a TopK as far as both have it.
+type ordering struct {
+	to, from **harmony.Relation
+	cols     *[]int
+	// reads makes the ordering read another relation, of which places are the columns of
+	// the one that it read.
+	reads func(from *harmony.Relation, places []int)
+}
+
+// orderingOf returns a copy of a command that numbers or ranks, and what it is made of;
+// nil if it is another one.
+func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
+	moved := func(cols *[]int, places []int) {
+		out := slices.Clone(*cols)
+		for i, at := range out {
+			if at != harmony.Numbered {
+				out[i] = places[at]
+			}
+		}
+		*cols = out
+	}
+	switch c := c.(type) {
+	case *harmony.Number:
+		n := *c
+		// The columns that break ties are named, so that they do not depend on which
+		// columns there are.
+		n.Order = c.Keys()
+		return &n, &ordering{&n.To, &n.From, &n.Cols, func(from *harmony.Relation, places []int) {
+			n.From = from
+			moved(&n.Cols, places)
+			moved(&n.Group, places)
+			moved(&n.Order, places)
+		}}
+	case *harmony.TopK:
+		k := *c
+		k.By = c.Keys()
+		return &k, &ordering{&k.To, &k.From, &k.Cols, func(from *harmony.Relation, places []int) {
+			by := slices.Clone(k.By)
+			for i := range by {
+				by[i].Col = from.Cols[places[harmony.ColumnIndex(k.From.Cols, by[i].Col)]].Name
+			}
+			k.From, k.By = from, by
+			moved(&k.Cols, places)
+			moved(&k.Group, places)
+		}}
+	}
+	return nil, nil
+}
+
+// orderInPlace lets what numbers or ranks rows read them where they are, and write them
+// where they are wanted, in place of kernels that only move them to a temp before and out
+// of one behind.
+//
+// It is not legal where somebody else needs the temp, where a command between changes what
+// is read or needs what is written, or where tuples have to be looked for before they are
+// added to a derived relation.
+func (f *fuser) orderInPlace() {
+	for _, t := range f.temps() {
+		u := f.uses(t)
+		if len(u.producers) != 1 || len(u.consumers) != 1 || f.unsettled(u) != nil {
+			continue
+		}
+		w, c := u.producers[0], u.consumers[0]
+		if after, o := orderingOf(c.command()); o != nil {
+			if from, places, ok := f.copied(w, t); ok && from != *o.to {
+				o.reads(from, places)
+				f.inPlace(t, w, c, c, after, commandAccesses(after))
+			}
+		} else if before, o := orderingOf(w.command()); o != nil {
+			if to, places, ok := f.moved(c, t); ok && to != *o.from {
+				cols := make([]int, len(places))
+				for i, at := range places {
+					cols[i] = (*o.cols)[at]
+				}
+				*o.to, *o.cols = to, cols
+				f.inPlace(t, w, c, w, before, kernelAccesses(c.kernel()))
+			}
+		}
+	}
+}
+
+// inPlace replaces a producer and a consumer of a temp, one of which moves rows, by a
+// command in the place of the other, unless one between touches what would be touched
+// sooner or later.
+func (f *fuser) inPlace(t *harmony.Relation, w, c, at site, by harmony.Command, touched accesses) {
+	pair := f.pairOf(w, c, t)
+	if f.opts.Off || slices.Contains(f.opts.Keep, pair) || !touched.without(t).clearOf(between(w, c)) {
+		return
+	}
+	f.report.fuse(Fusion{Pair: pair, Var: t.Name, Dependence: Kernel})
+	f.report.Refusals = slices.DeleteFunc(f.report.Refusals, func(r Refusal) bool { return r.Pair == pair })
+	replaced, other := at.command(), w.command()
+	if at == w {
+		other = c.command()
+	}
+	f.was[by] = f.nameOf(at, nil)
+	b := at.block
+	b.Cmds = slices.Clone(b.Cmds)
+	b.Cmds[slices.Index(b.Cmds, replaced)] = by
+	b.Cmds = slices.DeleteFunc(b.Cmds, func(c harmony.Command) bool { return c == other })
+	f.dropTemp(t)
+}
+
+// copied returns the relation whose rows, as all versions have them together, a kernel
+// copies to a temp, and which of its columns the temp's are.
+func (f *fuser) copied(s site, t *harmony.Relation) (from *harmony.Relation, places []int, ok bool) {
+	k := s.kernel()
+	if k == nil || len(k.Sinks) != 1 {
+		return nil, nil, false
+	}
+	rows, fromRows := k.Source.(*harmony.Rows)
+	store, stores := k.Sinks[0].(*harmony.Store)
+	if !fromRows || rows.Version != harmony.Full || !stores || store.To != t {
+		return nil, nil, false
+	}
+	places, ok = loadedFrom(k, store.Vals)
+	return rows.Rel, places, ok
+}
+
+// moved returns the relation that a kernel moves the rows of a temp to, and which columns
+// of the temp are that one's. A derived relation may not have the tuples before.
+func (f *fuser) moved(s site, t *harmony.Relation) (to *harmony.Relation, places []int, ok bool) {
+	k := s.kernel()
+	if k == nil || len(k.Sinks) != 1 || !readsRows(k, t) {
+		return nil, nil, false
+	}
+	var vals []harmony.Operand
+	switch s := k.Sinks[0].(type) {
+	case *harmony.Store:
+		to, vals = s.To, s.Vals
+	case *harmony.Insert:
+		if f.opts.Distinct == nil || !f.opts.Distinct(s.To) {
+			return nil, nil, false
+		}
+		to, vals = s.To, s.Vals
+	default:
+		return nil, nil, false
+	}
+	places, ok = loadedFrom(k, vals)
+	return to, places, ok
+}
+
+// loadedFrom returns the columns that operands are loaded from by a kernel that does
+// nothing else.
+func loadedFrom(k *harmony.Kernel, vals []harmony.Operand) ([]int, bool) {
+	loaded := map[*harmony.Reg]int{}
+	for _, s := range k.Stages {
+		load, ok := s.(*harmony.Load)
+		if !ok {
+			return nil, false
+		}
+		loaded[load.Out] = load.Col
+	}
+	places := make([]int, len(vals))
+	for i, v := range vals {
+		at, ok := loaded[v.Reg]
+		if !ok {
+			return nil, false
+		}
+		places[i] = at
+	}
+	return places, true
+}
