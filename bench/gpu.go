@@ -118,6 +118,9 @@ func benchGPU(ctx context.Context, c config) (err error) {
 	if err := s.cold(ctx); err != nil {
 		s.fail("", err)
 	}
+	if err := s.kernels(ctx); err != nil {
+		s.fail("", err)
+	}
 	if s.session, err = redfox.OpenSession(redfox.SessionOptions{Engine: s.engine, Threads: c.threads}); err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@
 # It builds nothing and fetches nothing: BIN is a folder with the programs redfox and bench,
 # and, if they are wanted, redfox-selftest and service.test (go test -c ./primitives/service,
 # for the sorting of pairs by its kernels alone), built with CGO_ENABLED=0. OUT gets gpu.json,
-# gpu.txt, errors.txt, selftest.txt and pairs.txt. It is run in the root of the source tree,
+# gpu.txt, errors.txt and selftest.txt. It is run in the root of the source tree,
 # for testdata and the peer's scripts. For TPC-H it needs tpchgen-cli on the
 # PATH and a Python with duckdb; without the first those rows are left out.
 #
@@ -33,10 +33,7 @@ if [ "${SELFTEST:-1}" = 1 ] && [ -x "$bin/redfox-selftest" ]; then
 	"$bin/redfox-selftest" -engine gpu >"$out/selftest.txt" 2>&1 || status=$?
 	tail -n 3 "$out/selftest.txt"
 fi
-if [ -x "$bin/service.test" ]; then
-	"$bin/service.test" -test.run '^$' -test.bench Card/pairs -test.benchtime 5x >"$out/pairs.txt" 2>&1 || status=$?
-	cat "$out/pairs.txt"
-fi
+[ -x "$bin/service.test" ] && set -- -service "$bin/service.test" "$@"
 "$bin/bench" -redfox "$bin/redfox" -python "$python" -tpch "$tpch" -repeat 10 -json "$out/gpu.json" "$@" gpu >"$out/gpu.txt" 2>"$out/errors.txt" || status=$?
 cat "$out/gpu.txt" "$out/errors.txt"
 exit $status

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -61,6 +62,15 @@ func TestSuiteGPUSeesWrongAnswers(t *testing.T) {
 	}
 	if len(m.Rows) != 2 || m.Rows[0].Failure != "146120 tuples of tc, not 146121" || m.Rows[1].Failure != "" {
 		t.Errorf("%s", text)
+	}
+}
+
+func TestWallTimes(t *testing.T) {
+	const text = "goos: linux\n" +
+		"BenchmarkCard/pairs/all-16 \t       2\t        40.20 Gpair/s\t      6690 wall-µs\t      6670 µs\n" +
+		"BenchmarkCard/pairs/all-16 \t       2\t        40.10 Gpair/s\t      6700.5 wall-µs\t      6680 µs\nPASS\n"
+	if got := wallTimes(text); !slices.Equal(got, []float64{0.00669, 0.0067005}) {
+		t.Errorf("the times are %v", got)
 	}
 }
 

@@ -304,8 +304,7 @@ func (s *gpuSuite) sorting(ctx context.Context) error {
 	}, {
 		name: "sort-pairs", output: "sorted", rows: int64(n), unit: "pairs", bytes: int64(n) * 16,
 		program: sortProgram(pairsRule), check: wantRows("sorted", int64(n)),
-		ceiling: atRate(float64(n)*16*4, copyRate), ceilingOf: "4 passes at 4.26 TB/s",
-		bar: atRate(float64(n), 1<<28/8e-3),
+		ceiling: pairsCeiling(n), ceilingOf: pairsCeilingText, bar: pairsBar,
 		// All are in order, and each has the value that its key determines.
 		verify: sortProgram(pairsRule +
 			"_[] = c <- agg<<c = count()>> sorted(i; a, v), sorted(i + 1; b, _), a < b, pair[a] = v.\n"),

@@ -27,6 +27,7 @@ type config struct {
 	scale   float64
 	json    string
 	redfox  string
+	service string
 	ssb     string
 	sf      float64
 	out     string
@@ -70,6 +71,7 @@ func main() {
 	flag.Float64Var(&c.scale, "scale", 1, "of the suite gpu: part of the rows")
 	flag.StringVar(&c.json, "json", "", "of the suite gpu: file that gets the table as JSON")
 	flag.StringVar(&c.redfox, "redfox", "", "of the suite gpu: the command to measure cold processes of; none when empty")
+	flag.StringVar(&c.service, "service", "", "of the suite gpu: the test program of primitives/service, whose kernels alone are measured; none when empty")
 	flag.StringVar(&c.ssb, "ssb", ssbFolder, "folder of SSB's Parquet files; made with: go run ./bench ssbgen")
 	flag.Float64Var(&c.sf, "sf", 1, "of ssbgen: scale factor")
 	flag.StringVar(&c.out, "out", ssbFolder, "of ssbgen: folder that gets the files")

@@ -85,7 +85,9 @@
 //
 //	build i                                         makes an index of what its relation holds now
 //	number n = t group [x] order [y]                t with a column that numbers rows
+//	number n(*, y) = t group [x] order [y]          of t only y, behind the number
 //	topk n = t limit 10 group [x] order [y desc]    the first rows of t
+//	topk n(y) = t limit 10 order [y desc]           of these only y
 //	merge r                                         ends a round of r
 //	clear t                                         empties a temp, a groups or a set
 //	check t "text"                                  t has the tuples that violate a constraint

@@ -348,7 +348,13 @@ func checkUnpack(t *testing.T, m machine, n int) {
 		low[i], high[i] = uint32(w)>>(32-lowBits), uint32(w>>32)
 	}
 	lowAt, highAt := m.put(t, halves(low)), m.put(t, halves(high))
-	for _, wide := range []bool{false, true} {
+	together := make([]uint64, n)
+	for i := range together {
+		together[i] = uint64(low[i]) | uint64(high[i])<<lowBits
+	}
+	togetherAt := m.put(t, together)
+	for _, keys := range []string{"low", "apart", "together", "none"} {
+		wide := keys == "apart" || keys == "together"
 		var columns []UnpackedColumn
 		var wants [][]uint64
 		for _, c := range []UnpackedColumn{
@@ -367,9 +373,12 @@ func checkUnpack(t *testing.T, m machine, n int) {
 			into := random(first + n + 2)
 			want := slices.Clone(into)
 			for i := range n {
-				key := uint64(low[i])
-				if wide {
-					key |= uint64(high[i]) << lowBits
+				key := together[i]
+				switch keys {
+				case "low":
+					key = uint64(low[i])
+				case "none":
+					key = 0
 				}
 				number := int64(i)
 				if c.Bits >= 0 {
@@ -394,10 +403,16 @@ func checkUnpack(t *testing.T, m machine, n int) {
 			columns, wants = append(columns, c), append(wants, want)
 		}
 		columnsAt, above := m.put(t, words(AppendUnpackedColumns(nil, columns))), int64(0)
-		if wide {
+		at := lowAt
+		switch keys {
+		case "apart":
 			above = highAt
+		case "together":
+			at, above = togetherAt, Together
+		case "none":
+			at = 0
 		}
-		m.run(t, Unpack(columnsAt, int64(len(columns)), lowAt, above, lowBits, int64(n), first))
+		m.run(t, Unpack(columnsAt, int64(len(columns)), at, above, lowBits, int64(n), first))
 		for i, c := range columns {
 			same(t, fmt.Sprint("column ", i), m.get(t, c.To, len(wants[i])), wants[i])
 		}
@@ -405,4 +420,5 @@ func checkUnpack(t *testing.T, m machine, n int) {
 	}
 	m.get(t, lowAt, 0)
 	m.get(t, highAt, 0)
+	m.get(t, togetherAt, 0)
 }

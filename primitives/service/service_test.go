@@ -19,6 +19,7 @@ func TestKeys(t *testing.T)     { onEach(t, &keysKernel, checkKeys) }
 
 func TestSort(t *testing.T)  { onEach(t, &sortScatterKernel, checkSort) }
 func TestPairs(t *testing.T) { onEach(t, &pairsMoveKernel, checkPairs) }
+func TestWords(t *testing.T) { onEach(t, &pairsMoveKernel, checkWords) }
 
 func checkStates(t *testing.T, m machine, n int) {
 	const tiles, tile = 1<<40 + 7, 1024
@@ -506,4 +507,25 @@ func checkPairs(t *testing.T, m machine, n int) {
 		same(t, "payloads", m.get(t, payload, words), halves(sorted))
 		m.get(t, counts, 0)
 	}
+}
+
+// checkWords sorts words of 64 bits that differ in bytes of both halves, with many that are
+// equal in the upper one.
+func checkWords(t *testing.T, m machine, n int) {
+	keys := random(n)
+	for i, r := range keys {
+		keys[i] = r%5<<40 | r>>60<<56 | r>>48&0xff<<24 | r>>8&0xff
+	}
+	want := slices.Sorted(slices.Values(keys))
+	counts, at := m.put(t, make([]uint64, PairsCounts)), m.put(t, keys)
+	m.run(t, WordsCount(at, int64(n), counts))
+	for _, shift := range []int64{0, 24, 40, 56} {
+		to, scratch := m.put(t, make([]uint64, n)), m.put(t, make([]uint64, PairsScratch(int64(n))/8))
+		m.run(t, PairsMove(to, Together, at, Together, int64(n), shift, counts, scratch))
+		m.get(t, scratch, 0)
+		m.get(t, at, 0)
+		at = to
+	}
+	same(t, "words", m.get(t, at, n), want)
+	m.get(t, counts, 0)
 }

@@ -506,7 +506,7 @@ func (o *ordering) room(to *relation, n int64, alone bool) error {
 	if _, err := to.rows(o.ctx); err != nil {
 		return err
 	}
-	return to.makeRoom(o.ctx, n, n, n)
+	return to.makeRoomFor(o.ctx, n)
 }
 
 // move appends the first rows in order to the relation that they go to, places as the

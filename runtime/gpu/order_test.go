@@ -198,7 +198,7 @@ func TestOrdersInPlace(t *testing.T) {
 				t.Errorf("there are kernels:\n%s", p)
 			}
 			runs := d.Runs()
-			if runs["rf_pairs_move"] == 0 || runs["rf_order_move"] > 0 || (runs["rf_order_keys"] > 0) != c.made {
+			if runs["rf_pairs_move"] == 0 || runs["rf_pairs_count"] != 1 || runs["rf_order_move"] > 0 || (runs["rf_order_keys"] > 0) != c.made {
 				t.Errorf("the kernels are %v", runs)
 			}
 		})

@@ -163,6 +163,17 @@ func growth(bytes int64) int64 {
 // A launch that adds at most so many rows needs no limit if there is room for all.
 func (r *relation) makeRoom(ctx context.Context, slack, most, expected int64) error {
 	r.reached.slack = max(r.reached.slack, slack)
+	return r.roomFor(ctx, slack, most, max(expected+slack, r.hint.rows+r.hint.slack))
+}
+
+// makeRoomFor makes room for exactly so many rows more, which the caller appends.
+func (r *relation) makeRoomFor(ctx context.Context, n int64) error {
+	return r.roomFor(ctx, n, n, r.hint.rows)
+}
+
+// roomFor makes room for slack rows more, of which launches add most; if the relation has to
+// grow, for as many in all as are wanted.
+func (r *relation) roomFor(ctx context.Context, slack, most, wanted int64) error {
 	room := func() int64 {
 		if r.set == nil {
 			return r.capacity
@@ -178,7 +189,7 @@ func (r *relation) makeRoom(ctx context.Context, slack, most, expected int64) er
 		if need > maxRows {
 			return fmt.Errorf("%s has more than 4 billion tuples, which is not supported", r.what)
 		}
-		want := min(max(need, expected+slack, r.hint.rows+r.hint.slack, r.run.sizes.rows), maxRows)
+		want := min(max(need, wanted, r.run.sizes.rows), maxRows)
 		if err := r.growColumns(ctx, need, want); err != nil {
 			return err
 		}

@@ -231,7 +231,7 @@ func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int
 	if _, err := to.rows(r.ctx); err != nil {
 		return err
 	}
-	if err := to.makeRoom(r.ctx, int64(n), int64(n), int64(n)); err != nil {
+	if err := to.makeRoomFor(r.ctx, int64(n)); err != nil {
 		return err
 	}
 	words := make([]int64, n)

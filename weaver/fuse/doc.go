@@ -25,7 +25,10 @@
 // same rows of the same source become one with all their sinks.
 //
 // What needs all of its input does not fuse: indexes, groups that are read,
-// numbering, checks, rounds of recursion.
+// numbering, checks, rounds of recursion. A numbering or ranking does take over the
+// work of kernels that only copy rows to a temp for it, or move its rows from a temp
+// to another one or to a derived relation that gets no tuple twice: it reads any
+// columns of a relation, and fills any of another.
 //
 // Compaction of tiles after selective filters is not decided here, nor is the
 // order of loads; the budgets are estimates, as no code is generated yet.

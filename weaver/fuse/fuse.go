@@ -66,10 +66,11 @@ type fuser struct {
 	parts map[*harmony.Kernel][]*harmony.Kernel
 	// names has the kernels' names, and seen the refusals, so that none repeats.
 	names map[string]bool
-	// commands has the names of the given program's commands, and was what a command of it
-	// is called that another one replaces.
+	// commands has the names of the given program's commands, was what one of them is called
+	// that a command replaces, and inPlace those that one has taken over.
 	commands map[string]bool
 	was      map[harmony.Command]string
+	inPlace  map[harmony.Command][]string
 	seen     map[Refusal]bool
 }
 
@@ -88,6 +89,7 @@ func newFuser(p *harmony.Program, opts Options) *fuser {
 		names:    map[string]bool{},
 		commands: map[string]bool{},
 		was:      map[harmony.Command]string{},
+		inPlace:  map[harmony.Command][]string{},
 		seen:     map[Refusal]bool{},
 	}
 	copies := map[*harmony.Block]*harmony.Block{}

@@ -24,6 +24,7 @@ import (
 //	refuse=R        some pair is refused for the reason R, written with dashes
 //	keep=(k0,k1)    that pair stays apart; off fuses nothing
 //	budget=B        sm_80, sm_90, cpu, or tiny, which nothing fits
+//	distinct=R      no tuple is inserted twice into that relation
 //
 // The text before and after runs over random facts, and the answers have to agree.
 func TestFuse(t *testing.T) {
@@ -36,8 +37,8 @@ func TestFuse(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
 				if d.Cmd == "logiql" {
-					_, p := lowered(t, logiql(t, d), true)
-					return fuseTest(t, d, p, refused)
+					_, p, distinct := lowered(t, logiql(t, d), true)
+					return fuseTest(t, d, p, Options{Distinct: distinct}, refused)
 				}
 				p, err := harmony.Parse("test.harmony", d.Input)
 				if err == nil {
@@ -46,7 +47,7 @@ func TestFuse(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", d.Pos, err)
 				}
-				return fuseTest(t, d, p, refused)
+				return fuseTest(t, d, p, Options{}, refused)
 			})
 		})
 	}
@@ -60,8 +61,7 @@ func TestFuse(t *testing.T) {
 // tiny is a budget that no fused kernel keeps.
 var tiny = Budget{Name: "tiny", Threads: 1, Items: []int{1}, Registers: 1}
 
-func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, refused map[*Reason]bool) string {
-	var opts Options
+func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, opts Options, refused map[*Reason]bool) string {
 	var expect, expectNot, refuse string
 	report := false
 	for _, arg := range d.CmdArgs {
@@ -76,6 +76,8 @@ func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, refused 
 			opts.Keep = append(opts.Keep, Pair{arg.Vals[0], arg.Vals[1]})
 		case "off":
 			opts.Off = true
+		case "distinct":
+			opts.Distinct = func(r *harmony.Relation) bool { return r.Name == arg.Vals[0] }
 		case "file":
 		case "report":
 			report = true

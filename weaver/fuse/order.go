@@ -76,7 +76,7 @@ func (f *fuser) orderInPlace() {
 		if after, o := orderingOf(c.command()); o != nil {
 			if from, places, ok := f.copied(w, t); ok && from != *o.to {
 				o.reads(from, places)
-				f.inPlace(t, w, c, c, after, commandAccesses(after))
+				f.takeOver(t, w, c, c, after, commandAccesses(after))
 			}
 		} else if before, o := orderingOf(w.command()); o != nil {
 			if to, places, ok := f.moved(c, t); ok && to != *o.from {
@@ -85,16 +85,16 @@ func (f *fuser) orderInPlace() {
 					cols[i] = (*o.cols)[at]
 				}
 				*o.to, *o.cols = to, cols
-				f.inPlace(t, w, c, w, before, kernelAccesses(c.kernel()))
+				f.takeOver(t, w, c, w, before, kernelAccesses(c.kernel()))
 			}
 		}
 	}
 }
 
-// inPlace replaces a producer and a consumer of a temp, one of which moves rows, by a
+// takeOver replaces a producer and a consumer of a temp, one of which moves rows, by a
 // command in the place of the other, unless one between touches what would be touched
 // sooner or later.
-func (f *fuser) inPlace(t *harmony.Relation, w, c, at site, by harmony.Command, touched accesses) {
+func (f *fuser) takeOver(t *harmony.Relation, w, c, at site, by harmony.Command, touched accesses) {
 	pair := f.pairOf(w, c, t)
 	if f.opts.Off || slices.Contains(f.opts.Keep, pair) || !touched.without(t).clearOf(between(w, c)) {
 		return
@@ -106,6 +106,13 @@ func (f *fuser) inPlace(t *harmony.Relation, w, c, at site, by harmony.Command, 
 		other = c.command()
 	}
 	f.was[by] = f.nameOf(at, nil)
+	for _, s := range []site{w, c} {
+		parts := f.inPlace[s.command()]
+		if parts == nil {
+			parts = []string{f.nameOf(s, func(*harmony.Kernel) bool { return true })}
+		}
+		f.inPlace[by] = append(f.inPlace[by], parts...)
+	}
 	b := at.block
 	b.Cmds = slices.Clone(b.Cmds)
 	b.Cmds[slices.Index(b.Cmds, replaced)] = by

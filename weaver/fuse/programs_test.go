@@ -48,7 +48,8 @@ func logiql(t *testing.T, d *datadriven.TestData) string {
 
 // lowered compiles a program to kernels, by way of all passes of the optimiser if
 // that is asked for. A program with queries yields them alone then.
-func lowered(t *testing.T, text string, optimise bool) (*core.Program, *harmony.Program) {
+// It tells which relations get no tuple twice, too.
+func lowered(t *testing.T, text string, optimise bool) (*core.Program, *harmony.Program, func(*harmony.Relation) bool) {
 	t.Helper()
 	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)}, frontend.Options{})
 	if prog == nil {
@@ -76,17 +77,17 @@ func lowered(t *testing.T, text string, optimise bool) (*core.Program, *harmony.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return prog, p
+	return prog, p, harmony.Distinct(plan)
 }
 
 // variants fuses a program in every way that is told apart: as is, for each
 // budget, not at all, and with one or several of the pairs that were fused kept
 // apart.
-func variants(t *testing.T, name string, p *harmony.Program, rng *rand.Rand, visit func(Options, *harmony.Program)) {
+func variants(t *testing.T, name string, p *harmony.Program, distinct func(*harmony.Relation) bool, rng *rand.Rand, visit func(Options, *harmony.Program)) {
 	t.Helper()
 	var fused []Fusion
 	for _, b := range budgets {
-		out, rep := fuseTwice(t, name, p, Options{Budget: b})
+		out, rep := fuseTwice(t, name, p, Options{Budget: b, Distinct: distinct})
 		fused = append(fused, rep.Fusions...)
 		visit(Options{Budget: b}, out)
 	}
@@ -98,7 +99,7 @@ func variants(t *testing.T, name string, p *harmony.Program, rng *rand.Rand, vis
 		return
 	}
 	for range 3 {
-		var opts Options
+		opts := Options{Distinct: distinct}
 		for range 1 + rng.IntN(2) {
 			opts.Keep = append(opts.Keep, fused[rng.IntN(len(fused))].Pair)
 		}
@@ -131,7 +132,7 @@ func TestPrograms(t *testing.T) {
 		}
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 1))
-			prog, p := lowered(t, string(text), true)
+			prog, p, distinct := lowered(t, string(text), true)
 			given, err := oracle.ReadFacts(filepath.Join(dir, "facts"), prog)
 			if err != nil {
 				t.Fatal(err)
@@ -145,7 +146,7 @@ func TestPrograms(t *testing.T) {
 			}
 			before += len(p.Kernels())
 			first := true
-			variants(t, dir, p, rng, func(opts Options, out *harmony.Program) {
+			variants(t, dir, p, distinct, rng, func(opts Options, out *harmony.Program) {
 				if first {
 					after, first = after+len(out.Kernels()), false
 				}
@@ -170,8 +171,8 @@ func TestRandomPrograms(t *testing.T) {
 	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		for _, optimise := range []bool{false, true} {
-			_, p := lowered(t, randprog.New(seed).Text(), optimise)
-			variants(t, fmt.Sprintf("seed %d", seed), p, rng, func(opts Options, out *harmony.Program) {
+			_, p, distinct := lowered(t, randprog.New(seed).Text(), optimise)
+			variants(t, fmt.Sprintf("seed %d", seed), p, distinct, rng, func(opts Options, out *harmony.Program) {
 				if why := disagreement(rng.Uint64(), p, out); why != "" {
 					t.Fatalf("seed %d, %+v: %s", seed, opts, why)
 				}

@@ -12,6 +12,7 @@ import (
 type Report struct {
 	Budget   Budget
 	Kernels  []KernelReport // of the fused program, in its order
+	InPlace  []OrderReport  // what numbers and ranks without kernels that move rows, likewise
 	Fusions  []Fusion
 	Dropped  []string // temps that are gone, in the order in which they went
 	Refusals []Refusal
@@ -25,6 +26,13 @@ type KernelReport struct {
 	Host     bool     // evaluated by the host, so that there is no estimate
 	Estimate Estimate
 	Span     source.Span
+}
+
+// OrderReport says of what a command that numbers or ranks has taken over the work.
+type OrderReport struct {
+	Name  string
+	Parts []string // the commands of the program before, in order
+	Span  source.Span
 }
 
 // Fusion is a producer and a consumer that became one kernel.
@@ -63,9 +71,17 @@ func (f *fuser) describe() {
 		}
 		f.report.Kernels = append(f.report.Kernels, d)
 	}
+	for _, b := range f.Blocks {
+		for _, c := range b.Cmds {
+			if parts := f.inPlace[c]; parts != nil {
+				f.report.InPlace = append(f.report.InPlace, OrderReport{commandName(c), parts, spanOf(c)})
+			}
+		}
+	}
 }
 
-// KernelsString lists the kernels: what each is made of and is expected to take.
+// KernelsString lists the kernels: what each is made of and is expected to take. Behind them
+// are the orderings that have taken over the work of others.
 func (r *Report) KernelsString() string {
 	var b strings.Builder
 	for _, k := range r.Kernels {
@@ -82,6 +98,9 @@ func (r *Report) KernelsString() string {
 		} else {
 			fmt.Fprintf(&b, "  on %s: %v\n", r.Budget.Name, k.Estimate)
 		}
+	}
+	for _, o := range r.InPlace {
+		b.WriteString(o.Name + place(o.Span) + "\n  in place of " + strings.Join(o.Parts, " + ") + "\n")
 	}
 	return b.String()
 }
