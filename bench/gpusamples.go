@@ -60,16 +60,16 @@ func readOr(bytes, accesses, rate float64, what string) (time.Duration, string) 
 }
 
 const sampleDeclaration = `
-sample(id, day, discount, quantity, price, one, few, some, more, lots, many, most) ->
+sample(id, day, discount, quantity, price, one, few, some, more, beyond, lots, plenty, many, most) ->
     int(id), int(day), int(discount), int(quantity), int(price),
-    int(one), int(few), int(some), int(more), int(lots), int(many), int(most).
+    int(one), int(few), int(some), int(more), int(beyond), int(lots), int(plenty), int(many), int(most).
 `
 
 // samples measures selects, probes and groups over 600 million rows.
 func (s *gpuSuite) samples(ctx context.Context) error {
 	n := int(600e6 * s.scale)
 	many, most := max(int(1e6*s.scale), 1000), max(int(100e6*s.scale), 2000)
-	names := []string{"selects", "probe-1M", "probe-100M", "probe-hash-1M", "probe-hash-100M", "group-1", "group-4", "group-1000", "group-10k", "group-100k", "group-1M", "group-100M"}
+	names := []string{"selects", "probe-1M", "probe-100M", "probe-hash-1M", "probe-hash-100M", "group-1", "group-4", "group-1000", "group-10k", "group-30k", "group-100k", "group-200k", "group-1M", "group-100M"}
 	if !s.wantsAny(names) {
 		return nil
 	}
@@ -81,13 +81,15 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 	few := column[uint8](n, func(i uint64) uint64 { return below(mix(i+4<<40), 4) })
 	some := column[uint16](n, func(i uint64) uint64 { return below(mix(i+5<<40), 1000) })
 	more := column[uint16](n, func(i uint64) uint64 { return below(mix(i+9<<40), 10_000) })
+	beyond := column[uint16](n, func(i uint64) uint64 { return below(mix(i+11<<40), 30_000) })
 	lots := column[uint32](n, func(i uint64) uint64 { return below(mix(i+10<<40), 100_000) })
+	plenty := column[uint32](n, func(i uint64) uint64 { return below(mix(i+12<<40), 200_000) })
 	manyOf := column[uint32](n, func(i uint64) uint64 { return below(mix(i+6<<40), uint64(many)) })
 	mostOf := column[uint32](n, func(i uint64) uint64 { return below(mix(i+7<<40), uint64(most)) })
 	one := make([]uint8, n)
 	weight := func(i uint64) uint64 { return below(mix(i+8<<40), 1_000_000) }
 	facts := redfox.NewFacts().
-		Columns("sample", column[uint32](n, row), day, discount, quantity, price, one, few, some, more, lots, manyOf, mostOf).
+		Columns("sample", column[uint32](n, row), day, discount, quantity, price, one, few, some, more, beyond, lots, plenty, manyOf, mostOf).
 		Columns("dim", column[uint32](many, row), column[uint32](many, weight)).
 		Columns("large", column[uint32](most, row), column[uint32](most, weight)).
 		Columns("sparse", column[uint64](many, spread), column[uint32](many, weight)).
@@ -111,7 +113,7 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 
 	jobs := []*job{{
 		name: "selects", output: "_", rows: int64(n), unit: "rows", bytes: int64(n) * 8,
-		program: text("_[] = t <- agg<<t = total(r)>> sample(_, day, discount, quantity, price, _, _, _, _, _, _, _),\n" +
+		program: text("_[] = t <- agg<<t = total(r)>> sample(_, day, discount, quantity, price, _, _, _, _, _, _, _, _, _),\n" +
 			"    day < 365, 1 <= discount <= 3, quantity < 25, r = price * discount.\n"),
 		ceiling: atRate(float64(n)*8, readRate), ceilingOf: readText,
 		bar:  atRate(float64(n)*8, 0.8*4.5e12),
@@ -146,7 +148,7 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 		}
 		j := &job{
 			name: p.name, output: "_", rows: int64(n), unit: "probes", bytes: int64(n)*4 + int64(p.keys)*4,
-			program: text(fmt.Sprintf("_[] = t <- agg<<t = total(w)>> sample(_, _, _, _, _, _, _, _, _, _, many, most), %s[%s] = w.\n", p.dim, key)),
+			program: text(fmt.Sprintf("_[] = t <- agg<<t = total(w)>> sample(_, _, _, _, _, _, _, _, _, _, _, _, many, most), %s[%s] = w.\n", p.dim, key)),
 			check:   wantValue("_", sum(n, func(i int) int64 { return int64(weight(uint64(p.of[i]))) })),
 		}
 		j.ceiling, j.ceilingOf = readOr(float64(j.bytes), float64(n), at(gathers, float64(p.keys)*p.slot), "gather")
@@ -166,14 +168,16 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 		{"group-4", "few", 4, 1, func(i int) int { return int(few[i]) }},
 		{"group-1000", "some", 1000, 2, func(i int) int { return int(some[i]) }},
 		{"group-10k", "more", 10_000, 2, func(i int) int { return int(more[i]) }},
+		{"group-30k", "beyond", 30_000, 2, func(i int) int { return int(beyond[i]) }},
 		{"group-100k", "lots", 100_000, 4, func(i int) int { return int(lots[i]) }},
+		{"group-200k", "plenty", 200_000, 4, func(i int) int { return int(plenty[i]) }},
 		{"group-1M", "many", many, 4, func(i int) int { return int(manyOf[i]) }},
 		{"group-100M", "most", most, 4, func(i int) int { return int(mostOf[i]) }},
 	} {
 		if !s.wants(g.name, true) {
 			continue
 		}
-		rule := fmt.Sprintf("sums[%s] = t <- agg<<t = total(price)>> sample(_, _, _, _, price, one, few, some, more, lots, many, most).\n", g.column)
+		rule := fmt.Sprintf("sums[%s] = t <- agg<<t = total(price)>> sample(_, _, _, _, price, one, few, some, more, beyond, lots, plenty, many, most).\n", g.column)
 		groups, check := checkGroups(n, g.groups, g.of, price)
 		j := &job{
 			name: g.name, output: "sums", rows: int64(n), unit: "rows", bytes: int64(n)*(4+g.width) + groups*12,
@@ -186,7 +190,7 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 		case g.groups <= 1000:
 			j.bar = atRate(1.3*float64(j.bytes), readRate)
 			fallthrough
-		case g.groups <= 10_000:
+		case g.groups <= 200_000: // in shared memory
 			j.ceiling, j.ceilingOf = atRate(float64(j.bytes), readRate), readText
 		default:
 			j.ceiling, j.ceilingOf = readOr(float64(j.bytes), float64(n), at(atomics, float64(g.groups)*16), "atomics")

@@ -53,8 +53,11 @@ type Entry struct {
 	Queued int
 	// Expansions is how many words of a state tell a position within a tile.
 	Expansions int
-	Literals   []Literal
-	Hosts      []Host
+	// Sharing is how many blocks of a GPU work on the same tiles, each for some of the
+	// groups that the entry fills; 0 or 1: a block works for all.
+	Sharing  int
+	Literals []Literal
+	Hosts    []Host
 }
 
 // StateWords is the length of a worker's state.
@@ -88,11 +91,12 @@ func (e *Entry) Tiles(from, until int64) int64 {
 }
 
 // Start fills the states of workers, one after the other, for the rows from to until.
-// Of an entry with expansions, every sharing of them work on the same tiles; those
-// that are left over when workers is no multiple have nothing to do.
+// Of an entry with expansions, every sharing of them work on the same tiles, of others
+// every Entry.Sharing; those that are left over when workers is no multiple have nothing
+// to do.
 func (e *Entry) Start(states []int64, workers int, from, until int64, sharing int) {
 	if e.Expansions == 0 {
-		sharing = 1
+		sharing = max(1, e.Sharing)
 	}
 	words, tiles, teams := e.StateWords(), e.Tiles(from, until), int64(workers/sharing)
 	clear(states[:workers*words])
@@ -235,6 +239,7 @@ const (
 	GroupCells   // of accumulator Index
 	GroupOccupied
 	GroupShared
+	GroupCrowded
 
 	Dropped // a counter of decimals that did not fit
 	Fault   // a word: 0, or 1 + the accumulator << 48 | slot, of a result that does not fit its type

@@ -161,22 +161,24 @@ func FuzzParse(f *testing.F) {
 // its outputs.
 func TestStart(t *testing.T) {
 	for _, c := range []struct {
-		threads, items, expansions, workers, sharing int
+		threads, items, expansions, workers, sharing, shares int
 		from, until, tiles                           int64
 	}{
-		{256, 8, 0, 10, 1, 0, 1, 1},
-		{256, 8, 0, 10, 1, 0, 2048, 1},
-		{256, 8, 0, 3, 1, 0, 2049, 2},
-		{256, 8, 0, 3, 4, 5, 5, 0},
+		{256, 8, 0, 10, 1, 0, 0, 1, 1},
+		{256, 8, 0, 10, 1, 0, 0, 2048, 1},
+		{256, 8, 0, 3, 1, 0, 0, 2049, 2},
+		{256, 8, 0, 3, 4, 0, 5, 5, 0},
 		// The first tile begins at row 4, or on a CPU where the rows do.
-		{256, 8, 0, 3, 1, 7, 2053, 2},
-		{256, 8, 0, 3, 1, 7, 2052, 1},
-		{1, 1024, 0, 3, 1, 7, 7 + 1024, 1},
-		{256, 4, 1, 7, 3, 0, 5000, 5},
-		{256, 4, 2, 7, 7, 0, 5000, 5},
-		{1, 32, 1, 2, 2, 0, 100, 4},
+		{256, 8, 0, 3, 1, 0, 7, 2053, 2},
+		{256, 8, 0, 3, 1, 0, 7, 2052, 1},
+		{1, 1024, 0, 3, 1, 0, 7, 7 + 1024, 1},
+		{256, 4, 1, 7, 3, 0, 0, 5000, 5},
+		{256, 4, 2, 7, 7, 0, 0, 5000, 5},
+		{1, 32, 1, 2, 2, 0, 0, 100, 4},
+		{256, 8, 0, 3, 1, 3, 0, 5 * 2048, 5},
+		{256, 8, 0, 8, 1, 3, 0, 5 * 2048, 5},
 	} {
-		e := &Entry{Threads: c.threads, Items: c.items, Expansions: c.expansions}
+		e := &Entry{Threads: c.threads, Items: c.items, Expansions: c.expansions, Sharing: c.shares}
 		states := make([]int64, c.workers*e.StateWords())
 		e.Start(states, c.workers, c.from, c.until, c.sharing)
 		tile := int64(c.threads * c.items)
@@ -186,10 +188,11 @@ func TestStart(t *testing.T) {
 		type output struct{ tile, first int64 }
 		seen := map[output]int{}
 		const outputs = 20 // of each tile, in tiles
-		for ; len(states) > 0; states = states[e.StateWords():] {
+		shares := max(1, c.shares)
+		for w := int64(0); len(states) > 0; w, states = w+1, states[e.StateWords():] {
 			for at := states[0]; at < states[1]; at += states[2] {
 				if c.expansions == 0 {
-					seen[output{at, 0}]++
+					seen[output{at, w % int64(shares)}]++
 					continue
 				}
 				n := len(states[:e.StateWords()])
@@ -201,7 +204,7 @@ func TestStart(t *testing.T) {
 				}
 			}
 		}
-		want := int(c.tiles)
+		want := int(c.tiles) * shares
 		if c.expansions > 0 {
 			want *= outputs
 		}

@@ -40,7 +40,9 @@
 // Expansions are the probes of multi indexes, in order; without any the state ends
 // with word 2. Workers that have the same tiles, other first outputs and the step of
 // all of them together share the outputs of each tile: they make few rows with many
-// matches work for many. Before a function does
+// matches work for many. Of an entry without expansions block b is member b modulo
+// Entry.Sharing of those that have the same tiles, and works for its share of the groups.
+// Before a function does
 // anything with a tile, or with a round of the innermost expansion, it looks at
 // the gauge of every sink that has one: two words, a cursor and a limit. If one
 // cursor exceeds its limit, it leaves its position in the state and returns, 1 on
@@ -108,6 +110,7 @@
 // tables per worker, so that the words about them differ from worker to worker;
 // GroupShared says whether several threads write one table. So does SetShared of a
 // CPU's set, which one worker writes without atomics; a GPU's threads always share it.
+// GroupCrowded says whether hundreds of rows of facts come for each group that there can be.
 //
 // A worker may also have a relation of its own in place of the program's: columns,
 // gauge and set, of some of the tuples, as the loops that package decompose finds

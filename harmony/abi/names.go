@@ -95,6 +95,7 @@ var kindNames = [...]string{
 	GroupCells:    "group_cells",
 	GroupOccupied: "group_occupied",
 	GroupShared:   "group_shared",
+	GroupCrowded:  "group_crowded",
 
 	Dropped: "dropped",
 	Fault:   "fault",

@@ -119,6 +119,7 @@ func (p *parser) entry() *Entry {
 	e.Dynamic = p.property("dynamic")
 	e.Queued = p.property("queued")
 	e.Expansions = p.property("expansions")
+	e.Sharing = p.property("sharing")
 	return e
 }
 

@@ -32,8 +32,9 @@ func (m *Module) String() string {
 		line("table %s(%s) -> %s in %d%s", irtext.QuoteName(t.Func), strings.Join(args, ", "), t.Result, t.In, number(" out", t.Out))
 	}
 	for _, e := range m.Entries {
-		line("entry %s %s %s tile %d %d%s%s%s%s", irtext.QuoteName(e.Symbol), e.Role, irtext.QuoteName(e.Of),
-			e.Threads, e.Items, number(" scratch", e.Scratch), number(" dynamic", e.Dynamic), number(" queued", e.Queued), number(" expansions", e.Expansions))
+		line("entry %s %s %s tile %d %d%s%s%s%s%s", irtext.QuoteName(e.Symbol), e.Role, irtext.QuoteName(e.Of),
+			e.Threads, e.Items, number(" scratch", e.Scratch), number(" dynamic", e.Dynamic), number(" queued", e.Queued), number(" expansions", e.Expansions),
+			number(" sharing", e.Sharing))
 		for _, p := range e.Params {
 			line("  param %s", p)
 		}

@@ -39,6 +39,9 @@ func (e *Entry) verify(tables int) error {
 	if e.Scratch < 0 || e.Queued < 0 || e.Expansions < 0 {
 		return fmt.Errorf("it has %d bytes of scratch, holds %d rows back and has %d expansions", e.Scratch, e.Queued, e.Expansions)
 	}
+	if e.Sharing < 0 || e.Sharing > 0 && (e.Expansions > 0 || e.Threads == 1) {
+		return fmt.Errorf("%d of its workers share tiles, of %d threads and with %d expansions", e.Sharing, e.Threads, e.Expansions)
+	}
 	if e.Dynamic < 0 || e.Dynamic > e.Scratch {
 		return fmt.Errorf("%d bytes of its %d bytes of scratch are dynamic", e.Dynamic, e.Scratch)
 	}

@@ -28,12 +28,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 	e := j.entry
 	tile := int64(e.entry.Threads * e.entry.Items)
 	tiles := e.entry.Tiles(j.from, j.until)
-	blocks, sharing := min(tiles, e.blocks), int64(1)
-	if e.entry.Expansions > 0 {
-		// Few rows may have many matches.
-		sharing = max(1, min(e.blocks/tiles, mostSharing))
-		blocks = min(tiles*sharing, e.blocks)
-	}
+	blocks, sharing := blocksFor(e.entry, tiles, e.blocks)
 	// A limit leaves room for what all blocks may have begun.
 	slack := blocks * e.entry.Burst()
 	states, err := r.statesOf(launchShape{blocks, int64(e.entry.StateWords()), tiles, sharing, tile})
@@ -100,6 +95,20 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		}
 		r.forgo()
 	}
+}
+
+// blocksFor returns how many blocks are to work on tiles, of as many as the device runs at a
+// time, and how many of them on the same ones.
+func blocksFor(e *abi.Entry, tiles, most int64) (blocks, sharing int64) {
+	switch {
+	case e.Expansions > 0: // few rows may have many matches
+		sharing = max(1, min(most/tiles, mostSharing))
+		return min(tiles*sharing, most), sharing
+	case e.Sharing > 1: // each tile has to meet all shares
+		sharing = int64(e.Sharing)
+		return min(tiles, max(1, most/sharing)) * sharing, sharing
+	}
+	return min(tiles, most), 1
 }
 
 // launch starts a job's function with the parameters as they are now, for blocks whose

@@ -20,6 +20,9 @@ type Key struct {
 	// and the table's form from parameters.
 	Parted bool
 	Part   int
+	// Crowded says of groups that hundreds of rows of facts come for each that there can
+	// be.
+	Crowded bool
 }
 
 // BitmapBytes returns the size of a bit set over the keys, 0 if it is too large
@@ -153,6 +156,8 @@ func (k *Key) Word(p abi.Param) (word int64, ok bool) {
 		return k.Fields[p.Index].Base, true
 	case abi.SetBits, abi.IndexBits, abi.GroupBits:
 		return int64(k.Fields[p.Index].Bits), true
+	case abi.GroupCrowded:
+		return truth(k.Crowded), true
 	}
 	return 0, false
 }

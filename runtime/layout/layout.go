@@ -103,6 +103,10 @@ func (p Policy) groups(g *harmony.Groups) uint64 {
 	return uint64(p.Groups)
 }
 
+// crowdedRows is how many rows of facts a group has that is crowded: some for each block of
+// a GPU that has a table of its own.
+const crowdedRows = 256
+
 // mostDenseBytes is the largest slot of a table that has cells for more groups than
 // Policy.Groups: those of groups without a row must not outweigh a hash table.
 const mostDenseBytes = 64
@@ -241,6 +245,7 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 		case policy.dense(g, k.Size, filling[g]):
 			k.Form = abi.Direct
 		}
+		k.Crowded = k.Size > 0 && uint64(filling[g])/crowdedRows >= k.Size
 		l.Groups[g] = k
 	}
 	return l
@@ -318,10 +323,7 @@ func (l *Layouts) Fix(named map[string]harmony.Managed, p abi.Param) (int64, boo
 		return l.Indexes[v].fix(p)
 	case *harmony.Groups:
 		if p.Kind == abi.GroupShared {
-			if l.policy.Shared {
-				return 1, true
-			}
-			return 0, true
+			return truth(l.policy.Shared), true
 		}
 		return l.Groups[v].fix(p)
 	}
@@ -330,4 +332,12 @@ func (l *Layouts) Fix(named map[string]harmony.Managed, p abi.Param) (int64, boo
 		return Words.Word(p)
 	}
 	return 0, false
+}
+
+// truth is 1 for true and 0 for false.
+func truth(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
 }

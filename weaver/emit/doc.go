@@ -50,7 +50,9 @@
 // others; they are added to those of all blocks when the block leaves. Where rows are
 // read as they stand, not looked up, the table has a place for each of as many groups
 // with small numbers as a multiprocessor's shared memory holds, 28,000 with a sum of 64
-// bits, and the few blocks that fit have more threads. Rows that find no place go to the
+// bits, and the few blocks that fit have more threads. Of up to eight times as many, each
+// of several blocks that work on the same rows has a share, if hundreds of rows come for each
+// group. Rows that find no place go to the
 // groups of all blocks at once, and a warp of which most rows do stops asking. A tile has
 // four parts there, one after the other, so that a block looks at the gauges seldom. Of a
 // few groups with small numbers each thread has cells of its own in shared memory, as

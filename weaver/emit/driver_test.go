@@ -35,6 +35,8 @@ type variant struct {
 	cut       bool // queues wherever rows are dropped
 	// pipeline optimises a CPU's code; empty for quick.
 	pipeline string
+	// crowded says that hundreds of rows come for each group, as far as code knows.
+	crowded bool
 	// sm is the compute capability that a GPU's code is for, and threads what a block
 	// has; 0 on a CPU.
 	sm, threads int
@@ -464,6 +466,11 @@ func (d *driver) fix(entry string, p abi.Param) (int64, bool) {
 		return d.param(p, nil), true
 	case abi.ValuesWidth:
 		return 8, true
+	case abi.GroupCrowded:
+		if d.v.crowded {
+			return 1, true
+		}
+		return 0, true
 	case abi.IndexSize:
 		x := d.indexes[d.find(p.Var).(*harmony.Index)]
 		return 1 << x.keys.bits, x.keys.form == abi.Direct

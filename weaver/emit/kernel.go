@@ -406,12 +406,16 @@ func (w *kernel) readState() (until, step value.Value) {
 // locateState returns the address of the worker's or the block's state.
 func (f *function) locateState() value.Value {
 	if f.target.GPU {
-		block := f.Cur.NewZExt(f.intrinsic("llvm.nvvm.read.ptx.sreg.ctaid.x", types.I32), types.I64)
-		f.located = f.at(types.I64, f.state, f.Cur.NewMul(block, i64(int64(f.entry.StateWords()))))
+		f.located = f.at(types.I64, f.state, f.Cur.NewMul(f.block(), i64(int64(f.entry.StateWords()))))
 	} else {
 		f.located = f.state
 	}
 	return f.located
+}
+
+// block returns the number of a GPU's block.
+func (f *function) block() value.Value {
+	return f.Cur.NewZExt(f.intrinsic("llvm.nvvm.read.ptx.sreg.ctaid.x", types.I32), types.I64)
 }
 
 // leave ends the function: one thread writes the state, a CPU's function returns a

@@ -22,18 +22,23 @@ func TestLargeTables(t *testing.T) {
 		vals    string
 		threads int // of a block; 0: it searches, or leaves all to the groups of all blocks
 		bytes   int
+		sharing int    // blocks that have the same rows
 		more    string // stages behind the loads
 	}{
-		{"a sum of two digits that tells whether there are rows", 10_000, "a: int = total(int)", "total(v1)", 512, 80_000, ""},
-		{"a sum that does not, and what counts rows", 10_000, "a: int = total(int)", "total(v2)", 1024, 120_000, ""},
-		{"a count", 10_000, "n: int = count()", "count()", 256, 40_000, ""},
-		{"as many counts as there is room for", 57_000, "n: int = count()", "count()", 1024, 228_000, ""},
-		{"extremes", 9_999, "a: int = max(int)", "max(v1)", 1024, 12 * 10_000, ""},
-		{"as many sums as there is room for", 28_000, "a: int = total(int)", "total(v1)", 1024, 224_000, ""},
-		{"more", 29_000, "a: int = total(int)", "total(v1)", 0, 0, ""},
+		{"a sum of two digits that tells whether there are rows", 10_000, "a: int = total(int)", "total(v1)", 512, 80_000, 0, ""},
+		{"a sum that does not, and what counts rows", 10_000, "a: int = total(int)", "total(v2)", 1024, 120_000, 0, ""},
+		{"a count", 10_000, "n: int = count()", "count()", 256, 40_000, 0, ""},
+		{"as many counts as there is room for", 57_000, "n: int = count()", "count()", 1024, 228_000, 0, ""},
+		{"extremes", 9_999, "a: int = max(int)", "max(v1)", 1024, 12 * 10_000, 0, ""},
+		{"as many sums as there is room for", 28_000, "a: int = total(int)", "total(v1)", 1024, 224_000, 0, ""},
+		{"more, in two shares", 29_000, "a: int = total(int)", "total(v1)", 1024, 8 * 14_500, 2, ""},
+		{"in four", 100_000, "a: int = total(int)", "total(v1)", 1024, 8 * 25_000, 4, ""},
+		{"as many as there are shares for", 224_000, "a: int = total(int)", "total(v1)", 1024, 8 * 28_000, 8, ""},
+		{"more than that", 240_000, "a: int = total(int)", "total(v1)", 0, 0, 0, ""},
+		{"more, of some of the rows", 100_000, "a: int = total(int)", "total(v1)", 0, 0, 0, "    v4: boolean = map lt(v1, 5)\n    filter v4\n"},
 		{"few groups with many accumulators", 2000, "a: int = total(int), b: int = total(int), c: int = max(int), d: int = min(int)",
-			"total(v1), total(v3), max(v1), min(v3)", 512, 2000 * (8 + 12 + 8 + 8), ""},
-		{"rows that are looked up", 10_000, "a: int = total(int)", "total(v1)", 0, 0, "    probe exists e(v1)\n"},
+			"total(v1), total(v3), max(v1), min(v3)", 512, 2000 * (8 + 12 + 8 + 8), 0, ""},
+		{"rows that are looked up", 10_000, "a: int = total(int)", "total(v1)", 0, 0, 0, "    probe exists e(v1)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := fmt.Sprintf("relation r(k: int, a: int, b: int, c: int) input \"r\"\nindex e exists r(k)\ngroups g(x: int; %s)\nblock b0:\n  build e\n  run k\n    rows r\n"+
@@ -45,6 +50,9 @@ func TestLargeTables(t *testing.T) {
 				}
 				if n := strings.Count(code.IR, "call void @rf_own_settle(ptr null"); n == 0 && c.threads != 0 || n != 0 && c.threads == 0 {
 					t.Fatalf("%d tables without words", n)
+				}
+				if e.Sharing != c.sharing {
+					t.Errorf("%d blocks have shares, want %d", e.Sharing, c.sharing)
 				}
 				if c.threads == 0 {
 					continue
@@ -125,10 +133,14 @@ block b0:
 `
 	for n, v := range []struct {
 		variant
-		large int // kernels with such tables
+		large  int // kernels with such tables
+		shared int // of these, kernels whose blocks have shares
+		spread int64
 	}{
-		{variant{name: "as much shared memory as there is", sm: 90, threads: 256, items: 8, groupBits: 12}, 4},
-		{variant{name: "little shared memory", sm: 80, threads: 64, items: 4, groupBits: 12}, 3},
+		{variant{name: "as much shared memory as there is", sm: 90, threads: 256, items: 8, groupBits: 12}, 4, 0, 1},
+		{variant{name: "little shared memory", sm: 80, threads: 64, items: 4, groupBits: 12}, 3, 0, 1},
+		{variant{name: "two shares", sm: 80, threads: 64, items: 4, groupBits: 12, crowded: true}, 4, 1, 1},
+		{variant{name: "three shares", sm: 90, threads: 64, items: 4, groupBits: 14, crowded: true}, 4, 2, 4},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(n), 1))
@@ -139,12 +151,15 @@ block b0:
 				if r.IntN(4) == 0 {
 					k = 4000
 				}
-				facts["r"] = append(facts["r"], []scalar.Value{word(k), word(1 + r.Int64N(1e7)), word(r.Int64N(1<<35) - 1<<34),
+				facts["r"] = append(facts["r"], []scalar.Value{word(k * v.spread), word(1 + r.Int64N(1e7)), word(r.Int64N(1<<35) - 1<<34),
 					scalar.OfFloat(scalar.FloatType, r.NormFloat64())})
 			}
 			ir := runGroups(t, runtime, text, v.variant, uint64(n), facts)
 			if n := strings.Count(ir, "call void @rf_own_settle(ptr null"); n != v.large {
 				t.Errorf("%d kernels have a place for each group, want %d", n, v.large)
+			}
+			if n := strings.Count(ir, "urem i64"); n != v.shared {
+				t.Errorf("the blocks of %d kernels have shares, want %d", n, v.shared)
 			}
 		})
 	}

@@ -132,6 +132,7 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 	}
 	places := w.array(types.I32)
 	numbered := func(marks value.Value) {
+		live, key := o.share(live, key)
 		w.call("rf_own_numbered", places.ptr, live.ptr, key.ptr, marks, o.copies, w.items)
 	}
 	if o.fits {
@@ -171,13 +172,15 @@ type own struct {
 	// begin is where the table is, words its words, null if there are none, and copies what
 	// rf_own_copies says.
 	begin, words, copies value.Value
-	fits                 bool // whether every group has a place
-	sink                 *harmony.Group
-	cells                []ownCells
-	count                part  // the rows of a place, if an accumulator asks for them
-	digits               []int // that sums of the accumulators would have
-	witness              *part // digits that are not all 0 if a place has had a row; nil: none are known
-	size                 int   // bytes
+	// first is the group with which the block's share begins; see share.
+	first   value.Value
+	fits    bool // whether every group has a place
+	sink    *harmony.Group
+	cells   []ownCells
+	count   part  // the rows of a place, if an accumulator asks for them
+	digits  []int // that sums of the accumulators would have
+	witness *part // digits that are not all 0 if a place has had a row; nil: none are known
+	size    int   // bytes
 }
 
 // part is a part of the table: digits of 32 bits, or words if there are none. None at
@@ -247,6 +250,10 @@ func (w *kernel) newOwn(s *harmony.Group, k *keys, accs []*accumulator) *own {
 		o.begin = memory.more(o.size)
 		w.call("rf_block_clear", o.begin, i64(int64(o.size/8)), i64(0), i32(w.target.Threads))
 		o.words, o.copies = null, i32(0)
+		if n := w.entry.Sharing; n > 0 {
+			member := w.Cur.NewURem(w.block(), i64(int64(n)))
+			o.first = w.Cur.NewMul(member, i64(int64(o.places)))
+		}
 		if o.slots > 0 {
 			o.words = o.begin
 			o.copies = w.call("rf_own_copies", k.tableForm(), w.param(abi.GroupSize, g.Name, 0), i32(o.bits))
@@ -356,9 +363,10 @@ func (o *own) flush(g *harmony.Groups, k *keys) {
 		witness, digits = o.part(o.witness.at), o.witness.digits
 	}
 	o.call("rf_own_settle", o.words, slots, o.copies, k.tableForm(), o.param(abi.GroupTable, g.Name, 0),
-		o.param(abi.GroupSize, g.Name, 0), o.param(abi.GroupOccupied, g.Name, 0), witness, i32(digits), threads)
+		o.param(abi.GroupSize, g.Name, 0), o.shareOf(o.param(abi.GroupOccupied, g.Name, 0), 1), witness, i32(digits), threads)
+	cells := func(a *accumulator, word int) value.Value { return o.shareOf(a.cells(word), a.stride()) }
 	sums := func(a *accumulator, word int, p part, unsigned value.Value, countOnly int) {
-		o.call("rf_own_pass_sums", a.cells(word), i32(a.stride()), o.part(p.at), all, i32(p.digits), unsigned, i32(countOnly),
+		o.call("rf_own_pass_sums", cells(a, word), i32(a.stride()), o.part(p.at), all, i32(p.digits), unsigned, i32(countOnly),
 			o.words, slots, o.copies, threads)
 	}
 	for i, a := range o.accs {
@@ -366,9 +374,9 @@ func (o *own) flush(g *harmony.Groups, k *keys) {
 		switch {
 		case a.acc.Fn == queryplan.Count, a.shares():
 		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
-			o.call("rf_own_pass_extremes", a.cells(0), o.part(c.at), a.least(), o.words, slots, o.copies, threads)
+			o.call("rf_own_pass_extremes", cells(a, 0), o.part(c.at), a.least(), o.words, slots, o.copies, threads)
 		case a.acc.In.Kind == scalar.Float:
-			o.call("rf_own_pass_words", a.cells(0), i32(a.stride()), o.part(c.at), i32(abi.FloatSumWords), o.words, slots, o.copies, threads)
+			o.call("rf_own_pass_words", cells(a, 0), i32(a.stride()), o.part(c.at), i32(abi.FloatSumWords), o.words, slots, o.copies, threads)
 		default:
 			sums(a, 0, c.part, a.unsigned(), 0)
 		}

@@ -124,6 +124,8 @@ func groupsCode(t *testing.T, text string, groups, bits, width int64, bounds [][
 				return int64(abi.Direct), true
 			case abi.GroupSize:
 				return groups, true
+			case abi.GroupCrowded:
+				return 1, true
 			case abi.GroupBits:
 				return bits, true
 			case abi.GroupShift, abi.GroupBase, abi.ColumnBase:
