@@ -162,7 +162,7 @@ func FuzzParse(f *testing.F) {
 func TestStart(t *testing.T) {
 	for _, c := range []struct {
 		threads, items, expansions, workers, sharing, shares int
-		from, until, tiles                           int64
+		from, until, tiles                                   int64
 	}{
 		{256, 8, 0, 10, 1, 0, 0, 1, 1},
 		{256, 8, 0, 10, 1, 0, 0, 2048, 1},
