@@ -621,7 +621,8 @@ func (e *Engine) Trim() error {
 	}
 	defer e.leave()
 	e.replays.evict(math.MaxInt64)
-	err := e.resident.stream.Synchronize(context.Background())
+	// What a stream is yet to free a pool does not give back, nor what is beside it.
+	err := errors.Join(e.lanes.settle(), e.resident.stream.Synchronize(context.Background()))
 	if err == nil {
 		err = e.mem.pool.Trim(0)
 	}

@@ -212,6 +212,20 @@ func (l *lanes) give(x *lane) {
 	l.idle = append(l.idle, x)
 }
 
+// settle waits until the streams that no run uses have freed what runs have left.
+func (l *lanes) settle() error {
+	l.mu.Lock()
+	idle := l.idle
+	l.idle = nil
+	l.mu.Unlock()
+	var errs []error
+	for _, x := range idle {
+		errs = append(errs, x.wait(context.Background()))
+		l.give(x)
+	}
+	return errors.Join(errs...)
+}
+
 func (l *lanes) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	goruntime "runtime"
@@ -131,6 +132,30 @@ func TestTrim(t *testing.T) {
 			before, after, len(e.replays.all), len(e.resident.cols), use)
 	}
 	check(t, "after it", e, plan, db)
+}
+
+// TestTrimWaits has the memory of results given back of which no stream has been told to
+// come to it.
+func TestTrimWaits(t *testing.T) {
+	const grain = 64 << 10
+	c := repeated()[0]
+	plan, db := enginetest.Stored(t, c.text, c.facts)
+	for seed := range uint64(4) { // which say what streams do at once
+		e, _ := card{Options: emulated.Options{Seed: seed}}.open(t)
+		e.sizes.rows = 2 * grain
+		answer, err := e.Run(t.Context(), &runtime.Request{Plan: plan, Facts: db, Resident: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range answer.Pending {
+			p.Release()
+		}
+		err = e.Trim()
+		use, failed := e.mem.pool.Use()
+		if err = errors.Join(err, failed); err != nil || use.Reserved > use.Used+grain {
+			t.Errorf("seed %d: the pool has %+v: %v", seed, use, err)
+		}
+	}
 }
 
 // TestReplayStays has runs whose results stay on the device be graphs, which later launches

@@ -16,6 +16,7 @@ type pool struct {
 	keep  uint64
 	use   cuda.PoolUse
 	owned map[cuda.Pointer]uint64
+	late  uint64 // what streams are yet to free, which a trim leaves
 }
 
 // poolGrain is what pools ask the device for at a time.
@@ -105,11 +106,15 @@ func (s *stream) Free(at cuda.Pointer) error {
 		s.ctx.memory.mu.Lock()
 		b.dying = true
 		s.ctx.memory.mu.Unlock()
+		freed := func() {}
 		for _, p := range s.ctx.poolList() {
-			p.forget(at)
+			if n := p.forget(at); n > 0 {
+				freed = func() { p.arrive(n) }
+			}
 		}
 		s.enqueue(func() error {
 			s.ctx.memory.drop(b)
+			freed()
 			return nil
 		})
 		return nil
@@ -122,19 +127,30 @@ func (p *primary) poolList() []*pool {
 	return append([]*pool(nil), p.pools...)
 }
 
-// forget takes memory from the pool's account, if it is the pool's.
-func (p *pool) forget(at cuda.Pointer) {
+// forget takes memory from the pool's account, if it is the pool's, and returns its size,
+// for arrive to be told when the stream comes to it.
+func (p *pool) forget(at cuda.Pointer) uint64 {
 	p.line.Lock()
 	defer p.line.Unlock()
-	p.use.Used -= p.owned[at]
+	n := p.owned[at]
+	p.use.Used -= n
+	p.late += n
 	delete(p.owned, at)
+	return n
+}
+
+// arrive notes that a stream has freed so many bytes.
+func (p *pool) arrive(n uint64) {
+	p.line.Lock()
+	defer p.line.Unlock()
+	p.late -= n
 }
 
 // trim gives back what is free beyond so many bytes.
 func (p *pool) trim(keep uint64) {
 	p.line.Lock()
 	defer p.line.Unlock()
-	left := max(p.use.Used, keep)
+	left := max(p.use.Used+p.late, keep)
 	left = min((left+poolGrain-1)/poolGrain*poolGrain, p.use.Reserved)
 	if keep < p.use.Reserved && left < p.use.Reserved {
 		p.ctx.memory.unclaim(p.use.Reserved - left)
