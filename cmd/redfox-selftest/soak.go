@@ -126,7 +126,7 @@ func (t *tester) soakFor(ctx context.Context) error {
 		s.release(len(s.kept))
 		held := t.held(t.tested, s.tight)
 		s.working.Unlock()
-		m.add(held)
+		m.add(held, t.runCount)
 		t.say(m.line())
 	}
 	err = errors.Join(context.Cause(ctx), s.close())

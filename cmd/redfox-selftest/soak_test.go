@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/malloc"
 )
 
 // TestSoak does all there is to do, on each engine that the machine has.
@@ -31,7 +33,7 @@ func TestSoak(t *testing.T) {
 			if err := json.Unmarshal(text, &r); err != nil {
 				t.Fatal(err)
 			}
-			if !r.Passed || r.Engine != e.Name || len(r.Measurements) == 0 || len(r.Trends) != 4 || r.Measurements[0].Heap == 0 {
+			if !r.Passed || r.Engine != e.Name || len(r.Measurements) == 0 || len(r.Trends) != len(quantities) || r.Measurements[0].Heap == 0 || r.Measurements[0].Runs == 0 {
 				t.Errorf("%s", text)
 			}
 			if len(r.Work) == 0 {
@@ -79,6 +81,23 @@ func TestSoakFinds(t *testing.T) {
 	}
 }
 
+// TestMemory has C's allocator, Go and the process say what they have, where that can be
+// told.
+func TestMemory(t *testing.T) {
+	tested, err := newTester(t.Context(), config{data: "../../testdata", session: redfox.SessionOptions{Engine: "go"}}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tested.close()
+	m := tested.held()
+	if m.Heap <= 0 || m.Go <= m.Heap {
+		t.Errorf("%+v", m)
+	}
+	if _, told := malloc.Look(); told && (m.C <= 0 || m.Process < m.Heap || m.Process-m.Private-m.Files-m.Shared > 1<<20) {
+		t.Errorf("%+v", m)
+	}
+}
+
 // TestTrends has memory that grows, that is noisy, and that grows only at first.
 func TestTrends(t *testing.T) {
 	const mib = 1 << 20
@@ -89,24 +108,30 @@ func TestTrends(t *testing.T) {
 	}{
 		{"constant", func(int) float64 { return 100 }, false},
 		{"line", func(i int) float64 { return 100 + 4*float64(i) }, true},
-		{"slow line", func(i int) float64 { return 100 + float64(i)/2 }, false},
+		{"slow line", func(i int) float64 { return 100 + float64(i)/4 }, false},
 		{"noise", func(i int) float64 { return 100 + 300*float64(i*7919%13)/13 }, false},
 		{"noisy line", func(i int) float64 { return 100 + 20*float64(i) + 300*float64(i*7919%13)/13 }, true},
 		{"warming", func(i int) float64 { return 100 + 50*math.Min(float64(i), 12) }, false},
 	} {
 		var m measurements
 		for i := range 40 {
-			m.all = append(m.all, measurement{15 * float64(i), memory{Heap: int64(mib * tt.heap(i))}})
+			m.all = append(m.all, measurement{15 * float64(i), 1000 * i, memory{Heap: int64(mib * tt.heap(i))}})
 		}
 		got := m.trends()
 		if got[0].Grows != tt.grows || got[1].Grows || got[0].What != "the heap" {
 			t.Errorf("%s: %+v", tt.name, got[0])
 		}
+		if tt.name == "line" && (math.Abs(got[0].PerRun-4*mib/1000) > 1 || got[0].Noise > 1) {
+			t.Errorf("%s: %+v", tt.name, got[0])
+		}
 	}
-	if at, by := slope([]float64{1, 2, 3, 4}, []float64{3, 5, 7, 9}); at != 2 || by != 0 {
-		t.Errorf("a line has slope %v ± %v", at, by)
+	if at, by, noise := slope([]float64{1, 2, 3, 4}, []float64{3, 5, 7, 9}); at != 2 || by != 0 || noise != 0 {
+		t.Errorf("a line has slope %v ± %v, and noise %v", at, by, noise)
 	}
-	if at, by := slope([]float64{1}, []float64{3}); at != 0 || by != 0 {
-		t.Errorf("a point has slope %v ± %v", at, by)
+	if _, _, noise := slope([]float64{1, 2, 3, 4}, []float64{1, -1, -1, 1}); noise != math.Sqrt2 {
+		t.Errorf("noise of 1 at two degrees of freedom is %v", noise)
+	}
+	if at, by, noise := slope([]float64{1}, []float64{3}); at != 0 || by != 0 || noise != 0 {
+		t.Errorf("a point has slope %v ± %v, and noise %v", at, by, noise)
 	}
 }

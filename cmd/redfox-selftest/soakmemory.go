@@ -13,14 +13,20 @@ import (
 
 	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/internal/atomicfile"
+	"github.com/redfoxdb/redfox/internal/malloc"
 )
 
 // memory is what is in use, in bytes, when nothing runs.
 type memory struct {
 	Heap    int64 `json:"heap"`    // of Go, after a collection
-	Process int64 `json:"process"` // resident, on Linux
-	Engine  int64 `json:"engine"`  // of the GPU, by the session's account
-	Card    int64 `json:"card"`    // of the GPU, by its driver and all processes
+	Go      int64 `json:"go"`      // of Go in all: heap, stacks, the runtime's own
+	C       int64 `json:"c"`       // that C's allocator has handed out, to libLLVM and the GPU's driver
+	Process int64 `json:"process"` // resident, on Linux, which Private, Files and Shared add up to
+	Private int64 `json:"private"`
+	Files   int64 `json:"files"`
+	Shared  int64 `json:"shared"`
+	Engine  int64 `json:"engine"` // of the GPU, by the session's account
+	Card    int64 `json:"card"`   // of the GPU, by its driver and all processes
 }
 
 // held measures what is left when nothing runs in the sessions, which give back what they
@@ -37,9 +43,18 @@ func (t *tester) held(sessions ...*redfox.Session) memory {
 			t.fail(testCase{}, err.Error())
 		}
 	}
+	// What C's allocator keeps free is spread over areas of many threads, and more from one
+	// time to the next.
+	malloc.Trim()
+	m := memory{Engine: t.tested.DeviceUse().Held, Card: t.cardBytes()}
 	var stats goruntime.MemStats
 	goruntime.ReadMemStats(&stats)
-	return memory{Heap: int64(stats.HeapAlloc), Process: processBytes(), Engine: t.tested.DeviceUse().Held, Card: t.cardBytes()}
+	m.Heap, m.Go = int64(stats.HeapAlloc), int64(stats.Sys-stats.HeapReleased)
+	if use, ok := malloc.Look(); ok {
+		m.C = use.Used
+	}
+	m.resident()
+	return m
 }
 
 // cardBytes returns what is in use of the GPU, 0 if another engine is tested.
@@ -59,26 +74,28 @@ func (t *tester) cardBytes() int64 {
 	return 0
 }
 
-// processBytes returns the memory that the process has, 0 where that can not be told.
-func processBytes() int64 {
-	text, err := os.ReadFile("/proc/self/statm")
+// resident measures the memory that the process has, 0 where that can not be told.
+func (m *memory) resident() {
+	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return 0
+		return
 	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0
+	fields := map[string]*int64{"VmRSS:": &m.Process, "RssAnon:": &m.Private, "RssFile:": &m.Files, "RssShmem:": &m.Shared}
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		if len(words) != 3 || fields[words[0]] == nil {
+			continue
+		}
+		if n, err := strconv.ParseInt(words[1], 10, 64); err == nil {
+			*fields[words[0]] = n << 10
+		}
 	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * int64(os.Getpagesize())
 }
 
 // measurement is what was held at a time.
 type measurement struct {
 	Seconds float64 `json:"seconds"` // from the beginning
+	Runs    int     `json:"runs"`    // until then
 	memory
 }
 
@@ -88,14 +105,14 @@ type measurements struct {
 	all   []measurement
 }
 
-func (m *measurements) add(held memory) {
-	m.all = append(m.all, measurement{time.Since(m.began).Seconds(), held})
+func (m *measurements) add(held memory, runs int) {
+	m.all = append(m.all, measurement{time.Since(m.began).Seconds(), runs, held})
 }
 
 // line is the last measurement for people.
 func (m *measurements) line() string {
 	last := m.all[len(m.all)-1]
-	text := fmt.Sprintf("%6.0f s: heap %d MiB, process %d MiB", last.Seconds, last.Heap>>20, last.Process>>20)
+	text := fmt.Sprintf("%6.0f s: heap %d MiB, C's allocator %d MiB, process %d MiB", last.Seconds, last.Heap>>20, last.C>>20, last.Process>>20)
 	if last.Card > 0 {
 		text += fmt.Sprintf(", session on the GPU %d MiB, GPU in all %d MiB", last.Engine>>20, last.Card>>20)
 	}
@@ -109,9 +126,11 @@ type trend struct {
 	PerHour float64 `json:"per_hour"`
 	Error   float64 `json:"error"`
 	// Growth is what the line rises by from the first measurement that counts to the last,
-	// and Slack what it may: the collector, the C library's allocator and the GPU's driver
-	// do not give back all that is free. In bytes.
+	// of which PerRun is for each run, Noise how far measurements are from the line, by
+	// standard deviation, and Slack what it may rise by. In bytes.
 	Growth float64 `json:"growth"`
+	PerRun float64 `json:"per_run"`
+	Noise  float64 `json:"noise"`
 	Slack  float64 `json:"slack"`
 	Grows  bool    `json:"grows"`
 }
@@ -122,17 +141,30 @@ func (t trend) String() string {
 		verb = "grows"
 	}
 	const mib = 1 << 20
-	return fmt.Sprintf("%s %s: %.1f MiB in this time, %.0f ± %.0f MiB an hour", t.What, verb, t.Growth/mib, t.PerHour/mib, t.Error/mib)
+	return fmt.Sprintf("%s %s: %.1f MiB in this time, where %.0f may be and noise is %.1f, %.0f bytes a run, %.0f ± %.0f MiB an hour",
+		t.What, verb, t.Growth/mib, t.Slack/mib, t.Noise/mib, t.PerRun, t.PerHour/mib, t.Error/mib)
 }
 
-const (
-	// slackBytes, and this share of what is held, may come and go.
-	slackBytes = 64 << 20
-	slackShare = 0.05
-	// warming is the part of the time that does not count: caches fill, and the C library's
-	// allocator gets to know what is asked of it.
-	warming = 0.4
-)
+// warming is the part of the time that does not count: caches fill, and the driver and
+// threads' areas of C's allocator grow to what is asked of them at most.
+const warming = 0.4
+
+// quantities are what is looked at. Of each so many bytes, and that share of what is held,
+// may come and go: the collector and allocators keep some of what is free, and of the GPU
+// other processes have some.
+var quantities = []struct {
+	what  string
+	of    func(measurement) int64
+	bytes float64
+	share float64
+}{
+	{"the heap", func(x measurement) int64 { return x.Heap }, 8 << 20, 0.02},
+	{"what Go has", func(x measurement) int64 { return x.Go }, 16 << 20, 0.02},
+	{"what C's allocator has handed out", func(x measurement) int64 { return x.C }, 4 << 20, 0.02},
+	{"the process", func(x measurement) int64 { return x.Process }, 16 << 20, 0.01},
+	{"the session's memory on the GPU", func(x measurement) int64 { return x.Engine }, 8 << 20, 0.02},
+	{"the GPU's memory", func(x measurement) int64 { return x.Card }, 64 << 20, 0.05},
+}
 
 // trends are those of all quantities, once warm.
 func (m *measurements) trends() []trend {
@@ -142,31 +174,25 @@ func (m *measurements) trends() []trend {
 		warm = warm[1:]
 	}
 	var out []trend
-	for _, q := range []struct {
-		what string
-		of   func(measurement) int64
-	}{
-		{"the heap", func(x measurement) int64 { return x.Heap }},
-		{"the process", func(x measurement) int64 { return x.Process }},
-		{"the session's memory on the GPU", func(x measurement) int64 { return x.Engine }},
-		{"the GPU's memory", func(x measurement) int64 { return x.Card }},
-	} {
+	runs := warm[len(warm)-1].Runs - warm[0].Runs
+	for _, q := range quantities {
 		var at, value []float64
 		for _, x := range warm {
 			at, value = append(at, x.Seconds/3600), append(value, float64(q.of(x)))
 		}
-		t := trend{What: q.what, Slack: slackBytes + slackShare*value[0]}
-		t.PerHour, t.Error = slope(at, value)
+		t := trend{What: q.what, Slack: q.bytes + q.share*value[0]}
+		t.PerHour, t.Error, t.Noise = slope(at, value)
 		t.Growth = t.PerHour * (at[len(at)-1] - at[0])
+		t.PerRun = t.Growth / float64(max(runs, 1))
 		t.Grows = t.Growth > t.Slack && t.PerHour > 2*t.Error
 		out = append(out, t)
 	}
 	return out
 }
 
-// slope returns that of the line which fits values best, and its standard error: 0 and 0
-// where there are too few.
-func slope(at, value []float64) (slope, deviation float64) {
+// slope returns that of the line which fits values best, its standard error, and the
+// standard deviation of values from the line: 0 where there are too few.
+func slope(at, value []float64) (slope, deviation, noise float64) {
 	n := float64(len(at))
 	var sumX, sumY float64
 	for i := range at {
@@ -180,18 +206,19 @@ func slope(at, value []float64) (slope, deviation float64) {
 		xy += (at[i] - meanX) * (value[i] - meanY)
 	}
 	if xx == 0 {
-		return 0, 0
+		return 0, 0, 0
 	}
 	slope = xy / xx
 	if len(at) < 3 {
-		return slope, 0
+		return slope, 0, 0
 	}
 	var left float64
 	for i := range at {
 		d := value[i] - meanY - slope*(at[i]-meanX)
 		left += d * d
 	}
-	return slope, math.Sqrt(left / (n - 2) / xx)
+	noise = math.Sqrt(left / (n - 2))
+	return slope, noise / math.Sqrt(xx), noise
 }
 
 // soakReport is what a soak writes as JSON.

@@ -21,6 +21,7 @@ var layers = []layer{
 	{"internal/scalar", nil},
 	{"internal/interval", nil},
 	{"internal/dynlib", nil},
+	{"internal/malloc", []string{"internal/dynlib"}},
 	{"internal/llvm", []string{"internal/dynlib"}},
 	{"internal/cuda", []string{"internal/dynlib"}},
 	{"internal/cuda/driver", []string{"internal/cuda"}},
@@ -95,7 +96,7 @@ var layers = []layer{
 	}},
 	{"internal/suite", []string{"testdata"}},
 	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen", "internal/suite"}},
-	{"cmd/redfox-selftest", []string{".", "internal/atomicfile", "internal/randprog"}},
+	{"cmd/redfox-selftest", []string{".", "internal/atomicfile", "internal/malloc", "internal/randprog"}},
 }
 
 // testOnly lists packages that only test files may import, and each other.
@@ -182,7 +183,7 @@ var libraries = map[string][]string{
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},
 	"golang.org/x/sys":                    {"runtime/account", "runtime/store", "runtime/gpu/emulated", "cmd/redfox"},
 	"golang.org/x/term":                   {"cmd/redfox"},
-	"github.com/ebitengine/purego":        {"internal/dynlib", "internal/llvm", "internal/cuda"},
+	"github.com/ebitengine/purego":        {"internal/dynlib", "internal/malloc", "internal/llvm", "internal/cuda"},
 	"github.com/cockroachdb/datadriven":   nil,
 }
 

@@ -1,0 +1,45 @@
+//go:build linux && !android && (amd64 || arm64)
+
+package malloc
+
+import (
+	"sync"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/redfoxdb/redfox/internal/dynlib"
+)
+
+// info is glibc's struct mallinfo2, in bytes and numbers of pieces.
+type info struct {
+	arena, pieces, fastPieces, mappings, mapped, mostUsed, fast, used, free, top uintptr
+}
+
+// functions are those of the process's C library, nil where it lacks them.
+var functions = sync.OnceValues(func() (look func() info, trim func(keep uintptr) int32) {
+	if at := dynlib.Symbol(purego.RTLD_DEFAULT, "mallinfo2"); at != 0 {
+		purego.RegisterFunc(&look, at)
+	}
+	if at := dynlib.Symbol(purego.RTLD_DEFAULT, "malloc_trim"); at != 0 {
+		purego.RegisterFunc(&trim, at)
+	}
+	return look, trim
+})
+
+// Look returns what the allocator has, of all threads, and whether that can be told.
+func Look() (u Use, ok bool) {
+	look, _ := functions()
+	if look == nil {
+		return Use{}, false
+	}
+	i := look()
+	return Use{Used: int64(i.used + i.mapped), Free: int64(i.free)}, true
+}
+
+// Trim has the allocator give what is free back to the system. It takes some
+// milliseconds, in which threads that allocate wait.
+func Trim() {
+	if _, trim := functions(); trim != nil {
+		trim(0)
+	}
+}

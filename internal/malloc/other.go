@@ -1,0 +1,9 @@
+//go:build !(linux && !android && (amd64 || arm64))
+
+package malloc
+
+// Look can tell nothing.
+func Look() (Use, bool) { return Use{}, false }
+
+// Trim does nothing.
+func Trim() {}
