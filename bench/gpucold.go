@@ -30,24 +30,18 @@ func (p *processTimes) add(result, end time.Duration) {
 	p.result, p.end = append(p.result, result), append(p.end, end)
 }
 
+// driverSettings are what a process that runs one program has the driver read
+// (redfox.StartEngine, package cuda), on which the time of a context depends.
+var driverSettings = []string{"CUDA_DEVICE_MAX_CONNECTIONS=2", "CUDA_MODULE_LOADING=EAGER"}
+
 // cold measures the command line in processes of their own, with nothing compiled
-// before and with what the process before left on disk. What a process takes that does
-// nothing but open the driver and a context is measured beside; the rest is ours.
+// before and with what the process before left on disk. Between them come processes that
+// do nothing but open the driver and a context, with the driver's own settings and with
+// those that the command line has it read; what is left without the time of the latter is
+// ours.
 func (s *gpuSuite) cold(ctx context.Context) error {
 	if s.redfox == "" || !s.wantsAny([]string{"cold", "cold-cached", "context"}) {
 		return nil
-	}
-	// The first process on a machine also reads the driver from disk.
-	var driver processTimes
-	for i := range 4 {
-		result, end, err := s.driverContext(ctx)
-		if err != nil {
-			fmt.Printf("the driver's own time is left out: %v\n", err)
-			break
-		}
-		if i > 0 {
-			driver.add(result, end)
-		}
 	}
 	empty, err := os.MkdirTemp("", "redfox-bench")
 	if err != nil {
@@ -55,8 +49,12 @@ func (s *gpuSuite) cold(ctx context.Context) error {
 	}
 	defer os.RemoveAll(empty)
 	kept := filepath.Join(empty, "kept")
-	var cold, cached processTimes
-	for i := range min(s.repeat, 5) + 1 {
+	var byDefault, driver, cold, cached processTimes
+	// The first processes on a machine also read the driver from disk.
+	for i := range min(s.repeat, 9) + 1 {
+		if err := errors.Join(s.driverContext(ctx, i > 0, &byDefault), s.driverContext(ctx, i > 0, &driver, driverSettings...)); err != nil && i == 0 {
+			fmt.Printf("the driver's own time is left out: %v\n", err)
+		}
 		for _, dir := range []string{filepath.Join(empty, strconv.Itoa(i)), kept} {
 			result, end, err := s.process(ctx, dir)
 			switch {
@@ -71,7 +69,8 @@ func (s *gpuSuite) cold(ctx context.Context) error {
 			}
 		}
 	}
-	s.addProcess("context", driver, processTimes{}, 0)
+	s.addProcess("context", byDefault, processTimes{}, 0)
+	s.addProcess("context-alike", driver, processTimes{}, 0)
 	s.addProcess("cold", cold, driver, firstBar)
 	s.addProcess("cold-cached", cached, driver, firstBar)
 	return nil
@@ -152,14 +151,20 @@ func timedProcess(cmd *exec.Cmd) (text string, result, end time.Duration, err er
 	return out.String(), result, end, nil
 }
 
-// driverContext returns how long the driver takes from being opened to a context, and
-// until a process that does nothing else has ended.
-func (s *gpuSuite) driverContext(ctx context.Context) (result, end time.Duration, err error) {
-	text, printed, ended, err := timedProcess(exec.CommandContext(ctx, s.python, "bench/driver_context.py"))
+// driverContext measures how long the driver takes from being opened to a context, and
+// until a process that does nothing else has ended, with variables of the driver's. The
+// times are added to others if they count.
+func (s *gpuSuite) driverContext(ctx context.Context, counts bool, to *processTimes, settings ...string) error {
+	cmd := exec.CommandContext(ctx, s.python, "bench/driver_context.py")
+	cmd.Env = append(os.Environ(), settings...)
+	text, printed, ended, err := timedProcess(cmd)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	t, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	result = time.Duration(t * float64(time.Second)) // the interpreter's own start does not count
-	return result, result + ended - printed, err
+	if err == nil && counts {
+		result := time.Duration(t * float64(time.Second)) // the interpreter's own start does not count
+		to.add(result, result+ended-printed)
+	}
+	return err
 }
