@@ -108,13 +108,18 @@ func TestTrends(t *testing.T) {
 	}{
 		{"constant", func(int) float64 { return 100 }, false},
 		{"line", func(i int) float64 { return 100 + 4*float64(i) }, true},
+		{"short", func(i int) float64 { return 100 + 40*float64(i) }, false},
 		{"slow line", func(i int) float64 { return 100 + float64(i)/4 }, false},
 		{"noise", func(i int) float64 { return 100 + 300*float64(i*7919%13)/13 }, false},
 		{"noisy line", func(i int) float64 { return 100 + 20*float64(i) + 300*float64(i*7919%13)/13 }, true},
 		{"warming", func(i int) float64 { return 100 + 50*math.Min(float64(i), 12) }, false},
 	} {
 		var m measurements
-		for i := range 40 {
+		measured := 40
+		if tt.name == "short" {
+			measured = fewest - 1
+		}
+		for i := range measured {
 			m.all = append(m.all, measurement{15 * float64(i), 1000 * i, memory{Heap: int64(mib * tt.heap(i))}})
 		}
 		got := m.trends()

@@ -149,6 +149,9 @@ func (t trend) String() string {
 // threads' areas of C's allocator grow to what is asked of them at most.
 const warming = 0.4
 
+// fewest are the measurements that count with which growth is told from chance.
+const fewest = 8
+
 // quantities are what is looked at. Of each so many bytes, and that share of what is held,
 // may come and go: the collector and allocators keep some of what is free, and of the GPU
 // other processes have some.
@@ -184,7 +187,7 @@ func (m *measurements) trends() []trend {
 		t.PerHour, t.Error, t.Noise = slope(at, value)
 		t.Growth = t.PerHour * (at[len(at)-1] - at[0])
 		t.PerRun = t.Growth / float64(max(runs, 1))
-		t.Grows = t.Growth > t.Slack && t.PerHour > 2*t.Error
+		t.Grows = len(at) >= fewest && t.Growth > t.Slack && t.PerHour > 2*t.Error
 		out = append(out, t)
 	}
 	return out
