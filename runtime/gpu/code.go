@@ -43,7 +43,7 @@ func (c *code) close() {
 // being open. The driver works on kernels while others are generated.
 func (e *Engine) compile(req *runtime.Request, graph *harmony.Program, k woven.Knowledge) (*code, error) {
 	began := time.Now()
-	l := e.newLoader()
+	l := e.newLoader(req)
 	defer l.close()
 	made, err := e.opts.Compile(graph, k, l.begin)
 	if err != nil {

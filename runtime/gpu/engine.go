@@ -243,7 +243,7 @@ func (e *Engine) loadServices() (err error) {
 func (e *Engine) loadService(s *service.Module) (m driver.Module, f map[string]driver.Function, err error) {
 	if m, err = e.loadMachine(s); err != nil {
 		// A driver that is older than the machine code compiles the PTX.
-		if m, err = e.load(s.Name, s.PTX); err != nil {
+		if m, err = e.load(&runtime.Request{}, s.Name, s.PTX); err != nil {
 			return nil, nil, err
 		}
 	}

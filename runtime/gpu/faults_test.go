@@ -221,15 +221,22 @@ func TestStart(t *testing.T) {
 			}})
 		if !fails {
 			var mu sync.Mutex
-			var names []string
+			var names, driver []string
 			if _, err := late.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Trace: func(s runtime.Span) {
 				mu.Lock()
 				defer mu.Unlock()
-				if s.Track != copiesTrack { // beside the others
+				switch s.Track { // the first two go on beside the others
+				case copiesTrack:
+				case driverTrack:
+					driver = append(driver, s.Name)
+				default:
 					names = append(names, s.Name)
 				}
 			}}); err != nil || len(names) < 3 || !slices.Equal(names[:3], []string{"make code", "open the device", "load code"}) {
 				t.Errorf("%v, and the trace begins with %q", err, names)
+			}
+			if len(driver) == 0 {
+				t.Error("the trace lacks what the driver compiled")
 			}
 			check(t, "a device that opens late", late, plan, db)
 		} else {

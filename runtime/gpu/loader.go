@@ -5,6 +5,7 @@ import (
 	goruntime "runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
@@ -17,6 +18,7 @@ import (
 // once, so each kernel is a module of its own.
 type loader struct {
 	engine *Engine
+	req    *runtime.Request
 	room   chan struct{} // for those that are compiled at a time
 
 	mu   sync.Mutex
@@ -31,8 +33,8 @@ type loading struct {
 	taken  bool // the module is no longer the loader's
 }
 
-func (e *Engine) newLoader() *loader {
-	return &loader{engine: e, room: make(chan struct{}, goruntime.GOMAXPROCS(0)), jobs: map[string]*loading{}}
+func (e *Engine) newLoader(req *runtime.Request) *loader {
+	return &loader{engine: e, req: req, room: make(chan struct{}, goruntime.GOMAXPROCS(0)), jobs: map[string]*loading{}}
 }
 
 // begin begins with the kernels of PTX. It is safe for concurrent use.
@@ -58,7 +60,7 @@ func (l *loader) kernel(ptx string) *loading {
 		}
 		l.room <- struct{}{}
 		defer func() { <-l.room }()
-		x.module, x.err = l.engine.load("kernels", ptx)
+		x.module, x.err = l.engine.load(l.req, "kernels", ptx)
 	}()
 	return x
 }
@@ -124,9 +126,22 @@ func SplitKernels(ptx string) []string {
 	return parts
 }
 
-// load puts PTX on the device. The machine code that the driver makes of it is kept
-// on disk.
-func (e *Engine) load(name, ptx string) (driver.Module, error) {
+// driverTrack is where runs say what the driver's compiler does, for each kernel at once.
+const driverTrack = "driver"
+
+// traceDriver tells what the driver did with the kernel of PTX.
+func traceDriver(req *runtime.Request, what, ptx string, began time.Time) {
+	if req.Trace == nil {
+		return
+	}
+	_, kernel, _ := strings.Cut(ptx, ".entry ")
+	kernel, _, _ = strings.Cut(kernel, "(")
+	req.Traced(driverTrack, what+" "+kernel, began, time.Now())
+}
+
+// load puts PTX on the device, for a request. The machine code that the driver makes of it
+// is kept on disk.
+func (e *Engine) load(req *runtime.Request, name, ptx string) (driver.Module, error) {
 	key := strings.Join([]string{"cubin", e.architecture, e.version, ptx}, "\x00")
 	if e.opts.Cache != nil {
 		if object, ok := e.opts.Cache.Get(key); ok {
@@ -137,7 +152,9 @@ func (e *Engine) load(name, ptx string) (driver.Module, error) {
 		}
 	}
 	image := cuda.Image{Name: name, Code: []byte(ptx)}
+	began := time.Now()
 	linked, err := e.gpu.Link(cuda.ModuleOptions{}, image)
+	traceDriver(req, "compile", ptx, began)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 	case err != nil:
@@ -148,7 +165,9 @@ func (e *Engine) load(name, ptx string) (driver.Module, error) {
 			e.opts.Cache.Put(key, linked.Code)
 		}
 	}
+	began = time.Now()
 	m, err := e.gpu.LoadModule(image, cuda.ModuleOptions{})
+	traceDriver(req, "load", ptx, began)
 	if err != nil {
 		return nil, e.refused(err)
 	}
