@@ -678,6 +678,9 @@ func (e *Engine) Close() error {
 	if e.gpu == nil {
 		return nil
 	}
+	if e.loaded != nil {
+		<-e.loaded // the first lane, too, is there
+	}
 	for _, k := range left {
 		k.Release()
 	}
@@ -688,9 +691,6 @@ func (e *Engine) Close() error {
 		errs = append(errs, e.resident.close())
 	}
 	errs = append(errs, e.lanes.close())
-	if e.loaded != nil {
-		<-e.loaded
-	}
 	if e.base != nil {
 		errs = append(errs, e.base.Close())
 	}
