@@ -10,13 +10,17 @@ import (
 	"github.com/ebitengine/purego"
 
 	"github.com/redfoxdb/redfox/internal/dynlib"
+	"github.com/redfoxdb/redfox/internal/malloc"
 )
 
 // supported says that there can be a CUDA driver on this platform.
 const supported = true
 
 // openLibrary loads a shared library for the rest of the process.
-func openLibrary(name string) (uintptr, error) { return dynlib.Open(name, false) }
+func openLibrary(name string) (uintptr, error) {
+	malloc.Limit()
+	return dynlib.Open(name, false)
+}
 
 // setVariable sets a variable of the C library's environment, which Go and the
 // processes that it starts do not see.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/redfoxdb/redfox/internal/dynlib"
+	"github.com/redfoxdb/redfox/internal/malloc"
 )
 
 // PathVariable is the environment variable that names the library to open, as a
@@ -155,6 +156,7 @@ func candidates() []string {
 
 // open opens one library, checks its version and binds its functions.
 func open(name string) (*Library, error) {
+	malloc.Limit()
 	handle, err := dynlib.Open(name, true)
 	if err != nil {
 		// The message starts with the name of the file that is missing, which may be a

@@ -3,6 +3,9 @@
 package malloc
 
 import (
+	"os"
+	goruntime "runtime"
+	"strings"
 	"sync"
 
 	"github.com/ebitengine/purego"
@@ -14,6 +17,25 @@ import (
 type info struct {
 	arena, pieces, fastPieces, mappings, mapped, mostUsed, fast, used, free, top uintptr
 }
+
+// arenaMax is glibc's number of the parameter for the areas that there are at most.
+const arenaMax = -8
+
+// Limit bounds the areas of memory that threads share by the cores that Go uses, unless the
+// user has set a bound: MALLOC_ARENA_MAX, or glibc.malloc.arena_max of GLIBC_TUNABLES. It
+// must be called before many threads are in calls of C, and counts once.
+var Limit = sync.OnceFunc(func() {
+	if os.Getenv("MALLOC_ARENA_MAX") != "" || strings.Contains(os.Getenv("GLIBC_TUNABLES"), "glibc.malloc.arena_max") {
+		return
+	}
+	at := dynlib.Symbol(purego.RTLD_DEFAULT, "mallopt")
+	if at == 0 {
+		return
+	}
+	var set func(parameter, value int32) int32
+	purego.RegisterFunc(&set, at)
+	set(arenaMax, int32(goruntime.GOMAXPROCS(0)))
+})
 
 // functions are those of the process's C library, nil where it lacks them.
 var functions = sync.OnceValues(func() (look func() info, trim func(keep uintptr) int32) {
