@@ -11,6 +11,6 @@
 //	redfox-selftest -engine gpu -random 200 -soak 1h -parallel 8 -report soak.json
 //	                                                    no memory is lost
 //
-// It imports the redfox package as any program does, internal/randprog and internal/malloc, and must not
-// import an engine.
+// It imports the redfox package as any program does, internal/atomicfile, internal/malloc
+// and internal/randprog, and must not import an engine.
 package main
