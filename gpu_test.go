@@ -24,7 +24,7 @@ reach(x, z) <- reach(x, y), edge(y, z).
 _(y) <- reach("ann", y).
 `
 
-func compileText(t *testing.T, text string, opts Options) *Program {
+func compileText(t testing.TB, text string, opts Options) *Program {
 	t.Helper()
 	prog, err := Compile(context.Background(), []Source{Text("p.logic", text)}, opts)
 	if err != nil {

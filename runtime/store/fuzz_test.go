@@ -3,12 +3,16 @@ package store
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // loadBytes loads hostile bytes. A failure must be a LoadError or a KeyError.
@@ -56,6 +60,107 @@ func FuzzTSV(f *testing.F) {
 
 func FuzzCSV(f *testing.F) {
 	fuzzText(f, CSV, "x,y\n1,\"a\"\"b\"\n2,\"c\nd\"", "1,\"open\n2,b\n", "1,\"a\"b\n2,c", "\"a\",\"1.50\"\r\n")
+}
+
+// everyType has a column of each type whose text form has something of its own.
+const everyType = "p(a:int; b:uint; c:int[8]; d:float; e:boolean; f:datetime; g:decimal[18,4]; h:decimal[38,6]; i:string)"
+
+// FuzzTypes reads fields of every type, and holds that what loads is written, in each
+// format, so that it loads again as the same tuples.
+func FuzzTypes(f *testing.F) {
+	for _, row := range []string{
+		"1\t2\t3\t1.5\ttrue\t1998-09-02\t1.25\t123456789012345678901234567890.5\ta\n",
+		"-9223372036854775808\t18446744073709551615\t-128\t-inf\tfalse\t-000044-03-15 10:00:00.5\t-922337203685477.5808\t-99999999999999999999999999999999.999999\t\\t\\\\\n",
+		"0\t0\t0\tnan\ttrue\t9999-12-31 23:59:59.999999\t.5\t-0.000001\t\xff\n",
+		"1\t2\t3\t1e400\tTRUE\t1998-02-30\t1.23456\t1e5\t\"quoted\"\r\n",
+	} {
+		f.Add([]byte(row), false)
+		f.Add([]byte(strings.ReplaceAll(row, "\t", ",")), true)
+	}
+	s := predicate(f, everyType)
+	f.Fuzz(func(t *testing.T, data []byte, comma bool) {
+		format := TSV
+		if comma {
+			format = CSV
+		}
+		none := false
+		r := loadBytes(t, s, Fact{Reader: bytes.NewReader(data), Format: format, Header: &none}, Options{OnError: Skip, Threads: 1})
+		if r == nil || r.Rows() == 0 {
+			return
+		}
+		want := tuples(r)
+		same := func(how string, back *Relation) {
+			if back == nil || !slices.Equal(tuples(back), want) {
+				t.Errorf("%s: the tuples change from\n%q", how, want)
+			}
+		}
+		for how, to := range map[OutputFormat]Format{OutputTSV: TSV, OutputCSV: CSV, OutputParquet: Parquet} {
+			var b bytes.Buffer
+			if err := Write(&b, OutputOf(r), how, WriteOptions{}); err != nil {
+				t.Fatalf("%v: %v", how, err)
+			}
+			same(how.String(), loadBytes(t, s, Fact{Reader: &b, Format: to, Header: &none}, Options{Threads: 1}))
+		}
+		rec, err := ToArrow(OutputOf(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rec.Release()
+		back, err := FromArrow(s, rec)
+		if err != nil {
+			t.Error(err)
+		}
+		same("arrow", back)
+	})
+}
+
+// FuzzPacked reads what claims to be compressed.
+func FuzzPacked(f *testing.F) {
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	w.Write([]byte("1\ta\n2\tb\n"))
+	w.Close()
+	f.Add(z.Bytes())
+	zst, err := zstd.NewWriter(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(zst.EncodeAll([]byte("1\ta\n2\tb\n"), nil))
+	s := predicate(f, "p(x:int; y:string)")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, policy := range []Policy{Stop, Skip} {
+			loadBytes(t, s, Fact{Reader: bytes.NewReader(data), Format: TSV}, Options{Threads: 1, OnError: policy})
+		}
+	})
+}
+
+// FuzzBinding binds a file, whose first record names columns, to predicates as a user
+// writes it.
+func FuzzBinding(f *testing.F) {
+	f.Add("p=facts.tsv(b, 1)", "a\tb\n1\t2\n")
+	f.Add("part=facts.csv", "size,part_size\n1,2\n")
+	f.Add("p=facts.tsv(a,a)", "A\ta\n1\t2\n")
+	schemas := []Schema{predicate(f, "p(a:int; b:string)"), predicate(f, "part:size[part:int]=size:int")}
+	f.Fuzz(func(t *testing.T, fact, text string) {
+		bound, err := ParseFact(fact)
+		if err != nil {
+			return
+		}
+		if bound.Path == "" || bound.Pred == "" && strings.TrimSpace(strings.SplitN(fact, "=", 2)[0]) != "" || slices.Contains(bound.Columns, "") {
+			t.Errorf("%q is %+v", fact, bound)
+		}
+		bound.Path, bound.Reader, bound.Format = "fuzz.tsv", strings.NewReader(text), TSV
+		b, err := Bind(schemas, "", []Fact{bound}, Options{})
+		var be *BindError
+		var le *LoadError
+		if err == nil {
+			_, _, err = Load(context.Background(), b, Options{Threads: 1, OnError: Skip})
+		}
+		var ke *KeyError
+		if err != nil && !errors.As(err, &be) && !errors.As(err, &le) && !errors.As(err, &ke) {
+			t.Errorf("%T: %v", err, err)
+		}
+	})
 }
 
 func FuzzParquet(f *testing.F) {
