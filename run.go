@@ -192,7 +192,7 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 		return nil, err
 	}
 	if len(answer.Violations) > 0 {
-		return nil, &ProgramError{Diagnostics: violationDiagnostics(answer.Violations)}
+		return nil, violationError(answer.Violations)
 	}
 	if opts.Trace != nil {
 		opts.Trace(Span{Track: HostTrack, Name: "run on " + q.engine.name, Start: start, Duration: time.Since(start)})

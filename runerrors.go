@@ -132,17 +132,22 @@ func overflowDiagnostic(e *runtime.OverflowError) *Diagnostic {
 func overflowHelp(e *runtime.OverflowError) string {
 	const finer = "convert the values before adding them, for example with int:float:convert, or group them more finely"
 	t := e.Out.Type
-	if e.Fn != queryplan.Total || t.Kind == scalar.Float || t.Word != scalar.Whole {
+	if e.Fn != queryplan.Total || t.Kind == scalar.Float || t.Word != scalar.Whole || t.IsWide() {
 		return finer
 	}
 	return fmt.Sprintf("declare the value of the predicate %s, and the sum is taken in 38 digits; or %s", scalar.WideDecimalOf(t.Scale), finer)
 }
 
-// violationDiagnostics words the constraints that do not hold, each with its
-// first violating bindings.
-func violationDiagnostics(violations []runtime.Violation) []*Diagnostic {
+// violationError words the constraints that do not hold, each with its first violating
+// bindings. A result that does not fit comes before them, as it does where an accumulator
+// finds it: constraints may be about what is then missing.
+func violationError(violations []runtime.Violation) error {
 	var out []*Diagnostic
 	for _, v := range violations {
+		if result := v.Check.Result; result != nil {
+			overflow := &runtime.OverflowError{Fn: result.Fn, Out: result.Out, By: v.Cols, Group: v.Tuples[0], Span: v.Check.Span}
+			return &ProgramError{Diagnostics: []*Diagnostic{overflowDiagnostic(overflow)}}
+		}
 		bindings := "one binding violates"
 		if v.Count > 1 {
 			bindings = fmt.Sprintf("%d bindings violate", v.Count)
@@ -163,7 +168,7 @@ func violationDiagnostics(violations []runtime.Violation) []*Diagnostic {
 		}
 		out = append(out, d)
 	}
-	return out
+	return &ProgramError{Diagnostics: out}
 }
 
 // firstLine cuts a span at its first line break, so that a long clause is not

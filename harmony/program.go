@@ -272,10 +272,11 @@ type Merge struct{ Rel *Relation }
 // Clear empties a temp, a groups, or a derived relation that is no output.
 type Clear struct{ Var Managed }
 
-// Check reports the tuples of a temp as violations of a constraint.
+// Check reports the tuples of a temp as violations of a constraint, or as groups whose
+// result does not fit.
 type Check struct {
 	Rel  *Relation
-	Text string // the constraint as written
+	Text string // queryplan.Check.About
 	Span source.Span
 }
 

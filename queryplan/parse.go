@@ -151,9 +151,16 @@ func (p *parser) command(ln *irtext.Line) Command {
 		}
 		return &Insert{Var: v, Node: n, Span: span}
 	case "check":
-		text := p.Str()
+		c := &Check{Span: span}
+		if p.Peek().Kind == irtext.LiteralToken {
+			c.Text = p.Str()
+		} else {
+			a := p.agg()
+			c.Result = &a
+		}
 		p.End()
-		return &Check{Node: p.input(ln), Text: text, Span: span}
+		c.Node = p.input(ln)
+		return c
 	}
 	var c Command
 	switch t.Text {

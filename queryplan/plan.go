@@ -113,11 +113,23 @@ type Merge struct{ Var *Var }
 // Clear says that Var's contents are not used any more.
 type Clear struct{ Var *Var }
 
-// Check evaluates an integrity constraint: every tuple of Node violates it.
+// Check evaluates an integrity constraint: every tuple of Node violates it. With Result,
+// it is the check of an aggregation over decimals of two words, which no accumulator
+// makes: Node has the groups whose Result does not fit its type, and fails the run as
+// such a result of an Aggregate does. It is needed only where what Node reads is.
 type Check struct {
-	Node Node
-	Text string // the constraint as written
-	Span source.Span
+	Node   Node
+	Text   string // the constraint as written; "" with Result
+	Result *Agg
+	Span   source.Span
+}
+
+// About returns what is checked: the text of the constraint, or that of the aggregation.
+func (c *Check) About() string {
+	if c.Result != nil {
+		return aggText(*c.Result)
+	}
+	return c.Text
 }
 
 // CheckKey tests that the first Keys columns of Var's full part determine the

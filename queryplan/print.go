@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
@@ -66,15 +65,7 @@ func (w *printer) line(indent int, text string) {
 }
 
 func (w *printer) command(c Command) {
-	head, node, span := CommandString(c), CommandNode(c), source.Span{}
-	switch c := c.(type) {
-	case *Insert:
-		span = c.Span
-	case *Check:
-		span = c.Span
-	case *CheckKey:
-		span = c.Span
-	}
+	head, node, span := CommandString(c), CommandNode(c), CommandSpan(c)
 	if w.opts.Spans && span.IsValid() {
 		pos := span.Position()
 		head += fmt.Sprintf("  // %s:%d:%d: %s", pos.File, pos.Line, pos.Column, strings.Join(strings.Fields(span.Text()), " "))
@@ -98,6 +89,9 @@ func CommandString(c Command) string {
 	case *Clear:
 		return "clear " + QuoteName(c.Var.Name)
 	case *Check:
+		if c.Result != nil {
+			return "check " + c.About()
+		}
 		return "check " + scalar.Quote(c.Text)
 	case *CheckKey:
 		return "checkkey " + QuoteName(c.Var.Name)
@@ -222,11 +216,7 @@ func NodeHead(n Node) string {
 	case *Aggregate:
 		out := make([]string, len(n.Aggs))
 		for i, a := range n.Aggs {
-			in := ""
-			if a.Fn != Count {
-				in = irtext.QuoteColumn(a.In)
-			}
-			out[i] = ColumnText(a.Out) + " = " + a.Fn.String() + "(" + in + ")"
+			out[i] = aggText(a)
 		}
 		return strings.TrimSuffix("aggregate ["+namesText(n.By)+"] "+strings.Join(out, ", "), " ")
 	case *Union:
@@ -239,6 +229,14 @@ func NodeHead(n Node) string {
 		return "topk " + strconv.FormatInt(n.Limit, 10) + groupText(n.Group) + " order " + OrderText(n.By)
 	}
 	return fmt.Sprintf("%T", n)
+}
+
+func aggText(a Agg) string {
+	in := ""
+	if a.Fn != Count {
+		in = irtext.QuoteColumn(a.In)
+	}
+	return ColumnText(a.Out) + " = " + a.Fn.String() + "(" + in + ")"
 }
 
 func groupText(group []string) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -187,7 +188,7 @@ func Clone(p *Plan) *Plan {
 			case *Clear:
 				c.Cmds = append(c.Cmds, &Clear{vars[cmd.Var]})
 			case *Check:
-				c.Cmds = append(c.Cmds, &Check{node(cmd.Node), cmd.Text, cmd.Span})
+				c.Cmds = append(c.Cmds, &Check{node(cmd.Node), cmd.Text, cmd.Result, cmd.Span})
 			case *CheckKey:
 				c.Cmds = append(c.Cmds, &CheckKey{vars[cmd.Var], cmd.Span})
 			}
@@ -238,6 +239,22 @@ func CommandVar(c Command) *Var {
 	return nil
 }
 
+// CommandSpan returns the place in the program of what a command evaluates, if it is known;
+// what a temporary variable holds is where the variable comes from.
+func CommandSpan(c Command) source.Span {
+	switch c := c.(type) {
+	case *Insert:
+		return c.Span
+	case *Assign:
+		return c.Var.Span
+	case *Check:
+		return c.Span
+	case *CheckKey:
+		return c.Span
+	}
+	return source.Span{}
+}
+
 // WithNode returns a command that evaluates another operator tree. The command
 // must be an Insert, Assign or Check.
 func WithNode(c Command, n Node) Command {
@@ -247,7 +264,7 @@ func WithNode(c Command, n Node) Command {
 	case *Assign:
 		return &Assign{c.Var, n}
 	case *Check:
-		return &Check{n, c.Text, c.Span}
+		return &Check{n, c.Text, c.Result, c.Span}
 	}
 	panic(fmt.Sprintf("queryplan: %T evaluates no operators", c))
 }

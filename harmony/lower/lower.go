@@ -79,6 +79,7 @@ func (l *lowerer) command(c queryplan.Command) error {
 		l.span = c.Span
 		return l.into(c.Node, insertInto(l.rels[c.Var], columnNames(c.Node)))
 	case *queryplan.Assign:
+		l.span = c.Var.Span
 		to := l.rels[c.Var]
 		for _, s := range queryplan.Scans(c.Node) {
 			if s.Var == c.Var {
@@ -103,7 +104,7 @@ func (l *lowerer) command(c queryplan.Command) error {
 		l.span = c.Span
 		v, err := l.store(c.Node, columnNames(c.Node))
 		if err == nil {
-			l.emit(&harmony.Check{Rel: v.rel, Text: c.Text, Span: c.Span})
+			l.emit(&harmony.Check{Rel: v.rel, Text: c.About(), Span: c.Span})
 		}
 		return err
 	case *queryplan.CheckKey:

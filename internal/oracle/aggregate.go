@@ -90,7 +90,7 @@ func fold(fn core.AggFn, t scalar.Type, inputs []scalar.Value, count int) (scala
 		}
 		low := new(big.Int).And(sum, new(big.Int).SetUint64(math.MaxUint64))
 		n := scalar.Int128{Hi: new(big.Int).Rsh(sum, 64).Int64(), Lo: low.Uint64()}
-		return scalar.OfInt128(t, n), sum.BitLen() <= 127
+		return scalar.OfInt128(t, n), sum.CmpAbs(scale(scalar.MaxWideScale)) < 0
 	}
 	v, err := scalar.ParseText(unscaled(t), sum.String())
 	return scalar.OfBits(t, v.Bits()), err == nil

@@ -130,10 +130,10 @@ func (m *machine) command(c queryplan.Command, ans *Answer) error {
 		}
 	case *queryplan.Check:
 		rows, err := m.eval(c.Node)
-		if len(rows) > 0 {
-			rows = Dedup(append(slices.Clone(ans.Violations[c.Text]), rows...))
+		if about := c.About(); len(rows) > 0 {
+			rows = Dedup(append(slices.Clone(ans.Violations[about]), rows...))
 			SortRows(rows)
-			ans.Violations[c.Text] = rows
+			ans.Violations[about] = rows
 		}
 		return err
 	case *queryplan.CheckKey:

@@ -3,6 +3,7 @@ package build
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -14,15 +15,22 @@ import (
 // 128 bits anyway: `wide` makes one of its words, `high` and `low` take them from it. It
 // is the expansion of types that a machine does not have, as compilers do it.
 func (b *builder) splitWide() {
+	s := &splitter{names: queryplan.VarNames(b.plan)}
 	for _, block := range b.plan.Blocks {
-		for i, c := range block.Cmds {
-			switch c := c.(type) {
+		var cmds []queryplan.Command
+		for _, c := range block.Cmds {
+			s.before = nil
+			switch x := c.(type) {
 			case *queryplan.Insert:
-				block.Cmds[i] = queryplan.WithNode(c, splitNode(c.Node))
+				s.span = x.Span
+				c = queryplan.WithNode(c, s.node(x.Node))
 			case *queryplan.Check:
-				block.Cmds[i] = queryplan.WithNode(c, splitNode(c.Node))
+				s.span = x.Span
+				c = queryplan.WithNode(c, s.node(x.Node))
 			}
+			cmds = append(append(cmds, s.before...), c)
 		}
+		block.Cmds = cmds
 	}
 	// Scans take types from their variables, so that these change last.
 	for _, v := range b.plan.Vars {
@@ -30,16 +38,27 @@ func (b *builder) splitWide() {
 		v.OrderBy = splitOrder(v.OrderBy, v.Cols)
 		v.Cols = queryplan.SplitWords(v.Cols)
 	}
+	b.plan.Vars = append(b.plan.Vars, s.vars...)
 }
 
-// splitNode returns an operator over words in place of wide decimals. The columns of what
+// splitter splits what commands evaluate, one after the other.
+type splitter struct {
+	names *queryplan.Names // of variables
+	vars  []*queryplan.Var // temporary ones that aggregations have got
+	// span is that of the command at hand, and before has commands that fill and check
+	// temporary variables for it.
+	span   source.Span
+	before []queryplan.Command
+}
+
+// node returns an operator over words in place of wide decimals. The columns of what
 // it returns can not be asked for before the variables are split.
-func splitNode(n queryplan.Node) queryplan.Node {
+func (s *splitter) node(n queryplan.Node) queryplan.Node {
 	var cols []queryplan.Column // of the input, before it is split
 	inputs := slices.Clone(n.Inputs())
 	for i, in := range inputs {
 		cols = in.Columns()
-		inputs[i] = splitNode(in)
+		inputs[i] = s.node(in)
 	}
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -78,7 +97,7 @@ func splitNode(n queryplan.Node) queryplan.Node {
 		}
 		return out
 	case *queryplan.Aggregate:
-		return splitAggregate(n, inputs[0], cols)
+		return s.aggregate(n, inputs[0], cols)
 	case *queryplan.Seq:
 		return &queryplan.Seq{Input: inputs[0], Group: splitNames(n.Group, cols), Order: splitNames(n.Order, cols), Index: n.Index}
 	}

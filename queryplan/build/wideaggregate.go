@@ -14,16 +14,29 @@ type wideAggregate struct {
 	// extremes are the groups with the least or greatest wide decimal of one column.
 	extremes []queryplan.Node
 	count    *queryplan.Column // of all rows of a group
+	// computed are the results that after computes of several accumulators, which may not
+	// fit.
+	computed []computed
 }
 
-// splitAggregate returns an aggregation of an input that is split already; cols are the
+// computed is a result of an aggregation.
+type computed struct {
+	agg   queryplan.Agg
+	value queryplan.Expr
+}
+
+// aggregate returns an aggregation of an input that is split already; cols are the
 // columns that the input had.
 //
 // A total of decimals of one word that is declared to be wide is the two words of the sum
 // in 128 bits that any total has. Totals of wide decimals are made of the totals of their
 // words, averages of totals and counts; the least and the greatest are the first tuples
 // in the order of the words.
-func splitAggregate(n *queryplan.Aggregate, in queryplan.Node, cols []queryplan.Column) queryplan.Node {
+//
+// What is made of several accumulators is checked to fit 38 digits, once for each group:
+// accumulators and groups stand in a temporary variable, from which both the results and
+// the checks are made.
+func (s *splitter) aggregate(n *queryplan.Aggregate, in queryplan.Node, cols []queryplan.Column) queryplan.Node {
 	w := &wideAggregate{names: queryplan.ColumnNames(n), cols: cols}
 	w.out.Input, w.out.By = in, splitNames(n.By, cols)
 	final := &queryplan.Project{}
@@ -39,6 +52,9 @@ func splitAggregate(n *queryplan.Aggregate, in queryplan.Node, cols []queryplan.
 	var node queryplan.Node
 	if len(w.out.Aggs) > 0 {
 		node = &w.out
+	}
+	if len(w.computed) > 0 {
+		node = s.checked(w)
 	}
 	if len(w.after.Exprs) > 0 {
 		w.after.Input = node
@@ -58,6 +74,54 @@ func splitAggregate(n *queryplan.Aggregate, in queryplan.Node, cols []queryplan.
 	return final
 }
 
+// checked fills a temporary variable with the groups, checks what is computed of them, and
+// returns a scan of it.
+func (s *splitter) checked(w *wideAggregate) queryplan.Node {
+	v := &queryplan.Var{Name: s.names.Fresh("groups"), Kind: queryplan.Temp, Unique: true, Limit: -1, Span: s.span}
+	for _, name := range w.out.By {
+		c, _ := queryplan.FindColumn(queryplan.SplitWords(w.cols), name)
+		v.Cols = append(v.Cols, c)
+	}
+	v.Keys = len(v.Cols)
+	for _, a := range w.out.Aggs {
+		v.Cols = append(v.Cols, a.Out)
+	}
+	s.vars = append(s.vars, v)
+	s.before = append(s.before, &queryplan.Assign{Var: v, Node: &w.out})
+	scan := func() queryplan.Node {
+		n := &queryplan.Scan{Var: v}
+		for _, c := range v.Cols {
+			n.Names = append(n.Names, c.Name)
+		}
+		return n
+	}
+	for _, c := range w.computed {
+		group := &queryplan.Project{Input: &queryplan.Filter{Input: scan(), Cond: call("not", call("holds", fits(c.value)))}}
+		for _, name := range w.out.By {
+			group.Cols = append(group.Cols, queryplan.Rename{From: name, To: name})
+		}
+		s.before = append(s.before, &queryplan.Check{Node: group, Result: &c.agg, Span: s.span})
+	}
+	return scan()
+}
+
+// fits returns the condition that a wide decimal has a value of 38 digits. Of one that
+// does not even fit 128 bits it has no value itself.
+func fits(e queryplan.Expr) queryplan.Expr {
+	most, _ := scalar.Pow10(scalar.MaxWideScale).Sub(scalar.Int128Of(1))
+	least, _ := most.Neg()
+	limit := func(n scalar.Int128) queryplan.Expr {
+		return splitExpr(&queryplan.Const{Value: scalar.OfInt128(e.Type(), n)})
+	}
+	return call("and", call("ge", e, limit(least)), call("le", e, limit(most)))
+}
+
+// compute adds a result that is computed of accumulators.
+func (w *wideAggregate) compute(a queryplan.Agg, value queryplan.Expr) {
+	w.computed = append(w.computed, computed{a, value})
+	w.after.Exprs = append(w.after.Exprs, splitNamed(a.Out.Name, value)...)
+}
+
 // add adds one aggregation.
 func (w *wideAggregate) add(a queryplan.Agg) {
 	in, _ := queryplan.FindColumn(w.cols, a.In)
@@ -70,7 +134,7 @@ func (w *wideAggregate) add(a queryplan.Agg) {
 		if a.Fn == queryplan.Avg {
 			total = &queryplan.Call{Func: scalar.Lookup("div"), Args: []queryplan.Expr{total, w.counted()}, Result: a.Out.Type}
 		}
-		w.after.Exprs = append(w.after.Exprs, splitNamed(a.Out.Name, total)...)
+		w.compute(a, total)
 	case !a.Out.Type.IsWide():
 		w.out.Aggs = append(w.out.Aggs, a)
 	case in.Type.Scale == a.Out.Type.Scale:
@@ -78,7 +142,7 @@ func (w *wideAggregate) add(a queryplan.Agg) {
 			queryplan.Agg{Out: words[0], Fn: queryplan.TotalHigh, In: a.In},
 			queryplan.Agg{Out: words[1], Fn: queryplan.TotalLow, In: a.In})
 	default:
-		w.after.Exprs = append(w.after.Exprs, splitNamed(a.Out.Name, convert(w.words(in), a.Out.Type))...)
+		w.compute(a, convert(w.words(in), a.Out.Type))
 	}
 }
 

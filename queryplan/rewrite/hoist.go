@@ -30,7 +30,7 @@ func hoistInvariants(p *program) error {
 		node queryplan.Node
 	}
 	done := map[*queryplan.Block][]hoisted{} // by the block that computes them
-	p.rewriteTrees(func(b *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+	p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
 		changed := loop[b]
 		if changed == nil {
 			return n
@@ -65,7 +65,7 @@ func hoistInvariants(p *program) error {
 					return &queryplan.Scan{Var: h.v, Names: columnNames(n)}
 				}
 			}
-			v := &queryplan.Var{Name: names.Fresh("invariant"), Kind: queryplan.Temp, Cols: n.Columns(), Keys: len(n.Columns()), Limit: -1}
+			v := &queryplan.Var{Name: names.Fresh("invariant"), Kind: queryplan.Temp, Cols: n.Columns(), Keys: len(n.Columns()), Limit: -1, Span: queryplan.CommandSpan(c)}
 			p.Vars = append(p.Vars, v)
 			done[entry] = append(done[entry], hoisted{v, n})
 			return &queryplan.Scan{Var: v, Names: columnNames(n)}

@@ -223,10 +223,11 @@ func (m *aggregateMerger) rewrite() {
 			continue
 		}
 		agg, outs := g.merged()
-		v := &queryplan.Var{Name: names.Fresh("agg"), Kind: queryplan.Derived, Cols: agg.Columns(), Keys: len(agg.By), Unique: true, Limit: -1}
+		span := queryplan.CommandSpan(g.block.Cmds[g.index])
+		v := &queryplan.Var{Name: names.Fresh("agg"), Kind: queryplan.Derived, Cols: agg.Columns(), Keys: len(agg.By), Unique: true, Limit: -1, Span: span}
 		m.Vars = append(m.Vars, v)
 		at := place{g.block, g.index}
-		before[at] = append(before[at], &queryplan.Insert{Var: v, Node: agg}, &queryplan.Merge{Var: v})
+		before[at] = append(before[at], &queryplan.Insert{Var: v, Node: agg, Span: span}, &queryplan.Merge{Var: v})
 		scan := &queryplan.Scan{Var: v, Names: columnNames(agg)}
 		for i, member := range g.members {
 			with[member.node] = withColumns(renamed(scan, outs[i]), member.node.Columns())

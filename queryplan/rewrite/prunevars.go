@@ -10,7 +10,8 @@ var pruneVars = &Pass{
 	Name: "PruneVars",
 	Reason: "A predicate that no output and no check needs is not derived; its rules, its part in loops and " +
 		"the variable go, and blocks that only follow one another become one.",
-	Unless: "A predicate with a key that is still to be checked is needed: the check may fail the run.",
+	Unless: "A predicate with a key that is still to be checked is needed: the check may fail the run. " +
+		"Whether an aggregation's result fits is checked only if it is needed.",
 	Before: "insert helper\n  scan a(x)\nmerge helper\ninsert out\n  scan a(x)\nmerge out",
 	After:  "insert out\n  scan a(x)\nmerge out",
 	Source: "dead-code elimination; Muchnick, Advanced Compiler Design and Implementation, chapter 18",
@@ -18,6 +19,9 @@ var pruneVars = &Pass{
 		needed := neededVars(p.Plan)
 		for _, b := range p.Blocks {
 			b.Cmds = slices.DeleteFunc(b.Cmds, func(c queryplan.Command) bool {
+				if isResultCheck(c) {
+					return slices.ContainsFunc(queryplan.Scans(queryplan.CommandNode(c)), func(s *queryplan.Scan) bool { return !needed[s.Var] })
+				}
 				v := queryplan.CommandVar(c)
 				return v != nil && !needed[v]
 			})
@@ -62,6 +66,9 @@ func neededVars(p *queryplan.Plan) map[*queryplan.Var]bool {
 					read = append(read, s.Var)
 				}
 			}
+			if isResultCheck(c) {
+				continue
+			}
 			switch c := c.(type) {
 			case *queryplan.Check:
 				for _, v := range read {
@@ -83,6 +90,13 @@ func neededVars(p *queryplan.Plan) map[*queryplan.Var]bool {
 		}
 	}
 	return needed
+}
+
+// isResultCheck reports whether a command checks the result of an aggregation, which
+// matters only to who needs the result.
+func isResultCheck(c queryplan.Command) bool {
+	check, ok := c.(*queryplan.Check)
+	return ok && check.Result != nil
 }
 
 // shrinkTables drops the columns of Table variables that no scan reads, save the

@@ -212,7 +212,8 @@ func (s *sharer) assign(all map[int][]found, order []int) {
 			continue
 		}
 		n := places[0].node
-		v := &queryplan.Var{Name: names.Fresh("shared"), Kind: queryplan.Temp, Cols: n.Columns(), Keys: len(n.Columns()), Limit: -1}
+		v := &queryplan.Var{Name: names.Fresh("shared"), Kind: queryplan.Temp, Cols: n.Columns(), Keys: len(n.Columns()), Limit: -1,
+			Span: queryplan.CommandSpan(places[0].block.Cmds[places[0].index])}
 		s.Vars = append(s.Vars, v)
 		first := place{places[0].block, places[0].index}
 		before[first] = append(before[first], &queryplan.Assign{Var: v, Node: n})

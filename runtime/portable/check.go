@@ -16,7 +16,7 @@ type checkNode struct {
 }
 
 func (c *checkNode) run(r *run) int64 {
-	first := topK{ordering: ordering{name: "the violations of " + c.check.Text, binds: c.binds},
+	first := topK{ordering: ordering{name: "the violations of " + c.check.About(), binds: c.binds},
 		pipes: c.pipes, cols: c.cols, limit: int64(r.req.MaxViolations)}
 	p, count := first.collectCounted(r)
 	defer func() {

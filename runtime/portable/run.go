@@ -260,7 +260,7 @@ func (r *run) compile(b *queryplan.Block, i int, cmd queryplan.Command) *command
 			return sink.finish()
 		}}
 	case *queryplan.Assign:
-		c.label = cmd.Var.Name
+		c.label, c.span = cmd.Var.Name, cmd.Var.Span
 		t := c.tables[cmd.Var]
 		sink := &insertSink{table: t, cols: columnNames(cmd.Node.Columns())}
 		pipes := c.node(cmd.Node, namesOf(cmd.Node.Columns()))
