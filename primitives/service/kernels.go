@@ -105,6 +105,6 @@ var (
 	sortingKernels = []*Kernel{
 		&sortCountKernel, &sortScatterKernel, &pairsCountKernel, &pairsMoveKernel,
 		&orderKeysKernel, &orderSelectKernel, &orderUpToKernel, &orderRankKernel, &orderHeadsKernel,
-		&orderStartsKernel, &orderPlacesKernel, &orderBelowKernel, &orderKeepKernel, &orderMoveKernel, &orderUnpackKernel,
+		&orderStartsKernel, &orderPlacesKernel, &orderBelowKernel, &orderKeepKernel, &orderMoveKernel, &orderUnpackKernel, &orderNumbersKernel,
 	}
 )

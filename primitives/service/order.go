@@ -74,6 +74,12 @@ var (
 		Tile: orderTile,
 		Cost: "4 or 8 bytes read a row, and a write a row and column",
 	}
+	orderNumbersKernel = Kernel{
+		Name: "rf_order_numbers", Params: []string{"to", "base", "width", "n", "first"},
+		Does: "numbers rows",
+		Tile: orderTile,
+		Cost: "a write a row",
+	}
 )
 
 const orderTile = threads * 4
@@ -168,7 +174,7 @@ func Starts(starts, groups, n int64) Launch {
 }
 
 // Places replaces the inclusive sums of Heads by the place of each of n rows within its
-// group, from 0. Without starts, 0, the rows are one group, and groups may hold anything.
+// group, from 0.
 func Places(groups, starts, n int64) Launch {
 	return over(&orderPlacesKernel, n, groups, starts, n)
 }
@@ -205,8 +211,7 @@ func MoveRows(columns, count, rows, n, first int64) Launch {
 }
 
 // UnpackedColumn is a column whose numbers, in terms of OrderField, are Bits bits of keys
-// from bit At on, and where its words go, at offsets from ToBase of ToWidth bytes. With Bits
-// below 0 the number of a row is its place in the order.
+// from bit At on, and where its words go, at offsets from ToBase of ToWidth bytes.
 type UnpackedColumn struct {
 	Kind, First         int64
 	Descends            bool
@@ -230,4 +235,10 @@ func AppendUnpackedColumns(words []int64, columns []UnpackedColumn) []int64 {
 // Together, the words of 64 bits at low. None are read, and all are 0, if low is 0.
 func Unpack(columns, count, low, high, lowBits, n, first int64) Launch {
 	return over(&orderUnpackKernel, n, columns, count, low, high, lowBits, n, first)
+}
+
+// Numbers writes the numbers from 0 to n - 1 to the rows from first on of a column, at offsets
+// from base of width bytes. It is aligned to 16 bytes.
+func Numbers(to, base, width, n, first int64) Launch {
+	return over(&orderNumbersKernel, n+first%4, to, base, width, n, first)
 }

@@ -16,6 +16,7 @@ func TestPlaces(t *testing.T)     { onEach(t, &orderPlacesKernel, checkPlaces) }
 func TestKeep(t *testing.T)       { onEach(t, &orderKeepKernel, checkKeep) }
 func TestMoveRows(t *testing.T)   { onEach(t, &orderMoveKernel, checkMoveRows) }
 func TestUnpack(t *testing.T)     { onEach(t, &orderUnpackKernel, checkUnpack) }
+func TestNumbers(t *testing.T)    { onEach(t, &orderNumbersKernel, checkNumbers) }
 func TestOrderWords(t *testing.T) { checkOrderWords(t, emulator(t, 0)) }
 
 // stored is a column in memory, and the words that it stands for.
@@ -259,12 +260,6 @@ func checkPlaces(t *testing.T, m machine, n int) {
 	m.run(t, Starts(starts, groups, int64(n)))
 	m.run(t, Places(groups, starts, int64(n)))
 	same(t, "places", m.get(t, groups, n+1), append(want, random(n + 1)[n]))
-	one := m.put(t, random(n))
-	m.run(t, Places(one, 0, int64(n)))
-	for p := range want {
-		want[p] = uint64(p)
-	}
-	same(t, "places in one group", m.get(t, one, n), want)
 	for _, at := range []int64{rowsAt, fields, starts, scratch} {
 		m.get(t, at, 0)
 	}
@@ -363,8 +358,7 @@ func checkUnpack(t *testing.T, m machine, n int) {
 			{Kind: OrderUnsigned, First: -1 << 63, Bits: lowBits, ToWidth: 8},
 			{Kind: OrderFloat, First: 5, Descends: true, Bits: 11, At: 10, ToWidth: 8},
 			{First: 200, ToBase: 199, ToWidth: 1}, // the same in all rows
-			{Bits: -1, ToWidth: 4},
-			{First: 7, Bits: 3}, // a column without memory
+			{First: 7, Bits: 3},                   // a column without memory
 			{First: 3, Bits: 32 + 20, At: 7, ToWidth: 8},
 		} {
 			if c.At+c.Bits > lowBits && !wide {
@@ -380,10 +374,7 @@ func checkUnpack(t *testing.T, m machine, n int) {
 				case "none":
 					key = 0
 				}
-				number := int64(i)
-				if c.Bits >= 0 {
-					number = int64(key >> c.At & (1<<c.Bits - 1))
-				}
+				number := int64(key >> c.At & (1<<c.Bits - 1))
 				if c.Descends {
 					number = -number
 				}
@@ -421,4 +412,21 @@ func checkUnpack(t *testing.T, m machine, n int) {
 	m.get(t, lowAt, 0)
 	m.get(t, highAt, 0)
 	m.get(t, togetherAt, 0)
+}
+
+func checkNumbers(t *testing.T, m machine, n int) {
+	const base = -3
+	for _, first := range []int{0, 1, 3, 6} {
+		for _, width := range []int{2, 4, 8} {
+			want := random(n + first + 2)
+			to := m.put(t, want)
+			for i := range n {
+				at := (first + i) * width
+				mask := (uint64(1)<<(8*width) - 1) << (at % 8 * 8)
+				want[at/8] = want[at/8]&^mask | uint64(i-base)<<(at%8*8)&mask
+			}
+			m.run(t, Numbers(to, base, int64(width), int64(n), int64(first)))
+			same(t, fmt.Sprintf("from %d, %d bytes each", first, width), m.get(t, to, len(want)), want)
+		}
+	}
 }

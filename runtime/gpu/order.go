@@ -38,6 +38,9 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 		if o.packed {
 			return o.unpack(n)
 		}
+		if o.alone {
+			return o.move(n, buffer{})
+		}
 		places, err := o.places(c.Group)
 		if err != nil {
 			return err
@@ -443,13 +446,6 @@ func (o *ordering) countOf(words buffer, at int64) (int64, error) {
 
 // places numbers rows in order within the groups that agree on columns.
 func (o *ordering) places(cols []int) (buffer, error) {
-	if len(cols) == 0 {
-		numbers, err := o.memory(8 * o.n)
-		if err != nil {
-			return numbers, err
-		}
-		return numbers, o.launch(service.Places(numbers.word(), 0, o.n))
-	}
 	numbers, _, err := o.groups(cols, false)
 	if err != nil {
 		return numbers, err
@@ -509,13 +505,16 @@ func (o *ordering) room(to *relation, n int64, alone bool) error {
 	return to.makeRoomFor(o.ctx, n)
 }
 
-// move appends the first rows in order to the relation that they go to, places as the
-// numbers of those that are wanted.
+// move appends the first rows in order to the relation that they go to, places as their
+// numbers unless they are one group.
 func (o *ordering) move(n int64, places buffer) error {
 	var columns []service.MovedColumn
 	for i, c := range o.to.cols {
 		m := service.MovedColumn{Data: places.word(), Step: 1, Width: 8, InOrder: true}
-		if at := o.taken[i]; at != harmony.Numbered {
+		switch at := o.taken[i]; {
+		case at == harmony.Numbered && o.alone:
+			continue
+		case at != harmony.Numbered:
 			f, err := o.stored(at)
 			if err != nil {
 				return err
@@ -525,28 +524,30 @@ func (o *ordering) move(n int64, places buffer) error {
 		m.To, m.ToBase, m.ToWidth = c.data.word(), c.Base, int64(c.Width)
 		columns = append(columns, m)
 	}
-	table, err := o.table(service.AppendMovedColumns(nil, columns))
-	if err != nil {
-		return err
-	}
-	if err := o.launch(service.MoveRows(table.word(), int64(len(columns)), o.rows.word(), n, o.to.most)); err != nil {
-		return err
+	if len(columns) > 0 {
+		table, err := o.table(service.AppendMovedColumns(nil, columns))
+		if err != nil {
+			return err
+		}
+		if err := o.launch(service.MoveRows(table.word(), int64(len(columns)), o.rows.word(), n, o.to.most)); err != nil {
+			return err
+		}
 	}
 	return o.appended(n)
 }
 
 // unpack is move for keys that tell all of the rows: it makes the columns of these, but for
-// those that are there already. Numbers are their places.
+// those that are there already.
 func (o *ordering) unpack(n int64) error {
 	var columns []service.UnpackedColumn
 	read := false // whether a column is made of keys
 	for i, c := range o.to.cols {
-		u := service.UnpackedColumn{Bits: -1}
-		if at := o.taken[i]; at != harmony.Numbered {
-			var err error
-			if u, err = o.packedColumn(at); err != nil {
-				return err
-			}
+		if o.taken[i] == harmony.Numbered {
+			continue
+		}
+		u, err := o.packedColumn(o.taken[i])
+		if err != nil {
+			return err
 		}
 		u.To, u.ToBase, u.ToWidth = c.data.word(), c.Base, int64(c.Width)
 		if at := u.To + u.ToWidth*o.to.most; at != o.low.to && at != o.high.to {
@@ -584,8 +585,15 @@ func (o *ordering) packedColumn(col int) (service.UnpackedColumn, error) {
 	return service.UnpackedColumn{Kind: b.Kind, First: b.First}, err
 }
 
-// appended counts n rows more of the relation.
+// appended numbers n rows of one group where that is wanted, and counts them.
 func (o *ordering) appended(n int64) error {
+	for i, c := range o.to.cols {
+		if o.alone && o.taken[i] == harmony.Numbered {
+			if err := o.launch(service.Numbers(c.data.word(), c.Base, int64(c.Width), n, o.to.most)); err != nil {
+				return err
+			}
+		}
+	}
 	o.to.most += n
 	return o.control.set(o.ctx, o.to.gauge, o.to.most)
 }

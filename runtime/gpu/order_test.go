@@ -154,12 +154,13 @@ func TestOrdersFail(t *testing.T) {
 var inPlace = []struct {
 	name, text string
 	made       bool // keys are made of columns, which are not all read as they lie
+	kept       int64
 }{
-	{"pairs", "pair[k] = v -> int(k), int(v).\nsorted(i; k, v) -> int(i), int(k), int(v).\nsorted(i; k, v) <- seq<<>> pair[k] = v.\n", false},
-	{"pairs, renamed", "pair[k] = v -> int(k), int(v).\nsorted(x; y, z) -> int(x), int(y), int(z).\nsorted(i; b, a) <- seq<<>> pair[b] = a.\n", false},
-	{"words", "word(x) -> uint(x).\nsorted[i] = x <- seq<<>> word(x).\n", false},
-	{"signed words", "word(x) -> int(x).\nsorted[i] = x <- seq<<>> word(x).\n", false},
-	{"the first", "pair[k] = v -> int(k), int(v).\ntop(v, k) <- pair[k] = v.\nlang:output:orderBy[`top] = \"v desc\".\nlang:output:limit[`top] = 900.\n", true},
+	{"pairs", "pair[k] = v -> int(k), int(v).\nsorted(i; k, v) -> int(i), int(k), int(v).\nsorted(i; k, v) <- seq<<>> pair[k] = v.\n", false, 2500},
+	{"pairs, renamed", "pair[k] = v -> int(k), int(v).\nsorted(x; y, z) -> int(x), int(y), int(z).\nsorted(i; b, a) <- seq<<>> pair[b] = a.\n", false, 2500},
+	{"words", "word(x) -> uint(x).\nsorted[i] = x <- seq<<>> word(x).\n", false, 2500},
+	{"signed words", "word(x) -> int(x).\nsorted[i] = x <- seq<<>> word(x).\n", false, 2500},
+	{"the first", "pair[k] = v -> int(k), int(v).\ntop(v, k) <- pair[k] = v.\nlang:output:orderBy[`top] = \"v desc\".\nlang:output:limit[`top] = 900.\n", true, 900},
 }
 
 // TestOrdersInPlace compares orderings of facts, without a kernel before and behind, with
@@ -197,8 +198,15 @@ func TestOrdersInPlace(t *testing.T) {
 			if len(p.Kernels()) > 0 {
 				t.Errorf("there are kernels:\n%s", p)
 			}
-			runs := d.Runs()
-			if runs["rf_pairs_move"] == 0 || runs["rf_pairs_count"] != 1 || runs["rf_order_move"] > 0 || (runs["rf_order_keys"] > 0) != c.made {
+			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Profile: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if insert := answer.Profile[0]; insert.Kept != c.kept || insert.Device <= 0 {
+				t.Errorf("the profile has %+v", insert)
+			}
+			runs := d.Runs() // of both
+			if runs["rf_pairs_move"] == 0 || runs["rf_pairs_count"] != 2 || runs["rf_order_move"] > 0 || (runs["rf_order_keys"] > 0) != c.made {
 				t.Errorf("the kernels are %v", runs)
 			}
 		})

@@ -3,6 +3,7 @@ package woven
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
@@ -80,7 +81,7 @@ func (w *Walk) finishes(c harmony.Command, plan *queryplan.Block) int {
 		switch p := p.(type) {
 		case *queryplan.Insert:
 			// Several rules may fill a variable.
-			if run, ok := c.(*harmony.Run); fillsVar(c, p) && ok && (found < 0 || run.Kernel.Span == p.Span) {
+			if span, ok := inserting(c); fillsVar(c, p) && ok && (found < 0 || span == p.Span) {
 				found = at
 			}
 		case *queryplan.Assign:
@@ -102,6 +103,19 @@ func (w *Walk) finishes(c harmony.Command, plan *queryplan.Block) int {
 		}
 	}
 	return found
+}
+
+// inserting returns the rule that a command carries out that adds tuples.
+func inserting(c harmony.Command) (rule source.Span, ok bool) {
+	switch c := c.(type) {
+	case *harmony.Run:
+		return c.Kernel.Span, true
+	case *harmony.Number:
+		return c.Span, true
+	case *harmony.TopK:
+		return c.Span, true
+	}
+	return rule, false
 }
 
 // fillsVar reports whether a command fills the variable that a command of the plan

@@ -36,7 +36,7 @@ const Entry entries[] = {
     RF_ENTRY(rf_sort_count), RF_ENTRY(rf_sort_scatter), RF_ENTRY(rf_pairs_count), RF_ENTRY(rf_pairs_move),
     RF_ENTRY(rf_order_keys), RF_ENTRY(rf_order_select), RF_ENTRY(rf_order_upto), RF_ENTRY(rf_order_rank),
     RF_ENTRY(rf_order_heads), RF_ENTRY(rf_order_starts), RF_ENTRY(rf_order_places), RF_ENTRY(rf_order_below),
-    RF_ENTRY(rf_order_keep), RF_ENTRY(rf_order_move), RF_ENTRY(rf_order_unpack),
+    RF_ENTRY(rf_order_keep), RF_ENTRY(rf_order_move), RF_ENTRY(rf_order_unpack), RF_ENTRY(rf_order_numbers),
 };
 
 } // namespace

@@ -30,7 +30,7 @@ struct MovedColumn {
 };
 
 // UnpackedColumn is bits of the keys, from a place on, and where the words go whose numbers
-// they are; with bits below 0 the number is the place of the row among those in order.
+// they are.
 struct UnpackedColumn {
   int64_t kind, first, descends, bits, at;
   int64_t to, to_base, to_width;
@@ -277,9 +277,8 @@ RF_KERNEL(rf_order_starts, 8)(uint64_t *starts, const uint64_t *groups, int64_t 
 }
 
 // rf_order_places replaces the numbers of groups by the places within them, from 0.
-// Without starts all places are of one group.
 RF_KERNEL(rf_order_places, 8)(uint64_t *groups, const uint64_t *starts, int64_t n) {
-  order::each_place(n, [=](int64_t p) RF_LAMBDA { groups[p] = (uint64_t)p - (starts ? starts[groups[p] - 1] : 0); });
+  order::each_place(n, [=](int64_t p) RF_LAMBDA { groups[p] = (uint64_t)p - starts[groups[p] - 1]; });
 }
 
 // rf_order_below replaces n words by whether they are below limit.
@@ -335,11 +334,28 @@ RF_KERNEL(rf_order_unpack, 4)(const UnpackedColumn *columns, int64_t count, cons
       RF_UNROLL
       for (int32_t k = 0; k < order::ITEMS; k++) {
         int64_t p = start + k * THREADS + target::thread();
-        uint64_t number = u.bits > 0 ? key[k] >> u.at & ~(uint64_t)0 >> (64 - u.bits) : u.bits < 0 ? (uint64_t)p : 0;
+        uint64_t number = u.bits > 0 ? key[k] >> u.at & ~(uint64_t)0 >> (64 - u.bits) : 0;
         uint64_t word = u.descends ? (uint64_t)u.first - number : (uint64_t)u.first + number;
         if (p < n)
           order::put(u.to, u.to_base, u.to_width, first + p, order::mapped((int64_t)word, u.kind));
       }
     }
+  }
+}
+
+// rf_order_numbers writes the numbers from 0 to n - 1 to the rows of a column from first on, as
+// the offsets from base that it stores, four rows a thread.
+RF_KERNEL(rf_order_numbers, 8)(int64_t to, int64_t base, int64_t width, int64_t n, int64_t first) {
+  int64_t until = first + n;
+  for (int64_t start = (first & -4) + grid::block() * order::TILE; start < until; start += grid::blocks() * order::TILE) {
+    int64_t row = start + 4 * target::thread();
+    if (width == 4 && row >= first && row + 4 <= until) {
+      uint32_t offset = (uint32_t)tile::offset_of(row - first, base);
+      uint32_t four[4] = {offset, offset + 1, offset + 2, offset + 3};
+      target::store16((uint32_t *)grid::global<uint32_t>(to) + row, four);
+      continue;
+    }
+    for (int64_t r = row < first ? first : row; r < row + 4 && r < until; r++)
+      order::put(to, base, width, r, r - first);
   }
 }

@@ -11,21 +11,22 @@ import (
 
 // sortKernels are those of service.Sorting.
 var sortKernels = named(service.Sorting.Kernels, map[string]serviceKernel{
-	"rf_sort_count":   sortCount,
-	"rf_sort_scatter": sortScatter,
-	"rf_pairs_count":  pairsCount,
-	"rf_pairs_move":   pairsMove,
-	"rf_order_keys":   orderKeys,
-	"rf_order_select": orderSelect,
-	"rf_order_upto":   orderUpTo,
-	"rf_order_rank":   orderRank,
-	"rf_order_heads":  orderHeads,
-	"rf_order_starts": orderStarts,
-	"rf_order_places": orderPlaces,
-	"rf_order_below":  orderBelow,
-	"rf_order_keep":   orderKeep,
-	"rf_order_move":   orderMove,
-	"rf_order_unpack": orderUnpack,
+	"rf_sort_count":    sortCount,
+	"rf_sort_scatter":  sortScatter,
+	"rf_pairs_count":   pairsCount,
+	"rf_pairs_move":    pairsMove,
+	"rf_order_keys":    orderKeys,
+	"rf_order_select":  orderSelect,
+	"rf_order_upto":    orderUpTo,
+	"rf_order_rank":    orderRank,
+	"rf_order_heads":   orderHeads,
+	"rf_order_starts":  orderStarts,
+	"rf_order_places":  orderPlaces,
+	"rf_order_below":   orderBelow,
+	"rf_order_keep":    orderKeep,
+	"rf_order_move":    orderMove,
+	"rf_order_unpack":  orderUnpack,
+	"rf_order_numbers": orderNumbers,
 })
 
 // sortTile is how many keys are counted together. Counts are by digit, then by tile.
@@ -386,17 +387,14 @@ func orderPlaces(m *Memory, p []int64) error {
 	a, n := arguments{m: m}, p[2]
 	groups := a.words(p[0], n)
 	var starts []uint64
-	if p[1] != 0 && n > 0 && a.err == nil {
+	if n > 0 && a.err == nil {
 		starts = a.words(p[1], int64(groups[n-1]))
 	}
 	if a.err != nil {
 		return a.err
 	}
 	for i, g := range groups {
-		groups[i] = uint64(i)
-		if starts != nil {
-			groups[i] -= starts[g-1]
-		}
+		groups[i] = uint64(i) - starts[g-1]
 	}
 	return nil
 }
@@ -480,10 +478,7 @@ func orderUnpack(m *Memory, p []int64) error {
 			return err
 		}
 		for i := range n {
-			number := i
-			if bits >= 0 {
-				number = int64(key(i) >> at & (1<<uint(bits) - 1))
-			}
+			number := int64(key(i) >> at & (1<<uint(bits) - 1))
 			if descends {
 				number = -number
 			}
@@ -494,4 +489,24 @@ func orderUnpack(m *Memory, p []int64) error {
 		}
 	}
 	return a.err
+}
+
+func orderNumbers(m *Memory, p []int64) error {
+	to, base, width, n, first := p[0], p[1], p[2], p[3], p[4]
+	if n == 0 {
+		return nil
+	}
+	if to%16 != 0 {
+		return fmt.Errorf("a column at %#x", to)
+	}
+	into, err := m.Bytes(cuda.Pointer(to+first*width), uint64(n*width))
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		for b := range width {
+			into[i*width+b] = byte(uint64(i-base) >> (8 * b))
+		}
+	}
+	return nil
 }
