@@ -48,8 +48,8 @@ func Fuse(p *harmony.Program, opts Options) (*harmony.Program, *Report, error) {
 		f.passOn(t)
 	}
 	f.refuseDependences()
-	f.shareRows()
 	f.orderInPlace()
+	f.shareRows()
 	f.describe()
 	if err := harmony.Verify(f.Program); err != nil {
 		return nil, nil, fmt.Errorf("the fused program is wrong: %w", err)

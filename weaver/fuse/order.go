@@ -22,14 +22,23 @@ type ordering struct {
 // orderingOf returns a copy of a command that numbers or ranks, and what it is made of;
 // nil if it is another one.
 func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
-	moved := func(cols *[]int, places []int) {
-		out := slices.Clone(*cols)
+	moved := func(cols []int, places []int) []int {
+		out := slices.Clone(cols)
 		for i, at := range out {
 			if at != harmony.Numbered {
 				out[i] = places[at]
 			}
 		}
-		*cols = out
+		return out
+	}
+	// Several columns may be one of the relation that is read: the first of them decides.
+	once := func(cols, places, before []int) (out []int) {
+		for _, at := range moved(cols, places) {
+			if !slices.Contains(before, at) && !slices.Contains(out, at) {
+				out = append(out, at)
+			}
+		}
+		return out
 	}
 	switch c := c.(type) {
 	case *harmony.Number:
@@ -39,21 +48,26 @@ func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
 		n.Order = c.Keys()
 		return &n, &ordering{&n.To, &n.From, &n.Cols, func(from *harmony.Relation, places []int) {
 			n.From = from
-			moved(&n.Cols, places)
-			moved(&n.Group, places)
-			moved(&n.Order, places)
+			n.Cols = moved(n.Cols, places)
+			n.Group = once(n.Group, places, nil)
+			n.Order = once(n.Order, places, n.Group)
 		}}
 	case *harmony.TopK:
 		k := *c
 		k.By = c.Keys()
 		return &k, &ordering{&k.To, &k.From, &k.Cols, func(from *harmony.Relation, places []int) {
-			by := slices.Clone(k.By)
-			for i := range by {
-				by[i].Col = from.Cols[places[harmony.ColumnIndex(k.From.Cols, by[i].Col)]].Name
+			k.Cols = moved(k.Cols, places)
+			k.Group = once(k.Group, places, nil)
+			seen, by := slices.Clone(k.Group), k.By
+			k.By = nil
+			for _, b := range by {
+				at := places[harmony.ColumnIndex(k.From.Cols, b.Col)]
+				if !slices.Contains(seen, at) {
+					seen = append(seen, at)
+					k.By = append(k.By, harmony.OrderKey{Col: from.Cols[at].Name, Desc: b.Desc})
+				}
 			}
-			k.From, k.By = from, by
-			moved(&k.Cols, places)
-			moved(&k.Group, places)
+			k.From = from
 		}}
 	}
 	return nil, nil
