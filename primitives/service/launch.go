@@ -160,7 +160,7 @@ const Together = 1
 
 // PairsMove moves n keys, fewer than 1<<30, and payloads to other memory, in the order
 // of the byte key >> shift. Payloads 0 stands for the numbers of rows; with payloadsOut 0
-// keys go alone. With a shift from 32 on, keys lie with their payloads, and the byte is
+// keys go alone, and payloads with keysOut 0. With a shift from 32 on, keys lie with their payloads, and the byte is
 // one of these, payload >> (shift - 32). Scratch has PairsScratch(n) bytes, all zero at the start.
 func PairsMove(keysOut, payloadsOut, keys, payloads, n, shift, counts, scratch int64) Launch {
 	return Launch{

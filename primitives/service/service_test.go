@@ -456,7 +456,7 @@ func halves(numbers []uint32) []uint64 {
 }
 
 func checkPairs(t *testing.T, m machine, n int) {
-	for _, payloads := range []string{"rows", "words", "none"} {
+	for _, payloads := range []string{"rows", "words", "none", "alone"} {
 		// Keys that differ in three bytes, with many that are equal.
 		keys, rows := make([]uint32, n), make([]uint32, n)
 		for i, r := range random(n) {
@@ -494,8 +494,11 @@ func checkPairs(t *testing.T, m machine, n int) {
 			case shift == 24:
 				payloadsTo = payload
 			}
-			scratch := m.put(t, make([]uint64, PairsScratch(int64(n))/8))
-			m.run(t, PairsMove(to, payloadsTo, at, from, int64(n), shift, counts, scratch))
+			scratch, keysTo := m.put(t, make([]uint64, PairsScratch(int64(n))/8)), to
+			if payloads == "alone" && shift == 24 {
+				keysTo, want = 0, make([]uint32, n)
+			}
+			m.run(t, PairsMove(keysTo, payloadsTo, at, from, int64(n), shift, counts, scratch))
 			m.get(t, scratch, 0)
 			m.get(t, at, 0)
 			at, from = to, payloadsTo

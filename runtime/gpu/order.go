@@ -263,6 +263,9 @@ func (o *ordering) column(k order.Key) (b orderBits, err error) {
 		}
 	}
 	b.bits = int64(bits.Len64(uint64(bound.Hi) - uint64(bound.Lo)))
+	if b.Kind == service.OrderSigned && !k.Desc && b.Base < bound.Lo && int64(bits.Len64(uint64(bound.Hi)-uint64(b.Base))) == b.bits {
+		bound.Lo = b.Base // numbers are the offsets that are stored
+	}
 	if b.First = bound.Lo; k.Desc {
 		b.First = bound.Hi
 	}
@@ -542,7 +545,7 @@ func (o *ordering) unpack(n int64) error {
 	var columns []service.UnpackedColumn
 	read := false // whether a column is made of keys
 	for i, c := range o.to.cols {
-		if o.taken[i] == harmony.Numbered {
+		if o.isPlaced(c) {
 			continue
 		}
 		u, err := o.packedColumn(o.taken[i])
@@ -550,10 +553,8 @@ func (o *ordering) unpack(n int64) error {
 			return err
 		}
 		u.To, u.ToBase, u.ToWidth = c.data.word(), c.Base, int64(c.Width)
-		if at := u.To + u.ToWidth*o.to.most; at != o.low.to && at != o.high.to {
-			columns = append(columns, u)
-			read = read || u.Bits > 0
-		}
+		columns = append(columns, u)
+		read = read || u.Bits > 0
 	}
 	low := o.low.at
 	if !read {

@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/internal/oracle"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
@@ -158,6 +159,7 @@ var inPlace = []struct {
 }{
 	{"pairs", "pair[k] = v -> int(k), int(v).\nsorted(i; k, v) -> int(i), int(k), int(v).\nsorted(i; k, v) <- seq<<>> pair[k] = v.\n", false, 2500},
 	{"pairs, renamed", "pair[k] = v -> int(k), int(v).\nsorted(x; y, z) -> int(x), int(y), int(z).\nsorted(i; b, a) <- seq<<>> pair[b] = a.\n", false, 2500},
+	{"identifiers", "id(x) -> int(x).\nsorted[i] = x <- seq<<>> id(x).\n", false, 2500},
 	{"words", "word(x) -> uint(x).\nsorted[i] = x <- seq<<>> word(x).\n", false, 2500},
 	{"signed words", "word(x) -> int(x).\nsorted[i] = x <- seq<<>> word(x).\n", false, 2500},
 	{"the first", "pair[k] = v -> int(k), int(v).\ntop(v, k) <- pair[k] = v.\nlang:output:orderBy[`top] = \"v desc\".\nlang:output:limit[`top] = 900.\n", true, 900},
@@ -169,22 +171,16 @@ func TestOrdersInPlace(t *testing.T) {
 	for _, c := range inPlace {
 		t.Run(c.name, func(t *testing.T) {
 			e, d := card{small: true}.open(t)
-			r := rand.New(rand.NewPCG(3, 4))
-			facts := oracle.Facts{}
-			for i := range int64(2500) {
-				word := int64(r.Uint64())
-				facts["word"] = append(facts["word"], oracle.Tuple{scalar.OfInt(scalar.UintOf(64), word)})
-				facts["pair"] = append(facts["pair"], oracle.Tuple{scalar.OfInt(scalar.IntType, i*1_700_000), scalar.OfInt(scalar.IntType, int64(uint64(word)>>34)*min(i, 1))})
-			}
+			facts := keyed(2500)
 			if c.name == "signed words" {
 				for i := range facts["word"] {
 					facts["word"][i][0].Type = scalar.IntType
 				}
 			}
-			if strings.Contains(c.text, "word") {
-				delete(facts, "pair")
-			} else {
-				delete(facts, "word")
+			for name := range facts {
+				if !strings.Contains(c.text, name) {
+					delete(facts, name)
+				}
 			}
 			plan, db := enginetest.Stored(t, c.text, facts)
 			check(t, "in place", e, plan, db)
@@ -211,4 +207,47 @@ func TestOrdersInPlace(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOrderWithoutKey numbers rows in the order of a column that goes nowhere.
+func TestOrderWithoutKey(t *testing.T) {
+	facts := keyed(2500)
+	_, db := enginetest.Stored(t, inPlace[0].text, oracle.Facts{"pair": facts["pair"]})
+	plan, err := queryplan.Parse("test.plan", `var pair(k: int; v: int) input "pair"
+var ranked(i: int; v: int) derived unique output
+block b0:
+  insert ranked
+    project i, v
+      seq i order [k, v]
+        scan pair(k, v)
+  merge ranked
+  halt
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, d := card{small: true}.open(t)
+	check(t, "without the key", e, plan, db)
+	if err := d.Check(); err != nil {
+		t.Error(err)
+	}
+	if runs := d.Runs(); runs["rf_pairs_move"] != 4 || runs["rf_order_unpack"] > 0 || runs["rf_order_keys"] > 0 {
+		t.Errorf("the kernels are %v", runs)
+	}
+}
+
+// keyed makes n pairs whose keys and values fill 32 bits, and words and identifiers of
+// 64 and 44.
+func keyed(n int64) oracle.Facts {
+	r := rand.New(rand.NewPCG(3, 4))
+	facts := oracle.Facts{}
+	for i := range n {
+		word := r.Uint64()
+		facts["word"] = append(facts["word"], oracle.Tuple{scalar.OfInt(scalar.UintOf(64), int64(word))})
+		facts["id"] = append(facts["id"], oracle.Tuple{scalar.OfInt(scalar.IntType, int64(word>>20)+7)})
+		facts["pair"] = append(facts["pair"], oracle.Tuple{
+			scalar.OfInt(scalar.IntType, i*(1<<32/n)), scalar.OfInt(scalar.IntType, int64(word>>34)*min(i, 1)),
+		})
+	}
+	return facts
 }

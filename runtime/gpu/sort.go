@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/primitives/service"
@@ -70,6 +71,9 @@ func (o *ordering) sortKeys(levels [][]service.OrderField, last int64) error {
 		return err
 	}
 	o.low.to, o.high.to = o.target(lowest, 4), o.target(highest[0], 4)
+	if !slices.ContainsFunc(o.to.cols, func(c *column) bool { return !o.isPlaced(c) }) {
+		o.low.unread, o.high.unread = o.low.to == 0, o.high.to == 0
+	}
 	return p.sort(&o.high, &o.low, o.rest-last, 32)
 }
 
@@ -113,6 +117,8 @@ func (o *ordering) sortWords() error {
 type words struct {
 	at int64 // where they are; as payloads they are the numbers of rows at 0
 	to int64 // where the last pass of a sort puts them, if not 0
+	// unread says that nobody wants them behind the last pass.
+	unread bool
 }
 
 // level makes the keys of a level of 32 bits, and returns where they are. A column that is
@@ -140,6 +146,16 @@ func (o *ordering) target(level []service.OrderField, width int) int64 {
 		return 0
 	}
 	return c.data.word() + int64(width)*o.to.most
+}
+
+// isPlaced reports whether a column of the relation that rows go to is numbers, or the sort
+// itself puts it there.
+func (o *ordering) isPlaced(c *column) bool {
+	if o.taken[slices.Index(o.to.cols, c)] == harmony.Numbered {
+		return true
+	}
+	at := c.data.word() + int64(c.Width)*o.to.most
+	return c.Width == 0 || at == o.low.to || at == o.high.to
 }
 
 // columnOf returns the column of a field.
@@ -216,6 +232,12 @@ func (p *pairs) sort(keys, payloads *words, from, until int64) error {
 		keysTo, payloadsTo := p.keys(), int64(service.Together)
 		if shift+pairDigit >= until {
 			keysTo, payloadsTo = cmp.Or(keys.to, p.keys()), cmp.Or(payloads.to, p.payloads())
+			if keys.unread {
+				keysTo = 0
+			}
+			if payloads.unread {
+				payloadsTo = 0
+			}
 		}
 		if alone {
 			payloadsTo = 0

@@ -236,7 +236,8 @@ RF_HELPER void move(const Pass &p, Tile tile, uint32_t *exchange, uint32_t *plac
       target::store8(p.keys_out + 2 * (uint64_t)to, pair);
       continue;
     }
-    p.keys_out[to] = pair[0];
+    if (p.keys_out)
+      p.keys_out[to] = pair[0];
     if (p.payloads_out)
       p.payloads_out[to] = pair[1];
   }
@@ -247,7 +248,7 @@ RF_HELPER void move(const Pass &p, Tile tile, uint32_t *exchange, uint32_t *plac
 // rf_pairs_move moves n < 2^30 keys and payloads, the numbers of their rows where that
 // is 0, to their places by the digit key >> shift modulo 256. Where payloads or
 // payloads_out is 1, payloads lie behind their keys, in the array of these; where
-// payloads_out is 0, keys go alone. With a shift from 32 on, the digit is payload >> shift -
+// payloads_out is 0, keys go alone, and payloads where keys_out is. With a shift from 32 on, the digit is payload >> shift -
 // 32, and payloads lie behind their keys. counts are those of rf_pairs_count, scratch a ticket of
 // two words and 256 words a tile, all zero.
 //

@@ -192,7 +192,9 @@ func pairsMove(m *Memory, p []int64) error {
 			return fmt.Errorf("key %d goes to %d of %d", i, next[d], n)
 		}
 		to := int64(next[d]) * out.step
-		out.keys[to] = key
+		if out.keys != nil {
+			out.keys[to] = key
+		}
 		if out.payloads != nil {
 			out.payloads[to] = payload
 		}
@@ -202,16 +204,22 @@ func pairsMove(m *Memory, p []int64) error {
 }
 
 // pairs are keys and payloads: each payload behind its key, with a step of 2, or apart; or
-// keys alone.
+// one of the two alone.
 type pairs struct {
 	keys, payloads []uint32
 	step           int64
 }
 
 func (a *arguments) pairs(keys, payloads, n int64) pairs {
+	array := func(at int64) []uint32 {
+		if at == 0 {
+			return nil
+		}
+		return a.halves(at, n)
+	}
 	switch {
-	case payloads == 0 || n == 0:
-		return pairs{a.halves(keys, n), nil, 1}
+	case n == 0:
+		return pairs{step: 1}
 	case payloads == service.Together:
 		all := a.halves(keys, 2*n)
 		if a.err != nil {
@@ -219,7 +227,7 @@ func (a *arguments) pairs(keys, payloads, n int64) pairs {
 		}
 		return pairs{all, all[1:], 2}
 	}
-	return pairs{a.halves(keys, n), a.halves(payloads, n), 1}
+	return pairs{array(keys), array(payloads), 1}
 }
 
 // mapped maps words of a kind to integers in their order, and those to words.
