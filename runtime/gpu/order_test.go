@@ -184,6 +184,8 @@ func TestOrdersInPlace(t *testing.T) {
 			}
 			plan, db := enginetest.Stored(t, c.text, facts)
 			check(t, "in place", e, plan, db)
+			apart, _ := card{small: true, apart: true}.open(t)
+			check(t, "by kernels that move rows", apart, plan, db)
 			if err := d.Check(); err != nil {
 				t.Error(err)
 			}
