@@ -30,7 +30,8 @@
 //
 // Many tuples are numbered, cut to the first ones or tested for equal keys on the device, by
 // the service kernels that sort: few are copied and left to package order, as are those with
-// strings whose dictionary is not sorted.
+// strings whose dictionary is not sorted. Columns of 32 or 64 bits are read where they lie,
+// and the last pass of a sort puts them where they belong.
 //
 // Not done: a first run waits wherever it has to know a number; keys that grow in a loop are
 // tested on the host.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/primitives/service"
@@ -146,16 +145,6 @@ func (o *ordering) target(level []service.OrderField, width int) int64 {
 		return 0
 	}
 	return c.data.word() + int64(width)*o.to.most
-}
-
-// isPlaced reports whether a column of the relation that rows go to is numbers, or the sort
-// itself puts it there.
-func (o *ordering) isPlaced(c *column) bool {
-	if o.taken[slices.Index(o.to.cols, c)] == harmony.Numbered {
-		return true
-	}
-	at := c.data.word() + int64(c.Width)*o.to.most
-	return c.Width == 0 || at == o.low.to || at == o.high.to
 }
 
 // columnOf returns the column of a field.

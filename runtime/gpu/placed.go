@@ -1,0 +1,123 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/primitives/service"
+	"github.com/redfoxdb/redfox/runtime/order"
+)
+
+// Rows in an order are written to the relation that they go to: by the last pass of a sort
+// if a column's words are the keys, made of keys that tell all of a row, or moved by their
+// numbers.
+
+// room makes room for n rows of the order in a relation, which are its last.
+func (o *ordering) room(to *relation, n int64, alone bool) error {
+	o.to, o.most, o.alone = to, n, alone
+	if _, err := to.rows(o.ctx); err != nil {
+		return err
+	}
+	return to.makeRoomFor(o.ctx, n)
+}
+
+// move appends the first rows in order to the relation that they go to, places as their
+// numbers unless they are one group.
+func (o *ordering) move(n int64, places buffer) error {
+	var columns []service.MovedColumn
+	for i, c := range o.to.cols {
+		m := service.MovedColumn{Data: places.word(), Step: 1, Width: 8, InOrder: true}
+		switch at := o.taken[i]; {
+		case at == harmony.Numbered && o.alone:
+			continue
+		case at != harmony.Numbered:
+			f, err := o.stored(at)
+			if err != nil {
+				return err
+			}
+			m = service.MovedColumn{Data: f.Data, Base: f.Base, Step: f.Step, Width: f.Width}
+		}
+		m.To, m.ToBase, m.ToWidth = c.data.word(), c.Base, int64(c.Width)
+		columns = append(columns, m)
+	}
+	if len(columns) > 0 {
+		table, err := o.table(service.AppendMovedColumns(nil, columns))
+		if err != nil {
+			return err
+		}
+		if err := o.launch(service.MoveRows(table.word(), int64(len(columns)), o.rows.word(), n, o.to.most)); err != nil {
+			return err
+		}
+	}
+	return o.appended(n)
+}
+
+// unpack is move for keys that tell all of the rows: it makes the columns of these, but for
+// those that are there already.
+func (o *ordering) unpack(n int64) error {
+	var columns []service.UnpackedColumn
+	read := false // whether a column is made of keys
+	for i, c := range o.to.cols {
+		if o.isPlaced(c) {
+			continue
+		}
+		u, err := o.packedColumn(o.taken[i])
+		if err != nil {
+			return err
+		}
+		u.To, u.ToBase, u.ToWidth = c.data.word(), c.Base, int64(c.Width)
+		columns = append(columns, u)
+		read = read || u.Bits > 0
+	}
+	low := o.low.at
+	if !read {
+		low = 0
+	}
+	if len(columns) > 0 {
+		table, err := o.table(service.AppendUnpackedColumns(nil, columns))
+		if err != nil {
+			return err
+		}
+		if err := o.launch(service.Unpack(table.word(), int64(len(columns)), low, o.high.at, o.lowBits, n, o.to.most)); err != nil {
+			return err
+		}
+	}
+	return o.appended(n)
+}
+
+// packedColumn returns where a column's bits are in keys. One that has none is the same in
+// all rows.
+func (o *ordering) packedColumn(col int) (service.UnpackedColumn, error) {
+	at := int64(0)
+	for _, b := range slices.Backward(o.bits) {
+		if b.col == col {
+			return service.UnpackedColumn{Kind: b.Kind, First: b.First, Descends: b.Descends, Bits: b.bits, At: at}, nil
+		}
+		at += b.bits
+	}
+	b, err := o.column(order.Key{Col: col})
+	return service.UnpackedColumn{Kind: b.Kind, First: b.First}, err
+}
+
+// appended numbers n rows of one group where that is wanted, and counts them.
+func (o *ordering) appended(n int64) error {
+	for i, c := range o.to.cols {
+		if o.alone && o.taken[i] == harmony.Numbered {
+			if err := o.launch(service.Numbers(c.data.word(), c.Base, int64(c.Width), n, o.to.most)); err != nil {
+				return err
+			}
+		}
+	}
+	o.to.most += n
+	return o.control.set(o.ctx, o.to.gauge, o.to.most)
+}
+
+// isPlaced reports whether a column of the relation that rows go to is numbers, or the sort
+// itself puts it there.
+func (o *ordering) isPlaced(c *column) bool {
+	if o.taken[slices.Index(o.to.cols, c)] == harmony.Numbered {
+		return true
+	}
+	at := c.data.word() + int64(c.Width)*o.to.most
+	return c.Width == 0 || at == o.low.to || at == o.high.to
+}
