@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 )
@@ -27,7 +28,7 @@ func execute(args []string, con *console) (code int) {
 	}()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	stop := interruptible(cancel)
+	stop := interruptible(cancel, func() { os.Exit(con.report(errInterrupted, args)) })
 	defer stop()
 
 	app := newApp(con)
@@ -44,9 +45,14 @@ func execute(args []string, con *console) (code int) {
 	return con.report(err, args)
 }
 
-// interruptible ends the context at the first signal. The second one finds Go's
-// own handling again and kills the process.
-func interruptible(cancel context.CancelCauseFunc) (stop func()) {
+// deafness is how long the process goes on after a signal where nobody looks at the
+// context: in the optimiser, say, or in libLLVM.
+const deafness = 3 * time.Second
+
+// interruptible ends the context at the first signal, and calls late, which ends the
+// process, if nothing has stopped within deafness. The second signal finds Go's own
+// handling again and kills the process.
+func interruptible(cancel context.CancelCauseFunc, late func()) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	done := make(chan struct{})
@@ -55,6 +61,12 @@ func interruptible(cancel context.CancelCauseFunc) (stop func()) {
 		case <-signals:
 			signal.Stop(signals)
 			cancel(errInterrupted)
+		case <-done:
+			return
+		}
+		select {
+		case <-time.After(deafness):
+			late()
 		case <-done:
 		}
 	}()

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,6 +54,32 @@ func TestInterrupt(t *testing.T) {
 		if files := list(t, dir); files != "count.logic\n" {
 			t.Errorf("%v: left files:\n%s", sig, files)
 		}
+	}
+}
+
+// TestInterruptDeaf interrupts the optimiser, which does not look whether it is to stop:
+// it has a rule of a thousand atoms to order.
+func TestInterruptDeaf(t *testing.T) {
+	dir := t.TempDir()
+	var rule strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&rule, ", q(x%d, x%d)", i, i+1)
+	}
+	write(t, dir, "long.logic", "q(1, 2).\np(x0) <- "+rule.String()[2:]+".\n")
+	cmd := redfoxProcess(t, dir, "run", "long.logic", "--out", "results")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond)
+	sent := time.Now()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // its exit code is looked at below
+	if took, code := time.Since(sent), cmd.ProcessState.ExitCode(); took > deafness+2*time.Second || code != exitInterrupted || stderr.String() != "redfox: interrupted\n" {
+		t.Errorf("after %v: exit code %d, %q", took, code, stderr.String())
 	}
 }
 

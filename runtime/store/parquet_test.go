@@ -260,6 +260,9 @@ func TestDecimalsOf38Digits(t *testing.T) {
 		rec.Release()
 		for i, got := range []*Relation{back, record} {
 			if err := []error{err, errArrow}[i]; err != nil {
+				if !strings.HasPrefix(err.Error(), "p") {
+					t.Errorf("%v: %v does not begin with the file or the predicate", c, err)
+				}
 				if want := strings.ReplaceAll(c.want, "the file has String", []string{"the file has String", "the Arrow column is utf8"}[i]); !strings.Contains(err.Error(), want) {
 					t.Errorf("%v: %v", c, err)
 				}

@@ -133,6 +133,9 @@ func (l *load) readParquet(ctx context.Context) error {
 	decoders := make([]*parquetField, len(l.fields))
 	for i := range l.fields {
 		if decoders[i], err = newParquetField(f, &l.fields[i]); err != nil {
+			if e := new(LoadError); errors.As(err, &e) {
+				e.File = l.source.Path
+			}
 			return err
 		}
 	}
