@@ -122,6 +122,8 @@ func (m *measurements) line() string {
 // trend is how a quantity goes with time: the line that fits it best by least squares.
 type trend struct {
 	What string `json:"what"`
+	// Measured is by how many measurements, of which it takes some to tell growth.
+	Measured int `json:"measured"`
 	// PerHour is the slope, and Error the standard error of it, in bytes an hour.
 	PerHour float64 `json:"per_hour"`
 	Error   float64 `json:"error"`
@@ -137,8 +139,11 @@ type trend struct {
 
 func (t trend) String() string {
 	verb := "does not grow"
-	if t.Grows {
+	switch {
+	case t.Grows:
 		verb = "grows"
+	case t.Measured < fewest:
+		verb = "was looked at too seldom to tell"
 	}
 	const mib = 1 << 20
 	return fmt.Sprintf("%s %s: %.1f MiB in this time, where %.0f may be and noise is %.1f, %.0f bytes a run, %.0f ± %.0f MiB an hour",
@@ -183,11 +188,11 @@ func (m *measurements) trends() []trend {
 		for _, x := range warm {
 			at, value = append(at, x.Seconds/3600), append(value, float64(q.of(x)))
 		}
-		t := trend{What: q.what, Slack: q.bytes + q.share*value[0]}
+		t := trend{What: q.what, Measured: len(at), Slack: q.bytes + q.share*value[0]}
 		t.PerHour, t.Error, t.Noise = slope(at, value)
 		t.Growth = t.PerHour * (at[len(at)-1] - at[0])
 		t.PerRun = t.Growth / float64(max(runs, 1))
-		t.Grows = len(at) >= fewest && t.Growth > t.Slack && t.PerHour > 2*t.Error
+		t.Grows = t.Measured >= fewest && t.Growth > t.Slack && t.PerHour > 2*t.Error
 		out = append(out, t)
 	}
 	return out
