@@ -610,8 +610,8 @@ func (e *Engine) Use() Use {
 	return Use{Resident: e.mem.resident, Held: e.mem.held, Peak: e.mem.peak, Limit: e.mem.limit}
 }
 
-// Trim gives the driver back what memory nobody uses and is kept for later runs, that of
-// graphs, too. Facts stay.
+// Trim gives the driver back what nobody uses and is kept for later runs: memory of the
+// device, that of graphs, too, streams and pinned memory. Facts stay.
 func (e *Engine) Trim() error {
 	if e.isOpen() != nil || e.mem.pool == nil {
 		return nil
@@ -622,7 +622,7 @@ func (e *Engine) Trim() error {
 	defer e.leave()
 	e.replays.evict(math.MaxInt64)
 	// What a stream is yet to free a pool does not give back, nor what is beside it.
-	err := errors.Join(e.lanes.settle(), e.resident.stream.Synchronize(context.Background()))
+	err := errors.Join(e.lanes.trim(), e.resident.stream.Synchronize(context.Background()))
 	if err == nil {
 		err = e.mem.pool.Trim(0)
 	}

@@ -181,6 +181,17 @@ func bytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
+// mostIdle is how many lanes are kept that no run uses. Each graph has one, so that all the
+// graphs there have ever been at a time would leave theirs.
+const mostIdle = 16
+
+// isLarge reports whether a lane has more pinned memory than runs want, as a graph's has
+// whose results are many.
+func (l *lane) isLarge() bool {
+	const usual = blockWords + ringWords + resultWords
+	return len(l.block)+len(l.ring)+len(l.results)/8+len(l.log) > 2*usual
+}
+
 // lanes are those that no run uses.
 type lanes struct {
 	gpu  driver.Context
@@ -200,28 +211,35 @@ func (l *lanes) take() (*lane, error) {
 	return newLane(l.gpu)
 }
 
-// give takes back a lane whose stream is done. It is not kept if the device is lost.
+// give takes back a lane whose stream has nothing left to do but to free memory. It is not
+// kept if the device is lost, if it is large, or if there are enough.
 func (l *lanes) give(x *lane) {
-	if l.gpu.Lost() != nil {
+	if l.gpu.Lost() != nil || x.isLarge() || !l.keep(x) {
 		_ = x.close() // it fails on a lost device, whose streams are gone
-		return
 	}
+}
+
+// keep keeps a lane for a later run, unless there are enough.
+func (l *lanes) keep(x *lane) bool {
 	x.used = 0
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if len(l.idle) >= mostIdle {
+		return false
+	}
 	l.idle = append(l.idle, x)
+	return true
 }
 
-// settle waits until the streams that no run uses have freed what runs have left.
-func (l *lanes) settle() error {
+// trim closes those that no run uses, once their streams have freed what runs have left.
+func (l *lanes) trim() error {
 	l.mu.Lock()
 	idle := l.idle
 	l.idle = nil
 	l.mu.Unlock()
 	var errs []error
 	for _, x := range idle {
-		errs = append(errs, x.wait(context.Background()))
-		l.give(x)
+		errs = append(errs, x.wait(context.Background()), x.close())
 	}
 	return errors.Join(errs...)
 }
