@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -25,14 +26,19 @@ func openLibrary(name string) (uintptr, error) {
 // setVariable sets a variable of the C library's environment, which Go and the
 // processes that it starts do not see.
 func setVariable(name, value string) {
-	address, err := purego.Dlsym(purego.RTLD_DEFAULT, "setenv")
-	if err != nil {
-		return
+	if set := setenv(); set != nil {
+		set(name, value, 1)
 	}
-	var setenv func(name, value string, overwrite int32) int32
-	purego.RegisterFunc(&setenv, address)
-	setenv(name, value, 1)
 }
+
+// setenv is the C library's function, which is looked for once: that waits for libraries
+// that are being loaded.
+var setenv = sync.OnceValue(func() (set func(name, value string, overwrite int32) int32) {
+	if address, err := purego.Dlsym(purego.RTLD_DEFAULT, "setenv"); err == nil {
+		purego.RegisterFunc(&set, address)
+	}
+	return set
+})
 
 // nap has the thread sleep. Go's own sleep wakes up a millisecond late when nothing
 // else goes on in the process.

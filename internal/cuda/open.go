@@ -153,7 +153,7 @@ func Open() (*Driver, error) { return openOnce() }
 
 var openOnce = sync.OnceValues(func() (*Driver, error) {
 	names, named := candidates()
-	d, err := openFirst(names, load)
+	d, err := openFirst(names, loads.take)
 	if err != nil {
 		err.Named = named
 		return nil, err
@@ -161,15 +161,53 @@ var openOnce = sync.OnceValues(func() (*Driver, error) {
 	return d, nil
 })
 
-// Load has the dynamic linker load the driver's library, if it finds one, for Open. That
-// takes a millisecond, and does not wait for a library that is loaded later.
+// Load has the dynamic linker load the driver's library, if it finds one, and find its
+// functions, for Open. That takes two milliseconds, and does not wait for a library that is
+// loaded later, as Open would: the linker does one thing at a time.
 func Load() {
+	setVariables()
 	names, _ := candidates()
 	for _, name := range names {
-		if _, err := openLibrary(name); err == nil {
+		if loads.bind(name) {
 			return
 		}
 	}
+}
+
+// loads has the functions of the library that Load has found.
+var loads loaded
+
+// loaded is a library whose functions are found. It is safe for concurrent use.
+type loaded struct {
+	mu   sync.Mutex
+	name string // "" for none
+	fn   functions
+}
+
+// bind loads a library and reports whether it has the functions.
+func (l *loaded) bind(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.name != "" {
+		return l.name == name
+	}
+	var fn functions
+	if load(name, &fn) != nil {
+		return false
+	}
+	l.name, l.fn = name, fn
+	return true
+}
+
+// take is load, which has been done for the library of bind.
+func (l *loaded) take(name string, fn *functions) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.name == name {
+		*fn = l.fn
+		return nil
+	}
+	return load(name, fn)
 }
 
 // candidates lists what Open tries, and tells whether the user has named it. A bare name is
@@ -249,10 +287,7 @@ func (d *Driver) start() (Problem, error) {
 	if d.version = Version(version); d.version < oldest {
 		return DriverTooOld, fmt.Errorf("a driver for CUDA %v", d.version)
 	}
-	setDefault(loadingVariable, "EAGER")
-	if n := queues.Load(); n > 0 {
-		setDefault(queuesVariable, strconv.Itoa(int(n)))
-	}
+	setVariables()
 	switch code := d.fn.Init(0); code {
 	case success:
 	case stubLibrary:
@@ -276,6 +311,14 @@ func (d *Driver) start() (Problem, error) {
 		d.devices = append(d.devices, device)
 	}
 	return 0, nil
+}
+
+// setVariables sets the driver's own variables for when it is initialised.
+func setVariables() {
+	setDefault(loadingVariable, "EAGER")
+	if n := queues.Load(); n > 0 {
+		setDefault(queuesVariable, strconv.Itoa(int(n)))
+	}
 }
 
 // setDefault sets a variable for the driver alone, unless the user has set it.

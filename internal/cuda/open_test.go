@@ -101,6 +101,26 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// TestLoads finds the functions of a library once, and those of others each time.
+func TestLoads(t *testing.T) {
+	var l loaded
+	if l.bind("libc.so.6") || l.name != "" {
+		t.Errorf("another library is taken for the driver: %q", l.name)
+	}
+	fn := functions{DriverGetVersion: func(*int32) Code { return success }}
+	l.name, l.fn = "fake", fn
+	var taken functions
+	if err := l.take("fake", &taken); err != nil || taken.DriverGetVersion == nil {
+		t.Errorf("what was found is not taken: %v", err)
+	}
+	if !l.bind("fake") || l.bind("libc.so.6") {
+		t.Error("what was found is looked for again")
+	}
+	if err := l.take("libredfox-is-not-there.so", &taken); err == nil {
+		t.Error("a library that is not there has functions")
+	}
+}
+
 // TestNotFound reads what is said about libraries that are tried.
 func TestNotFound(t *testing.T) {
 	if !supported {
