@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -255,14 +256,19 @@ func headerOf(c *cli.Context) header {
 func flags(names ...string) []cli.Flag {
 	var out []cli.Flag
 	for _, name := range names {
-		for _, make := range flagTable {
-			if f := make(); f.Names()[0] == name {
-				out = append(out, f)
-			}
-		}
+		out = append(out, flagIndex()[name]())
 	}
 	return out
 }
+
+// flagIndex has the table by names, which cli takes long to find.
+var flagIndex = sync.OnceValue(func() map[string]func() cli.Flag {
+	index := map[string]func() cli.Flag{}
+	for _, f := range flagTable {
+		index[f().Names()[0]] = f
+	}
+	return index
+})
 
 // intersperse lets the flags of a command stand before, between and after its
 // arguments. Go's flag package, which cli uses, stops at the first argument.
