@@ -18,8 +18,9 @@ type Codes[C any] struct {
 	// Drop gives back code that no run uses.
 	Drop func(C)
 
-	mu   sync.Mutex
-	list []*Code[C] // most recently used first
+	mu     sync.Mutex
+	list   []*Code[C] // most recently used first
+	closed bool
 }
 
 // Code is code in memory, and all that it takes for granted.
@@ -49,7 +50,8 @@ func (c *Code[C]) holds(b *Bound) bool {
 }
 
 // Use returns code for facts, making it if there is none. It is the caller's to
-// release.
+// release. Who has found the program before it was closed, and comes here after, gets code
+// that nobody else does.
 func (l *Codes[C]) Use(b *Bound, generate func(Knowledge) (C, error)) (*Code[C], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,6 +62,10 @@ func (l *Codes[C]) Use(b *Bound, generate func(Knowledge) (C, error)) (*Code[C],
 		var err error
 		if c.Made, err = generate(c.listening(b)); err != nil {
 			return nil, err
+		}
+		if l.closed {
+			c.users, c.doomed = 1, true
+			return c, nil
 		}
 		at = len(l.list)
 		l.list = append(l.list, c)
@@ -116,7 +122,7 @@ func (l *Codes[C]) Close() {
 	for _, c := range l.list {
 		l.doom(c)
 	}
-	l.list = nil
+	l.list, l.closed = nil, true
 }
 
 // Len returns for how many layouts of facts there is code.
