@@ -154,6 +154,10 @@ func (b *body) test() string {
 		return fmt.Sprintf("string:like(%s, \"%s\")", v.name, pattern)
 	}
 	op := pick(g, []string{"=", "!=", "!=", "<", "<=", "<=", ">", ">=", ">="})
+	if v.t == text && g.chance(15) {
+		// Only some texts denote a number.
+		return fmt.Sprintf("string:decimal128:convert[%s] %s %s", v.name, op, b.term(wide))
+	}
 	switch n := g.IntN(10); {
 	case n < 4:
 		_, literal := g.constant(v.t)
@@ -289,7 +293,7 @@ func (b *body) expression(t typ, recursive bool) string {
 		}
 		return pick(g, []string{
 			fmt.Sprintf("%s + %s", x, b.term(text)), fmt.Sprintf("string:upper[%s]", x), fmt.Sprintf("string:substring[%s, 0, %d]", x, g.IntN(3)),
-			fmt.Sprintf("string:replace[%s, \"a\", \"b\"]", x),
+			fmt.Sprintf("string:replace[%s, \"a\", \"b\"]", x), fmt.Sprintf("decimal:string:convert[%s]", b.term(wide)),
 		})
 	case money:
 		if recursive {
