@@ -7,8 +7,8 @@
 // glibc gives each thread an area of its own until there are eight for each core, and an
 // area keeps pages of which anything is in use. Go moves goroutines between threads, of
 // which there are as many as have ever been in calls of C at a time, so that what one call
-// leaves lies spread over all areas, and the process grows for hours. [Limit] has threads
-// share as many areas as can be at work.
+// leaves lies spread over all areas. [Limit] has threads share as many areas as can be at
+// work.
 package malloc
 
 // Use is memory of C's allocator, in bytes.
