@@ -158,8 +158,8 @@ const warming = 0.4
 const fewest = 8
 
 // quantities are what is looked at. Of each so many bytes, and that share of what is held,
-// may come and go: the collector and allocators keep some of what is free, and of the GPU
-// other processes have some.
+// may come and go: the collector and allocators keep some of what is free, C's up to 0.2
+// MiB for each thread, which counts as handed out, and of the GPU other processes have some.
 var quantities = []struct {
 	what  string
 	of    func(measurement) int64
@@ -168,7 +168,7 @@ var quantities = []struct {
 }{
 	{"the heap", func(x measurement) int64 { return x.Heap }, 8 << 20, 0.02},
 	{"what Go has", func(x measurement) int64 { return x.Go }, 16 << 20, 0.02},
-	{"what C's allocator has handed out", func(x measurement) int64 { return x.C }, 4 << 20, 0.02},
+	{"what C's allocator has handed out", func(x measurement) int64 { return x.C }, 16 << 20, 0.02},
 	{"the process", func(x measurement) int64 { return x.Process }, 16 << 20, 0.01},
 	{"the session's memory on the GPU", func(x measurement) int64 { return x.Engine }, 8 << 20, 0.02},
 	{"the GPU's memory", func(x measurement) int64 { return x.Card }, 64 << 20, 0.05},
