@@ -98,14 +98,17 @@ func (s *engines) start(opts RunOptions, how fusing) {
 	}
 	go func() {
 		began := time.Now()
-		// The dynamic linker loads one library at a time, and libLLVM takes it long, which
-		// nothing waits for as yet.
+		// Before others may have the dynamic linker load something, which does one thing at
+		// a time.
 		cuda.Load()
-		go func() { _, _ = openLLVM() }()
 		card, err := findCard(opts.Device)
 		if err != nil {
 			return
 		}
+		// libLLVM is wanted now that the architecture is known. Beside the driver's
+		// initialisation, which everything waits for, its loading would hold that up: both
+		// change what the process has mapped.
+		go func() { _, _ = openLLVM() }()
 		if opts.Trace != nil {
 			opts.Trace(Span{Track: "device", Name: "open the driver", Start: began, Duration: time.Since(began)})
 		}
