@@ -121,7 +121,7 @@ func (y *residency) prefetch(ctx context.Context, what string, c *store.Column, 
 			}
 			return 0, err
 		}
-		sent = int64(len(bytesOfColumn(c)))
+		sent = int64(len(c.Entries()))
 	}
 	y.release(x)
 	return sent, nil

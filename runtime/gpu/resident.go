@@ -63,21 +63,6 @@ func (x *resident) bytes() int64 {
 	return n
 }
 
-// bytesOfColumn views the offsets of a column.
-func bytesOfColumn(c *store.Column) []byte {
-	switch c.Width {
-	case 1:
-		return c.U8
-	case 2:
-		return bytesOf(c.U16)
-	case 4:
-		return bytesOf(c.U32)
-	case 8:
-		return bytesOf(c.U64)
-	}
-	return nil
-}
-
 // acquire returns a column on the device, for work that comes later in a stream. It is
 // the caller's to release. sent is how many bytes had to be copied.
 func (y *residency) acquire(ctx context.Context, s driver.Stream, what string, c *store.Column) (x *resident, sent int64, err error) {
@@ -88,7 +73,7 @@ func (y *residency) acquire(ctx context.Context, s driver.Stream, what string, c
 			y.discard(x)
 			return nil, 0, err
 		}
-		sent = int64(len(bytesOfColumn(c)))
+		sent = int64(len(c.Entries()))
 	}
 	select {
 	case <-x.made:
@@ -164,7 +149,7 @@ func (x *resident) await(s driver.Stream) error {
 // copy puts a column on the device, for a run with a stream. For nobody, which is nil, it
 // makes nothing else leave.
 func (y *residency) copy(ctx context.Context, what string, x *resident, c *store.Column, s driver.Stream) (err error) {
-	data := bytesOfColumn(c)
+	data := c.Entries()
 	if len(data) == 0 {
 		return nil
 	}
@@ -351,7 +336,7 @@ func (r *run) residentColumn(ctx context.Context, what string, c *store.Column) 
 	r.residents = append(r.residents, x)
 	r.found[key] = x
 	if x.mark != nil && r.ahead != nil && x.mark == r.ahead.mark {
-		sent = int64(len(bytesOfColumn(c)))
+		sent = int64(len(c.Entries()))
 	}
 	r.toDevice += sent
 	if sent == 0 {

@@ -54,6 +54,22 @@ func (c *Column) Len() int { return c.n }
 // Bytes returns the size of the entries in memory, without the dictionary.
 func (c *Column) Bytes() int64 { return int64(c.Width) * int64(c.n) }
 
+// Entries returns the memory of the entries. Who reads it keeps the column reachable until
+// that is done.
+func (c *Column) Entries() []byte {
+	switch c.Width {
+	case 1:
+		return c.U8
+	case 2:
+		return bytesOf(c.U16)
+	case 4:
+		return bytesOf(c.U32)
+	case 8:
+		return bytesOf(c.U64)
+	}
+	return nil
+}
+
 // Word returns entry i.
 func (c *Column) Word(i int) int64 {
 	offset := int64(0)

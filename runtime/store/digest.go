@@ -43,7 +43,7 @@ func (db *Database) Digest(threads int) [sha256.Size]byte {
 				dict = numbers[c.Dict]
 			}
 			fmt.Fprintf(h, "column %v %d %d %d %d %d %+v\n", c.Type, dict, c.Base, c.Step, c.Width, c.n, c.Stats)
-			parts = appendParts(parts, c.bytes())
+			parts = appendParts(parts, c.Entries())
 		}
 	}
 	for _, d := range dicts {
@@ -84,21 +84,6 @@ func appendParts(parts [][]byte, b []byte) [][]byte {
 		parts, b = append(parts, b[:digestPart]), b[digestPart:]
 	}
 	return append(parts, b)
-}
-
-// bytes returns the memory of the entries.
-func (c *Column) bytes() []byte {
-	switch c.Width {
-	case 1:
-		return c.U8
-	case 2:
-		return bytesOf(c.U16)
-	case 4:
-		return bytesOf(c.U32)
-	case 8:
-		return bytesOf(c.U64)
-	}
-	return nil
 }
 
 // bytesOf returns the memory of a slice.

@@ -163,7 +163,7 @@ func TestNewBounded(t *testing.T) {
 		if step == 1 && a.bits != bits.Len64(a.span) || a.span < b.span {
 			t.Errorf("%v of %d bytes: a span of %d, want %d", typ, width, a.span, b.span)
 		}
-		if n > 0 && got.Width > 0 && unsafe.SliceData(got.bytes()) != unsafe.SliceData(data) {
+		if n > 0 && got.Width > 0 && unsafe.SliceData(got.Entries()) != unsafe.SliceData(data) {
 			t.Error("the offsets were copied")
 		}
 	}
