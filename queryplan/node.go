@@ -184,15 +184,7 @@ func (e *Const) Type() scalar.Type { return e.Value.Type }
 func (e *Call) Type() scalar.Type { return e.Result }
 
 // Columns returns the named columns of the variable.
-func (n *Scan) Columns() []Column {
-	out := make([]Column, 0, len(n.Names))
-	for i, name := range n.Names {
-		if name != "" {
-			out = append(out, Column{name, n.Var.Cols[i].Type})
-		}
-	}
-	return out
-}
+func (n *Scan) Columns() []Column { return appendColumns(make([]Column, 0, len(n.Names)), n) }
 
 // Columns returns the columns of the constant.
 func (n *Values) Columns() []Column { return n.Cols }
@@ -201,14 +193,7 @@ func (n *Values) Columns() []Column { return n.Cols }
 func (n *Filter) Columns() []Column { return n.Input.Columns() }
 
 // Columns returns the input's columns and then the computed ones.
-func (n *Map) Columns() []Column {
-	in := n.Input.Columns()
-	out := append(make([]Column, 0, len(in)+len(n.Exprs)), in...)
-	for _, e := range n.Exprs {
-		out = append(out, Column{e.Name, e.Expr.Type()})
-	}
-	return out
-}
+func (n *Map) Columns() []Column { return appendColumns(nil, n) }
 
 // Columns returns the chosen columns under their new names.
 func (n *Project) Columns() []Column {
@@ -224,19 +209,46 @@ func (n *Project) Columns() []Column {
 func (n *Dedup) Columns() []Column { return n.Input.Columns() }
 
 // Columns returns the left columns and, for an inner join, the right's others.
-func (n *Join) Columns() []Column {
-	left := n.Left.Columns()
-	if n.Kind != Inner {
-		return left
-	}
-	right := n.Right.Columns()
-	out := append(make([]Column, 0, len(left)+len(right)), left...)
-	for _, c := range right {
-		if _, ok := FindColumn(left, c.Name); !ok {
-			out = append(out, c)
+func (n *Join) Columns() []Column { return appendColumns(nil, n) }
+
+// appendColumns appends the columns of an operator. Trees of joins are deep: columns go
+// to their place at once, and are not copied again for each operator above.
+func appendColumns(to []Column, n Node) []Column {
+	switch n := n.(type) {
+	case *Scan:
+		for i, name := range n.Names {
+			if name != "" {
+				to = append(to, Column{name, n.Var.Cols[i].Type})
+			}
 		}
+		return to
+	case *Filter:
+		return appendColumns(to, n.Input)
+	case *Dedup:
+		return appendColumns(to, n.Input)
+	case *Map:
+		to = appendColumns(to, n.Input)
+		for _, e := range n.Exprs {
+			to = append(to, Column{e.Name, e.Expr.Type()})
+		}
+		return to
+	case *Join:
+		left := len(to)
+		to = appendColumns(to, n.Left)
+		if n.Kind != Inner {
+			return to
+		}
+		right := len(to)
+		to = appendColumns(to, n.Right)
+		others := to[:right]
+		for _, c := range to[right:] {
+			if _, ok := FindColumn(to[left:right], c.Name); !ok {
+				others = append(others, c)
+			}
+		}
+		return others
 	}
-	return out
+	return append(to, n.Columns()...)
 }
 
 // On returns the names that both sides have, in the left's order.
