@@ -115,12 +115,13 @@ func (p *Program) emitPTX(w io.Writer, t target, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
-	maker, err := makerOf(t, a.key)
-	if err != nil { // there is no telling which generator made what is there
+	key := ""
+	if maker, err := makerOf(t, a.key); err != nil { // there is no telling which generator made what is there
 		a.cache = nil
+	} else if a.cache != nil { // without one, facts need not be read
+		key = strings.Join([]string{"program", maker, fmt.Sprintf("%q %v %q %q", p.disable, p.fusing.off, p.fusing.apart, p.wantedByDefault()),
+			opts.Facts.digest(), p.plan.String()}, "\x00")
 	}
-	key := strings.Join([]string{"program", maker, fmt.Sprintf("%q %v %q %q", p.disable, p.fusing.off, p.fusing.apart, p.wantedByDefault()),
-		opts.Facts.digest(), p.plan.String()}, "\x00")
 	ptx, ok := a.cache.Get(key)
 	if !ok {
 		text, err := p.kernelText(StagePTX, t, opts)
