@@ -65,7 +65,7 @@ func TestInterruptDeaf(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&rule, ", q(x%d, x%d)", i, i+1)
 	}
-	write(t, dir, "long.logic", "q(1, 2).\np(x0) <- "+rule.String()[2:]+".\n")
+	write(t, dir, "long.logic", "q(1, 2).\np(x0, x1000) <- "+rule.String()[2:]+".\n")
 	cmd := redfoxProcess(t, dir, "run", "long.logic", "--out", "results")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
