@@ -114,35 +114,37 @@ func ChooseEngine(name string) (chosen EngineInfo, passed []EngineInfo, err erro
 	return chosen, passed, nil
 }
 
-// settle decides what the options alone say of the engine: who names a GPU wants it, so
-// that auto then stands for gpu. The error is that of an engine that does not exist, or
-// that what is said of a GPU would say nothing.
+// EngineFor returns the engine that is meant by one of RunOptions.Engine and a device of
+// RunOptions.Device: who names a GPU wants it, so that auto then stands for gpu.
+func EngineFor(engine, device string) string {
+	if device != "" && (engine == "" || engine == "auto") {
+		return "gpu"
+	}
+	return engine
+}
+
+// settle decides what the options alone say of the engine. The error is that of an engine
+// that does not exist, or that what is said of a GPU would say nothing.
 func (o RunOptions) settle() (RunOptions, error) {
 	if err := CheckEngine(o.Engine); err != nil {
 		return o, err
 	}
-	switch o.Engine {
-	case "", "auto":
-		if o.Device != "" {
-			o.Engine = "gpu"
-		}
-	case "gpu":
+	o.Engine = EngineFor(o.Engine, o.Device)
+	given := ""
+	switch {
+	case o.Engine == "" || o.Engine == "auto" || o.Engine == "gpu":
+		return o, nil
+	case o.Device != "":
+		given = fmt.Sprintf("GPU %s is named", o.Device)
+	case o.DeviceMemory != 0:
+		given = "the memory of a GPU is bounded"
 	default:
-		given := ""
-		switch {
-		case o.Device != "":
-			given = fmt.Sprintf("GPU %s is named", o.Device)
-		case o.DeviceMemory != 0:
-			given = "the memory of a GPU is bounded"
-		default:
-			return o, nil
-		}
-		return o, &EnvironmentError{
-			Message: fmt.Sprintf("%s, and engine %s uses none", given, o.Engine),
-			Help:    "take engine gpu or auto, or say nothing of a GPU",
-		}
+		return o, nil
 	}
-	return o, nil
+	return o, &EnvironmentError{
+		Message: fmt.Sprintf("%s, and engine %s uses none", given, o.Engine),
+		Help:    "take engine gpu or auto, or say nothing of a GPU",
+	}
 }
 
 // choice is an engine that was chosen for a run.

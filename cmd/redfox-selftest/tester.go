@@ -46,9 +46,8 @@ func newTester(ctx context.Context, c config, out io.Writer) (*tester, error) {
 	if _, err := os.ReadDir(c.data); err != nil {
 		return nil, fmt.Errorf("%w; -data names the folder testdata of the source tree", err)
 	}
-	if isAuto := t.session.Engine == "auto" || t.session.Engine == ""; isAuto && t.session.Device != "" {
-		t.session.Engine = "gpu"
-	} else if isAuto {
+	t.session.Engine = redfox.EngineFor(t.session.Engine, t.session.Device)
+	if t.session.Engine == "auto" || t.session.Engine == "" {
 		best, _, err := redfox.ChooseEngine("auto")
 		if err != nil {
 			return nil, err

@@ -62,25 +62,20 @@ func printDevices(con *console) {
 	}
 }
 
-// engineFlags returns the engine that the flags say. Who names a GPU wants it, so that
-// auto is then gpu; with an engine that uses none, what is said of a GPU is a mistake.
+// engineFlags returns the engine that the flags say (redfox.EngineFor). With one that uses
+// no GPU, what is said of a GPU is a mistake.
 func engineFlags(c *cli.Context) (string, error) {
-	engine := c.String("engine")
+	engine := redfox.EngineFor(c.String("engine"), c.String("device"))
 	if err := redfox.CheckEngine(engine); err != nil {
 		return "", err
 	}
-	switch engine {
-	case "gpu":
-	case "auto", "":
-		if c.String("device") != "" {
-			return "gpu", nil
-		}
-	default:
-		for _, flag := range []string{"device", "device-memory"} {
-			if c.IsSet(flag) {
-				return "", &usageError{message: fmt.Sprintf("--%s is about a GPU, and --engine %s uses none", flag, engine),
-					help: "leave one of the two out"}
-			}
+	if engine == "gpu" || engine == "auto" || engine == "" {
+		return engine, nil
+	}
+	for _, flag := range []string{"device", "device-memory"} {
+		if c.IsSet(flag) {
+			return "", &usageError{message: fmt.Sprintf("--%s is about a GPU, and --engine %s uses none", flag, engine),
+				help: "leave one of the two out"}
 		}
 	}
 	return engine, nil
