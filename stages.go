@@ -10,6 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
 // Stage is a form of a program that can be printed.
@@ -84,28 +85,32 @@ func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if stage == StagePTX {
 		return p.emitPTX(w, t, opts)
 	}
-	text, err := p.kernelText(stage, t, opts)
+	plan, graph, err := p.graphFor(t, opts)
+	if err != nil {
+		return err
+	}
+	text, err := stageText(stage, plan, graph, t, opts)
 	if err == nil {
 		_, err = io.WriteString(w, text)
 	}
 	return err
 }
 
-// kernelText returns a stage from the kernel graph on.
-func (p *Program) kernelText(stage Stage, t target, opts EmitOptions) (string, error) {
+// graphFor returns the optimised plan and its kernel graph for a target.
+func (p *Program) graphFor(t target, opts EmitOptions) (*queryplan.Plan, *harmony.Program, error) {
 	start := time.Now()
 	plan, err := p.optimise(p.wantedByDefault(), opts.Facts)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	opts.traced(TracePlan, start)
 	start = time.Now()
 	graph, _, err := kernelsOf(plan, t, p.fusing)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	opts.traced(TraceKernels, start)
-	return stageText(stage, plan, graph, t, opts)
+	return plan, graph, nil
 }
 
 // emitPTX writes the PTX of the program. What was compiled before for facts of the same
@@ -124,7 +129,11 @@ func (p *Program) emitPTX(w io.Writer, t target, opts EmitOptions) error {
 	}
 	ptx, ok := a.cache.Get(key)
 	if !ok {
-		text, err := p.kernelText(StagePTX, t, opts)
+		plan, graph, err := p.graphFor(t, opts)
+		if err != nil {
+			return err
+		}
+		text, err := a.ptx(plan, graph, opts)
 		if err != nil {
 			return err
 		}
@@ -188,25 +197,18 @@ func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t targ
 	if stage == StageHarmony {
 		return graph.String(), nil
 	}
-	start := time.Now()
-	k, err := know(plan, graph, t, opts.Facts)
-	if err != nil {
-		return "", err
-	}
-	opts.traced(TraceFacts, start)
 	if stage == StagePTX {
 		a, err := newAssembler(t)
 		if err != nil {
 			return "", err
 		}
-		a.trace = opts.Trace
-		code, err := a.compile(graph, k)
-		if err != nil {
-			return "", err
-		}
-		return code.Text, nil
+		return a.ptx(plan, graph, opts)
 	}
-	start = time.Now()
+	k, err := opts.know(plan, graph, t)
+	if err != nil {
+		return "", err
+	}
+	start := time.Now()
 	code, err := emitKernels(graph, t, k)
 	if err != nil {
 		return "", err
@@ -221,6 +223,30 @@ func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t targ
 	}
 	a.trace = opts.Trace
 	return a.assembly(code)
+}
+
+// ptx returns the PTX of a kernel graph, as stageText does.
+func (a *assembler) ptx(plan *queryplan.Plan, graph *harmony.Program, opts EmitOptions) (string, error) {
+	k, err := opts.know(plan, graph, a.target)
+	if err != nil {
+		return "", err
+	}
+	a.trace = opts.Trace
+	code, err := a.compile(graph, k)
+	if err != nil {
+		return "", err
+	}
+	return code.Text, nil
+}
+
+// know is what code for the facts may take for granted.
+func (o EmitOptions) know(plan *queryplan.Plan, graph *harmony.Program, t target) (woven.Knowledge, error) {
+	start := time.Now()
+	k, err := know(plan, graph, t, o.Facts)
+	if err == nil {
+		o.traced(TraceFacts, start)
+	}
+	return k, err
 }
 
 // KernelGraph is a program that was read from the text of its kernel graph. It can
