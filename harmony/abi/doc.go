@@ -110,7 +110,8 @@
 // tables per worker, so that the words about them differ from worker to worker;
 // GroupShared says whether several threads write one table. So does SetShared of a
 // CPU's set, which one worker writes without atomics; a GPU's threads always share it.
-// GroupCrowded says whether hundreds of rows of facts come for each group that there can be.
+// GroupCrowded, which is asked when code is made and no parameter of it, says whether
+// hundreds of rows of facts come for each group that there can be.
 //
 // A worker may also have a relation of its own in place of the program's: columns,
 // gauge and set, of some of the tuples, as the loops that package decompose finds

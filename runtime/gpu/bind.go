@@ -249,7 +249,7 @@ func (g *groups) word(p *param) (int64, error) {
 		return g.table.word(), nil
 	case abi.GroupSize:
 		return g.size(), nil
-	case abi.GroupShift, abi.GroupBase, abi.GroupBits, abi.GroupCrowded:
+	case abi.GroupShift, abi.GroupBase, abi.GroupBits:
 		word, _ := g.lay.Word(p.Param)
 		return word, nil
 	case abi.GroupColumns:

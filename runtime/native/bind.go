@@ -268,7 +268,7 @@ func (t *groupTable) word(p *param) (int64, error) {
 		return t.tableAddress(), nil
 	case abi.GroupSize:
 		return t.size(), nil
-	case abi.GroupShift, abi.GroupBase, abi.GroupBits, abi.GroupCrowded:
+	case abi.GroupShift, abi.GroupBase, abi.GroupBits:
 		word, _ := t.lay.Word(p.Param)
 		return word, nil
 	case abi.GroupColumns:
