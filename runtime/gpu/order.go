@@ -35,15 +35,11 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 		if err := o.arrange(); err != nil {
 			return err
 		}
-		if o.packed {
-			return o.unpack(n)
-		}
-		if o.alone {
-			return o.move(n, buffer{})
-		}
-		places, err := o.places(c.Group)
-		if err != nil {
-			return err
+		var places buffer
+		if !o.alone {
+			if places, err = o.places(c.Group); err != nil {
+				return err
+			}
 		}
 		return o.move(n, places)
 	})
@@ -89,9 +85,6 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 			if kept, err = o.firstOfGroups(c.Group, c.Limit); err != nil {
 				return err
 			}
-		}
-		if o.packed {
-			return o.unpack(kept)
 		}
 		return o.move(kept, buffer{})
 	})

@@ -24,6 +24,9 @@ func (o *ordering) room(to *relation, n int64, alone bool) error {
 // move appends the first rows in order to the relation that they go to, places as their
 // numbers unless they are one group.
 func (o *ordering) move(n int64, places buffer) error {
+	if o.packed {
+		return o.unpack(n)
+	}
 	var columns []service.MovedColumn
 	for i, c := range o.to.cols {
 		m := service.MovedColumn{Data: places.word(), Step: 1, Width: 8, InOrder: true}
