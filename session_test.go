@@ -191,7 +191,11 @@ func TestCloseWaits(t *testing.T) {
 	var once sync.Once
 	started, ended := make(chan bool), make(chan error, 1)
 	go func() {
-		_, err := s.Run(ctx, prog, db, RunOptions{Trace: func(Span) { once.Do(func() { close(started) }) }})
+		_, err := s.Run(ctx, prog, db, RunOptions{Trace: func(at Span) {
+			if at.Name != TracePlan { // before which the session may be closed
+				once.Do(func() { close(started) })
+			}
+		}})
 		ended <- err
 	}()
 	<-started
