@@ -21,7 +21,7 @@ type closure struct {
 	bar       time.Duration
 }
 
-// The figures of others were measured on one H200 on the day of NOTES.md, best of three,
+// The figures of others were measured on one H200 on the day of bench/history.md, best of three,
 // the tuples counted. GPULog leaves out 12,948 tuples of SF.cedge.
 var closures = []closure{
 	{"wiki-Vote", 11947132, 0.0039, 0, 0},

@@ -12,7 +12,7 @@ import (
 )
 
 // Rates of one H200 with a driver for CUDA 13.0, of programs in CUDA C++ that do nothing
-// else, best of three, measured on the day of NOTES.md.
+// else, best of three, measured on the day of bench/history.md.
 const (
 	readRate   = 4.54e12 // bytes a second that 16-byte loads read, 4 in flight a thread
 	copyRate   = 4.26e12 // bytes a second, read and written

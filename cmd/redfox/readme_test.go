@@ -3,14 +3,29 @@ package main
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// TestReadme runs every redfox command line of the documents and compares what
-// it prints with what stands under it. With -rewrite it puts the output there.
+// documents returns the paths of the pages at the root and in docs.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+// TestReadme runs every redfox command line of the documents and compares its
+// output with the text below it. With -rewrite it updates that text.
 func TestReadme(t *testing.T) {
-	for _, name := range []string{"../../README.md", "../../ARCHITECTURE.md"} {
+	for _, name := range documents(t) {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -79,24 +94,28 @@ func firstDifference(a, b string) string {
 
 // TestReadmePrograms checks every LogiQL block of the documents.
 func TestReadmePrograms(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := 0
-	for rest := string(text); ; blocks++ {
-		_, after, ok := strings.Cut(rest, "```logiql\n")
-		if !ok {
-			break
+	blocks := map[string]int{}
+	for _, name := range documents(t) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		program, after, _ := strings.Cut(after, "```\n")
-		rest = after
-		file := write(t, t.TempDir(), "block.logic", program)
-		if o := finish(t, redfoxProcess(t, ".", "check", file)); o.code != 0 || o.stderr != "" {
-			t.Errorf("this program is not accepted:\n%s\n%s", program, o)
+		for rest := string(text); ; blocks[filepath.Base(name)]++ {
+			_, after, ok := strings.Cut(rest, "```logiql\n")
+			if !ok {
+				break
+			}
+			program, after, _ := strings.Cut(after, "```\n")
+			rest = after
+			file := write(t, t.TempDir(), "block.logic", program)
+			if o := finish(t, redfoxProcess(t, ".", "check", file)); o.code != 0 || o.stderr != "" {
+				t.Errorf("%s: this program is not accepted:\n%s\n%s", name, program, o)
+			}
 		}
 	}
-	if blocks == 0 {
-		t.Error("README.md shows no program")
+	for _, name := range []string{"README.md", "language.md"} {
+		if blocks[name] == 0 {
+			t.Errorf("%s shows no program", name)
+		}
 	}
 }

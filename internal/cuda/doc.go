@@ -32,7 +32,7 @@
 // goroutine to the thread, makes the context current, calls, and unlocks. The
 // alternative, one locked goroutine that makes all calls for the others, pays for
 // two switches between threads a call, 11 microseconds where this takes a quarter of
-// one (bench/NOTES.md), and lets one caller's wait hold up all.
+// one (bench/history.md), and lets one caller's wait hold up all.
 //
 // Every type is safe for concurrent use. The context stays current on the thread
 // after a call; a program that makes CUDA calls of its own from a locked goroutine

@@ -8,8 +8,31 @@ import (
 	"testing"
 )
 
-// documents are the pages at the root.
-var documents = []string{"README.md", "ARCHITECTURE.md", "RATIONALE.md", "GLOSSARY.md"}
+// readmeLines bounds README.md, which is the front door and no manual.
+const readmeLines = 160
+
+// documents returns the pages for readers: those at the root and in docs.
+func documents(t *testing.T) []string {
+	var out []string
+	for _, name := range files(t) {
+		if dir := path.Dir(name); path.Ext(name) == ".md" && (dir == "." || dir == "docs") {
+			out = append(out, name)
+		}
+	}
+	for _, name := range []string{"README.md", "docs/language.md", "docs/running.md"} {
+		if !slices.Contains(out, name) {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	return out
+}
+
+// TestReadmeLength keeps the front door small.
+func TestReadmeLength(t *testing.T) {
+	if n := strings.Count(string(read(t, "README.md")), "\n"); n > readmeLines {
+		t.Errorf("README.md has %d lines, at most %d; move the rest to docs", n, readmeLines)
+	}
+}
 
 // requirement is a module that go.mod requires.
 type requirement struct {
@@ -89,7 +112,7 @@ func TestDocumentedCode(t *testing.T) {
 			examples = append(examples, unindent(string(f.Text)))
 		}
 	}
-	for _, name := range documents {
+	for _, name := range documents(t) {
 		for _, block := range codeBlocks(string(read(t, name)), "go") {
 			want := unindent(block)
 			if !slices.ContainsFunc(examples, func(e string) bool { return strings.Contains(e, want) }) {
@@ -112,12 +135,12 @@ var fenced = regexp.MustCompile("(?ms)^```.*?^```$")
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#]+)(?:#[^)]*)?\)`)
 	quoted := regexp.MustCompile("`((?:cmd|frontend|queryplan|harmony|weaver|runtime|internal|testdata|bench)(?:/[A-Za-z0-9_.-]+)+/?)`")
-	for _, name := range documents {
+	for _, name := range documents(t) {
 		text := fenced.ReplaceAllString(string(read(t, name)), "")
 		var targets []string
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			if !strings.Contains(m[1], "://") {
-				targets = append(targets, m[1])
+				targets = append(targets, path.Join(path.Dir(name), m[1]))
 			}
 		}
 		for _, m := range quoted.FindAllStringSubmatch(text, -1) {

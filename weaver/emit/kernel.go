@@ -31,7 +31,7 @@ const mostStack = 2 << 20
 // find a place in a block's shared memory; where tuples are long; and where a hash table
 // is searched, for which more warps do as well as more rows a thread. Kernels that
 // expand rows have as few, and few registers: they wait for random places of memory, and
-// want many threads to do so (bench/NOTES.md).
+// want many threads to do so (bench/history.md).
 const fewItems = 4
 
 // fewRegisters is the most registers of a thread with which a multiprocessor runs
