@@ -273,7 +273,7 @@ var flagIndex = sync.OnceValue(func() map[string]func() cli.Flag {
 // intersperse lets the flags of a command stand before, between and after its
 // arguments. Go's flag package, which cli uses, stops at the first argument.
 func intersperse(app *cli.App, args []string) ([]string, error) {
-	if len(args) < 2 {
+	if len(args) < 2 || args[len(args)-1] == completeFlag {
 		return args, nil
 	}
 	cmd := app.Command(args[1])

@@ -43,7 +43,7 @@ func appHelp(app *cli.App) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "redfox: %s.\n\nUsage:\n%s\n\n%s\n\nCommands:\n", app.Usage, indent(app.UsageText), wrap(app.Description))
 	for _, cmd := range app.Commands {
-		fmt.Fprintf(&b, "    %-9s %s\n", cmd.Name, cmd.Usage)
+		fmt.Fprintf(&b, "    %-10s %s\n", cmd.Name, cmd.Usage)
 	}
 	return b.String()
 }

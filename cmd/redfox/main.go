@@ -88,6 +88,7 @@ func newApp(con *console) *cli.App {
 		Version:                   buildVersion(),
 		Flags:                     []cli.Flag{cli.HelpFlag},
 		HideHelpCommand:           true,
+		EnableBashCompletion:      true,
 		DisableSliceFlagSeparator: true,
 		Reader:                    con.in,
 		Writer:                    con.out,
@@ -106,6 +107,8 @@ func newApp(con *console) *cli.App {
 			benchCommand(con),
 			enginesCommand(con),
 			versionCommand(con),
+			completionCommand(con),
+			manCommand(con),
 			helpCommand(con),
 		},
 	}
