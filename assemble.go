@@ -49,7 +49,7 @@ func newAssembler(t target) (*assembler, error) {
 	a := &assembler{target: t, lib: lib, passes: t.Passes(lib.Version().Major), compiler: "LLVM " + lib.Version().String(), cache: kernelcache.Open()}
 	if !t.GPU {
 		a.options = lib.HostOptions()
-	} else if a.options, err = lib.PTXOptions(t.sm, min(maxPTX, t.ptx)); err != nil {
+	} else if a.options, err = lib.PTXOptions(t.SM, min(maxPTX, t.ptx)); err != nil {
 		return nil, &EnvironmentError{Message: err.Error(), Help: "install another libLLVM", Err: err}
 	}
 	a.options.Level = t.Effort()

@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu"
 	"github.com/redfoxdb/redfox/runtime/woven"
+	weaver "github.com/redfoxdb/redfox/weaver/target"
 )
 
 // Device describes a GPU of this machine.
@@ -143,11 +144,11 @@ func cardText(card driver.Device) string {
 
 // tooOld returns an error if kernels can not be compiled for a GPU.
 func tooOld(card driver.Device) error {
-	if smOf(card) >= oldestSM {
+	if smOf(card) >= weaver.OldestSM {
 		return nil
 	}
 	return &EnvironmentError{Message: fmt.Sprintf("%s is too old: redfox needs compute capability %d.%d, and it has %d.%d", cardText(card),
-		oldestSM/10, oldestSM%10, card.Info().Attributes.Major, card.Info().Attributes.Minor), Help: "use --engine cpu"}
+		weaver.OldestSM/10, weaver.OldestSM%10, card.Info().Attributes.Major, card.Info().Attributes.Minor), Help: "use --engine cpu"}
 }
 
 // smOf returns the compute capability of a GPU as targets write it: 90.

@@ -100,7 +100,7 @@ func kernelsOf(plan *queryplan.Plan, t target, how fusing) (graph *harmony.Progr
 	defer recoverPhase("fusion", &err)
 	// Kernels that can pass rows on in registers become one. From here on an operator
 	// may be in several kernels, and a kernel has several operators.
-	graph, report, err = fuse.Fuse(graph, fuse.Options{Off: how.off, Keep: pairs, Budget: t.budget, Distinct: harmony.Distinct(plan)})
+	graph, report, err = fuse.Fuse(graph, fuse.Options{Off: how.off, Keep: pairs, Budget: t.Budget, Distinct: harmony.Distinct(plan)})
 	if err != nil {
 		return nil, nil, &InternalError{Phase: "fusion", Err: err, Dump: plan.String()}
 	}

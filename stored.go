@@ -40,7 +40,7 @@ func storedCodes(f *rfx.File) []*storedCode {
 func (p *Program) codeFor(sm int) *storedCode {
 	var best *storedCode
 	for _, c := range p.codes {
-		if c.sm <= sm && (best == nil || c.sm > best.sm) {
+		if c.SM <= sm && (best == nil || c.SM > best.SM) {
 			best = c
 		}
 	}
@@ -139,7 +139,7 @@ func (s *engines) offer(code *storedCode) {
 	}
 	list := s.codes[code.graph]
 	if !slices.ContainsFunc(list, func(c *storedCode) bool {
-		return c == code || c.sm == code.sm && c.PTX == code.PTX && reflect.DeepEqual(c.granted, code.granted)
+		return c == code || c.SM == code.SM && c.PTX == code.PTX && reflect.DeepEqual(c.granted, code.granted)
 	}) {
 		s.codes[code.graph] = append(list, code)
 	}
@@ -161,7 +161,7 @@ func (s *engines) codesOf(graph *harmony.Program) []*storedCode {
 func (s *engines) stored(t target, graph *harmony.Program, k woven.Knowledge) (code *gpu.Code, refused error) {
 	list := s.codesOf(graph)
 	for _, c := range list {
-		if c.sm > t.sm {
+		if c.SM > t.SM {
 			continue
 		}
 		if version := versionOfPTX(c.PTX); version > t.ptx {

@@ -4,12 +4,13 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/weaver/emit"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // Emulated makes options for a GPU's code ones for an emulated GPU's: a tile is so many
 // rows of one thread, and workers share all tables.
 func Emulated(o emit.Options, items int) emit.Options {
-	o.Target = emit.Target{Name: o.Target.Name, Threads: 1, Items: items}
+	o.Target = target.Target{Name: o.Target.Name, Threads: 1, Items: items}
 	fix := o.Fix
 	o.Fix = func(entry string, p abi.Param) (int64, bool) {
 		if p.Kind == abi.SetShared || p.Kind == abi.GroupShared {

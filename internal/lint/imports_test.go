@@ -57,12 +57,13 @@ var layers = []layer{
 	{"harmony/rfx", []string{"harmony/abi"}},
 	{"harmony/lower", []string{"frontend/source", "queryplan", "harmony"}},
 
+	{"weaver/target", []string{"harmony/abi"}},
 	{"weaver/expr", []string{"internal/interval"}},
-	{"weaver/fuse", []string{"frontend/source", "queryplan", "harmony"}},
+	{"weaver/fuse", []string{"frontend/source", "queryplan", "harmony", "weaver/target"}},
 	{"weaver/partition", []string{"frontend/source", "queryplan", "harmony", "harmony/domain", "weaver/expr"}},
 	{"weaver/emit", []string{
 		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/domain", "internal/interval", "primitives",
-		"weaver/expr", "weaver/fuse", "weaver/partition",
+		"weaver/expr", "weaver/fuse", "weaver/partition", "weaver/target",
 	}},
 
 	{"runtime/order", nil},
@@ -91,7 +92,7 @@ var layers = []layer{
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/decompose", "harmony/lower",
-		"harmony/abi", "harmony/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/partition", "weaver/emit",
+		"harmony/abi", "harmony/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/partition", "weaver/emit", "weaver/target",
 		"runtime", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/kernelcache", "internal/buildid", "internal/llvm",
 	}},
 	{"internal/suite", []string{"testdata"}},

@@ -13,15 +13,15 @@ type boundEntry struct {
 	*function
 	params []param
 	// What the function fills, each once, with the number of its sinks.
-	targets []target[*relation]
-	groups  []target[*groups]
+	targets []filled[*relation]
+	groups  []filled[*groups]
 	values  []buffer // of constant rows
 	faults  bool     // the function may report a fault
 	run     *run
 }
 
-// target is something that sinks fill.
-type target[T any] struct {
+// filled is a variable that sinks fill.
+type filled[T any] struct {
 	rel   T
 	sinks int64
 }
@@ -67,14 +67,14 @@ func (r *run) bindKernel(ctx context.Context, k *harmony.Kernel, f *function) (*
 	return b, nil
 }
 
-func addTarget[T comparable](list []target[T], v T) []target[T] {
+func addTarget[T comparable](list []filled[T], v T) []filled[T] {
 	for i := range list {
 		if list[i].rel == v {
 			list[i].sinks++
 			return list
 		}
 	}
-	return append(list, target[T]{v, 1})
+	return append(list, filled[T]{v, 1})
 }
 
 func (r *run) bindEntry(ctx context.Context, f *function) (*boundEntry, error) {

@@ -23,6 +23,7 @@ import (
 	"github.com/redfoxdb/redfox/weaver/emit"
 	"github.com/redfoxdb/redfox/weaver/fuse"
 	"github.com/redfoxdb/redfox/weaver/partition"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 var library = sync.OnceValues(llvm.Open)
@@ -47,13 +48,13 @@ func (c card) lower(plan *queryplan.Plan) (*harmony.Program, error) {
 	if p, err = partition.Partition(p); err != nil {
 		return nil, err
 	}
-	p, _, err = fuse.Fuse(p, fuse.Options{Off: c.apart, Budget: fuse.SM90, Distinct: harmony.Distinct(plan)})
+	p, _, err = fuse.Fuse(p, fuse.Options{Off: c.apart, Budget: target.GPU(90).Budget, Distinct: harmony.Distinct(plan)})
 	return p, err
 }
 
 // compile makes code for an emulated GPU.
 func (c card) compile(p *harmony.Program, k woven.Knowledge, _ func(string)) (*Code, error) {
-	code, err := emit.Program(p, enginetest.Emulated(emit.Options{Target: emit.GPU(90), Fix: k.Fix, Range: k.Range, Domains: k.Domains}, c.items))
+	code, err := emit.Program(p, enginetest.Emulated(emit.Options{Target: target.GPU(90), Fix: k.Fix, Range: k.Range, Domains: k.Domains}, c.items))
 	if err != nil {
 		return nil, err
 	}

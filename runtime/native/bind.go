@@ -13,16 +13,16 @@ type boundEntry struct {
 	function uintptr
 	params   []param
 	// What the function fills, each once, with the number of its sinks.
-	targets []target[*relation]
-	groups  []target[*groups]
+	targets []filled[*relation]
+	groups  []filled[*groups]
 	values  []*column // of constant rows
 	hosts   *hostCalls
 	run     *run
 	workers []worker // that have called it
 }
 
-// target is something that sinks fill.
-type target[T any] struct {
+// filled is a variable that sinks fill.
+type filled[T any] struct {
 	rel   T
 	sinks int
 }
@@ -66,14 +66,14 @@ func (r *run) bindKernel(k *harmony.Kernel, e *abi.Entry) (*boundEntry, error) {
 	return b, err
 }
 
-func addTarget[T comparable](list []target[T], v T) []target[T] {
+func addTarget[T comparable](list []filled[T], v T) []filled[T] {
 	for i := range list {
 		if list[i].rel == v {
 			list[i].sinks++
 			return list
 		}
 	}
-	return append(list, target[T]{v, 1})
+	return append(list, filled[T]{v, 1})
 }
 
 func (r *run) bindEntry(e *abi.Entry) (*boundEntry, error) {

@@ -17,10 +17,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 	"github.com/redfoxdb/redfox/weaver/emit"
 	"github.com/redfoxdb/redfox/weaver/fuse"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // generator makes code as the root package does.
-type generator struct{ target emit.Target }
+type generator struct{ target target.Target }
 
 func (g generator) Generate(p *harmony.Program, k woven.Knowledge) (*Code, error) {
 	code, err := emit.Program(p, emit.Options{Target: g.target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
@@ -52,7 +53,7 @@ func newEngine(t testing.TB, items int, apart bool) *engine {
 	if err != nil {
 		t.Skip(err)
 	}
-	target := emit.CPU()
+	target := target.CPU()
 	target.Items = items
 	e := New(Options{Library: lib, Cache: kernelcache.Open(), Lower: lowerer(apart), Generator: generator{target}}).(*engine)
 	if items < 1024 {

@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/weaver/fuse"
 	"github.com/redfoxdb/redfox/weaver/partition"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // newPartitioned makes an engine whose kernels call no function of the host: kernels of
@@ -24,7 +25,7 @@ func newPartitioned(t testing.TB, items int, off bool) *engine {
 			p, err = partition.Partition(p)
 		}
 		if err == nil {
-			p, _, err = fuse.Fuse(p, fuse.Options{Budget: fuse.SM90, Off: off, Distinct: harmony.Distinct(plan)})
+			p, _, err = fuse.Fuse(p, fuse.Options{Budget: target.GPU(90).Budget, Off: off, Distinct: harmony.Distinct(plan)})
 		}
 		return p, err
 	}

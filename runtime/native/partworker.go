@@ -54,7 +54,7 @@ func (p *parted) newWorker() (*partWorker, error) {
 				b.params[i].rel = w.part
 			}
 		}
-		b.targets = []target[*relation]{{w.part, len(k.Sinks)}}
+		b.targets = []filled[*relation]{{w.part, len(k.Sinks)}}
 		c := &partCall{worker: worker{job: &job{entry: b, workers: 1}, params: make([]int64, len(b.params)), state: make([]int64, b.entry.StateWords())}}
 		c.from, c.until = b.place(abi.RowsFrom), b.place(abi.RowsUntil)
 		w.calls = append(w.calls, c)

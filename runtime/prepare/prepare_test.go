@@ -24,6 +24,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	"github.com/redfoxdb/redfox/weaver/fuse"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 var (
@@ -55,7 +56,7 @@ func graphs(t *testing.T, text string) (*core.Program, []*harmony.Program) {
 		}
 		out = append(out, lowered)
 	}
-	fused, _, err := fuse.Fuse(out[1], fuse.Options{Budget: fuse.CPU})
+	fused, _, err := fuse.Fuse(out[1], fuse.Options{Budget: target.CPU().Budget})
 	if err != nil {
 		t.Fatal(err)
 	}

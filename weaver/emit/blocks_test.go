@@ -19,6 +19,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/harmonyref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/primitives"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // TestBlocks runs the programs in testdata/run as a GPU's code, in blocks whose threads are
@@ -97,7 +98,7 @@ type blocks struct {
 	library uintptr
 }
 
-func (*blocks) target(v variant) Target { return (&gpu{}).target(v) }
+func (*blocks) target(v variant) target.Target { return (&gpu{}).target(v) }
 
 func (b *blocks) memory() *arena { return b.arena }
 
@@ -134,7 +135,7 @@ func hostIR(c *Code) string {
 	text := c.IR
 	for _, r := range []struct{ from, to string }{
 		{`addrspacecast ptr addrspace\(\d\) (\S+) to ptr`, `getelementptr i8, ptr $1, i64 0`},
-		{`external addrspace\(3\) global \[0 x i8\]`, fmt.Sprintf(`internal global [%d x i8] zeroinitializer`, GPU(90).Shared)},
+		{`external addrspace\(3\) global \[0 x i8\]`, fmt.Sprintf(`internal global [%d x i8] zeroinitializer`, target.GPU(90).Shared)},
 		{` addrspace\(\d\)`, ``},
 		{`ptx_kernel `, ``},
 		{`@llvm\.nvvm\.read\.ptx\.sreg\.tid\.x`, `@rf_emulated_thread`},

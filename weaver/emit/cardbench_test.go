@@ -22,6 +22,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/ptxas"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 var (
@@ -394,7 +395,7 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 			return interval.Interval{Lo: c.base, Hi: c.base + most - 1}
 		},
 	})
-	o := Options{Target: GPU(90), Domains: domains}
+	o := Options{Target: target.GPU(90), Domains: domains}
 	if !b.open {
 		o.Fix = func(entry string, p abi.Param) (int64, bool) {
 			// Runs know the size of what is directly addressed from the start.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/primitives"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // library opens libLLVM, or skips the test.
@@ -59,7 +60,7 @@ func ptxOf(t testing.TB, c *Code, sm int) []byte {
 	if err != nil {
 		t.Skip(err)
 	}
-	options.Level = GPU(sm).Effort()
+	options.Level = target.GPU(sm).Effort()
 	machine, err := lib.NewTargetMachine(options)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +71,7 @@ func ptxOf(t testing.TB, c *Code, sm int) []byte {
 		t.Fatal(err)
 	}
 	ptx, _, err := machine.Compile(llvm.Compilation{Name: "kernels", IR: c.IR, Library: "primitives", Bitcode: library,
-		Keep: c.Module.Symbols(), Passes: GPU(sm).Passes(lib.Version().Major)})
+		Keep: c.Module.Symbols(), Passes: target.GPU(sm).Passes(lib.Version().Major)})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c.IR)
 	}

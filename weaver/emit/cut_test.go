@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // TestCut wants queues where few rows are left and much is to do for them, and nowhere
@@ -68,12 +69,12 @@ block b0:
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := Options{Target: GPU(90), Fix: fixAll, Range: func(*harmony.Reg) (lo, hi int64, ok bool) { return 0, 999, true }}
+			o := Options{Target: target.GPU(90), Fix: fixAll, Range: func(*harmony.Reg) (lo, hi int64, ok bool) { return 0, 999, true }}
 			if c.open {
 				o.Fix = nil
 			}
 			if c.cpu {
-				o.Target = CPU()
+				o.Target = target.CPU()
 			}
 			code, err := Program(p, o)
 			if err != nil {

@@ -7,57 +7,12 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
-
-// Target says what code is for.
-type Target struct {
-	Name string // "cpu", or "gpu:sm_90" with the architecture
-	GPU  bool
-	// Threads and Items are the tile's shape: 1 and a multiple of 32 on a CPU; on a
-	// GPU a power of two from 32 to 1,024 and the most rows a thread, a power of two from
-	// abi.Chunk on, of which a kernel gets fewer where its registers or its shared memory
-	// ask for it, but no fewer than a chunk.
-	Threads, Items int
-	// Shared is the shared memory in bytes that a block of a GPU may have: what is
-	// beyond 48 KiB its launch asks for.
-	Shared int
-}
-
-// CPU is the target of a host's processor: its tiles are 1,024 rows.
-func CPU() Target { return Target{Name: "cpu", Threads: 1, Items: 1024} }
-
-// GPU is the target of an NVIDIA GPU of compute capability sm. A thread has 8 rows at
-// most: 16 take twice the registers and leave room for one block of 256 threads where
-// 8 leave room for two or more.
-//
-// Its blocks have as much shared memory as those of every GPU have that code for sm is
-// likely to meet: 227 KiB from 9.0 on, 99 KiB before, as on GPUs of 8.6 and 8.9. Who
-// knows the GPU sets Shared to what it has.
-func GPU(sm int) Target {
-	shared := 99 << 10
-	if sm >= 90 {
-		shared = 227 << 10
-	}
-	return Target{Name: fmt.Sprintf("gpu:sm_%d", sm), GPU: true, Threads: 256, Items: 8, Shared: shared}
-}
-
-// verify returns an error if the primitives have no tiles of the target's shape.
-func (t Target) verify() error {
-	isPower := func(n int) bool { return n > 0 && n&(n-1) == 0 }
-	switch {
-	case !t.GPU && (t.Threads != 1 || t.Items < 32 || t.Items%32 != 0):
-		return fmt.Errorf("a CPU's tile has 1 thread and a multiple of 32 rows, not %d of %d", t.Threads, t.Items)
-	case t.GPU && (t.Threads < 32 || t.Threads > 1024 || !isPower(t.Threads)):
-		return fmt.Errorf("a block of a GPU has a power of two from 32 to 1,024 threads, not %d", t.Threads)
-	case t.GPU && (t.Items < abi.Chunk || !isPower(t.Items)):
-		return fmt.Errorf("a GPU's thread has a power of two of rows, at least %d, not %d", abi.Chunk, t.Items)
-	}
-	return nil
-}
 
 // Options says what is known beyond the program.
 type Options struct {
-	Target Target
+	Target target.Target
 	// Fix gives the value of a parameter of an entry that is a constant, which is
 	// then no parameter of the code; nil if none is. Literals, bounds of rows, gauges
 	// and pointers are never asked for, but for TablePresent, which may be known as 0.
@@ -105,7 +60,7 @@ func (e *UnsupportedError) Error() string { return e.What }
 // redfox give the same bytes. The error is an *UnsupportedError, or says which
 // entry, or what of the target, is wrong.
 func Program(p *harmony.Program, o Options) (*Code, error) {
-	if err := o.Target.verify(); err != nil {
+	if err := o.Target.Verify(); err != nil {
 		return nil, fmt.Errorf("target %s: %w", o.Target.Name, err)
 	}
 	if o.Domains == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/weaver/expr"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // function is one entry in the making. Its first block reads parameters and has
@@ -21,7 +22,7 @@ import (
 type function struct {
 	*expr.Block
 	module *module
-	target Target // with the entry's own tile
+	target target.Target // with the entry's own tile
 	entry  *abi.Entry
 	fn     *ir.Func
 	first  *ir.Block
@@ -50,20 +51,20 @@ type function struct {
 }
 
 // newFunction begins an entry at its second block.
-func (m *module) newFunction(e *abi.Entry, target Target) *function {
-	e.Threads, e.Items = target.Threads, target.Items
+func (m *module) newFunction(e *abi.Entry, to target.Target) *function {
+	e.Threads, e.Items = to.Threads, to.Items
 	f := &function{
-		module: m, target: target, entry: e,
+		module: m, target: to, entry: e,
 		names: map[string]int{}, params: map[abi.Param]value.Value{}, literals: map[literal]int{},
 	}
 	result := types.Type(types.I64)
-	if target.GPU {
+	if to.GPU {
 		result = types.Void
 	}
 	f.fn = ir.NewFunc(e.Symbol, result)
 	f.fn.Parent = ir.NewModule()
 	f.fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
-	if target.GPU {
+	if to.GPU {
 		f.fn.CallingConv = enum.CallingConvPTXKernel
 	} else {
 		words := ir.NewParam("params", expr.Ptr())
@@ -76,7 +77,7 @@ func (m *module) newFunction(e *abi.Entry, target Target) *function {
 	f.first.NewBr(f.Cur)
 	f.last = ir.NewParam("state", expr.Ptr())
 	f.state = f.last
-	if target.GPU {
+	if to.GPU {
 		f.last.Typ = pointerTo{globalSpace}
 		f.state = f.inFirst(func() value.Value { return f.generic(f.last) })
 	}
@@ -94,7 +95,7 @@ func (f *function) finish() {
 		f.fn.Sig.Params = append(f.fn.Sig.Params, p.Typ)
 	}
 	f.entry.Scratch = f.sharedSize()
-	if f.entry.Scratch > mostStatic {
+	if f.entry.Scratch > target.StaticShared {
 		f.entry.Dynamic = f.dynamic.size
 	}
 	f.scratch.finish(false)
@@ -113,7 +114,7 @@ func (f *function) sharedSize() int {
 
 // sharedRoom is what dynamic may still take, where a tile needs no more than scratchReserve
 // of what comes after.
-func (f *function) sharedRoom() int { return f.target.mostShared() - f.sharedSize() - scratchReserve }
+func (f *function) sharedRoom() int { return f.target.MostShared() - f.sharedSize() - scratchReserve }
 
 const (
 	// sharedAlign is the alignment of a block's shared memory in bytes.

@@ -20,6 +20,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/harmonyref"
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // gpuVariants have blocks of 32 to 256 threads and from 4 rows a thread to 16, code
@@ -133,7 +134,7 @@ func (c *card) checkVariant(t *testing.T, p *harmony.Program, facts map[string]p
 	g := &gpu{card: c, arena: c.newArena(t)}
 	var unsupported *UnsupportedError
 	if _, err := Program(p, Options{Target: g.target(v)}); errors.As(err, &unsupported) {
-		host, err := Program(p, Options{Target: CPU()})
+		host, err := Program(p, Options{Target: target.CPU()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,8 +157,10 @@ type gpu struct {
 	functions map[string]*cuda.Function
 }
 
-func (*gpu) target(v variant) Target {
-	return Target{Name: fmt.Sprintf("gpu:sm_%d", v.sm), GPU: true, Threads: v.threads, Items: v.items, Shared: GPU(v.sm).Shared}
+func (*gpu) target(v variant) target.Target {
+	t := target.GPU(v.sm)
+	t.Threads, t.Items = v.threads, v.items
+	return t
 }
 
 func (g *gpu) memory() *arena { return g.arena }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // TestIR prints what testdata/ir's programs become: the entries, and then LLVM IR
@@ -20,9 +21,9 @@ import (
 // With fixed, columns have 4 bytes and keys of 10 bits each are of form Direct.
 func TestIR(t *testing.T) {
 	datadriven.RunTest(t, "testdata/ir", func(t *testing.T, d *datadriven.TestData) string {
-		o := Options{Target: CPU()}
+		o := Options{Target: target.CPU()}
 		if d.HasArg("gpu") {
-			o.Target = GPU(90)
+			o.Target = target.GPU(90)
 		}
 		d.MaybeScanArgs(t, "items", &o.Target.Items)
 		if d.HasArg("fixed") {
@@ -96,7 +97,7 @@ func TestLargeKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := Program(p, Options{Target: CPU()})
+	code, err := Program(p, Options{Target: target.CPU()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestLargeKernel(t *testing.T) {
 		}
 	}
 	var unsupported *UnsupportedError
-	if _, err := Program(p, Options{Target: GPU(80)}); !errors.As(err, &unsupported) {
+	if _, err := Program(p, Options{Target: target.GPU(80)}); !errors.As(err, &unsupported) {
 		t.Errorf("400 values across an expansion on a GPU: %v", err)
 	}
 }

@@ -14,10 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/weaver/fuse"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
-
-// mostStatic is the shared memory that PTX lets a block declare.
-const mostStatic = 48 << 10
 
 // mostStack bounds the arrays of a CPU's function, which stand on the stack of
 // whichever thread calls it.
@@ -37,9 +35,6 @@ const fewItems = 4
 // fewRegisters is the most registers of a thread with which a multiprocessor runs
 // 1,024 threads. A kernel that is not lean would spill.
 const fewRegisters = 64
-
-// mostShared is the shared memory that a block may have.
-func (t Target) mostShared() int { return max(t.Shared, mostStatic) }
 
 // isLean reports whether a kernel does no more for a row than to find its matches and
 // insert what it makes of them, as the rules of closures do.
@@ -169,39 +164,39 @@ func (m *module) cut(entry abi.Entry, k *harmony.Kernel) (at, items int, left fl
 // its stages. The setup says what happens to them then. A tile that needs more memory
 // than there is gets smaller.
 func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *kernel)) error {
-	target := m.opts.Target
+	to := m.opts.Target
 	cut, items, left := m.cut(entry, k)
 	switch {
-	case cut > 0 && target.GPU:
-		target.Items = min(target.Items, items)
-	case target.GPU:
-		target.Items = min(target.Items, fuse.SM80.Estimate(k).Items)
+	case cut > 0 && to.GPU:
+		to.Items = min(to.Items, items)
+	case to.GPU:
+		to.Items = min(to.Items, fuse.EstimateOf(k, to.Budget).Items)
 		_, ofGroups := k.Source.(*harmony.GroupRows)
 		if m.opts.Fix == nil || ofGroups || entry.Role != abi.Kernel || slices.ContainsFunc(k.Stages, isExpansion) {
-			target.Items = min(target.Items, fewItems)
+			to.Items = min(to.Items, fewItems)
 		}
 	}
 	large := false
 	for first := true; ; first = false {
 		e := entry
-		w := &kernel{function: m.newFunction(&e, target), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: k}
+		w := &kernel{function: m.newFunction(&e, to), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: k}
 		w.schedule()
 		w.cut, w.left, w.large = cut, left, large
-		shared := target.mostShared()
-		if target.GPU && w.findsRuns() {
-			if first && target.Threads < runThreads {
-				target.Threads = runThreads
+		shared := to.MostShared()
+		if to.GPU && w.findsRuns() {
+			if first && to.Threads < runThreads {
+				to.Threads = runThreads
 				continue
 			}
 			w.registers = fewRegisters
 			shared = min(shared, runShared)
 		}
-		if target.GPU && cut == 0 && target.Items > fewItems && (w.spillsGroups() || w.searches() || w.holdsMuch()) {
-			target.Items = fewItems
+		if to.GPU && cut == 0 && to.Items > fewItems && (w.spillsGroups() || w.searches() || w.holdsMuch()) {
+			to.Items = fewItems
 			continue
 		}
 		w.parts = 1
-		if target.GPU && cut == 0 && entry.Role == abi.Kernel && !slices.ContainsFunc(k.Stages, isExpansion) && w.spillsGroups() {
+		if to.GPU && cut == 0 && entry.Role == abi.Kernel && !slices.ContainsFunc(k.Stages, isExpansion) && w.spillsGroups() {
 			w.parts = groupParts
 			if w.isLeanGroup() {
 				w.registers = fewRegisters
@@ -214,19 +209,19 @@ func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *ker
 		w.finish()
 		if w.large && !large {
 			// What it is searched with is not needed, and more threads may be.
-			large, target.Threads = true, w.largeThreads
+			large, to.Threads = true, w.largeThreads
 			continue
 		}
 		switch {
-		case !target.GPU && w.stack > mostStack && target.Items > 32:
-			target.Items /= 2
-		case !target.GPU || e.Scratch <= shared && w.scratch.size+w.shared.size <= mostStatic:
+		case !to.GPU && w.stack > mostStack && to.Items > 32:
+			to.Items /= 2
+		case !to.GPU || e.Scratch <= shared && w.scratch.size+w.shared.size <= target.StaticShared:
 			m.add(w.function)
 			return nil
-		case target.Items > abi.Chunk:
-			target.Items /= 2
-		case target.Threads > 32:
-			target.Threads /= 2
+		case to.Items > abi.Chunk:
+			to.Items /= 2
+		case to.Threads > 32:
+			to.Threads /= 2
 		default:
 			return &UnsupportedError{
 				What: fmt.Sprintf("a block of kernel %s needs %d bytes of shared memory and has %d", k.Name, e.Scratch, shared),

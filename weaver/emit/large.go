@@ -74,7 +74,7 @@ func (o *own) layShare(size int64) bool {
 		large.size += 4 * large.count.digits * large.places
 		large.witness = &large.count
 	}
-	blocks := o.target.mostShared() / (large.size + scratchReserve + blockShared)
+	blocks := o.target.MostShared() / (large.size + scratchReserve + blockShared)
 	if blocks == 0 || large.size > o.sharedRoom() {
 		return false
 	}

@@ -6,12 +6,13 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // machine is what a driver's code runs on.
 type machine interface {
 	// target is what a variant's code is for.
-	target(v variant) Target
+	target(v variant) target.Target
 	// memory is where the code's data lie; nil for Go's heap.
 	memory() *arena
 	// load compiles code, once.
@@ -26,7 +27,9 @@ type machine interface {
 // processor is this machine's: two workers take turns.
 type processor struct{ jit *llvm.JIT }
 
-func (*processor) target(v variant) Target { return Target{Name: "cpu", Threads: 1, Items: v.items} }
+func (*processor) target(v variant) target.Target {
+	return target.Target{Name: "cpu", Threads: 1, Items: v.items}
+}
 
 func (*processor) memory() *arena { return nil }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // TestNarrow emits probes by a key of two columns, the first in the low bits, and wants
@@ -61,7 +62,7 @@ func TestNarrow(t *testing.T) {
 			}
 			stages := p.Kernels()[0].Stages
 			o := Options{
-				Target: GPU(90),
+				Target: target.GPU(90),
 				Fix: func(_ string, p abi.Param) (int64, bool) {
 					switch p.Kind {
 					case abi.IndexForm:

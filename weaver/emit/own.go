@@ -14,6 +14,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // A GPU's block keeps groups of its own: without a key in registers, else in a table
@@ -227,7 +228,7 @@ func (w *kernel) newOwn(s *harmony.Group, k *keys, accs []*accumulator) *own {
 			tables++
 		}
 	}
-	room := min(ownMemory/tables, mostStatic-w.shared.size-scratchReserve)
+	room := min(ownMemory/tables, target.StaticShared-w.shared.size-scratchReserve)
 	if w.cut > 0 {
 		room = min(room, queuedMemory)
 	}

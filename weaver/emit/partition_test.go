@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/weaver/fuse"
 	"github.com/redfoxdb/redfox/weaver/partition"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // TestPartitioned wants code for a GPU of every program of the project, once what
@@ -16,15 +17,15 @@ func TestPartitioned(t *testing.T) {
 	for i, file := range wholePrograms(t) {
 		whole := loweredFile(t, file)
 		var unsupported *UnsupportedError
-		if _, err := Program(whole, Options{Target: GPU(90)}); errors.As(err, &unsupported) {
+		if _, err := Program(whole, Options{Target: target.GPU(90)}); errors.As(err, &unsupported) {
 			refused++
 		}
 		p, err := partition.Partition(whole)
 		if err == nil {
-			p, _, err = fuse.Fuse(p, fuse.Options{Budget: fuse.SM90, Off: i%2 == 1})
+			p, _, err = fuse.Fuse(p, fuse.Options{Budget: target.GPU(90).Budget, Off: i%2 == 1})
 		}
 		if err == nil {
-			_, err = Program(p, Options{Target: GPU(90)})
+			_, err = Program(p, Options{Target: target.GPU(90)})
 		}
 		if err != nil {
 			t.Errorf("%s: %v", file, err)

@@ -136,7 +136,7 @@ func (w *kernel) choosePrivate(s *harmony.Group) *privateCells {
 	}
 	threads := w.target.Threads
 	p := w.layPrivate(s, threads)
-	if p == nil || w.target.mostShared()/(p.bytes()*threads+scratchReserve+blockShared)*threads < enough {
+	if p == nil || w.target.MostShared()/(p.bytes()*threads+scratchReserve+blockShared)*threads < enough {
 		return nil
 	}
 	return p

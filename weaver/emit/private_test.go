@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/ptxas"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // TestPrivateCells says for which groups the threads of a GPU's block have cells of their
@@ -63,7 +64,7 @@ func TestPrivateCells(t *testing.T) {
 				}
 			}
 			image := ptxOf(t, code, 90)
-			if (entry.Dynamic > 0) != (entry.Scratch > mostStatic) {
+			if (entry.Dynamic > 0) != (entry.Scratch > target.StaticShared) {
 				t.Errorf("%d of %d bytes of shared memory are dynamic", entry.Dynamic, entry.Scratch)
 			}
 			if assembles {
@@ -113,7 +114,7 @@ func groupsCode(t *testing.T, text string, groups, bits, width int64, bounds [][
 		}
 	}
 	code, err := Program(p, Options{
-		Target: GPU(90),
+		Target: target.GPU(90),
 		Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
 			b, ok := of[r]
 			return b[0], b[1], ok

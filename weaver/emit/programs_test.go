@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/weaver/fuse"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // TestPrograms runs the LogiQL programs of the project over random facts, each in
@@ -64,7 +65,7 @@ func programCases(t *testing.T) []*programCase {
 	var out []*programCase
 	for i, file := range wholePrograms(t) {
 		off := i%4 == 3
-		p, _, err := fuse.Fuse(loweredFile(t, file), fuse.Options{Budget: fuse.SM80, Off: off})
+		p, _, err := fuse.Fuse(loweredFile(t, file), fuse.Options{Budget: target.GPU(80).Budget, Off: off})
 		if err != nil {
 			t.Fatal(err)
 		}

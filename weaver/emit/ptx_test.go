@@ -26,6 +26,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	"github.com/redfoxdb/redfox/weaver/fuse"
 	"github.com/redfoxdb/redfox/weaver/partition"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 var every = flag.Bool("every", false, "assemble every kernel of the test programs, not one of each kind")
@@ -63,7 +64,7 @@ func gpuEntries(t *testing.T) []*gpuEntry {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p, _, err = fuse.Fuse(p, fuse.Options{Budget: fuse.SM80, Off: off}); err != nil {
+			if p, _, err = fuse.Fuse(p, fuse.Options{Budget: target.GPU(80).Budget, Off: off}); err != nil {
 				t.Fatal(err)
 			}
 			for _, e := range emitApart(t, name, p) {
@@ -127,7 +128,7 @@ func emitApart(t *testing.T, name string, p *harmony.Program) []*gpuEntry {
 	t.Helper()
 	domains := domain.Find(p)
 	bounds := ranges.Find(p, domains, ranges.Options{UnknownLiterals: true})
-	options := Options{Target: GPU(80), Domains: domains, Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
+	options := Options{Target: target.GPU(80), Domains: domains, Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
 		bound, exact := bounds.Reg(r)
 		return bound.Lo, bound.Hi, exact
 	}}

@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/ptxas"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // runsProgram groups what a filter leaves by a column, and reads the groups.
@@ -53,7 +54,7 @@ func TestRunsOnGPU(t *testing.T) {
 	shuffles := map[bool]int{}
 	for _, narrow := range []bool{false, true} {
 		code, err := Program(p, Options{
-			Target: GPU(90),
+			Target: target.GPU(90),
 			Range:  func(r *harmony.Reg) (lo, hi int64, ok bool) { return 1, 100, narrow },
 			Fix: func(_ string, p abi.Param) (int64, bool) {
 				switch p.Kind {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // TestTarget refuses tiles of shapes that the primitives do not have. With one or two
@@ -15,15 +16,19 @@ func TestTarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gpu := func(threads, items int) Target {
-		return Target{Name: "gpu:sm_90", GPU: true, Threads: threads, Items: items, Shared: GPU(90).Shared}
+	gpu := func(threads, items int) target.Target {
+		t := target.GPU(90)
+		t.Threads, t.Items = threads, items
+		return t
 	}
-	cpu := func(threads, items int) Target { return Target{Name: "cpu", Threads: threads, Items: items} }
+	cpu := func(threads, items int) target.Target {
+		return target.Target{Name: "cpu", Threads: threads, Items: items}
+	}
 	for _, c := range []struct {
-		target Target
+		target target.Target
 		want   string // "" if there is code
 	}{
-		{CPU(), ""}, {GPU(90), ""}, {gpu(32, abi.Chunk), ""}, {gpu(1024, 16), ""}, {cpu(1, 32), ""},
+		{target.CPU(), ""}, {target.GPU(90), ""}, {gpu(32, abi.Chunk), ""}, {gpu(1024, 16), ""}, {cpu(1, 32), ""},
 		{gpu(256, 1), "at least 4, not 1"}, {gpu(256, 2), "at least 4, not 2"},
 		{gpu(256, 6), "at least 4, not 6"}, {gpu(256, 12), "at least 4, not 12"},
 		{gpu(96, 4), "not 96"}, {gpu(16, 4), "not 16"}, {gpu(2048, 4), "not 2048"},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // TestUnits wants the functions of a GPU's code as units: as many as there are
@@ -34,7 +35,7 @@ block b0:
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Target: GPU(80)}
+	o := Options{Target: target.GPU(80)}
 	code, err := Program(p, o)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ block b0:
 			t.Errorf("%s is no kernel:\n%s", e.Symbol, ptx)
 		}
 	}
-	if code, err = Program(p, Options{Target: CPU()}); err != nil || code.Units != nil {
+	if code, err = Program(p, Options{Target: target.CPU()}); err != nil || code.Units != nil {
 		t.Errorf("a CPU has %d units, %v", len(code.Units), err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // Options says what is fused.
@@ -16,9 +17,9 @@ type Options struct {
 	// Distinct tells which derived relations get no tuple twice, as harmony.Distinct
 	// does; nil means none.
 	Distinct func(*harmony.Relation) bool
-	// Budget is what a kernel may take; the zero Budget is SM80, whose kernels every
+	// Budget is what a kernel may take; the zero Budget is that of sm_80, whose kernels every
 	// later GPU runs.
-	Budget Budget
+	Budget target.Budget
 }
 
 // Pair names a producer and a consumer as the program before fusion does.
@@ -34,7 +35,7 @@ type Pair struct{ Producer, Consumer string }
 // Kernel Weaver). A kernel that the budget keeps out starts the next run.
 func Fuse(p *harmony.Program, opts Options) (*harmony.Program, *Report, error) {
 	if opts.Budget.Items == nil {
-		opts.Budget = SM80
+		opts.Budget = target.GPU(target.OldestSM).Budget
 	}
 	f := newFuser(p, opts)
 	for _, pair := range opts.Keep {

@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // TestFuse runs the files of testdata. The directive fuse takes a program's text
@@ -59,7 +60,7 @@ func TestFuse(t *testing.T) {
 }
 
 // tiny is a budget that no fused kernel keeps.
-var tiny = Budget{Name: "tiny", Threads: 1, Items: []int{1}, Registers: 1}
+var tiny = target.Budget{Name: "tiny", Threads: 1, Items: []int{1}, Registers: 1}
 
 func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, opts Options, refused map[*Reason]bool) string {
 	var expect, expectNot, refuse string
@@ -82,7 +83,7 @@ func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, opts Opt
 		case "report":
 			report = true
 		case "budget":
-			i := slices.IndexFunc(budgets, func(b Budget) bool { return b.Name == arg.Vals[0] })
+			i := slices.IndexFunc(budgets, func(b target.Budget) bool { return b.Name == arg.Vals[0] })
 			opts.Budget = budgets[i]
 		default:
 			t.Fatalf("%s: no argument %s", d.Pos, arg.Key)
@@ -118,7 +119,7 @@ func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, opts Opt
 	return text[strings.Index(text, "block "):] + rep.RefusalsString()
 }
 
-var budgets = []Budget{SM80, SM90, CPU, tiny}
+var budgets = []target.Budget{target.GPU(80).Budget, target.GPU(90).Budget, target.CPU().Budget, tiny}
 
 // fuseTwice fuses a program and checks what holds of every fusion: the program
 // given stays as it is, the text parses, a second run gives the same.

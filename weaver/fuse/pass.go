@@ -96,7 +96,7 @@ func (f *fuser) excess(k *harmony.Kernel) string {
 	if k.Host {
 		return ""
 	}
-	return f.opts.Budget.excess(f.opts.Budget.Estimate(k))
+	return excess(EstimateOf(k, f.opts.Budget), f.opts.Budget)
 }
 
 func between(w, c site) []harmony.Command { return w.block.Cmds[w.at+1 : c.at] }

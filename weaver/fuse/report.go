@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // Report says what became of the kernels of a program.
 type Report struct {
-	Budget   Budget
+	Budget   target.Budget
 	Kernels  []KernelReport // of the fused program, in its order
 	InPlace  []OrderReport  // what numbers and ranks without kernels that move rows, likewise
 	Fusions  []Fusion
@@ -64,7 +65,7 @@ func (f *fuser) describe() {
 	for _, k := range f.Program.Kernels() {
 		d := KernelReport{Name: k.Name, Ops: k.Ops, Host: k.Host, Span: k.Span}
 		if !k.Host {
-			d.Estimate = f.opts.Budget.Estimate(k)
+			d.Estimate = EstimateOf(k, f.opts.Budget)
 		}
 		for _, part := range f.parts[k] {
 			d.Parts = append(d.Parts, part.Name)

@@ -27,6 +27,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	"github.com/redfoxdb/redfox/weaver/fuse"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 var (
@@ -275,7 +276,7 @@ func checkAll(t *testing.T, name string, p *harmony.Program, facts func(seed uin
 		if seed%2 == 1 {
 			// Kernels that are fused before have more stages to cut between.
 			var err error
-			if whole, _, err = fuse.Fuse(p, fuse.Options{Budget: fuse.CPU}); err != nil {
+			if whole, _, err = fuse.Fuse(p, fuse.Options{Budget: target.CPU().Budget}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -285,7 +286,7 @@ func checkAll(t *testing.T, name string, p *harmony.Program, facts func(seed uin
 				hosts++
 			}
 		}
-		fused, _, err := fuse.Fuse(out, fuse.Options{Budget: fuse.SM90})
+		fused, _, err := fuse.Fuse(out, fuse.Options{Budget: target.GPU(90).Budget})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -5,27 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/scalar"
-)
-
-// Budget is what one kernel may take of a target. A bound of 0 is none.
-type Budget struct {
-	Name    string
-	Threads int // of a block
-	// Items are the rows a thread that the weaver may choose from, falling.
-	Items      []int
-	Registers  int // of 32 bits, a thread
-	Scratch    int // bytes of memory that a block has for itself
-	Parameters int // bytes of kernel parameters
-}
-
-// The budgets of the targets. Two blocks of 256 threads on a multiprocessor hide
-// the latency of loads, so a thread has half of 65,536 / 256 registers and a
-// block half of the shared memory: of 163 KB, and of 227 KB from sm_90 on. A
-// CPU's tile stays in half of a second-level cache of 1 MB.
-var (
-	SM80 = Budget{Name: "sm_80", Threads: 256, Items: []int{16, 8, 4}, Registers: 128, Scratch: 81 << 10, Parameters: 4096}
-	SM90 = Budget{Name: "sm_90", Threads: 256, Items: []int{16, 8, 4}, Registers: 128, Scratch: 113 << 10, Parameters: 4096}
-	CPU  = Budget{Name: "cpu", Threads: 1, Items: []int{1024}, Scratch: 512 << 10}
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // reservedRegisters hold what every kernel has beside its values: addresses,
@@ -51,9 +31,10 @@ func (e Estimate) String() string {
 	return s + fmt.Sprintf("%d bytes of scratch, %d of parameters", e.Scratch, e.Parameters)
 }
 
-// Estimate chooses the most rows a thread with which a kernel keeps the budget,
-// the fewest if it never does, and estimates the kernel with them.
-func (b Budget) Estimate(k *harmony.Kernel) Estimate {
+// EstimateOf chooses the largest number of rows a thread with which a kernel stays
+// within the budget, or the smallest if it never does, and estimates the kernel
+// with it.
+func EstimateOf(k *harmony.Kernel, b target.Budget) Estimate {
 	live := liveness(k)
 	var e Estimate
 	for _, items := range b.Items {
@@ -71,15 +52,15 @@ func (b Budget) Estimate(k *harmony.Kernel) Estimate {
 		} else {
 			e.Scratch += 4 * tile * live.most
 		}
-		if b.excess(e) == "" {
+		if excess(e, b) == "" {
 			break
 		}
 	}
 	return e
 }
 
-// excess says by what an estimate is above the budget, or "".
-func (b Budget) excess(e Estimate) string {
+// excess describes the bound of the budget that an estimate exceeds, or "".
+func excess(e Estimate, b target.Budget) string {
 	for _, bound := range []struct {
 		need, have int
 		what       string
