@@ -1,11 +1,15 @@
 package harmony
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan/cfg"
+)
 
 // Clone returns a deep copy, for a transformation that changes the program in
 // place. Functions, constants, operators' texts and spans are shared.
 func Clone(p *Program) *Program {
-	c := cloner{map[Managed]Managed{}, map[*Block]*Block{}}
+	c := cloner{map[Managed]Managed{}}
 	out := &Program{}
 	for _, r := range p.Relations {
 		n := *r
@@ -23,36 +27,19 @@ func Clone(p *Program) *Program {
 		c.vars[g] = &n
 		out.Groups = append(out.Groups, &n)
 	}
-	for _, b := range p.Blocks {
-		n := &Block{Name: b.Name}
-		c.blocks[b] = n
-		out.Blocks = append(out.Blocks, n)
-	}
-	for i, b := range p.Blocks {
-		n := out.Blocks[i]
-		for _, cmd := range b.Cmds {
-			n.Cmds = append(n.Cmds, c.command(cmd))
+	commands := func(from, to *Block) error {
+		for _, cmd := range from.Cmds {
+			to.Cmds = append(to.Cmds, c.command(cmd))
 		}
-		switch t := b.Term.(type) {
-		case *Jump:
-			n.Term = &Jump{c.blocks[t.To]}
-		case *Branch:
-			rels := make([]*Relation, len(t.Rels))
-			for i, r := range t.Rels {
-				rels[i] = rename(c, r)
-			}
-			n.Term = &Branch{rels, c.blocks[t.Then], c.blocks[t.Else]}
-		case *Halt:
-			n.Term = &Halt{}
-		}
+		return nil
 	}
+	out.Blocks, _ = cfg.Map(p.Blocks, commands, func(r *Relation) *Relation { return rename(c, r) })
 	return out
 }
 
 // cloner has the copies of what is shared; a variable without one stays.
 type cloner struct {
-	vars   map[Managed]Managed
-	blocks map[*Block]*Block
+	vars map[Managed]Managed
 }
 
 func rename[T Managed](c cloner, v T) T {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // Reads returns the variables whose contents a command needs: sources, probed
@@ -228,31 +229,6 @@ func (b bits) minus(c bits) {
 	}
 }
 
-// forward follows all paths from the entry. A block starts in the state in which
-// control comes there first, into which meet brings that of every other edge; it
-// reports a change, after which the block is followed again. step takes a state
-// through a block. The result has the state at each block that is reached.
-func forward[S any](p *Program, entry S, clone func(S) S, meet func(into, from S) bool, step func(*Block, S) error) (map[*Block]S, error) {
-	at := map[*Block]S{p.Blocks[0]: entry}
-	for work := p.Blocks[:1]; len(work) > 0; work = work[1:] {
-		b := work[0]
-		state := clone(at[b])
-		if err := step(b, state); err != nil {
-			return nil, err
-		}
-		for _, s := range b.Successors() {
-			known, ok := at[s]
-			if !ok {
-				at[s] = clone(state)
-			}
-			if !ok || meet(known, state) {
-				work = append(work[:len(work):len(work)], s)
-			}
-		}
-	}
-	return at, nil
-}
-
 // Valid follows the indexes of a program: it calls visit for every command that
 // can be reached, with the indexes that are valid before it on every path, so
 // that they can be probed.
@@ -266,7 +242,7 @@ func Valid(p *Program, visit func(c Command, valid func(*Index) bool)) {
 			n.indexes(p, c, valid)
 		}
 	}
-	at, _ := forward(p, n.none(), bits.clone, bits.intersect, func(b *Block, valid bits) error {
+	at, _ := cfg.Forward(p.Blocks, n.none(), bits.clone, bits.intersect, func(b *Block, valid bits) error {
 		step(b, valid, nil)
 		return nil
 	})

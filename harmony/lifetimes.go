@@ -1,6 +1,9 @@
 package harmony
 
-import "github.com/redfoxdb/redfox/queryplan"
+import (
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
+)
 
 // Lives says where the variables that the program fills take memory. Inputs and
 // tables are resident and not part of it.
@@ -65,7 +68,7 @@ func Lifetimes(p *Program) *Lives {
 			}
 		}
 	}
-	at, _ := forward(p, held{n.none(), n.none()},
+	at, _ := cfg.Forward(p.Blocks, held{n.none(), n.none()},
 		func(h held) held { return held{h.some.clone(), h.every.clone()} },
 		func(into, from held) bool {
 			grown := into.some.union(from.some)
@@ -106,7 +109,7 @@ func (n *numbering) liveness(p *Program) *liveness {
 			}
 			switch t := b.Term.(type) {
 			case *Branch:
-				for _, r := range t.Rels {
+				for _, r := range t.Vars {
 					n.add(need, r)
 				}
 			case *Halt:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
@@ -17,7 +18,6 @@ func Parse(name, text string) (p *Program, err error) {
 	ps := &parser{
 		Cursor: irtext.NewCursor(name, text),
 		vars:   map[string]Managed{},
-		blocks: map[string]*Block{},
 	}
 	defer irtext.Catch(&err)
 	return ps.program(), nil
@@ -27,8 +27,7 @@ func Parse(name, text string) (p *Program, err error) {
 // *SyntaxError, which irtext.Catch turns into a result.
 type parser struct {
 	irtext.Cursor
-	vars   map[string]Managed
-	blocks map[string]*Block
+	vars map[string]Managed
 	// The kernel that is being read.
 	source Source
 	regs   map[string]*Reg
@@ -36,22 +35,10 @@ type parser struct {
 
 func (p *parser) program() *Program {
 	prog := &Program{}
-	lines := p.Lines()
-	// Blocks are named first, as jumps go forwards too.
-	for _, ln := range lines {
-		p.Tokens = ln.Tokens
-		t := p.Next()
-		if t.IsWord("block") {
-			b := &Block{Name: p.Name("the name of a block")}
-			p.Expect(":")
-			p.End()
-			if p.blocks[b.Name] != nil {
-				p.FailLine(ln, "a block %s is there already", b.Name)
-			}
-			p.blocks[b.Name] = b
-			prog.Blocks = append(prog.Blocks, b)
-			continue
-		}
+	graph := cfg.Parser[Command, *Relation]{
+		Cursor: &p.Cursor, Command: p.command, Variable: p.relationRef,
+	}
+	graph.Declaration = func(t irtext.Token, ln *irtext.Line) {
 		var v Managed
 		switch {
 		case t.IsWord("relation"):
@@ -76,21 +63,11 @@ func (p *parser) program() *Program {
 		}
 		p.vars[v.ManagedName()] = v
 	}
-	next := 0
-	for _, ln := range lines {
-		if ln.Tokens[0].IsWord("block") {
-			p.block(prog.Blocks[next], ln)
-			next++
-		}
-	}
+	prog.Blocks = graph.Parse()
 	return prog
 }
 
-func (p *parser) leaf(ln *irtext.Line) {
-	if len(ln.Kids) > 0 {
-		p.FailLine(ln.Kids[0], "nothing can be indented under %s", ln.Tokens[0].Text)
-	}
-}
+func (p *parser) leaf(ln *irtext.Line) { cfg.Leaf(&p.Cursor, ln, ln.Tokens[0].Text) }
 
 // index reads `edge_x multi delta edge(x)`.
 func (p *parser) index() *Index {
@@ -205,57 +182,6 @@ func (p *parser) columnAt(cols []Column, name irtext.Token) int {
 		p.Fail(name.Start, name.End, "there is no column %s; there are %s", irtext.QuoteColumn(name.Text), irtext.ListColumns(names))
 	}
 	return at
-}
-
-func (p *parser) block(b *Block, ln *irtext.Line) {
-	for _, kid := range ln.Kids {
-		if b.Term != nil {
-			p.FailLine(kid, "nothing can follow the end of block %s", b.Name)
-		}
-		p.Tokens = kid.Tokens
-		if t := p.Peek(); t.IsWord("jump") || t.IsWord("branch") || t.IsWord("halt") {
-			b.Term = p.terminator()
-			p.leaf(kid)
-			continue
-		}
-		b.Cmds = append(b.Cmds, p.command(kid))
-	}
-	if b.Term == nil {
-		p.FailLine(ln, "block %s does not end with a jump, branch or halt", b.Name)
-	}
-}
-
-func (p *parser) terminator() Terminator {
-	var term Terminator
-	switch t := p.Next(); t.Text {
-	case "jump":
-		term = &Jump{p.blockRef()}
-	case "branch":
-		b := &Branch{}
-		p.ExpectWord("delta")
-		for b.Rels = append(b.Rels, p.relationRef()); p.Accept(","); {
-			b.Rels = append(b.Rels, p.relationRef())
-		}
-		p.Expect("->")
-		b.Then = p.blockRef()
-		p.ExpectWord("else")
-		b.Else = p.blockRef()
-		term = b
-	default:
-		term = &Halt{}
-	}
-	p.End()
-	return term
-}
-
-func (p *parser) blockRef() *Block {
-	t := p.Peek()
-	name := p.Name("a block")
-	b := p.blocks[name]
-	if b == nil {
-		p.Fail(t.Start, t.End, "there is no block %s", name)
-	}
-	return b
 }
 
 func (p *parser) command(ln *irtext.Line) Command {

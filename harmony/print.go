@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
@@ -46,11 +47,11 @@ func (p *Program) Format(opts FormatOptions) string {
 		w.line(0, groupsText(g))
 	}
 	for _, b := range p.Blocks {
-		w.line(0, "block "+irtext.QuoteName(b.Name)+":"+w.freed(b))
+		w.line(0, cfg.BlockText(b)+w.freed(b))
 		for _, c := range b.Cmds {
 			w.command(c)
 		}
-		w.line(1, terminatorText(b.Term))
+		w.line(1, cfg.TermText(b.Term, (*Relation).ManagedName))
 	}
 	return w.b.String()
 }
@@ -157,22 +158,6 @@ func CommandString(c Command) string {
 		return "checkkey " + irtext.QuoteName(c.Rel.Name)
 	}
 	return fmt.Sprintf("%T", c)
-}
-
-func terminatorText(t Terminator) string {
-	switch t := t.(type) {
-	case *Jump:
-		return "jump " + irtext.QuoteName(t.To.Name)
-	case *Branch:
-		names := make([]string, len(t.Rels))
-		for i, r := range t.Rels {
-			names[i] = irtext.QuoteName(r.Name)
-		}
-		return "branch delta " + strings.Join(names, ", ") + " -> " + irtext.QuoteName(t.Then.Name) + " else " + irtext.QuoteName(t.Else.Name)
-	case *Halt:
-		return "halt"
-	}
-	return fmt.Sprintf("%T", t)
 }
 
 func groupsText(g *Groups) string {

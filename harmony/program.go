@@ -7,6 +7,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // Program is a kernel graph.
@@ -161,12 +162,15 @@ func (g *Groups) Columns() []Column {
 	return out
 }
 
-// Block is a basic block.
-type Block struct {
-	Name string
-	Cmds []Command
-	Term Terminator
-}
+// The control-flow graph of a program. A branch tests the deltas of derived
+// relations.
+type (
+	Block      = cfg.Block[Command, *Relation]
+	Terminator = cfg.Terminator[Command, *Relation]
+	Jump       = cfg.Jump[Command, *Relation]
+	Branch     = cfg.Branch[Command, *Relation]
+	Halt       = cfg.Halt[Command, *Relation]
+)
 
 // Command is *Run, *Build, *Number, *TopK, *Merge, *Clear, *Check or *CheckKey.
 // Only a Run is something that fuses: each other one needs all of what it reads.
@@ -295,36 +299,6 @@ func (*Merge) command()    {}
 func (*Clear) command()    {}
 func (*Check) command()    {}
 func (*CheckKey) command() {}
-
-// Terminator is *Jump, *Branch or *Halt.
-type Terminator interface{ terminator() }
-
-// Jump goes to a block.
-type Jump struct{ To *Block }
-
-// Branch goes to Then if the delta of any of Rels has a tuple, else to Else.
-type Branch struct {
-	Rels       []*Relation
-	Then, Else *Block
-}
-
-// Halt ends the run.
-type Halt struct{}
-
-func (*Jump) terminator()   {}
-func (*Branch) terminator() {}
-func (*Halt) terminator()   {}
-
-// Successors returns the blocks that control can go to at the end of b.
-func (b *Block) Successors() []*Block {
-	switch t := b.Term.(type) {
-	case *Jump:
-		return []*Block{t.To}
-	case *Branch:
-		return []*Block{t.Then, t.Else}
-	}
-	return nil
-}
 
 // Kernels returns the kernels in the order in which the text has them.
 func (p *Program) Kernels() []*Kernel {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // Verify checks that a program means something: names are unique, what is used
@@ -14,44 +15,20 @@ import (
 // read, indexes are built after the last change of what they index, and inserts
 // are merged before the end. The error names block, command and stage.
 func Verify(p *Program) error {
-	v := verifier{vars: map[Managed]bool{}, blocks: map[*Block]bool{}, regs: map[*Reg]string{}}
+	v := verifier{vars: map[Managed]bool{}, regs: map[*Reg]string{}, kernels: map[string]bool{}}
 	if err := v.variables(p); err != nil {
 		return err
 	}
-	if len(p.Blocks) == 0 {
-		return fmt.Errorf("the program has no block")
-	}
-	names := map[string]bool{}
-	for _, b := range p.Blocks {
-		if names[b.Name] {
-			return fmt.Errorf("two blocks are named %s", b.Name)
-		}
-		names[b.Name], v.blocks[b] = true, true
-	}
-	kernels := map[string]bool{}
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			if err := v.command(c); err != nil {
-				return fmt.Errorf("block %s, %s: %w", b.Name, CommandString(c), err)
-			}
-			if run, ok := c.(*Run); ok {
-				if kernels[run.Kernel.Name] {
-					return fmt.Errorf("two kernels are named %s", run.Kernel.Name)
-				}
-				kernels[run.Kernel.Name] = true
-			}
-		}
-		if err := v.terminator(b.Term); err != nil {
-			return fmt.Errorf("block %s: %w", b.Name, err)
-		}
+	if err := cfg.Verify("program", p.Blocks, CommandString, v.command, v.branch); err != nil {
+		return err
 	}
 	return verifyFlow(p)
 }
 
 type verifier struct {
-	vars   map[Managed]bool
-	blocks map[*Block]bool
-	regs   map[*Reg]string // the kernel that defines a register
+	vars    map[Managed]bool
+	regs    map[*Reg]string // the kernel that defines a register
+	kernels map[string]bool // by name
 }
 
 func (v *verifier) variables(p *Program) error {
@@ -188,7 +165,14 @@ func (v *verifier) command(c Command) error {
 	}
 	switch c := c.(type) {
 	case *Run:
-		return v.kernel(c.Kernel)
+		if err := v.kernel(c.Kernel); err != nil {
+			return err
+		}
+		if v.kernels[c.Kernel.Name] {
+			return fmt.Errorf("two kernels are named %s", c.Kernel.Name)
+		}
+		v.kernels[c.Kernel.Name] = true
+		return nil
 	case *Build:
 		return nil
 	case *Number:
@@ -263,32 +247,10 @@ func isKind(r *Relation, want queryplan.VarKind) error {
 	return nil
 }
 
-func (v *verifier) terminator(t Terminator) error {
-	var targets []*Block
-	switch t := t.(type) {
-	case *Jump:
-		targets = []*Block{t.To}
-	case *Branch:
-		if len(t.Rels) == 0 {
-			return fmt.Errorf("branch on no relation")
-		}
-		for _, r := range t.Rels {
-			if !v.vars[r] {
-				return fmt.Errorf("branch: a variable is not one of the program")
-			}
-			if err := isKind(r, queryplan.Derived); err != nil {
-				return fmt.Errorf("branch: %w", err)
-			}
-		}
-		targets = []*Block{t.Then, t.Else}
-	case *Halt:
-	default:
-		return fmt.Errorf("no jump, branch or halt at the end")
+// branch checks a relation that a branch tests.
+func (v *verifier) branch(r *Relation) error {
+	if !v.vars[r] {
+		return fmt.Errorf("a variable is not one of the program")
 	}
-	for _, b := range targets {
-		if !v.blocks[b] {
-			return fmt.Errorf("the target of its end is not a block of the program")
-		}
-	}
-	return nil
+	return isKind(r, queryplan.Derived)
 }

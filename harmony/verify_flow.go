@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // flow is what holds of the variables at a point of the control flow.
@@ -15,7 +16,7 @@ type flow struct {
 // verifyFlow follows all paths from the entry.
 func verifyFlow(p *Program) error {
 	n := number(p)
-	at, err := forward(p, flow{n.none(), n.none()},
+	at, err := cfg.Forward(p.Blocks, flow{n.none(), n.none()},
 		func(f flow) flow { return flow{f.ready.clone(), f.unmerged.clone()} },
 		func(into, from flow) bool {
 			shrunk := into.ready.intersect(from.ready)
@@ -37,12 +38,7 @@ func verifyFlow(p *Program) error {
 	if err != nil {
 		return err
 	}
-	for _, b := range p.Blocks {
-		if _, ok := at[b]; !ok {
-			return fmt.Errorf("block %s is never reached", b.Name)
-		}
-	}
-	return nil
+	return cfg.Reached(p.Blocks, at)
 }
 
 func (f flow) step(p *Program, n *numbering, c Command) error {

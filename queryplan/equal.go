@@ -3,6 +3,8 @@ package queryplan
 import (
 	"hash/fnv"
 	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // Equal reports whether two operator trees are the same: the same operators over
@@ -96,7 +98,7 @@ func EqualPlan(a, b *Plan) bool {
 	}
 	for i, x := range a.Blocks {
 		y := b.Blocks[i]
-		same := x.Name == y.Name && equalTerm(x.Term, y.Term, vars, blocks) &&
+		same := x.Name == y.Name && cfg.EqualTerms(x.Term, y.Term, blocks, func(v, w *Var) bool { return vars[v] == w }) &&
 			slices.EqualFunc(x.Cmds, y.Cmds, func(c, d Command) bool { return equalCommand(c, d, vars) })
 		if !same {
 			return false
@@ -117,22 +119,6 @@ func equalCommand(a, b Command, vars map[*Var]*Var) bool {
 	}
 	m, n := CommandNode(a), CommandNode(b)
 	return m == nil || Equal(RebindVars(m, vars), n)
-}
-
-func equalTerm(a, b Terminator, vars map[*Var]*Var, blocks map[*Block]*Block) bool {
-	switch a := a.(type) {
-	case *Jump:
-		b, ok := b.(*Jump)
-		return ok && blocks[a.To] == b.To
-	case *Branch:
-		b, ok := b.(*Branch)
-		return ok && blocks[a.Then] == b.Then && blocks[a.Else] == b.Else &&
-			slices.EqualFunc(a.Vars, b.Vars, func(v, w *Var) bool { return vars[v] == w })
-	case *Halt:
-		_, ok := b.(*Halt)
-		return ok
-	}
-	return false
 }
 
 // Fingerprint returns a hash of a tree's text: trees of one plan that are Equal

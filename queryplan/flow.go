@@ -1,5 +1,7 @@
 package queryplan
 
+import "github.com/redfoxdb/redfox/queryplan/cfg"
+
 // Flow answers questions about a plan's control-flow graph.
 type Flow struct {
 	plan *Plan
@@ -9,32 +11,7 @@ type Flow struct {
 
 // NewFlow follows a plan's control flow.
 func NewFlow(p *Plan) *Flow {
-	return &Flow{plan: p, reach: Reach(p.Blocks, (*Block).Successors)}
-}
-
-// Reach returns, for each block of a control-flow graph, the blocks that can run
-// after it; one that is in a loop is among its own.
-func Reach[B comparable](blocks []B, successors func(B) []B) map[B]map[B]bool {
-	reach := make(map[B]map[B]bool, len(blocks))
-	for _, b := range blocks {
-		seen := map[B]bool{}
-		todo := successors(b)
-		for len(todo) > 0 {
-			next := todo[len(todo)-1]
-			todo = todo[:len(todo)-1]
-			if !seen[next] {
-				seen[next] = true
-				todo = append(todo, successors(next)...)
-			}
-		}
-		reach[b] = seen
-	}
-	return reach
-}
-
-// OnCycle reports whether control can come back to a block.
-func OnCycle[B comparable](b B, successors func(B) []B) bool {
-	return Reach([]B{b}, successors)[b][b]
+	return &Flow{plan: p, reach: cfg.Reach(p.Blocks, (*Block).Successors)}
 }
 
 // InLoop reports whether a block can run again.

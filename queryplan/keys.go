@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // Keys returns minimal sets of columns on which no two tuples of n's bag agree,
@@ -86,7 +87,7 @@ func KeepsKey(p *Plan, v *Var) bool {
 			if ins, ok := c.(*Insert); ok && ins.Var == v {
 				// Tuples of two rounds of a loop may disagree, and what two blocks
 				// read may differ.
-				if block != nil && block != b || OnCycle(b, (*Block).Successors) {
+				if block != nil && block != b || cfg.OnCycle(b, (*Block).Successors) {
 					return false
 				}
 				nodes, block = append(nodes, ins.Node), b

@@ -3,6 +3,7 @@ package queryplan
 import (
 	"fmt"
 
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
@@ -37,105 +38,36 @@ type SyntaxError = irtext.SyntaxError
 // *SyntaxError, which irtext.Catch turns into a result.
 type parser struct {
 	irtext.Cursor
-	vars   map[string]*Var
-	blocks map[string]*Block
-	depth  int // of the expression
+	vars  map[string]*Var
+	depth int // of the expression
 }
 
 func newParser(name, text string) *parser {
 	return &parser{
 		Cursor: irtext.NewCursor(name, text),
 		vars:   map[string]*Var{},
-		blocks: map[string]*Block{},
 	}
 }
 
 func (p *parser) plan() *Plan {
 	plan := &Plan{}
-	lines := p.Lines()
-	// Blocks are named first, as jumps go forwards too.
-	for _, ln := range lines {
-		p.Tokens = ln.Tokens
-		switch t := p.Next(); {
-		case t.IsWord("var"):
-			v := ParseDecl(&p.Cursor, "the name of a variable")
-			p.End()
-			v.Span = p.Span(ln)
-			if p.vars[v.Name] != nil {
-				p.Fail(ln.Start, ln.End, "a variable %s is there already", v.Name)
-			}
-			if len(ln.Kids) > 0 {
-				p.FailLine(ln.Kids[0], "nothing can be indented under a variable")
-			}
-			p.vars[v.Name] = v
-			plan.Vars = append(plan.Vars, v)
-		case t.IsWord("block"):
-			b := &Block{Name: p.Name("the name of a block")}
-			p.Expect(":")
-			p.End()
-			if p.blocks[b.Name] != nil {
-				p.Fail(ln.Start, ln.End, "a block %s is there already", b.Name)
-			}
-			p.blocks[b.Name] = b
-			plan.Blocks = append(plan.Blocks, b)
-		default:
+	graph := cfg.Parser[Command, *Var]{Cursor: &p.Cursor, Command: p.command, Variable: p.varRef}
+	graph.Declaration = func(t irtext.Token, ln *irtext.Line) {
+		if !t.IsWord("var") {
 			p.Unexpected(t, `"var" or "block"`)
 		}
-	}
-	next := 0
-	for _, ln := range lines {
-		if ln.Tokens[0].Text == "block" {
-			p.block(plan.Blocks[next], ln)
-			next++
+		v := ParseDecl(&p.Cursor, "the name of a variable")
+		p.End()
+		v.Span = p.Span(ln)
+		if p.vars[v.Name] != nil {
+			p.Fail(ln.Start, ln.End, "a variable %s is there already", v.Name)
 		}
+		cfg.Leaf(&p.Cursor, ln, "a variable")
+		p.vars[v.Name] = v
+		plan.Vars = append(plan.Vars, v)
 	}
+	plan.Blocks = graph.Parse()
 	return plan
-}
-
-func (p *parser) block(b *Block, ln *irtext.Line) {
-	if len(ln.Kids) == 0 {
-		p.FailLine(ln, "block %s is empty; it needs at least a jump, branch or halt", b.Name)
-	}
-	for _, kid := range ln.Kids {
-		if b.Term != nil {
-			p.FailLine(kid, "nothing can follow the end of block %s", b.Name)
-		}
-		p.Tokens = kid.Tokens
-		if t := p.Peek(); t.IsWord("jump") || t.IsWord("branch") || t.IsWord("halt") {
-			b.Term = p.terminator()
-			if len(kid.Kids) > 0 {
-				p.FailLine(kid.Kids[0], "nothing can be indented under the end of a block")
-			}
-			continue
-		}
-		b.Cmds = append(b.Cmds, p.command(kid))
-	}
-	if b.Term == nil {
-		p.FailLine(ln.Kids[len(ln.Kids)-1], "block %s does not end with a jump, branch or halt", b.Name)
-	}
-}
-
-func (p *parser) terminator() Terminator {
-	var term Terminator
-	switch t := p.Next(); t.Text {
-	case "jump":
-		term = &Jump{p.blockRef()}
-	case "branch":
-		b := &Branch{}
-		p.ExpectWord("delta")
-		for b.Vars = append(b.Vars, p.varRef()); p.Accept(","); {
-			b.Vars = append(b.Vars, p.varRef())
-		}
-		p.Expect("->")
-		b.Then = p.blockRef()
-		p.ExpectWord("else")
-		b.Else = p.blockRef()
-		term = b
-	default:
-		term = &Halt{}
-	}
-	p.End()
-	return term
 }
 
 func (p *parser) command(ln *irtext.Line) Command {
@@ -174,9 +106,7 @@ func (p *parser) command(ln *irtext.Line) Command {
 		p.Unexpected(t, `"insert", "assign", "merge", "clear", "check", "checkkey", "jump", "branch" or "halt"`)
 	}
 	p.End()
-	if len(ln.Kids) > 0 {
-		p.FailLine(ln.Kids[0], "nothing can be indented under %s", t.Text)
-	}
+	cfg.Leaf(&p.Cursor, ln, t.Text)
 	return c
 }
 
@@ -188,16 +118,6 @@ func (p *parser) varRef() *Var {
 		p.Fail(t.Start, t.End, "there is no variable %s", name)
 	}
 	return v
-}
-
-func (p *parser) blockRef() *Block {
-	t := p.Peek()
-	name := p.Name("a block")
-	b := p.blocks[name]
-	if b == nil {
-		p.Fail(t.Start, t.End, "there is no block %s", name)
-	}
-	return b
 }
 
 func columnNames(cols []Column) []string {

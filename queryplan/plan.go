@@ -3,6 +3,7 @@ package queryplan
 import (
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // Plan is a whole program as relational algebra over a control-flow graph.
@@ -83,12 +84,15 @@ const (
 // String returns "full", "delta" or "old".
 func (v Version) String() string { return [...]string{"full", "delta", "old"}[v] }
 
-// Block is a basic block.
-type Block struct {
-	Name string
-	Cmds []Command
-	Term Terminator
-}
+// The control-flow graph of a plan. A branch tests the deltas of Derived
+// variables.
+type (
+	Block      = cfg.Block[Command, *Var]
+	Terminator = cfg.Terminator[Command, *Var]
+	Jump       = cfg.Jump[Command, *Var]
+	Branch     = cfg.Branch[Command, *Var]
+	Halt       = cfg.Halt[Command, *Var]
+)
 
 // Command is *Insert, *Assign, *Merge, *Clear, *Check or *CheckKey.
 type Command interface{ command() }
@@ -147,22 +151,3 @@ func (*Merge) command()    {}
 func (*Clear) command()    {}
 func (*Check) command()    {}
 func (*CheckKey) command() {}
-
-// Terminator is *Jump, *Branch or *Halt.
-type Terminator interface{ terminator() }
-
-// Jump goes to a block.
-type Jump struct{ To *Block }
-
-// Branch goes to Then if the delta of any of Vars has a tuple, else to Else.
-type Branch struct {
-	Vars       []*Var
-	Then, Else *Block
-}
-
-// Halt ends the run.
-type Halt struct{}
-
-func (*Jump) terminator()   {}
-func (*Branch) terminator() {}
-func (*Halt) terminator()   {}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
@@ -27,11 +28,11 @@ func (p *Plan) Format(opts FormatOptions) string {
 		w.line(0, "var "+DeclText(v))
 	}
 	for _, b := range p.Blocks {
-		w.line(0, "block "+QuoteName(b.Name)+":")
+		w.line(0, cfg.BlockText(b))
 		for _, c := range b.Cmds {
 			w.command(c)
 		}
-		w.line(1, termText(b.Term))
+		w.line(1, cfg.TermText(b.Term, (*Var).name))
 	}
 	return w.b.String()
 }
@@ -110,22 +111,6 @@ func CommandNode(c Command) Node {
 		return c.Node
 	}
 	return nil
-}
-
-func termText(t Terminator) string {
-	switch t := t.(type) {
-	case *Jump:
-		return "jump " + QuoteName(t.To.Name)
-	case *Branch:
-		names := make([]string, len(t.Vars))
-		for i, v := range t.Vars {
-			names[i] = QuoteName(v.Name)
-		}
-		return "branch delta " + strings.Join(names, ", ") + " -> " + QuoteName(t.Then.Name) + " else " + QuoteName(t.Else.Name)
-	case *Halt:
-		return "halt"
-	}
-	return fmt.Sprintf("%T", t)
 }
 
 var kindNames = [...]string{Input: "input", Table: "table", Derived: "derived", Temp: "temp"}
@@ -289,3 +274,5 @@ func exprTypes(args []Expr) []scalar.Type {
 // QuoteName returns a name as plans write it: bare where it reads as one word,
 // else between backquotes.
 func QuoteName(name string) string { return irtext.QuoteName(name) }
+
+func (v *Var) name() string { return v.Name }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // Operators and expressions are immutable by convention: passes build new ones
@@ -170,42 +171,26 @@ func Clone(p *Plan) *Plan {
 		out.Vars = append(out.Vars, &c)
 	}
 	node := func(n Node) Node { return RebindVars(n, vars) }
-	blocks := map[*Block]*Block{}
-	for _, b := range p.Blocks {
-		blocks[b] = &Block{Name: b.Name}
-		out.Blocks = append(out.Blocks, blocks[b])
-	}
-	for i, b := range p.Blocks {
-		c := out.Blocks[i]
-		for _, cmd := range b.Cmds {
+	commands := func(from, to *Block) error {
+		for _, cmd := range from.Cmds {
 			switch cmd := cmd.(type) {
 			case *Insert:
-				c.Cmds = append(c.Cmds, &Insert{vars[cmd.Var], node(cmd.Node), cmd.Span})
+				to.Cmds = append(to.Cmds, &Insert{vars[cmd.Var], node(cmd.Node), cmd.Span})
 			case *Assign:
-				c.Cmds = append(c.Cmds, &Assign{vars[cmd.Var], node(cmd.Node)})
+				to.Cmds = append(to.Cmds, &Assign{vars[cmd.Var], node(cmd.Node)})
 			case *Merge:
-				c.Cmds = append(c.Cmds, &Merge{vars[cmd.Var]})
+				to.Cmds = append(to.Cmds, &Merge{vars[cmd.Var]})
 			case *Clear:
-				c.Cmds = append(c.Cmds, &Clear{vars[cmd.Var]})
+				to.Cmds = append(to.Cmds, &Clear{vars[cmd.Var]})
 			case *Check:
-				c.Cmds = append(c.Cmds, &Check{node(cmd.Node), cmd.Text, cmd.Result, cmd.Span})
+				to.Cmds = append(to.Cmds, &Check{node(cmd.Node), cmd.Text, cmd.Result, cmd.Span})
 			case *CheckKey:
-				c.Cmds = append(c.Cmds, &CheckKey{vars[cmd.Var], cmd.Span})
+				to.Cmds = append(to.Cmds, &CheckKey{vars[cmd.Var], cmd.Span})
 			}
 		}
-		switch t := b.Term.(type) {
-		case *Jump:
-			c.Term = &Jump{blocks[t.To]}
-		case *Branch:
-			n := &Branch{Then: blocks[t.Then], Else: blocks[t.Else]}
-			for _, v := range t.Vars {
-				n.Vars = append(n.Vars, vars[v])
-			}
-			c.Term = n
-		case *Halt:
-			c.Term = &Halt{}
-		}
+		return nil
 	}
+	out.Blocks, _ = cfg.Map(p.Blocks, commands, func(v *Var) *Var { return vars[v] })
 	return out
 }
 

@@ -206,7 +206,7 @@ func TestCloneSharesNothing(t *testing.T) {
 	}
 	for _, b := range c.Blocks {
 		b.Name, b.Cmds = "other", nil
-		b.Term = &Jump{b}
+		b.Term = &Jump{To: b}
 	}
 	if p.String() != before {
 		t.Errorf("the original has changed:\n%s", p)

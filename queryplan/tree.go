@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
@@ -20,14 +21,14 @@ func (p *Plan) Tree(note Annotate) string {
 		t.line("", "var "+DeclText(v), v)
 	}
 	for _, blk := range p.Blocks {
-		t.line("", "block "+QuoteName(blk.Name)+":", blk)
+		t.line("", cfg.BlockText(blk), blk)
 		for _, c := range blk.Cmds {
 			t.line("", CommandString(c), c)
 			if n := CommandNode(c); n != nil {
 				t.node(" └── ", "     ", n)
 			}
 		}
-		t.line("", termText(blk.Term), blk.Term)
+		t.line("", cfg.TermText(blk.Term, (*Var).name), blk.Term)
 	}
 	return b.String()
 }

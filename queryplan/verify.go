@@ -3,6 +3,8 @@ package queryplan
 import (
 	"fmt"
 	"maps"
+
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // Verify checks that a plan means something: names are unique, what is used
@@ -10,36 +12,19 @@ import (
 // every block, and variables are written and read in an order that the engines
 // support. The error names block, command and operator.
 func Verify(p *Plan) error {
-	v := verifier{vars: map[*Var]bool{}, blocks: map[*Block]bool{}}
+	v := verifier{vars: map[*Var]bool{}}
 	if err := v.variables(p.Vars); err != nil {
 		return err
 	}
-	if len(p.Blocks) == 0 {
-		return fmt.Errorf("the plan has no block")
-	}
-	names := map[string]bool{}
-	for _, b := range p.Blocks {
-		if names[b.Name] {
-			return fmt.Errorf("two blocks are named %s", b.Name)
-		}
-		names[b.Name], v.blocks[b] = true, true
-	}
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			if err := v.command(c); err != nil {
-				return fmt.Errorf("block %s, %s: %w", b.Name, CommandString(c), err)
-			}
-		}
-		if err := v.terminator(b.Term); err != nil {
-			return fmt.Errorf("block %s: %w", b.Name, err)
-		}
+	derived := func(x *Var) error { return v.isKind(x, Derived) }
+	if err := cfg.Verify("plan", p.Blocks, CommandString, v.command, derived); err != nil {
+		return err
 	}
 	return verifyFlow(p)
 }
 
 type verifier struct {
-	vars   map[*Var]bool
-	blocks map[*Block]bool
+	vars map[*Var]bool
 }
 
 func (v *verifier) variables(vars []*Var) error {
@@ -137,47 +122,6 @@ func (v *verifier) fills(x *Var, n Node) error {
 	return nil
 }
 
-func (v *verifier) terminator(t Terminator) error {
-	switch t := t.(type) {
-	case *Jump:
-		return v.target(t.To)
-	case *Branch:
-		if len(t.Vars) == 0 {
-			return fmt.Errorf("branch on no variable")
-		}
-		for _, x := range t.Vars {
-			if err := v.isKind(x, Derived); err != nil {
-				return fmt.Errorf("branch: %w", err)
-			}
-		}
-		if err := v.target(t.Then); err != nil {
-			return err
-		}
-		return v.target(t.Else)
-	case *Halt:
-		return nil
-	}
-	return fmt.Errorf("no jump, branch or halt at the end")
-}
-
-func (v *verifier) target(b *Block) error {
-	if !v.blocks[b] {
-		return fmt.Errorf("the target of its end is not a block of the plan")
-	}
-	return nil
-}
-
-// Successors returns the blocks that control can go to at the end of b.
-func (b *Block) Successors() []*Block {
-	switch t := b.Term.(type) {
-	case *Jump:
-		return []*Block{t.To}
-	case *Branch:
-		return []*Block{t.Then, t.Else}
-	}
-	return nil
-}
-
 // flow is what holds of the variables at a point of the control flow.
 type flow struct {
 	assigned map[*Var]bool // Temps that have contents on every path
@@ -202,10 +146,8 @@ func (f flow) meet(g flow) bool {
 // used, nothing is used after Clear, every inserted tuple is merged before the
 // halt, and every block is reached.
 func verifyFlow(p *Plan) error {
-	entry := map[*Block]flow{p.Blocks[0]: {map[*Var]bool{}, map[*Var]bool{}, map[*Var]bool{}}}
-	for work := p.Blocks[:1]; len(work) > 0; work = work[1:] {
-		b := work[0]
-		state := entry[b].clone()
+	entry := flow{map[*Var]bool{}, map[*Var]bool{}, map[*Var]bool{}}
+	at, err := cfg.Forward(p.Blocks, entry, flow.clone, flow.meet, func(b *Block, state flow) error {
 		for _, c := range b.Cmds {
 			if err := state.step(c); err != nil {
 				return fmt.Errorf("block %s, %s: %w", b.Name, CommandString(c), err)
@@ -214,22 +156,12 @@ func verifyFlow(p *Plan) error {
 		if err := state.atEnd(p, b); err != nil {
 			return fmt.Errorf("block %s: %w", b.Name, err)
 		}
-		for _, s := range b.Successors() {
-			known, ok := entry[s]
-			if !ok {
-				entry[s] = state.clone()
-			}
-			if !ok || known.meet(state) {
-				work = append(work[:len(work):len(work)], s)
-			}
-		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	for _, b := range p.Blocks {
-		if _, ok := entry[b]; !ok {
-			return fmt.Errorf("block %s is never reached", b.Name)
-		}
-	}
-	return nil
+	return cfg.Reached(p.Blocks, at)
 }
 
 func (f flow) step(c Command) error {

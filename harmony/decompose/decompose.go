@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
@@ -49,10 +49,10 @@ func Find(p *harmony.Program) []*Loop {
 // decompose returns the loop that a block is, if it is decomposable.
 func decompose(p *harmony.Program, b *harmony.Block) *Loop {
 	branch, ok := b.Term.(*harmony.Branch)
-	if !ok || branch.Then != b || branch.Else == b || len(branch.Rels) != 1 {
+	if !ok || branch.Then != b || branch.Else == b || len(branch.Vars) != 1 {
 		return nil
 	}
-	l := &Loop{Block: b, Rel: branch.Rels[0]}
+	l := &Loop{Block: b, Rel: branch.Vars[0]}
 	if !l.commands() || len(l.Kernels) == 0 {
 		return nil
 	}
@@ -64,7 +64,7 @@ func decompose(p *harmony.Program, b *harmony.Block) *Loop {
 	if len(l.Carried) == 0 {
 		return nil
 	}
-	after := queryplan.Reach(p.Blocks, (*harmony.Block).Successors)[branch.Else]
+	after := cfg.Reach(p.Blocks, (*harmony.Block).Successors)[branch.Else]
 	l.Read = make([]bool, len(l.Rel.Cols))
 	for _, later := range p.Blocks {
 		if later != branch.Else && !after[later] {

@@ -8,17 +8,17 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // Lower returns the kernel graph of a verified plan. An error is a bug: a
 // *SurvivorError, or what is wrong with the plan.
 func Lower(p *queryplan.Plan) (*harmony.Program, error) {
 	l := &lowerer{
-		out:    &harmony.Program{},
-		rels:   map[*queryplan.Var]*harmony.Relation{},
-		blocks: map[*queryplan.Block]*harmony.Block{},
-		taken:  map[string]bool{},
-		next:   map[string]int{},
+		out:   &harmony.Program{},
+		rels:  map[*queryplan.Var]*harmony.Relation{},
+		taken: map[string]bool{},
+		next:  map[string]int{},
 	}
 	for _, v := range p.Vars {
 		r := &harmony.Relation{
@@ -29,18 +29,19 @@ func Lower(p *queryplan.Plan) (*harmony.Program, error) {
 		l.taken[r.Name] = true
 		l.out.Relations = append(l.out.Relations, r)
 	}
-	for _, b := range p.Blocks {
-		l.blocks[b] = &harmony.Block{Name: b.Name}
-		l.out.Blocks = append(l.out.Blocks, l.blocks[b])
-	}
-	for _, b := range p.Blocks {
-		l.block = l.blocks[b]
-		for _, c := range b.Cmds {
+	commands := func(from *queryplan.Block, to *harmony.Block) error {
+		l.block = to
+		for _, c := range from.Cmds {
 			if err := l.command(c); err != nil {
-				return nil, fmt.Errorf("block %s, %s: %w", b.Name, queryplan.CommandString(c), err)
+				return fmt.Errorf("block %s, %s: %w", from.Name, queryplan.CommandString(c), err)
 			}
 		}
-		l.block.Term = l.terminator(b.Term)
+		return nil
+	}
+	var err error
+	relation := func(v *queryplan.Var) *harmony.Relation { return l.rels[v] }
+	if l.out.Blocks, err = cfg.Map(p.Blocks, commands, relation); err != nil {
+		return nil, err
 	}
 	placeBuilds(l.out)
 	dropClears(l.out)
@@ -50,7 +51,6 @@ func Lower(p *queryplan.Plan) (*harmony.Program, error) {
 type lowerer struct {
 	out     *harmony.Program
 	rels    map[*queryplan.Var]*harmony.Relation
-	blocks  map[*queryplan.Block]*harmony.Block
 	block   *harmony.Block // that is being filled
 	span    source.Span    // of the command that is being lowered
 	taken   map[string]bool
@@ -112,20 +112,6 @@ func (l *lowerer) command(c queryplan.Command) error {
 		return nil
 	}
 	return &SurvivorError{Op: queryplan.CommandString(c), Span: l.span}
-}
-
-func (l *lowerer) terminator(t queryplan.Terminator) harmony.Terminator {
-	switch t := t.(type) {
-	case *queryplan.Jump:
-		return &harmony.Jump{To: l.blocks[t.To]}
-	case *queryplan.Branch:
-		out := &harmony.Branch{Then: l.blocks[t.Then], Else: l.blocks[t.Else]}
-		for _, v := range t.Vars {
-			out.Rels = append(out.Rels, l.rels[v])
-		}
-		return out
-	}
-	return &harmony.Halt{}
 }
 
 // target is where the tuples of an operator go: a sink, and for each of its

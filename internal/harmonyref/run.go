@@ -69,7 +69,7 @@ func Run(p *harmony.Program, facts map[string]planref.Rows, opts Options) (*plan
 			b = t.To
 		case *harmony.Branch:
 			b = t.Else
-			for _, r := range t.Rels {
+			for _, r := range t.Vars {
 				if err := m.readable(r); err != nil {
 					return nil, err
 				}

@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/decompose"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // Program is a kernel graph with what is known of it whatever the facts.
@@ -37,7 +38,7 @@ func NewProgram(plan *queryplan.Plan, graph *harmony.Program) *Program {
 		Domains:  domain.Find(graph),
 		Lives:    harmony.Lifetimes(graph),
 		Named:    map[string]harmony.Managed{},
-		Reach:    queryplan.Reach(graph.Blocks, (*harmony.Block).Successors),
+		Reach:    cfg.Reach(graph.Blocks, (*harmony.Block).Successors),
 		Loops:    decompose.Find(graph),
 		distinct: harmony.Distinct(plan),
 		checks:   map[*harmony.Check]int{},

@@ -279,7 +279,7 @@ func (w *Walk) next(b *harmony.Block) (*harmony.Block, error) {
 	case *harmony.Jump:
 		return t.To, nil
 	case *harmony.Branch:
-		for _, rel := range t.Rels {
+		for _, rel := range t.Vars {
 			size, err := w.Machine.Size(rel)
 			if err != nil {
 				return nil, err

@@ -799,7 +799,7 @@ func (d *driver) run() (map[string]planref.Rows, error) {
 			b = t.To
 		case *harmony.Branch:
 			b = t.Else
-			if slices.ContainsFunc(t.Rels, func(r *harmony.Relation) bool { return d.rels[r].full > d.rels[r].old }) {
+			if slices.ContainsFunc(t.Vars, func(r *harmony.Relation) bool { return d.rels[r].full > d.rels[r].old }) {
 				b = t.Then
 			}
 		case *harmony.Halt:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
@@ -93,22 +94,11 @@ func newFuser(p *harmony.Program, opts Options) *fuser {
 		inPlace:  map[harmony.Command][]string{},
 		seen:     map[Refusal]bool{},
 	}
-	copies := map[*harmony.Block]*harmony.Block{}
-	for _, b := range p.Blocks {
-		c := &harmony.Block{Name: b.Name, Cmds: slices.Clone(b.Cmds)}
-		copies[b] = c
-		f.Blocks = append(f.Blocks, c)
+	commands := func(from, to *harmony.Block) error {
+		to.Cmds = slices.Clone(from.Cmds)
+		return nil
 	}
-	for _, b := range p.Blocks {
-		switch t := b.Term.(type) {
-		case *harmony.Jump:
-			copies[b].Term = &harmony.Jump{To: copies[t.To]}
-		case *harmony.Branch:
-			copies[b].Term = &harmony.Branch{Rels: t.Rels, Then: copies[t.Then], Else: copies[t.Else]}
-		default:
-			copies[b].Term = t
-		}
-	}
+	f.Blocks, _ = cfg.Map(p.Blocks, commands, func(r *harmony.Relation) *harmony.Relation { return r })
 	for _, b := range p.Blocks {
 		for _, c := range b.Cmds {
 			f.commands[commandName(c)] = true

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // passOn lets the consumers of a temp take its rows from the producers directly,
@@ -42,7 +42,7 @@ func (f *fuser) unsettled(u uses) *Reason {
 	if u.producers[len(u.producers)-1].at >= u.consumers[0].at {
 		return OtherBlock
 	}
-	emptied := !queryplan.OnCycle(b, (*harmony.Block).Successors)
+	emptied := !cfg.OnCycle(b, (*harmony.Block).Successors)
 	for _, c := range u.clears {
 		if c.block == b && (c.at < first || c.at > last) {
 			emptied = true

@@ -6,6 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // isOfNoOrder reports whether an accumulator depends on an order that the codes of its
@@ -76,7 +77,7 @@ func (x *extremes) split() {
 			if x.reads(c.Kernel) {
 				wanted := x.wanted(c.Kernel)
 				x.read(c.Kernel, wanted)
-				again := readers > 1 || queryplan.OnCycle(b, (*harmony.Block).Successors)
+				again := readers > 1 || cfg.OnCycle(b, (*harmony.Block).Successors)
 				return append(x.order(wanted, again), c)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // functions cuts every kernel at its first function that needs the host, and reports
@@ -43,7 +43,7 @@ func (q *partitioner) cut(b *harmony.Block, c *cut) (out []harmony.Command) {
 	add := func(k *harmony.Kernel, fills *harmony.Relation) {
 		q.name(k, c.kernel, len(out) == 0)
 		k.Ops, k.Span = c.kernel.Ops, c.kernel.Span
-		if fills != nil && queryplan.OnCycle(b, (*harmony.Block).Successors) {
+		if fills != nil && cfg.OnCycle(b, (*harmony.Block).Successors) {
 			// It has the rows of an earlier round.
 			out = append(out, &harmony.Clear{Var: fills})
 		}
