@@ -217,12 +217,20 @@ func isLeaf(n queryplan.Node) bool {
 // computable returns a map to compute from the columns cols so that all of used
 // will be there; each of used that is missing must be within reach.
 func (a *assembler) computable(cols, used []string) (string, bool) {
+	return a.reachAll(cols, used, nil)
+}
+
+// reachAll returns the map to compute first on the way to those of names that
+// are missing from cols. The way must not pass through a name of under: two
+// columns that a join and an expression both give may be computed from each
+// other.
+func (a *assembler) reachAll(cols, names, under []string) (string, bool) {
 	first := ""
-	for _, name := range used {
+	for _, name := range names {
 		if slices.Contains(cols, name) {
 			continue
 		}
-		next, ok := a.reach(cols, name)
+		next, ok := a.reach(cols, name, under)
 		if !ok {
 			return "", false
 		}
@@ -234,7 +242,11 @@ func (a *assembler) computable(cols, used []string) (string, bool) {
 }
 
 // reach returns the map to compute first on the way to the column name.
-func (a *assembler) reach(cols []string, name string) (string, bool) {
+func (a *assembler) reach(cols []string, name string, under []string) (string, bool) {
+	if slices.Contains(under, name) {
+		return "", false
+	}
+	under = append(slices.Clone(under), name)
 	for _, m := range a.maps {
 		if m.Name != name {
 			continue
@@ -243,7 +255,9 @@ func (a *assembler) reach(cols []string, name string) (string, bool) {
 		if containsAll(cols, used) {
 			return name, true
 		}
-		return a.computable(cols, used)
+		if next, ok := a.reachAll(cols, used, under); ok {
+			return next, true
+		}
 	}
 	return "", false
 }
