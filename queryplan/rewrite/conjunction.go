@@ -123,12 +123,12 @@ func rootSite(c queryplan.Command) site {
 // flattener numbers the columns of a tree; the numbers of columns that a join
 // equates form classes.
 type flattener struct {
-	hints  []string // the name that a column has where it comes from
-	parent []int    // union-find
-	rels   []flatRel
-	maps   []flatMap
-	conds  []queryplan.Expr
-	semis  []flatSemi
+	unionFind
+	hints []string // the name that a column has where it comes from
+	rels  []flatRel
+	maps  []flatMap
+	conds []queryplan.Expr
+	semis []flatSemi
 }
 
 type flatRel struct {
@@ -150,16 +150,7 @@ type flatSemi struct {
 
 func (f *flattener) column(hint string) int {
 	f.hints = append(f.hints, hint)
-	f.parent = append(f.parent, len(f.parent))
-	return len(f.parent) - 1
-}
-
-func (f *flattener) find(i int) int {
-	for f.parent[i] != i {
-		f.parent[i] = f.parent[f.parent[i]]
-		i = f.parent[i]
-	}
-	return i
+	return f.add()
 }
 
 // placeholder is the name of a numbered column until it gets its own.
@@ -223,7 +214,7 @@ func (f *flattener) flatten(n queryplan.Node) map[string]int {
 			right := f.flatten(n.Right)
 			for name, r := range right {
 				if l, shared := env[name]; shared {
-					f.parent[f.find(r)] = f.find(l)
+					f.union(l, r)
 				} else if n.Kind == queryplan.Inner {
 					env[name] = r
 				}
@@ -273,21 +264,11 @@ func flatten(n queryplan.Node) *conjunction {
 		})
 	}
 	for _, r := range f.rels {
-		cols := r.node.Columns()
-		renames := make([]queryplan.Rename, len(cols))
-		seen := map[string]bool{}
-		for i, col := range cols {
-			name := names[f.find(r.cols[i])]
-			if seen[name] {
-				// Two columns of one relation are equal: one has another name.
-				other := c.names.Fresh(col.Name)
-				c.conds = addCond(c.conds, equalColumns(queryplan.Column{Name: name, Type: col.Type}, queryplan.Column{Name: other, Type: col.Type}))
-				name = other
-			}
-			seen[name] = true
-			renames[i] = queryplan.Rename{From: col.Name, To: name}
+		to := make([]string, len(r.cols))
+		for i, col := range r.cols {
+			to[i] = names[f.find(col)]
 		}
-		c.rels = append(c.rels, renamed(r.node, renames))
+		c.rels = append(c.rels, c.named(r.node, to))
 	}
 	stored := map[int]queryplan.Column{} // classes with a column of a relation
 	for _, r := range f.rels {
@@ -308,22 +289,97 @@ func flatten(n queryplan.Node) *conjunction {
 		c.conds = addCond(c.conds, substitution(cond))
 	}
 	for _, s := range f.semis {
-		var renames []queryplan.Rename
-		seen := map[string]bool{}
-		right := s.right
-		for i, name := range s.on {
-			to := names[f.find(s.cols[i])]
-			if seen[to] {
-				// Two columns match the same one: they have to be equal.
-				right = equated(right, renames, name, to)
-				continue
-			}
-			seen[to] = true
-			renames = append(renames, queryplan.Rename{From: name, To: to})
+		to := make([]string, len(s.on))
+		for i, col := range s.cols {
+			to[i] = names[f.find(col)]
 		}
-		c.semis = append(c.semis, semijoin{s.kind, renamed(right, renames)})
+		c.semis = append(c.semis, semijoin{s.kind, matching(s.right, s.on, to)})
 	}
 	return c
+}
+
+// named gives the columns of a relation of c new names. If a name comes twice,
+// its first column keeps it, and the others are compared with that one.
+func (c *conjunction) named(n queryplan.Node, names []string) queryplan.Node {
+	cols := n.Columns()
+	renames := make([]queryplan.Rename, len(cols))
+	seen := map[string]bool{}
+	for i, col := range cols {
+		name := names[i]
+		if seen[name] {
+			other := c.names.Fresh(col.Name)
+			c.conds = addCond(c.conds, equalColumns(queryplan.Column{Name: name, Type: col.Type}, queryplan.Column{Name: other, Type: col.Type}))
+			name = other
+		}
+		seen[name] = true
+		renames[i] = queryplan.Rename{From: col.Name, To: name}
+	}
+	return renamed(n, renames)
+}
+
+// matching chooses the columns on of a semijoin's right side and names them for
+// what they match. If several match one column, they have to be equal, and one
+// of them stays.
+func matching(right queryplan.Node, on, names []string) queryplan.Node {
+	var renames []queryplan.Rename
+	seen := map[string]bool{}
+	for i, col := range on {
+		if seen[names[i]] {
+			right = equated(right, renames, col, names[i])
+			continue
+		}
+		seen[names[i]] = true
+		renames = append(renames, queryplan.Rename{From: col, To: names[i]})
+	}
+	return renamed(right, renames)
+}
+
+// rename replaces names of columns everywhere in c. Columns that get one name
+// become equal; those of relations are compared.
+func (c *conjunction) rename(to map[string]string) {
+	nameOf := func(name string) string {
+		if new, ok := to[name]; ok {
+			return new
+		}
+		return name
+	}
+	namesOf := func(names []string) ([]string, bool) {
+		out := make([]string, len(names))
+		for i, name := range names {
+			out[i] = nameOf(name)
+		}
+		return out, !slices.Equal(out, names)
+	}
+	inExpr := func(e queryplan.Expr) queryplan.Expr {
+		return queryplan.RewriteExpr(e, func(e queryplan.Expr) queryplan.Expr {
+			if ref, ok := e.(*queryplan.ColRef); ok {
+				return &queryplan.ColRef{Col: queryplan.Column{Name: nameOf(ref.Col.Name), Type: ref.Col.Type}}
+			}
+			return e
+		})
+	}
+	conds, computed := c.conds, c.maps
+	c.conds, c.maps = nil, nil
+	for _, cond := range conds {
+		c.conds = addCond(c.conds, inExpr(cond))
+	}
+	for _, m := range computed {
+		c.addMap(nameOf(m.Name), inExpr(m.Expr))
+	}
+	for i, r := range c.rels {
+		if names, changed := namesOf(columnNames(r)); changed {
+			c.rels[i] = c.named(r, names)
+		}
+	}
+	for i, s := range c.semis {
+		on := columnNames(s.right)
+		if names, changed := namesOf(on); changed {
+			c.semis[i].right = matching(s.right, on, names)
+		}
+	}
+	for i, o := range c.out {
+		c.out[i].From = nameOf(o.From)
+	}
 }
 
 // equated filters a relation by the equality of a column with the one that has
@@ -375,7 +431,7 @@ func (f *flattener) equateColumns() {
 		y, isY := number(call.Args[1])
 		switch {
 		case isX && isY:
-			f.parent[y] = x
+			f.union(x, y)
 		case isX && f.spansRelations(x, call.Args[1]):
 			f.maps = append(f.maps, flatMap{x, call.Args[1]})
 			computed[x] = true

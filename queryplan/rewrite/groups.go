@@ -122,13 +122,28 @@ func (g *grouper) tableVar(table *stats.Table, inputs []*queryplan.Var) *querypl
 	return out
 }
 
-// merge puts the scans of a conjunction that read one row together.
+// merge replaces scans of a conjunction that read one row by one scan.
 func (g *grouper) merge(n queryplan.Node, _ site) queryplan.Node {
 	if !g.meets(n) {
 		return n
 	}
 	c := flatten(n)
-	groups := map[string][]int{}
+	merged := false
+	// A merge renames columns, which may be keys of other scans: rows are found
+	// again after each merge.
+	for members := g.oneRow(c); members != nil; members = g.oneRow(c) {
+		g.together(c, members)
+		merged = true
+	}
+	if !merged {
+		return n
+	}
+	return c.assemble(leftDeep(len(c.rels)), site{})
+}
+
+// oneRow returns the positions of scans that read the same row, or nil.
+func (g *grouper) oneRow(c *conjunction) []int {
+	rows := map[string][]int{}
 	var order []string
 	for i, r := range c.rels {
 		s, ok := r.(*queryplan.Scan)
@@ -136,38 +151,18 @@ func (g *grouper) merge(n queryplan.Node, _ site) queryplan.Node {
 			continue
 		}
 		if id := g.rowOf(s); id != "" {
-			if groups[id] == nil {
+			if rows[id] == nil {
 				order = append(order, id)
 			}
-			groups[id] = append(groups[id], i)
+			rows[id] = append(rows[id], i)
 		}
 	}
-	gone := map[int]bool{}
 	for _, id := range order {
-		members := groups[id]
-		if len(members) < 2 {
-			continue
-		}
-		var scans []*queryplan.Scan
-		for _, i := range members {
-			scans = append(scans, c.rels[i].(*queryplan.Scan))
-			gone[i] = true
-		}
-		first := members[0]
-		c.rels[first] = g.together(c, scans)
-		delete(gone, first)
-	}
-	if len(gone) == 0 {
-		return n
-	}
-	var rels []queryplan.Node
-	for i, r := range c.rels {
-		if !gone[i] {
-			rels = append(rels, r)
+		if len(rows[id]) > 1 {
+			return rows[id]
 		}
 	}
-	c.rels = rels
-	return c.assemble(leftDeep(len(rels)), site{})
+	return nil
 }
 
 // meets reports whether two scans of a tree may read one row: they are of one
@@ -227,87 +222,83 @@ func (g *grouper) tableOf(v *queryplan.Var) (*queryplan.Var, []int) {
 	return nil, nil
 }
 
-// together returns one scan of what several scans read of the same row.
-func (g *grouper) together(c *conjunction, scans []*queryplan.Scan) queryplan.Node {
-	v := scans[0].Var
-	at := func(s *queryplan.Scan, i int) int { return i }
+// together replaces the scans at the given positions, which read the same row,
+// by one scan at the first of them.
+//
+// Names that stand at one column of the row are equal, and so are columns of the
+// row that share a name. Both make classes of columns. A class gets one name,
+// which takes the place of its other names in the whole conjunction; the columns
+// of a class are compared with one another.
+func (g *grouper) together(c *conjunction, members []int) {
+	v := c.rels[members[0]].(*queryplan.Scan).Var
 	if table, _ := g.tableOf(v); table != nil {
 		v = table
 		g.used[table] = true
-		at = func(s *queryplan.Scan, i int) int {
-			_, stored := g.tableOf(s.Var)
-			for j := range table.Cols {
-				if table.Stored[j] == stored[i] && table.Cols[j].Type == s.Var.Cols[i].Type {
-					return j
-				}
-			}
-			panic(fmt.Sprintf("rewrite: table %s lacks a column of %s", table.Name, s.Var.Name))
-		}
 	}
-	names := make([]string, len(v.Cols))
-	for _, s := range scans {
+	classes := newUnionFind(len(v.Cols))
+	type use struct {
+		name string
+		col  int // in the row
+	}
+	var uses []use
+	columnOf := map[string]int{}
+	for _, at := range members {
+		s := c.rels[at].(*queryplan.Scan)
 		for i, name := range s.Names {
-			j := at(s, i)
-			switch {
-			case name == "" || names[j] == name:
-			case names[j] == "" && slices.Contains(names, name):
-				// Two columns of the row are to be equal.
-				col := queryplan.Column{Name: c.names.Fresh(name), Type: v.Cols[j].Type}
-				names[j] = col.Name
-				c.conds = addCond(c.conds, equalColumns(queryplan.Column{Name: name, Type: col.Type}, col))
-			case names[j] == "":
-				names[j] = name
-			default:
-				c.alias(name, queryplan.Column{Name: names[j], Type: v.Cols[j].Type}, scans)
+			if name == "" {
+				continue
+			}
+			col := g.column(v, s.Var, i)
+			uses = append(uses, use{name, col})
+			if other, ok := columnOf[name]; ok {
+				classes.union(other, col)
+			} else {
+				columnOf[name] = col
 			}
 		}
 	}
-	return &queryplan.Scan{Var: v, Version: scans[0].Version, Names: names}
+	nameOf := map[int]string{} // by class
+	renames := map[string]string{}
+	read := make([]string, len(v.Cols))
+	for _, u := range uses {
+		class := classes.find(u.col)
+		if nameOf[class] == "" {
+			nameOf[class] = u.name
+		}
+		renames[u.name] = nameOf[class]
+		read[u.col] = v.Cols[u.col].Name
+	}
+	row := &queryplan.Scan{Var: v, Version: c.rels[members[0]].(*queryplan.Scan).Version, Names: read}
+	var names []string
+	for col := range v.Cols {
+		if read[col] != "" {
+			names = append(names, nameOf[classes.find(col)])
+		}
+	}
+	var rels []queryplan.Node
+	for i, r := range c.rels {
+		switch {
+		case i == members[0]:
+			rels = append(rels, c.named(row, names))
+		case !slices.Contains(members, i):
+			rels = append(rels, r)
+		}
+	}
+	c.rels = rels
+	c.rename(renames)
 }
 
-// alias makes a second name of a column of merged scans mean the first. Where a
-// further relation is joined on the second name, that becomes a computed column.
-func (c *conjunction) alias(second string, first queryplan.Column, merged []*queryplan.Scan) {
-	for _, r := range c.rels {
-		s, ok := r.(*queryplan.Scan)
-		if (!ok || !slices.Contains(merged, s)) && slices.Contains(columnNames(r), second) {
-			c.addMap(second, &queryplan.ColRef{Col: first})
-			return
+// column returns the position in row, which is v itself or its table, of a
+// column of v.
+func (g *grouper) column(row, v *queryplan.Var, i int) int {
+	if row == v {
+		return i
+	}
+	_, stored := g.tableOf(v)
+	for j, s := range row.Stored {
+		if s == stored[i] && row.Cols[j].Type == v.Cols[i].Type {
+			return j
 		}
 	}
-	with := map[string]queryplan.Expr{second: &queryplan.ColRef{Col: first}}
-	for i, m := range c.maps {
-		if m.Name == second {
-			c.addMap(second, &queryplan.ColRef{Col: first})
-			return
-		}
-		c.maps[i].Expr = queryplan.Substitute(m.Expr, with)
-	}
-	for i, cond := range c.conds {
-		c.conds[i] = queryplan.Substitute(cond, with)
-	}
-	for i, o := range c.out {
-		if o.From == second {
-			c.out[i].From = first.Name
-		}
-	}
-	for i, s := range c.semis {
-		cols := s.right.Columns()
-		if _, matched := queryplan.FindColumn(cols, second); !matched {
-			continue
-		}
-		if _, both := queryplan.FindColumn(cols, first.Name); both {
-			c.semis[i].right = filtered(s.right, []queryplan.Expr{equalColumns(first, queryplan.Column{Name: second, Type: first.Type})})
-		}
-		var renames []queryplan.Rename
-		for _, col := range cols {
-			switch {
-			case col.Name != second:
-				renames = append(renames, queryplan.Rename{From: col.Name, To: col.Name})
-			case !slices.Contains(columnNames(s.right), first.Name):
-				renames = append(renames, queryplan.Rename{From: second, To: first.Name})
-			}
-		}
-		c.semis[i].right = renamed(c.semis[i].right, renames)
-	}
+	panic(fmt.Sprintf("rewrite: table %s lacks a column of %s", row.Name, v.Name))
 }

@@ -41,26 +41,16 @@ func (g *joinGraph) best(rels []int) *subPlan {
 
 // parts returns the relations by connected component, in their order.
 func (g *joinGraph) parts() [][]int {
-	parent := make([]int, len(g.rels))
-	for i := range parent {
-		parent[i] = i
-	}
-	var find func(int) int
-	find = func(i int) int {
-		if parent[i] != i {
-			parent[i] = find(parent[i])
-		}
-		return parent[i]
-	}
+	connected := newUnionFind(len(g.rels))
 	for _, l := range g.links {
 		for _, i := range l[min(1, len(l)):] {
-			parent[max(find(l[0]), find(i))] = min(find(l[0]), find(i))
+			connected.union(l[0], i)
 		}
 	}
 	at := map[int]int{}
 	var out [][]int
 	for i := range g.rels {
-		root := find(i)
+		root := connected.find(i)
 		if _, ok := at[root]; !ok {
 			at[root] = len(out)
 			out = append(out, nil)
