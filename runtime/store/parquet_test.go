@@ -272,3 +272,94 @@ func TestDecimalsOf38Digits(t *testing.T) {
 		}
 	}
 }
+
+// TestParquetMissingValues reads a column in which the first or all values are
+// missing, with another column of its file. Each word of the shared table has a
+// value, also for rows without one: samples look at all of them.
+func TestParquetMissingValues(t *testing.T) {
+	for typ, node := range map[string]schema.Node{
+		"string":        schema.Must(schema.NewPrimitiveNodeLogical("v", parquet.Repetitions.Optional, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1)),
+		"int":           schema.NewInt64Node("v", parquet.Repetitions.Optional, -1),
+		"float":         schema.NewFloat64Node("v", parquet.Repetitions.Optional, -1),
+		"boolean":       schema.NewBooleanNode("v", parquet.Repetitions.Optional, -1),
+		"decimal[38,2]": schema.Must(schema.NewPrimitiveNodeLogical("v", parquet.Repetitions.Optional, schema.NewDecimalLogicalType(18, 2), parquet.Types.Int64, -1, -1)),
+		"datetime":      schema.Must(schema.NewPrimitiveNodeLogical("v", parquet.Repetitions.Optional, schema.DateLogicalType{}, parquet.Types.Int32, -1, -1)),
+	} {
+		for _, present := range []int{0, 1, 3} { // row groups with values, the last ones
+			for _, threads := range []int{1, 3} {
+				schemas := []Schema{predicate(t, "t:k(k:int)"), predicate(t, "t:v[k:int]=v:"+typ)}
+				b, err := Bind(schemas, "", []Fact{{Pred: "t", Path: "t.parquet", Reader: bytes.NewReader(missingValues(t, node, present))}}, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				db, _, err := Load(context.Background(), b, Options{Threads: threads})
+				if err != nil {
+					t.Fatalf("%s: %v", typ, err)
+				}
+				if keys, values := db.Relation("t:k"), db.Relation("t:v"); keys.Rows() != 4*missingRows || values.Rows() != present*missingRows {
+					t.Errorf("%s: %d keys and %d values, want %d and %d", typ, keys.Rows(), values.Rows(), 4*missingRows, present*missingRows)
+				}
+				for _, r := range db.Relations() {
+					for _, c := range r.Table.Columns {
+						for i := range c.Len() {
+							c.Value(i)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+const missingRows = 50
+
+// missingValues returns a file of four row groups with a key k and a column, of
+// which only the last row groups have values.
+func missingValues(t *testing.T, column schema.Node, present int) []byte {
+	t.Helper()
+	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required,
+		schema.FieldList{schema.NewInt64Node("k", parquet.Repetitions.Required, -1), column}, -1))
+	var b bytes.Buffer
+	w := file.NewParquetWriter(&b, root)
+	for group := range 4 {
+		keys, levels := make([]int64, missingRows), make([]int16, missingRows)
+		for i := range keys {
+			keys[i] = int64(group*missingRows + i)
+			if group >= 4-present {
+				levels[i] = 1
+			}
+		}
+		g := w.AppendRowGroup()
+		c, err := g.NextColumn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.(*file.Int64ColumnChunkWriter).WriteBatch(keys, nil, nil)
+		c.Close()
+		if c, err = g.NextColumn(); err != nil {
+			t.Fatal(err)
+		}
+		switch c := c.(type) {
+		case *file.ByteArrayColumnChunkWriter:
+			texts := make([]parquet.ByteArray, missingRows)
+			for i := range texts {
+				texts[i] = []byte{byte('a' + i%7)}
+			}
+			c.WriteBatch(texts, levels, nil)
+		case *file.Int64ColumnChunkWriter:
+			c.WriteBatch(keys, levels, nil)
+		case *file.Int32ColumnChunkWriter:
+			c.WriteBatch(make([]int32, missingRows), levels, nil)
+		case *file.Float64ColumnChunkWriter:
+			c.WriteBatch(make([]float64, missingRows), levels, nil)
+		case *file.BooleanColumnChunkWriter:
+			c.WriteBatch(make([]bool, missingRows), levels, nil)
+		}
+		c.Close()
+		g.Close()
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}

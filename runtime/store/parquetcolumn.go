@@ -89,7 +89,7 @@ type columnReader struct {
 	batch   int64 // values to decode at a time
 	dict    *pageDictionary
 	words   []int64 // of rows that are not narrowed yet
-	last    int64   // the word that stands in for missing and bad ones
+	last    int64   // the word of the row before, or noCode; see standIn
 }
 
 // readRoom is the memory in which a thread decodes one column chunk after the other.
@@ -118,6 +118,9 @@ func (p *parquetField) read(ctx context.Context, f *parquetFile, group int, stri
 	rows := max(1, rg.NumRows())
 	room.kept = room.kept[:0]
 	r := &columnReader{parquetField: p, part: part, strings: strings, room: room, rows: int(rows), batch: min(batchRows, rows), words: room.words[:0]}
+	if p.field.typ.Kind == scalar.String {
+		r.last = noCode
+	}
 	err = errOtherReader
 	if p.decodesPages(meta) {
 		var pages file.PageReader
@@ -225,9 +228,9 @@ func readBatches[T any](ctx context.Context, r *columnReader, read func(int64, [
 	}
 }
 
-// readPresent makes the words of rows of which some have no value, which then have the
-// word before them. Those have one whose level is present: read makes the words of each
-// run of them, from `row` on.
+// readPresent makes the words of rows of which some have no value. A row has one
+// if its level is present; read makes the words of each run of such rows, from
+// `row` on.
 func readPresent[L int16 | uint32](r *columnReader, dst []int64, levels []L, present L, read func(dst []int64, row int) error) error {
 	for i := 0; i < len(dst); {
 		j := i
@@ -242,7 +245,7 @@ func readPresent[L int16 | uint32](r *columnReader, dst []int64, levels []L, pre
 		}
 		for i = j; i < len(dst) && levels[i] != present; i++ {
 			r.part.nulls = append(r.part.nulls, uint32(r.part.rows+i))
-			dst[i] = r.last
+			dst[i] = r.standIn()
 		}
 	}
 	return nil
@@ -268,6 +271,16 @@ func (r *columnReader) flushWords() {
 // refuse reports a value; its row is left out or ends the load.
 func (r *columnReader) refuse(row int, reason string) int64 {
 	r.part.bad = append(r.part.bad, badCell{uint32(row), reason})
+	return r.standIn()
+}
+
+// standIn returns the word of a row whose value is missing or refused: the word
+// of the row before it, which keeps the column narrow. Words of strings are
+// entries of a dictionary, so that the first row gets the empty string.
+func (r *columnReader) standIn() int64 {
+	if r.field.typ.Kind == scalar.String && r.last == noCode {
+		r.last = int64(r.strings.code(""))
+	}
 	return r.last
 }
 
