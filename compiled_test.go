@@ -58,10 +58,7 @@ func TestCompiledPrograms(t *testing.T) {
 			if _, again := recompiled(t, compiled, opts); !bytes.Equal(data, again) {
 				t.Error("the program changes when it is read and written")
 			}
-			facts := redfox.NewFacts()
-			if _, err := os.Stat(filepath.Join(dir, "facts")); err == nil {
-				facts.Dir(filepath.Join(dir, "facts"))
-			}
+			facts := redfox.FactsIn(filepath.Join(dir, "facts"))
 			got, want := outcome(t, compiled, facts), outcome(t, prog, facts)
 			if got != want {
 				t.Errorf("got\n%s\nwant\n%s", head(got), head(want))

@@ -77,10 +77,7 @@ func TestProgramsOnGPU(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			facts := NewFacts()
-			if dir := filepath.Join(filepath.Dir(file), "facts"); exists(dir) {
-				facts.Dir(dir)
-			}
+			facts := FactsIn(filepath.Join(filepath.Dir(file), "facts"))
 			want, failure := prog.Run(ctx, facts, RunOptions{Engine: "go"})
 			got, err := prog.Run(ctx, facts, RunOptions{Engine: "gpu", Resident: true})
 			switch {

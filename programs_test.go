@@ -93,11 +93,7 @@ func runProgram(file, facts string, v variant) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := redfox.NewFacts()
-	if _, err := os.Stat(facts); err == nil {
-		from.Dir(facts)
-	}
-	res, err := prog.Run(ctx, from, v.run)
+	res, err := prog.Run(ctx, redfox.FactsIn(facts), v.run)
 	if err != nil {
 		return nil, err
 	}

@@ -75,14 +75,31 @@ func (t *tester) folders() ([]testCase, error) {
 	for _, file := range files {
 		dir := filepath.Dir(file)
 		out = append(out, fileCase("programs/"+filepath.Base(dir), func(*redfox.Program) *redfox.Facts {
-			facts := redfox.NewFacts()
-			if _, err := os.Stat(filepath.Join(dir, "facts")); err == nil {
-				facts.Dir(filepath.Join(dir, "facts"))
-			}
-			return facts
+			return factsIn(filepath.Join(dir, "facts"))
 		}, file))
 	}
 	return out, nil
+}
+
+// factsIn returns the facts of a folder, if there is one: PRED.tsv without a
+// header, and tables of several predicates, NAME.csv with a header and
+// NAME.parquet.
+func factsIn(dir string) *redfox.Facts {
+	facts := redfox.NewFacts()
+	if _, err := os.Stat(dir); err != nil {
+		return facts
+	}
+	tables, _ := filepath.Glob(filepath.Join(dir, "*.csv")) // the pattern is well-formed
+	for _, path := range tables {
+		facts.Add(tableFile(strings.TrimSuffix(filepath.Base(path), ".csv"), path))
+	}
+	return facts.Dir(dir)
+}
+
+// tableFile is a CSV file with a header, which feeds the predicates NAME:*.
+func tableFile(name, path string) redfox.FactFile {
+	header := true
+	return redfox.FactFile{Pred: name, Path: path, Format: redfox.CSVFacts, Header: &header}
 }
 
 func (t *tester) quickstart() ([]testCase, error) {

@@ -11,7 +11,8 @@ import (
 )
 
 // ReadFacts reads PRED.tsv of a folder for each predicate of the program that
-// has such a file. There may be no folder.
+// has such a file, and the tables that feed several predicates. There may be no
+// folder.
 func ReadFacts(dir string, p *core.Program) (Facts, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.tsv"))
 	if err != nil {
@@ -28,7 +29,7 @@ func ReadFacts(dir string, p *core.Program) (Facts, error) {
 			return nil, err
 		}
 	}
-	return facts, nil
+	return facts, readTables(dir, p, facts)
 }
 
 func findPred(p *core.Program, name string) *core.Pred {

@@ -136,8 +136,15 @@ func answers(text, facts string, disable []string) (out map[string]string, err e
 		return nil, err
 	}
 	from := redfox.NewFacts()
-	from.Dir(facts)
-	result, err := prog.Run(ctx, from, redfox.RunOptions{})
+	tables, err := filepath.Glob(filepath.Join(facts, "*.csv"))
+	if err != nil {
+		return nil, err
+	}
+	header := true
+	for _, path := range tables {
+		from.Add(redfox.FactFile{Pred: strings.TrimSuffix(filepath.Base(path), ".csv"), Path: path, Header: &header})
+	}
+	result, err := prog.Run(ctx, from.Dir(facts), redfox.RunOptions{})
 	if err != nil {
 		return nil, err
 	}
