@@ -265,7 +265,13 @@ func randomCase(p *randprog.Program) testCase {
 				}
 				slices.Sort(names)
 				for _, name := range names {
-					facts.Reader(name, redfox.TSVFacts, strings.NewReader(files[name]))
+					if pred, isTable := strings.CutSuffix(name, ".csv"); isTable {
+						table := tableFile(pred, name)
+						table.Reader = strings.NewReader(files[name])
+						facts.Add(table)
+						continue
+					}
+					facts.Reader(strings.TrimSuffix(name, ".tsv"), redfox.TSVFacts, strings.NewReader(files[name]))
 				}
 				return facts
 			})

@@ -59,8 +59,11 @@ func (g *generator) newBody(group []*pred, head []typ) *body {
 			b.positive(pick(g, group))
 		}
 	}
+	if g.chance(30) {
+		b.row()
+	}
 	for range 1 + g.IntN(2) {
-		if len(group) == 0 || g.chance(60) || len(b.conjuncts) == 0 {
+		if len(group) == 0 && len(b.conjuncts) < 2 || g.chance(60) || len(b.conjuncts) == 0 {
 			b.positive(pick(g, g.preds))
 		}
 	}
@@ -81,7 +84,10 @@ func (g *generator) newBody(group []*pred, head []typ) *body {
 // newConjunction draws a body without disjunction, as aggregates take it.
 func (g *generator) newConjunction() *body {
 	b := &body{g: g}
-	for range 1 + g.IntN(2) {
+	if g.chance(30) {
+		b.row()
+	}
+	for len(b.conjuncts) < 1 || len(b.conjuncts) < 2 && g.chance(50) {
 		b.positive(pick(g, g.preds))
 	}
 	b.tests()
@@ -341,7 +347,7 @@ func (b *body) notConstant(x string) string {
 func (b *body) application(t typ) (string, bool) {
 	var calls []string
 	for _, p := range b.g.preds {
-		if !p.functional() || p.keys != len(p.args)-1 || p.args[p.keys] != t {
+		if !p.single() || p.args[p.keys] != t {
 			continue
 		}
 		args := make([]string, p.keys)

@@ -24,16 +24,21 @@ const (
 
 // pred is a predicate that bodies may use.
 type pred struct {
-	name string
-	args []typ
-	keys int // len(args) for a relation
+	name  string
+	args  []typ
+	keys  int      // len(args) for a relation
+	table string   // what it is columns of, or ""
+	names []string // of the columns; nil where they do not matter
 }
 
 func (p *pred) functional() bool { return p.keys < len(p.args) }
 
+// single reports whether the predicate is a function of one value.
+func (p *pred) single() bool { return p.keys == len(p.args)-1 }
+
 // atom writes the predicate applied to arguments.
 func (p *pred) atom(args []string) string {
-	if !p.functional() {
+	if !p.single() {
 		return p.name + "(" + strings.Join(args, ", ") + ")"
 	}
 	return p.name + "[" + strings.Join(args[:p.keys], ", ") + "] = " + args[p.keys]
@@ -45,7 +50,13 @@ func (p *pred) declaration() string {
 	types := make([]string, len(p.args))
 	for i, t := range p.args {
 		names[i] = fmt.Sprintf("x%d", i)
-		types[i] = fmt.Sprintf("%s(x%d)", t, i)
+		if p.names != nil {
+			names[i] = p.names[i]
+		}
+		types[i] = fmt.Sprintf("%s(%s)", t, names[i])
+	}
+	if p.functional() && !p.single() {
+		return fmt.Sprintf("%s(%s; %s) -> %s.", p.name, strings.Join(names[:p.keys], ", "), strings.Join(names[p.keys:], ", "), strings.Join(types, ", "))
 	}
 	return p.atom(names) + " -> " + strings.Join(types, ", ") + "."
 }
@@ -58,7 +69,8 @@ type generator struct {
 }
 
 // New makes the program of a seed. It has a few extensional predicates with
-// facts, inside and outside of the text, and some strata of derived ones: plain
+// facts, inside and outside of the text, at times a table of several of them,
+// and some strata of derived ones: plain
 // rules, linear, non-linear and mutual recursion, aggregates, numbering, and a
 // query. Values stay small and recursive heads compute only modulo a number, so
 // evaluation ends. Some programs are refused when run: by a constraint, or because
@@ -67,6 +79,9 @@ func New(seed uint64) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), out: &Program{Seed: seed}}
 	for range 2 + g.IntN(3) {
 		g.extensional()
+	}
+	if g.chance(40) {
+		g.table()
 	}
 	for range 3 + g.IntN(5) {
 		g.stratum()
@@ -325,7 +340,7 @@ func (g *generator) specification(vars []variable) (string, typ) {
 func (g *generator) function() {
 	var candidates []*pred
 	for _, p := range g.preds {
-		if p.functional() {
+		if p.single() {
 			candidates = append(candidates, p)
 		}
 	}
@@ -399,7 +414,7 @@ func (g *generator) sequence() {
 	p.args = append(p.args, of.args[groups:]...)
 	p.keys = len(p.args)
 	head := append(append(append([]string(nil), vars[:groups]...), "i"), vars[groups:]...)
-	if len(vars) == groups+1 {
+	if len(vars) == groups+1 || g.chance(50) {
 		p.keys = groups + 1
 	}
 	g.clause("%s", p.declaration())

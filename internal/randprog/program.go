@@ -11,10 +11,19 @@ type Program struct {
 	Seed    uint64
 	Clauses []string // each with its full stop
 	Facts   []Fact
+	Tables  []Table
 }
 
-// Fact is one tuple of a predicate, as text fields without escapes: no field
-// has a tab, a newline or a backslash.
+// Table is a file of named columns, for the predicates NAME:* whose arguments
+// are columns of it.
+type Table struct {
+	Name    string
+	Columns []string
+}
+
+// Fact is one tuple of a predicate or row of a table, as text fields without
+// escapes: no field has a tab, a newline, a backslash or, in a table, a comma or
+// a quote.
 type Fact struct {
 	Pred   string
 	Fields []string
@@ -23,17 +32,27 @@ type Fact struct {
 // Text returns the program, a clause a line.
 func (p *Program) Text() string { return strings.Join(p.Clauses, "\n") + "\n" }
 
-// FactFiles returns the facts as TSV by predicate, in the order of Facts.
+// FactFiles returns the facts by file: PRED.tsv without a header for predicates,
+// and TABLE.csv with one for tables.
 func (p *Program) FactFiles() map[string]string {
 	out := map[string]string{}
+	tables := map[string]bool{}
+	for _, t := range p.Tables {
+		tables[t.Name] = true
+		out[t.Name+".csv"] = strings.Join(t.Columns, ",") + "\n"
+	}
 	for _, f := range p.Facts {
-		out[f.Pred] += strings.Join(f.Fields, "\t") + "\n"
+		if tables[f.Pred] {
+			out[f.Pred+".csv"] += strings.Join(f.Fields, ",") + "\n"
+		} else {
+			out[f.Pred+".tsv"] += strings.Join(f.Fields, "\t") + "\n"
+		}
 	}
 	return out
 }
 
-// Write makes a folder of program.logic and facts/PRED.tsv, as testdata/programs
-// has them.
+// Write makes a folder of program.logic and facts, as testdata/programs has
+// them.
 func (p *Program) Write(dir string) error {
 	facts := filepath.Join(dir, "facts")
 	if err := os.MkdirAll(facts, 0o777); err != nil {
@@ -42,41 +61,36 @@ func (p *Program) Write(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "program.logic"), []byte(p.Text()), 0o666); err != nil {
 		return err
 	}
-	for pred, text := range p.FactFiles() {
-		if err := os.WriteFile(filepath.Join(facts, pred+".tsv"), []byte(text), 0o666); err != nil {
+	for name, text := range p.FactFiles() {
+		if err := os.WriteFile(filepath.Join(facts, name), []byte(text), 0o666); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Shrink drops clauses and facts for as long as fails still says that the rest
+// Shrink drops tables, clauses and facts for as long as fails still says that the rest
 // shows the failure. It tries to drop half of them at once, then quarters, and
 // so on to single ones, until none can be spared (Zeller and Hildebrandt's
 // delta debugging, without its complements). What is left of a program may well
 // be none that the front end accepts; fails then has to say false.
 func Shrink(p *Program, fails func(*Program) bool) *Program {
 	for {
-		smaller := shrinkFacts(shrinkClauses(p, fails), fails)
-		if len(smaller.Clauses) == len(p.Clauses) && len(smaller.Facts) == len(p.Facts) {
-			return smaller
+		smaller := *p
+		smaller.Tables = shrinkList(smaller.Tables, func(rest []Table) bool {
+			return fails(&Program{Seed: p.Seed, Clauses: smaller.Clauses, Facts: smaller.Facts, Tables: rest})
+		})
+		smaller.Clauses = shrinkList(smaller.Clauses, func(rest []string) bool {
+			return fails(&Program{Seed: p.Seed, Clauses: rest, Facts: smaller.Facts, Tables: smaller.Tables})
+		})
+		smaller.Facts = shrinkList(smaller.Facts, func(rest []Fact) bool {
+			return fails(&Program{Seed: p.Seed, Clauses: smaller.Clauses, Facts: rest, Tables: smaller.Tables})
+		})
+		if len(smaller.Tables) == len(p.Tables) && len(smaller.Clauses) == len(p.Clauses) && len(smaller.Facts) == len(p.Facts) {
+			return &smaller
 		}
-		p = smaller
+		p = &smaller
 	}
-}
-
-func shrinkClauses(p *Program, fails func(*Program) bool) *Program {
-	clauses := shrinkList(p.Clauses, func(rest []string) bool {
-		return fails(&Program{Seed: p.Seed, Clauses: rest, Facts: p.Facts})
-	})
-	return &Program{Seed: p.Seed, Clauses: clauses, Facts: p.Facts}
-}
-
-func shrinkFacts(p *Program, fails func(*Program) bool) *Program {
-	facts := shrinkList(p.Facts, func(rest []Fact) bool {
-		return fails(&Program{Seed: p.Seed, Clauses: p.Clauses, Facts: rest})
-	})
-	return &Program{Seed: p.Seed, Clauses: p.Clauses, Facts: facts}
 }
 
 func shrinkList[T any](list []T, fails func(rest []T) bool) []T {
