@@ -277,18 +277,24 @@ func TestDecimalsOf38Digits(t *testing.T) {
 // missing, with another column of its file. Each word of the shared table has a
 // value, also for rows without one: samples look at all of them.
 func TestParquetMissingValues(t *testing.T) {
+	optional := func(logical schema.LogicalType, physical parquet.Type) schema.Node {
+		const name = "v"
+		repetition := parquet.Repetitions.Optional
+		return schema.Must(schema.NewPrimitiveNodeLogical(name, repetition, logical, physical, -1, -1))
+	}
 	for typ, node := range map[string]schema.Node{
-		"string":        schema.Must(schema.NewPrimitiveNodeLogical("v", parquet.Repetitions.Optional, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1)),
-		"int":           schema.NewInt64Node("v", parquet.Repetitions.Optional, -1),
-		"float":         schema.NewFloat64Node("v", parquet.Repetitions.Optional, -1),
-		"boolean":       schema.NewBooleanNode("v", parquet.Repetitions.Optional, -1),
-		"decimal[38,2]": schema.Must(schema.NewPrimitiveNodeLogical("v", parquet.Repetitions.Optional, schema.NewDecimalLogicalType(18, 2), parquet.Types.Int64, -1, -1)),
-		"datetime":      schema.Must(schema.NewPrimitiveNodeLogical("v", parquet.Repetitions.Optional, schema.DateLogicalType{}, parquet.Types.Int32, -1, -1)),
+		"string":        optional(schema.StringLogicalType{}, parquet.Types.ByteArray),
+		"int":           optional(schema.NoLogicalType{}, parquet.Types.Int64),
+		"float":         optional(schema.NoLogicalType{}, parquet.Types.Double),
+		"boolean":       optional(schema.NoLogicalType{}, parquet.Types.Boolean),
+		"decimal[38,2]": optional(schema.NewDecimalLogicalType(18, 2), parquet.Types.Int64),
+		"datetime":      optional(schema.DateLogicalType{}, parquet.Types.Int32),
 	} {
 		for _, present := range []int{0, 1, 3} { // row groups with values, the last ones
 			for _, threads := range []int{1, 3} {
 				schemas := []Schema{predicate(t, "t:k(k:int)"), predicate(t, "t:v[k:int]=v:"+typ)}
-				b, err := Bind(schemas, "", []Fact{{Pred: "t", Path: "t.parquet", Reader: bytes.NewReader(missingValues(t, node, present))}}, Options{})
+				file := bytes.NewReader(missingValues(t, node, present))
+				b, err := Bind(schemas, "", []Fact{{Pred: "t", Path: "t.parquet", Reader: file}}, Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -296,8 +302,10 @@ func TestParquetMissingValues(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", typ, err)
 				}
-				if keys, values := db.Relation("t:k"), db.Relation("t:v"); keys.Rows() != 4*missingRows || values.Rows() != present*missingRows {
-					t.Errorf("%s: %d keys and %d values, want %d and %d", typ, keys.Rows(), values.Rows(), 4*missingRows, present*missingRows)
+				keys, values := db.Relation("t:k").Rows(), db.Relation("t:v").Rows()
+				if keys != 4*missingRows || values != present*missingRows {
+					t.Errorf("%s: %d keys and %d values, want %d and %d",
+						typ, keys, values, 4*missingRows, present*missingRows)
 				}
 				for _, r := range db.Relations() {
 					for _, c := range r.Table.Columns {
