@@ -56,7 +56,8 @@ func (p *pred) declaration() string {
 		types[i] = fmt.Sprintf("%s(%s)", t, names[i])
 	}
 	if p.functional() && !p.single() {
-		return fmt.Sprintf("%s(%s; %s) -> %s.", p.name, strings.Join(names[:p.keys], ", "), strings.Join(names[p.keys:], ", "), strings.Join(types, ", "))
+		keys, values := strings.Join(names[:p.keys], ", "), strings.Join(names[p.keys:], ", ")
+		return fmt.Sprintf("%s(%s; %s) -> %s.", p.name, keys, values, strings.Join(types, ", "))
 	}
 	return p.atom(names) + " -> " + strings.Join(types, ", ") + "."
 }

@@ -75,18 +75,25 @@ func (p *Program) Write(dir string) error {
 // delta debugging, without its complements). What is left of a program may well
 // be none that the front end accepts; fails then has to say false.
 func Shrink(p *Program, fails func(*Program) bool) *Program {
+	size := func(p *Program) int { return len(p.Tables) + len(p.Clauses) + len(p.Facts) }
 	for {
 		smaller := *p
 		smaller.Tables = shrinkList(smaller.Tables, func(rest []Table) bool {
-			return fails(&Program{Seed: p.Seed, Clauses: smaller.Clauses, Facts: smaller.Facts, Tables: rest})
+			q := smaller
+			q.Tables = rest
+			return fails(&q)
 		})
 		smaller.Clauses = shrinkList(smaller.Clauses, func(rest []string) bool {
-			return fails(&Program{Seed: p.Seed, Clauses: rest, Facts: smaller.Facts, Tables: smaller.Tables})
+			q := smaller
+			q.Clauses = rest
+			return fails(&q)
 		})
 		smaller.Facts = shrinkList(smaller.Facts, func(rest []Fact) bool {
-			return fails(&Program{Seed: p.Seed, Clauses: smaller.Clauses, Facts: rest, Tables: smaller.Tables})
+			q := smaller
+			q.Facts = rest
+			return fails(&q)
 		})
-		if len(smaller.Tables) == len(p.Tables) && len(smaller.Clauses) == len(p.Clauses) && len(smaller.Facts) == len(p.Facts) {
+		if size(&smaller) == size(p) {
 			return &smaller
 		}
 		p = &smaller

@@ -150,7 +150,8 @@ func (b *body) columns(p *pred, keys []string) []variable {
 		inner := fmt.Sprintf("%s[%s]", q.name, strings.Join(keys, ", "))
 		switch {
 		case q.args[q.keys] == r.args[r.keys] && g.chance(60):
-			b.conjuncts = append(b.conjuncts, fmt.Sprintf("%s = %s[%s]", inner, r.name, strings.Join(keys, ", ")))
+			other := fmt.Sprintf("%s[%s]", r.name, strings.Join(keys, ", "))
+			b.conjuncts = append(b.conjuncts, inner+" = "+other)
 		case r.keys == 1 && q.args[q.keys] == r.args[0]:
 			b.conjuncts = append(b.conjuncts, fmt.Sprintf("%s[%s] = %s", r.name, inner, b.fresh(r.args[1])))
 		}

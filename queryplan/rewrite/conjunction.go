@@ -308,7 +308,8 @@ func (c *conjunction) named(n queryplan.Node, names []string) queryplan.Node {
 		name := names[i]
 		if seen[name] {
 			other := c.names.Fresh(col.Name)
-			c.conds = addCond(c.conds, equalColumns(queryplan.Column{Name: name, Type: col.Type}, queryplan.Column{Name: other, Type: col.Type}))
+			first := queryplan.Column{Name: name, Type: col.Type}
+			c.conds = addCond(c.conds, equalColumns(first, queryplan.Column{Name: other, Type: col.Type}))
 			name = other
 		}
 		seen[name] = true

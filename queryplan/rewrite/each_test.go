@@ -1,0 +1,270 @@
+package rewrite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox/frontend"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/build"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+const (
+	randomPlans = 48  // of random programs, for each pass
+	shapedPlans = 192 // of a generator in shapes
+	// leastChanged is the share of the plans that a pass must change. Fewer mean
+	// that they lack the shapes that it matches.
+	leastChanged = 0.125
+)
+
+// shape makes the text of a program or a plan, and a catalogue that makes a pass
+// pay, or nil.
+type shape func(rng *rand.Rand) (text string, cat *stats.Catalog)
+
+// shapes makes the plans for passes that match little in random programs.
+var shapes = map[string]shape{
+	"LimitSequences":     anyData(boundedSequence),
+	"LimitOutputs":       anyData(limitedOutput),
+	"ProveKeys":          anyData(repeatedTuples),
+	"GroupBeforeLookups": anyData(randomLookups),
+	"LimitBeforeLookups": anyData(randomLookups),
+	"RestrictAggregates": anyData(randomComparison),
+	"ScanOnceForGroups":  anyData(randomComparison),
+	"SelectMultijoin":    cyclicJoin,
+}
+
+func anyData(text func(*rand.Rand) string) shape {
+	return func(rng *rand.Rand) (string, *stats.Catalog) { return text(rng), nil }
+}
+
+// TestEachPass runs every pass by itself on plans with the shapes that it
+// matches: on the plan as it was built, and wherever the pass stands in the
+// sequence. The plans before and after must have the same results over random
+// facts. A pass that changes too few plans fails the test, so that a new pass
+// needs a generator of its own, or one of the programs of randprog.
+func TestEachPass(t *testing.T) {
+	for _, pass := range passes {
+		t.Run(pass.Name, func(t *testing.T) {
+			plans := uint64(randomPlans)
+			if shapes[pass.Name] != nil {
+				plans = shapedPlans
+			}
+			changed := 0
+			for seed := *firstSeed; seed < *firstSeed+plans; seed++ {
+				rng := rand.New(rand.NewPCG(seed, 21))
+				p, cat := shapedPlan(t, pass.Name, seed, rng)
+				thresholds := func(f func()) { f() }
+				if seed%4 > 0 {
+					thresholds = withoutThresholds
+				}
+				did := false
+				thresholds(func() { did = checkPass(t, pass, seed, p, cat) })
+				if did {
+					changed++
+				}
+			}
+			t.Logf("%d of %d plans changed", changed, plans)
+			if float64(changed) < leastChanged*float64(plans) {
+				t.Errorf("%s changed %d of %d plans: add plans that it is for to shapes",
+					pass.Name, changed, plans)
+			}
+		})
+	}
+}
+
+// shapedPlan returns a plan for a pass.
+func shapedPlan(
+	t *testing.T, pass string, seed uint64, rng *rand.Rand,
+) (*queryplan.Plan, *stats.Catalog) {
+	shape := shapes[pass]
+	if shape == nil {
+		p := randomPlan(t, seed, rng)
+		return p, randomCatalog(rng, p)
+	}
+	text, cat := shape(rng)
+	if strings.HasPrefix(text, "var ") {
+		p, err := queryplan.Parse("test.plan", text)
+		if err == nil {
+			err = queryplan.Verify(p)
+		}
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, text)
+		}
+		return p, cat
+	}
+	file := source.NewFile("test.logic", text)
+	prog, found := frontend.Compile([]*source.File{file}, frontend.Options{})
+	if prog == nil {
+		t.Fatalf("seed %d: %s\n%s", seed, found[0].Message, text)
+	}
+	p, err := build.Build(prog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range p.Vars {
+		v.Output = v.Output && strings.HasPrefix(v.Name, "_")
+	}
+	return p, cat
+}
+
+// checkPass runs a pass on a plan, and on what the passes before it make of the
+// plan. It reports whether the pass changed any.
+func checkPass(t *testing.T, pass *Pass, seed uint64, p *queryplan.Plan, cat *stats.Catalog) bool {
+	t.Helper()
+	changed := checkRun(t, pass, seed, p, &program{Plan: queryplan.Clone(p), catalog: cat})
+	prog := &program{Plan: queryplan.Clone(p), catalog: cat}
+	for _, name := range sequence[:lastIndex(sequence, pass.Name)+1] {
+		if name == pass.Name {
+			changed = checkRun(t, pass, seed, p, prog) || changed
+		} else if err := runPass(lookup(name), prog); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, p)
+		}
+	}
+	return changed
+}
+
+// checkRun runs a pass once, compares the results of the plan before and after
+// over facts for the plan of origin, and reports whether the plan changed.
+func checkRun(t *testing.T, pass *Pass, seed uint64, origin *queryplan.Plan, prog *program) bool {
+	t.Helper()
+	before := queryplan.Clone(prog.Plan)
+	err := runPass(pass, prog)
+	if err != nil {
+		t.Fatalf("seed %d: %v\n%s\n%s", seed, err, before, err.Stack)
+	}
+	if bad := queryplan.Verify(prog.Plan); bad != nil {
+		t.Fatalf("seed %d: %v\n%s\nbecame\n%s", seed, bad, before, prog.Plan)
+	}
+	if before.String() == prog.String() {
+		return false
+	}
+	for i := range uint64(3) {
+		facts := randomFacts(rand.New(rand.NewPCG(seed, i)), origin, prog.catalog)
+		if why := disagreementOver(facts, before, prog.Plan); why != "" {
+			t.Fatalf("seed %d: %s\n%s\nbecame\n%s%s", seed, why, before, prog.Plan, describe(prog.catalog))
+		}
+	}
+	return true
+}
+
+// withoutThresholds runs f with passes that rewrite small plans, too.
+func withoutThresholds(f func()) {
+	left, saved, probes, gain := mostLeft, leastSaved, leastProbes, leastGain
+	before, times, scanned := leastBefore, leastShare, leastScanned
+	defer func() {
+		mostLeft, leastSaved, leastProbes, leastGain = left, saved, probes, gain
+		leastBefore, leastShare, leastScanned = before, times, scanned
+	}()
+	mostLeft, leastSaved, leastProbes, leastGain = 2, -1e12, 0, -1e12
+	leastBefore, leastShare, leastScanned = 0, 0, 0
+	f()
+}
+
+// oneOf returns a function that draws one of its arguments.
+func oneOf(rng *rand.Rand) func(of ...string) string {
+	return func(of ...string) string { return of[rng.IntN(len(of))] }
+}
+
+// boundedSequence numbers tuples, in groups or not, and asks for few of the
+// numbers.
+func boundedSequence(rng *rand.Rand) string {
+	some := oneOf(rng)
+	numbered := some("s(i, x, y)", "s(i, x, y)", "s(x, i, y)")
+	bound := fmt.Sprintf("i %s %d", some("<", "<=", "<", "="), rng.IntN(5))
+	more := some("", ", h(x)", ", i >= 1", ", x < 4", ", !h(y)")
+	return `e(x, y) -> int(x), int(y).
+h(x) -> int(x).
+` + numbered + ` -> int(i), int(x), int(y).
+` + numbered + ` <- seq<<>> e(x, y).
+_(` + some("x, y", "i, x", "i", "y") + `) <- ` + numbered + ", " + bound + more + `.
+`
+}
+
+// limitedOutput shows the first tuples of a relation in some order.
+func limitedOutput(rng *rand.Rand) string {
+	some := oneOf(rng)
+	body := some("e(x, y)", "e(x, z), e(z, y)", "e(x, y), f[x] = y", "f[x] = y, e(_, y)",
+		"e(x, z), y = z + 1")
+	order := some("", "y", "y desc", "y desc, x")
+	if order != "" {
+		order = fmt.Sprintf("lang:output:orderBy[`_] = %q.\n", order)
+	}
+	return `e(x, y) -> int(x), int(y).
+f[k] = v -> int(k), int(v).
+_(x, y) <- ` + body + `.
+` + fmt.Sprintf("lang:output:limit[`_] = %d.\n", 1+rng.IntN(5)) + order
+}
+
+// repeatedTuples checks the key of a function that keeps it or not, and removes
+// repeated tuples where there are some, none, or where they do no harm.
+func repeatedTuples(rng *rand.Rand) string {
+	some := oneOf(rng)
+	set := func(tree string) string {
+		if rng.IntN(2) == 0 {
+			return "dedup\n" + indented(tree)
+		}
+		return tree
+	}
+	join := func(kind, left, right string) string {
+		return kind + "join x\n" + indented(left) + "\n" + indented(right)
+	}
+	few := "filter lt(y, 3)\n  scan a(x, y)"
+	from := set(some("scan a(x, y)", "scan a(x, y)", few, "scan b(x, y)"))
+	if rng.IntN(2) == 0 {
+		keys := set(some("scan b(x, _)", "project x\n  scan a(x, _)"))
+		from = join(some("semi ", "anti "), from, keys)
+	}
+	out := set(join("", "scan f(x, s)", set(some("scan b(x, _)", "scan a(x, _)"))))
+	if rng.IntN(3) == 0 {
+		out = "aggregate [x] s: int = " + some("max(s)", "count()", "total(s)") + "\n" + indented(out)
+	}
+	return `var a(x: int; y: int) input "a"
+var b(x: int, y: int) input "b"
+var f(x: int; s: int) derived checked
+var out(x: int, s: int) derived output
+block b0:
+  insert f
+    project x, s
+      map s = add(y, 1)
+` + indented(indented(indented(indented(from)))) + `
+  merge f
+  checkkey f
+  insert out
+` + indented(indented(out)) + `
+  merge out
+  halt
+`
+}
+
+// cyclicJoin joins relations in a cycle of three or four, of sizes that make
+// paths many.
+func cyclicJoin(rng *rand.Rand) (string, *stats.Catalog) {
+	some := oneOf(rng)
+	vars := []string{"x", "y", "z", "u"}[:3+rng.IntN(2)]
+	var atoms []string
+	for i, v := range vars {
+		ends := []string{v, vars[(i+1)%len(vars)]}
+		if rng.IntN(2) == 0 {
+			ends[0], ends[1] = ends[1], ends[0]
+		}
+		atoms = append(atoms, fmt.Sprintf("%s(%s, %s)", some("e", "e", "d"), ends[0], ends[1]))
+	}
+	body := strings.Join(atoms, ", ")
+	more := some("", ", x < 3000", ", y != z", ", !d(x, x)", ", e(x, w), w > 9")
+	rule := "_(" + some("x", "x, y, z", "x, z", "y") + ") <- " + body + more
+	if rng.IntN(3) == 0 {
+		rule = "_[] = n <- agg<<n = " + some("count()", "max(x)", "total(y)") + ">> " + body
+	}
+	cat := &stats.Catalog{Relations: map[string]*stats.Relation{}, Tables: map[string]*stats.Table{}}
+	for _, name := range []string{"e", "d"} {
+		c := stats.Column{Name: "c", Min: 1, Max: 5000, Distinct: 5000}
+		rows := 100_000 + 10_000*rng.Int64N(5)
+		cat.Tables[name] = &stats.Table{Name: name, Rows: rows, Columns: []stats.Column{c, c}}
+		cat.Relations[name] = &stats.Relation{Name: name, Table: name, Rows: rows, Cols: []int{0, 1}}
+	}
+	return "e(x, y) -> int(x), int(y).\nd(x, y) -> int(x), int(y).\n" + rule + ".\n", cat
+}
