@@ -149,27 +149,37 @@ func describe(cat *stats.Catalog) string {
 func disagreement(seed uint64, before, after *queryplan.Plan, cat *stats.Catalog) string {
 	for i := range uint64(3) {
 		facts := randomFacts(rand.New(rand.NewPCG(seed, i)), before, cat)
-		if why := disagreementOver(facts, before, after); why != "" {
+		if why, _ := disagreementOver(facts, before, after); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-func disagreementOver(facts map[string]planref.Rows, before, after *queryplan.Plan) string {
+// disagreementOver is disagreement over given facts. Rows is the number of
+// tuples that the first plan puts out or refuses.
+func disagreementOver(facts map[string]planref.Rows, before, after *queryplan.Plan) (why string, rows int) {
 	want, wantErr := planref.Run(before, facts)
 	got, gotErr := planref.RunProving(after, facts)
+	if wantErr == nil {
+		for _, tuples := range want.Outputs {
+			rows += len(tuples)
+		}
+		for _, tuples := range want.Violations {
+			rows += len(tuples)
+		}
+	}
 	if wantErr == nil && gotErr == nil && len(want.Violations) > 0 {
 		want.Outputs, got.Outputs = nil, nil
 	}
 	switch {
 	case wantErr == nil && gotErr != nil && len(want.Violations) > 0:
 	case (wantErr == nil) != (gotErr == nil):
-		return fmt.Sprintf("error %v, was %v", gotErr, wantErr)
+		why = fmt.Sprintf("error %v, was %v", gotErr, wantErr)
 	case wantErr == nil && fmt.Sprint(want) != fmt.Sprint(got):
-		return fmt.Sprintf("the result is\n%v\nand was\n%v\n", got, want)
+		why = fmt.Sprintf("the result is\n%v\nand was\n%v\n", got, want)
 	}
-	return ""
+	return why, rows
 }
 
 // rewriteRandom runs the passes over the text of a plan that came of a seed, wants the
