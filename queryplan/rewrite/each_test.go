@@ -2,7 +2,9 @@ package rewrite
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +29,7 @@ type shape func(rng *rand.Rand) (text string, cat *stats.Catalog)
 
 // shapes makes the plans for passes that match little in random programs.
 var shapes = map[string]shape{
+	"MergeColumnGroups":  atomsOfOneRow,
 	"LimitSequences":     anyData(boundedSequence),
 	"LimitOutputs":       anyData(limitedOutput),
 	"ProveKeys":          anyData(repeatedTuples),
@@ -171,6 +174,67 @@ func withoutThresholds(f func()) {
 // oneOf returns a function that draws one of its arguments.
 func oneOf(rng *rand.Rand) func(of ...string) string {
 	return func(of ...string) string { return of[rng.IntN(len(of))] }
+}
+
+// atomsOfOneRow joins columns of one table, and functions of two values, on few
+// variables, so that one stands at several columns of a row and in several rows.
+func atomsOfOneRow(rng *rand.Rand) (string, *stats.Catalog) {
+	some := oneOf(rng)
+	k := func() string { return some("k", "k", "k", "j", "x") }
+	v := func() string { return some("k", "x", "x", "y", "y", "z") }
+	bound := map[string]bool{}
+	atom := func(pattern string, args ...any) string {
+		for _, a := range args {
+			bound[a.(string)] = true
+		}
+		return fmt.Sprintf(pattern, args...)
+	}
+	var atoms []string
+	for range 2 + rng.IntN(4) {
+		switch rng.IntN(6) {
+		case 0:
+			atoms = append(atoms, atom("t:w(%s, %s, %s)", k(), v(), v()))
+		case 1:
+			atoms = append(atoms, atom("g(%s, %s, %s)", k(), v(), v()))
+		case 2:
+			atoms = append(atoms, atom("g(%s, %s, _)", k(), v()))
+		default:
+			atoms = append(atoms, atom("t:"+some("a", "b", "c")+"[%s] = %s", k(), v()))
+		}
+	}
+	vars := slices.Sorted(maps.Keys(bound))
+	x, y := some(vars...), some(vars...)
+	atoms = append(atoms, some("h("+x+")", "!h("+x+")", "!t:a["+x+"] = "+y, x+" <= "+y,
+		"!g("+x+", "+y+", _)", "n = "+x+" + "+y+", n < 7"))
+	table := func(name string, columns, keys int) *stats.Table {
+		t := &stats.Table{Name: name, Rows: 30}
+		for i := range columns {
+			t.Columns = append(t.Columns, stats.Column{Name: fmt.Sprint("c", i), Max: 3, Distinct: 4})
+			if i < keys {
+				t.Key = append(t.Key, i)
+			}
+		}
+		return t
+	}
+	relation := func(table string, cols ...int) *stats.Relation {
+		return &stats.Relation{Table: table, Rows: 30, Cols: cols}
+	}
+	cat := &stats.Catalog{
+		Tables: map[string]*stats.Table{
+			"t": table("t", 4, 1), "g": table("g", 3, 1), "h": table("h", 1, 1),
+		},
+		Relations: map[string]*stats.Relation{
+			"t:a": relation("t", 0, 1), "t:b": relation("t", 0, 2), "t:c": relation("t", 0, 3),
+			"t:w": relation("t", 0, 3, 1), "g": relation("g", 0, 1, 2), "h": relation("h", 0),
+		},
+	}
+	return `t:a[k] = a -> int(k), int(a).
+t:b[k] = b -> int(k), int(b).
+t:c[k] = c -> int(k), int(c).
+t:w(k, c, a) -> int(k), int(c), int(a).
+g(k; x, y) -> int(k), int(x), int(y).
+h(x) -> int(x).
+_(` + some(x, y, x+", "+y) + ") <- " + strings.Join(atoms, ", ") + ".\n", cat
 }
 
 // boundedSequence numbers tuples, in groups or not, and asks for few of the
