@@ -67,6 +67,9 @@ type Stratum struct {
 	Preds     []*Pred
 	Rules     []*Rule // in text order; facts included
 	Recursive bool
+	// Unbounded is an expression that can give each round a new value, which no
+	// comparison and no other predicate bounds. The zero Span means none.
+	Unbounded source.Span
 }
 
 // Rule derives tuples of one head atom. A source rule with several heads or

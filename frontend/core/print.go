@@ -20,6 +20,9 @@ func (p *Program) String() string {
 		if s.Recursive {
 			b.WriteString(" recursive")
 		}
+		if s.Unbounded.IsValid() {
+			b.WriteString(" unbounded")
+		}
 		for j, pred := range s.Preds {
 			if j > 0 {
 				b.WriteString(",")

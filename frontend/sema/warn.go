@@ -95,7 +95,8 @@ func (c *checker) warnSingle(cl *clause) {
 }
 
 // warnGrowth warns of recursive rules that put computed values into their head
-// with no comparison to bound them: they may derive for ever.
+// with nothing to bound them: they may derive for ever. The stratum keeps the
+// first of these values, and engines bound its rounds.
 func (c *checker) warnGrowth(s *core.Stratum) {
 	members := map[*core.Pred]bool{}
 	for _, p := range s.Preds {
@@ -105,6 +106,9 @@ func (c *checker) warnGrowth(s *core.Stratum) {
 		v, let := growing(r, members)
 		if v == nil {
 			continue
+		}
+		if !s.Unbounded.IsValid() {
+			s.Unbounded = let.Span
 		}
 		d := c.warnf(diag.UnboundedRecursion, let.Span, "this recursion may never end")
 		label(d, r.Head.Span, "each round can derive a new value here")
@@ -121,9 +125,10 @@ func boundName(v *core.Var, let *core.Let) string {
 }
 
 // growing returns a head variable that is computed from variables of recursive
-// atoms, in a rule where no comparison bounds a computed variable. One bounded
-// column is enough: each round has to move it. The value of a function does not
-// count, since its keys decide it.
+// atoms, in a rule where nothing bounds a computed variable: neither a comparison
+// nor a predicate outside the recursion that has it. One bounded column is
+// enough: each round has to move it. The value of a function does not count,
+// since its keys decide it.
 func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 	recursive := map[*core.Var]bool{} // has its value from the recursion
 	computed := map[*core.Var]*core.Let{}
@@ -133,8 +138,9 @@ func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 		switch l := l.(type) {
 		case *core.Atom:
 			for _, t := range l.Args {
-				if v, ok := t.(*core.Var); ok && members[l.Pred] {
-					recursive[v] = true
+				if v, ok := t.(*core.Var); ok {
+					recursive[v] = recursive[v] || members[l.Pred]
+					bounded[v] = bounded[v] || !members[l.Pred]
 				}
 			}
 		case *core.Test:
@@ -156,18 +162,19 @@ func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 			}
 		}
 	}
-	// A bound on a variable bounds what it is computed from, and what is
-	// computed from it.
-	for _, l := range r.Body {
+	// A bound on a variable bounds what it is computed from. A value that is
+	// computed from the recursion is bounded if all that it has from there is.
+	for _, l := range slices.Backward(r.Body) {
 		if let, ok := l.(*core.Let); ok && bounded[let.Var] {
-			for _, v := range inputs[let.Var] {
+			for _, v := range movedBy(let.Expr) {
 				bounded[v] = true
 			}
 		}
 	}
 	var isBounded func(v *core.Var) bool
 	isBounded = func(v *core.Var) bool {
-		return bounded[v] || slices.ContainsFunc(inputs[v], isBounded)
+		return bounded[v] || !recursive[v] ||
+			len(inputs[v]) > 0 && !slices.ContainsFunc(inputs[v], func(in *core.Var) bool { return !isBounded(in) })
 	}
 	var found *core.Var
 	for _, t := range r.Head.Args[:r.Head.Pred.Keys] {
@@ -193,16 +200,23 @@ var bounds = map[string]bool{"eq": true, "lt": true, "le": true, "gt": true, "ge
 func arithmeticVars(k *core.Call) []*core.Var {
 	var out []*core.Var
 	for _, a := range k.Args {
-		switch a := a.(type) {
-		case core.VarExpr:
-			out = append(out, a.Var)
-		case *core.Call:
-			if growers[a.Func.Name] || a.Func.Name == "convert" || a.Func.Name == "string:length" {
-				out = append(out, arithmeticVars(a)...)
-			}
-		}
+		out = append(out, movedBy(a)...)
 	}
 	return out
+}
+
+// movedBy returns the variables whose values cannot grow without end while the
+// value of the expression is bounded. The remainder of a division moves none.
+func movedBy(e core.Expr) []*core.Var {
+	switch e := e.(type) {
+	case core.VarExpr:
+		return []*core.Var{e.Var}
+	case *core.Call:
+		if growers[e.Func.Name] || e.Func.Name == "convert" || e.Func.Name == "string:length" {
+			return arithmeticVars(e)
+		}
+	}
+	return nil
 }
 
 // growers are the functions that can give ever new values.
