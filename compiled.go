@@ -74,8 +74,8 @@ func (p *Program) WriteCompiled(w io.Writer, opts CompiledOptions) (left []LeftO
 	return left, rfx.Write(w, f)
 }
 
-// planSpans returns where a plan keeps the places of its variables and then of its
-// commands, in the order of its text.
+// planSpans returns where a plan keeps the places of its variables, and then of its
+// commands and unbounded branches, in the order of its text.
 func planSpans(p *queryplan.Plan) []*source.Span {
 	var out []*source.Span
 	for _, v := range p.Vars {
@@ -91,6 +91,9 @@ func planSpans(p *queryplan.Plan) []*source.Span {
 			case *queryplan.CheckKey:
 				out = append(out, &c.Span)
 			}
+		}
+		if t, ok := b.Term.(*queryplan.Branch); ok && t.Unbounded {
+			out = append(out, &t.Span)
 		}
 	}
 	return out

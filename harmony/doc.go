@@ -93,5 +93,5 @@
 //	check t "text"                                  t has the tuples that violate a constraint
 //	checkkey r                                      the keys of r determine the rest
 //
-// and a block ends with jump, branch or halt.
+// and a block ends with jump, branch or halt, where "branch unbounded" is that of plans.
 package harmony

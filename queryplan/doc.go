@@ -29,7 +29,8 @@
 // Key columns stand before the semicolon of a variable. A variable is input
 // "relation", table "table" stored [columns], derived or temp, and then unique,
 // checked, output. Commands are insert, assign and check with an operator under
-// them, merge, clear and checkkey; a block ends with jump, branch or halt.
+// them, merge, clear and checkkey; a block ends with jump, branch or halt. "branch
+// unbounded delta" ends the block of a loop that nothing is known to end.
 // Operators are
 //
 //	scan [delta|old] v(x, _, y)         _ leaves a column out

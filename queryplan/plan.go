@@ -1,6 +1,8 @@
 package queryplan
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
@@ -10,6 +12,14 @@ import (
 type Plan struct {
 	Vars   []*Var
 	Blocks []*Block // Blocks[0] is the entry
+}
+
+// Unbounded reports whether nothing is known to end some loop.
+func (p *Plan) Unbounded() bool {
+	return slices.ContainsFunc(p.Blocks, func(b *Block) bool {
+		loop, ok := b.Term.(*Branch)
+		return ok && loop.Unbounded
+	})
 }
 
 // Column is a named and typed column of a variable or of an operator's result.

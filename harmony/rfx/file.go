@@ -18,8 +18,8 @@ type File struct {
 	Sources    []Source
 	Predicates []Predicate
 	Plan       string
-	// Places are those of the plan's variables and then of the commands that have
-	// one, in the order of its text; none if it has no source.
+	// Places are those of the plan's variables and then of the commands and
+	// unbounded branches, in the order of its text; none if it has no source.
 	Places []Span
 	Code   []Code // at most one of a target
 

@@ -41,7 +41,7 @@ var layers = []layer{
 	{"frontend", []string{"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core", "frontend/sema"}},
 
 	{"queryplan/irtext", []string{"frontend/source"}},
-	{"queryplan/cfg", []string{"queryplan/irtext"}},
+	{"queryplan/cfg", []string{"frontend/source", "queryplan/irtext"}},
 	{"queryplan", []string{"frontend/source", "queryplan/cfg", "queryplan/irtext"}},
 	{"queryplan/stats", []string{"queryplan"}},
 	{"queryplan/build", []string{"frontend/source", "frontend/core", "queryplan"}},

@@ -276,7 +276,7 @@ func (b *builder) recursive(s *stratum) error {
 		}
 	}
 	b.endRound(s, inLoop)
-	again := &queryplan.Branch{Vars: vars, Then: loop}
+	again := &queryplan.Branch{Vars: vars, Then: loop, Unbounded: s.Unbounded.IsValid(), Span: s.Unbounded}
 	b.block.Term = again
 
 	b.startBlock()

@@ -1,5 +1,7 @@
 package cfg
 
+import "github.com/redfoxdb/redfox/frontend/source"
+
 // Block is a basic block of commands C. V is the type of variables.
 type Block[C, V any] struct {
 	Name string
@@ -18,6 +20,10 @@ type Jump[C, V any] struct{ To *Block[C, V] }
 type Branch[C, V any] struct {
 	Vars       []V
 	Then, Else *Block[C, V]
+	// Unbounded says of a branch back that nothing is known to end the loop, so
+	// that engines bound its rounds.
+	Unbounded bool
+	Span      source.Span // of what grows, if Unbounded and known
 }
 
 // Halt ends the run.
@@ -57,7 +63,9 @@ func Map[C, V, D, W any](
 		case *Jump[C, V]:
 			out[i].Term = &Jump[D, W]{copies[t.To]}
 		case *Branch[C, V]:
-			branch := &Branch[D, W]{Then: copies[t.Then], Else: copies[t.Else]}
+			branch := &Branch[D, W]{
+				Then: copies[t.Then], Else: copies[t.Else], Unbounded: t.Unbounded, Span: t.Span,
+			}
 			for _, v := range t.Vars {
 				branch.Vars = append(branch.Vars, variable(v))
 			}
@@ -80,7 +88,8 @@ func EqualTerms[C, V any](
 		return ok && blocks[a.To] == b.To
 	case *Branch[C, V]:
 		b, ok := b.(*Branch[C, V])
-		if !ok || blocks[a.Then] != b.Then || blocks[a.Else] != b.Else || len(a.Vars) != len(b.Vars) {
+		if !ok || blocks[a.Then] != b.Then || blocks[a.Else] != b.Else ||
+			len(a.Vars) != len(b.Vars) || a.Unbounded != b.Unbounded {
 			return false
 		}
 		for i := range a.Vars {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
@@ -23,7 +24,11 @@ func TermText[C, V any](t Terminator[C, V], name func(V) string) string {
 		for i, v := range t.Vars {
 			names[i] = irtext.QuoteName(name(v))
 		}
-		return "branch delta " + strings.Join(names, ", ") + " -> " + irtext.QuoteName(t.Then.Name) +
+		head := "branch delta "
+		if t.Unbounded {
+			head = "branch unbounded delta "
+		}
+		return head + strings.Join(names, ", ") + " -> " + irtext.QuoteName(t.Then.Name) +
 			" else " + irtext.QuoteName(t.Else.Name)
 	case *Halt[C, V]:
 		return "halt"
@@ -94,7 +99,7 @@ func (p *Parser[C, V]) block(b *Block[C, V], ln *irtext.Line) {
 		}
 		p.Tokens = kid.Tokens
 		if t := p.Peek(); t.IsWord("jump") || t.IsWord("branch") || t.IsWord("halt") {
-			b.Term = p.terminator()
+			b.Term = p.terminator(p.Span(kid))
 			Leaf(p.Cursor, kid, "the end of a block")
 			continue
 		}
@@ -105,13 +110,16 @@ func (p *Parser[C, V]) block(b *Block[C, V], ln *irtext.Line) {
 	}
 }
 
-func (p *Parser[C, V]) terminator() Terminator[C, V] {
+func (p *Parser[C, V]) terminator(span source.Span) Terminator[C, V] {
 	var term Terminator[C, V]
 	switch t := p.Next(); t.Text {
 	case "jump":
 		term = &Jump[C, V]{p.blockRef()}
 	case "branch":
 		b := &Branch[C, V]{}
+		if p.AcceptWord("unbounded") {
+			b.Unbounded, b.Span = true, span
+		}
 		p.ExpectWord("delta")
 		for b.Vars = append(b.Vars, p.Variable()); p.Accept(","); {
 			b.Vars = append(b.Vars, p.Variable())

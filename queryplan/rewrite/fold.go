@@ -50,7 +50,9 @@ func foldProgram(p *program) error {
 			case len(vars) == 0:
 				b.Term = &queryplan.Jump{To: br.Else}
 			case len(vars) < len(br.Vars):
-				b.Term = &queryplan.Branch{Vars: vars, Then: br.Then, Else: br.Else}
+				kept := *br
+				kept.Vars = vars
+				b.Term = &kept
 			}
 		}
 	}

@@ -27,7 +27,9 @@ var pruneVars = &Pass{
 			})
 			if br, ok := b.Term.(*queryplan.Branch); ok {
 				vars := slices.DeleteFunc(slices.Clone(br.Vars), func(v *queryplan.Var) bool { return !needed[v] })
-				b.Term = &queryplan.Branch{Vars: vars, Then: br.Then, Else: br.Else}
+				kept := *br
+				kept.Vars = vars
+				b.Term = &kept
 				if len(vars) == 0 {
 					b.Term = &queryplan.Jump{To: br.Else}
 				}

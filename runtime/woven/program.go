@@ -231,6 +231,9 @@ func planKey(plan *queryplan.Plan) string {
 				span(c.Span)
 			}
 		}
+		if t, ok := block.Term.(*queryplan.Branch); ok {
+			span(t.Span)
+		}
 	}
 	return b.String()
 }
