@@ -3,7 +3,6 @@ package native
 import (
 	"context"
 	goruntime "runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
@@ -126,7 +125,7 @@ func (e *engine) with(ctx context.Context, req *runtime.Request, f func(r *run, 
 	defer stop()
 	defer func() {
 		if p := recover(); p != nil {
-			err = &woven.InternalError{Engine: "cpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
+			err = r.walk.Recovered("cpu", p)
 		}
 	}()
 	prog, codes, err := e.programs.Find(req.Plan, e.opts.Lower)
@@ -162,6 +161,7 @@ func (r *run) prepare(ctx context.Context, prog *woven.Program) (err error) {
 		return err
 	}
 	r.walk.Bound = r.Bound
+	r.Data.Account(r.mem.Reserve)
 	for _, c := range r.Data.Copies {
 		if err := r.mem.Reserve(c.Name, c.Bytes); err != nil {
 			return err
