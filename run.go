@@ -12,6 +12,7 @@ import (
 
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -22,7 +23,9 @@ type RunProgress = runtime.Progress
 type RunOptions struct {
 	Engine  string // "go", "cpu", "gpu", or "auto" and "" for the best for the facts
 	Threads int    // 0 means all cores
-	Memory  int64  // bound in bytes for facts, relations and indexes; 0 means none
+	// Memory bounds facts, relations and indexes, in bytes. 0 means no bound, but half
+	// of the memory that is available for a program of which RF0604 warns.
+	Memory int64
 	// Device is the number or the UUID of a GPU, as Devices lists them; "" is the first
 	// one that can be used. With it, "auto" is "gpu", whatever the facts, and the run
 	// fails if that GPU can not be used; with another engine it is an error.
@@ -37,6 +40,10 @@ type RunOptions struct {
 	// Resident leaves the tuples of the result on the GPU, if one has computed them,
 	// until they are asked for; see Result.Fetch.
 	Resident bool
+	// MaxRounds bounds the rounds of each recursion of which RF0604 warns; others have
+	// no bound. 0 means DefaultMaxRounds, or as many as there are facts if these are
+	// more, and NoMaxRounds no bound. At the bound the run fails with RF1005.
+	MaxRounds int64
 	// Progress, if set, is called now and then from one goroutine at a time.
 	Progress func(RunProgress)
 	// NoDecompose runs every loop round by round over all of its tuples, also where a
@@ -52,6 +59,12 @@ type RunOptions struct {
 	// Memory default to those of the run.
 	Load LoadOptions
 }
+
+// The values of RunOptions.MaxRounds beside numbers of rounds.
+const (
+	DefaultMaxRounds = runtime.DefaultMaxRounds
+	NoMaxRounds      = -1
+)
 
 // maxViolations bounds how many violating bindings of a constraint are shown.
 const maxViolations = 10
@@ -144,6 +157,12 @@ func (q *Prepared) planCard() error {
 // request is what an engine is asked for.
 func (q *Prepared) request(opts RunOptions) *runtime.Request {
 	memory := cmp.Or(opts.Memory, q.memory)
+	if memory == 0 && q.plan.Unbounded() {
+		// Rounds may each derive more than the one before, and reach the end of
+		// the memory long before the bound on rounds. Go's heap may hold as much
+		// garbage again.
+		memory = account.Available() / 2
+	}
 	if memory > 0 {
 		memory = max(memory-q.db.bytes, 1)
 	}
@@ -153,6 +172,7 @@ func (q *Prepared) request(opts RunOptions) *runtime.Request {
 		Threads:       cmp.Or(opts.Threads, q.threads),
 		Memory:        memory,
 		MaxViolations: maxViolations,
+		MaxRounds:     opts.MaxRounds,
 		NoDecompose:   opts.NoDecompose,
 		Progress:      opts.Progress,
 		Profile:       opts.Profile,

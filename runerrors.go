@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -22,14 +24,17 @@ import (
 func (p *Program) runError(ctx context.Context, engine string, err error) error {
 	var key *runtime.KeyError
 	var overflow *runtime.OverflowError
+	var rounds *runtime.RoundsError
 	var memory *runtime.MemoryError
 	switch {
+	case errors.As(err, &rounds):
+		return &ProgramError{Diagnostics: []*Diagnostic{p.roundsDiagnostic(rounds)}}
 	case errors.As(err, &key):
 		return &ProgramError{Diagnostics: []*Diagnostic{p.keyDiagnostic(key)}}
 	case errors.As(err, &overflow):
 		return &ProgramError{Diagnostics: []*Diagnostic{overflowDiagnostic(overflow)}}
 	case errors.As(err, &memory):
-		return &EnvironmentError{Message: memory.Error(), Err: err}
+		return &EnvironmentError{Message: memory.Error(), Help: p.memoryHelp(), Err: err}
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
@@ -95,6 +100,59 @@ func (p *Program) keyDiagnostic(e *runtime.KeyError) *Diagnostic {
 		}
 	}
 	return d
+}
+
+// roundsDiagnostic points at what grows in a recursion.
+func (p *Program) roundsDiagnostic(e *runtime.RoundsError) *Diagnostic {
+	again := int64(math.MaxInt64)
+	if e.Rounds < again/10 {
+		again = 10 * e.Rounds
+	}
+	return &Diagnostic{
+		Severity: diag.Error,
+		Code:     diag.EndlessRecursion,
+		Span:     e.Loop.Span,
+		Message:  fmt.Sprintf("the recursion of %s still derives new tuples after %s", fills(e.Loop), roundsText(e.Rounds)),
+		At:       "this grows from round to round",
+		Helps: []string{"add a bound to the body of the rule",
+			fmt.Sprintf("if the recursion ends later, allow it more rounds, for example with --max-rounds %d, or any number with --max-rounds none", again)},
+	}
+}
+
+// memoryHelp names a recursion that may be why there is not enough memory; it is ""
+// if there is none.
+func (p *Program) memoryHelp() string {
+	for _, b := range p.plan.Blocks {
+		if loop, ok := b.Term.(*queryplan.Branch); ok && loop.Unbounded {
+			pos := loop.Span.Position()
+			return fmt.Sprintf("the recursion of %s may never end, because of %s at %s:%d:%d (see redfox explain RF0604)",
+				fills(loop), firstLine(loop.Span).Text(), pos.File, pos.Line, pos.Column)
+		}
+	}
+	return ""
+}
+
+// fills names the predicates that a loop derives.
+func fills(loop *queryplan.Branch) string {
+	var names []string
+	for _, v := range loop.Vars {
+		names = append(names, v.Name)
+	}
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return strings.Join(names, "")
+}
+
+func roundsText(n int64) string {
+	if n == 1 {
+		return "1 round"
+	}
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text + " rounds"
 }
 
 // maxClauses bounds how many clauses a diagnostic of a run points at.

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -30,6 +31,9 @@ type Request struct {
 	// Memory bounds, in bytes, what the run allocates for relations and
 	// indexes, the facts not counted; 0 means no bound.
 	Memory int64
+	// MaxRounds bounds the rounds of each unbounded loop (queryplan.Branch): 0 means
+	// the default bound, and a negative number none. RoundsBound resolves it.
+	MaxRounds int64
 	// NoDecompose says that every loop goes round by round over all of its tuples, also
 	// where a column decomposes it. The answer is the same.
 	NoDecompose bool
@@ -221,6 +225,22 @@ func (e *OverflowError) Error() string {
 		where = " for " + tuple(e.Group)
 	}
 	return fmt.Sprintf("%s%s does not fit %s", e.Fn, where, e.Out.Type.Joined())
+}
+
+// RoundsError is an unbounded loop that goes on after as many rounds as a request
+// allows. All engines fail after the same round.
+type RoundsError struct {
+	Loop   *queryplan.Branch
+	Rounds int64
+}
+
+// Error names the relations that the loop fills.
+func (e *RoundsError) Error() string {
+	names := make([]string, len(e.Loop.Vars))
+	for i, v := range e.Loop.Vars {
+		names[i] = v.Name
+	}
+	return fmt.Sprintf("the recursion of %s goes on after %d rounds", strings.Join(names, ", "), e.Rounds)
 }
 
 // MemoryError is a run that would pass its memory bound.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/redfoxdb/redfox"
 )
 
 // The groups of flags, as help shows them.
@@ -82,6 +85,10 @@ var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "device-memory", Category: groupEngine, DefaultText: "what is free",
 			Usage: "take at most `SIZE` of the GPU's memory, for facts as well, such as 512M or 8G"}
+	},
+	func() cli.Flag {
+		return &cli.GenericFlag{Name: "max-rounds", Category: groupEngine, Value: new(rounds), DefaultText: "1000000, or the number of facts if that is more",
+			Usage: "stop a recursion that may never end (RF0604) after `N` rounds; none, or 0, for no bound"}
 	},
 	func() cli.Flag {
 		return &cli.DurationFlag{Name: "timeout", Category: groupEngine, DefaultText: "none",
@@ -242,6 +249,42 @@ func (h *header) String() string { return string(*h) }
 
 // IsBoolFlag lets the flag stand without a value, as package flag has it.
 func (h *header) IsBoolFlag() bool { return true }
+
+// rounds is the value of --max-rounds, as RunOptions.MaxRounds has it.
+type rounds int64
+
+// Set takes a number of rounds, or "none".
+func (r *rounds) Set(text string) error {
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case text == "none", err == nil && n == 0:
+		*r = redfox.NoMaxRounds
+	case err == nil && n > 0:
+		*r = rounds(n)
+	default:
+		return errors.New("it is a number of rounds in digits, as in --max-rounds 5000000, or none")
+	}
+	return nil
+}
+
+// String returns the value; it is empty when the flag was not given.
+func (r *rounds) String() string {
+	switch {
+	case *r == 0:
+		return ""
+	case *r < 0:
+		return "none"
+	}
+	return strconv.FormatInt(int64(*r), 10)
+}
+
+// roundsOf returns the value of --max-rounds.
+func roundsOf(c *cli.Context) int64 {
+	if r, ok := c.Generic("max-rounds").(*rounds); ok {
+		return int64(*r)
+	}
+	return 0
+}
 
 // headerOf returns the value of --header.
 func headerOf(c *cli.Context) header {

@@ -34,6 +34,15 @@ sum[] = s <- agg<<s = total(x)>> n(_, x).
 `,
 		Fix: "Declare the predicate, with decimal[38,2] for the value of a total of decimal[18,2] and decimal[38,0] for that of integers: sum[] = s -> decimal[38,0](s). Or convert the values before adding them, for example with int:float:convert, or group them more finely.",
 	})
+	EndlessRecursion = newCode(&Code{
+		ID:   "RF1005",
+		Name: "EndlessRecursion",
+		When: "A recursion of which RF0604 warns still derives new tuples after as many rounds as a run allows it: 1,000,000, or as many as there are facts if these are more. A recursion without that warning has no such bound.",
+		Example: `n(0).
+n(y) <- n(x), y = x + 1.
+`,
+		Fix: "Add a bound to the rule, as in `y < 100`. If the recursion ends later, allow it more rounds with --max-rounds N, or any number with --max-rounds none; --memory and --timeout bound it then.",
+	})
 	BadFacts = newCode(&Code{
 		ID:   "RF1004",
 		Name: "BadFacts",

@@ -337,11 +337,11 @@ s[i] = x <- seq<<>> p(x).
 	// UnboundedRecursion: a recursive rule computes new values from its own values and no comparison bounds them, so it may derive for ever.
 	UnboundedRecursion = newCode(&Code{
 		ID: "RF0604", Name: "UnboundedRecursion",
-		When: "A recursive rule computes new values from its own values and no comparison bounds them, so it may derive for ever. A warning.",
+		When: "A recursive rule computes new values from its own values, and neither a comparison nor a predicate outside the recursion bounds them, so it may derive for ever. A warning. A run ends such a recursion with RF1005 after --max-rounds rounds: 1,000,000, or as many as there are facts if these are more.",
 		Example: `n(0).
 n(y) <- n(x), y = x + 1.
 `,
-		Fix: "Add a bound, as in `y < 100`",
+		Fix: "Add a bound, as in `y < 100`. A recursion that is known to end needs none; --max-rounds N allows it more rounds.",
 	})
 
 	// NegationNotDisabled: a directive asks to allow recursion through negation.

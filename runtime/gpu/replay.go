@@ -35,6 +35,7 @@ type replay struct {
 	log    buffer
 	graph  driver.Graph
 
+	rounds  int64          // the most that an unbounded loop takes
 	answer  runtime.Answer // but for what is computed
 	outputs []replayOutput
 	results int // bytes of them in the lane's memory
@@ -119,6 +120,9 @@ func (e *Engine) repeat(ctx context.Context, req *runtime.Request) (answer *runt
 	defer x.unlock()
 	if err := context.Cause(ctx); err != nil {
 		return nil, true, err
+	}
+	if x.rounds > req.RoundsBound() {
+		return nil, false, nil
 	}
 	answer, err = x.launch(ctx)
 	var full *runtime.MemoryError
@@ -242,7 +246,7 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 		if err != nil {
 			return err
 		}
-		x.answer = *answer
+		x.answer, x.rounds = *answer, r.walk.Rounds
 		return x.receiveLog(r)
 	})
 	if err != nil {

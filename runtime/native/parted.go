@@ -35,6 +35,7 @@ type parted struct {
 	rows   []uint32
 
 	workers int
+	most    int64       // rounds of a range, math.MaxInt64 if the loop ends by itself
 	stopped atomic.Bool // a worker has failed
 
 	mu sync.Mutex // for what follows, and for reserving rows of the relation
@@ -61,7 +62,10 @@ func (r *run) Loop(b *harmony.Block) (done bool, err error) {
 	if !lay.Parted || rel.old != 0 || rel.rows() != rel.full || rel.full == 0 {
 		return false, nil
 	}
-	p := &parted{run: r, loop: l, rel: rel, col: lay.Part}
+	p := &parted{run: r, loop: l, rel: rel, col: lay.Part, most: math.MaxInt64}
+	if b.Term.(*harmony.Branch).Unbounded {
+		p.most = r.walk.Request.RoundsBound()
+	}
 	defer p.region.Free()
 	if err := p.sort(); err != nil {
 		return false, err

@@ -127,10 +127,14 @@ func (w *partWorker) gather(rows []uint32) {
 	}
 }
 
-// fixpoint runs the kernels until nothing new comes.
+// fixpoint runs the kernels until nothing new comes. The loop as a whole takes as
+// many rounds as the range that takes the most, so each range has their bound.
 func (w *partWorker) fixpoint() error {
 	part := w.part
-	for part.full > part.old {
+	for round := int64(0); part.full > part.old; round++ {
+		if round == w.most {
+			return w.run.walk.RoundsError(w.loop.Block)
+		}
 		for _, c := range w.calls {
 			if err := w.call(c); err != nil {
 				return err

@@ -96,6 +96,7 @@ func (r *run) walk() {
 	visits := map[*queryplan.Block]int{}
 	var last *queryplan.Block
 	r.pace = runtime.StartPace()
+	most := r.req.RoundsBound()
 	for b := r.req.Plan.Blocks[0]; b != nil; {
 		if last != nil && !r.c.flow.SameLoop(last, b) {
 			visits[b] = 0
@@ -105,7 +106,11 @@ func (r *run) walk() {
 			r.command(r.cmds[cmd])
 		}
 		r.progress(b, visits[b])
-		b, last = r.next(b), b
+		next := r.next(b)
+		if loop, ok := b.Term.(*queryplan.Branch); ok && loop.Unbounded && next == loop.Then && int64(visits[b]) >= most {
+			abort(&runtime.RoundsError{Loop: loop, Rounds: most})
+		}
+		b, last = next, b
 	}
 	r.running = "output"
 	r.output()

@@ -88,6 +88,19 @@ func (db *Database) Put(r *Relation) {
 // Relation returns the relation of that name, or nil.
 func (db *Database) Relation(name string) *Relation { return db.relations[name] }
 
+// Rows counts the rows of all tables. Relations over one table share its rows.
+func (db *Database) Rows() int {
+	rows := 0
+	seen := map[*Table]bool{}
+	for _, r := range db.relations {
+		if !seen[r.Table] {
+			seen[r.Table] = true
+			rows += r.Table.Rows
+		}
+	}
+	return rows
+}
+
 // Relations returns all relations in the order they were first put.
 func (db *Database) Relations() []*Relation {
 	out := make([]*Relation, len(db.order))

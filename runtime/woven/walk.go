@@ -92,8 +92,11 @@ type Walk struct {
 	Order *order.Sorter
 	// Running is the command that is at work, for internal errors.
 	Running string
+	// Rounds is the most rounds that an unbounded loop has taken so far.
+	Rounds int64
 
 	ctx    context.Context
+	most   int64 // rounds of an unbounded loop
 	answer *runtime.Answer
 	costs  map[harmony.Command]*cost
 	keys   map[*harmony.CheckKey]*order.KeySet
@@ -118,7 +121,7 @@ type place struct {
 // Run goes through the program from its entry to Halt. It fails with ctx's cause soon
 // after ctx is done.
 func (w *Walk) Run(ctx context.Context) (*runtime.Answer, error) {
-	w.ctx = ctx
+	w.ctx, w.most = ctx, w.Request.RoundsBound()
 	w.answer = &runtime.Answer{Outputs: map[string]*store.Relation{}}
 	w.costs = map[harmony.Command]*cost{}
 	w.keys = map[*harmony.CheckKey]*order.KeySet{}
@@ -176,7 +179,28 @@ func (w *Walk) block(b *harmony.Block, visit int) (*harmony.Block, error) {
 	if err := w.progress(b, visit); err != nil {
 		return nil, err
 	}
-	return w.next(b)
+	next, err := w.next(b)
+	if err != nil {
+		return nil, err
+	}
+	if loop, ok := b.Term.(*harmony.Branch); ok && loop.Unbounded {
+		w.Rounds = max(w.Rounds, int64(visit))
+		if next == loop.Then && int64(visit) >= w.most {
+			return nil, w.RoundsError(b)
+		}
+	}
+	return next, nil
+}
+
+// RoundsError is the failure of a block's loop that has taken as many rounds as
+// the request allows, and goes on.
+func (w *Walk) RoundsError(b *harmony.Block) error {
+	for _, block := range w.Request.Plan.Blocks {
+		if loop, ok := block.Term.(*queryplan.Branch); ok && block.Name == b.Name {
+			return &runtime.RoundsError{Loop: loop, Rounds: w.most}
+		}
+	}
+	panic("a loop that the plan does not have")
 }
 
 // loop lets the machine run a block until it does not branch back.
