@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // warnUse reports what is legal but probably not meant.
@@ -113,15 +114,23 @@ func (c *checker) warnGrowth(s *core.Stratum) {
 		d := c.warnf(diag.UnboundedRecursion, let.Span, "this recursion may never end")
 		label(d, r.Head.Span, "each round can derive a new value here")
 		note(d, "%s is computed from values of the same recursion, and no comparison bounds it", let.Span.Text())
-		help(d, "add a bound to the body, for example %s < 100", boundName(v, let))
+		help(d, "add a bound to the body, for example %s", boundOf(v, let))
 	}
 }
 
-func boundName(v *core.Var, let *core.Let) string {
-	if strings.HasPrefix(v.Name, "$") {
-		return let.Span.Text()
+// boundOf is a comparison that bounds a computed variable.
+func boundOf(v *core.Var, let *core.Let) string {
+	name := v.Name
+	if strings.HasPrefix(name, "$") {
+		name = let.Span.Text()
 	}
-	return v.Name
+	switch v.Type.Kind {
+	case scalar.String:
+		return "string:length[" + name + "] < 100"
+	case scalar.Datetime:
+		return name + " < #2100-01-01#"
+	}
+	return name + " < 100"
 }
 
 // growing returns a head variable that is computed from variables of recursive
