@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
 func formatCommand(con *console) *cli.Command {
@@ -76,10 +77,10 @@ func (f *formatter) format(s redfox.Source, stdin bool) error {
 	case f.write && stdin:
 		return &usageError{command: "fmt", message: "standard input can not be rewritten in place", help: "leave out --write"}
 	case f.write && changed:
-		return replaceFile(s.Name, func(w io.Writer) error {
+		return writeFailed(s.Name, atomicfile.WriteDurable(s.Name, func(w io.Writer) error {
 			_, err := io.WriteString(w, text)
 			return err
-		})
+		}))
 	case !f.write && !f.list && !f.diff:
 		_, err := io.WriteString(f.con.out, text)
 		return err

@@ -20,9 +20,11 @@ type File struct {
 	path    string // as the caller names it
 	place   string // what is replaced: path, or what a link of that name leads to
 	f       *os.File
+	claim   claim // on the name that the file has until it is whole
 	buffer  *bufio.Writer
-	inPlace bool        // a pipe or a device, which can not be replaced
+	inPlace bool        // a pipe or a device, which cannot be replaced
 	mode    fs.FileMode // of the old file; 0 if there is none
+	durable bool
 
 	finished bool // it is written and closed
 	settled  bool // it has its name, or is gone
@@ -50,28 +52,75 @@ func Create(path string) (*File, error) {
 	if a.inPlace {
 		a.f, err = os.OpenFile(a.place, os.O_WRONLY, 0)
 	} else {
-		a.f, err = createBeside(a.place)
+		a.f, a.claim, err = createBeside(a.place)
 	}
 	if err != nil {
 		return nil, a.failed(err)
 	}
-	a.buffer = bufio.NewWriterSize(a.f, 1<<16)
+	a.buffer = bufio.NewWriterSize(stepping{a.f}, 1<<16)
 	return a, nil
 }
 
-// createBeside makes a file in the folder of another. Unlike os.CreateTemp it leaves
-// the permissions to the user's mask. Numbers are tried in turn: another process that
-// writes to the folder has its own number, and a name that a process with the same
-// number has left is passed over.
-func createBeside(path string) (*os.File, error) {
+// Durable has Commit return only when the file and its name are on the disk, so
+// that a loss of power leaves the old file or the new one.
+func (a *File) Durable() { a.durable = true }
+
+// Step, if set, is called before each change of the file system with what it will
+// be: create, write, sync, close, rename or remove. Tests set it to end the
+// process there.
+var Step func(change string)
+
+func step(change string) {
+	if Step != nil {
+		Step(change)
+	}
+}
+
+// stepping is a file whose writes are steps.
+type stepping struct{ *os.File }
+
+// Write writes to the file.
+func (s stepping) Write(data []byte) (int, error) {
+	step("write")
+	return s.File.Write(data)
+}
+
+// createBeside makes a file in the folder of another, and claims it. Unlike
+// os.CreateTemp it leaves the permissions to the user's mask. Numbers are tried in
+// turn: another process that writes to the folder has its own number, and a name
+// that a process with the same number has left is passed over.
+func createBeside(path string) (*os.File, claim, error) {
+	dir := filepath.Dir(path)
+	sweepOnce(dir)
+	mark := kernelMark() + "-"
 	for i := 0; ; i++ {
-		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".redfox-%d-%d.partial", os.Getpid(), i))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+		name := filepath.Join(dir, fmt.Sprintf(".redfox-%s%d-%d.partial", mark, os.Getpid(), i))
+		step("create")
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, claim{}, err
+		}
+		if mark == "" {
+			return f, claim{}, nil
+		}
+		c, err := claimOf(f)
+		if err == nil {
+			return f, c, nil
+		}
+		f.Close()
+		if err != errSwept {
+			// No sweep touches a file without a mark.
+			os.Remove(name)
+			mark = ""
 		}
 	}
 }
+
+// errSwept says that a sweep has removed a file before it was claimed.
+var errSwept = errors.New("the file is gone")
 
 // Write writes to the file, buffered.
 func (a *File) Write(data []byte) (int, error) {
@@ -94,6 +143,13 @@ func (a *File) Finish() error {
 			return a.failed(err)
 		}
 	}
+	if a.durable && !a.inPlace {
+		step("sync")
+		if err := a.f.Sync(); err != nil {
+			return a.failed(err)
+		}
+	}
+	step("close")
 	if err := a.f.Close(); err != nil {
 		return a.failed(err)
 	}
@@ -108,11 +164,30 @@ func (a *File) Commit() error {
 		return err
 	}
 	if !a.inPlace {
+		step("rename")
 		if err := os.Rename(a.f.Name(), a.place); err != nil {
 			return a.failed(err)
 		}
 	}
 	a.settled = true
+	a.claim.release()
+	if a.durable && !a.inPlace {
+		step("sync")
+		return a.failed(syncFolder(filepath.Dir(a.place)))
+	}
+	return nil
+}
+
+// syncFolder puts the names of a folder on the disk.
+func syncFolder(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
+		return err
+	}
 	return nil
 }
 
@@ -124,9 +199,11 @@ func (a *File) Discard() {
 	}
 	a.f.Close()
 	if !a.inPlace {
+		step("remove")
 		os.Remove(a.f.Name())
 	}
 	a.settled = true
+	a.claim.release()
 }
 
 // failed words an error of the operating system as one about the file's path: the
@@ -147,12 +224,22 @@ func (a *File) failed(err error) error {
 
 // Write makes a file of what write writes. After an error of write, which it returns,
 // the old file is as it was.
-func Write(path string, write func(io.Writer) error) error {
+func Write(path string, write func(io.Writer) error) error { return writeFile(path, false, write) }
+
+// WriteDurable is Write of a Durable file.
+func WriteDurable(path string, write func(io.Writer) error) error {
+	return writeFile(path, true, write)
+}
+
+func writeFile(path string, durable bool, write func(io.Writer) error) error {
 	f, err := Create(path)
 	if err != nil {
 		return err
 	}
 	defer f.Discard()
+	if durable {
+		f.Durable()
+	}
 	if err := write(f); err != nil {
 		return err
 	}

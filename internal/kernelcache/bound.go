@@ -5,13 +5,7 @@ import (
 	"path/filepath"
 	"sort"
 	"time"
-
-	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
-
-// partialLife is after how long a file that is not whole is what a process left that
-// died.
-const partialLife = time.Hour
 
 // makeRoom removes entries, those used longest ago first, if those that are there
 // and n more bytes could exceed the bound. The folder is looked at when a
@@ -40,8 +34,7 @@ type entry struct {
 	used time.Time
 }
 
-// scan lists the entries and their size in all, and removes what dead processes
-// left half written.
+// scan lists the entries and their size in all.
 func (c *Cache) scan() (entries []entry, total int64) {
 	files, err := os.ReadDir(c.dir)
 	if err != nil {
@@ -49,8 +42,7 @@ func (c *Cache) scan() (entries []entry, total int64) {
 	}
 	for _, f := range files {
 		name := f.Name()
-		isPartial, _ := filepath.Match(atomicfile.Leftovers, name)
-		if !isPartial && filepath.Ext(name) != extension {
+		if filepath.Ext(name) != extension {
 			continue
 		}
 		info, err := f.Info()
@@ -58,12 +50,6 @@ func (c *Cache) scan() (entries []entry, total int64) {
 			continue // another process has removed it
 		}
 		e := entry{filepath.Join(c.dir, name), info.Size(), info.ModTime()}
-		if isPartial {
-			if time.Since(e.used) > partialLife {
-				os.Remove(e.path)
-			}
-			continue
-		}
 		entries = append(entries, e)
 		total += e.size
 	}
