@@ -153,9 +153,9 @@ func (b *bench) checkNumbers(c *cli.Context) error {
 	case c.Int("threads") < 0:
 		return notNegative("threads", c.Int("threads"))
 	case b.runs < 1:
-		return &usageError{message: "--runs must be at least 1"}
+		return wrongValue("runs", fmt.Sprint(b.runs), "is too few")
 	case c.IsSet("sf") && !(b.scale > 0):
-		return &usageError{message: "--sf must be more than 0"}
+		return wrongValue("sf", fmt.Sprint(b.scale), "is no scale factor")
 	}
 	memory, err := sizeFlag(c, "memory")
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -192,7 +193,8 @@ func usageErrorOf(c *cli.Context, err error, isCommand bool) error {
 		usage.command = c.Command.Name
 	}
 	if m := invalidValue.FindStringSubmatch(err.Error()); m != nil {
-		usage.message, usage.help = fmt.Sprintf("--%s does not take %q", m[2], m[1]), m[3]
+		wrong := unparsed(m[2], m[1])
+		usage.message, usage.help = wrong.message, cmp.Or(m[3], wrong.help)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		usage.message = fmt.Sprintf("there is no flag --%s before the command", name)
@@ -214,7 +216,10 @@ func unknownFlag(arg, name string, known []string) error {
 // namingCommand lets a usage error of an action say which command it is about.
 func namingCommand(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		err := action(c)
+		err := checkValues(c)
+		if err == nil {
+			err = action(c)
+		}
 		var usage *usageError
 		if errors.As(err, &usage) && usage.command == "" && c.Command.Name != "help" {
 			usage.command = c.Command.Name

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -26,15 +27,13 @@ func newFactFlags(c *cli.Context) (factFlags, error) {
 	if err != nil {
 		return f, err
 	}
-	if dir := c.String("facts"); dir != "" {
-		if _, err := os.ReadDir(dir); err != nil {
-			return f, cannot("read the folder of facts", dir, err)
-		}
-	}
 	for _, text := range c.StringSlice("fact") {
 		file, err := redfox.ParseFact(text)
 		if err != nil {
 			return f, &usageError{command: c.Command.Name, message: "--fact " + err.Error()}
+		}
+		if _, err := os.Stat(file.Path); err != nil {
+			return f, &usageError{message: fmt.Sprintf("--fact %s: %v", shellQuote(text), reason(err)), help: "name a file that is there, as in --fact " + file.Pred + "=FILE"}
 		}
 		f.facts.Add(file)
 		f.external = append(f.external, file.Pred)

@@ -262,7 +262,7 @@ func (r *rounds) Set(text string) error {
 	case err == nil && n > 0:
 		*r = rounds(n)
 	default:
-		return errors.New("it is a number of rounds in digits, as in --max-rounds 5000000, or none")
+		return errors.New("it is a number of rounds in digits, such as 5000000, or none")
 	}
 	return nil
 }
@@ -385,10 +385,12 @@ func parseSize(flag, text string) (int64, error) {
 	value, err := strconv.ParseFloat(number, 64)
 	bytes := value * float64(int64(1)<<shift)
 	if err != nil || !(bytes >= 1 && bytes < 1<<62) {
-		return 0, &usageError{
-			message: fmt.Sprintf("--%s %s is not a size", flag, text),
-			help:    "write a number of bytes with K, M, G or T, for example 8G",
+		if err == nil && value >= 0 && bytes < 1 {
+			return 0, wrongValue(flag, text, "leaves no room")
 		}
+		e := wrongValue(flag, text, "is not a size")
+		e.help = "write a number of bytes with K, M, G or T, for example --" + flag + " 8G"
+		return 0, e
 	}
 	return int64(bytes), nil
 }
@@ -431,7 +433,7 @@ func splitList(values []string) []string {
 // notNegative checks a number that a flag gives.
 func notNegative[N int | int64 | time.Duration](flag string, n N) error {
 	if n < 0 {
-		return &usageError{message: fmt.Sprintf("--%s must not be negative", flag)}
+		return wrongValue(flag, fmt.Sprint(n), "is negative")
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 
 func main() { os.Exit(execute(os.Args, newConsole(os.Stdin, os.Stdout, os.Stderr))) }
 
-// errInterrupted is the cause of a context that Ctrl-C or a request to
-// terminate has ended.
+// errInterrupted is the cause of a context that Ctrl-C, a request to terminate or
+// the end of the terminal has ended.
 var errInterrupted = errors.New("interrupted")
 
 // execute runs one command line and returns the exit code.
@@ -54,7 +54,11 @@ const deafness = 3 * time.Second
 // handling again and kills the process.
 func interruptible(cancel context.CancelCauseFunc, late func()) (stop func()) {
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup has it
+			signal.Notify(signals, s)
+		}
+	}
 	done := make(chan struct{})
 	go func() {
 		select {

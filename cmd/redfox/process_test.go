@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -29,7 +30,7 @@ func write(t *testing.T, dir, name, text string) string {
 func TestInterrupt(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "count.logic", "n(0).\nn(y) <- n(x), x < 2000000000, y = x + 1.\n")
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		cmd := redfoxProcess(t, dir, "run", "count.logic", "--out", "results")
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -114,6 +115,54 @@ func TestClosedPipe(t *testing.T) {
 	_ = cmd.Wait() // it dies of the signal
 	if stderr.Len() > 0 {
 		t.Errorf("printed %q", stderr.String())
+	}
+}
+
+// TestNoHangup holds that a run that is to outlive its terminal, as by nohup, does.
+func TestNoHangup(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	write(t, dir, "count.logic", "n(0).\nn(y) <- n(x), x < 2000000000, y = x + 1.\n")
+	redfox := redfoxProcess(t, dir, "run", "count.logic")
+	cmd := exec.Command("sh", "-c", `trap "" HUP; exec "$0" run count.logic --timeout 1s`, redfox.Path)
+	cmd.Dir, cmd.Env = dir, redfox.Env
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // its exit code is looked at below
+	if code := cmd.ProcessState.ExitCode(); code != exitEnvironment || !strings.Contains(stderr.String(), "gave up after 1s") {
+		t.Errorf("exit code %d, %q", code, stderr.String())
+	}
+}
+
+// TestFullOutput holds that every command says so, with exit code 2, if standard
+// output takes nothing more.
+func TestFullOutput(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	dir := t.TempDir()
+	write(t, dir, "p.logic", "p(1). p(2).\n_(x) <- p(x).\n")
+	for _, line := range []string{"version", "help", "help run", "--help", "engines", "bench list", "explain codes", "explain RF0604",
+		"run p.logic", "run p.logic --format json", "run p.logic --format parquet", "run p.logic --stats", "check --json p.logic",
+		"explain p.logic", "explain --steps p.logic", "compile p.logic", "compile --emit harmony p.logic", "fmt p.logic", "completion bash", "man"} {
+		cmd := redfoxProcess(t, dir, strings.Fields(line)...)
+		var stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = full, &stderr
+		_ = cmd.Run() // its exit code is looked at below
+		if code := cmd.ProcessState.ExitCode(); code != exitEnvironment || !strings.Contains(stderr.String(), "cannot write the result: write /dev/stdout: no space left on device") {
+			t.Errorf("redfox %s: exit code %d, %q", line, code, stderr.String())
+		}
 	}
 }
 

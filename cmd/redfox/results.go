@@ -132,7 +132,7 @@ func (c chosen) prepare(con *console) error {
 		return nil
 	}
 	if info, err := os.Stat(c.dir); err == nil && !info.IsDir() {
-		return &redfox.EnvironmentError{Message: fmt.Sprintf("cannot write into %s: it is not a folder", c.dir)}
+		return &usageError{message: fmt.Sprintf("--out %s: this is a file, not a folder", shellQuote(c.dir)), help: "name a folder, which is made if it is not there"}
 	}
 	files := map[string]string{}
 	for _, name := range c.written {

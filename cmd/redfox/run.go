@@ -22,6 +22,8 @@ func runCommand(con *console) *cli.Command {
 			"DIR/a_b.tsv and DIR/a/b.tsv both hold predicate a:b. Text files may be compressed (.gz, .zst). " +
 			"One Parquet file, or text file with --header, feeds all predicates whose arguments are columns " +
 			"of it.\n\n" +
+			"A recursion of which RF0604 warns ends with an error after --max-rounds rounds. Ctrl-C, SIGTERM and SIGHUP end a run with " +
+			"exit code 130; a result that cannot be written is exit code 2.\n\n" +
 			examplesMark +
 			"redfox run reach.logic --facts data\n" +
 			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
