@@ -19,6 +19,7 @@ const asCommand = "REDFOX_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
+		dieAsAsked()
 		main()
 		return
 	}

@@ -15,7 +15,8 @@ import (
 
 // fitting has a value that each flag takes which is a number, a time or a size.
 var fitting = map[string]string{
-	"limit": "10", "threads": "4", "runs": "10", "sf": "10", "timeout": "30s", "memory": "8G", "device-memory": "8G", "max-rounds": "5000000",
+	"limit": "10", "threads": "4", "runs": "10", "sf": "10", "timeout": "30s",
+	"memory": "8G", "device-memory": "8G",
 }
 
 // The flags whose values are folders that are read, and files that are written.
@@ -23,6 +24,11 @@ var (
 	readFolders  = []string{"facts", "queries-from"}
 	writtenFiles = []string{"profile", "output"}
 )
+
+// usage returns a mistake on the command line, and what to write instead.
+func usage(help, format string, args ...any) *usageError {
+	return &usageError{message: fmt.Sprintf(format, args...), help: help}
+}
 
 // wrongValue words a value that a flag does not take.
 func wrongValue(flag, value, problem string) *usageError {
@@ -37,15 +43,15 @@ func wrongValue(flag, value, problem string) *usageError {
 func unparsed(flag, value string) *usageError {
 	make, ok := flagIndex()[flag]
 	if !ok {
-		return &usageError{message: fmt.Sprintf("--%s does not take %q", flag, value)}
+		return usage("", "--%s does not take %q", flag, value)
 	}
 	number, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	isNumber := err == nil || errors.Is(err, strconv.ErrRange)
 	switch make().(type) {
 	case *cli.DurationFlag:
 		if isNumber && number >= 0 {
-			return &usageError{message: fmt.Sprintf("--%s %s has no unit", flag, shellQuote(value)),
-				help: fmt.Sprintf("write --%s %ss for seconds, or ms, m or h", flag, strings.TrimSpace(value))}
+			return usage(fmt.Sprintf("write --%s %ss for seconds, or ms, m or h", flag, strings.TrimSpace(value)),
+				"--%s %s has no unit", flag, shellQuote(value))
 		}
 		return wrongValue(flag, value, "is not a time with a unit")
 	case *cli.IntFlag, *cli.Int64Flag:
@@ -56,9 +62,9 @@ func unparsed(flag, value string) *usageError {
 	case *cli.Float64Flag:
 		return wrongValue(flag, value, "is not a number")
 	case *cli.BoolFlag:
-		return &usageError{message: fmt.Sprintf("--%s takes no value, and has %q", flag, value), help: "write --" + flag}
+		return usage("write --"+flag, "--%s takes no value, and has %q", flag, value)
 	}
-	return &usageError{message: fmt.Sprintf("--%s does not take %q", flag, value)}
+	return usage("", "--%s does not take %q", flag, value)
 }
 
 // checkValues checks those values of flags that can be checked before the command
@@ -77,7 +83,7 @@ func checkValues(c *cli.Context) error {
 			values = c.StringSlice(name)
 		}
 		if slices.ContainsFunc(values, func(v string) bool { return strings.TrimSpace(v) == "" }) {
-			return &usageError{message: fmt.Sprintf("the value of --%s is empty", name), help: "leave the flag out, or give it a value"}
+			return usage("leave the flag out, or give it a value", "the value of --%s is empty", name)
 		}
 	}
 	for _, name := range readFolders {
@@ -101,12 +107,14 @@ func checkFolder(flag, dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return &usageError{message: fmt.Sprintf("--%s %s: %v", flag, shellQuote(dir), reason(err)), help: "name a folder that is there"}
-	case !info.IsDir() && flag == "facts":
-		return &usageError{message: fmt.Sprintf("--facts %s: this is a file, not a folder", shellQuote(dir)),
-			help: "write --facts " + shellQuote(filepath.Dir(dir)) + ", or --fact PRED=" + shellQuote(dir) + " for this file alone"}
+		return usage("name a folder that is there", "--%s %s: %v", flag, shellQuote(dir), reason(err))
 	case !info.IsDir():
-		return &usageError{message: fmt.Sprintf("--%s %s: this is a file, not a folder", flag, shellQuote(dir)), help: "name its folder"}
+		help := "name its folder"
+		if flag == "facts" {
+			help = fmt.Sprintf("write --facts %s, or --fact PRED=%s for this file alone",
+				shellQuote(filepath.Dir(dir)), shellQuote(dir))
+		}
+		return usage(help, "--%s %s: this is a file, not a folder", flag, shellQuote(dir))
 	}
 	if _, err := os.ReadDir(dir); err != nil {
 		return cannot("read the folder of --"+flag, dir, err)
@@ -121,17 +129,18 @@ func checkWritten(flag, file string) error {
 		return nil
 	}
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return &usageError{message: fmt.Sprintf("--%s %s: this is a folder, not a file", flag, shellQuote(file)), help: "name a file in it"}
+		return usage("name a file in it", "--%s %s: this is a folder, not a file", flag, shellQuote(file))
 	}
 	dir := filepath.Dir(file)
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &usageError{message: fmt.Sprintf("--%s %s: there is no folder %s", flag, shellQuote(file), dir), help: "make it with mkdir -p " + shellQuote(dir)}
+		return usage("make it with mkdir -p "+shellQuote(dir), "--%s %s: there is no folder %s",
+			flag, shellQuote(file), dir)
 	case err != nil:
 		return cannotWrite(file, err)
 	case !info.IsDir():
-		return &usageError{message: fmt.Sprintf("--%s %s: %s is a file, not a folder", flag, shellQuote(file), dir), help: "name a file in a folder"}
+		return usage("name a file in a folder", "--%s %s: %s is a file, not a folder", flag, shellQuote(file), dir)
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ var layers = []layer{
 	}},
 	{"runtime/gpu", []string{
 		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval", "internal/cuda", "internal/cuda/driver",
-		"runtime", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven",
+		"runtime", "runtime/account", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven",
 	}},
 	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "runtime/hostcode"}},
 
@@ -94,7 +94,7 @@ var layers = []layer{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/decompose", "harmony/lower",
 		"harmony/abi", "harmony/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/partition", "weaver/emit", "weaver/target",
-		"runtime", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/kernelcache", "internal/buildid", "internal/llvm",
+		"runtime", "runtime/account", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/kernelcache", "internal/buildid", "internal/llvm",
 	}},
 	{"internal/suite", []string{"testdata"}},
 	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen", "internal/suite"}},
