@@ -50,8 +50,8 @@ func unparsed(flag, value string) *usageError {
 	switch make().(type) {
 	case *cli.DurationFlag:
 		if isNumber && number >= 0 {
-			return usage(fmt.Sprintf("write --%s %ss for seconds, or ms, m or h", flag, strings.TrimSpace(value)),
-				"--%s %s has no unit", flag, shellQuote(value))
+			help := fmt.Sprintf("write --%s %ss for seconds, or ms, m or h", flag, strings.TrimSpace(value))
+			return usage(help, "--%s %s has no unit", flag, shellQuote(value))
 		}
 		return wrongValue(flag, value, "is not a time with a unit")
 	case *cli.IntFlag, *cli.Int64Flag:
@@ -140,7 +140,8 @@ func checkWritten(flag, file string) error {
 	case err != nil:
 		return cannotWrite(file, err)
 	case !info.IsDir():
-		return usage("name a file in a folder", "--%s %s: %s is a file, not a folder", flag, shellQuote(file), dir)
+		return usage("name a file in a folder", "--%s %s: %s is a file, not a folder",
+			flag, shellQuote(file), dir)
 	}
 	return nil
 }
