@@ -10,29 +10,37 @@ import (
 // without swapping, 0 if it does not say. It does not exceed what is left of the
 // control group's limit.
 func Available() int64 {
-	available := int64(0)
 	text, _ := os.ReadFile("/proc/meminfo") // without it nothing is found
-	for line := range bytes.Lines(text) {
-		fields := bytes.Fields(line)
-		if len(fields) >= 2 && string(fields[0]) == "MemAvailable:" {
-			available = number(fields[1]) << 10
-		}
-	}
+	available := field(text, "MemAvailable:") << 10
 	// Versions 2 and 1 of control groups, as a container sees its own.
-	for _, files := range [][2]string{
-		{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-		{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
+	for _, group := range []struct{ limit, usage, stat, cached string }{
+		{"memory.max", "memory.current", "memory.stat", "inactive_file"},
+		{"memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_inactive_file"},
 	} {
-		limit, err := os.ReadFile(files[0])
-		if err != nil {
+		read := func(name string) []byte {
+			text, _ := os.ReadFile("/sys/fs/cgroup/" + name) // the group may not be there
+			return bytes.TrimSpace(text)
+		}
+		most := number(read(group.limit))
+		if most <= 0 { // there is none, or it is "max"
 			continue
 		}
-		used, _ := os.ReadFile(files[1])
-		if most := number(bytes.TrimSpace(limit)); most > 0 { // else it is "max"
-			available = min(available, max(most-number(bytes.TrimSpace(used)), 1))
-		}
+		// The kernel takes the pages of files back that nobody has used lately.
+		used := number(read(group.usage)) - field(read(group.stat), group.cached)
+		available = min(available, max(most-used, 1))
 	}
 	return available
+}
+
+// field returns the number behind a name at the beginning of a line, 0 if there is
+// none.
+func field(text []byte, name string) int64 {
+	for line := range bytes.Lines(text) {
+		if fields := bytes.Fields(line); len(fields) >= 2 && string(fields[0]) == name {
+			return number(fields[1])
+		}
+	}
+	return 0
 }
 
 // number returns a number in decimal digits, 0 if it is none.
