@@ -15,7 +15,8 @@ func Available() int64 {
 	// Versions 2 and 1 of control groups, as a container sees its own.
 	for _, group := range []struct{ limit, usage, stat, cached string }{
 		{"memory.max", "memory.current", "memory.stat", "inactive_file"},
-		{"memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_inactive_file"},
+		{"memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes",
+			"memory/memory.stat", "total_inactive_file"},
 	} {
 		read := func(name string) []byte {
 			text, _ := os.ReadFile("/sys/fs/cgroup/" + name) // the group may not be there
