@@ -153,9 +153,9 @@ func (b *bench) checkNumbers(c *cli.Context) error {
 	case c.Int("threads") < 0:
 		return notNegative("threads", c.Int("threads"))
 	case b.runs < 1:
-		return wrongValue("runs", fmt.Sprint(b.runs), "is too few")
+		return wrongValue("runs", fmt.Sprint(b.runs), "is less than 1")
 	case c.IsSet("sf") && !(b.scale > 0):
-		return wrongValue("sf", fmt.Sprint(b.scale), "is no scale factor")
+		return wrongValue("sf", fmt.Sprint(b.scale), "is not more than 0")
 	}
 	memory, err := sizeFlag(c, "memory")
 	if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -33,7 +32,8 @@ func newFactFlags(c *cli.Context) (factFlags, error) {
 			return f, &usageError{command: c.Command.Name, message: "--fact " + err.Error()}
 		}
 		if _, err := os.Stat(file.Path); err != nil {
-			return f, &usageError{message: fmt.Sprintf("--fact %s: %v", shellQuote(text), reason(err)), help: "name a file that is there, as in --fact " + file.Pred + "=FILE"}
+			return f, usage("name a file that is there, as in --fact "+file.Pred+"=FILE",
+				"--fact %s: %v", shellQuote(text), reason(err))
 		}
 		f.facts.Add(file)
 		f.external = append(f.external, file.Pred)

@@ -87,8 +87,9 @@ var flagTable = []func() cli.Flag{
 			Usage: "take at most `SIZE` of the GPU's memory, for facts as well, such as 512M or 8G"}
 	},
 	func() cli.Flag {
-		return &cli.GenericFlag{Name: "max-rounds", Category: groupEngine, Value: new(rounds), DefaultText: "1000000, or the number of facts if that is more",
-			Usage: "stop a recursion that may never end (RF0604) after `N` rounds; none, or 0, for no bound"}
+		return &cli.GenericFlag{Name: "max-rounds", Category: groupEngine, Value: new(rounds),
+			DefaultText: "1000000, or the number of facts if that is more",
+			Usage:       "stop a recursion that may never end (RF0604) after `N` rounds; none, or 0, for no bound"}
 	},
 	func() cli.Flag {
 		return &cli.DurationFlag{Name: "timeout", Category: groupEngine, DefaultText: "none",

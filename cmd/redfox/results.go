@@ -132,7 +132,8 @@ func (c chosen) prepare(con *console) error {
 		return nil
 	}
 	if info, err := os.Stat(c.dir); err == nil && !info.IsDir() {
-		return &usageError{message: fmt.Sprintf("--out %s: this is a file, not a folder", shellQuote(c.dir)), help: "name a folder, which is made if it is not there"}
+		return usage("name a folder, which is made if it is not there",
+			"--out %s: this is a file, not a folder", shellQuote(c.dir))
 	}
 	files := map[string]string{}
 	for _, name := range c.written {

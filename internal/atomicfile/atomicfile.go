@@ -185,10 +185,11 @@ func syncFolder(path string) error {
 		return err
 	}
 	defer dir.Close()
-	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
-		return err
+	err = dir.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) {
+		return nil // some file systems sync no folders
 	}
-	return nil
+	return err
 }
 
 // Discard leaves nothing of a file that is not committed. After Commit it does

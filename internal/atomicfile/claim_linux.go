@@ -112,10 +112,13 @@ var kernelMark = sync.OnceValue(func() string {
 
 // localSystems are the numbers of file systems that one kernel uses at a time
 // (statfs(2)): ext2 to ext4, XFS, Btrfs, F2FS, ZFS, bcachefs, JFS, tmpfs.
-var localSystems = []int64{0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x3153464a, 0x01021994}
+var localSystems = []int64{
+	0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x3153464a, 0x01021994,
+}
 
 // isLocal reports whether a file is on a file system that no other machine uses.
 func isLocal(f *os.File) bool {
 	var info syscall.Statfs_t
-	return syscall.Fstatfs(int(f.Fd()), &info) == nil && slices.Contains(localSystems, int64(uint32(info.Type)))
+	err := syscall.Fstatfs(int(f.Fd()), &info)
+	return err == nil && slices.Contains(localSystems, int64(uint32(info.Type)))
 }
