@@ -19,6 +19,8 @@ const Leftovers = ".redfox-*.partial"
 type File struct {
 	path    string // as the caller names it
 	place   string // what is replaced: path, or what a link of that name leads to
+	in      folder // in which place, and partial, are names
+	partial string // the name of f until the file is whole
 	f       *os.File
 	claim   claim // on the name that the file has until it is whole
 	buffer  *bufio.Writer
@@ -30,12 +32,30 @@ type File struct {
 	settled  bool // it has its name, or is gone
 }
 
+// folder is what files are made in: the whole file system, or an *os.Root.
+type folder interface {
+	OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error)
+	Lstat(name string) (fs.FileInfo, error)
+	Rename(from, to string) error
+	Remove(name string) error
+}
+
+// everywhere is the whole file system.
+type everywhere struct{}
+
+func (everywhere) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	return os.OpenFile(name, flag, perm)
+}
+func (everywhere) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
+func (everywhere) Rename(from, to string) error           { return os.Rename(from, to) }
+func (everywhere) Remove(name string) error               { return os.Remove(name) }
+
 // Create begins a file. The caller calls Commit when all is written, and in any case
 // Discard in the end. The file will have the permissions of the one it replaces; a
 // symbolic link stays, and what it leads to is replaced. A pipe or a device is
 // written to as it is.
 func Create(path string) (*File, error) {
-	a := &File{path: path, place: path}
+	a := &File{path: path, place: path, in: everywhere{}}
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		a.place = to
 	}
@@ -43,16 +63,49 @@ func Create(path string) (*File, error) {
 	switch {
 	case err != nil:
 	case old.IsDir():
-		return nil, a.failed(errors.New("this is a folder, not a file"))
+		return nil, a.failed(errFolder)
 	case !old.Mode().IsRegular():
 		a.inPlace = true
 	default:
 		a.mode = old.Mode().Perm()
 	}
+	return a.open(0o666)
+}
+
+// CreateIn begins a file below root, whose folder exists. Nothing outside root is
+// written, whatever symbolic links there are and whoever changes them meanwhile. A
+// link in place of the file is an error. The file will have the permissions perm,
+// less those that the user's mask takes away, or those of the file that it replaces
+// if perm is 0. A pipe or a device is written to as it is. Errors name path.
+func CreateIn(root *os.Root, name, path string, perm fs.FileMode) (*File, error) {
+	a := &File{path: path, place: name, in: root}
+	old, err := root.Lstat(name)
+	switch {
+	case err != nil:
+	case old.IsDir():
+		return nil, a.failed(errFolder)
+	case old.Mode()&fs.ModeSymlink != 0:
+		return nil, a.failed(errors.New("this is a symbolic link, not a file"))
+	case !old.Mode().IsRegular():
+		a.inPlace = true
+	case perm == 0:
+		a.mode = old.Mode().Perm()
+	}
+	if perm == 0 {
+		perm = 0o666
+	}
+	return a.open(perm)
+}
+
+var errFolder = errors.New("this is a folder, not a file")
+
+// open opens what the file is written to.
+func (a *File) open(perm fs.FileMode) (*File, error) {
+	var err error
 	if a.inPlace {
-		a.f, err = os.OpenFile(a.place, os.O_WRONLY, 0)
+		a.f, err = a.in.OpenFile(a.place, os.O_WRONLY, 0)
 	} else {
-		a.f, a.claim, err = createBeside(a.place)
+		err = a.createBeside(perm)
 	}
 	if err != nil {
 		return nil, a.failed(err)
@@ -85,35 +138,37 @@ func (s stepping) Write(data []byte) (int, error) {
 	return s.File.Write(data)
 }
 
-// createBeside makes a file in the folder of another, and claims it. Unlike
-// os.CreateTemp it leaves the permissions to the user's mask. Numbers are tried in
-// turn: another process that writes to the folder has its own number, and a name
-// that a process with the same number has left is passed over.
-func createBeside(path string) (*os.File, claim, error) {
-	dir := filepath.Dir(path)
-	sweepOnce(dir)
+// createBeside makes the partial file, in the folder of place, and claims it.
+// Unlike os.CreateTemp it leaves the permissions to the user's mask. Numbers are
+// tried in turn: another process that writes to the folder has its own number,
+// and a name that a process with the same number has left is passed over.
+func (a *File) createBeside(perm fs.FileMode) error {
+	dir := filepath.Dir(a.place)
+	sweepOnce(a.in, dir)
 	mark := kernelMark() + "-"
 	for i := 0; ; i++ {
-		name := filepath.Join(dir, fmt.Sprintf(".redfox-%s%d-%d.partial", mark, os.Getpid(), i))
+		name := fmt.Sprintf(".redfox-%s%d-%d.partial", mark, os.Getpid(), i)
+		a.partial = filepath.Join(dir, name)
 		step("create")
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := a.in.OpenFile(a.partial, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
-			return nil, claim{}, err
+			return err
 		}
 		if mark == "" {
-			return f, claim{}, nil
+			a.f = f
+			return nil
 		}
-		c, err := claimOf(f)
-		if err == nil {
-			return f, c, nil
+		if a.claim, err = claimOf(f); err == nil {
+			a.f = f
+			return nil
 		}
 		f.Close()
 		if err != errSwept {
 			// No sweep touches a file without a mark.
-			os.Remove(name)
+			a.in.Remove(a.partial)
 			mark = ""
 		}
 	}
@@ -165,7 +220,7 @@ func (a *File) Commit() error {
 	}
 	if !a.inPlace {
 		step("rename")
-		if err := os.Rename(a.f.Name(), a.place); err != nil {
+		if err := a.in.Rename(a.partial, a.place); err != nil {
 			return a.failed(err)
 		}
 	}
@@ -173,14 +228,14 @@ func (a *File) Commit() error {
 	a.claim.release()
 	if a.durable && !a.inPlace {
 		step("sync")
-		return a.failed(syncFolder(filepath.Dir(a.place)))
+		return a.failed(syncFolder(a.in, filepath.Dir(a.place)))
 	}
 	return nil
 }
 
 // syncFolder puts the names of a folder on the disk.
-func syncFolder(path string) error {
-	dir, err := os.Open(path)
+func syncFolder(in folder, path string) error {
+	dir, err := in.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -201,7 +256,7 @@ func (a *File) Discard() {
 	a.f.Close()
 	if !a.inPlace {
 		step("remove")
-		os.Remove(a.f.Name())
+		a.in.Remove(a.partial)
 	}
 	a.settled = true
 	a.claim.release()

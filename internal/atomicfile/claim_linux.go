@@ -74,8 +74,8 @@ func flock(fd, how int) error {
 // removeStale removes a file if the process that has made it is gone for certain:
 // its claim can be had, and it can have been made only under this kernel, which
 // knows all claims. Elsewhere the lock of another machine may not be seen.
-func removeStale(path, mark string) {
-	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+func removeStale(in folder, path, mark string) {
+	f, err := in.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return
 	}
@@ -91,9 +91,9 @@ func removeStale(path, mark string) {
 	if err != nil {
 		return
 	}
-	if named, err := os.Lstat(path); err == nil && os.SameFile(held, named) {
+	if named, err := in.Lstat(path); err == nil && os.SameFile(held, named) {
 		step("remove")
-		os.Remove(path)
+		in.Remove(path)
 	}
 }
 

@@ -15,7 +15,7 @@ func claimOf(*os.File) (claim, error) { return claim{}, nil }
 
 func (*claim) release() {}
 
-func removeStale(string, string) {}
+func removeStale(folder, string, string) {}
 
 // kernelMark names no kernel.
 func kernelMark() string { return "0" }

@@ -13,17 +13,26 @@ var swept sync.Map
 // sweepOnce removes what killed processes have left in a folder, the first time
 // that this process writes there. Errors are ignored: a file that stays is
 // harmless, and the next process tries again.
-func sweepOnce(dir string) {
-	if _, done := swept.LoadOrStore(dir, true); done || !canSweep {
+func sweepOnce(in folder, dir string) {
+	place := dir
+	if root, ok := in.(*os.Root); ok {
+		place = filepath.Join(root.Name(), dir)
+	}
+	if _, done := swept.LoadOrStore(place, true); done || !canSweep {
 		return
 	}
-	entries, err := os.ReadDir(dir)
+	f, err := in.OpenFile(dir, os.O_RDONLY, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
 		if mark, ok := markOf(e.Name()); ok && e.Type().IsRegular() {
-			removeStale(filepath.Join(dir, e.Name()), mark)
+			removeStale(in, filepath.Join(dir, e.Name()), mark)
 		}
 	}
 }

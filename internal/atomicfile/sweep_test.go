@@ -180,7 +180,7 @@ func TestCreateDuringSweep(t *testing.T) {
 			return
 		default:
 			swept.Delete(dir)
-			sweepOnce(dir)
+			sweepOnce(everywhere{}, dir)
 		}
 	}
 }
