@@ -17,9 +17,12 @@ import (
 type Fact struct {
 	// Pred is a predicate, or the part of predicates' names before a colon: then
 	// the file feeds all of them whose arguments it has columns for.
-	Pred      string
-	Path      string
-	Reader    io.Reader // read instead of the file, when not nil
+	Pred   string
+	Path   string
+	Reader io.Reader // read instead of the file, when not nil
+	// Open opens the file; nil is os.Open. A program that names Path itself may not
+	// read all that the user can.
+	Open      func() (*os.File, error)
 	Format    Format
 	Delimiter byte     // 0 is the format's own: tab or comma
 	Header    *bool    // nil is Options.Header
@@ -372,13 +375,13 @@ func (b *binder) add(source *Source, s *Schema, columns []int) error {
 
 // sameAs reports whether two sources read one file in the same way.
 func (s *Source) sameAs(t *Source) bool {
-	return s.Path == t.Path && s.Reader == t.Reader && s.Format == t.Format && s.Delimiter == t.Delimiter &&
+	return s.Path == t.Path && s.Reader == t.Reader && (s.Open == nil) == (t.Open == nil) && s.Format == t.Format && s.Delimiter == t.Delimiter &&
 		s.Header == t.Header && slices.Equal(s.Columns, t.Columns) && (s.Arity == t.Arity || t.Arity < 0)
 }
 
 // openSource looks at a file: its format and the names of its columns.
 func (b *binder) openSource(f *Fact) (*Source, error) {
-	s := &Source{Path: f.Path, Reader: f.Reader, Format: f.Format, Delimiter: f.Delimiter, Header: b.opts.Header, Arity: -1}
+	s := &Source{Path: f.Path, Reader: f.Reader, Open: f.Open, Format: f.Format, Delimiter: f.Delimiter, Header: b.opts.Header, Arity: -1}
 	if f.Header != nil {
 		s.Header = *f.Header
 	}
@@ -399,11 +402,7 @@ func (b *binder) openSource(f *Fact) (*Source, error) {
 		return nil, fmt.Errorf("%s can not be a delimiter", strconv.QuoteRune(rune(d)))
 	}
 	if s.Reader == nil {
-		info, err := os.Stat(s.Path)
-		if err == nil && info.IsDir() {
-			err = errFolder
-		}
-		if err != nil {
+		if err := s.look(); err != nil {
 			return nil, err
 		}
 	}
@@ -427,6 +426,44 @@ func (b *binder) openSource(f *Fact) (*Source, error) {
 		s.Arity = len(first)
 	}
 	return s, nil
+}
+
+// look reports why the file cannot be read. One that any path may name is not
+// opened, because a pipe can be opened only once.
+func (s *Source) look() error {
+	if s.Open != nil {
+		f, _, err := s.openFile()
+		if err == nil {
+			f.Close()
+		}
+		return err
+	}
+	info, err := os.Stat(s.Path)
+	if err == nil && info.IsDir() {
+		err = errFolder
+	}
+	return err
+}
+
+// openFile opens the file, and returns its size.
+func (s *Source) openFile() (f *os.File, size int64, err error) {
+	if s.Open != nil {
+		f, err = s.Open()
+	} else {
+		f, err = os.Open(s.Path)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = errFolder
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
 }
 
 // firstRecord returns the fields of the first record of a text, nil when it is

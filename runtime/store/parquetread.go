@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	goruntime "runtime"
 	"slices"
 	"sync"
@@ -35,15 +34,8 @@ func (s *Source) openParquet() (_ *parquetFile, err error) {
 	var r parquet.ReaderAtSeeker
 	switch at := s.Reader.(type) {
 	case nil:
-		f, err := os.Open(s.Path)
+		f, _, err := s.openFile()
 		if err != nil {
-			return nil, err
-		}
-		if info, err := f.Stat(); err != nil || info.IsDir() {
-			f.Close()
-			if err == nil {
-				err = errFolder
-			}
 			return nil, err
 		}
 		r = f

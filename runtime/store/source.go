@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -33,13 +34,15 @@ func (f Format) String() string { return formatNames[f] }
 // Source is a file and the predicates that it fills. Bind makes sources; Load
 // reads each once.
 type Source struct {
-	Path      string
-	Reader    io.Reader // read instead of the file, when not nil; Path is its name in errors
-	Format    Format    // never FormatAuto
-	Delimiter byte      // between the fields of a text file
-	Header    bool      // the first record of a text file names the columns
-	Columns   []string  // names of the file's columns; nil when they have none
-	Arity     int       // columns of the file
+	Path   string
+	Reader io.Reader // read instead of the file, when not nil; Path is its name in errors
+	// Open opens the file; nil is os.Open.
+	Open      func() (*os.File, error)
+	Format    Format   // never FormatAuto
+	Delimiter byte     // between the fields of a text file
+	Header    bool     // the first record of a text file names the columns
+	Columns   []string // names of the file's columns; nil when they have none
+	Arity     int      // columns of the file
 	Uses      []Use
 
 	// footer is that of a Parquet file as Bind has read it. That of a long file takes

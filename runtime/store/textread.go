@@ -50,19 +50,11 @@ func (s *Source) open() (*opened, error) {
 	if s.Reader != nil {
 		o.read.r = s.Reader
 	} else {
-		f, err := os.Open(s.Path)
+		f, size, err := s.openFile()
 		if err != nil {
 			return nil, err
 		}
-		info, err := f.Stat()
-		if err == nil && info.IsDir() {
-			err = errFolder
-		}
-		if err != nil {
-			f.Close()
-			return nil, err
-		}
-		o.file, o.read.r, o.size = f, f, info.Size()
+		o.file, o.read.r, o.size = f, f, size
 	}
 	var magic [4]byte
 	n, err := io.ReadFull(&o.read, magic[:])

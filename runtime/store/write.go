@@ -168,10 +168,12 @@ func (o *Output) arrange() (*arrangement, error) {
 // WriteFile makes a file of what write writes, compressed when the name ends in
 // .gz or .zst. It takes the place of the old one when it is whole (atomicfile.Write).
 func WriteFile(path string, write func(io.Writer) error) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return writeCompressed(w, path, write) })
+	return atomicfile.Write(path, func(w io.Writer) error { return WriteCompressed(w, path, write) })
 }
 
-func writeCompressed(w io.Writer, path string, write func(io.Writer) error) error {
+// WriteCompressed writes what write writes, compressed when the path ends in .gz or
+// .zst.
+func WriteCompressed(w io.Writer, path string, write func(io.Writer) error) error {
 	var z io.WriteCloser
 	var err error
 	switch {
