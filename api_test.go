@@ -316,8 +316,8 @@ func TestViolationsAreDiagnostics(t *testing.T) {
 	}
 }
 
-// TestFilePredicates imports a file that the program names and exports another,
-// both beside the program.
+// TestFilePredicates imports a file that the program names, beside the program, and
+// exports another to a folder.
 func TestFilePredicates(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "sales.csv"), []byte("item|price\npen|1.50\nink|12.25\n"), 0o644); err != nil {
@@ -338,13 +338,17 @@ func TestFilePredicates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := prog.Run(ctx, redfox.NewFacts(), redfox.RunOptions{})
+	res, err := prog.Run(ctx, redfox.NewFacts().Allow(dir), redfox.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	exports := prog.Exports()
-	if len(exports) != 1 || exports[0] != (redfox.Export{Pred: "out", Path: filepath.Join(dir, "dear.tsv")}) {
-		t.Fatalf("got %v", exports)
+	if named := prog.Exports(); len(named) != 1 || named[0].Pred != "out" || named[0].Path != "dear.tsv" {
+		t.Fatalf("got %v", named)
+	}
+	results := filepath.Join(dir, "results")
+	exports, err := prog.ResolveExports(redfox.ExportOptions{Dir: results})
+	if err != nil || len(exports) != 1 || exports[0].Path != filepath.Join(results, "dear.tsv") {
+		t.Fatalf("got %v, %v", exports, err)
 	}
 	if err := prog.WriteExport(res, exports[0]); err != nil {
 		t.Fatal(err)
@@ -353,4 +357,37 @@ func TestFilePredicates(t *testing.T) {
 	if want := "what\thow much\nink\t12.25\n"; err != nil || string(got) != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
+}
+
+// TestClosedByDefault runs a program that names files, with facts and options that allow
+// none.
+func TestClosedByDefault(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("n.tsv", []byte("7\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	prog := compile(t, "n(x) -> int(x).\nlang:physical:filePath[`n] = \"n.tsv\".\nout(x) <- n(x).\n"+
+		"lang:physical:filePath[`out] = \"n.tsv\".\n", redfox.Options{})
+	ctx := context.Background()
+	refused := func(err error, want string) {
+		t.Helper()
+		var wrong *redfox.ProgramError
+		if !errors.As(err, &wrong) || wrong.Diagnostics[0].Code.Name != "PathNotAllowed" || wrong.Diagnostics[0].Message != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	_, err := prog.Run(ctx, redfox.NewFacts(), redfox.RunOptions{})
+	refused(err, "the program may not read n.tsv")
+	res, err := prog.Run(ctx, redfox.NewFacts().File("n", "n.tsv"), redfox.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(prog.WriteExport(res, prog.Exports()[0]), "the program may not write n.tsv")
+	_, err = prog.ResolveExports(redfox.ExportOptions{Dir: "results", Allow: []string{"results"}})
+	if err != nil {
+		t.Error(err)
+	}
+	_, err = prog.ResolveExports(redfox.ExportOptions{Allow: []string{"results"}})
+	refused(err, "the program may not write n.tsv")
 }

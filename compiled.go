@@ -126,8 +126,8 @@ func filePredicate(q predicate, files spanFiles) rfx.Predicate {
 		out.Clauses = append(out.Clauses, files.toFile(span))
 	}
 	if b := q.binding; b != nil {
-		out.Binding = &rfx.Binding{Path: b.Path, Export: b.Export, Delimiter: b.Delimiter, Header: b.Header,
-			Columns: b.Columns, Offset: b.Offset}
+		out.Binding = &rfx.Binding{Path: b.Path, Place: files.toFile(b.Span), Export: b.Export,
+			Delimiter: b.Delimiter, Header: b.Header, Columns: b.Columns, Offset: b.Offset}
 	}
 	return out
 }
@@ -232,8 +232,8 @@ func (c *Compiled) readPredicates() error {
 			pred.clauses = append(pred.clauses, c.files.fromFile(span))
 		}
 		if b := q.Binding; b != nil {
-			pred.binding = &fileBinding{core.FileBinding{Path: b.Path, Export: b.Export, Delimiter: b.Delimiter,
-				Header: b.Header, Columns: b.Columns, Offset: b.Offset}, c.name}
+			pred.binding = &fileBinding{core.FileBinding{Path: b.Path, Span: c.files.fromFile(b.Place),
+				Export: b.Export, Delimiter: b.Delimiter, Header: b.Header, Columns: b.Columns, Offset: b.Offset}, c.name}
 		}
 		c.preds = append(c.preds, pred)
 	}

@@ -132,7 +132,7 @@ func TestCompiledOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := outcome(t, compiled, redfox.NewFacts()); got != "_\n2\n" {
+	if got := outcome(t, compiled, redfox.NewFacts().Allow(dir)); got != "_\n2\n" {
 		t.Errorf("got %q", got)
 	}
 	var steps strings.Builder

@@ -77,6 +77,50 @@ func ExampleFacts_File() {
 	// cid
 }
 
+// A program that names files reads and writes them below the folders that it is
+// given, and nowhere else.
+func ExampleFacts_Allow() {
+	const text = `
+price[item] = p -> string(item), int(p).
+lang:physical:filePath[` + "`" + `price] = "price.csv".
+dear(item) <- price[item] > 10.
+lang:physical:filePath[` + "`" + `dear] = "dear.csv".
+`
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "prices")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "price.csv"), []byte("pen,2\nink,12\n"), 0o644); err != nil {
+		log.Fatal(err)
+	}
+	source := redfox.Text(filepath.Join(dir, "prices.logic"), text)
+	prog, err := redfox.Compile(ctx, []redfox.Source{source}, redfox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := prog.Run(ctx, redfox.NewFacts().Allow(dir), redfox.RunOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	results := filepath.Join(dir, "results")
+	exports, err := prog.ResolveExports(redfox.ExportOptions{Dir: results})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, x := range exports {
+		if err := prog.WriteExport(res, x); err != nil {
+			log.Fatal(err)
+		}
+	}
+	written, err := os.ReadFile(filepath.Join(results, "dear.csv"))
+	fmt.Printf("%s%v\n", written, err)
+	// Output:
+	// ink
+	// <nil>
+}
+
 func ExampleFacts_Reader() {
 	printReach(redfox.NewFacts().Reader("edge", redfox.TSVFacts, strings.NewReader("ann\tdee\ndee\teve\n")))
 	// Output:

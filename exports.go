@@ -2,8 +2,12 @@ package redfox
 
 import (
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/confine"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -11,7 +15,11 @@ import (
 // lang:physical:filePath and rules that derive the predicate.
 type Export struct {
 	Pred string
-	Path string // relative paths are resolved beside the program's file
+	Path string // as the program has it, or as ResolveExports resolves it
+
+	resolved bool
+	dir      string // of ExportOptions
+	folders  confine.Folders
 }
 
 // Exports lists the program's export files.
@@ -19,16 +27,65 @@ func (p *Program) Exports() []Export {
 	var out []Export
 	for _, q := range p.preds {
 		if b := q.binding; b != nil && b.Export {
-			out = append(out, Export{Pred: q.Name, Path: besideProgram(b.program, b.Path)})
+			out = append(out, Export{Pred: q.Name, Path: b.Path})
 		}
 	}
 	return out
 }
 
-// WriteExport writes an export file from a result that holds its predicate, in
-// the layout that the program's directives say. The file appears only when it is
-// whole.
+// ExportOptions says where a program may write the files that it names: nowhere, if
+// both fields are empty. Links do not lead out of the folders.
+type ExportOptions struct {
+	// Dir is the folder that relative paths are below. It is made if it is missing.
+	// Without it they are beside the program's file.
+	Dir   string
+	Allow []string // further folders
+}
+
+// ResolveExports lists the program's export files by the paths that they are written
+// to. If one of them is not below a folder that the options allow, the error is a
+// *ProgramError.
+func (p *Program) ResolveExports(opts ExportOptions) ([]Export, error) {
+	folders := confine.Folders(slices.Clone(opts.Allow))
+	if opts.Dir != "" {
+		folders = append(folders, opts.Dir)
+	}
+	var out []Export
+	var refused []*Diagnostic
+	for _, q := range p.preds {
+		b := q.binding
+		if b == nil || !b.Export {
+			continue
+		}
+		x := Export{Pred: q.Name, Path: besideProgram(b.program, b.Path),
+			resolved: true, dir: opts.Dir, folders: folders}
+		if opts.Dir != "" && !filepath.IsAbs(b.Path) {
+			x.Path = filepath.Join(opts.Dir, b.Path)
+		}
+		if err := folders.Check(x.Path); err != nil {
+			d := b.refusal("write", x.Path, err, folders)
+			if opts.Dir == "" && filepath.IsLocal(b.Path) {
+				below := "write it to DIR/" + filepath.Clean(b.Path) + " with --out DIR"
+				d.Helps = slices.Insert(d.Helps, 0, below)
+			}
+			refused = append(refused, d)
+		}
+		out = append(out, x)
+	}
+	if len(refused) > 0 {
+		return nil, &ProgramError{Diagnostics: refused}
+	}
+	return out, nil
+}
+
+// WriteExport writes an export file, which ResolveExports has listed, from a result
+// that holds its predicate, in the layout that the program's directives say. The file
+// appears only when it is whole.
 func (p *Program) WriteExport(res *Result, x Export) error {
+	if !x.resolved {
+		_, err := p.ResolveExports(ExportOptions{})
+		return err
+	}
 	for _, q := range p.preds {
 		b := q.binding
 		if q.Name != x.Pred || b == nil {
@@ -53,7 +110,16 @@ func (p *Program) WriteExport(res *Result, x Export) error {
 			out.Names = b.Columns
 		}
 		format := exportFormat(x.Path)
-		err = store.WriteFile(x.Path, func(w io.Writer) error { return store.Write(w, out, format, opts) })
+		if x.dir != "" {
+			if err := os.MkdirAll(x.dir, 0o777); err != nil {
+				return fileError("make the folder", x.dir, err)
+			}
+		}
+		err = x.folders.Write(x.Path, func(w io.Writer) error {
+			return store.WriteCompressed(w, x.Path, func(w io.Writer) error {
+				return store.Write(w, out, format, opts)
+			})
+		})
 		if err != nil {
 			return fileError("write", x.Path, err)
 		}

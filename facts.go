@@ -46,6 +46,7 @@ func ParseFact(text string) (FactFile, error) { return store.ParseFact(text) }
 // them. The methods add a source and return the Facts, so that they chain.
 type Facts struct {
 	dir     string
+	allowed []string // folders of files that the program names
 	files   []FactFile
 	rows    []rowFacts
 	columns []columnFacts
@@ -193,7 +194,11 @@ func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, ahea
 		return nil, err
 	}
 	files := slices.Clone(facts.files)
-	files = append(files, p.imports(facts)...)
+	imports, err := p.imports(facts)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, imports...)
 	held := &reservation{bound: opts.Memory}
 	so := store.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress, Reserve: held.take}
 	if opts.SkipMalformed {
@@ -296,33 +301,6 @@ func checkFactNames(facts *Facts, schemas []store.Schema, p *Program) error {
 		return &EnvironmentError{Message: fmt.Sprintf("the program has no predicate %s", name), Help: help}
 	}
 	return nil
-}
-
-// imports returns the files that lang:physical directives tie to predicates,
-// unless the caller ties others. Their columns go by position, as in LogicBlox;
-// paths are relative to the program's file.
-func (p *Program) imports(facts *Facts) []FactFile {
-	var out []FactFile
-	for _, q := range p.preds {
-		b := q.binding
-		if b == nil || b.Export || slices.Contains(facts.predicates(), q.Name) {
-			continue
-		}
-		f := FactFile{Pred: q.Name, Path: besideProgram(b.program, b.Path), Header: b.Header, Positional: true, Offset: b.Offset}
-		if b.Delimiter != "" {
-			f.Delimiter = b.Delimiter[0]
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
-// besideProgram resolves a path that a program names.
-func besideProgram(program, path string) string {
-	if filepath.IsAbs(path) || strings.HasPrefix(program, "<") {
-		return path
-	}
-	return filepath.Join(filepath.Dir(program), path)
 }
 
 // needed returns the inputs that some output or check of the program reads, and

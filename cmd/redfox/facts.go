@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -9,13 +11,14 @@ import (
 )
 
 // factNames are the flags about facts that every command with facts takes.
-var factNames = []string{"facts", "fact", "header", "on-error"}
+var factNames = []string{"facts", "fact", "allow-path", "header", "on-error"}
 
 // factFlags is what the flags say of facts.
 type factFlags struct {
 	facts    *redfox.Facts
 	external []string // predicates that --fact names
 	given    bool     // a flag names some
+	allowed  []string // folders of --allow-path
 	load     redfox.LoadOptions
 }
 
@@ -24,6 +27,9 @@ func newFactFlags(c *cli.Context) (factFlags, error) {
 	f := factFlags{facts: redfox.NewFacts().Dir(c.String("facts")), given: c.IsSet("facts") || c.IsSet("fact")}
 	onError, err := choice("on-error", c.String("on-error"), "stop", "skip")
 	if err != nil {
+		return f, err
+	}
+	if err := f.allow(c); err != nil {
 		return f, err
 	}
 	for _, text := range c.StringSlice("fact") {
@@ -43,4 +49,27 @@ func newFactFlags(c *cli.Context) (factFlags, error) {
 		SkipMalformed: onError == "skip",
 	}
 	return f, nil
+}
+
+// allow decides which folders the program may read below, beside that of --facts:
+// those of --allow-path, its own and the current one.
+func (f *factFlags) allow(c *cli.Context) error {
+	f.allowed = c.StringSlice("allow-path")
+	for _, dir := range f.allowed {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			err = errors.New("this is a file, not a folder")
+		}
+		if err != nil {
+			return cannot("allow the folder", dir, err)
+		}
+	}
+	f.facts.Allow(f.allowed...)
+	for _, name := range c.Args().Slice() {
+		if name != "-" {
+			f.facts.Allow(filepath.Dir(name))
+		}
+	}
+	f.facts.Allow(".")
+	return nil
 }

@@ -35,6 +35,11 @@ var flagTable = []func() cli.Flag{
 			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns"}
 	},
 	func() cli.Flag {
+		return &cli.StringSliceFlag{Name: "allow-path", Category: groupFacts,
+			Usage: "let the program read and write files that it names itself below the folder `DIR`; without it, it reads " +
+				"below its own folder, that of --facts and the current one, and writes below that of --out"}
+	},
+	func() cli.Flag {
 		return &cli.GenericFlag{Name: "header", Category: groupFacts, Value: new(header),
 			Usage: "TSV and CSV files start with a line of column names, by which facts are bound; `WHICH` is facts, results or, when left out, both"}
 	},

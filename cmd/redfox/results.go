@@ -147,6 +147,27 @@ func (c chosen) prepare(con *console) error {
 	return nil
 }
 
+// leave leaves the files that the program itself names to its exports.
+func (c *chosen) leave(exports []redfox.Export) error {
+	files := map[string]string{}
+	for _, name := range c.written {
+		files[c.file(name)] = name
+	}
+	for _, x := range exports {
+		path := filepath.Clean(x.Path)
+		other, taken := files[path]
+		if taken && other != x.Pred {
+			return &usageError{
+				message: fmt.Sprintf("%s and %s would both be written to %s", other, x.Pred, path),
+				help:    "change the path that the program gives one of them",
+			}
+		}
+		files[path] = x.Pred
+		c.written = slices.DeleteFunc(c.written, func(name string) bool { return c.file(name) == path })
+	}
+	return nil
+}
+
 // file returns the file that a predicate is written to.
 func (c chosen) file(pred string) string {
 	format := c.format

@@ -28,7 +28,7 @@ func runCommand(con *console) *cli.Command {
 			"redfox run reach.logic --facts data\n" +
 			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
 			"redfox run schema.logic rules.logic --facts data --out results --format parquet",
-		Flags: flags("facts", "fact", "header", "on-error", "print", "out", "format", "limit", "stats", "profile",
+		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "print", "out", "format", "limit", "stats", "profile",
 			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json"),
 		Action: func(c *cli.Context) error {
 			r, err := newRun(c, con)
@@ -186,6 +186,13 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	exports, err := prog.ResolveExports(redfox.ExportOptions{Dir: wanted.dir, Allow: r.allowed})
+	if err == nil {
+		err = wanted.leave(exports)
+	}
+	if err != nil {
+		return err
+	}
 	at.compiled = time.Now()
 	r.traced("compile the program", at.start, at.compiled)
 	limitHeap(r.options.Memory)
@@ -207,7 +214,7 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 	if err := wanted.write(ctx, r.con, res); err != nil {
 		return err
 	}
-	for _, x := range prog.Exports() {
+	for _, x := range exports {
 		if err := prog.WriteExport(res, x); err != nil {
 			return err
 		}

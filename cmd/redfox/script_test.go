@@ -16,16 +16,18 @@ import (
 //	file NAME    writes its input to a file in the folder of the test
 //	cut NAME N   cuts a file to its first N bytes, for N below 0 by -N bytes
 //	flip NAME N  changes byte N of a file, for N below 0 counted from its end
+//	link NAME TO makes a symbolic link
 //	cat NAME     shows a file
 //	ls           lists the folder, folders with their files
 //	run          runs each line of its input, which starts with redfox;
 //	             "< NAME" at the end of a line is standard input; head=N shows
-//	             only the first N lines of standard output
+//	             only the first N lines of standard output; cd=NAME runs them in
+//	             a folder of the test's
 //
 // Lines of standard error come after those of standard output and start with
 // "! "; an exit code other than 0 is shown. Times on standard error, and with the
 // argument times on standard output, are shown as "T", and so are sizes; checksums
-// are shown as "SUM". No process has a libLLVM.
+// are shown as "SUM", and the folder of the test as "DIR". No process has a libLLVM.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		dir := t.TempDir()
@@ -37,6 +39,11 @@ func TestScripts(t *testing.T) {
 					t.Fatal(err)
 				}
 				if err := os.WriteFile(name(), []byte(d.Input+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return ""
+			case "link":
+				if err := os.Symlink(d.CmdArgs[1].Key, name()); err != nil {
 					t.Fatal(err)
 				}
 				return ""
@@ -73,8 +80,10 @@ func TestScripts(t *testing.T) {
 				var out strings.Builder
 				head := -1
 				d.MaybeScanArgs(t, "head", &head)
+				cd := ""
+				d.MaybeScanArgs(t, "cd", &cd)
 				for _, line := range strings.Split(d.Input, "\n") {
-					o := runLine(t, dir, line)
+					o := runLine(t, filepath.Join(dir, cd), line)
 					o.stderr = scrub(o.stderr)
 					if d.HasArg("times") {
 						o.stdout = scrub(o.stdout)
@@ -82,7 +91,7 @@ func TestScripts(t *testing.T) {
 					if lines := strings.SplitAfter(o.stdout, "\n"); head >= 0 && head < len(lines) {
 						o.stdout = strings.Join(lines[:head], "")
 					}
-					out.WriteString(o.String())
+					out.WriteString(strings.ReplaceAll(o.String(), dir, "DIR"))
 				}
 				return out.String()
 			}

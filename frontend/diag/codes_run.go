@@ -49,4 +49,13 @@ n(y) <- n(x), y = x + 1.
 		When: "A fact file does not hold what the program declares: a value is not of its type, a row has too few or too many fields, or the file is damaged.",
 		Fix:  "Correct the file at the place that is shown, or run with --on-error skip to leave such rows out and have them counted.",
 	})
+	PathNotAllowed = newCode(&Code{
+		ID:   "RF1005",
+		Name: "PathNotAllowed",
+		When: "The program names a file, with lang:physical:filePath, that it may not read or write. It may read below its own folder, below the folder of --facts and below the current one, and write below the folder of --out. A symbolic link does not lead out of these folders.",
+		Example: `password(line) -> string(line).
+lang:physical:filePath[` + "`" + `password] = "/etc/passwd".
+`,
+		Fix: "If you trust the program with the file, allow its folder with --allow-path DIR. A file that is to be written may also be named by a path relative to the folder of --out.",
+	})
 )

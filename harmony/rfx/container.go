@@ -12,7 +12,7 @@ import (
 )
 
 // Format is the version of the format that this package writes and reads.
-const Format = 2
+const Format = 3
 
 // magic starts every file. Its bytes show what transfers as text do to a file: the
 // first is none of ASCII's, and line breaks of both kinds are in it.

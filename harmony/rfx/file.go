@@ -61,6 +61,7 @@ type Column struct {
 // Binding is the file that directives of the program tie to a predicate.
 type Binding struct {
 	Path      string   `json:"path"`
+	Place     Span     `json:"place"` // of the directive that names the path
 	Export    bool     `json:"export,omitempty"`
 	Delimiter string   `json:"delimiter,omitempty"`
 	Header    *bool    `json:"header,omitempty"`

@@ -124,6 +124,9 @@ func (f *File) verify() error {
 			return &DamageError{manifestSection, fmt.Sprintf("gives predicate %s %d keys of %d columns", p.Name, p.Keys, len(p.Columns))}
 		}
 		spans = append(spans, p.Clauses...)
+		if p.Binding != nil {
+			spans = append(spans, p.Binding.Place)
+		}
 	}
 	for _, c := range f.Code {
 		for _, o := range c.Origins {

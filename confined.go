@@ -1,0 +1,109 @@
+package redfox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/confine"
+)
+
+// Allow lets the program read files that lang:physical:filePath names if they lie
+// below the folders, or below that of Dir. Links do not lead out of them. Without a
+// folder, the program reads no file that it names. Files of File and Add, and readers,
+// need not be allowed.
+func (f *Facts) Allow(dirs ...string) *Facts {
+	f.allowed = append(f.allowed, dirs...)
+	return f
+}
+
+// folders are those below which the program may read.
+func (f *Facts) folders() confine.Folders {
+	folders := confine.Folders(slices.Clone(f.allowed))
+	if f.dir != "" {
+		folders = append(folders, f.dir)
+	}
+	return folders
+}
+
+// imports returns the files that lang:physical directives tie to predicates,
+// unless the caller ties others. Their columns go by position, as in LogicBlox;
+// paths are relative to the program's file. If facts do not allow all of them, the
+// error is a *ProgramError.
+func (p *Program) imports(facts *Facts) ([]FactFile, error) {
+	var out []FactFile
+	var refused []*Diagnostic
+	folders := facts.folders()
+	for _, q := range p.preds {
+		b := q.binding
+		if b == nil || b.Export || slices.Contains(facts.predicates(), q.Name) {
+			continue
+		}
+		path := besideProgram(b.program, b.Path)
+		if err := folders.Check(path); err != nil {
+			refused = append(refused, b.refusal("read", path, err, folders))
+			continue
+		}
+		f := FactFile{Pred: q.Name, Path: path, Header: b.Header, Positional: true, Offset: b.Offset,
+			Open: func() (*os.File, error) { return folders.Open(path) }}
+		if b.Delimiter != "" {
+			f.Delimiter = b.Delimiter[0]
+		}
+		out = append(out, f)
+	}
+	if len(refused) > 0 {
+		return nil, &ProgramError{Diagnostics: refused}
+	}
+	return out, nil
+}
+
+// besideProgram resolves a path that a program names.
+func besideProgram(program, path string) string {
+	if filepath.IsAbs(path) || strings.HasPrefix(program, "<") {
+		return path
+	}
+	return filepath.Join(filepath.Dir(program), path)
+}
+
+// refusal says that the program may not read or write a path, because of err.
+func (b *fileBinding) refusal(verb, path string, err error, folders confine.Folders) *Diagnostic {
+	d := &Diagnostic{Severity: diag.Error, Code: diag.PathNotAllowed, Span: b.Span,
+		Message: fmt.Sprintf("the program may not %s %s", verb, path)}
+	outside, ok := err.(*confine.OutsideError)
+	if !ok {
+		d.Notes = []string{err.Error()}
+		return d
+	}
+	if abs, err := filepath.Abs(path); err == nil && abs != outside.Real {
+		d.Notes = append(d.Notes, "it leads to "+outside.Real)
+	}
+	var names []string
+	for _, dir := range folders {
+		if dir = filepath.Clean(dir); dir == "." {
+			dir = "the current folder"
+		}
+		if !slices.Contains(names, dir) {
+			names = append(names, dir)
+		}
+	}
+	if len(names) > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("it may %s below %s", verb, strings.Join(names, ", ")))
+	}
+	dir := filepath.Dir(path)
+	if (confine.Folders{dir}).Check(path) != nil { // a link leads elsewhere
+		dir = filepath.Dir(outside.Real)
+	}
+	d.Helps = []string{"allow it with --allow-path " + shellWord(dir)}
+	return d
+}
+
+// shellWord quotes a path for a POSIX shell where it needs it.
+func shellWord(path string) string {
+	if !strings.ContainsAny(path, " \t\n'\"`$&|;<>()[]{}*?!~#\\") {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
