@@ -1,6 +1,7 @@
 package kernelcache
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -12,15 +13,15 @@ import (
 // sixteenth of what was free then has been written since the last look. Other
 // processes may fill it meanwhile, so each process that writes can exceed the bound
 // by a sixteenth.
-func (c *Cache) makeRoom(n int64) {
+func (c *Cache) makeRoom(root *os.Root, n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n > c.room {
-		entries, total := c.scan()
+		entries, total := scan(root)
 		if total+n > c.bound {
 			// An eighth more goes than must, so that a full cache is not looked
 			// through for each entry.
-			total = remove(entries, total, min(c.bound-c.bound/8, c.bound-n))
+			total = remove(root, entries, total, min(c.bound-c.bound/8, c.bound-n))
 		}
 		c.room = max((c.bound-total)/16, n)
 	}
@@ -29,14 +30,14 @@ func (c *Cache) makeRoom(n int64) {
 
 // entry is one file of the cache.
 type entry struct {
-	path string
+	name string
 	size int64
 	used time.Time
 }
 
 // scan lists the entries and their size in all.
-func (c *Cache) scan() (entries []entry, total int64) {
-	files, err := os.ReadDir(c.dir)
+func scan(root *os.Root) (entries []entry, total int64) {
+	files, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return nil, 0
 	}
@@ -49,7 +50,7 @@ func (c *Cache) scan() (entries []entry, total int64) {
 		if err != nil || !info.Mode().IsRegular() {
 			continue // another process has removed it
 		}
-		e := entry{filepath.Join(c.dir, name), info.Size(), info.ModTime()}
+		e := entry{name, info.Size(), info.ModTime()}
 		entries = append(entries, e)
 		total += e.size
 	}
@@ -59,18 +60,18 @@ func (c *Cache) scan() (entries []entry, total int64) {
 // remove removes entries until the rest takes at most so many bytes, and returns
 // how many it takes. One that is gone already was removed by another process,
 // which is as good.
-func remove(entries []entry, total, most int64) int64 {
+func remove(root *os.Root, entries []entry, total, most int64) int64 {
 	sort.Slice(entries, func(i, j int) bool {
 		if !entries[i].used.Equal(entries[j].used) {
 			return entries[i].used.Before(entries[j].used)
 		}
-		return entries[i].path < entries[j].path
+		return entries[i].name < entries[j].name
 	})
 	for _, e := range entries {
 		if total <= most {
 			break
 		}
-		if err := os.Remove(e.path); err != nil && !os.IsNotExist(err) {
+		if err := root.Remove(e.name); err != nil && !os.IsNotExist(err) {
 			break // a folder that lets nothing go will not let the next one go
 		}
 		total -= e.size

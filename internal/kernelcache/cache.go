@@ -3,6 +3,10 @@ package kernelcache
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -59,14 +63,68 @@ func (c *Cache) Dir() string {
 	return c.dir
 }
 
+// UntrustedError says that a folder is not used as a cache, because others could have
+// put code there.
+type UntrustedError struct {
+	Dir    string
+	Reason string
+	Help   string // what to do
+}
+
+// Error names the folder and the reason.
+func (e *UntrustedError) Error() string {
+	return fmt.Sprintf("the code cache %s is not used: %s", e.Dir, e.Reason)
+}
+
+// Problem returns an *UntrustedError if the folder is not used for that reason. A
+// folder that is not there yet, or cannot be opened, is no problem.
+func (c *Cache) Problem() error {
+	if c == nil {
+		return nil
+	}
+	root, err := c.open()
+	var untrusted *UntrustedError
+	if errors.As(err, &untrusted) {
+		return untrusted
+	}
+	if err == nil {
+		root.Close()
+	}
+	return nil
+}
+
+// open opens the folder. Each operation does, and looks at the owner and the
+// permissions of what it has opened, so that the folder cannot change in between.
+func (c *Cache) open() (*os.Root, error) {
+	root, err := os.OpenRoot(c.dir)
+	if err != nil {
+		return nil, err
+	}
+	info, err := root.Stat(".")
+	if err == nil {
+		if reason, help := distrust(info); reason != "" {
+			err = &UntrustedError{Dir: c.dir, Reason: reason, Help: fmt.Sprintf(help, c.dir)}
+		}
+	}
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return root, nil
+}
+
 // Get returns the object under a key. The caller owns the bytes.
 func (c *Cache) Get(key string) ([]byte, bool) {
 	if c == nil {
 		return nil, false
 	}
+	root, err := c.open()
+	if err != nil {
+		return nil, false
+	}
+	defer root.Close()
 	id := sha256.Sum256([]byte(key))
-	path := c.path(id)
-	data, err := os.ReadFile(path)
+	data, err := readEntry(root, entryName(id))
 	if err != nil {
 		return nil, false
 	}
@@ -74,12 +132,31 @@ func (c *Cache) Get(key string) ([]byte, bool) {
 	if !ok {
 		return nil, false // the Put that follows replaces it
 	}
-	touch(path)
+	touch(root, entryName(id))
 	return object, true
 }
 
-// Put stores an object under a key, replacing what was there. An object that can
-// not be stored, or is larger than the bound, is not.
+// readEntry reads an entry's file, if nobody else can have written it.
+func readEntry(root *os.Root, name string) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if reason, _ := distrust(info); reason != "" || !info.Mode().IsRegular() {
+		return nil, fs.ErrPermission
+	}
+	data := make([]byte, info.Size())
+	_, err = io.ReadFull(f, data)
+	return data, err
+}
+
+// Put stores an object under a key, replacing what was there. An object that
+// cannot be stored, or is larger than the bound, is not.
 func (c *Cache) Put(key string, object []byte) {
 	if c == nil {
 		return
@@ -89,19 +166,37 @@ func (c *Cache) Put(key string, object []byte) {
 	if int64(len(data)) > c.bound || os.MkdirAll(c.dir, 0o700) != nil {
 		return
 	}
-	c.makeRoom(int64(len(data)))
+	root, err := c.open()
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	c.makeRoom(root, int64(len(data)))
 	// What went wrong with one entry is no reason to fail: the object is compiled
 	// again next time.
-	_ = atomicfile.WriteBytes(c.path(id), data)
+	_ = writeEntry(root, c.path(id), entryName(id), data)
 }
 
-func (c *Cache) path(id [sha256.Size]byte) string {
-	return filepath.Join(c.dir, hex.EncodeToString(id[:])+extension)
+// writeEntry makes an entry's file, which only the user may read or write.
+func writeEntry(root *os.Root, path, name string, data []byte) error {
+	f, err := atomicfile.CreateIn(root, name, path, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Commit()
 }
+
+func entryName(id [sha256.Size]byte) string { return hex.EncodeToString(id[:]) + extension }
+
+func (c *Cache) path(id [sha256.Size]byte) string { return filepath.Join(c.dir, entryName(id)) }
 
 // touch marks an entry as used now. It fails where the folder is read-only, and
 // then nothing is removed there either.
-func touch(path string) {
+func touch(root *os.Root, name string) {
 	now := time.Now()
-	_ = os.Chtimes(path, now, now)
+	_ = root.Chtimes(name, now, now)
 }

@@ -22,6 +22,17 @@ func object(key string) []byte {
 	return bytes.Repeat(sum[:], 1+int(sum[0])%64)
 }
 
+// newCache returns a cache in a folder of its own, which is private whatever the
+// user's mask.
+func newCache(t *testing.T, bound int64) *Cache {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "cache")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return New(dir, bound)
+}
+
 func TestGetWhatWasPut(t *testing.T) {
 	c := New(filepath.Join(t.TempDir(), "deep", "cache"), DefaultBound)
 	if _, ok := c.Get("a"); ok {
@@ -68,7 +79,7 @@ func TestWhereTheCacheIs(t *testing.T) {
 // TestDamagedEntries alters every part of an entry's file. None of it is taken for
 // the entry, and the next Put mends it.
 func TestDamagedEntries(t *testing.T) {
-	c := New(t.TempDir(), DefaultBound)
+	c := newCache(t, DefaultBound)
 	id := sha256.Sum256([]byte("a"))
 	whole := encode(id, object("a"))
 	damaged := map[string][]byte{
@@ -87,7 +98,7 @@ func TestDamagedEntries(t *testing.T) {
 		damaged[fmt.Sprintf("altered at %d", at)] = altered
 	}
 	for what, data := range damaged {
-		if err := os.WriteFile(c.path(id), data, 0o644); err != nil {
+		if err := os.WriteFile(c.path(id), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, ok := c.Get("a"); ok {
@@ -120,7 +131,7 @@ func size(t *testing.T, dir string) (total int64, entries int) {
 
 func TestBound(t *testing.T) {
 	const bound = 32 << 10
-	c := New(t.TempDir(), bound)
+	c := newCache(t, bound)
 	for i := range 200 {
 		key := strconv.Itoa(i)
 		c.Put(key, object(key))
@@ -145,7 +156,7 @@ func TestBound(t *testing.T) {
 // stays, the others go in order.
 func TestOldestGoFirst(t *testing.T) {
 	const each = 1000
-	c := New(t.TempDir(), 10*(each+int64(headerSize)))
+	c := newCache(t, 10*(each+int64(headerSize)))
 	put := func(i int) { c.Put(strconv.Itoa(i), make([]byte, each)) }
 	age := func(i int, d time.Duration) {
 		at := time.Now().Add(-d)
@@ -171,7 +182,7 @@ func TestOldestGoFirst(t *testing.T) {
 // TestOtherFiles fills a cache in whose folder there are files that are no entries:
 // they stay, and do not count.
 func TestOtherFiles(t *testing.T) {
-	c := New(t.TempDir(), 2<<10)
+	c := newCache(t, 2<<10)
 	for _, name := range []string{".redfox-1-0.partial", "notes.txt"} {
 		if err := os.WriteFile(filepath.Join(c.Dir(), name), make([]byte, 4<<10), 0o644); err != nil {
 			t.Fatal(err)
@@ -191,8 +202,8 @@ func TestOtherFiles(t *testing.T) {
 // TestReadOnly reads from a folder that can not be written to, and puts into
 // places that can not be folders.
 func TestReadOnly(t *testing.T) {
-	dir := t.TempDir()
-	c := New(dir, DefaultBound)
+	c := newCache(t, DefaultBound)
+	dir := c.Dir()
 	c.Put("a", object("a"))
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
@@ -256,7 +267,7 @@ func TestProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir := newCache(t, hammerBound).Dir()
 	const processes = 2
 	var workers []*exec.Cmd
 	var outputs [processes]bytes.Buffer

@@ -16,6 +16,12 @@
 // number of processes may use one folder at once; after a crash of the machine the
 // checksum tells whether an entry is whole.
 //
+// Code from the cache is run, so that nobody else may put it there. The folder, and
+// each entry, has to belong to the user or to root and to be writable by nobody else;
+// a folder that is not so is no cache, and such an entry is as good as absent. The
+// folder is made with mode 0700 and entries with 0600. Systems without owners of
+// files in the sense of Unix are not checked.
+//
 // The files' modification times tell when an entry was used last: access times are
 // not kept on many machines. When the entries take more than the bound, those that
 // were used longest ago go first.
