@@ -85,7 +85,7 @@ func TestCodeCache(t *testing.T) {
 	for _, i := range inputs {
 		want = append(want, ptxOf(t, i.text, i.target, i.rows, i.options))
 	}
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "cache")
 	t.Setenv("REDFOX_CACHE", dir)
 	filled := 0
 	for round := range 3 {
@@ -129,7 +129,7 @@ func TestEngineCache(t *testing.T) {
 	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
 		t.Skip(err)
 	}
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "cache")
 	t.Setenv("REDFOX_CACHE", dir)
 	child(t, "20")
 	filled := entries(t, dir)
@@ -182,7 +182,7 @@ func TestEmitTrace(t *testing.T) {
 	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
 		t.Skip(err)
 	}
-	t.Setenv("REDFOX_CACHE", t.TempDir())
+	t.Setenv("REDFOX_CACHE", filepath.Join(t.TempDir(), "cache"))
 	front := []string{redfox.TracePlan, redfox.TraceKernels, redfox.TraceFacts}
 	back := []string{redfox.TraceCode, redfox.TraceRead, redfox.TraceOptimise, redfox.TraceBackEnd}
 	prog := compile(t, cachedProgram, redfox.Options{})

@@ -153,7 +153,7 @@ func TestCompiledCode(t *testing.T) {
 	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
 		t.Skip(err)
 	}
-	t.Setenv("REDFOX_CACHE", t.TempDir())
+	t.Setenv("REDFOX_CACHE", filepath.Join(t.TempDir(), "cache"))
 	text, err := os.ReadFile("testdata/quickstart/reach.logic")
 	if err != nil {
 		t.Fatal(err)

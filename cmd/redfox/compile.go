@@ -80,6 +80,9 @@ func emitStage(c *cli.Context, con *console) error {
 		return err
 	}
 	opts.Facts = facts
+	if stage == string(redfox.StagePTX) || stage == string(redfox.StageASM) {
+		con.noteCodeFolder()
+	}
 	return con.output(c.Context, c.String("output"), func(w writer) error {
 		return prog.Emit(w, redfox.Stage(stage), opts)
 	})
@@ -120,6 +123,7 @@ func writeCompiled(c *cli.Context, con *console) error {
 	}
 	name := filepath.Base(c.Args().First())
 	opts := redfox.CompiledOptions{Name: strings.TrimSuffix(name, filepath.Ext(name)), Targets: targets, Facts: facts}
+	con.noteCodeFolder()
 	var left []redfox.LeftOut
 	err = con.output(c.Context, c.String("output"), func(w writer) error {
 		left, err = prog.WriteCompiled(w, opts)

@@ -3,10 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"os"
 
 	"golang.org/x/term"
+
+	"github.com/redfoxdb/redfox"
 )
 
 // console is what a command talks to: results go to out, all talk to err.
@@ -47,4 +50,11 @@ func (s stoppable) Write(p []byte) (int, error) {
 		return 0, context.Cause(s.ctx)
 	}
 	return s.w.Write(p)
+}
+
+// noteCodeFolder says if code that was compiled before is not looked for.
+func (con *console) noteCodeFolder() {
+	if _, err := redfox.CodeFolder(); err != nil {
+		fmt.Fprintln(con.err, "redfox: note:", err)
+	}
 }

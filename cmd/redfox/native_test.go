@@ -59,6 +59,41 @@ func TestNative(t *testing.T) {
 	}
 }
 
+// TestOpenCodeFolder uses no code cache into which others can write, and says so.
+func TestOpenCodeFolder(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "n.logic", "n(1).\n_(x) <- n(x).\n")
+	cache := filepath.Join(dir, "cache")
+	if err := os.Mkdir(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[os.FileMode]string{
+		0o700: "",
+		0o777: "redfox: note: the code cache " + cache + " is not used: others may write to it, its mode is drwxrwxrwx; " +
+			"delete what is in it, and run chmod go-w " + cache + "\n",
+	} {
+		if err := os.Chmod(cache, mode); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"run", "n.logic", "--engine", "cpu"}, {"compile", "n.logic", "--emit", "asm"}} {
+			cmd := withLLVM(t, redfoxProcess(t, dir, args...))
+			cmd.Env = append(cmd.Env, "REDFOX_CACHE="+cache)
+			if o := finish(t, cmd); o.code != 0 || o.stderr != want {
+				t.Errorf("mode %v, %v: exit code %d, %q", mode, args, o.code, o.stderr)
+			}
+		}
+		entries, err := os.ReadDir(cache)
+		if err != nil || (len(entries) > 0) != (want == "") {
+			t.Errorf("mode %v: %d entries, %v", mode, len(entries), err)
+		}
+		for _, e := range entries {
+			if err := os.Remove(filepath.Join(cache, e.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // TestStats asks for what each kernel did, and for a profile, whose spans a viewer can
 // read. Neither changes what is printed.
 func TestStats(t *testing.T) {

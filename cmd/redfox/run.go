@@ -171,6 +171,9 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 	if err != nil {
 		return nil, err
 	}
+	if chosen.Name != "go" {
+		r.con.noteCodeFolder()
+	}
 	for _, e := range passed {
 		fmt.Fprintf(r.con.err, "redfox: note: running on engine %s, because %s is not available: %s\n", chosen.Name, e.Name, e.Detail)
 	}

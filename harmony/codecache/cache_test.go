@@ -113,7 +113,7 @@ func (b *bench) want(made int, text, maker string, f facts) {
 
 // TestKeys changes what code depends on, one after the other.
 func TestKeys(t *testing.T) {
-	b := &bench{t: t, store: kernelcache.New(t.TempDir(), 1<<20)}
+	b := &bench{t: t, store: kernelcache.New(filepath.Join(t.TempDir(), "cache"), 1<<20)}
 	base := facts{width: 4, bound: 10}
 	b.want(1, program, "v1", base)
 	b.want(1, program, "v1", base)
@@ -146,7 +146,7 @@ func TestKeys(t *testing.T) {
 // TestProcesses compiles with several caches in one folder at once, and then with
 // another one.
 func TestProcesses(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "cache")
 	all := func() int {
 		b := &bench{t: t, store: kernelcache.New(dir, 1<<20)}
 		for i := range int64(30) {
@@ -170,7 +170,7 @@ func TestProcesses(t *testing.T) {
 
 // TestDamage cuts and changes entries.
 func TestDamage(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "cache")
 	b := &bench{t: t, store: kernelcache.New(dir, 1<<20)}
 	f := facts{width: 1, form: 1}
 	b.want(1, program, "v1", f)
