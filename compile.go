@@ -38,6 +38,9 @@ type Options struct {
 	// External names predicates that will get facts from outside, so that the
 	// program need not declare them.
 	External []string
+	// TrustCode runs the code that the file of a compiled program holds, which can do
+	// anything that the process can. Without it code is made of the program's plan.
+	TrustCode bool
 }
 
 // Program is a compiled program. It is immutable and safe for concurrent use.
@@ -51,6 +54,7 @@ type Program struct {
 	disable  []string
 	fusing   fusing
 	codes    []*storedCode // of a compiled program
+	distrust bool          // codes are not to be run
 
 	mu        sync.Mutex
 	optimised map[string]*queryplan.Plan // by wanted predicates and statistics

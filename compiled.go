@@ -255,17 +255,18 @@ func readGraph(code rfx.Code) (*harmony.Program, error) {
 
 // Program returns the program. Its plan is optimised for the facts that it is run
 // over. Files that the program names are looked for beside the file of the
-// compiled program.
+// compiled program. The code in the file runs only with Options.TrustCode.
 func (c *Compiled) Program(opts Options) (*Program, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
 	return &Program{
-		sources: c.files.files,
-		preds:   c.preds,
-		plan:    c.plan,
-		codes:   c.codes,
-		disable: slices.Concat(c.file.Disable, opts.Disable),
+		sources:  c.files.files,
+		preds:    c.preds,
+		plan:     c.plan,
+		codes:    c.codes,
+		distrust: !opts.TrustCode,
+		disable:  slices.Concat(c.file.Disable, opts.Disable),
 		fusing: fusing{
 			off:   c.file.NoFuse || opts.NoFuse,
 			apart: slices.Concat(c.file.KeepApart, opts.KeepApart),

@@ -75,7 +75,8 @@ func describeCard(card driver.Device, version cuda.Version, missing error) Devic
 	case old != nil:
 		d.Detail = old.Error()
 	case missing != nil:
-		d.Usable, d.Detail = true, "runs compiled programs with code for gpu:"+d.Architecture+" or an older one; for others there is no libLLVM"
+		d.Usable, d.Detail = true, "runs compiled programs with code for gpu:"+d.Architecture+
+			" or an older one, with --trust-code; for others there is no libLLVM"
 	default:
 		d.Usable, d.Detail = true, "runs every program"
 	}
@@ -197,6 +198,14 @@ func (p *Program) checkCode(card driver.Device) error {
 		return nil
 	}
 	none := unavailable("gpu", missing)
+	if p.storedFor(smOf(card)) != nil {
+		return &EnvironmentError{
+			Message: "the compiled program's code is not trusted, and it cannot be compiled here: " + none.Detail,
+			Help: "give --trust-code if you trust whoever made the file, as the code can do all that you can; or " +
+				none.Help + ", or use --engine go",
+			Err: missing,
+		}
+	}
 	message := "code for a GPU must be compiled, and " + none.Detail
 	if have := p.codeTargets(); len(have) > 0 {
 		message = fmt.Sprintf("the compiled program has code for %s, and %s needs it for gpu:%s or an older one; it can not be compiled here: %s",

@@ -249,7 +249,7 @@ func TestFactsLeaveGPU(t *testing.T) {
 }
 
 // storedProgram writes a program compiled for targets and reads it again.
-func storedProgram(t *testing.T, prog *Program, opts CompiledOptions) *Program {
+func storedProgram(t *testing.T, prog *Program, opts CompiledOptions, trust bool) *Program {
 	t.Helper()
 	var file bytes.Buffer
 	if _, err := prog.WriteCompiled(&file, opts); err != nil {
@@ -259,7 +259,7 @@ func storedProgram(t *testing.T, prog *Program, opts CompiledOptions) *Program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := compiled.Program(Options{})
+	again, err := compiled.Program(Options{TrustCode: trust})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestStoredCode(t *testing.T) {
 			if tt.facts != nil {
 				tt.opts.Facts = loadedEdges(t, prog, tt.facts...)
 			}
-			prog = storedProgram(t, prog, tt.opts)
+			prog = storedProgram(t, prog, tt.opts, true)
 			db := loadedEdges(t, prog, tt.over...)
 			outputs := tt.outputs
 			if outputs == nil {
@@ -330,6 +330,44 @@ func TestStoredCode(t *testing.T) {
 				t.Errorf("got\n%.1000s\nwant\n%.1000s", a, b)
 			}
 		})
+	}
+}
+
+// TestUntrustedCode runs no code of a compiled program that is not trusted: it is
+// compiled again, or the run refuses.
+func TestUntrustedCode(t *testing.T) {
+	ctx := context.Background()
+	emulateGPU(t, emulator.Options{})
+	prog := compileText(t, closure, Options{})
+	prog = storedProgram(t, prog, CompiledOptions{Targets: []string{"gpu:sm_80"}}, false)
+	db := loadedEdges(t, prog, "ann\tbob", "bob\tcid")
+	want, err := prog.RunOn(ctx, db, RunOptions{Engine: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoiled := *prog.codes[0]
+	spoiled.PTX = ".version 7.8\nthis would fail"
+	prog.codes[0] = &spoiled
+	got, err := prog.RunOn(ctx, db, RunOptions{Engine: "gpu"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := resultText(t, got), resultText(t, want); a != b {
+		t.Errorf("got\n%s\nwant\n%s", a, b)
+	}
+	hideLLVM(t)
+	var missing *EnvironmentError
+	_, err = prog.RunOn(ctx, db, RunOptions{Engine: "gpu"})
+	if !errors.As(err, &missing) || !strings.HasPrefix(missing.Message, "the compiled program's code is not trusted, and it cannot be compiled here: ") ||
+		!strings.HasPrefix(missing.Help, "give --trust-code if you trust whoever made the file") {
+		t.Errorf("got %v", err)
+	}
+	if chosen, _, err := prog.ChooseEngine(db, RunOptions{}); err != nil || chosen.Name != "go" {
+		t.Errorf("auto is %v, %v", chosen, err)
+	}
+	prog.distrust = false
+	if _, err := prog.RunOn(ctx, db, RunOptions{Engine: "gpu"}); err == nil {
+		t.Error("code that is trusted is not run")
 	}
 }
 

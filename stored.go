@@ -36,8 +36,16 @@ func storedCodes(f *rfx.File) []*storedCode {
 }
 
 // codeFor returns the code that the program has for GPUs of a compute capability: that
-// for the latest which is not later. It is nil if there is none.
+// for the latest which is not later. It is nil if there is none, or if it is not trusted.
 func (p *Program) codeFor(sm int) *storedCode {
+	if p.distrust {
+		return nil
+	}
+	return p.storedFor(sm)
+}
+
+// storedFor returns what codeFor does of code that may be run.
+func (p *Program) storedFor(sm int) *storedCode {
 	var best *storedCode
 	for _, c := range p.codes {
 		if c.SM <= sm && (best == nil || c.SM > best.SM) {

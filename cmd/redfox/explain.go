@@ -29,7 +29,7 @@ func explainCommand(con *console) *cli.Command {
 			"redfox explain --kernels --why-not-fused reach.logic\n" +
 			"redfox explain RF0101",
 		Flags: flags("steps", "run", "kernels", "why-not-fused", "no-fuse", "keep-apart", "no-decompose", "target", "facts", "fact", "allow-path", "header", "on-error",
-			"print", "engine", "device", "threads", "memory", "device-memory", "max-rounds", "timeout", "disable", "json"),
+			"print", "engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code", "timeout", "disable", "json"),
 		Action: func(c *cli.Context) error {
 			if name := c.Args().First(); c.NArg() == 1 && isCode(name) {
 				return explainCode(con, name)

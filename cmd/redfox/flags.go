@@ -97,6 +97,11 @@ var flagTable = []func() cli.Flag{
 			Usage:       "stop a recursion that may never end (RF0604) after `N` rounds; none, or 0, for no bound"}
 	},
 	func() cli.Flag {
+		return &cli.BoolFlag{Name: "trust-code", Category: groupEngine,
+			Usage: "run the code for GPUs that a compiled program holds, which can do all that you can; " +
+				"without it, it is compiled again"}
+	},
+	func() cli.Flag {
 		return &cli.DurationFlag{Name: "timeout", Category: groupEngine, DefaultText: "none",
 			Usage: "give up after `TIME`, such as 30s or 5m"}
 	},

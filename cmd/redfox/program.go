@@ -45,7 +45,7 @@ func readProgram(c *cli.Context) ([]redfox.Source, error) {
 // programOptions are those of the flags.
 func programOptions(c *cli.Context, external []string) redfox.Options {
 	return redfox.Options{Disable: splitList(c.StringSlice("disable")), External: external, NoFuse: c.Bool("no-fuse"),
-		KeepApart: splitList(c.StringSlice("keep-apart"))}
+		KeepApart: splitList(c.StringSlice("keep-apart")), TrustCode: c.Bool("trust-code")}
 }
 
 // compileProgram reads and compiles the program that the arguments name, and

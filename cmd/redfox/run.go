@@ -29,7 +29,7 @@ func runCommand(con *console) *cli.Command {
 			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
 			"redfox run schema.logic rules.logic --facts data --out results --format parquet",
 		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "print", "out", "format", "limit", "stats", "profile",
-			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json"),
+			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code", "timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json"),
 		Action: func(c *cli.Context) error {
 			r, err := newRun(c, con)
 			if err != nil {
