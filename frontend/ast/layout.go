@@ -35,7 +35,6 @@ type doc struct {
 
 var (
 	line     = doc{kind: docLine, text: " "}
-	softLine = doc{kind: docLine}
 	hardLine = doc{kind: docHard, forced: true}
 	blank    = doc{kind: docBlank, forced: true}
 )

@@ -58,16 +58,14 @@ func (c *checker) classifyConstraint(cl *clause) {
 	}
 }
 
-// isDirective reports whether a clause is a `lang:` directive.
+// isDirective reports whether a clause begins with a `lang:` directive.
 func isDirective(left ast.Node) bool {
-	for _, item := range conjuncts(left) {
-		a, _ := headAtom(item)
-		if a == nil || !strings.HasPrefix(a.Name.Text, "lang:") {
-			return false
-		}
-		return true
+	items := conjuncts(left)
+	if len(items) == 0 {
+		return false
 	}
-	return false
+	a, _ := headAtom(items[0])
+	return a != nil && strings.HasPrefix(a.Name.Text, "lang:")
 }
 
 // isDenial reports whether the constraint is of the form `!(F).`

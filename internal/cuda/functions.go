@@ -135,18 +135,20 @@ type memoryLocation struct {
 
 // poolProperties is CUmemPoolProps, whose end older drivers know as reserved.
 type poolProperties struct {
-	allocation, handles int32
-	location            memoryLocation
-	_                   uintptr // a security descriptor, on Windows
-	_                   [64]byte
+	allocation int32
+	_          int32 // the kind of handles for other processes
+	location   memoryLocation
+	_          uintptr // a security descriptor, on Windows
+	_          [64]byte
 }
 
 // memoryProperties is CUmemAllocationProp.
 type memoryProperties struct {
-	allocation, handles int32
-	location            memoryLocation
-	_                   uintptr // an object's attributes, on Windows
-	_                   [8]byte // compression, RDMA, usage
+	allocation int32
+	_          int32 // the kind of handles for other processes
+	location   memoryLocation
+	_          uintptr // an object's attributes, on Windows
+	_          [8]byte // compression, RDMA, usage
 }
 
 // memoryAccess is CUmemAccessDesc.

@@ -118,9 +118,8 @@ type functions struct {
 type absoluteSymbol struct {
 	name    symbolRef
 	address uint64
-	flags   uint8 // LLVMJITSymbolGenericFlags
-	target  uint8
-	_       [6]byte
+	flags   uint8   // LLVMJITSymbolGenericFlags
+	_       [7]byte // flags of the target, and padding
 }
 
 // Values of enumerations of the C API.

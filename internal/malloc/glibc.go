@@ -13,9 +13,13 @@ import (
 	"github.com/redfoxdb/redfox/internal/dynlib"
 )
 
-// info is glibc's struct mallinfo2, in bytes and numbers of pieces.
+// info is glibc's struct mallinfo2, in bytes.
 type info struct {
-	arena, pieces, fastPieces, mappings, mapped, mostUsed, fast, used, free, top uintptr
+	_          [4]uintptr // arena, ordblks, smblks, hblks
+	mapped     uintptr    // hblkhd
+	_          [2]uintptr // usmblks, fsmblks
+	used, free uintptr    // uordblks, fordblks
+	_          uintptr    // keepcost
 }
 
 // arenaMax is glibc's number of the parameter for the areas that there are at most.

@@ -196,7 +196,7 @@ func (l *Like) Match(s string) bool {
 // pattern match the text read so far.
 func (l *Like) matchStates(s string) bool {
 	var small [4]uint64
-	states := small[:]
+	var states []uint64
 	if len(l.loops) > len(small) {
 		states = make([]uint64, len(l.loops))
 	} else {

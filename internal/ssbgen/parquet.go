@@ -44,7 +44,10 @@ func encode(columns []column) (*rowGroup, error) {
 	}
 	var out bytes.Buffer
 	w := file.NewParquetWriter(&out, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
-	group := w.AppendRowGroup()
+	group, err := w.AppendRowGroupChecked()
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range columns {
 		chunk, err := group.NextColumn()
 		if err != nil {

@@ -49,7 +49,6 @@ type machine struct {
 	caches  []*rowCache
 	dropped int64 // decimals that did not fit
 	sel     []uint32
-	out     [][]int64
 }
 
 func (p *program) newMachine(r *run) *machine {

@@ -178,7 +178,10 @@ func TestParquetNested(t *testing.T) {
 	root := schema.MustGroup(schema.NewGroupNode("schema", required, schema.FieldList{list, inner}, -1))
 	var b bytes.Buffer
 	w := file.NewParquetWriter(&b, root)
-	g := w.AppendRowGroup()
+	g, err := w.AppendRowGroupChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := g.NextColumn()
 	if err != nil {
 		t.Fatal(err)

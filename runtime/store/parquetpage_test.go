@@ -127,7 +127,11 @@ func writePages(t *testing.T, c pageCase, levels []int16, draws []int, props ...
 	props = append(props, parquet.WithDataPageSize(1<<14), parquet.WithBatchSize(1000))
 	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{c.node}, -1))
 	w := file.NewParquetWriter(&b, root, file.WithWriterProps(parquet.NewWriterProperties(props...)))
-	column, err := w.AppendRowGroup().NextColumn()
+	group, err := w.AppendRowGroupChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column, err := group.NextColumn()
 	if err == nil {
 		err = errors.Join(c.write(column, levels, draws), column.Close(), w.Close())
 	}

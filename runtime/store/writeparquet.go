@@ -36,7 +36,6 @@ type parquetWriter struct {
 	strings []parquet.ByteArray
 	fixed   []parquet.FixedLenByteArray
 	int32s  []int32
-	int64s  []int64
 	floats  []float32
 	doubles []float64
 	bools   []bool
@@ -144,7 +143,9 @@ func (p *parquetWriter) rows(block [][]int64, n int) (err error) {
 	}()
 	for from := 0; from < n; {
 		if p.group == nil {
-			p.group = p.file.AppendBufferedRowGroup()
+			if p.group, err = p.file.AppendBufferedRowGroupChecked(); err != nil {
+				return err
+			}
 			p.rowsN = 0
 		}
 		to := min(n, from+rowGroupRows-p.rowsN)
