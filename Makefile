@@ -1,6 +1,7 @@
 # make build   the command, as ./redfox
 # make test    everything that CI runs; says at the end what it left out
 # make check   vet and the house rules, in seconds
+# make audit   staticcheck, govulncheck, and short tests with the race detector
 # make fuzz    every fuzz target for FUZZTIME
 # make bench   the benchmarks, against peers where they are installed
 # make docs    rewrite the outputs in README.md and all golden files
@@ -15,7 +16,7 @@ PYTHON   ?= bench/data/venv/bin/python
 
 export CGO_ENABLED = 0
 
-.PHONY: build test check fuzz bench docs ptx test-gpu primitives
+.PHONY: build test check audit fuzz bench docs ptx test-gpu primitives
 
 build:
 	$(GO) build -trimpath -o redfox ./cmd/redfox
@@ -33,6 +34,12 @@ test: check build
 check:
 	$(GO) vet ./...
 	$(GO) test ./internal/lint
+
+# The tools are not in go.mod, so that their dependencies are not ours.
+audit:
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	sh .ci/vulnerabilities.sh
+	sh .ci/races.sh
 
 # go test fuzzes one target at a time. Inputs that reach new code are not made smaller for
 # long, or files of kilobytes take all of the time.
