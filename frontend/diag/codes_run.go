@@ -50,7 +50,7 @@ n(y) <- n(x), y = x + 1.
 		Fix:  "Correct the file at the place that is shown, or run with --on-error skip to leave such rows out and have them counted.",
 	})
 	PathNotAllowed = newCode(&Code{
-		ID:   "RF1005",
+		ID:   "RF1006",
 		Name: "PathNotAllowed",
 		When: "The program names a file, with lang:physical:filePath, that it may not read or write. It may read below its own folder, below the folder of --facts and below the current one, and write below the folder of --out. A symbolic link does not lead out of these folders.",
 		Example: `password(line) -> string(line).
