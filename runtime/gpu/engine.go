@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	goruntime "runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 	"weak"
@@ -16,7 +17,6 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -417,9 +417,6 @@ func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 // follow binds the run to facts, after others that were.
 func (r *run) follow(bound *boundFacts) {
 	r.Bound, r.walk.Bound = bound.bound, bound.bound
-	if !r.Data.Constant() {
-		r.Data.Account(account.New(r.walk.Request.Memory).Reserve)
-	}
 	r.hints = bound.hints
 	r.remember(&bound.past)
 }
@@ -427,7 +424,7 @@ func (r *run) follow(bound *boundFacts) {
 // recovered, which is deferred, makes an error of a panic.
 func (r *run) recovered(err *error) {
 	if p := recover(); p != nil {
-		*err = r.walk.Recovered("gpu", p)
+		*err = &woven.InternalError{Engine: "gpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
 	}
 }
 

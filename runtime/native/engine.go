@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	goruntime "runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
@@ -125,7 +126,7 @@ func (e *engine) with(ctx context.Context, req *runtime.Request, f func(r *run, 
 	defer stop()
 	defer func() {
 		if p := recover(); p != nil {
-			err = r.walk.Recovered("cpu", p)
+			err = &woven.InternalError{Engine: "cpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
 		}
 	}()
 	prog, codes, err := e.programs.Find(req.Plan, e.opts.Lower)
@@ -161,7 +162,6 @@ func (r *run) prepare(ctx context.Context, prog *woven.Program) (err error) {
 		return err
 	}
 	r.walk.Bound = r.Bound
-	r.Data.Account(r.mem.Reserve)
 	for _, c := range r.Data.Copies {
 		if err := r.mem.Reserve(c.Name, c.Bytes); err != nil {
 			return err

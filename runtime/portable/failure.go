@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
-
-	"github.com/redfoxdb/redfox/runtime"
 )
 
 // failure carries an error out of nested operators as a panic; guard turns it
@@ -38,8 +36,6 @@ func guard(f func()) (err error) {
 		case nil:
 		case failure:
 			err = p.err
-		case *runtime.MemoryError: // of a dictionary
-			err = p
 		default:
 			err = &InternalError{Cause: p, Stack: string(debug.Stack())}
 		}

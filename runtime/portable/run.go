@@ -209,11 +209,6 @@ func (r *run) prepare() {
 		return nil
 	}
 	c.domains = findDomains(p, column)
-	for _, d := range c.domains.all {
-		if d.parent == nil && d.grows {
-			d.dict.Account(prepare.ComputedStrings(r.mem.Reserve))
-		}
-	}
 	for v, cols := range c.columns {
 		for i, col := range cols {
 			if d := c.domains.vars[v][i]; col != nil && d != nil {

@@ -128,21 +128,6 @@ func (d *Data) Code(domain int, s string) (code, lo, hi int64) {
 	return code, lo, hi
 }
 
-// Account has strings that the run computes reserve their memory, as
-// store.Dict.Account says.
-func (d *Data) Account(reserve func(what string, bytes int64) error) {
-	for _, dict := range d.dictionaries {
-		if dict.Grows {
-			dict.Dict.Account(ComputedStrings(reserve))
-		}
-	}
-}
-
-// ComputedStrings names the strings that a run computes in errors of reserve.
-func ComputedStrings(reserve func(what string, bytes int64) error) func(bytes int64) error {
-	return func(bytes int64) error { return reserve("the dictionary of computed strings", bytes) }
-}
-
 // Intern returns the code of a string that the run computed; its domain grows.
 func (d *Data) Intern(domain int, s string) int64 { return int64(d.Dict(domain).Intern(s)) }
 

@@ -25,8 +25,6 @@ type Dict struct {
 	// firstSegment<<s of them and is never moved, so that readers need no lock.
 	segments [32]atomic.Pointer[[]string]
 	shards   [32]dictShard
-	reserve  func(bytes int64) error // nil if nobody accounts for additions
-	reserved int64                   // bytes of additions to come
 
 	derived derivedCache
 }
@@ -45,14 +43,7 @@ type dictIndex struct {
 	table []internSlot
 }
 
-const (
-	firstSegment = 256
-	// internedBytes is what an interned string takes beside its bytes: its header
-	// in a segment, and its place in a map.
-	internedBytes = 80
-	// reserveBytes is the least that is reserved for strings to come.
-	reserveBytes = 1 << 20
-)
+const firstSegment = 256
 
 // NewDict returns a dictionary of the given strings, which must be in strictly
 // ascending byte order.
@@ -148,10 +139,6 @@ func (d *Dict) LowerBound(s string) int {
 	return sort.Search(d.sorted.len(), func(i int) bool { return d.sorted.at(i) >= s })
 }
 
-// Account has additions reserve their memory. If reserve fails, Intern panics
-// with its error.
-func (d *Dict) Account(reserve func(bytes int64) error) { d.reserve = reserve }
-
 // Intern returns the code of a string, adding it when it is new.
 func (d *Dict) Intern(s string) uint32 {
 	d.index.once.Do(d.buildIndex)
@@ -165,8 +152,8 @@ func (d *Dict) Intern(s string) uint32 {
 	if code, ok := shard.codes[s]; ok {
 		return code
 	}
+	s = strings.Clone(s)
 	code := d.append(s)
-	s = d.String(code)
 	if shard.codes == nil {
 		shard.codes = map[string]uint32{}
 	}
@@ -174,26 +161,17 @@ func (d *Dict) Intern(s string) uint32 {
 	return code
 }
 
-// append copies a new string, and gives it its code.
+// append gives a new string its code.
 func (d *Dict) append(s string) uint32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := int(d.added.Load())
-	if d.reserve != nil {
-		if d.reserved -= int64(len(s)) + internedBytes; d.reserved < 0 {
-			more := reserveBytes - d.reserved
-			if err := d.reserve(more); err != nil {
-				panic(err)
-			}
-			d.reserved += more
-		}
-	}
 	seg, i := segmentOf(n)
 	if i == 0 {
 		room := make([]string, firstSegment<<seg)
 		d.segments[seg].Store(&room)
 	}
-	(*d.segments[seg].Load())[i] = strings.Clone(s)
+	(*d.segments[seg].Load())[i] = s
 	d.added.Store(int64(n + 1))
 	return uint32(d.sorted.len() + n)
 }
