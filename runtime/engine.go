@@ -248,16 +248,46 @@ type MemoryError struct {
 	What              string // the relation or index that wanted to grow, in the user's names
 	Want, Held, Bound int64  // bytes
 	Device            bool   // it is the memory of a GPU
+	Loading           bool   // What is a part of the facts
+	// System, if set, is why the operating system gives no more memory; Bound is then 0.
+	System error
 }
 
 // Error says what wanted how much and what to try.
 func (e *MemoryError) Error() string {
-	where, option := "", "--memory"
-	if e.Device {
-		where, option = " of the GPU", "--device-memory, use --engine cpu,"
+	needs := fmt.Sprintf("%s needs %s more", e.What, Size(e.Want))
+	switch {
+	case e.System != nil:
+		return fmt.Sprintf("out of memory: %s, and the operating system refuses it after %s (%v); free memory or raise the limit of the process (ulimit -v)",
+			needs, Size(e.Held), e.System)
+	case e.Device:
+		return fmt.Sprintf("out of memory of the GPU: %s, and %s of %s are in use; raise --device-memory, use --engine cpu, or derive fewer tuples",
+			needs, Size(e.Held), Size(e.Bound))
 	}
-	return fmt.Sprintf("out of memory%s: %s needs %d MB more, %d MB of %d MB are in use; raise %s or derive fewer tuples",
-		where, e.What, e.Want>>20, e.Held>>20, e.Bound>>20, option)
+	do := "derive fewer tuples"
+	if e.Loading {
+		do = "load fewer facts"
+	}
+	return fmt.Sprintf("out of memory: %s, and %s of the %s of --memory are in use; raise --memory or %s",
+		needs, Size(e.Held), Size(e.Bound), do)
+}
+
+// Size renders a number of bytes: whole units as they are, others to a tenth.
+func Size(n int64) string {
+	for i, unit := range []string{"TiB", "GiB", "MiB", "KiB"} {
+		one := int64(1) << (40 - 10*i)
+		switch {
+		case n < one:
+		case n%one == 0:
+			return fmt.Sprintf("%d %s", n/one, unit)
+		case n%(1<<20) != 0 || n >= 10_000<<20:
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(one), unit)
+		}
+	}
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // DeviceError is a device that can not do what a run asks of it.
