@@ -50,16 +50,11 @@ func runCommand(con *console) *cli.Command {
 // running it often is cheap and keeps the peak of memory near what is in use.
 const gcPercent = 25
 
-// heapSlack is what the heap may hold beside what --memory bounds.
-const heapSlack = 64 << 20
-
 // limitHeap keeps the garbage of loading and running small. Compiling makes too
 // little of it to be worth the collector's time.
 func limitHeap(memory int64) {
 	debug.SetGCPercent(gcPercent)
-	if memory > 0 {
-		debug.SetMemoryLimit(memory + heapSlack)
-	}
+	redfox.LimitProcess(memory)
 }
 
 // run is one execution of the run or explain --run command.

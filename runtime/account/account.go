@@ -74,7 +74,7 @@ func (m *Memory) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for r := range m.regions {
-		unmapMemory(r.Data, r.Bytes)
+		release(r.Data, r.Bytes)
 	}
 	m.regions = nil
 }

@@ -43,13 +43,16 @@ func (r *Region) Grow(what string, bytes int) error {
 	var data unsafe.Pointer
 	var err error
 	if r.IsMapped() {
-		data, err = remapMemory(r.Data, r.Bytes, bytes)
-	} else if data, err = mapMemory(bytes, !r.Sparse); err == nil && r.Data != nil {
+		if data, err = remapMemory(r.Data, r.Bytes, bytes); err == nil {
+			noteMapped(int64(bytes - r.Bytes))
+		}
+	} else if data, err = mapMemory(bytes, !r.Sparse); err == nil {
+		noteMapped(int64(bytes))
 		copy(unsafe.Slice((*byte)(data), bytes), unsafe.Slice((*byte)(r.Data), r.Bytes))
 	}
 	if err != nil {
 		held := r.Memory.held.Add(int64(r.Bytes - bytes))
-		return &runtime.MemoryError{What: what, Want: int64(bytes - r.Bytes), Held: held, Bound: held}
+		return &runtime.MemoryError{What: what, Want: int64(bytes - r.Bytes), Held: held, System: err}
 	}
 	r.Data, r.Bytes, r.heap = data, bytes, nil
 	r.Memory.mu.Lock()
@@ -71,9 +74,15 @@ func (r *Region) Free() {
 		r.Memory.mu.Lock()
 		delete(r.Memory.regions, r)
 		r.Memory.mu.Unlock()
-		unmapMemory(r.Data, r.Bytes)
+		release(r.Data, r.Bytes)
 	}
 	*r = Region{Memory: r.Memory}
+}
+
+// release unmaps memory.
+func release(data unsafe.Pointer, bytes int) {
+	unmapMemory(data, bytes)
+	noteMapped(-int64(bytes))
 }
 
 // Move takes over what another region holds, which becomes empty.
@@ -125,7 +134,8 @@ func (r *Region) GiveAway(bytes int) (data unsafe.Pointer, owner *Owned) {
 		delete(r.Memory.regions, r)
 		r.Memory.mu.Unlock()
 		bytes = shrinkMemory(data, r.Bytes, bytes)
-		goruntime.AddCleanup(owner, func(at unsafe.Pointer) { unmapMemory(at, bytes) }, data)
+		noteMapped(int64(bytes - r.Bytes))
+		goruntime.AddCleanup(owner, func(at unsafe.Pointer) { release(at, bytes) }, data)
 	}
 	*r = Region{Memory: r.Memory}
 	return data, owner
