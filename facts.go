@@ -20,6 +20,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/stats"
+	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -152,7 +153,8 @@ type LoadReport = store.Report
 type Database struct {
 	store  *store.Database
 	report *LoadReport
-	bytes  int64
+	bytes  int64 // of columns
+	text   int64 // bytes of dictionaries
 	time   time.Duration
 	print  string
 	ahead  *ahead // what copies it to a GPU while it is loaded, nil if nothing does
@@ -172,6 +174,14 @@ func (db *Database) Report() *LoadReport { return db.report }
 
 // Bytes returns the size of the columns in memory.
 func (db *Database) Bytes() int64 { return db.bytes }
+
+// held returns what a run counts of the facts against its bound: columns and dictionaries.
+func (db *Database) held() int64 {
+	if db == nil {
+		return 0
+	}
+	return db.bytes + db.text
+}
 
 // Load reads the facts that the program uses into columns. A malformed row, and
 // a functional predicate with two values for a key, is a *ProgramError that says
@@ -199,8 +209,11 @@ func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, ahea
 		return nil, err
 	}
 	files = append(files, imports...)
-	held := &reservation{bound: opts.Memory}
-	so := store.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress, Reserve: held.take}
+	so := store.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress}
+	if opts.Memory > 0 {
+		held := &reservation{bound: opts.Memory}
+		so.Reserve, so.Bound = held.take, opts.Memory
+	}
 	if opts.SkipMalformed {
 		so.OnError = store.Skip
 	}
@@ -226,9 +239,14 @@ func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, ahea
 	}
 	nameTables(db)
 	out := &Database{store: db, report: report, time: time.Since(start), ahead: ahead}
+	dicts := map[*store.Dict]bool{}
 	for _, t := range tablesOf(db) {
 		for _, c := range t.Columns {
 			out.bytes += c.Bytes()
+			if c.Dict != nil && !dicts[c.Dict] {
+				dicts[c.Dict] = true
+				out.text += c.Dict.Bytes()
+			}
 		}
 	}
 	out.print = fingerprint(out.catalog())
@@ -241,12 +259,10 @@ type reservation struct {
 	bound, held int64
 }
 
-func (r *reservation) take(n int64) error {
-	if r.bound > 0 && n > 0 && r.held+n > r.bound {
-		return &EnvironmentError{
-			Message: fmt.Sprintf("out of memory: the facts need more than the %d MB they may take", r.bound>>20),
-			Help:    "raise --memory or load fewer predicates",
-		}
+func (r *reservation) take(what string, n int64) error {
+	if n > 0 && r.held+n > r.bound {
+		err := &runtime.MemoryError{What: what, Want: n, Held: r.held, Bound: r.bound, Loading: true}
+		return &EnvironmentError{Message: err.Error(), Err: err}
 	}
 	r.held += n
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -35,6 +36,9 @@ type relation struct {
 	order   []store.Order
 	limit   int64 // -1 for all
 	threads int
+	stored  bool  // the tuples are facts
+	bound   int64 // of what is held while the tuples are sorted; 0 for none
+	held    int64 // by facts and results meanwhile
 
 	mu      sync.Mutex
 	pending runtime.Pending // the tuples, as long as they are on a device
@@ -91,7 +95,7 @@ func (s Stats) Fills(block string) []string {
 func (r *Result) add(v *queryplan.Var, rel *store.Relation, pending runtime.Pending) {
 	out := &relation{pending: pending, cols: planColumns(v.Cols), limit: v.Limit, threads: r.threads}
 	if v.Kind == queryplan.Input {
-		out.limit = -1
+		out.limit, out.stored = -1, true
 	}
 	if rel != nil {
 		out.set(rel)
@@ -310,6 +314,45 @@ type WriteOptions struct {
 	Limit  int64 // at most so many tuples; 0 means all
 }
 
+// bound bounds the memory in which tuples are sorted by what facts and results leave.
+func (r *Result) bound(bytes, facts int64) {
+	if bytes == 0 {
+		return
+	}
+	held, seen, dicts := facts, map[*store.Column]bool{}, map[*store.Dict]bool{}
+	for _, x := range r.relations {
+		for _, c := range x.columns {
+			if !x.stored && !seen[c] {
+				seen[c] = true
+				held += c.Bytes()
+			}
+			if c.Dict != nil && !dicts[c.Dict] {
+				dicts[c.Dict] = true
+				held += c.Dict.AddedBytes()
+			}
+		}
+	}
+	for _, x := range r.relations {
+		x.bound, x.held = bytes, held
+	}
+}
+
+// inMemory calls do with what is written, sorted in memory that is bounded.
+func (x *relation) inMemory(out *store.Output, do func(*store.Output) error) error {
+	if x.bound == 0 {
+		return do(out)
+	}
+	mem := account.New(max(x.bound-x.held, 1))
+	defer mem.Close()
+	out.Memory = mem
+	err := withFacts(do(out), x.bound, x.held)
+	var memory *runtime.MemoryError
+	if errors.As(err, &memory) {
+		return &EnvironmentError{Message: memory.Error(), Err: err}
+	}
+	return err
+}
+
 // Write writes a predicate's tuples, sorted, in a format.
 func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOptions) error {
 	x := r.relations[pred]
@@ -323,7 +366,9 @@ func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOption
 	if opts.Limit > 0 && (out.Limit < 0 || out.Limit > opts.Limit) {
 		out.Limit = opts.Limit
 	}
-	return store.Write(w, out, format, store.WriteOptions{Header: opts.Header})
+	return x.inMemory(out, func(out *store.Output) error {
+		return store.Write(w, out, format, store.WriteOptions{Header: opts.Header})
+	})
 }
 
 // WriteFile writes a predicate as Write does into a file that appears only when

@@ -164,7 +164,7 @@ func (q *Prepared) request(opts RunOptions) *runtime.Request {
 		memory = account.Available() / 2
 	}
 	if memory > 0 {
-		memory = max(memory-q.db.bytes, 1)
+		memory = max(memory-q.db.held(), 1)
 	}
 	return &runtime.Request{
 		Plan:          q.plan,
@@ -206,7 +206,7 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 	var answer *runtime.Answer
 	err = q.with(ctx, func(eng *keptEngine) error {
 		answer, err = eng.Run(ctx, q.request(opts))
-		return err
+		return withFacts(err, cmp.Or(opts.Memory, q.memory), q.db.held())
 	})
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (q *Prepared) result(answer *runtime.Answer, opts RunOptions, took time.Dur
 	res := &Result{relations: map[string]*relation{}, threads: cmp.Or(opts.Threads, q.threads)}
 	res.Stats = Stats{
 		Engine: q.engine.name, Load: q.db.time, Plan: q.planned, Compile: answer.Compile, Run: took - answer.Compile,
-		Peak: answer.Peak + q.db.bytes, Dropped: answer.Dropped, Kernels: answer.Kernels, Device: answer.Device,
+		Peak: answer.Peak + q.db.held(), Dropped: answer.Dropped, Kernels: answer.Kernels, Device: answer.Device,
 		plan: q.plan, profile: answer.Profile,
 	}
 	switch {
@@ -249,6 +249,7 @@ func (q *Prepared) result(answer *runtime.Answer, opts RunOptions, took time.Dur
 			pending.Release()
 		}
 	}
+	res.bound(cmp.Or(opts.Memory, q.memory), q.db.held())
 	res.releaseAtEnd()
 	return res, nil
 }

@@ -52,6 +52,21 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 	return engineBug(engine, err)
 }
 
+// withFacts lets the error of a run that passes its bound count the facts, too, which an
+// engine knows nothing of.
+func withFacts(err error, bound, facts int64) error {
+	var memory *runtime.MemoryError
+	if !errors.As(err, &memory) || memory.Device {
+		return err
+	}
+	all := *memory
+	all.Held += facts
+	if all.System == nil {
+		all.Bound = bound
+	}
+	return &all
+}
+
 // engineBug is a bug of an engine, with what it tells of itself.
 func engineBug(engine string, err error) *InternalError {
 	bug := &InternalError{Phase: "the " + engine + " engine", Err: err}

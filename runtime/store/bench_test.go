@@ -75,13 +75,13 @@ func BenchmarkSortPairs(b *testing.B) {
 	}
 	b.Run("each", func(b *testing.B) {
 		for b.Loop() {
-			newRowSorter(0, cols, nil).each(context.Background(), rows, rows, func([][]int64) error { return nil })
+			newRowSorter(sorting{}, cols, nil).each(context.Background(), rows, rows, func([][]int64) error { return nil })
 		}
 		b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
 	})
 	b.Run("rows", func(b *testing.B) {
 		for b.Loop() {
-			newRowSorter(0, cols, nil).rows(context.Background(), rows)
+			newRowSorter(sorting{}, cols, nil).rows(context.Background(), rows)
 		}
 		b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
 	})

@@ -475,12 +475,12 @@ func (s *Source) firstRecord() ([]string, error) {
 		look.Reader = io.TeeReader(s.Reader, &seen)
 		defer func(rest io.Reader) { s.Reader = io.MultiReader(&seen, rest) }(s.Reader)
 	}
-	file, err := look.open()
+	file, err := look.open(nil)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	reader, err := newTextReader(file, s.textFormat(), 4096)
+	reader, err := newTextReader(file, s.textFormat(), 4096, func(int64) error { return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (b *Builder) Finish() *Column {
 		return assemble(1, b.typ, b.dict, b.chunks)
 	}
 	// Without a deadline there is no error.
-	dict, remaps, _ := mergeSources(context.Background(), 1, []dictSource{b.own})
+	dict, remaps, _ := mergeSources(context.Background(), 1, []dictSource{b.own}, nil, "")
 	for i := range b.chunks {
 		b.chunks[i].remap(remaps[0])
 	}

@@ -270,22 +270,30 @@ func (c *chunk) read(dst []int64) {
 
 // assemble makes one column of chunks, on so many threads, and empties them as it goes.
 func assemble(threads int, t scalar.Type, dict *Dict, chunks []chunk) *Column {
-	col := joinChunks(threads, t, dict, chunks)
-	if col.Width > 0 {
-		col.Stats.Distinct = countDistinct(col, min(threads, 1+col.n/chunkRows))
-	}
+	col := planColumn(t, dict, chunks)
+	col.fill(threads, chunks)
+	col.count(threads)
 	return col
+}
+
+// count finds how many different words there are.
+func (c *Column) count(threads int) {
+	if c.Width > 0 {
+		c.Stats.Distinct = countDistinct(c, min(threads, 1+c.n/chunkRows))
+	}
 }
 
 // assembleOwn is assemble for a column of strings that uses all of its
 // dictionary.
 func assembleOwn(threads int, dict *Dict, chunks []chunk) *Column {
-	col := joinChunks(threads, scalar.StringType, dict, chunks)
+	col := planColumn(scalar.StringType, dict, chunks)
+	col.fill(threads, chunks)
 	col.Stats.Distinct = int64(dict.Len())
 	return col
 }
 
-func joinChunks(threads int, t scalar.Type, dict *Dict, chunks []chunk) *Column {
+// planColumn returns the column that chunks make, which has no entries yet.
+func planColumn(t scalar.Type, dict *Dict, chunks []chunk) *Column {
 	col := &Column{Type: t, Dict: dict, Step: 1}
 	if len(chunks) == 0 {
 		col.Stats.Ascending = true
@@ -322,6 +330,11 @@ func joinChunks(threads int, t scalar.Type, dict *Dict, chunks []chunk) *Column 
 			col.Base = 0
 		}
 	}
+	return col
+}
+
+// fill makes the entries of a planned column, and empties the chunks as it goes.
+func (col *Column) fill(threads int, chunks []chunk) {
 	switch col.Width {
 	case 1:
 		col.U8 = join[uint8](threads, col, chunks)
@@ -329,10 +342,9 @@ func joinChunks(threads int, t scalar.Type, dict *Dict, chunks []chunk) *Column 
 		col.U16 = join[uint16](threads, col, chunks)
 	case 4:
 		col.U32 = join[uint32](threads, col, chunks)
-	default:
+	case 8:
 		col.U64 = join[uint64](threads, col, chunks)
 	}
-	return col
 }
 
 // commonStep returns the greatest number that divides the distance of every

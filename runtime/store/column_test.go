@@ -235,9 +235,9 @@ func TestSort(t *testing.T) {
 			}
 		}
 		want := naiveOrder(cols, rows, by)
-		s := newRowSorter(1+rng.IntN(3), cols, by)
+		s := newRowSorter(sorting{threads: 1 + rng.IntN(3)}, cols, by)
 		got, err := s.rows(context.Background(), rows)
-		if err != nil || !slices.Equal(got, want) {
+		if err != nil || !slices.Equal(got.Rows, want) {
 			t.Fatalf("round %d: the rows differ by %v, %v", round, by, err)
 		}
 		limit := rows

@@ -3,7 +3,6 @@ package store
 import (
 	"hash/maphash"
 	"math/bits"
-	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -21,6 +20,10 @@ type Dict struct {
 
 	mu    sync.Mutex // of additions
 	added atomic.Int64
+	text  atomic.Int64 // bytes that additions take
+	// charge is told of them chargeBytes at a time; owed are those that it was not told of.
+	charge func(bytes int64)
+	owed   atomic.Int64
 	// segments hold the interned strings: segment s has room for
 	// firstSegment<<s of them and is never moved, so that readers need no lock.
 	segments [32]atomic.Pointer[[]string]
@@ -72,6 +75,30 @@ func (d *Dict) Sorted() int { return d.sorted.len() }
 // Bytes returns the memory of the sorted strings.
 func (d *Dict) Bytes() int64 { return d.sorted.bytes() }
 
+// AddedBytes returns about how much memory interned strings take.
+func (d *Dict) AddedBytes() int64 { return d.text.Load() }
+
+// Charge has a function called with the memory of strings that are interned, a part at a
+// time. It panics to refuse, which passes through Intern. No string may be interned yet.
+func (d *Dict) Charge(charge func(bytes int64)) { d.charge = charge }
+
+// What an interned string takes beside its text, and what is charged at once.
+const (
+	internedBytes = 64
+	chargeBytes   = 256 << 10
+)
+
+// take accounts for memory that an addition takes.
+func (d *Dict) take(bytes int64) {
+	d.text.Add(bytes)
+	if d.charge == nil {
+		return
+	}
+	if owed := d.owed.Add(bytes); owed >= chargeBytes && d.owed.CompareAndSwap(owed, 0) {
+		d.charge(owed)
+	}
+}
+
 // String returns the string of a code.
 func (d *Dict) String(code uint32) string {
 	if int(code) < d.sorted.len() {
@@ -118,7 +145,9 @@ func (d *Dict) shard(hash uint64) *dictShard { return &d.shards[hash>>59] }
 func (d *Dict) buildIndex() {
 	n := d.sorted.len()
 	if n > 0 {
-		table := make([]internSlot, 1<<bits.Len(uint(2*n-1)))
+		slots := 1 << bits.Len(uint(2*n-1))
+		d.take(slotBytes * int64(slots))
+		table := make([]internSlot, slots)
 		mask := uint32(len(table) - 1)
 		for code := range n {
 			h := uint32(maphash.String(hashSeed, d.sorted.at(code)))
@@ -152,6 +181,7 @@ func (d *Dict) Intern(s string) uint32 {
 	if code, ok := shard.codes[s]; ok {
 		return code
 	}
+	d.take(internedBytes + int64(len(s)))
 	s = strings.Clone(s)
 	code := d.append(s)
 	if shard.codes == nil {
@@ -227,10 +257,23 @@ func (a *stringArena) grow(n, size int) {
 	}
 }
 
+// wanted returns the capacity that the text needs to have s behind it, 0 if it has that.
+// Long slices double: append would grow them by a quarter and copy them often.
+func (a *stringArena) wanted(s string) int {
+	if cap(a.data)-len(a.data) >= len(s) {
+		return 0
+	}
+	return len(a.data) + max(len(s), len(a.data))
+}
+
+// enlarge gives the text a capacity.
+func (a *stringArena) enlarge(size int) {
+	a.data = append(make([]byte, 0, size), a.data...)
+}
+
 func (a *stringArena) add(s string) {
-	if cap(a.data)-len(a.data) < len(s) {
-		// append would grow long slices by a quarter and copy them often.
-		a.data = slices.Grow(a.data, max(len(s), len(a.data)))
+	if size := a.wanted(s); size > 0 {
+		a.enlarge(size)
 	}
 	a.data = append(a.data, s...)
 	if a.wide == nil && len(a.data) >= shortArena {

@@ -11,8 +11,8 @@ import (
 
 // interner numbers strings by first appearance, for one goroutine. Equal strings get one
 // number, unless nearly all strings are different: then most are not looked up, which for a
-// long list is what takes the time, and some get several. Loaders have one per worker and
-// string column.
+// long list is what takes the time, and some get several. Where memory is scarce, every
+// string is looked up. Loaders have one per worker and string column.
 type interner struct {
 	// parts have partStrings strings each, but for the last: so no long arena is copied
 	// as it grows.
@@ -25,6 +25,12 @@ type interner struct {
 	tried, fresh, unseen int
 	// recent remembers short strings, which come again and again, by their bytes.
 	recent [256]shortString
+
+	// ledger is where memory is reserved, under the name what; nil allows everything.
+	// Once it has refused, err is set and codes mean nothing.
+	ledger *ledger
+	what   string
+	err    error
 }
 
 // internSlot is a code plus one, or zero, with the hash of its string, so that
@@ -32,6 +38,12 @@ type interner struct {
 type internSlot struct {
 	code, hash uint32
 }
+
+// Bytes of a slot, and of the place where a string ends.
+const (
+	slotBytes = 8
+	endBytes  = 4
+)
 
 // shortString is a string of up to seven bytes with its code. Its word holds the
 // bytes and, in the upper byte, the length plus one.
@@ -59,19 +71,60 @@ func (t *interner) len() int          { return t.n }
 func (t *interner) at(i int) string   { return t.parts[i/partStrings].at(i % partStrings) }
 func (t *interner) sortedPrefix() int { return 0 }
 
-// add appends a string.
-func (t *interner) add(s string) {
+// take reserves memory, and reports whether there is so much.
+func (t *interner) take(bytes int64) bool {
+	if t.ledger != nil && t.err == nil {
+		t.err = t.ledger.take(t.what, bytes)
+	}
+	return t.err == nil
+}
+
+// add appends a string, and reports whether there is memory for it.
+func (t *interner) add(s string) bool {
 	if t.n%partStrings == 0 {
 		var part stringArena
 		if last := len(t.parts) - 1; last >= 0 {
 			// Most columns have strings that are about as long everywhere.
 			size := len(t.parts[last].data)
-			part.grow(partStrings, size+size/16)
+			size += size / 16
+			if !t.take(endBytes*partStrings + int64(size)) {
+				return false
+			}
+			part.grow(partStrings, size)
 		}
 		t.parts = append(t.parts, part)
 	}
-	t.parts[len(t.parts)-1].add(s)
+	part := &t.parts[len(t.parts)-1]
+	if n := len(part.ends); len(t.parts) == 1 && n >= 16 && n&(n-1) == 0 && !t.take(endBytes*int64(n)) {
+		return false
+	}
+	if size := part.wanted(s); size > 0 {
+		had := cap(part.data)
+		if !t.take(int64(size)) {
+			return false
+		}
+		part.enlarge(size)
+		t.ledger.give(int64(had))
+	}
+	part.add(s)
 	t.n++
+	return true
+}
+
+// bytes returns the memory of the strings.
+func (t *interner) bytes() (n int64) {
+	for i := range t.parts {
+		n += t.parts[i].bytes()
+	}
+	return n
+}
+
+// textBytes returns the length of all strings together.
+func (t *interner) textBytes() (n int64) {
+	for i := range t.parts {
+		n += int64(len(t.parts[i].data))
+	}
+	return n
 }
 
 // code returns the number of a string, which is copied when it is new.
@@ -108,16 +161,21 @@ func (t *interner) find(s string, admit func(string) bool) (code uint32, ok bool
 }
 
 func (t *interner) findAny(s string, admit func(string) bool) (code uint32, ok bool) {
+	if t.err != nil {
+		return 0, true
+	}
 	if t.unseen > 0 {
 		t.unseen--
 		if !admit(s) {
 			return 0, false
 		}
-		t.add(s)
+		if !t.add(s) {
+			return 0, true
+		}
 		return uint32(t.n - 1), true
 	}
-	if t.held*2 >= len(t.table) {
-		t.grow()
+	if t.held*2 >= len(t.table) && !t.grow() {
+		return 0, true
 	}
 	t.tried++
 	h := uint32(maphash.String(hashSeed, s))
@@ -128,7 +186,9 @@ func (t *interner) findAny(s string, admit func(string) bool) (code uint32, ok b
 			if !admit(s) {
 				return 0, false
 			}
-			t.add(s)
+			if !t.add(s) {
+				return 0, true
+			}
 			code = uint32(t.n - 1)
 			*slot = internSlot{code: code + 1, hash: h}
 			t.held++
@@ -141,7 +201,7 @@ func (t *interner) findAny(s string, admit func(string) bool) (code uint32, ok b
 		}
 	}
 	if t.tried == trialStrings {
-		if t.tried-t.fresh <= trialStrings/trialRepeats {
+		if t.tried-t.fresh <= trialStrings/trialRepeats && !t.ledger.scarce() {
 			t.unseen = trialStrings * trialRepeats
 		}
 		t.tried, t.fresh = 0, 0
@@ -149,9 +209,14 @@ func (t *interner) findAny(s string, admit func(string) bool) (code uint32, ok b
 	return code, true
 }
 
-func (t *interner) grow() {
+// grow makes the table twice as large, and reports whether there is memory for that.
+func (t *interner) grow() bool {
 	old := t.table
-	t.table = make([]internSlot, max(64, 2*len(old)))
+	slots := max(64, 2*len(old))
+	if !t.take(slotBytes * int64(slots)) {
+		return false
+	}
+	t.table = make([]internSlot, slots)
 	mask := uint32(len(t.table) - 1)
 	for _, slot := range old {
 		if slot.code == 0 {
@@ -163,7 +228,12 @@ func (t *interner) grow() {
 		}
 		t.table[i] = slot
 	}
+	t.ledger.give(slotBytes * int64(len(old)))
+	return true
 }
 
 // dropTable gives up the memory that only finding strings needs.
-func (t *interner) dropTable() { t.table = nil }
+func (t *interner) dropTable() {
+	t.ledger.give(slotBytes * int64(len(t.table)))
+	t.table = nil
+}

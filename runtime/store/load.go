@@ -23,14 +23,15 @@ type load struct {
 	size    int64
 
 	fields []field
-	args   [][]int // the field of each argument of each use
+	names  []string // what messages call the fields
+	args   [][]int  // the field of each argument of each use
 	data   []fieldData
 	rows   int64
 
-	memory  sync.Mutex // for held and garbage
-	held    int64      // bytes reserved
+	ledger  *ledger
+	memory  sync.Mutex // for garbage
 	garbage int64      // bytes of what columns were made of, since the last collection
-	merging sync.Mutex // held by who makes a dictionary
+	merging sync.Mutex // held by the goroutine that makes a dictionary
 
 	// bad are the rows of a Parquet file that are left out, ascending.
 	bad []uint32
@@ -78,26 +79,19 @@ func (l *load) plan() {
 		l.args = append(l.args, args)
 	}
 	l.data = make([]fieldData, len(l.fields))
+	for _, f := range l.fields {
+		l.names = append(l.names, fmt.Sprintf("column %s of %s", f.name, l.source.Path))
+	}
 }
 
 // maxRows bounds a table: rows are numbered in 32 bits.
 const maxRows = 1<<32 - 1
 
-func (l *load) hold(n int64) error {
-	l.memory.Lock()
-	defer l.memory.Unlock()
-	if err := l.opts.reserve(n); err != nil {
-		return err
-	}
-	l.held += n
-	return nil
-}
-
-// giveBack undoes all reservations of a load that failed.
-func (l *load) giveBack() {
-	if l.opts.reserve(-l.held) == nil {
-		l.held = 0
-	}
+// newInterner returns the interner of a field of strings.
+func (l *load) newInterner(i int) *interner {
+	t := newInterner()
+	t.ledger, t.what = l.ledger, l.names[i]
+	return t
 }
 
 func (l *load) progress(done bool) {
@@ -113,7 +107,7 @@ func (l *load) progress(done bool) {
 
 func (l *load) readText(ctx context.Context) error {
 	s := l.source
-	file, err := s.open()
+	file, err := s.open(l.ledger)
 	if err != nil {
 		return err
 	}
@@ -121,10 +115,11 @@ func (l *load) readText(ctx context.Context) error {
 	l.size = file.size
 	l.lines = 1
 	format := s.textFormat()
-	scanners, err := scanText(ctx, file, format, l.fields, s.Arity, s.Header, l.opts, func(r textRows) error {
+	scanners, err := l.scanText(ctx, file, format, func(r textRows) error {
 		l.bytes = file.read.n.Load()
 		return l.takeText(r)
 	})
+	l.ledger.give(file.window)
 	if err != nil {
 		return err
 	}
@@ -151,6 +146,9 @@ func (l *load) takeText(r textRows) error {
 		e.Line += first
 		return e
 	}
+	if r.failed != nil {
+		return r.failed
+	}
 	if r.err != nil {
 		return number(r.err)
 	}
@@ -161,9 +159,12 @@ func (l *load) takeText(r textRows) error {
 		}
 	}
 	if r.rows > 0 {
+		if err := l.ledger.take("the line numbers of "+l.source.Path, 4*int64(cap(r.rowLines))); err != nil {
+			return err
+		}
 		l.spans = append(l.spans, lineSpan{row: l.rows, line: first, rowLines: r.rowLines})
 		for i, c := range r.chunks {
-			if err := l.hold(c.bytes()); err != nil {
+			if err := l.ledger.take(l.names[i], c.bytes()); err != nil {
 				return err
 			}
 			d := &l.data[i]
@@ -207,21 +208,13 @@ const columnsAtOnce = 4
 // assembleField makes the column of a field, in place of its chunks, and offers it to
 // those that wait for columns.
 func (l *load) assembleField(ctx context.Context, i int, sources func(field int) []dictSource) error {
-	d := &l.data[i]
-	var before int64
-	for c := range d.chunks {
-		before += d.chunks[c].bytes()
-	}
-	after, left, err := l.joinField(ctx, i, sources)
+	garbage, err := l.joinField(ctx, i, sources)
 	if err != nil {
-		return err
-	}
-	if err := l.hold(after - before); err != nil {
 		return err
 	}
 	l.offer(i)
 	l.memory.Lock()
-	l.garbage += before + left
+	l.garbage += garbage
 	collect := l.garbage > collectBytes
 	if collect {
 		l.garbage = 0
@@ -234,27 +227,64 @@ func (l *load) assembleField(ctx context.Context, i int, sources func(field int)
 	return nil
 }
 
-// joinField makes the column of a field, of size bytes with its dictionary, which leaves
-// so many bytes of garbage beside the chunks. Dictionaries are made one after the other.
-func (l *load) joinField(ctx context.Context, i int, sources func(field int) []dictSource) (size, garbage int64, err error) {
-	threads := l.opts.threads()
+// joinField makes the column of a field, and returns how many bytes are garbage then.
+// Dictionaries are made one after the other.
+func (l *load) joinField(ctx context.Context, i int, sources func(field int) []dictSource) (garbage int64, err error) {
+	threads, what := l.opts.threads(), l.names[i]
 	d, t := &l.data[i], l.fields[i].typ
+	var dict *Dict
 	if t.Kind == scalar.String {
 		l.merging.Lock()
-		dict, remaps, err := mergeSources(ctx, threads, sources(i))
+		merged, remaps, err := mergeSources(ctx, threads, sources(i), l.ledger, what)
 		l.merging.Unlock()
 		if err != nil {
-			return 0, 0, err
+			return 0, err
 		}
-		inParallel(threads, len(d.chunks), func(c int) { d.chunks[c].remap(remaps[d.owner[c]]) })
-		d.column = assembleOwn(threads, dict, d.chunks)
-		size = dict.Bytes()
-		garbage = 2 * size // the strings as they were read, and what sorted them
-	} else {
-		d.column = assemble(threads, t, nil, d.chunks)
+		dict = merged
+		if err := l.remap(threads, what, d, remaps, dict); err != nil {
+			return 0, err
+		}
+		garbage = 2 * dict.Bytes() // the strings as they were read, and what sorted them
 	}
+	d.column = planColumn(t, dict, d.chunks)
+	if err := l.ledger.take(what, d.column.Bytes()); err != nil {
+		return 0, err
+	}
+	before := chunkBytes(d.chunks)
+	d.column.fill(threads, d.chunks)
+	if dict != nil {
+		d.column.Stats.Distinct = int64(dict.Len())
+	} else {
+		d.column.count(threads)
+	}
+	l.ledger.give(before)
 	d.chunks, d.owner = nil, nil
-	return size + d.column.Bytes(), garbage, nil
+	return garbage + before, nil
+}
+
+// remap gives the chunks of strings their codes in the dictionary.
+func (l *load) remap(threads int, what string, d *fieldData, remaps [][]uint32, dict *Dict) error {
+	before, rows, codes := chunkBytes(d.chunks), int64(0), int64(0)
+	for c := range d.chunks {
+		rows += int64(d.chunks[c].n)
+	}
+	for _, r := range remaps {
+		codes += int64(len(r))
+	}
+	most := rows * int64(widthOf(uint64(max(0, dict.Len()-1))))
+	if err := l.ledger.take(what, most); err != nil {
+		return err
+	}
+	inParallel(threads, len(d.chunks), func(c int) { d.chunks[c].remap(remaps[d.owner[c]]) })
+	l.ledger.give(most + before - chunkBytes(d.chunks) + 4*codes)
+	return nil
+}
+
+func chunkBytes(chunks []chunk) (n int64) {
+	for i := range chunks {
+		n += chunks[i].bytes()
+	}
+	return n
 }
 
 // offer hands a column out to who wants it before all of the source is read.

@@ -176,14 +176,14 @@ func TestLoadStops(t *testing.T) {
 	reason := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	opts := Options{Threads: 2, blockSize: 1000}
-	opts.Reserve = func(int64) error { cancel(reason); return nil }
+	opts.Reserve = func(string, int64) error { cancel(reason); return nil }
 	if _, _, err := Load(ctx, binding, opts); !errors.Is(err, reason) {
 		t.Errorf("a cancelled load gives %v", err)
 	}
 
 	full := errors.New("no more memory")
 	var held, most int64
-	opts.Reserve = func(n int64) error {
+	opts.Reserve = func(_ string, n int64) error {
 		if held+n > 500_000 {
 			return full
 		}
@@ -228,7 +228,12 @@ func TestStopWhileSorting(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := 0
-	opts := Options{Threads: 1, Reserve: func(int64) error { calls++; return nil }}
+	opts := Options{Threads: 1, Reserve: func(_ string, n int64) error {
+		if n > 0 {
+			calls++
+		}
+		return nil
+	}}
 	db, _, err := Load(context.Background(), binding, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +241,10 @@ func TestStopWhileSorting(t *testing.T) {
 	for at := 1; at <= calls; at++ {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		n := 0
-		opts.Reserve = func(int64) error {
+		opts.Reserve = func(_ string, bytes int64) error {
+			if bytes < 0 {
+				return nil
+			}
 			if n++; n == at {
 				cancel(reason)
 			}
@@ -253,24 +261,24 @@ func TestStopWhileSorting(t *testing.T) {
 	rows := cols[0].Len()
 	wide := []*Column{cols[0], randomFloats(rows), randomFloats(rows)}
 	for _, cols := range [][]*Column{cols, wide} {
-		if _, err := uniqueRows(ctx, 2, cols, rows); err != reason {
+		if _, err := uniqueRows(ctx, sorting{threads: 2}, cols, rows); err != reason {
 			t.Errorf("uniqueRows of %d columns: %v", len(cols), err)
 		}
-		if _, _, _, err := dedupe(ctx, 2, cols, rows, len(cols)); err != reason {
+		if _, _, _, err := dedupe(ctx, sorting{threads: 2}, cols, rows, len(cols)); err != reason {
 			t.Errorf("dedupe of %d columns: %v", len(cols), err)
 		}
-		s := newRowSorter(2, cols, nil)
+		s := newRowSorter(sorting{threads: 2}, cols, nil)
 		if err := s.each(ctx, rows, rows, func([][]int64) error { return nil }); err != reason {
 			t.Errorf("each of %d columns: %v", len(cols), err)
 		}
 	}
-	if _, err := newRowSorter(2, cols, nil).groups[0].sortedKeys(ctx, 2, rows); err != reason {
+	if _, err := newRowSorter(sorting{threads: 2}, cols, nil).groups[0].sortedKeys(ctx, &sorting{threads: 2}, rows); err != reason {
 		t.Errorf("sortedKeys: %v", err)
 	}
-	if _, err := newRowSorter(2, cols, nil).groups[0].uniqueByBitmap(ctx, 2, rows); err != reason {
+	if _, err := newRowSorter(sorting{threads: 2}, cols, nil).groups[0].uniqueByBitmap(ctx, &sorting{threads: 2}, rows); err != reason {
 		t.Errorf("uniqueByBitmap: %v", err)
 	}
-	if _, _, err := mergeSources(ctx, 2, []dictSource{cols[1].Dict}); err != reason {
+	if _, _, err := mergeSources(ctx, 2, []dictSource{cols[1].Dict}, nil, ""); err != reason {
 		t.Errorf("mergeSources: %v", err)
 	}
 }

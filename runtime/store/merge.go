@@ -21,7 +21,7 @@ func MergeDicts(dicts []*Dict, extra []string) (merged *Dict, remaps [][]uint32)
 		sources = append(sources, givenStrings(extra))
 	}
 	// Without a deadline there is no error.
-	merged, remaps, _ = mergeSources(context.Background(), threadsOf(0), sources)
+	merged, remaps, _ = mergeSources(context.Background(), threadsOf(0), sources, nil, "")
 	return merged, remaps[:len(dicts)]
 }
 
@@ -66,15 +66,33 @@ func (l givenStrings) sortedPrefix() int { return 0 }
 
 // mergeSources returns the dictionary of the strings of all sources, and for each source
 // the code of each of its strings, or nil where those are its numbers. It runs on so many
-// threads. Its error is the context's cause. What it has no use for any more it removes from
-// the slice, so that long lists are not in memory twice for longer than need be.
+// threads. Its error is the context's cause, or the ledger's, where it reserves memory for
+// interners. What it has no use for any more it removes from the slice, so that long lists
+// are not in memory twice for longer than need be.
 //
 // What the sources have in no order is sorted as one list. Where all of it is such, as
 // when files are read, the list is the dictionary but for strings that are there several
 // times; else it is merged with those parts of sources that are in order.
-func mergeSources(ctx context.Context, threads int, sources []dictSource) (*Dict, [][]uint32, error) {
+//
+// Reserved stay the dictionary and 4 bytes for each string of the sources.
+func mergeSources(ctx context.Context, threads int, sources []dictSource, ledger *ledger, what string) (*Dict, [][]uint32, error) {
+	var strings, held, text int64
+	for _, s := range sources {
+		if t, ok := s.(*interner); ok && ledger.bounded() {
+			strings, held, text = strings+int64(t.n), held+t.bytes(), text+t.textBytes()
+		}
+	}
+	sorting := text + sortBytes*strings + min(int64(threads)*sorterBytes, text+sortedBytes*strings)
+	if err := ledger.take(what, sorting); err != nil {
+		return nil, nil, err
+	}
 	sorted, err := sortStrings(ctx, threads, sources)
 	if err != nil {
+		return nil, nil, err
+	}
+	kept := text + refBytes*strings // sorted
+	ledger.give(sorting - kept)
+	if err := ledger.take(what, codeBytes*strings); err != nil {
 		return nil, nil, err
 	}
 	remaps := make([][]uint32, len(sources))
@@ -86,7 +104,12 @@ func mergeSources(ctx context.Context, threads int, sources []dictSource) (*Dict
 	d := &Dict{}
 	if inOrder == 0 {
 		clear(sources) // the list has copies of the strings
+		ledger.give(held)
+		if err := ledger.take(what, sorted.bytes()); err != nil {
+			return nil, nil, err
+		}
 		d.sorted = sorted.distinct(threads, remaps)
+		ledger.give(kept)
 	} else if d.sorted, err = sorted.mergedWithPrefixes(ctx, remaps); err != nil {
 		return nil, nil, err
 	}
@@ -97,6 +120,14 @@ func mergeSources(ctx context.Context, threads int, sources []dictSource) (*Dict
 	})
 	return d, remaps, nil
 }
+
+// What a merge takes for each string: a code, what sorts it (a reference, a bucket, a
+// length, its part of the sample), and what is left of that.
+const (
+	codeBytes = 4
+	sortBytes = 16
+	refBytes  = 12
+)
 
 func isIdentity(codes []uint32) bool {
 	for i, c := range codes {

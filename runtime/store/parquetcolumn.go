@@ -100,11 +100,33 @@ type readRoom struct {
 	dictionary     []int64
 	text           []byte
 	texts          [][]byte
+
+	ledger *ledger
+	held   int64 // for the dictionary
 }
 
-func newReadRoom() *readRoom {
-	return &readRoom{words: make([]int64, 4*batchRows), places: make([]uint32, batchRows), levels: make([]uint32, batchRows)}
+// roomBytes is what a room takes for each row of a batch.
+const roomBytes = 48
+
+func newReadRoom(batch int64) *readRoom {
+	return &readRoom{words: make([]int64, 4*batch), places: make([]uint32, batch), levels: make([]uint32, batch)}
 }
+
+// reserve reserves memory for a dictionary of n values in so many bytes.
+func (r *readRoom) reserve(what string, n, bytes int) error {
+	wanted := dictionaryBytes*int64(n) + int64(bytes)
+	if wanted <= r.held {
+		return nil
+	}
+	err := r.ledger.take(what, wanted-r.held)
+	if err == nil {
+		r.held = wanted
+	}
+	return err
+}
+
+// dictionaryBytes is what a value of a dictionary takes beside its text, with what grows.
+const dictionaryBytes = 40
 
 // read decodes a column chunk into part.
 func (p *parquetField) read(ctx context.Context, f *parquetFile, group int, strings *interner, room *readRoom, part *columnPart) (err error) {
@@ -136,6 +158,7 @@ func (p *parquetField) read(ctx context.Context, f *parquetFile, group int, stri
 	if err == nil {
 		r.flushWords()
 		r.flushKept()
+		err = r.stopped(ctx)
 	}
 	return err
 }
@@ -196,8 +219,8 @@ func readBatches[T any](ctx context.Context, r *columnReader, read func(int64, [
 		levels = nil
 	}
 	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := r.stopped(ctx); err != nil {
+			return err
 		}
 		rows, n, err := read(r.batch, values, levels, nil)
 		if err != nil {
@@ -226,6 +249,17 @@ func readBatches[T any](ctx context.Context, r *columnReader, read func(int64, [
 		}
 		r.part.rows += int(rows)
 	}
+}
+
+// stopped returns why no more is to be read.
+func (r *columnReader) stopped(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if r.strings != nil {
+		return r.strings.err
+	}
+	return nil
 }
 
 // readPresent makes the words of rows of which some have no value. A row has one

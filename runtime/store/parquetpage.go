@@ -130,8 +130,8 @@ func (r *columnReader) unlessBegun(reason error) error {
 func (r *columnReader) readPage(ctx context.Context, v *pageValues, levels *hybrid, n int) error {
 	present := uint32(r.descr.MaxDefinitionLevel())
 	for n > 0 {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := r.stopped(ctx); err != nil {
+			return err
 		}
 		rows := min(n, int(r.batch))
 		n -= rows
@@ -323,6 +323,9 @@ func (r *columnReader) readDictionary(p *file.DictionaryPage) error {
 	n, data := int(p.NumValues()), p.Data()
 	if n < 0 || n > len(data) {
 		return errShortPage // no value takes less than a byte
+	}
+	if err := r.room.reserve("a dictionary page of column "+r.field.name, n, len(data)); err != nil {
+		return err
 	}
 	r.room.dictionary = grown(r.room.dictionary, n)
 	d := &pageDictionary{words: r.room.dictionary}

@@ -185,7 +185,7 @@ func checkDamaged(t *testing.T, name string, data []byte, typ scalar.Type) {
 	f, p := openPages(t, data, typ)
 	ours, theirs := newInterner(), newInterner()
 	got, want := &columnPart{}, &columnPart{}
-	err := p.read(context.Background(), f, 0, ours, newReadRoom(), got)
+	err := p.read(context.Background(), f, 0, ours, newReadRoom(batchRows), got)
 	var library error
 	func() {
 		defer recoverDamage(&library)
@@ -205,7 +205,7 @@ func checkDamaged(t *testing.T, name string, data []byte, typ scalar.Type) {
 func openPages(t *testing.T, data []byte, typ scalar.Type) (*parquetFile, *parquetField) {
 	t.Helper()
 	source := &Source{Path: "pages", Reader: bytes.NewReader(data)}
-	f, err := source.openParquet()
+	f, err := source.openParquet(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func openPages(t *testing.T, data []byte, typ scalar.Type) (*parquetFile, *parqu
 
 // readPagesByLibrary reads the only column chunk of a file as the library decodes it.
 func readPagesByLibrary(f *parquetFile, p *parquetField, strings *interner, part *columnPart) error {
-	room := newReadRoom()
+	room := newReadRoom(batchRows)
 	r := &columnReader{parquetField: p, part: part, strings: strings, room: room, rows: int(f.NumRows()), batch: 1000, words: room.words[:0]}
 	if err := r.readByLibrary(context.Background(), f.RowGroup(0)); err != nil {
 		return err
@@ -238,7 +238,7 @@ func checkPages(t *testing.T, name string, data []byte, typ scalar.Type, kept bo
 	}
 	ours, theirs := newInterner(), newInterner()
 	got, want := &columnPart{}, &columnPart{}
-	if err := p.read(context.Background(), f, 0, ours, newReadRoom(), got); err != nil {
+	if err := p.read(context.Background(), f, 0, ours, newReadRoom(batchRows), got); err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
 	}
@@ -263,7 +263,7 @@ func compareParts(t *testing.T, name string, typ scalar.Type, got, want *columnP
 		var dict *Dict
 		if typ.Kind == scalar.String {
 			var remaps [][]uint32
-			dict, remaps, _ = mergeSources(context.Background(), 1, []dictSource{[]*interner{ours, theirs}[i]})
+			dict, remaps, _ = mergeSources(context.Background(), 1, []dictSource{[]*interner{ours, theirs}[i]}, nil, "")
 			for j := range part.chunks {
 				part.chunks[j].remap(remaps[0])
 			}
@@ -293,7 +293,7 @@ func compareParts(t *testing.T, name string, typ scalar.Type, got, want *columnP
 // TestUnusedWords keeps places in a dictionary that has more words than there are rows
 // of: a column has no word and no string of them.
 func TestUnusedWords(t *testing.T) {
-	room := newReadRoom()
+	room := newReadRoom(batchRows)
 	part := &columnPart{rows: 6}
 	strings := newInterner()
 	texts := [][]byte{[]byte("b"), []byte("never"), []byte("a"), []byte("\xff")}

@@ -21,6 +21,9 @@ import (
 // pages far smaller.
 const maxPage = 256 << 20
 
+// streamBytes is how much is read at a time of a column chunk whose memory is bounded.
+const streamBytes = 256 << 10
+
 // parquetFile is a Parquet file open for reading.
 type parquetFile struct {
 	*file.Reader
@@ -28,8 +31,9 @@ type parquetFile struct {
 }
 
 // openParquet opens the source's file, or its reader, which is read as a whole
-// unless it can be read at any place.
-func (s *Source) openParquet() (_ *parquetFile, err error) {
+// unless it can be read at any place. The ledger reserves the memory of pages, and has a
+// column chunk read piece by piece.
+func (s *Source) openParquet(ledger *ledger) (_ *parquetFile, err error) {
 	defer recoverDamage(&err)
 	var r parquet.ReaderAtSeeker
 	switch at := s.Reader.(type) {
@@ -67,6 +71,10 @@ func (s *Source) openParquet() (_ *parquetFile, err error) {
 		}
 	}()
 	props := parquet.NewReaderProperties(nil)
+	if ledger.bounded() {
+		props = parquet.NewReaderProperties(pageMemory{ledger, "a page of " + s.Path})
+		props.BufferedStreamEnabled, props.BufferSize = true, streamBytes
+	}
 	props.MaxCompressedPageSize, props.MaxUncompressedPageSize = maxPage, maxPage
 	reader, err := file.NewParquetReader(readOnlyAt{r}, file.WithReadProps(props), file.WithMetadata(s.footer))
 	if err != nil {
@@ -84,6 +92,8 @@ type readOnlyAt struct{ parquet.ReaderAtSeeker }
 func recoverDamage(err *error) {
 	switch r := recover().(type) {
 	case nil:
+	case outOfMemory:
+		*err = r.err
 	case goruntime.Error:
 		*err = errNonsense
 	default:
@@ -98,7 +108,7 @@ var errNonsense = errors.New("the Parquet file is damaged: its headers contradic
 // have dots.
 func (s *Source) parquetColumns() (names []string, err error) {
 	defer recoverDamage(&err)
-	f, err := s.openParquet()
+	f, err := s.openParquet(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +123,7 @@ func (s *Source) parquetColumns() (names []string, err error) {
 
 // readParquet reads the fields, each column chunk by one goroutine.
 func (l *load) readParquet(ctx context.Context) error {
-	f, err := l.source.openParquet()
+	f, err := l.source.openParquet(l.ledger)
 	if err != nil {
 		return err
 	}
@@ -139,14 +149,22 @@ func (l *load) readParquet(ctx context.Context) error {
 	if starts[groups] != f.NumRows() {
 		return fmt.Errorf("the Parquet file is damaged: its row groups have %d rows, its footer says %d", starts[groups], f.NumRows())
 	}
-	threads := l.opts.threads()
+	longest := int64(1)
+	for g := range groups {
+		longest = max(longest, starts[g+1]-starts[g])
+	}
+	batch := min(batchRows, longest)
+	threads := l.opts.readers(roomBytes * batch)
+	if err := l.ledger.take("reading "+l.source.Path, roomBytes*batch*int64(threads)); err != nil {
+		return err
+	}
 	rooms := make([]*readRoom, threads)
 	interners := make([][]*interner, threads)
 	for t := range interners {
 		interners[t] = make([]*interner, len(l.fields))
 		for i, fd := range l.fields {
 			if fd.typ.Kind == scalar.String {
-				interners[t][i] = newInterner()
+				interners[t][i] = l.newInterner(i)
 			}
 		}
 	}
@@ -191,7 +209,8 @@ func (l *load) readParquet(ctx context.Context) error {
 		part := &parts[i][g]
 		part.thread = t
 		if rooms[t] == nil {
-			rooms[t] = newReadRoom()
+			rooms[t] = newReadRoom(batch)
+			rooms[t].ledger = l.ledger
 		}
 		part.err = decoders[i].read(ctx, f, g, interners[t][i], rooms[t], part)
 		rows := starts[g+1] - starts[g]
@@ -200,7 +219,7 @@ func (l *load) readParquet(ctx context.Context) error {
 		}
 		err := part.err
 		if err == nil {
-			err = l.hold(part.memory())
+			err = l.ledger.take(l.names[i], part.memory())
 		}
 		mu.Lock()
 		if err != nil {
@@ -290,7 +309,7 @@ type badCell struct {
 }
 
 func (p *columnPart) memory() int64 {
-	var n int64
+	n := 4 * int64(cap(p.nulls))
 	for i := range p.chunks {
 		n += p.chunks[i].bytes()
 	}

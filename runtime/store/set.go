@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/bits"
@@ -22,10 +21,15 @@ func (l *load) finish(ctx context.Context) ([]*Relation, error) {
 	rows := rowNumbers{load: l}
 	if len(l.bad) > 0 {
 		keep := complement(l.bad, table.Rows)
-		table, rows.file = table.selectRows(keep), keep
+		rows.file = keep
+		var err error
+		if table, err = l.selectRows(table, keep); err != nil {
+			return nil, err
+		}
 		l.dropNulls(keep)
 	}
-	keyed := newKeyCache(l.opts.threads())
+	with := sorting{threads: l.opts.threads(), memory: l.ledger, what: "finding repeated facts in " + l.source.Path}
+	keyed := newKeyCache(with)
 	if len(l.source.Uses) > 1 {
 		unique, err := l.allKeysUnique(ctx, table, keyed)
 		if err != nil {
@@ -33,14 +37,17 @@ func (l *load) finish(ctx context.Context) ([]*Relation, error) {
 		}
 		var keep []uint32
 		if !unique {
-			if keep, err = firstOfEach(ctx, keyed.threads, table.Columns, table.Rows); err != nil {
+			if keep, err = firstOfEach(ctx, with, table.Columns, table.Rows); err != nil {
 				return nil, err
 			}
 		}
 		if keep != nil {
 			l.report.Repeated += int64(table.Rows - len(keep))
 			rows.compose(keep)
-			table, keyed = table.selectRows(keep), newKeyCache(keyed.threads)
+			if table, err = l.selectRows(table, keep); err != nil {
+				return nil, err
+			}
+			keyed = newKeyCache(with)
 			l.dropNulls(keep)
 		}
 	}
@@ -58,18 +65,18 @@ func (l *load) finish(ctx context.Context) ([]*Relation, error) {
 
 // keyCache says of lists of a table's columns whether no two rows agree in them.
 type keyCache struct {
-	threads int
-	known   map[string]bool
+	sorting
+	known map[string]bool
 }
 
-func newKeyCache(threads int) keyCache { return keyCache{threads, map[string]bool{}} }
+func newKeyCache(with sorting) keyCache { return keyCache{with, map[string]bool{}} }
 
 func (k keyCache) unique(ctx context.Context, t *Table, cols []int) (bool, error) {
 	name := fmt.Sprint(cols)
 	u, ok := k.known[name]
 	if !ok {
 		var err error
-		if u, err = uniqueRows(ctx, k.threads, t.columns(cols), t.Rows); err != nil {
+		if u, err = uniqueRows(ctx, k.sorting, t.columns(cols), t.Rows); err != nil {
 			return false, err
 		}
 		k.known[name] = u
@@ -83,6 +90,39 @@ func (t *Table) columns(cols []int) []*Column {
 		out[i] = t.Columns[c]
 	}
 	return out
+}
+
+// selectRows returns the rows of a table that are kept.
+func (l *load) selectRows(t *Table, keep []uint32) (*Table, error) {
+	var most int64
+	for _, c := range t.Columns {
+		most += int64(c.Width) * int64(len(keep))
+	}
+	// Pieces of columns are there until these are put together.
+	if err := l.ledger.take("the facts of "+l.source.Path+" without those left out", 2*most); err != nil {
+		return nil, err
+	}
+	defer l.ledger.give(most)
+	return t.selectRows(keep), nil
+}
+
+// bytesOfTables returns the memory of the tables of relations, with their dictionaries.
+func bytesOfTables(rels []*Relation) (n int64) {
+	columns, dicts := map[*Column]bool{}, map[*Dict]bool{}
+	for _, r := range rels {
+		for _, c := range r.Table.Columns {
+			if columns[c] {
+				continue
+			}
+			columns[c] = true
+			n += c.Bytes()
+			if c.Dict != nil && !dicts[c.Dict] {
+				dicts[c.Dict] = true
+				n += c.Dict.Bytes()
+			}
+		}
+	}
+	return n
 }
 
 func (t *Table) selectRows(keep []uint32) *Table {
@@ -160,10 +200,13 @@ func (l *load) asSet(ctx context.Context, r *Relation, rows rowNumbers, keyed ke
 	if len(missing) > 0 {
 		slices.Sort(missing)
 		keep := complement(slices.Compact(missing), own.Rows)
-		own = own.selectRows(keep)
+		var err error
+		if own, err = l.selectRows(own, keep); err != nil {
+			return nil, err
+		}
 		rows.compose(keep)
 	}
-	keep, a, b, err := dedupe(ctx, keyed.threads, own.Columns, own.Rows, r.Keys)
+	keep, a, b, err := dedupe(ctx, keyed.sorting, own.Columns, own.Rows, r.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +217,9 @@ func (l *load) asSet(ctx context.Context, r *Relation, rows rowNumbers, keyed ke
 		if len(l.source.Uses) == 1 {
 			l.report.Repeated += int64(own.Rows - len(keep))
 		}
-		own = own.selectRows(keep)
+		if own, err = l.selectRows(own, keep); err != nil {
+			return nil, err
+		}
 	}
 	set := &Relation{Name: r.Name, Table: own, Keys: r.Keys}
 	for i := range r.Cols {
@@ -205,37 +250,52 @@ func (l *load) keyError(r *Relation, t *Table, rows rowNumbers, a, b uint32) err
 // dedupe returns the first row of each tuple, ascending, or nil when no tuple
 // repeats. When two rows agree in the key columns alone it returns the first
 // such pair instead, by the later row.
-func dedupe(ctx context.Context, threads int, cols []*Column, rows, keys int) (keep []uint32, a, b uint32, err error) {
-	s := newRowSorter(threads, cols[:keys], nil)
+func dedupe(ctx context.Context, with sorting, cols []*Column, rows, keys int) (keep []uint32, a, b uint32, err error) {
+	s := newRowSorter(with, cols[:keys], nil)
 	repeats := s.repeats
 	if len(s.groups) == 1 {
 		repeats = s.repeatedKeys
 	}
 	same := rowComparer(cols[keys:])
-	var drop []uint32
-	clash := false
+	drop, err := s.alloc((rows + 63) / 64) // a bit for each row
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	defer s.free(drop)
+	dropped, clash := 0, false
 	err = repeats(ctx, rows, func(first, row uint32) bool {
 		if !same(first, row) {
 			clash, a, b = true, first, row
 			return false
 		}
-		drop = append(drop, row)
+		drop[row/64] |= 1 << (row % 64)
+		dropped++
 		return true
 	})
-	if clash || err != nil || drop == nil {
+	if clash || err != nil || dropped == 0 {
 		return nil, a, b, err
 	}
-	return complement(drop, rows), 0, 0, nil
+	if keep, err = s.rowList(rows - dropped); err != nil {
+		return nil, 0, 0, err
+	}
+	keep = keep[:0]
+	for row := range uint32(rows) {
+		if drop[row/64]>>(row%64)&1 == 0 {
+			keep = append(keep, row)
+		}
+	}
+	return keep, 0, 0, nil
 }
 
 // repeatedKeys visits, in order, the rows whose key an earlier row has, with the
 // first such row, until visit returns false. The columns are one group.
 func (s *rowSorter) repeatedKeys(ctx context.Context, rows int, visit func(first, row uint32) bool) error {
 	g := &s.groups[0]
-	keys, err := g.sortedKeys(ctx, s.threads, rows)
+	keys, err := g.sortedKeys(ctx, &s.sorting, rows)
 	if err != nil {
 		return err
 	}
+	defer s.free(keys)
 	repeated := keys[:0]
 	for i := 1; i < rows; i++ {
 		if k := keys[i]; k == keys[i-1] && (len(repeated) == 0 || repeated[len(repeated)-1] != k) {
@@ -246,7 +306,11 @@ func (s *rowSorter) repeatedKeys(ctx context.Context, rows int, visit func(first
 	if len(repeated) == 0 {
 		return nil
 	}
-	firsts := newRowTable(repeated)
+	firsts, err := newRowTable(&s.sorting, repeated)
+	if err != nil {
+		return err
+	}
+	defer firsts.free(&s.sorting)
 	part, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
 	for from := 0; from < rows; from += blockRows {
 		if err := context.Cause(ctx); err != nil {
@@ -261,8 +325,8 @@ func (s *rowSorter) repeatedKeys(ctx context.Context, rows int, visit func(first
 			}
 			row := uint32(from + i)
 			if first := firsts.rows[at]; first == noRow {
-				firsts.rows[at] = row
-			} else if !visit(first, row) {
+				firsts.rows[at] = uint64(row) + 1
+			} else if !visit(uint32(first-1), row) {
 				return nil
 			}
 		}
@@ -272,22 +336,38 @@ func (s *rowSorter) repeatedKeys(ctx context.Context, rows int, visit func(first
 
 // repeats is repeatedKeys for columns of several groups.
 func (s *rowSorter) repeats(ctx context.Context, rows int, visit func(first, row uint32) bool) error {
-	sorted, err := s.rows(ctx, rows)
+	selection, err := s.rows(ctx, rows)
 	if err != nil {
 		return err
 	}
-	type pair struct{ first, row uint32 }
-	var found []pair
-	for i := 0; i < rows; {
-		// The order is stable, so the first of a run is the first in the file.
-		first := sorted[i]
-		for i++; i < rows && s.equal(first, sorted[i]); i++ {
-			found = append(found, pair{first, sorted[i]})
+	defer selection.Free()
+	sorted := selection.Rows
+	// The order is stable, so the first of a run is the first in the file. Those that
+	// follow are visited in the order of the file.
+	repeated := 0
+	for i := 1; i < rows; i++ {
+		if s.equal(sorted[i-1], sorted[i]) {
+			repeated++
 		}
 	}
-	slices.SortFunc(found, func(a, b pair) int { return cmp.Compare(a.row, b.row) })
+	if repeated == 0 {
+		return nil
+	}
+	found, err := s.alloc(repeated) // the later row, and above it the first one
+	if err != nil {
+		return err
+	}
+	defer s.free(found)
+	found = found[:0]
+	for i := 0; i < rows; {
+		first := sorted[i]
+		for i++; i < rows && s.equal(first, sorted[i]); i++ {
+			found = append(found, uint64(sorted[i])<<32|uint64(first))
+		}
+	}
+	slices.Sort(found)
 	for _, p := range found {
-		if !visit(p.first, p.row) {
+		if !visit(uint32(p), uint32(p>>32)) {
 			return nil
 		}
 	}
@@ -306,33 +386,46 @@ func (s *rowSorter) equal(a, b uint32) bool {
 	return true
 }
 
-// noRow is the row of a key that none was seen of yet.
-const noRow = 1<<32 - 1
+// noRow stands for the row of a key that none was seen of yet.
+const noRow = 1 << 32
 
 // rowTable maps some keys to a row: open addressing, at most half full.
 type rowTable struct {
 	keys  []uint64
-	used  []bool
-	rows  []uint32
+	rows  []uint64 // of each key, its row plus one; 0 where there is no key
 	shift int
 }
 
-func newRowTable(keys []uint64) *rowTable {
+// newRowTable makes a table whose memory is the caller's to free.
+func newRowTable(with *sorting, keys []uint64) (*rowTable, error) {
 	width := bits.Len(uint(2*len(keys))) + 1
-	t := &rowTable{keys: make([]uint64, 1<<width), used: make([]bool, 1<<width), rows: make([]uint32, 1<<width), shift: 64 - width}
+	t := &rowTable{shift: 64 - width}
+	var err error
+	if t.keys, err = with.alloc(1 << width); err != nil {
+		return nil, err
+	}
+	if t.rows, err = with.alloc(1 << width); err != nil {
+		with.free(t.keys)
+		return nil, err
+	}
 	for _, k := range keys {
 		i := int(scalar.Mix(k) >> t.shift)
-		for t.used[i] {
+		for t.rows[i] != 0 {
 			i = (i + 1) & (len(t.keys) - 1)
 		}
-		t.keys[i], t.used[i], t.rows[i] = k, true, noRow
+		t.keys[i], t.rows[i] = k, noRow
 	}
-	return t
+	return t, nil
+}
+
+func (t *rowTable) free(with *sorting) {
+	with.free(t.keys)
+	with.free(t.rows)
 }
 
 // find returns the place of a key, or -1.
 func (t *rowTable) find(key uint64) int {
-	for i := int(scalar.Mix(key) >> t.shift); t.used[i]; i = (i + 1) & (len(t.keys) - 1) {
+	for i := int(scalar.Mix(key) >> t.shift); t.rows[i] != 0; i = (i + 1) & (len(t.keys) - 1) {
 		if t.keys[i] == key {
 			return i
 		}
@@ -342,8 +435,8 @@ func (t *rowTable) find(key uint64) int {
 
 // firstOfEach returns the first row of each different one, ascending, or nil
 // when no row repeats another in all columns.
-func firstOfEach(ctx context.Context, threads int, cols []*Column, rows int) ([]uint32, error) {
-	keep, _, _, err := dedupe(ctx, threads, cols, rows, len(cols))
+func firstOfEach(ctx context.Context, with sorting, cols []*Column, rows int) ([]uint32, error) {
+	keep, _, _, err := dedupe(ctx, with, cols, rows, len(cols))
 	return keep, err
 }
 
@@ -375,7 +468,7 @@ func complement(out []uint32, rows int) []uint32 {
 // uniqueRows reports whether no two rows agree in all columns. The cheap proofs are that one
 // column has another word in each row, and that they ascend; then come a bitmap over the
 // packed columns when their ranges are small for the number of rows, and sorting.
-func uniqueRows(ctx context.Context, threads int, cols []*Column, rows int) (bool, error) {
+func uniqueRows(ctx context.Context, with sorting, cols []*Column, rows int) (bool, error) {
 	if rows < 2 {
 		return true, nil
 	}
@@ -385,15 +478,17 @@ func uniqueRows(ctx context.Context, threads int, cols []*Column, rows int) (boo
 	if slices.ContainsFunc(cols, func(c *Column) bool { return c.Stats.Ascending && c.Stats.Distinct == int64(rows) }) {
 		return true, nil // the count is exact
 	}
-	s := newRowSorter(threads, cols, nil)
+	s := newRowSorter(with, cols, nil)
 	if sorted, strict, err := s.inOrder(ctx, rows); sorted || err != nil {
 		return strict, err
 	}
 	if len(s.groups) > 1 {
-		sorted, err := s.rows(ctx, rows)
+		selection, err := s.rows(ctx, rows)
 		if err != nil {
 			return false, err
 		}
+		defer selection.Free()
+		sorted := selection.Rows
 		for i := 1; i < rows; i++ {
 			if s.equal(sorted[i-1], sorted[i]) {
 				return false, nil
@@ -403,12 +498,13 @@ func uniqueRows(ctx context.Context, threads int, cols []*Column, rows int) (boo
 	}
 	g := &s.groups[0]
 	if g.bits <= bits.Len(uint(rows))+6 {
-		return g.uniqueByBitmap(ctx, s.threads, rows)
+		return g.uniqueByBitmap(ctx, &s.sorting, rows)
 	}
-	keys, err := g.sortedKeys(ctx, s.threads, rows)
+	keys, err := g.sortedKeys(ctx, &s.sorting, rows)
 	if err != nil {
 		return false, err
 	}
+	defer s.free(keys)
 	for i := 1; i < rows; i++ {
 		if keys[i] == keys[i-1] {
 			return false, nil
@@ -418,10 +514,14 @@ func uniqueRows(ctx context.Context, threads int, cols []*Column, rows int) (boo
 }
 
 // uniqueByBitmap marks each key in a bitmap of at most 16 bytes a row.
-func (g *keyGroup) uniqueByBitmap(ctx context.Context, threads, rows int) (bool, error) {
-	seen := make([]uint64, 1+(uint64(1)<<g.bits-1)/64)
+func (g *keyGroup) uniqueByBitmap(ctx context.Context, with *sorting, rows int) (bool, error) {
+	seen, err := with.alloc(int(1 + (uint64(1)<<g.bits-1)/64))
+	if err != nil {
+		return false, err
+	}
+	defer with.free(seen)
 	var repeats atomic.Bool
-	inParallel(threadsOf(threads), (rows+orderRows-1)/orderRows, func(i int) {
+	inParallel(threadsOf(with.threads), (rows+orderRows-1)/orderRows, func(i int) {
 		keys, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
 		from, to := i*orderRows, min((i+1)*orderRows, rows)
 		for ; from < to && !repeats.Load() && ctx.Err() == nil; from += blockRows {

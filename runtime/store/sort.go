@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	goruntime "runtime"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/redfoxdb/redfox/runtime/order"
 )
@@ -68,11 +70,12 @@ func (s *rowSorter) arrange(ctx context.Context, rows, limit int) (*arrangement,
 		return inPlace(s.cols, a.n), nil
 	case len(s.groups) == 1 && limit > rows/fewRows:
 		g := &s.groups[0]
-		keys, err := g.sortedKeys(ctx, s.threads, rows)
+		keys, err := g.sortedKeys(ctx, &s.sorting, rows)
 		if err != nil {
 			return nil, err
 		}
 		a.read = func(c int, dst []int64, from int) { g.unpack(dst, keys[from:][:len(dst)], s.place[c]) }
+		a.free = func() { s.free(keys) }
 	default:
 		x, keys := s.ordering(rows)
 		first, err := s.sorter().TopK(ctx, x, nil, keys, int64(a.n))
@@ -95,15 +98,48 @@ const blockRows = 2048
 // rowSorter sorts the rows of columns. Its groups are the columns, each group
 // packed into one word.
 type rowSorter struct {
-	threads int // at most so many; 0: as many as there are cores
-	cols    []*Column
-	by      []Order // of every column
-	groups  []keyGroup
-	place   []int // of each column in its group's parts
+	sorting
+	cols   []*Column
+	by     []Order // of every column
+	groups []keyGroup
+	place  []int // of each column in its group's parts
 }
 
-func newRowSorter(threads int, cols []*Column, by []Order) *rowSorter {
-	s := &rowSorter{threads: threads, cols: cols, place: make([]int, len(cols)), groups: make([]keyGroup, 1)}
+// sorting is what rows are sorted with.
+type sorting struct {
+	threads int             // at most so many; 0: as many as there are cores
+	memory  order.Allocator // nil: Go's heap
+	what    string          // what messages call the rows
+}
+
+// alloc returns n words.
+func (s *sorting) alloc(n int) ([]uint64, error) {
+	if s.memory == nil {
+		return make([]uint64, n), nil
+	}
+	return s.memory.Alloc(s.what, n)
+}
+
+func (s *sorting) free(words []uint64) {
+	if s.memory != nil {
+		s.memory.Free(words)
+	}
+}
+
+// rowList returns a list of n rows that is not given back.
+func (s *sorting) rowList(n int) ([]uint32, error) {
+	if n == 0 {
+		return []uint32{}, nil
+	}
+	words, err := s.alloc((n + 1) / 2)
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*uint32)(unsafe.Pointer(&words[0])), n), nil
+}
+
+func newRowSorter(with sorting, cols []*Column, by []Order) *rowSorter {
+	s := &rowSorter{sorting: with, cols: cols, place: make([]int, len(cols)), groups: make([]keyGroup, 1)}
 	used := make([]bool, len(cols))
 	for _, o := range by {
 		if !used[o.Col] {
@@ -138,11 +174,13 @@ type ranked struct {
 // Ranks returns the ranks.
 func (r ranked) Ranks() []uint32 { return r.ranks }
 
-func (s *rowSorter) sorter() *order.Sorter { return &order.Sorter{Threads: s.threads} }
+func (s *rowSorter) sorter() *order.Sorter {
+	return &order.Sorter{Threads: s.threads, Memory: s.memory}
+}
 
 // ordering returns the rows as package order takes them.
 func (s *rowSorter) ordering(rows int) (*order.Rows, []order.Key) {
-	x := &order.Rows{Name: "a relation", N: rows}
+	x := &order.Rows{Name: cmp.Or(s.what, "a relation"), N: rows}
 	for _, c := range s.cols {
 		x.Cols = append(x.Cols, order.Column{Type: c.Type, Words: c})
 	}
@@ -227,26 +265,23 @@ func (s *rowSorter) compareRest(a, b int) int {
 	return 0
 }
 
-// rows returns the rows in order; equal ones stay in the order they have.
-func (s *rowSorter) rows(ctx context.Context, n int) ([]uint32, error) {
+// rows returns the rows in order; equal ones stay in the order they have. The selection
+// is the caller's to free.
+func (s *rowSorter) rows(ctx context.Context, n int) (*order.Selection, error) {
 	x, keys := s.ordering(n)
-	sorted, err := s.sorter().Sort(ctx, x, keys)
-	if err != nil {
-		return nil, err
-	}
-	return sorted.Rows, nil
+	return s.sorter().Sort(ctx, x, keys)
 }
 
 // bucketBits is the number of leading key bits by which keys are scattered
 // before they are sorted: enough that a bucket of many millions fits the cache.
 const bucketBits = 11
 
-// sortedKeys returns the keys of all rows in order.
-func (g *keyGroup) sortedKeys(ctx context.Context, threads, rows int) ([]uint64, error) {
+// sortedKeys returns the keys of all rows in order, which are the caller's to free.
+func (g *keyGroup) sortedKeys(ctx context.Context, with *sorting, rows int) ([]uint64, error) {
 	if rows <= oneSort {
-		return g.sortedOnce(rows), context.Cause(ctx)
+		return g.sortedOnce(ctx, with, rows)
 	}
-	threads = min(threadsOf(threads), 1+rows>>16)
+	threads := min(threadsOf(with.threads), 1+rows>>16)
 	lead := max(0, g.bits-bucketBits)
 	buckets := 1 << min(g.bits, bucketBits)
 	// counts[t][b] is first how many keys thread t has in bucket b, then where
@@ -279,7 +314,10 @@ func (g *keyGroup) sortedKeys(ctx context.Context, threads, rows int) ([]uint64,
 		return nil, err
 	}
 	starts := bucketStarts(counts, buckets)
-	out := make([]uint64, rows)
+	out, err := with.alloc(rows)
+	if err != nil {
+		return nil, err
+	}
 	inParallel(threads, threads, func(t int) {
 		next := counts[t]
 		each(t, func(part []uint64) {
@@ -290,18 +328,28 @@ func (g *keyGroup) sortedKeys(ctx context.Context, threads, rows int) ([]uint64,
 			}
 		})
 	})
-	scratch := make([][]uint64, threads)
+	scratch, errs := make([][]uint64, threads), make([]error, threads)
 	inParallelBy(threads, buckets, func(t, b int) {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errs[t] != nil {
 			return
 		}
 		bucket := out[starts[b]:starts[b+1]]
 		if len(bucket) > smallSort && cap(scratch[t]) < len(bucket) {
-			scratch[t] = make([]uint64, len(bucket)+len(bucket)/4)
+			with.free(scratch[t])
+			if scratch[t], errs[t] = with.alloc(len(bucket) + len(bucket)/4); errs[t] != nil {
+				return
+			}
 		}
 		sortKeys(bucket, scratch[t], lead)
 	})
-	return out, context.Cause(ctx)
+	for _, s := range scratch {
+		with.free(s)
+	}
+	if err := cmp.Or(context.Cause(ctx), cmp.Or(errs...)); err != nil {
+		with.free(out)
+		return nil, err
+	}
+	return out, nil
 }
 
 // bucketStarts returns where each bucket begins, and where the last one ends. counts[p][b]
@@ -324,15 +372,21 @@ func bucketStarts(counts [][]int, buckets int) []int {
 const oneSort = 1 << 16
 
 // sortedOnce is sortedKeys for few rows.
-func (g *keyGroup) sortedOnce(rows int) []uint64 {
-	both := make([]uint64, 2*rows)
-	keys, scratch := both[:rows:rows], both[rows:]
+func (g *keyGroup) sortedOnce(ctx context.Context, with *sorting, rows int) ([]uint64, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	keys, err := with.alloc(rows)
+	if err != nil {
+		return nil, err
+	}
+	scratch := make([]uint64, rows)
 	for from := 0; from < rows; from += blockRows {
 		part := keys[from:min(from+blockRows, rows)]
 		g.read(part, scratch, from)
 	}
 	sortKeys(keys, scratch, g.bits)
-	return keys
+	return keys, nil
 }
 
 // inParallel runs do(0) to do(n-1), on so many goroutines at most.

@@ -46,6 +46,10 @@ const (
 	// bucketSamples is how many strings of a sample there are at least for each bucket:
 	// then few buckets are twice as large as the mean.
 	bucketSamples = 16
+	// sorterBytes is what a thread takes that sorts buckets, and sortedBytes its part for
+	// each string.
+	sorterBytes = 2 << 20
+	sortedBytes = 48
 	// spanStrings is how many strings a thread takes at least at a time.
 	spanStrings = 1 << 13
 )
@@ -283,6 +287,14 @@ func prefixAt(s string, depth int) uint64 {
 		copy(b[:], s[depth:])
 	}
 	return binary.BigEndian.Uint64(b[:])
+}
+
+// bytes returns how much memory the different strings take.
+func (l *stringList) bytes() (n int64) {
+	for _, text := range l.texts {
+		n += int64(len(text.data)) + endBytes*int64(len(text.lengths))
+	}
+	return n
 }
 
 // distinct returns the different strings in order, and sets the place of each string of a

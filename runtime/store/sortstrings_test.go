@@ -61,7 +61,7 @@ func TestSortStrings(t *testing.T) {
 				if name != "few" && len(l.starts) < 4 {
 					t.Errorf("%s: only %d buckets", name, len(l.starts)-1)
 				}
-				d, remaps, err := mergeSources(context.Background(), threads, slices.Clone(sources))
+				d, remaps, err := mergeSources(context.Background(), threads, slices.Clone(sources), nil, "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -98,7 +98,7 @@ func TestLongDictionary(t *testing.T) {
 	for i := range 40_000 {
 		in.code(fmt.Sprintf("a string of a long dictionary: %d", i*7919%40_000))
 	}
-	d, remaps, err := mergeSources(context.Background(), 3, []dictSource{in})
+	d, remaps, err := mergeSources(context.Background(), 3, []dictSource{in}, nil, "")
 	if err != nil || d.Len() != in.len() || d.sorted.wide == nil || d.sorted.ends != nil {
 		t.Fatalf("%d strings of %d, wide %v: %v", d.Len(), in.len(), d.sorted.wide != nil, err)
 	}
@@ -178,7 +178,7 @@ func TestUniqueRows(t *testing.T) {
 			t.Errorf("%s: the rows are not as the test says", name)
 		}
 		for _, threads := range []int{1, 3} {
-			if got, err := uniqueRows(context.Background(), threads, cols, rows); got != c.want || err != nil {
+			if got, err := uniqueRows(context.Background(), sorting{threads: threads}, cols, rows); got != c.want || err != nil {
 				t.Errorf("%s, %d threads: %v, %v", name, threads, got, err)
 			}
 		}
@@ -204,7 +204,7 @@ func TestInternerTrials(t *testing.T) {
 	if max := different + trialStrings*(trialRepeats+2); in.len() > max {
 		t.Errorf("%d strings, want at most %d", in.len(), max)
 	}
-	d, remaps, err := mergeSources(context.Background(), 2, []dictSource{in})
+	d, remaps, err := mergeSources(context.Background(), 2, []dictSource{in}, nil, "")
 	if err != nil || d.Len() != different {
 		t.Fatalf("%d different strings, want %d: %v", d.Len(), different, err)
 	}

@@ -73,9 +73,13 @@ type Options struct {
 	Threads int    // goroutines that parse; 0 is GOMAXPROCS
 	OnError Policy // of malformed rows
 	Header  bool   // text files have a header, unless a Fact says otherwise
-	// Reserve is told of memory before it is taken (n > 0) and when it is given
-	// back (n < 0), in bytes; its error ends the load. Nil allows everything.
-	Reserve func(n int64) error
+	// Reserve is told of memory before it is allocated (n > 0) and when it is garbage
+	// (n < 0), in bytes. Its error ends the load, and what is the subject of its
+	// message. Nil allows everything.
+	Reserve func(what string, n int64) error
+	// Bound is how many bytes Reserve allows in all, 0 for no bound. A load under a
+	// small bound has fewer pieces of a file in flight.
+	Bound int64
 	// Progress is called now and then, from one goroutine at a time, and at the
 	// end of each file.
 	Progress func(Progress)
@@ -115,11 +119,18 @@ func (o *Options) blockBytes() int {
 	return 1 << 20
 }
 
-func (o *Options) reserve(n int64) error {
-	if o.Reserve == nil || n == 0 {
-		return nil
+// inFlight is the share of a bound that the pieces of a file may take which are being
+// read.
+const inFlight = 8
+
+// readers returns how many threads read pieces of a file at once, each of which takes so
+// many bytes of memory.
+func (o *Options) readers(bytes int64) int {
+	threads := o.threads()
+	if o.Bound > 0 {
+		threads = int(min(int64(threads), max(1, o.Bound/inFlight/bytes)))
 	}
-	return o.Reserve(n)
+	return threads
 }
 
 // FileReport says what was read of one file.
@@ -218,7 +229,7 @@ func EmptyRelation(s Schema) *Relation {
 
 // Load reads the source into one relation for each use, in their order.
 func (s *Source) Load(ctx context.Context, opts Options) ([]*Relation, *FileReport, error) {
-	l := &load{source: s, opts: &opts, started: time.Now(), report: &FileReport{File: s.Path}}
+	l := &load{source: s, opts: &opts, started: time.Now(), report: &FileReport{File: s.Path}, ledger: &ledger{reserve: opts.Reserve, bound: opts.Bound}}
 	for _, u := range s.Uses {
 		l.report.Predicates = append(l.report.Predicates, u.Schema.Name)
 	}
@@ -233,17 +244,21 @@ func (s *Source) Load(ctx context.Context, opts Options) ([]*Relation, *FileRepo
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		l.giveBack()
+		l.ledger.fail(err)
 		if ctx.Err() != nil {
 			return nil, l.report, err
 		}
 		return nil, l.report, fileError(s.Path, err)
 	}
 	rels, err := l.finish(ctx)
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
 	if err != nil {
-		l.giveBack()
+		l.ledger.fail(err)
 		return nil, l.report, err
 	}
+	l.ledger.settle(bytesOfTables(rels))
 	l.report.Elapsed = time.Since(l.started)
 	l.progress(true)
 	return rels, l.report, nil

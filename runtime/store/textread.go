@@ -25,8 +25,10 @@ type opened struct {
 	io.Reader
 	file io.ReadCloser // nil for a reader of the caller's
 	zstd *zstd.Decoder
-	read countingReader
-	size int64 // of the file; 0 when not known
+	// window is what was reserved for the decoder.
+	window int64
+	read   countingReader
+	size   int64 // of the file; 0 when not known
 	// plain says that the file is not compressed.
 	plain bool
 }
@@ -44,8 +46,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 }
 
 // open opens a file or the source's reader. Gzip and Zstandard are recognised by
-// their first bytes.
-func (s *Source) open() (*opened, error) {
+// their first bytes. The ledger reserves what a decompressor looks back at.
+func (s *Source) open(ledger *ledger) (*opened, error) {
 	o := &opened{}
 	if s.Reader != nil {
 		o.read.r = s.Reader
@@ -67,7 +69,17 @@ func (s *Source) open() (*opened, error) {
 	case n >= 2 && head[:2] == "\x1f\x8b":
 		o.Reader, err = gzip.NewReader(raw)
 	case head == "\x28\xb5\x2f\xfd":
-		o.zstd, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(1<<30))
+		options := []zstd.DOption{zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(1 << 30)}
+		if ledger.bounded() {
+			whole := make([]byte, zstd.HeaderMaxSize)
+			more, _ := io.ReadFull(&o.read, whole[copy(whole, head):]) // an error comes again
+			whole = whole[:n+more]
+			raw = io.MultiReader(bytes.NewReader(whole), &o.read)
+			if options, o.window, err = s.window(ledger, whole); err != nil {
+				break
+			}
+		}
+		o.zstd, err = zstd.NewReader(raw, options...)
 		o.Reader = o.zstd
 	case head == "PAR1" && o.endsWith("PAR1"):
 		err = errors.New("this is a Parquet file; name it .parquet")
@@ -81,6 +93,26 @@ func (s *Source) open() (*opened, error) {
 		return nil, err
 	}
 	return o, nil
+}
+
+// window reserves the window of a Zstandard file that begins with head, and returns options
+// that keep a decoder within it.
+func (s *Source) window(ledger *ledger, head []byte) (options []zstd.DOption, held int64, err error) {
+	const least = 8 << 20 // what decoders are advised to support (RFC 8878, 3.1.1.1.2)
+	var header zstd.Header
+	size := uint64(least)
+	if header.Decode(head) == nil {
+		size = header.WindowSize
+		if header.SingleSegment {
+			size = header.FrameContentSize
+		}
+	}
+	held = int64(min(size, 1<<40))
+	if err := ledger.take("the window of "+s.Path, held); err != nil {
+		return nil, 0, err
+	}
+	// Other frames of the file may have windows of other sizes.
+	return []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(max(size, least))}, held, nil
 }
 
 // endsWith reports whether the file, if it is one, ends so.
@@ -113,11 +145,13 @@ type textReader struct {
 	offset int64  // of carry in the text
 	seq    int
 	done   bool
+	// take reserves memory for records that are longer than a block.
+	take func(bytes int64) error
 }
 
 // newTextReader skips a byte order mark.
-func newTextReader(r io.Reader, format textFormat, block int) (*textReader, error) {
-	t := &textReader{r: r, format: format, block: block}
+func newTextReader(r io.Reader, format textFormat, block int, take func(bytes int64) error) (*textReader, error) {
+	t := &textReader{r: r, format: format, block: block, take: take}
 	head := make([]byte, 3)
 	n, err := io.ReadFull(r, head)
 	if err == io.EOF || err == io.ErrUnexpectedEOF && n < len(head) {
@@ -145,6 +179,11 @@ func (t *textReader) next(buf []byte) (textBlock, error) {
 	buf = append(buf[:0], t.carry...)
 	for want := t.block; !t.done; want *= 2 {
 		if cap(buf)-len(buf) < want+1 {
+			if want > t.block {
+				if err := t.take(int64(len(buf) + want + want/4)); err != nil {
+					return textBlock{data: buf}, err
+				}
+			}
 			buf = append(make([]byte, 0, len(buf)+want+want/4+1), buf...)
 		}
 		n, err := io.ReadFull(t.r, buf[len(buf):len(buf)+want])
@@ -189,20 +228,49 @@ func (t *textReader) ended() bool {
 	return n == 0 && err == io.EOF
 }
 
-// scanText reads the fields of a text file, with its blocks in parallel, and
-// hands them to take in the order of the file. `header` skips the first record.
-func scanText(ctx context.Context, o *opened, format textFormat, fields []field, arity int, header bool, opts *Options, take func(textRows) error) ([]*textScanner, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	block := opts.blockBytes()
+// A block of text is minBlock bytes at least where memory is bounded, and a thread that
+// reads one has blockMemory times its bytes in memory: buffers of text, words, chunks.
+const (
+	minBlock    = 64 << 10
+	blockMemory = 8
+)
+
+// plan returns the size of the blocks of a text, and how many threads read them.
+func (o *opened) plan(opts *Options) (block, threads int) {
+	block = opts.blockBytes()
+	if opts.Bound > 0 {
+		fair := opts.Bound / inFlight / blockMemory / int64(opts.threads())
+		block = min(block, int(max(minBlock, fair)))
+	}
 	if o.size > 0 && o.plain {
 		block = min(block, int(o.size)+1)
 	}
-	reader, err := newTextReader(o, format, block)
+	return block, opts.readers(blockMemory * int64(block))
+}
+
+// scanText reads the fields of a text file, with its blocks in parallel, and hands them
+// to take in the order of the file.
+func (l *load) scanText(ctx context.Context, o *opened, format textFormat, take func(textRows) error) ([]*textScanner, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	block, threads := o.plan(l.opts)
+	what := "reading " + l.source.Path
+	var taken atomic.Int64
+	taken.Store(blockMemory * int64(block) * int64(threads))
+	if err := l.ledger.take(what, taken.Load()); err != nil {
+		return nil, err
+	}
+	defer func() { l.ledger.give(taken.Load()) }()
+	reader, err := newTextReader(o, format, block, func(n int64) error {
+		err := l.ledger.take("a long line of "+l.source.Path, n)
+		if err == nil {
+			taken.Add(n)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	threads := opts.threads()
 	blocks := make(chan textBlock, threads)
 	results := make(chan textRows, threads)
 	buffers := make(chan []byte, 3*threads)
@@ -212,7 +280,7 @@ func scanText(ctx context.Context, o *opened, format textFormat, fields []field,
 	var readErr error
 	go func() {
 		defer close(blocks)
-		first := header
+		first := l.source.Header
 		for {
 			var buf []byte
 			select {
@@ -243,7 +311,7 @@ func scanText(ctx context.Context, o *opened, format textFormat, fields []field,
 	scanners := make([]*textScanner, threads)
 	var workers sync.WaitGroup
 	for w := range scanners {
-		scanners[w] = newTextScanner(format, fields, arity, opts.OnError == Skip)
+		scanners[w] = newTextScanner(format, l.fields, l.source.Arity, l.opts.OnError == Skip, l.newInterner)
 		workers.Go(func() {
 			for {
 				// A reader that blocks must not keep a cancelled load waiting.

@@ -57,6 +57,7 @@ type textRows struct {
 	skipped  int64
 	examples []*LoadError // lines are from 0 in the block
 	err      *LoadError   // likewise
+	failed   error        // that there is no memory
 }
 
 // maxExamples is how many skipped rows are shown for a file.
@@ -78,14 +79,14 @@ type textScanner struct {
 	text    []byte // an unquoted or unescaped field
 }
 
-func newTextScanner(format textFormat, fields []field, arity int, skip bool) *textScanner {
+func newTextScanner(format textFormat, fields []field, arity int, skip bool, newInterner func(field int) *interner) *textScanner {
 	s := &textScanner{format: format, fields: fields, arity: arity, skip: skip, offsets: -1}
 	s.fill = make([][]int, arity)
 	s.strings = make([]*interner, len(fields))
 	s.words = make([][]int64, len(fields))
 	for i, f := range fields {
 		if f.typ.Kind == scalar.String {
-			s.strings[i] = newInterner()
+			s.strings[i] = newInterner(i)
 		}
 		if f.index == offsetColumn {
 			s.offsets = i
@@ -140,6 +141,12 @@ func (s *textScanner) scan(b textBlock) textRows {
 		out.rows++
 		out.lines += 1 + int64(inner)
 		p = next
+	}
+	for _, t := range s.strings {
+		if t != nil && t.err != nil {
+			out.failed = t.err
+			return out
+		}
 	}
 	if out.rows > 0 {
 		out.chunks = make([]chunk, len(s.fields))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/atomicfile"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/order"
 )
 
 // OutputFormat is how results are written.
@@ -52,6 +53,8 @@ type Output struct {
 	InOrder bool
 	// Threads bounds those that sort; 0 means as many as there are cores.
 	Threads int
+	// Memory is where they take memory from; nil is Go's heap.
+	Memory order.Allocator
 }
 
 // OutputOf returns all tuples of a relation in their order.
@@ -162,7 +165,7 @@ func (o *Output) arrange() (*arrangement, error) {
 	if o.InOrder {
 		return inPlace(o.Columns, n), nil
 	}
-	return newRowSorter(o.Threads, o.Columns, o.Order).arrange(context.Background(), o.Rows, n)
+	return newRowSorter(sorting{o.Threads, o.Memory, "sorting " + o.Name}, o.Columns, o.Order).arrange(context.Background(), o.Rows, n)
 }
 
 // WriteFile makes a file of what write writes, compressed when the name ends in

@@ -15,8 +15,12 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// rowGroupRows is the number of rows of a Parquet row group.
-const rowGroupRows = 1 << 20
+// A row group of Parquet has rowGroupRows rows, or fewer if its pages, which are in memory
+// until it is whole, come to rowGroupBytes.
+const (
+	rowGroupRows  = 1 << 20
+	rowGroupBytes = 16 << 20
+)
 
 // unitColumn stands for the columns of a relation without any: Parquet keeps the
 // number of rows in columns only.
@@ -165,7 +169,7 @@ func (p *parquetWriter) rows(block [][]int64, n int) (err error) {
 		}
 		p.rowsN += to - from
 		from = to
-		if p.rowsN == rowGroupRows {
+		if p.rowsN == rowGroupRows || p.group.TotalCompressedBytes() >= rowGroupBytes {
 			if err := p.group.Close(); err != nil {
 				return err
 			}

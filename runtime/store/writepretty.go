@@ -94,7 +94,10 @@ func (p *prettyWriter) measureAll() {
 	block := make([][]int64, len(p.cols))
 	for i := range p.fields {
 		f := &p.fields[i]
-		known := map[int64]bool{}
+		var known []uint64 // a bit for each string that was measured
+		if f.Type.Kind == scalar.String {
+			known = make([]uint64, f.Dict.Len()/64+1)
+		}
 		for from := 0; from < f.Len(); from += blockRows {
 			for k := range f.columns() {
 				words := room[k][:min(blockRows, f.Len()-from)]
@@ -102,11 +105,12 @@ func (p *prettyWriter) measureAll() {
 				block[f.at+k] = words
 			}
 			for row, w := range block[f.at] {
-				if f.Type.Kind == scalar.String {
-					if known[w] {
+				if known != nil {
+					if bit := uint64(1) << (w % 64); known[w/64]&bit == 0 {
+						known[w/64] |= bit
+					} else {
 						continue
 					}
-					known[w] = true
 				}
 				p.widths[i] = max(p.widths[i], displayWidth(f.pretty(block, row)))
 			}
