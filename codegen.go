@@ -87,7 +87,7 @@ func know(plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) 
 		if t.GPU {
 			policy = layout.GPU
 		}
-		bound, err := woven.Bind(context.Background(), woven.NewProgram(plan, graph), db.store, policy, 1)
+		bound, err := woven.Bind(context.Background(), woven.NewProgram(plan, graph), db.store, policy, 1, nil)
 		if err != nil {
 			return k, err
 		}

@@ -473,7 +473,7 @@ func (p *program) bind(ctx context.Context, prog *woven.Program, facts *store.Da
 	if found := p.isBound(facts); found != nil {
 		return found, nil
 	}
-	bound, err := woven.Bind(ctx, prog, facts, policy, threads)
+	bound, err := woven.Bind(ctx, prog, facts, policy, threads, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -125,7 +125,11 @@ func (e *engine) with(ctx context.Context, req *runtime.Request, f func(r *run, 
 	stop := context.AfterFunc(ctx, r.cancel.cancel)
 	defer stop()
 	defer func() {
-		if p := recover(); p != nil {
+		switch p := recover().(type) {
+		case nil:
+		case *runtime.MemoryError: // of a string that was interned
+			err = p
+		default:
 			err = &woven.InternalError{Engine: "cpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
 		}
 	}()
@@ -158,7 +162,7 @@ func (e *engine) with(ctx context.Context, req *runtime.Request, f func(r *run, 
 func (r *run) prepare(ctx context.Context, prog *woven.Program) (err error) {
 	policy := r.sizes.policy
 	policy.Parts = policy.Parts && !r.walk.Request.NoDecompose
-	if r.Bound, err = woven.Bind(ctx, prog, r.walk.Request.Facts, policy, r.threads); err != nil {
+	if r.Bound, err = woven.Bind(ctx, prog, r.walk.Request.Facts, policy, r.threads, r.mem); err != nil {
 		return err
 	}
 	r.walk.Bound = r.Bound

@@ -55,9 +55,12 @@ func (d *domain) addDict(dict *store.Dict) {
 }
 
 // settle makes the domain's dictionary.
-func (d *domain) settle() {
-	d.made = prepare.NewDictionary(d.dicts, d.extra, d.grows)
-	d.dict = d.made.Dict
+func (d *domain) settle(mem *memory) {
+	made, err := prepare.NewAccounted(mem, d.dicts, d.extra, d.grows)
+	if err != nil {
+		abort(err)
+	}
+	d.made, d.dict = made, made.Dict
 }
 
 // bounds returns the range of the domain's codes.
@@ -83,7 +86,7 @@ func (ds *domains) fresh() *domain {
 }
 
 // findDomains unites what can meet in a plan and settles the dictionaries.
-func findDomains(p *queryplan.Plan, column func(v *queryplan.Var, i int) *store.Column) *domains {
+func findDomains(mem *memory, p *queryplan.Plan, column func(v *queryplan.Var, i int) *store.Column) *domains {
 	ds := &domains{
 		vars:   map[*queryplan.Var][]*domain{},
 		exprs:  map[queryplan.Expr]*domain{},
@@ -116,7 +119,7 @@ func findDomains(p *queryplan.Plan, column func(v *queryplan.Var, i int) *store.
 	}
 	for _, d := range ds.all {
 		if d.parent == nil {
-			d.settle()
+			d.settle(mem)
 		}
 	}
 	return ds

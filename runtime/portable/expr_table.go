@@ -50,24 +50,26 @@ func newStringTable(call *queryplan.Call, in, out *domain) *stringTable {
 func (t *stringTable) results(r *run) *stringResults {
 	t.first.Do(func() {
 		if table, ok := t.f.Kept(t.dict); ok {
-			t.keep(table)
+			t.keep(r, table)
 		}
 	})
 	if made := t.made.Load(); made != nil || t.asked.Load() <= int64(t.dict.Len()/tableShare) {
 		return made
 	}
 	t.all.Do(func() {
-		// The error is that the run is over.
-		if table, err := t.f.Table(r.stop.ctx, t.dict, r.threads); err == nil {
-			t.keep(table)
+		table, err := t.f.Table(r.stop.ctx, t.dict, r.threads, r.mem)
+		if err != nil {
+			abort(err)
 		}
+		t.keep(r, table)
 	})
 	return t.made.Load()
 }
 
-func (t *stringTable) keep(table prepare.Table) {
+func (t *stringTable) keep(r *run, table prepare.Table) {
 	made := &stringResults{Table: &table}
 	if t.f.Result.Kind == scalar.String {
+		r.mem.reserve("strings that the program computes", 8*int64(table.Column.Dict.Len()))
 		made.codes = make([]atomic.Int64, table.Column.Dict.Len())
 	}
 	t.made.Store(made)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
+
+	"github.com/redfoxdb/redfox/runtime"
 )
 
 // failure carries an error out of nested operators as a panic; guard turns it
@@ -36,6 +38,8 @@ func guard(f func()) (err error) {
 		case nil:
 		case failure:
 			err = p.err
+		case *runtime.MemoryError: // of a string that was interned
+			err = p
 		default:
 			err = &InternalError{Cause: p, Stack: string(debug.Stack())}
 		}

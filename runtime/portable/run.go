@@ -208,7 +208,7 @@ func (r *run) prepare() {
 		}
 		return nil
 	}
-	c.domains = findDomains(p, column)
+	c.domains = findDomains(r.mem, p, column)
 	for v, cols := range c.columns {
 		for i, col := range cols {
 			if d := c.domains.vars[v][i]; col != nil && d != nil {

@@ -66,7 +66,7 @@ func TestShared(t *testing.T) {
 	p, domains := parse(t, twoInputs)
 	db := stringFacts(map[string][]string{"a": {"x", "c"}, "b": {"b", "c", "e"}})
 	before := db.Relation("a").Column(0)
-	d, err := Bind(context.Background(), p, domains, db, 1)
+	d, err := Bind(context.Background(), p, domains, db, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestShared(t *testing.T) {
 func TestWithoutFacts(t *testing.T) {
 	p, domains := parse(t, strings.ReplaceAll(twoInputs, "    store t0(\"m\", 1)\n", ""))
 	for _, db := range []*store.Database{nil, store.NewDatabase(), stringFacts(map[string][]string{"a": {}})} {
-		d, err := Bind(context.Background(), p, domains, db, 1)
+		d, err := Bind(context.Background(), p, domains, db, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestErrors(t *testing.T) {
 		"a has 1 columns in the program and 2 in the facts":           wide,
 		"column s of b is string in the program and int in the facts": ints,
 	} {
-		if _, err := Bind(context.Background(), p, domains, db, 1); err == nil || err.Error() != want {
+		if _, err := Bind(context.Background(), p, domains, db, 1, nil); err == nil || err.Error() != want {
 			t.Errorf("the error is %v, want %s", err, want)
 		}
 	}
@@ -152,7 +152,7 @@ block b0:
   halt
 `)
 	db := stringFacts(map[string][]string{"a": {"a", "b"}})
-	d, err := Bind(context.Background(), p, domains, db, 1)
+	d, err := Bind(context.Background(), p, domains, db, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ block b0:
 	if dict := db.Relation("a").Column(0).Dict; dict.Len() != 2 || dict == d.Dict(0) {
 		t.Error("the run interns into the dictionary of the facts")
 	}
-	again, err := Bind(context.Background(), p, domains, db, 1)
+	again, err := Bind(context.Background(), p, domains, db, 1, nil)
 	if err != nil || again.Dict(0) == d.Dict(0) || again.Dict(0).Len() != 3 {
 		t.Error("two runs share a dictionary that grows")
 	}
@@ -233,7 +233,7 @@ block b0:
 	ctx, cancel := context.WithCancelCause(context.Background())
 	stop := errors.New("stop")
 	cancel(stop)
-	if _, err := Bind(ctx, p, domains, database(p, facts), 3); err != stop {
+	if _, err := Bind(ctx, p, domains, database(p, facts), 3, nil); err != stop {
 		t.Errorf("the error is %v after the context is done", err)
 	}
 }

@@ -43,10 +43,10 @@ type Copy struct {
 }
 
 // Bind finds the columns of a program's loaded relations among the facts, which
-// may be nil, makes the dictionaries and evaluates the tables, on so many threads.
-// The error says that the facts do not have the program's columns, or is the cause
+// may be nil, makes the dictionaries and evaluates the tables, on so many threads, in
+// memory that is accounted for unless it is nil. The error says that the facts do not have the program's columns, or is the cause
 // of ctx if that is done.
-func Bind(ctx context.Context, p *harmony.Program, domains *domain.Domains, facts *store.Database, threads int) (*Data, error) {
+func Bind(ctx context.Context, p *harmony.Program, domains *domain.Domains, facts *store.Database, threads int, memory Memory) (*Data, error) {
 	d := &Data{
 		columns:      map[*harmony.Relation][]*store.Column{},
 		rows:         map[*harmony.Relation]int{},
@@ -64,7 +64,7 @@ func Bind(ctx context.Context, p *harmony.Program, domains *domain.Domains, fact
 		}
 		d.columns[r], d.rows[r] = cols, rows
 	}
-	s := settler{Data: d, ctx: ctx, threads: threads}
+	s := settler{Data: d, ctx: ctx, threads: threads, memory: memory}
 	for _, dom := range domains.All() {
 		if err := s.settle(dom); err != nil {
 			return nil, err

@@ -45,6 +45,50 @@ func NewDictionary(loaded []*store.Dict, constants []string, grows bool) *Dictio
 	return d
 }
 
+// Memory accounts for what a run holds; an *account.Memory does.
+type Memory interface {
+	Reserve(what string, bytes int64) error
+	Release(bytes int64)
+}
+
+// What messages call the strings of dictionaries.
+const (
+	mergedStrings   = "a dictionary of strings that meet"
+	computedStrings = "strings that the program computes"
+)
+
+// NewAccounted is NewDictionary in accounted memory, nil for none. A string that is interned
+// beyond the bound panics with the error of Reserve.
+func NewAccounted(mem Memory, loaded []*store.Dict, constants []string, grows bool) (*Dictionary, error) {
+	if mem == nil {
+		return NewDictionary(loaded, constants, grows), nil
+	}
+	var bytes int64
+	if grows || len(loaded) > 1 {
+		for _, d := range loaded {
+			bytes += d.Bytes() + remapBytes*int64(d.Len())
+		}
+	}
+	if err := mem.Reserve(mergedStrings, bytes); err != nil {
+		return nil, err
+	}
+	d := NewDictionary(loaded, constants, grows)
+	switch {
+	case len(loaded) > 0 && d.Dict == loaded[0]:
+		mem.Release(bytes)
+	case grows:
+		d.Dict.Charge(func(bytes int64) {
+			if err := mem.Reserve(computedStrings, bytes); err != nil {
+				panic(err)
+			}
+		})
+	}
+	return d, nil
+}
+
+// remapBytes is what a merge takes for each string.
+const remapBytes = 8
+
 // Recode returns a column, coded in one of the loaded dictionaries, in this one,
 // and whether its entries had to be copied for that.
 func (d *Dictionary) Recode(c *store.Column) (recoded *store.Column, copied bool) {

@@ -47,7 +47,7 @@ func follow(t *testing.T, name string, p *harmony.Program, facts map[string]plan
 	t.Helper()
 	f := &follower{t: t, name: name, p: p, domains: domain.Find(p), homes: map[*harmony.Reg]home{}, seen: map[string]int{}}
 	var err error
-	if f.data, err = Bind(context.Background(), p, f.domains, database(p, facts), 2); err != nil {
+	if f.data, err = Bind(context.Background(), p, f.domains, database(p, facts), 2, nil); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	known := f.data.Known()

@@ -40,7 +40,7 @@ func TestLikeTables(t *testing.T) {
 			f := Function{scalar.Lookup(name), scalar.BooleanType, []scalar.Value{{}, scalar.OfString(pattern)}, 0}
 			call := f.Call()
 			for _, dict := range []*store.Dict{sorted, grown} {
-				table, err := f.Table(context.Background(), dict, 2)
+				table, err := f.Table(context.Background(), dict, 2, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -66,7 +66,7 @@ func TestTableStops(t *testing.T) {
 		{scalar.Lookup("string:like"), scalar.BooleanType, []scalar.Value{{}, scalar.OfString("%a%")}, 0},
 		{scalar.Lookup("string:length"), scalar.IntType, make([]scalar.Value, 1), 0},
 	} {
-		if _, err := f.Table(ctx, store.NewDict([]string{"a"}), 2); err != context.Canceled {
+		if _, err := f.Table(ctx, store.NewDict([]string{"a"}), 2, nil); err != context.Canceled {
 			t.Errorf("%s: the error is %v", &f, err)
 		}
 	}

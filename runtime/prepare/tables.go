@@ -15,6 +15,7 @@ type settler struct {
 	*Data
 	ctx     context.Context
 	threads int
+	memory  Memory
 }
 
 // settle makes the dictionary of a domain, after those whose strings it has
@@ -44,7 +45,11 @@ func (s *settler) settle(d *domain.Domain) error {
 	if len(dicts) == 1 && !d.Grows {
 		s.dictionaries[d.ID] = extended(dicts[0], d.Consts)
 	} else {
-		s.dictionaries[d.ID] = NewDictionary(dicts, d.Consts, d.Grows)
+		made, err := NewAccounted(s.memory, dicts, d.Consts, d.Grows)
+		if err != nil {
+			return err
+		}
+		s.dictionaries[d.ID] = made
 	}
 	return nil
 }
@@ -53,7 +58,7 @@ func (s *settler) settle(d *domain.Domain) error {
 func (s *settler) evaluate(i int) (err error) {
 	t := s.domains.Tables()[i]
 	f := Function{scalar.Lookup(t.Func), t.Result, t.Args, t.String}
-	s.Tables[i], err = f.Table(s.ctx, s.Dict(t.In), s.threads)
+	s.Tables[i], err = f.Table(s.ctx, s.Dict(t.In), s.threads, s.memory)
 	return err
 }
 
@@ -80,13 +85,14 @@ func (f *Function) String() string {
 }
 
 // Table evaluates the function for each entry of a dictionary, which keeps the results,
-// on so many threads. The error is the cause of ctx if that is done.
-func (f *Function) Table(ctx context.Context, dict *store.Dict, threads int) (Table, error) {
+// on so many threads, in memory that is accounted for unless it is nil. The error is the
+// memory's, or the cause of ctx if that is done.
+func (f *Function) Table(ctx context.Context, dict *store.Dict, threads int, memory Memory) (Table, error) {
 	table, err := dict.Derived(f.String(), func() (any, error) {
 		if like, negated := f.like(); like != nil {
 			return likeTable(ctx, dict, like, negated, threads)
 		}
-		return f.table(ctx, dict, threads)
+		return f.table(ctx, dict, threads, &tally{memory: memory})
 	})
 	if err != nil {
 		return Table{}, err
@@ -105,8 +111,12 @@ func (f *Function) Kept(dict *store.Dict) (table Table, ok bool) {
 
 // table calls the function for each entry. Strings get a dictionary of their own. Every
 // result fits: there is no function of a string whose decimals may not.
-func (f *Function) table(ctx context.Context, dict *store.Dict, threads int) (table Table, err error) {
+func (f *Function) table(ctx context.Context, dict *store.Dict, threads int, held *tally) (table Table, err error) {
 	n := dict.Len()
+	if err := held.take(resultBytes * int64(n)); err != nil {
+		return table, err
+	}
+	defer func() { held.leave(table.bytes()) }()
 	var words []int64
 	var texts []string
 	if f.Result.Kind == scalar.String {
@@ -117,6 +127,10 @@ func (f *Function) table(ctx context.Context, dict *store.Dict, threads int) (ta
 	present := make([]byte, n)
 	call := f.Call()
 	if err := each(ctx, threads, 0, n, func(from, to int) {
+		if held.err() != nil {
+			return
+		}
+		size := 0
 		for code := from; code < to; code++ {
 			v, ok := call(dict.String(uint32(code)))
 			switch {
@@ -124,12 +138,17 @@ func (f *Function) table(ctx context.Context, dict *store.Dict, threads int) (ta
 				continue
 			case texts != nil:
 				texts[code] = v.Str()
+				size += len(texts[code])
 			default:
 				words[code] = int64(v.Bits())
 			}
 			present[code] = 1
 		}
+		_ = held.take(textCopies * int64(size)) // the error is kept
 	}); err != nil {
+		return table, err
+	}
+	if err := held.err(); err != nil {
 		return table, err
 	}
 	if slices.Contains(present, 0) {
@@ -143,6 +162,63 @@ func (f *Function) table(ctx context.Context, dict *store.Dict, threads int) (ta
 		table.Column = store.ColumnOf(f.Result, words, nil)
 	}
 	return table, nil
+}
+
+// A result takes resultBytes while a table is made, and the text of one that is a string is
+// there textCopies times, since the dictionary of results is made of them.
+const (
+	resultBytes = 32
+	textCopies  = 3
+)
+
+// bytes returns the memory of the results.
+func (t *Table) bytes() int64 {
+	n := int64(len(t.Present))
+	if t.Column != nil {
+		n += t.Column.Bytes()
+		if t.Column.Dict != nil {
+			n += t.Column.Dict.Bytes()
+		}
+	}
+	return n
+}
+
+// tally is what the making of a table has reserved. It is safe for concurrent use.
+type tally struct {
+	memory Memory // nil: not accounted for
+	mu     sync.Mutex
+	held   int64
+	failed error
+}
+
+// take reserves memory. Once it has failed it goes on to fail.
+func (t *tally) take(bytes int64) error {
+	if t.memory == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failed == nil {
+		if t.failed = t.memory.Reserve(computedStrings, bytes); t.failed == nil {
+			t.held += bytes
+		}
+	}
+	return t.failed
+}
+
+// err returns why memory was refused.
+func (t *tally) err() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failed
+}
+
+// leave gives back all but the given bytes.
+func (t *tally) leave(bytes int64) {
+	if t.memory != nil {
+		t.memory.Release(t.held - bytes)
+		t.held = bytes
+	}
 }
 
 // fill puts one of the results where there is none, so that the column is not

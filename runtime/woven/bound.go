@@ -24,8 +24,8 @@ type Bound struct {
 
 // Bind finds the facts of a program, and chooses layouts for what they say, on so
 // many threads. The errors are those of prepare.Bind.
-func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.Policy, threads int) (*Bound, error) {
-	data, err := prepare.Bind(ctx, p.Graph, p.Domains, facts, threads)
+func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.Policy, threads int, memory prepare.Memory) (*Bound, error) {
+	data, err := prepare.Bind(ctx, p.Graph, p.Domains, facts, threads, memory)
 	if err != nil {
 		return nil, err
 	}

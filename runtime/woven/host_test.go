@@ -202,7 +202,7 @@ func hostWalk(t *testing.T, p *harmony.Program, rows planref.Rows) (*memory, *Wa
 	}
 	db := store.NewDatabase()
 	db.Put(&store.Relation{Name: "r", Table: table, Cols: cols, Keys: len(cols)})
-	bound, err := Bind(context.Background(), NewProgram(&queryplan.Plan{}, p), db, layout.CPU, 2)
+	bound, err := Bind(context.Background(), NewProgram(&queryplan.Plan{}, p), db, layout.CPU, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
