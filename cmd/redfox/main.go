@@ -26,6 +26,9 @@ func execute(args []string, con *console) (code int) {
 			code = con.report(recovered(r), args)
 		}
 	}()
+	if err := canStart(); err != nil {
+		return con.report(err, args)
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	stop := interruptible(cancel, func() { os.Exit(con.report(errInterrupted, args)) })

@@ -90,6 +90,9 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if memory, err = con.withinLimit(memory, engine); err != nil {
+		return nil, err
+	}
 	deviceMemory, err := sizeFlag(c, "device-memory")
 	if err != nil {
 		return nil, err

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox"
+)
+
+// What a run takes of the process's address space beside what --memory bounds: stacks of
+// threads and areas of the C library, and libLLVM with its code where an engine needs it.
+const (
+	threadSpace = 192 << 20
+	llvmSpace   = 320 << 20
+)
+
+// leastSpace is the least bound that a limit of the address space may leave.
+const leastSpace = 16 << 20
+
+// tooLittle says that the address space does not suffice.
+func tooLittle(limit, needed int64) error {
+	return &redfox.EnvironmentError{
+		Message: fmt.Sprintf("the address space of the process is limited to %s (ulimit -v), and redfox needs %s before it reads facts", size(limit), size(needed)),
+		Help:    fmt.Sprintf("raise the limit to %s or more, or bound the run with --memory in its place", size(needed+8*leastSpace)),
+	}
+}
+
+// canStart refuses a limit of the address space under which Go may not get the threads
+// that it wants, which ends the process at any time.
+func canStart() error {
+	if limit, used, ok := addressSpace(); ok && limit < used+threadSpace {
+		return tooLittle(limit, used+threadSpace)
+	}
+	return nil
+}
+
+// withinLimit returns the bound of a run's memory, given that of --memory, or 0, under the
+// process's limit of its address space. Memory counts twice against that: a table that
+// grows is in two places for a while. If the limit decides, the user is told.
+func (con *console) withinLimit(memory int64, engine string) (int64, error) {
+	limit, used, ok := addressSpace()
+	if !ok {
+		return memory, nil
+	}
+	others := int64(threadSpace)
+	if engine != "go" {
+		others += llvmSpace
+	}
+	left := (limit - used - others) / 2
+	if left < leastSpace {
+		return 0, tooLittle(limit, used+others)
+	}
+	if memory > 0 && memory <= left {
+		return memory, nil
+	}
+	fmt.Fprintf(con.err, "redfox: note: --memory is %s, because the address space of the process is limited to %s (ulimit -v)\n", size(left), size(limit))
+	return left, nil
+}
