@@ -20,8 +20,11 @@ const asCommand = "REDFOX_TEST_AS_COMMAND"
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		dieAsAsked()
-		main()
-		return
+		code := execute(os.Args, newConsole(os.Stdin, os.Stdout, os.Stderr))
+		if file := os.Getenv(peakVariable); file != "" {
+			writePeak(file)
+		}
+		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }
