@@ -2,6 +2,7 @@ package queryplan
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -85,6 +86,79 @@ type Join struct {
 	Left, Right Node
 	// Unique says that a left tuple is known to match at most one right tuple.
 	Unique bool
+
+	// header is made on first use. Trees of joins are deep, and everything asks
+	// for their columns.
+	header atomic.Pointer[joinHeader]
+}
+
+// joinHeader is what follows from the columns of both sides of a join.
+type joinHeader struct {
+	cols  []Column
+	on    []string
+	index map[string]int // places in cols, for a join of more than maxListed
+}
+
+// head returns the join's header. Concurrent first calls make the same one.
+func (n *Join) head() *joinHeader {
+	if h := n.header.Load(); h != nil {
+		return h
+	}
+	h := &joinHeader{}
+	left, right := columnsOf(n.Left), columnsOf(n.Right)
+	shared := make([]bool, len(right)) // with the left side
+	at := make(map[string]int, len(right))
+	for i, c := range right {
+		at[c.Name] = i
+	}
+	for _, c := range left {
+		if i, ok := at[c.Name]; ok {
+			h.on = append(h.on, c.Name)
+			shared[i] = true
+		}
+	}
+	h.cols = left
+	if n.Kind == Inner {
+		h.cols = slices.Clip(left)
+		for i, c := range right {
+			if !shared[i] {
+				h.cols = append(h.cols, c)
+			}
+		}
+	}
+	if len(h.cols) > maxListed {
+		h.index = make(map[string]int, len(h.cols))
+		for i, c := range h.cols {
+			h.index[c.Name] = i
+		}
+	}
+	n.header.Store(h)
+	return h
+}
+
+// column returns the result's column of that name.
+func (h *joinHeader) column(name string) (Column, bool) {
+	if h.index == nil {
+		return FindColumn(h.cols, name)
+	}
+	i, ok := h.index[name]
+	if !ok {
+		return Column{}, false
+	}
+	return h.cols[i], true
+}
+
+// columnsOf returns an operator's columns as a list that must not be changed.
+func columnsOf(n Node) []Column {
+	switch n := n.(type) {
+	case *Filter:
+		return columnsOf(n.Input)
+	case *Dedup:
+		return columnsOf(n.Input)
+	case *Join:
+		return n.head().cols
+	}
+	return n.Columns()
 }
 
 // Aggregate groups by the columns By and yields one tuple a group: By, then the
@@ -211,8 +285,7 @@ func (n *Dedup) Columns() []Column { return n.Input.Columns() }
 // Columns returns the left columns and, for an inner join, the right's others.
 func (n *Join) Columns() []Column { return appendColumns(nil, n) }
 
-// appendColumns appends the columns of an operator. Trees of joins are deep: columns go
-// to their place at once, and are not copied again for each operator above.
+// appendColumns appends the columns of an operator.
 func appendColumns(to []Column, n Node) []Column {
 	switch n := n.(type) {
 	case *Scan:
@@ -233,33 +306,14 @@ func appendColumns(to []Column, n Node) []Column {
 		}
 		return to
 	case *Join:
-		left := len(to)
-		to = appendColumns(to, n.Left)
-		if n.Kind != Inner {
-			return to
-		}
-		right := len(to)
-		to = appendColumns(to, n.Right)
-		others := to[:right]
-		for _, c := range to[right:] {
-			if _, ok := FindColumn(to[left:right], c.Name); !ok {
-				others = append(others, c)
-			}
-		}
-		return others
+		return append(to, n.head().cols...)
 	}
 	return append(to, n.Columns()...)
 }
 
 // On returns the names that both sides have, in the left's order.
 func (n *Join) On() []string {
-	var on []string
-	for _, c := range n.Left.Columns() {
-		if _, ok := ColumnOf(n.Right, c.Name); ok {
-			on = append(on, c.Name)
-		}
-	}
-	return on
+	return slices.Clone(n.head().on)
 }
 
 // Columns returns the grouping columns and then the results.
@@ -378,10 +432,7 @@ func ColumnOf(n Node, name string) (Column, bool) {
 		}
 		return Column{}, false
 	case *Join:
-		if c, ok := ColumnOf(n.Left, name); ok || n.Kind != Inner {
-			return c, ok
-		}
-		return ColumnOf(n.Right, name)
+		return n.head().column(name)
 	case *Aggregate:
 		if slices.Contains(n.By, name) {
 			in, _ := ColumnOf(n.Input, name)

@@ -29,7 +29,7 @@ func WithInputs(n Node, inputs []Node) Node {
 	case *Dedup:
 		return &Dedup{inputs[0]}
 	case *Join:
-		return &Join{n.Kind, inputs[0], inputs[1], n.Unique}
+		return &Join{Kind: n.Kind, Left: inputs[0], Right: inputs[1], Unique: n.Unique}
 	case *Aggregate:
 		return &Aggregate{inputs[0], n.By, n.Aggs}
 	case *Union:

@@ -110,7 +110,7 @@ func (a *assembler) tree(t *joinTree, needed map[string]bool) queryplan.Node {
 	j := &queryplan.Join{Kind: queryplan.Inner, Left: left, Right: right}
 	j.Unique = j.MatchesOnce()
 	if (j.Unique || a.set) && a.onlyExists(j, needed) {
-		j.Kind = queryplan.Semi
+		j = &queryplan.Join{Kind: queryplan.Semi, Left: left, Right: right, Unique: j.Unique}
 	}
 	return a.ready(j)
 }
