@@ -174,7 +174,7 @@ func (e *eager) partial(a *queryplan.Aggregate, c *conjunction, rels []bool) *pa
 	if e.est.Of(in).Distinct(first.By) > mostLeft*rows {
 		return nil
 	}
-	p := &partial{part: flatten(in), first: first, rest: &conjunction{names: c.names, out: grouped.out}}
+	p := &partial{part: flatten(in), first: first, rest: f.rest(first)}
 	for _, g := range a.Aggs {
 		made := queryplan.Agg{Out: queryplan.Column{Type: g.Out.Type}, Fn: g.Fn, In: from[g.In]}
 		if isTotalWord(g.Fn) {
@@ -193,30 +193,6 @@ func (e *eager) partial(a *queryplan.Aggregate, c *conjunction, rels []bool) *pa
 			fn = queryplan.Total
 		}
 		p.again = append(p.again, queryplan.Agg{Out: g.Out, Fn: fn, In: made.Out.Name})
-	}
-	p.rest.rels = []queryplan.Node{first}
-	for i, r := range c.rels {
-		if !rels[i] {
-			p.rest.rels = append(p.rest.rels, r)
-		}
-	}
-	for i, m := range c.maps {
-		if !f.maps[i] {
-			p.rest.maps = append(p.rest.maps, m)
-		}
-	}
-	for i, cond := range c.conds {
-		// A condition on a join column holds for the other side, too.
-		names := queryplan.ExprColumns(cond)
-		other := slices.ContainsFunc(p.rest.rels[1:], func(r queryplan.Node) bool { return containsAll(columnNames(r), names) })
-		if !f.conds[i] || other {
-			p.rest.conds = append(p.rest.conds, cond)
-		}
-	}
-	for i, s := range c.semis {
-		if !f.semis[i] {
-			p.rest.semis = append(p.rest.semis, s)
-		}
 	}
 	return p
 }

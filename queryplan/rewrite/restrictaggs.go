@@ -287,6 +287,37 @@ func (f *fewTuples) usedOutside() map[string]bool {
 	return used
 }
 
+// rest returns the conjunction with a relation in the place of the part. The
+// relation comes first.
+func (f *fewTuples) rest(first queryplan.Node) *conjunction {
+	c := f.whole
+	rest := &conjunction{names: c.names, out: c.out, rels: []queryplan.Node{first}}
+	for i, r := range c.rels {
+		if !f.rels[i] {
+			rest.rels = append(rest.rels, r)
+		}
+	}
+	for i, m := range c.maps {
+		if !f.maps[i] {
+			rest.maps = append(rest.maps, m)
+		}
+	}
+	for i, cond := range c.conds {
+		// A condition on a join column holds for the other side, too.
+		names := queryplan.ExprColumns(cond)
+		other := slices.ContainsFunc(rest.rels[1:], func(r queryplan.Node) bool { return containsAll(columnNames(r), names) })
+		if !f.conds[i] || other {
+			rest.conds = append(rest.conds, cond)
+		}
+	}
+	for i, s := range c.semis {
+		if !f.semis[i] {
+			rest.semis = append(rest.semis, s)
+		}
+	}
+	return rest
+}
+
 // saves estimates what is saved where the consumers are restricted to the part.
 func (f *fewTuples) saves(est *stats.Estimator) float64 {
 	saved := 0.0
