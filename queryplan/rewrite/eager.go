@@ -221,13 +221,14 @@ func (e *eager) cost(c *conjunction, by []string) (cost float64, ok bool) {
 	if len(parts) != 1 {
 		return 0, false
 	}
-	all := g.best(parts[0])
 	var names []string
 	for _, o := range c.out {
 		if slices.Contains(by, o.To) {
 			names = append(names, o.From)
+			g.conditioned.add(g.number[o.From])
 		}
 	}
+	all := g.best(parts[0])
 	return all.stream + groupingCost(all.est, names), true
 }
 

@@ -46,7 +46,11 @@ type joinGraph struct {
 	joinable bitset
 	// wanted are the columns that something beside joins uses.
 	wanted bitset
-	names  []string // of the columns
+	// conditioned are the columns of conditions and semijoins on several relations, and
+	// others whose estimates are wanted of the whole.
+	conditioned bitset
+	names       []string // of the columns
+	number      map[string]int
 	// span is how many values the ranges of columns have room for, 0 where that is not
 	// known.
 	span []float64
@@ -88,8 +92,8 @@ type graphMap struct {
 }
 
 func newJoinGraph(c *conjunction, est *stats.Estimator, changed map[*queryplan.Var]bool) *joinGraph {
-	g := &joinGraph{est: est}
 	number := map[string]int{}
+	g := &joinGraph{est: est, number: number}
 	col := func(name string) int {
 		if _, ok := number[name]; !ok {
 			number[name] = len(number)
@@ -117,7 +121,7 @@ func newJoinGraph(c *conjunction, est *stats.Estimator, changed map[*queryplan.V
 		return s
 	}
 	sources := c.sources()
-	g.joinable, g.wanted = set(nil), set(nil)
+	g.joinable, g.wanted, g.conditioned = set(nil), set(nil), set(nil)
 	for name, n := range sources {
 		if n > 1 {
 			g.joinable.add(col(name))
@@ -139,15 +143,16 @@ func newJoinGraph(c *conjunction, est *stats.Estimator, changed map[*queryplan.V
 		used := queryplan.ExprColumns(cond)
 		if local[i] = within(used); !local[i] {
 			g.conds = append(g.conds, graphCond{cols: set(used), cond: cond})
-			g.wanted.addAll(set(used))
+			g.conditioned.addAll(set(used))
 		}
 	}
 	for i, s := range c.semis {
 		if used := columnNames(s.right); !within(used) {
 			g.conds = append(g.conds, graphCond{cols: set(used), semi: &c.semis[i]})
-			g.wanted.addAll(set(used))
+			g.conditioned.addAll(set(used))
 		}
 	}
+	g.wanted.addAll(g.conditioned)
 	for _, r := range c.rels {
 		names := columnNames(r)
 		e := est.Of(r)

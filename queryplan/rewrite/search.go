@@ -181,8 +181,13 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 		}
 	}
 	plan := leaves[start]
-	inside := map[int]bool{rels[start]: true}
 	leaves = slices.Delete(leaves, start, start+1)
+	holders := make([]int, len(g.names)) // of each column among the leaves
+	for _, r := range leaves {
+		for col := range r.rel.cols.members {
+			holders[col]++
+		}
+	}
 	for len(leaves) > 0 {
 		at := -1
 		var next *subPlan
@@ -192,8 +197,7 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 					continue
 				}
 				s := g.shape(plan, r)
-				outside := g.outside(func(k int) bool { return inside[k] || k == r.tree.rel })
-				s.stream = g.joinCost(plan, r, s.rows, outside)
+				s.stream = g.joinCost(plan, r, s.rows, g.beside(holders, r))
 				if next == nil || s.rows < next.rows || s.rows == next.rows && s.stream < next.stream {
 					at, next = i, s
 				}
@@ -202,11 +206,30 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 				break
 			}
 		}
-		inside[leaves[at].tree.rel] = true
 		next.tree = &joinTree{left: plan.tree, right: leaves[at].tree}
 		next.ascends = plan.ascends
 		plan = next
+		for col := range leaves[at].rel.cols.members {
+			holders[col]--
+		}
 		leaves = slices.Delete(leaves, at, at+1)
+		// Estimates of other columns would be copied for every candidate.
+		plan.est = plan.est.Only(func(name string) bool { i := g.number[name]; return holders[i] > 0 || g.conditioned.has(i) })
 	}
 	return plan
+}
+
+// beside returns the columns of the relations outside of the plan but r, given
+// how many of these have each column.
+func (g *joinGraph) beside(holders []int, r *subPlan) bitset {
+	out := make(bitset, g.words)
+	for col, n := range holders {
+		if r.rel.cols.has(col) {
+			n--
+		}
+		if n > 0 {
+			out.add(col)
+		}
+	}
+	return out
 }
