@@ -22,7 +22,9 @@ var eliminateCommonSubexpressions = &Pass{
 		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
 			return queryplan.Rewrite(n, shareExprs)
 		})
-		newSharer(p).run()
+		for newSharer(p).run() {
+			// What is shared may have parts that occur several times.
+		}
 		return nil
 	},
 }
@@ -54,8 +56,9 @@ func newSharer(p *program) *sharer {
 	}
 }
 
-// run replaces trees that occur several times, outer ones before inner ones.
-func (s *sharer) run() {
+// run replaces trees that occur several times, outer ones before inner ones, and
+// reports whether there was one.
+func (s *sharer) run() bool {
 	blocks := reversePostorder(s.Plan)
 	writes := map[*queryplan.Var]int{}
 	for _, b := range blocks {
@@ -75,7 +78,7 @@ func (s *sharer) run() {
 			}
 		}
 	}
-	s.assign(all, order)
+	return s.assign(all, order)
 }
 
 // found is a place where a shared tree stands. Joined names the join columns
@@ -197,8 +200,9 @@ func (s *sharer) fits(n queryplan.Node) bool {
 	return s.est.Rows(n) <= maxShared*read
 }
 
-// assign computes what was found several times into temporaries.
-func (s *sharer) assign(all map[int][]found, order []int) {
+// assign computes what was found several times into temporaries, and reports whether
+// there are any.
+func (s *sharer) assign(all map[int][]found, order []int) bool {
 	names := queryplan.VarNames(s.Plan)
 	type place struct {
 		block *queryplan.Block
@@ -237,6 +241,7 @@ func (s *sharer) assign(all map[int][]found, order []int) {
 		}
 		b.Cmds = cmds
 	}
+	return len(before) > 0
 }
 
 // shareExprs splits a map in two where one of its expressions is part of
