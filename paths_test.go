@@ -61,3 +61,38 @@ func TestPathsAreCountedByEdges(t *testing.T) {
 		}
 	}
 }
+
+// TestLongPathsAreProjectedEarly runs rules whose variables have more bindings than any
+// engine could make: 1.6 times as many with each edge.
+func TestLongPathsAreProjectedEarly(t *testing.T) {
+	ctx := context.Background()
+	names := []string{"go"}
+	if _, _, err := ChooseEngine("cpu"); err == nil {
+		emulateGPU(t, emulator.Options{Seed: 3})
+		names = append(names, "cpu", "gpu")
+	}
+	chain := func(n int) string {
+		atoms := make([]string, n)
+		for i := range atoms {
+			atoms[i] = fmt.Sprintf("edge(x%d, x%d)", i, i+1)
+		}
+		return strings.Join(atoms, ", ")
+	}
+	prog := compileText(t, "edge(1, 2). edge(2, 1). edge(1, 1). edge(3, 1).\n"+
+		"_(x0, x64) <- "+chain(64)+".\n", Options{})
+	const want = "[[1 1] [1 2] [2 1] [2 2] [3 1] [3 2]]"
+	for _, engine := range names {
+		res, err := prog.Run(ctx, NewFacts(), RunOptions{Engine: engine})
+		if err != nil {
+			t.Fatalf("engine %s: %v", engine, err)
+		}
+		var got []string
+		for row := range res.Rows("_") {
+			got = append(got, fmt.Sprint(row))
+		}
+		res.Release()
+		if text := fmt.Sprint(got); text != want {
+			t.Errorf("engine %s: %s, want %s", engine, text, want)
+		}
+	}
+}

@@ -314,8 +314,7 @@ func infer(n Node) *properties {
 		}
 		p.project(infer(n.Input), n.Cols)
 	case *Dedup:
-		p = infer(n.Input)
-		p.keys = append(p.keys, p.cols)
+		return inferDedup(n)
 	case *Join:
 		p = inferJoin(n)
 	case *Aggregate:
@@ -345,6 +344,18 @@ func infer(n Node) *properties {
 	}
 	p.minimise()
 	return p
+}
+
+// inferDedup proves the properties of a set once. The caller may change the copy.
+func inferDedup(n *Dedup) *properties {
+	p := n.proved.Load()
+	if p == nil {
+		p = infer(n.Input)
+		p.keys = append(p.keys, p.cols)
+		p.minimise()
+		n.proved.Store(p)
+	}
+	return &properties{cols: slices.Clone(p.cols), keys: slices.Clone(p.keys), fds: slices.Clone(p.fds)}
 }
 
 func (p *properties) scan(n *Scan) {

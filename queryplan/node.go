@@ -62,7 +62,13 @@ type Project struct {
 type Rename struct{ From, To string }
 
 // Dedup removes repeated tuples.
-type Dedup struct{ Input Node }
+type Dedup struct {
+	Input Node
+
+	// proved is made on first use. Sets within sets make deep trees, and each join
+	// asks for the keys of its right side.
+	proved atomic.Pointer[properties]
+}
 
 // JoinKind tells the joins apart.
 type JoinKind uint8

@@ -27,7 +27,7 @@ func WithInputs(n Node, inputs []Node) Node {
 	case *Project:
 		return &Project{inputs[0], n.Cols}
 	case *Dedup:
-		return &Dedup{inputs[0]}
+		return &Dedup{Input: inputs[0]}
 	case *Join:
 		return &Join{Kind: n.Kind, Left: inputs[0], Right: inputs[1], Unique: n.Unique}
 	case *Aggregate:

@@ -55,6 +55,7 @@ const (
 type multijoinSelector struct {
 	est     *stats.Estimator
 	changed map[*queryplan.Var]bool // by the loop of the block at hand
+	cost    float64                 // of the multijoins so far
 }
 
 // apply replaces the cycles of a conjunction for which that pays by multijoins
@@ -63,8 +64,9 @@ func (s *multijoinSelector) apply(c *conjunction) bool {
 	found := false
 	for _, cycle := range cycles(c.rels) {
 		sub := c.part(cycle)
-		if order, ok := s.pays(sub); ok {
+		if order, cost, ok := s.pays(sub); ok {
 			c.replace(cycle, sub, order)
+			s.cost += cost
 			found = true
 		}
 	}
@@ -129,15 +131,15 @@ func (c *conjunction) replace(rels []int, sub *conjunction, order []string) {
 }
 
 // pays reports whether a multijoin of the relations is expected to be faster
-// than the best binary joins, and returns the order of its variables.
-func (s *multijoinSelector) pays(c *conjunction) ([]string, bool) {
+// than the best binary joins, and returns the order of its variables and its cost.
+func (s *multijoinSelector) pays(c *conjunction) (order []string, cost float64, ok bool) {
 	rebuilt := func(n queryplan.Node) bool {
 		return slices.ContainsFunc(queryplan.Scans(n), func(x *queryplan.Scan) bool {
 			return s.changed[x.Var] && x.Version != queryplan.Delta
 		})
 	}
 	if slices.ContainsFunc(c.rels, rebuilt) || len(queryplan.SharedColumns(c.rels)) > 64 {
-		return nil, false
+		return nil, 0, false
 	}
 	g := newJoinGraph(c, s.est, s.changed)
 	binary, widest := g.widest(g.order())
@@ -149,14 +151,14 @@ func (s *multijoinSelector) pays(c *conjunction) ([]string, bool) {
 		tries += g.trieCost(i)
 	}
 	if widest <= multijoinGain*largest {
-		return nil, false
+		return nil, 0, false
 	}
 	// The estimate of a binary join assumes that the smaller side's combinations
 	// of values are all on the larger one, which for the join that closes a cycle
 	// is far off. Bindings are estimated from each relation's density.
 	b := newVariableGraph(c, s.est).order()
-	cost := tries + stepCost*b.steps + emitCost*b.rows
-	return b.names, widest > multijoinGain*(largest+b.rows) && cost < binary.stream
+	cost = tries + stepCost*b.steps + emitCost*b.rows
+	return b.names, cost, widest > multijoinGain*(largest+b.rows) && cost < binary.stream
 }
 
 // widest returns the plan of a join tree and the most tuples of a join under its

@@ -16,6 +16,8 @@ const (
 	deltaShare = 0.01
 	// growth is how much larger a recursive relation is than what it starts from.
 	growth = 10
+	// mostRows bounds estimates, so that products of two do not overflow.
+	mostRows = 1e120
 	// Selectivities of conditions on columns without a known range (Selinger et
 	// al., SIGMOD 1979).
 	equalShare = 0.1
@@ -228,7 +230,7 @@ func (e *Estimator) Of(n queryplan.Node) *Estimate {
 		return est
 	}
 	est := e.operator(n)
-	est.Rows = max(0, est.Rows)
+	est.Rows = min(max(0, est.Rows), mostRows)
 	for name, c := range est.Cols {
 		if c.Distinct > est.Rows || c.Distinct < 1 {
 			c.Distinct = max(1, min(c.Distinct, est.Rows))
@@ -454,6 +456,7 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 	case !unique && len(on) > 0:
 		inner = l.Rows * r.Rows * agreement(l, r, on, inner/max(l.Rows*r.Rows, 1e-3))
 	}
+	inner = min(inner, mostRows)
 	out := &Estimate{views: l.views}
 	switch kind {
 	case queryplan.Semi:

@@ -1,0 +1,339 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+var projectEarly = &Pass{
+	Name: "ProjectEarly",
+	Reason: "A variable leaves the joins as soon as all relations that have it are joined, and tuples that are equal " +
+		"without it become one. A path of 500 edges between two nodes then takes at most as many tuples at each edge " +
+		"as there are pairs of nodes; the bindings of all its variables grow exponentially. The variable whose " +
+		"relations leave the fewest columns is eliminated first.",
+	Unless: "Repeated tuples matter, as they do below a count or a total; or the joins are not expected to cost several " +
+		"times as much without it, a multijoin included. A chain of many joins that repeat tuples is cut whatever is " +
+		"expected, because errors of estimates multiply along it.",
+	Before: "insert p\n  project x, v\n    join u\n      join z\n        join y\n          scan e(x, y)\n          scan e(y, z)\n" +
+		"        scan e(z, u)\n      scan e(u, v)",
+	After: "insert p\n  project x, v\n    join u\n      dedup\n        project x, u\n          join z\n            dedup\n" +
+		"              project x, z\n                join y\n                  scan e(x, y)\n                  scan e(y, z)\n" +
+		"            scan e(z, u)\n      scan e(u, v)",
+	Source: "acyclic queries: Yannakakis, VLDB 1981; projection pushing: McMahan, Pan, Porter, Vardi, EDBT 2004; " +
+		"elimination of variables: Dechter, Artificial Intelligence 113, 1999",
+	run: func(p *program) error {
+		e := &earlyProjector{est: stats.NewEstimator(p.Plan, p.catalog)}
+		loop := loops(p.Plan)
+		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
+			e.changed = loop[b]
+			return eachConjunction(n, rootSite(c), e.conjunction)
+		})
+		return nil
+	},
+}
+
+const (
+	// maxRepeats is the number of joins after which tuples are deduplicated even
+	// if estimates see no gain. Each of these joins can repeat tuples.
+	maxRepeats = 8
+	// maxRepeatedWidth is the most columns of such tuples. Wider ones rarely
+	// become equal.
+	maxRepeatedWidth = 4
+	// partCost is the cost of a relation of its own, however small it is: code is
+	// made for it.
+	partCost = 1e6
+	// leastRepeatedShare is the share of leastBefore from which on tuples are
+	// deduplicated; fewer are not worth a kernel.
+	leastRepeatedShare = 1.0 / 64
+)
+
+// earlyProjector eliminates variables of conjunctions.
+type earlyProjector struct {
+	est     *stats.Estimator
+	changed map[*queryplan.Var]bool // by the loop of the block at hand
+}
+
+func (e *earlyProjector) conjunction(n queryplan.Node, at site) queryplan.Node {
+	if !at.set {
+		return n
+	}
+	c := flatten(n)
+	if len(c.rels) < 3 {
+		return n // nothing is joined after the only join
+	}
+	c.restrict(at)
+	x := e.eliminate(c, false)
+	if !x.cut {
+		return n
+	}
+	if even := e.eliminate(c, true); e.total(even) < e.total(x) {
+		x = even
+	}
+	if !x.certain && !e.pays(c, x) {
+		return n
+	}
+	return x.c.assemble(leftDeep(len(x.c.rels)), at)
+}
+
+// eliminate eliminates variables of a conjunction until none is left.
+func (e *earlyProjector) eliminate(c *conjunction, even bool) *elimination {
+	x := &elimination{earlyProjector: e, c: c, even: even, known: map[string]*bucket{}, same: map[string]queryplan.Node{}}
+	x.repeats, x.atoms = make([]int, len(c.rels)), make([]int, len(c.rels))
+	for i := range x.atoms {
+		x.atoms[i] = 1
+	}
+	for x.next() {
+	}
+	return x
+}
+
+// total is the expected cost of a conjunction with its eliminations.
+func (e *earlyProjector) total(x *elimination) float64 { return x.cost + e.cost(x.c) }
+
+// pays reports whether joins with the eliminations are expected to cost much less
+// than those of the conjunction as it is.
+func (e *earlyProjector) pays(c *conjunction, x *elimination) bool {
+	least := e.total(x)
+	usual := *c
+	usual.rels = slices.Clone(c.rels)
+	multi := &multijoinSelector{est: e.est, changed: e.changed}
+	multi.apply(&usual)
+	cost := e.cost(&usual) + multi.cost
+	return cost >= leastBefore && cost >= leastShare*least
+}
+
+// cost estimates joining the relations of a conjunction.
+func (e *earlyProjector) cost(c *conjunction) float64 {
+	g := newJoinGraph(c, e.est, e.changed)
+	g.bits = true
+	cost, rows := 0.0, 1.0
+	for i, part := range g.parts() {
+		best := g.best(part)
+		cost += best.stream
+		rows *= best.rows
+		if i > 0 {
+			cost += emitCost * rows
+		}
+	}
+	return cost
+}
+
+// elimination replaces relations of a conjunction by what is left of their join
+// without the variables that only they have.
+type elimination struct {
+	*earlyProjector
+	c *conjunction
+	// repeats counts, for each relation, the joins it is made of that can repeat
+	// tuples, since they were last deduplicated.
+	repeats []int
+	atoms   []int // how many relations of the rule each is made of
+	// even joins the shortest parts first and makes each a set. Parts of one shape
+	// are the same relation then, so that a path of 500 edges has two dozen of them.
+	even    bool
+	same    map[string]queryplan.Node // sets by their text
+	known   map[string]*bucket        // by variable
+	cost    float64                   // of the sets that were made
+	cut     bool                      // there is one
+	certain bool                      // maxRepeats is the reason of one
+}
+
+// bucket is the relations that have a variable, joined.
+type bucket struct {
+	rels    []queryplan.Node
+	tree    queryplan.Node // nil if something else needs the variable
+	width   int            // columns of the tree
+	made    int            // how many of the relations are buckets themselves
+	rows    float64
+	left    float64 // rows that differ
+	repeats int
+	atoms   int
+}
+
+// next eliminates a variable and reports whether there was one.
+func (x *elimination) next() bool {
+	holders := map[string][]int{}
+	var order []string
+	for i, rel := range x.c.rels {
+		for _, name := range columnNames(rel) {
+			if holders[name] == nil {
+				order = append(order, name)
+			}
+			holders[name] = append(holders[name], i)
+		}
+	}
+	for _, o := range x.c.out {
+		delete(holders, o.From)
+	}
+	var best *bucket
+	var at []int
+	for _, name := range order {
+		rels := holders[name]
+		if len(rels) < 2 || len(rels) == len(x.c.rels) {
+			continue // a single one becomes a semijoin, and of all the result is a set anyway
+		}
+		b := x.bucket(name, rels)
+		if b.tree != nil && (best == nil || b.before(best, x.even)) {
+			best, at = b, rels
+		}
+	}
+	if best == nil {
+		return false
+	}
+	x.apply(best, at)
+	return true
+}
+
+// before reports whether b is to be eliminated before o, which comes first in the
+// program. Narrow results come first. A chain grows at one end, since joining two long
+// parts of it takes more than extending one by a relation, or evenly.
+func (b *bucket) before(o *bucket, even bool) bool {
+	switch long, oLong := b.made > 1, o.made > 1; {
+	case b.width != o.width:
+		return b.width < o.width
+	case even && b.atoms != o.atoms:
+		return b.atoms < o.atoms
+	case !even && long != oLong:
+		return oLong
+	}
+	return b.rows < o.rows
+}
+
+// bucket joins the relations that have a variable.
+func (x *elimination) bucket(name string, at []int) *bucket {
+	rels := make([]queryplan.Node, len(at))
+	for i, k := range at {
+		rels[i] = x.c.rels[k]
+	}
+	if b := x.known[name]; b != nil && slices.Equal(b.rels, rels) {
+		return b
+	}
+	b := &bucket{rels: rels}
+	x.known[name] = b
+	f := x.part(at)
+	cols := columnNames(f.tree)
+	if len(cols) == 0 || slices.Contains(cols, name) {
+		return b
+	}
+	b.tree, b.width = f.tree, len(cols)
+	repeating := 0
+	for i, rel := range rels {
+		if hasGroups(rel) || x.repeats[at[i]] > 0 {
+			b.made++
+		}
+		b.repeats += x.repeats[at[i]]
+		b.atoms += x.atoms[at[i]]
+		on := slices.DeleteFunc(columnNames(rel), func(col string) bool {
+			return !slices.ContainsFunc(rels, func(o queryplan.Node) bool {
+				_, has := queryplan.ColumnOf(o, col)
+				return o != rel && has
+			})
+		})
+		if !queryplan.IsKey(rel, on) {
+			repeating++
+		}
+	}
+	b.repeats += max(0, repeating-1)
+	est := x.est.Of(b.tree)
+	b.rows, b.left = est.Rows, est.Distinct(cols)
+	return b
+}
+
+// part is the part of the conjunction that some of its relations make.
+func (x *elimination) part(at []int) *fewTuples {
+	f := &fewTuples{whole: x.c, rels: make([]bool, len(x.c.rels))}
+	for _, i := range at {
+		f.rels[i] = true
+	}
+	f.complete()
+	return f
+}
+
+// apply replaces the relations of a bucket by what is left of their join, as a set
+// where many tuples become equal.
+func (x *elimination) apply(b *bucket, at []int) {
+	f := x.part(at)
+	made, repeats := b.tree, b.repeats
+	narrow := b.width <= maxRepeatedWidth
+	long := b.repeats >= maxRepeats && narrow
+	many := b.rows >= leastRepeatedShare*leastBefore && b.left <= mostLeft*b.rows
+	if long || many || x.even && b.repeats > 0 && narrow {
+		made, repeats = x.set(f, b), 0
+		x.cut, x.certain = true, x.certain || long || x.even && b.atoms > maxRepeats
+	}
+	counts, atoms := []int{repeats}, []int{b.atoms}
+	for i := range x.c.rels {
+		if !f.rels[i] {
+			counts, atoms = append(counts, x.repeats[i]), append(atoms, x.atoms[i])
+		}
+	}
+	x.c, x.repeats, x.atoms = f.rest(made), counts, atoms
+}
+
+// set returns the tuples of a bucket as a set. Of buckets that differ in the names of
+// variables alone it is one set, whose columns are renamed.
+func (x *elimination) set(f *fewTuples, b *bucket) queryplan.Node {
+	rels, names, key := x.canonical(f, b)
+	if key == "" {
+		x.cost += x.setCost(b.tree)
+		return &queryplan.Dedup{Input: b.tree}
+	}
+	part := &conjunction{names: queryplan.NewNames(), rels: rels}
+	back := make([]queryplan.Rename, 0, b.width)
+	for _, name := range columnNames(b.tree) {
+		part.out = append(part.out, queryplan.Rename{From: names[name], To: names[name]})
+		back = append(back, queryplan.Rename{From: names[name], To: name})
+	}
+	key += fmt.Sprint(part.out)
+	if x.same[key] == nil {
+		tree := part.assemble(leftDeep(len(rels)), site{})
+		x.cost += x.setCost(tree)
+		x.same[key] = &queryplan.Dedup{Input: tree}
+	}
+	return &queryplan.Project{Input: x.same[key], Cols: back}
+}
+
+// setCost is the cost of a conjunction as a set.
+func (x *elimination) setCost(tree queryplan.Node) float64 {
+	est, cols := x.est.Of(tree), columnNames(tree)
+	return partCost + x.earlyProjector.cost(flatten(tree)) + groupingCost(est, cols) + storeCost*est.Distinct(cols)
+}
+
+// canonical returns the relations of a bucket with their columns named in order of
+// appearance, those names, and a text that tells such relations apart; none if they
+// are not scans and sets alone.
+func (x *elimination) canonical(f *fewTuples, b *bucket) (rels []queryplan.Node, names map[string]string, key string) {
+	if slices.Contains(f.maps, true) || slices.Contains(f.conds, true) || slices.Contains(f.semis, true) {
+		return nil, nil, ""
+	}
+	names = map[string]string{}
+	var text strings.Builder
+	for _, rel := range b.rels {
+		var cols []queryplan.Rename
+		for _, name := range columnNames(rel) {
+			if names[name] == "" {
+				names[name] = fmt.Sprintf("v%d", len(names))
+			}
+			cols = append(cols, queryplan.Rename{From: name, To: names[name]})
+		}
+		n := renamed(rel, cols)
+		switch n := n.(type) {
+		case *queryplan.Scan:
+			fmt.Fprintf(&text, "%s\n", queryplan.NodeHead(n))
+		case *queryplan.Dedup:
+			fmt.Fprintf(&text, "%p\n", n)
+		case *queryplan.Project:
+			if _, ok := n.Input.(*queryplan.Dedup); !ok {
+				return nil, nil, ""
+			}
+			fmt.Fprintf(&text, "%p %v\n", n.Input, n.Cols)
+		default:
+			return nil, nil, ""
+		}
+		rels = append(rels, n)
+	}
+	return rels, names, text.String()
+}
