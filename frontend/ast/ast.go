@@ -101,7 +101,7 @@ type (
 		OpSpan source.Span
 		X, Y   Node
 	}
-	// Unary is `-x`.
+	// Unary is `-x` or `+x`.
 	Unary struct {
 		Span source.Span
 		Op   string

@@ -346,7 +346,7 @@ func (p *printer) node(n Node) doc {
 		g := p.gap(n.OpSpan.Start, line)
 		return concat(x, nest(4, group(g, text(n.Op), p.before(n.Y, text(" ")))))
 	case *Unary:
-		return concat(text("-"), p.before(n.X, text("")))
+		return concat(text(n.Op), p.before(n.X, text("")))
 	case *Apply:
 		return p.apply(n)
 	case *Var:

@@ -9,11 +9,12 @@ import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // climber builds the tree of one formula at a time by precedence climbing:
 //
-//	;  <  ,  <  !  <  = != < <= > >=  <  + -  <  * /  <  ^  <  unary -
+//	;  <  ,  <  !  <  = != < <= > >=  <  + -  <  * /  <  ^  <  unary + -
 //
 // A parenthesis holds a whole formula wherever it stands, so that one token
 // decides every step. After the first error the climber acts as if the formula
@@ -213,12 +214,14 @@ var arithmetic = map[lexer.TokenType]string{
 func isComparison(k lexer.TokenType) bool { return tokEq <= k && k <= tokGe }
 
 // comparison parses a chain of comparisons. At the start of a formula a sign may
-// be part of an atom: `+p(x)`.
+// be part of a delta atom: `+p(x)`, `-f[x] = v`. A single `=` behind f[x] belongs
+// to the atom; any other comparison makes f[x] a number with a sign.
 func (c *climber) comparison(formulaStart bool) ast.Node {
 	first := c.sum(formulaStart)
 	if !isComparison(c.kind()) {
 		return first
 	}
+	f, isApply := first.(*ast.Apply)
 	n := &ast.Compare{Operands: []ast.Node{first}}
 	for isComparison(c.kind()) {
 		op := c.take()
@@ -226,7 +229,26 @@ func (c *climber) comparison(formulaStart bool) ast.Node {
 		n.OpSpans = append(n.OpSpans, c.span(op, op))
 		n.Operands = append(n.Operands, c.sum(false))
 	}
+	if !isApply || !f.Square || len(n.Ops) > 1 || n.Ops[0] != "=" {
+		n.Operands[0] = signed(first)
+	}
 	n.Span = ends(n.Operands)
+	return n
+}
+
+// signed returns an operand in which a sign that was read as a delta, at the start
+// of a formula, is the sign of a number.
+func signed(n ast.Node) ast.Node {
+	switch n := n.(type) {
+	case *ast.Paren:
+		n.X = signed(n.X)
+	case *ast.Apply:
+		if n.Delta == "+" || n.Delta == "-" {
+			u := &ast.Unary{Span: n.Span, Op: n.Delta, X: n}
+			n.Delta, n.Span.Start = "", n.Name.Span.Start
+			return u
+		}
+	}
 	return n
 }
 
@@ -260,6 +282,7 @@ func (c *climber) leftAssociative(formulaStart bool, a, b lexer.TokenType, opera
 }
 
 func (c *climber) binary(op token, x, y ast.Node) ast.Node {
+	x = signed(x)
 	return &ast.Binary{Span: x.Pos().To(y.Pos()), Op: arithmetic[op.kind], OpSpan: c.span(op, op), X: x, Y: y}
 }
 
@@ -278,34 +301,45 @@ func (c *climber) power(formulaStart bool) ast.Node {
 }
 
 func (c *climber) unary(formulaStart bool) ast.Node {
-	switch c.kind() {
-	case tokMinus:
-		switch c.ahead(1) {
+	k := c.kind()
+	if k != tokPlus && k != tokMinus && k != tokCaret {
+		return c.primary(formulaStart)
+	}
+	switch {
+	case formulaStart && c.isDelta():
+		return c.atom(c.take())
+	case k == tokCaret:
+		return c.primary(formulaStart)
+	}
+	sign := c.take()
+	if k == tokMinus {
+		switch c.kind() {
 		case tokInt, tokDecimal, tokFloat:
-			minus := c.take()
-			return c.number(c.take(), minus)
-		case tokIdent:
-			if formulaStart && c.isAtom(1) {
-				return c.minusAtom()
-			}
-		}
-		minus := c.take()
-		if !c.enter() {
-			return broken
-		}
-		defer c.leave()
-		return c.negative(minus, c.unary(false))
-	case tokPlus, tokCaret:
-		if formulaStart && c.ahead(1) == tokIdent {
-			sign := c.take()
-			return c.atom(sign)
+			return c.number(c.take(), sign)
 		}
 	}
-	return c.primary(formulaStart)
+	if !c.enter() {
+		return broken
+	}
+	defer c.leave()
+	x := c.unary(false)
+	return &ast.Unary{Span: c.span(sign, sign).To(x.Pos()), Op: arithmetic[sign.kind], X: x}
 }
 
-func (c *climber) negative(minus token, x ast.Node) ast.Node {
-	return &ast.Unary{Span: c.span(minus, minus).To(x.Pos()), Op: "-", X: x}
+// isDelta reports whether the sign at hand begins a delta atom. `-x` and `+x` with
+// an operator behind them are arithmetic, and so is the sign of a built-in
+// function, which has no tuples to insert or delete.
+func (c *climber) isDelta() bool {
+	switch {
+	case c.ahead(1) != tokIdent:
+		return false
+	case c.isAtom(1):
+		return c.kind() == tokCaret || !scalar.IsBuiltin(c.text(c.tokens[c.next+1]))
+	case c.kind() == tokPlus:
+		k := c.ahead(2)
+		return !isComparison(k) && arithmetic[k] == ""
+	}
+	return c.kind() == tokCaret
 }
 
 // isAtom reports whether the name n places ahead has arguments or a stage.
@@ -315,23 +349,6 @@ func (c *climber) isAtom(n int) bool {
 		return true
 	}
 	return false
-}
-
-// minusAtom parses `-p(x)` at the start of a formula: a deletion, unless what
-// follows shows a number, as in `-f[x] + 1 = y` and `-f[x] < y`.
-func (c *climber) minusAtom() ast.Node {
-	minus := c.take()
-	x := c.atom(minus)
-	switch k := c.kind(); {
-	case c.failed:
-		return broken
-	case k == tokPlus, k == tokMinus, k == tokStar, k == tokSlash, k == tokCaret, isComparison(k) && k != tokEq:
-		apply := x.(*ast.Apply)
-		apply.Delta = ""
-		apply.Span.Start = apply.Name.Span.Start
-		return c.negative(minus, apply)
-	}
-	return x
 }
 
 func (c *climber) primary(formulaStart bool) ast.Node {

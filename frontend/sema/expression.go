@@ -3,6 +3,7 @@ package sema
 import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -44,16 +45,7 @@ func (lo *lowering) operand(n ast.Node, k *conj) expr {
 	case *ast.Literal:
 		return &constant{n.Value, n.Span}
 	case *ast.Unary:
-		x := lo.operand(n.X, k)
-		if x == nil {
-			return nil
-		}
-		if lit, ok := x.(*constant); ok {
-			if v, ok := negate(lit.value); ok {
-				return &constant{v, n.Span}
-			}
-		}
-		return &call{span: n.Span, name: "neg", args: []expr{x}}
+		return lo.sign(n, k)
 	case *ast.Binary:
 		args, ok := lo.exprs([]ast.Node{n.X, n.Y}, k)
 		if !ok {
@@ -70,6 +62,28 @@ func (lo *lowering) operand(n ast.Node, k *conj) expr {
 		lo.notExpression(n, "a formula can not be a value", "make it a condition of the body; one rule for each case can give different values")
 	}
 	return nil
+}
+
+// sign lowers -x and +x. +x is 0 + x: a number of the type that x has.
+func (lo *lowering) sign(n *ast.Unary, k *conj) expr {
+	x := lo.operand(n.X, k)
+	if x == nil {
+		return nil
+	}
+	lit, isLiteral := x.(*constant)
+	if n.Op == "+" {
+		if isLiteral && lit.value.Type.IsNumeric() {
+			return &constant{lit.value, n.Span}
+		}
+		zero := &constant{scalar.OfInt(scalar.IntType, 0), source.Span{File: n.Span.File, Start: n.Span.Start, End: n.Span.Start + 1}}
+		return &call{span: n.Span, name: "add", args: []expr{zero, x}}
+	}
+	if isLiteral {
+		if v, ok := negate(lit.value); ok {
+			return &constant{v, n.Span}
+		}
+	}
+	return &call{span: n.Span, name: "neg", args: []expr{x}}
 }
 
 // applied lowers f[x] as an expression.

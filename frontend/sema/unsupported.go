@@ -1,6 +1,8 @@
 package sema
 
 import (
+	"fmt"
+
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -38,6 +40,7 @@ func (c *checker) refuseClause(cl *clause) bool {
 	if node.P2P != nil && c.refuseP2P(node.P2P) {
 		return true
 	}
+	inBody := false
 	visit := func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Block:
@@ -47,7 +50,11 @@ func (c *checker) refuseClause(cl *clause) bool {
 			refuse(n.Span, "entities and reference modes", "use the entity's own key as its identity, for example a string")
 		case *ast.Apply:
 			if n.Delta != "" {
-				refuse(n.Span, "delta rules ("+n.Delta+n.Name.Text+")", "a program is one transaction on empty predicates: write facts and rules without "+n.Delta)
+				instead := "a program is one transaction on empty predicates: write facts and rules without " + n.Delta
+				if inBody && n.Square && n.Delta != "^" {
+					instead += fmt.Sprintf("; for a number with a sign, write (%s)", n.Span.Text())
+				}
+				refuse(n.Span, "delta rules ("+n.Delta+n.Name.Text+")", instead)
 			}
 			if n.Stage != "" {
 				refuse(n.Span, "stages ("+n.Name.Text+"@"+n.Stage+")", "a program is one transaction: there is no earlier state")
@@ -64,6 +71,7 @@ func (c *checker) refuseClause(cl *clause) bool {
 		return true
 	}
 	inspect(node.Left, visit)
+	inBody = true
 	inspect(node.Right, visit)
 	if node.P2P != nil {
 		for _, s := range node.P2P.Specs {
