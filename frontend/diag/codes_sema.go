@@ -355,20 +355,20 @@ n(y) <- n(x), y = x + 1.
 
 	// RF07xx: values.
 
-	// DivisionByZero: an expression certainly divides by zero.
+	// DivisionByZero: an expression certainly divides by zero, and no other alternative can hold.
 	DivisionByZero = newCode(&Code{
 		ID: "RF0701", Name: "DivisionByZero",
-		When: "An expression certainly divides by zero.",
+		When: "An expression certainly divides by zero, in every alternative of its formula. Where another alternative can hold, it is the warning RF0804.",
 		Example: `p(1).
 q(y) <- p(x), y = x / 0.
 `,
 		Fix: "Divide by something else.",
 	})
 
-	// NoValue: an expression of constants has no value, such as a conversion that fails.
+	// NoValue: an expression of constants has no value, such as a conversion that fails, and no other alternative can hold.
 	NoValue = newCode(&Code{
 		ID: "RF0702", Name: "NoValue",
-		When: "An expression of constants has no value, such as a conversion that fails.",
+		When: "An expression of constants has no value, such as a conversion that fails, in every alternative of its formula. Where another alternative can hold, it is the warning RF0804.",
 		Example: `p(x) <- x = string:int:convert["ten"].
 `,
 		Fix: "Correct the constants.",
@@ -427,14 +427,15 @@ _(x) <- p(x).
 		Fix: "Use the predicate, or remove it.",
 	})
 
-	// NeverFires: a rule has a condition that is certainly false.
+	// NeverFires: a rule, or an alternative of a formula, can certainly not hold.
 	NeverFires = newCode(&Code{
 		ID: "RF0804", Name: "NeverFires",
-		When: "A rule has a condition that is certainly false. A warning, NEVER_FIRES.",
+		When: "A rule has a condition that is certainly false, or an alternative has one or an expression that certainly has no value. The rule or the alternative derives nothing. A warning, NEVER_FIRES.",
 		Example: `p(1).
 q(x) <- p(x), 1 > 2.
+r(y) <- (p(x) ; x = 0), y = 6 / x.
 `,
-		Fix: "Remove the rule, or mend the condition.",
+		Fix: "Remove the rule or the alternative, or mend the condition.",
 	})
 
 	// NoSource: a body uses a predicate that has no rule, no fact and no declaration, and no facts are bound to it from outside, so it is empty.

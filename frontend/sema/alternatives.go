@@ -1,22 +1,31 @@
 package sema
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // maxAlternatives bounds the disjunctive normal form of one clause.
 const maxAlternatives = 1024
 
+// alternative is one conjunction of a disjunctive normal form.
+type alternative struct {
+	items []ast.Node
+	picks []source.Span // the item of each disjunction that it comes from
+}
+
 // alternatives returns the disjunctive normal form of a formula: a list of
 // conjunctions of atoms, comparisons and negations. A disjunction of comparisons
 // over variables that atoms bind stays as it is, a test, so that the atoms are
 // not joined once for each of its alternatives. It reports false, and an error,
 // if there are too many.
-func (c *checker) alternatives(n ast.Node) ([][]ast.Node, bool) {
+func (c *checker) alternatives(n ast.Node) ([]alternative, bool) {
 	if disjunction(n) == nil {
-		return [][]ast.Node{conjuncts(n)}, true
+		return []alternative{{items: conjuncts(n)}}, true
 	}
 	out, ok := dnf(n, atomVars(n))
 	if !ok {
@@ -28,10 +37,10 @@ func (c *checker) alternatives(n ast.Node) ([][]ast.Node, bool) {
 
 // dnf multiplies out; bound has the variables of the atoms around n, which hold
 // for every alternative in n.
-func dnf(n ast.Node, bound map[string]bool) ([][]ast.Node, bool) {
+func dnf(n ast.Node, bound map[string]bool) ([]alternative, bool) {
 	switch n := n.(type) {
 	case nil:
-		return [][]ast.Node{nil}, true
+		return []alternative{{}}, true
 	case *ast.Paren:
 		switch unparen(n).(type) {
 		case *ast.Conj, *ast.Disj, *ast.Not, *ast.Compare, *ast.Apply:
@@ -39,19 +48,22 @@ func dnf(n ast.Node, bound map[string]bool) ([][]ast.Node, bool) {
 		}
 	case *ast.Disj:
 		if isTest(n, bound) {
-			return [][]ast.Node{{n}}, true
+			return []alternative{{items: []ast.Node{n}}}, true
 		}
-		var out [][]ast.Node
+		var out []alternative
 		for _, x := range n.Items {
 			alts, ok := dnf(x, with(bound, atomVars(x)))
 			if !ok || len(out)+len(alts) > maxAlternatives {
 				return nil, false
 			}
-			out = append(out, alts...)
+			for _, a := range alts {
+				a.picks = append([]source.Span{x.Pos()}, a.picks...)
+				out = append(out, a)
+			}
 		}
 		return out, true
 	case *ast.Conj:
-		out := [][]ast.Node{nil}
+		out := []alternative{{}}
 		for _, x := range n.Items {
 			alts, ok := dnf(x, bound)
 			if !ok || len(out)*len(alts) > maxAlternatives {
@@ -59,21 +71,21 @@ func dnf(n ast.Node, bound map[string]bool) ([][]ast.Node, bool) {
 			}
 			if len(alts) == 1 {
 				for i := range out {
-					out[i] = append(out[i], alts[0]...)
+					out[i].items = append(out[i].items, alts[0].items...)
 				}
 				continue
 			}
-			product := make([][]ast.Node, 0, len(out)*len(alts))
+			product := make([]alternative, 0, len(out)*len(alts))
 			for _, left := range out {
 				for _, right := range alts {
-					product = append(product, append(left[:len(left):len(left)], right...))
+					product = append(product, alternative{slices.Concat(left.items, right.items), slices.Concat(left.picks, right.picks)})
 				}
 			}
 			out = product
 		}
 		return out, true
 	}
-	return [][]ast.Node{{n}}, true
+	return []alternative{{items: []ast.Node{n}}}, true
 }
 
 // disjunction returns the first disjunction of a formula that is not under

@@ -75,6 +75,10 @@ type checker struct {
 	suggested int
 	rules     []*core.Rule // in text order
 	facts     []*core.Rule // those of functional predicates
+	// fates has what became of the alternatives of formulas, fateOrder its keys by
+	// first appearance.
+	fates     map[fatesKey][]fate
+	fateOrder []fatesKey
 	// directives in text order, read before anything else.
 	directives []*directive
 }

@@ -87,13 +87,13 @@ func (c *checker) lowerViolation(cl *clause, left ast.Node, part []ast.Node, typ
 		return
 	}
 	report := &unbound{clause: cl}
-	for _, items := range alts {
-		lo := &lowering{c: c, cl: cl, u: &unit{clause: cl, names: map[string]int{}}}
+	for _, alt := range alts {
+		lo := &lowering{c: c, cl: cl, u: &unit{clause: cl, picks: alt.picks, names: map[string]int{}}}
 		k := &conj{scope: newScope(nil)}
-		for _, n := range items {
+		for _, n := range alt.items {
 			k.scope.note(n)
 		}
-		for _, n := range items {
+		for _, n := range alt.items {
 			lo.formula(n, k)
 		}
 		for _, n := range types {

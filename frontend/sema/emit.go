@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/core"
-	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -33,6 +32,7 @@ func (c *checker) emit() *core.Program {
 			}
 		}
 	}
+	c.reportFates()
 	c.checkFacts()
 	return program
 }
@@ -153,11 +153,11 @@ type emitter struct {
 	consts []*core.Const
 	fixed  []bool
 	made   int
-	// dead says that a test of the body is certainly false, at the given place.
-	dead   bool
-	deadAt source.Span
-	// broken says that an error was reported.
-	broken bool
+	// dead is the first test of the conjunction at hand that is certainly false.
+	dead source.Span
+	// failures has the expressions of the conjunction at hand that certainly have no
+	// value.
+	failures []failure
 }
 
 func (c *checker) newEmitter(u *unit) *emitter {
@@ -246,13 +246,9 @@ func (c *checker) emitRule(program *core.Program, u *unit, h *atom) {
 			rule.Seq.Order = append(rule.Seq.Order, e.variable(v))
 		}
 	}
-	if e.broken {
-		return
-	}
-	if e.dead {
-		d := c.warnf(diag.NeverFires, u.clause.node.Left.Pos(), "this rule can never derive anything")
-		label(d, e.deadAt, "this is always false")
-		help(d, "remove the rule, or mend the condition")
+	f := e.fate(u.picks)
+	c.settled(fatesKey{ruleBody, u.clause.node.Left.Pos()}, f)
+	if !f.holds() {
 		return
 	}
 	dropUnused(rule)
@@ -320,8 +316,10 @@ func (c *checker) emitCheck(program *core.Program, u *unit) {
 	}
 	e := c.newEmitter(u)
 	body := e.body(u.body, 0)
-	if e.dead {
-		return // it can not be violated
+	f := e.fate(u.picks)
+	c.settled(fatesKey{constraintLeft, u.clause.node.Span}, f)
+	if !f.holds() {
+		return // it cannot be violated
 	}
 	check := &core.Check{Span: u.clause.node.Span, Text: u.clause.node.Span.Text(), Body: body}
 	for _, v := range u.vars[:u.shown] {
@@ -355,7 +353,6 @@ func (e *emitter) body(literals []literal, depth int) []core.Literal {
 			t, _ := e.c.types.typeOf(l.v.node)
 			x, ok := e.expr(l.e, t)
 			if !ok {
-				e.fail(l.span)
 				continue
 			}
 			if k, ok := x.(core.Const); ok && !e.fixed[l.v.index] {
@@ -364,18 +361,9 @@ func (e *emitter) body(literals []literal, depth int) []core.Literal {
 			}
 			out = append(out, &core.Let{Span: l.span, Var: e.variable(l.v), Expr: x})
 		case *test:
-			x, ok := e.expr(l.e, scalar.BooleanType)
-			if k, isConst := x.(core.Const); ok && isConst {
-				ok = k.Value.Bool()
-				if ok {
-					continue
-				}
+			if x, ok := e.test(l); ok {
+				out = append(out, &core.Test{Span: l.span, Expr: x})
 			}
-			if !ok {
-				e.fail(l.span)
-				continue
-			}
-			out = append(out, &core.Test{Span: l.span, Expr: x})
 		case *negation:
 			out = append(out, e.negation(l, depth)...)
 		}
@@ -383,22 +371,61 @@ func (e *emitter) body(literals []literal, depth int) []core.Literal {
 	return out
 }
 
-func (e *emitter) fail(span source.Span) {
-	if !e.dead {
-		e.dead, e.deadAt = true, span
+// test emits a test, and reports whether there is something to evaluate. Of a
+// disjunction some alternatives may be without value.
+func (e *emitter) test(l *test) (core.Expr, bool) {
+	before := len(e.failures)
+	x, ok := e.expr(l.e, scalar.BooleanType)
+	if !ok {
+		return nil, false
 	}
+	k, isConst := x.(core.Const)
+	switch {
+	case isConst && !k.Value.Bool():
+		if len(e.failures) == before {
+			e.fail(l.span)
+		}
+		return nil, false
+	case len(e.failures) > before:
+		key := fatesKey{testedDisjunction, l.span}
+		for _, f := range e.failures[before:] {
+			e.c.settled(key, fate{picks: []source.Span{f.item}, failures: []failure{f}})
+		}
+		e.c.settled(key, fate{})
+		e.failures = e.failures[:before]
+	}
+	return x, !isConst
+}
+
+// fail notes a test that is certainly false.
+func (e *emitter) fail(span source.Span) {
+	if !e.dead.IsValid() {
+		e.dead = span
+	}
+}
+
+// fate says what became of the conjunction at hand. A test that is false spares
+// the others, so that x != 0 guards a division by x.
+func (e *emitter) fate(picks []source.Span) fate {
+	f := fate{picks: picks, dead: e.dead}
+	if !f.dead.IsValid() {
+		f.failures = e.failures
+	}
+	return f
 }
 
 // negation emits !F. One that is certainly true disappears, a negated test is
 // turned round, and a double negation is lifted, which in a set changes
 // nothing.
 func (e *emitter) negation(n *negation, depth int) []core.Literal {
-	wasDead, wasAt := e.dead, e.deadAt
-	e.dead = false
+	dead, failures := e.dead, e.failures
+	e.dead, e.failures = source.Span{}, nil
 	inner := e.body(n.body, depth+1)
-	impossible := e.dead
-	e.dead, e.deadAt = wasDead, wasAt
-	if impossible {
+	f := e.fate(n.picks)
+	f.outer = e.u.picks
+	e.dead, e.failures = dead, failures
+	e.c.settled(fatesKey{negated, n.of}, f)
+	if !f.holds() {
 		return nil
 	}
 	if len(inner) == 0 {

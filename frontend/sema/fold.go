@@ -31,11 +31,16 @@ func (e *emitter) expr(x expr, want scalar.Type) (core.Expr, bool) {
 		}
 	}
 	args := make([]core.Expr, len(k.args))
+	marks := make([]int, len(k.args)+1) // the failures before each argument
 	values := make([]*scalar.Value, len(k.args))
 	constant := true
 	for i, a := range k.args {
+		marks[i] = len(e.failures)
 		arg, ok := e.expr(a, k.sig.Params[i])
 		if !ok && k.name == "holds" {
+			for j := range e.failures[marks[i]:] {
+				e.failures[marks[i]+j].item = k.item
+			}
 			return core.Const{Value: scalar.OfBool(false)}, true
 		}
 		if !ok {
@@ -49,6 +54,7 @@ func (e *emitter) expr(x expr, want scalar.Type) (core.Expr, bool) {
 		}
 	}
 	f := k.sig.Func
+	marks[len(k.args)] = len(e.failures)
 	switch {
 	case f.Name == "holds" && !mayFail(args[0]):
 		return args[0], true
@@ -56,6 +62,10 @@ func (e *emitter) expr(x expr, want scalar.Type) (core.Expr, bool) {
 		// A constant decides, or drops out.
 		for i, v := range values {
 			if v != nil && v.Bool() == (f.Name == "or") {
+				if f.Name == "and" && marks[i] == marks[i+1] {
+					// A guard: x != 0, 1 / x > y.
+					e.failures = e.failures[:marks[0]]
+				}
 				return args[i], true
 			} else if v != nil {
 				return args[1-i], true
@@ -106,22 +116,27 @@ func convert(x core.Expr, to scalar.Type, span source.Span) core.Expr {
 	return &core.Call{Span: span, Func: scalar.Lookup("convert"), Args: []core.Expr{x}, Result: to}
 }
 
-// certainFailure reports a call that its constant arguments deprive of a value.
+// failed records that an expression certainly has no value.
+func (e *emitter) failed(code *diag.Code, span source.Span, message string) *diag.Diagnostic {
+	d := &diag.Diagnostic{Severity: diag.Error, Code: code, Span: span, Message: message}
+	e.failures = append(e.failures, failure{d: d})
+	return d
+}
+
+// certainFailure records a call that its constant arguments deprive of a value.
 func (e *emitter) certainFailure(k *call, err error) {
-	e.broken = true
 	if name := k.sig.Func.Name; name == "div" || name == "mod" {
-		d := e.c.errorf(diag.DivisionByZero, k.span, "division by zero")
+		d := e.failed(diag.DivisionByZero, k.span, "division by zero")
 		label(d, k.args[1].pos(), "this is zero")
 		note(d, "the expression never has a value, so the rule could never fire")
 		return
 	}
-	e.c.errorf(diag.BadConstant, k.span, "%s", err.Error())
+	e.failed(diag.BadConstant, k.span, err.Error())
 }
 
-// noValue reports a constant expression without value.
+// noValue records a constant expression without value.
 func (e *emitter) noValue(k *call) {
-	e.broken = true
-	d := e.c.errorf(diag.NoValue, k.span, "%s has no value", k.span.Text())
+	d := e.failed(diag.NoValue, k.span, k.span.Text()+" has no value")
 	note(d, "its arguments are constants, so this can never hold")
 }
 

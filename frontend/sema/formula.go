@@ -21,7 +21,7 @@ func (lo *lowering) formula(n ast.Node, k *conj) {
 	case *ast.Not:
 		lo.negated(n.X, n.Span, k)
 	case *ast.Disj:
-		if e := lo.condition(n, k); e != nil {
+		if e := lo.condition(n, source.Span{}, k); e != nil {
 			k.add(&test{span: n.Span, e: e})
 		}
 	default:
@@ -30,8 +30,9 @@ func (lo *lowering) formula(n ast.Node, k *conj) {
 }
 
 // condition lowers a formula of comparisons, which isTest has admitted, to one
-// boolean expression. A comparison without value is false, not the whole.
-func (lo *lowering) condition(n ast.Node, k *conj) expr {
+// boolean expression. A comparison without value is false, not the whole. item is
+// the innermost alternative around n.
+func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) expr {
 	join := func(name string, span source.Span, parts []expr) expr {
 		out := parts[0]
 		for _, e := range parts[1:] {
@@ -39,10 +40,13 @@ func (lo *lowering) condition(n ast.Node, k *conj) expr {
 		}
 		return out
 	}
-	each := func(items []ast.Node) []expr {
+	each := func(items []ast.Node, alternatives bool) []expr {
 		var parts []expr
 		for _, x := range items {
-			e := lo.condition(x, k)
+			if alternatives {
+				item = x.Pos()
+			}
+			e := lo.condition(x, item, k)
 			if e == nil {
 				return nil
 			}
@@ -52,11 +56,11 @@ func (lo *lowering) condition(n ast.Node, k *conj) expr {
 	}
 	switch n := unparen(n).(type) {
 	case *ast.Conj:
-		if parts := each(n.Items); parts != nil {
+		if parts := each(n.Items, false); parts != nil {
 			return join("and", n.Span, parts)
 		}
 	case *ast.Disj:
-		if parts := each(n.Items); parts != nil {
+		if parts := each(n.Items, true); parts != nil {
 			return join("or", n.Span, parts)
 		}
 	case *ast.Compare:
@@ -68,7 +72,7 @@ func (lo *lowering) condition(n ast.Node, k *conj) expr {
 		for i, op := range n.Ops {
 			span := n.Operands[i].Pos().To(n.Operands[i+1].Pos())
 			compared := &call{span: span, name: operatorNames[op], args: []expr{operands[i], operands[i+1]}}
-			parts = append(parts, &call{span: span, name: "holds", args: []expr{compared}})
+			parts = append(parts, &call{span: span, name: "holds", args: []expr{compared}, item: item})
 		}
 		return join("and", n.Span, parts)
 	}
@@ -346,14 +350,14 @@ func (lo *lowering) negated(n ast.Node, span source.Span, k *conj) {
 		lo.cl.bad = true
 		return
 	}
-	for _, items := range alts {
+	for _, alt := range alts {
 		inner := &conj{scope: newScope(k.scope)}
-		for _, item := range items {
+		for _, item := range alt.items {
 			inner.scope.note(item)
 		}
-		for _, item := range items {
+		for _, item := range alt.items {
 			lo.formula(item, inner)
 		}
-		k.add(&negation{span: span, scope: inner.scope, body: inner.literals})
+		k.add(&negation{span: span, of: n.Pos(), picks: alt.picks, scope: inner.scope, body: inner.literals})
 	}
 }

@@ -83,13 +83,13 @@ func (c *checker) lowerRule(cl *clause) {
 		return
 	}
 	report := &unbound{clause: cl}
-	for _, items := range alts {
-		lo := &lowering{c: c, cl: cl, u: &unit{clause: cl, names: map[string]int{}}}
+	for _, alt := range alts {
+		lo := &lowering{c: c, cl: cl, u: &unit{clause: cl, picks: alt.picks, names: map[string]int{}}}
 		k := &conj{scope: newScope(nil)}
 		for _, h := range cl.heads {
 			k.scope.note(h)
 		}
-		for _, n := range items {
+		for _, n := range alt.items {
 			k.scope.note(n)
 		}
 		if node.P2P != nil {
@@ -97,7 +97,7 @@ func (c *checker) lowerRule(cl *clause) {
 				k.scope.note(s.In)
 			}
 		}
-		for _, n := range items {
+		for _, n := range alt.items {
 			lo.formula(n, k)
 		}
 		if node.P2P != nil {

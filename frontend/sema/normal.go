@@ -11,6 +11,7 @@ import (
 // heads of the clause share it.
 type unit struct {
 	clause  *clause
+	picks   []source.Span // the items of the clause's disjunctions that it comes from
 	heads   []*atom
 	body    []literal
 	agg     []aggregate
@@ -69,6 +70,8 @@ type test struct {
 
 type negation struct {
 	span  source.Span
+	of    source.Span   // the formula under the negation, of which body is one alternative
+	picks []source.Span // the items of its disjunctions that body comes from
 	scope *scope
 	body  []literal
 }
@@ -118,6 +121,7 @@ type call struct {
 	span source.Span
 	name string // as scalar.Resolve takes it
 	args []expr
+	item source.Span // of `holds`: the alternative of a tested disjunction that it is in
 	sig  scalar.Signature
 	// state of inference
 	resolved, failed bool
