@@ -37,14 +37,22 @@ func (lo *lowering) order(k *conj, report *unbound) []literal {
 }
 
 // chooseBindings replaces the equations that give an unbound variable a value
-// by bindings, in text order, until there is no more to find. A negation does not
-// bind the variables around it.
+// by bindings, literals first and then in text order, until there is no more to
+// find. A negation does not bind the variables around it.
 func chooseBindings(literals []literal, s *scope) {
-	known := func(e expr) bool {
+	bindKnown(literals, s, func(e expr) bool {
+		_, ok := e.(*constant)
+		return ok
+	})
+	bindKnown(literals, s, func(e expr) bool {
 		ok := true
 		eachVar(e, func(r ref) { ok = ok && r.v.bound })
 		return ok
-	}
+	})
+}
+
+// bindKnown makes bindings of the equations of a variable with what is known.
+func bindKnown(literals []literal, s *scope, known func(expr) bool) {
 	for changed := true; changed; {
 		changed = false
 		for i, l := range literals {
@@ -56,10 +64,10 @@ func chooseBindings(literals []literal, s *scope) {
 			y, yVar := eq.y.(ref)
 			switch {
 			case xVar && !x.v.bound && x.v.scope == s && known(eq.y):
-				x.v.bound = true
+				x.v.bound, x.v.means = true, eq.y
 				literals[i] = &binding{span: eq.span, v: x.v, e: eq.y}
 			case yVar && !y.v.bound && y.v.scope == s && known(eq.x):
-				y.v.bound = true
+				y.v.bound, y.v.means = true, eq.x
 				literals[i] = &binding{span: eq.span, v: y.v, e: eq.x}
 			default:
 				continue

@@ -242,8 +242,14 @@ func (s *solver) undeclaredNear(facts ...fact) (int, bool) {
 	return 0, false
 }
 
+// conversionName returns the built-in that converts between two types. The name of
+// a kind alone takes every width and gives the widest.
 func conversionName(from, to scalar.Type) string {
-	return kindName(from) + ":" + kindName(to) + ":convert"
+	name := kindName(to)
+	if to.Kind != scalar.Decimal && to.Bits != 0 && to.Bits != 64 {
+		name += fmt.Sprint(to.Bits)
+	}
+	return kindName(from) + ":" + name + ":convert"
 }
 
 // kindName is the name of a type without its width or scale.
@@ -325,14 +331,31 @@ func (s *solver) checkHeads() {
 		if !c.known || c.poisoned || scalar.CanWiden(c.typ, want.Type) || h.unit.clause.bad {
 			continue
 		}
+		if v := literalOf(h.r); v != nil {
+			if _, ok := literalAs(*v, want.Type); ok {
+				continue
+			}
+		}
+		if want.Type == scalar.UintType && h.counts() {
+			continue
+		}
 		name := shownName(h.r.v)
 		if c.typ.IsNumeric() && want.IsNumeric() {
 			d := s.c.errorf(diag.Narrowing, h.r.span, "%s is %s, which does not widen to the %s of %s", name, c.typ, want.Type, columnName(h.pred, h.column))
 			label(d, want.span, "declared %s here", want.Type)
 			s.explainType(d, h.r.v.node)
-			if c.typ.Kind != want.Kind {
-				help(d, "convert it: %s[%s]", conversionName(c.typ, want.Type), name)
-			} else {
+			switch {
+			case h.r.v.out:
+				help(d, "declare %s as %s, or derive a helper predicate and convert its value in a rule for %s", columnName(h.pred, h.column), c.typ, h.pred.name)
+			case c.typ.Kind != want.Kind:
+				conversion := conversionName(c.typ, want.Type)
+				sig, err := scalar.Resolve(conversion, []scalar.Type{c.typ})
+				if err == nil && !scalar.CanWiden(sig.Result, want.Type) {
+					help(d, "declare %s as %s, and convert: %s[%s]", columnName(h.pred, h.column), sig.Result, conversion, name)
+				} else {
+					help(d, "convert it: %s[%s]", conversion, name)
+				}
+			default:
 				help(d, "declare %s as %s", columnName(h.pred, h.column), c.typ)
 			}
 			continue

@@ -206,7 +206,7 @@ func (c *checker) emitRule(program *core.Program, u *unit, h *atom) {
 			rule.Head.Args = append(rule.Head.Args, core.Const{Value: v})
 		case ref:
 			if k := e.consts[t.v.index]; k != nil {
-				if v, ok := literalAs(k.Value, want); ok {
+				if v, ok := constantAs(k, t, want); ok {
 					rule.Head.Args = append(rule.Head.Args, core.Const{Value: v})
 					continue
 				}
@@ -454,7 +454,8 @@ func (e *emitter) atom(a *atom) *core.Atom {
 			out.Args = append(out.Args, core.Const{Value: v})
 		case ref:
 			if k := e.consts[t.v.index]; k != nil {
-				out.Args = append(out.Args, *k)
+				v, _ := constantAs(k, t, a.pred.core.Args[i].Type)
+				out.Args = append(out.Args, core.Const{Value: v})
 			} else {
 				out.Args = append(out.Args, e.variable(t.v))
 			}

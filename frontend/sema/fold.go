@@ -18,6 +18,9 @@ func (e *emitter) expr(x expr, want scalar.Type) (core.Expr, bool) {
 		return e.widen(core.Const{Value: x.value}, want, x.span)
 	case ref:
 		if k := e.consts[x.v.index]; k != nil {
+			if v, ok := constantAs(k, x, want); ok {
+				return core.Const{Value: v}, true
+			}
 			return e.widen(*k, want, x.span)
 		}
 		return e.widen(core.VarExpr{Var: e.variable(x.v)}, want, x.span)
@@ -97,6 +100,17 @@ func (e *emitter) expr(x expr, want scalar.Type) (core.Expr, bool) {
 		return e.widen(core.Const{Value: v}, want, k.span)
 	}
 	return e.widen(&core.Call{Span: k.span, Func: f, Args: args, Result: k.sig.Result}, want, k.span)
+}
+
+// constantAs returns the constant that a variable equals in another type. A literal
+// is taken as it is written, since the variable's type may hold more than want.
+func constantAs(k *core.Const, r ref, want scalar.Type) (scalar.Value, bool) {
+	if lit := boundLiteral(r); lit != nil {
+		if v, ok := literalAs(lit.value, want); ok {
+			return v, true
+		}
+	}
+	return literalAs(k.Value, want)
 }
 
 // widen converts an expression to a type that it widens to.

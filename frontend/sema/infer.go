@@ -41,9 +41,11 @@ type typeNode struct {
 // class is a set of nodes with one type.
 type class struct {
 	known, poisoned bool
-	typ             scalar.Type
-	literals        []literalUse
-	waiting         []*item
+	// guessed says that the type is that of literals, for want of other evidence.
+	guessed  bool
+	typ      scalar.Type
+	literals []literalUse
+	waiting  []*item
 }
 
 // evidence says what gives a node a type.
@@ -140,6 +142,16 @@ type solver struct {
 	clashed map[int]bool
 	soft    []softHead
 	open    []int // nodes that may be roots without a type
+	// literalBodies and literalHeads are the arguments that stand for literals. One in
+	// a body says nothing of the others; one in a head waits for what they say.
+	literalBodies, literalHeads []literalArgument
+}
+
+// literalArgument is an argument that stands for a literal.
+type literalArgument struct {
+	unit   *unit
+	column int
+	r      ref
 }
 
 // softHead is a head argument in a declared column: its type widens to the
@@ -163,6 +175,11 @@ func (c *checker) infer() {
 		}
 	}
 	s.run()
+	for _, l := range s.literalHeads {
+		s.current = l.unit
+		s.unify(l.r.v.node, l.column, l.r.span)
+		s.current = nil
+	}
 	s.settle()
 	s.checkLiterals()
 	s.checkHeads()
@@ -223,6 +240,16 @@ func (s *solver) enterBody(u *unit, body []literal) {
 func (s *solver) argument(a *atom, i int, t term) {
 	switch t := t.(type) {
 	case ref:
+		if k := boundLiteral(t); k != nil {
+			use := literalArgument{s.current, a.pred.columns[i], t}
+			if slices.Contains(s.current.heads, a) {
+				s.literalHeads = append(s.literalHeads, use)
+			} else {
+				s.literal(use.column, k)
+				s.literalBodies = append(s.literalBodies, use)
+			}
+			return
+		}
 		s.unify(t.v.node, a.pred.columns[i], t.span)
 	case *constant:
 		s.literal(a.pred.columns[i], t)
@@ -251,6 +278,9 @@ func (s *solver) unify(a, b int, span source.Span) {
 	}
 	ca, cb := &s.class[ra], &s.class[rb]
 	if ca.known && cb.known && ca.typ != cb.typ && !ca.poisoned && !cb.poisoned {
+		if s.meansLiteral(a, cb.typ) || s.meansLiteral(b, ca.typ) {
+			return
+		}
 		s.clash(fact{a, ca.typ}, fact{b, cb.typ}, span)
 		return
 	}
@@ -263,7 +293,7 @@ func (s *solver) unify(a, b int, span source.Span) {
 	s.parent[rb] = int32(ra)
 	wake := ca.known != cb.known
 	if !ca.known && cb.known {
-		ca.known, ca.typ = true, cb.typ
+		ca.known, ca.typ, ca.guessed = true, cb.typ, cb.guessed
 	}
 	ca.poisoned = ca.poisoned || cb.poisoned
 	ca.literals = append(ca.literals, cb.literals...)
@@ -404,8 +434,7 @@ func (s *solver) callType(e *call, it *item) (scalar.Type, progress) {
 		}
 		types[i] = t
 	}
-	adoptLiterals(e.args, types)
-	sig, err := scalar.Resolve(e.name, types)
+	sig, err := s.resolve(e, types)
 	if err != nil {
 		e.failed = true
 		s.wrongTypes(e, types, err)
@@ -414,29 +443,6 @@ func (s *solver) callType(e *call, it *item) (scalar.Type, progress) {
 	e.resolved, e.sig = true, sig
 	return sig.Result, typed
 }
-
-// adoptLiterals gives integer literals the integer type of the other operand
-// where they fit it, so that x + 1 keeps the type of x.
-func adoptLiterals(args []expr, types []scalar.Type) {
-	if len(args) != 2 {
-		return
-	}
-	for i := range args {
-		k, ok := args[i].(*constant)
-		other := types[1-i]
-		if !ok || !isInteger(types[i]) || !isInteger(other) {
-			continue
-		}
-		if _, isConstant := args[1-i].(*constant); isConstant {
-			continue
-		}
-		if _, fits := literalAs(k.value, other); fits {
-			types[i] = other
-		}
-	}
-}
-
-func isInteger(t scalar.Type) bool { return t.Kind == scalar.Int || t.Kind == scalar.Uint }
 
 // comparisons are the operators between values of one type.
 var comparisons = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true}

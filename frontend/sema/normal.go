@@ -37,6 +37,11 @@ type variable struct {
 	// scope is the conjunction to which it belongs.
 	scope *scope
 	bound bool
+	// means is the expression that binds the variable, if no atom does; number is
+	// its value if it is made of literals, once folded is set.
+	means  expr
+	folded bool
+	number *scalar.Value
 	// out says that an aggregate or seq<<>> gives it its value.
 	out bool
 }

@@ -1,6 +1,8 @@
 package sema
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -72,10 +74,14 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 	declared := map[int]softHead{}
 	for _, h := range s.soft {
 		root := s.find(h.r.v.node)
+		if in := h.aggregated(); in != nil {
+			root = s.find(in.node)
+		}
 		if _, ok := declared[root]; !ok {
 			declared[root] = h
 		}
 	}
+	uses := s.literalUses()
 	found := false
 	for _, n := range s.open {
 		c := &s.class[n]
@@ -89,6 +95,10 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 				found = true
 			}
 		}
+		if because, ok := uses[n]; ok && !c.known && len(c.literals) > 0 && fitsAll(c.literals, because.typ) {
+			s.learn(n, because.typ, because)
+			found = true
+		}
 		if !c.known && len(c.literals) > 0 {
 			s.learnFromLiterals(n, c)
 			found = true
@@ -100,37 +110,30 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 	return found
 }
 
-func fitsAll(literals []literalUse, t scalar.Type) bool {
-	for _, l := range literals {
-		if _, ok := literalAs(l.constant.value, t); !ok {
-			return false
+// aggregated returns the literal that an aggregate adds up into the declared
+// column, if the aggregate of the literal's own type does not widen to it.
+func (h *softHead) aggregated() *variable {
+	for _, a := range h.unit.agg {
+		if a.out != h.r.v || a.in == nil {
+			continue
+		}
+		k := boundLiteral(ref{v: a.in})
+		want := h.pred.declared[h.column].Type
+		if k != nil && !scalar.CanWiden(aggregateType(a.fn, k.value.Type), want) && scalar.CanWiden(aggregateType(a.fn, want), want) {
+			return a.in
 		}
 	}
-	return true
+	return nil
 }
 
-// learnFromLiterals gives a class the least type that holds its literals.
-func (s *solver) learnFromLiterals(n int, c *class) {
-	widest := c.literals[0]
-	t := widest.constant.value.Type
-	for _, l := range c.literals[1:] {
-		lt := l.constant.value.Type
-		common, ok := scalar.Common(t, lt)
-		if !ok {
-			s.learn(n, t, literalEvidence(widest))
-			s.clashWith(l.node, literalEvidence(l))
-			return
-		}
-		if common != t {
-			t, widest = common, l
-		}
+// counts reports whether the argument is a count or an index of seq<<>>, which are
+// never negative.
+func (h *softHead) counts() bool {
+	v := h.r.v
+	if h.unit.seq != nil && h.unit.seq.index == v {
+		return true
 	}
-	s.learn(n, t, literalEvidence(widest))
-}
-
-func literalEvidence(l literalUse) evidence {
-	t := l.constant.value.Type
-	return evidence{node: l.node, typ: t, literal: l.constant, span: l.constant.span, says: "{place} is {type}"}
+	return slices.ContainsFunc(h.unit.agg, func(a aggregate) bool { return a.out == v && a.fn == core.Count })
 }
 
 // fromFunctions types the first variable for which the other operands, or the
@@ -331,33 +334,4 @@ func aggregateType(fn core.AggFn, t scalar.Type) scalar.Type {
 		return scalar.DecimalOf(max(6, t.Scale))
 	}
 	return t
-}
-
-// literalAs returns a literal's value in another type, if it is the same
-// number there.
-func literalAs(v scalar.Value, t scalar.Type) (scalar.Value, bool) {
-	from := v.Type
-	if from == t {
-		return v, true
-	}
-	switch {
-	case isInteger(from) && isInteger(t):
-		negative := from.Kind == scalar.Int && v.Int() < 0
-		if t.Kind == scalar.Uint && negative || t.Kind == scalar.Int && from.Kind == scalar.Uint && v.Bits() >= 1<<63 {
-			return v, false
-		}
-		out := scalar.OfInt(t, int64(v.Bits()))
-		return out, out.Bits() == v.Bits()
-	case from.Kind == scalar.Decimal && t.Kind == scalar.Decimal && (t.Scale < from.Scale || t.Bits < from.Bits):
-		n, _ := v.Int128().Rescale(int(from.Scale), int(t.Scale))
-		back, ok := n.Rescale(int(t.Scale), int(from.Scale))
-		out := scalar.OfInt128(t, n)
-		return out, ok && back == v.Int128() && out.Fits()
-	case from.Kind == scalar.Float && t.Kind == scalar.Float:
-		return scalar.OfFloat(t, v.Float()), true
-	case scalar.CanWiden(from, t):
-		out, ok := scalar.Lookup("convert").Eval(t, []scalar.Value{v})
-		return out, ok && out.Fits()
-	}
-	return v, false
 }

@@ -316,10 +316,14 @@ func evalRound(result Type, args []Value) (Value, bool) {
 }
 
 func round2Form(args []Type) ([]Type, Type, error) {
-	if args[0].Kind != Decimal || !CanWiden(args[1], IntType) {
+	number := args[0]
+	if isInteger(number) {
+		number = DecimalOf(0)
+	}
+	if number.Kind != Decimal || !CanWiden(args[1], IntType) {
 		return nil, Type{}, errNoForm
 	}
-	return []Type{args[0], IntType}, args[0], nil
+	return []Type{number, IntType}, number, nil
 }
 
 func evalRound2(_ Type, args []Value) (Value, bool) { return roundDecimal(args[0], args[1].Int()) }
