@@ -43,13 +43,7 @@ func checkCommand(con *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if c.Bool("json") {
-				if err := diag.JSON(con.out, found); err != nil {
-					return &outputError{err}
-				}
-			} else {
-				con.diagnostics(found)
-			}
+			con.diagnostics(found)
 			errors, warnings := 0, 0
 			for _, d := range found {
 				switch d.Severity {

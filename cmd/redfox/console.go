@@ -20,7 +20,10 @@ type console struct {
 
 	outTerminal, errTerminal bool
 	color                    bool // of talk
-	json                     bool // diagnostics are for a machine
+	// document collects talk for --json, nil without it; err is then the document,
+	// and talk what err was.
+	document *document
+	talk     io.Writer
 }
 
 // newConsole looks at what the three files are. Colour is for terminals whose

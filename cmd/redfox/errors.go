@@ -71,8 +71,33 @@ var errTimeout = errors.New("timeout")
 // report prints an error to standard error, in the form its kind has, and
 // returns the exit code that goes with it.
 func (con *console) report(err error, args []string) int {
+	if con.document != nil {
+		return con.writeDocument(err, args)
+	}
 	var program *redfox.ProgramError
 	var usage *usageError
+	var internal *redfox.InternalError
+	var told *toldError
+	switch {
+	case err == nil, errors.As(err, &told), errors.Is(err, errFound):
+	case errors.Is(err, errInterrupted):
+		fmt.Fprintln(con.err, "redfox: interrupted")
+	case errors.As(err, &program):
+		con.diagnostics(program.Diagnostics)
+	case errors.As(err, &internal):
+		con.internal(internal, args)
+	case errors.As(err, &usage):
+		fmt.Fprintln(con.err, "redfox:", usage)
+		fmt.Fprintf(con.err, "%s.\n", usage.lists())
+	default:
+		fmt.Fprintln(con.err, "redfox:", err)
+	}
+	return exitCode(err)
+}
+
+// exitCode returns the exit code that goes with an error.
+func exitCode(err error) int {
+	var program *redfox.ProgramError
 	var internal *redfox.InternalError
 	var told *toldError
 	switch {
@@ -80,30 +105,24 @@ func (con *console) report(err error, args []string) int {
 		return exitDone
 	case errors.As(err, &told):
 		return told.code
-	case errors.Is(err, errFound):
-		return exitProgram
 	case errors.Is(err, errInterrupted):
-		fmt.Fprintln(con.err, "redfox: interrupted")
 		return exitInterrupted
-	case errors.As(err, &program):
-		con.diagnostics(program.Diagnostics)
+	case errors.Is(err, errFound), errors.As(err, &program):
 		return exitProgram
 	case errors.As(err, &internal):
-		con.internal(internal, args)
 		return exitInternal
-	case errors.As(err, &usage):
-		fmt.Fprintln(con.err, "redfox:", usage)
-		if usage.command != "" {
-			fmt.Fprintf(con.err, "redfox help %s lists the flags.\n", usage.command)
-		} else {
-			fmt.Fprintln(con.err, "redfox help lists the commands.")
-		}
-		return exitEnvironment
 	}
 	// What is left is the machine's: *redfox.EnvironmentError, a closed pipe, a
-	// full disk, a timeout.
-	fmt.Fprintln(con.err, "redfox:", err)
+	// full disk, a timeout; or the command line's.
 	return exitEnvironment
+}
+
+// lists says which help has what the command line may hold.
+func (e *usageError) lists() string {
+	if e.command != "" {
+		return fmt.Sprintf("redfox help %s lists the flags", e.command)
+	}
+	return "redfox help lists the commands"
 }
 
 // diagnostics prints findings the way the command line asks for.
@@ -111,10 +130,8 @@ func (con *console) diagnostics(ds []*redfox.Diagnostic) {
 	if len(ds) == 0 {
 		return
 	}
-	if con.json {
-		if err := diag.JSON(con.err, ds); err != nil {
-			fmt.Fprintln(con.err, "redfox:", err)
-		}
+	if con.document != nil {
+		con.document.add(ds...)
 		return
 	}
 	diag.Render(con.err, ds, diag.RenderOptions{Color: con.color, Max: maxDiagnostics})
@@ -138,29 +155,38 @@ const debugVariable = "REDFOX_DEBUG"
 // needs: the same command line, with debugVariable set.
 func (con *console) internal(e *redfox.InternalError, args []string) {
 	fmt.Fprintln(con.err, "redfox:", e)
-	programs := programArguments(args)
 	if os.Getenv(debugVariable) == "" {
-		quoted := []string{debugVariable + "=1", "redfox"}
-		for _, a := range args[1:] {
-			quoted = append(quoted, shellQuote(a))
-		}
 		fmt.Fprintln(con.err, "This is a bug of redfox, not of the program. Please report it with the file that this writes:")
-		fmt.Fprintf(con.err, "    %s 2> redfox-bug.txt\n", strings.Join(quoted, " "))
+		fmt.Fprintf(con.err, "    %s 2> redfox-bug.txt\n", debugCommand(args))
 		return
 	}
-	fmt.Fprintln(con.err, "version:", buildVersion())
-	fmt.Fprintln(con.err, "command line:", strings.Join(args[1:], " "))
-	for _, name := range programs {
+	internalReport(con.err, e, args)
+}
+
+// debugCommand returns the command line that dumps what mending a bug needs.
+func debugCommand(args []string) string {
+	quoted := []string{debugVariable + "=1", "redfox"}
+	for _, a := range args[1:] {
+		quoted = append(quoted, shellQuote(a))
+	}
+	return strings.Join(quoted, " ")
+}
+
+// internalReport writes what mending a bug needs.
+func internalReport(w io.Writer, e *redfox.InternalError, args []string) {
+	fmt.Fprintln(w, "version:", buildVersion())
+	fmt.Fprintln(w, "command line:", strings.Join(args[1:], " "))
+	for _, name := range programArguments(args) {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			continue
 		}
 		sum := sha256.Sum256(text)
-		fmt.Fprintf(con.err, "program %s, %d bytes, sha256 %s:\n%s\n", name, len(text), hex.EncodeToString(sum[:6]), text)
+		fmt.Fprintf(w, "program %s, %d bytes, sha256 %s:\n%s\n", name, len(text), hex.EncodeToString(sum[:6]), text)
 	}
-	fmt.Fprintf(con.err, "stack:\n%s\n", e.Stack)
+	fmt.Fprintf(w, "stack:\n%s\n", e.Stack)
 	if e.Dump != "" {
-		fmt.Fprintf(con.err, "%s worked on:\n%s\n", e.Phase, e.Dump)
+		fmt.Fprintf(w, "%s worked on:\n%s\n", e.Phase, e.Dump)
 	}
 }
 

@@ -228,7 +228,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "json", Category: groupMessages,
-			Usage: "write diagnostics as JSON"}
+			Usage: "write diagnostics, notes and failures as one JSON array when the command ends: check to standard output, others to standard error"}
 	},
 }
 

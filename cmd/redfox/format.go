@@ -25,7 +25,6 @@ func formatCommand(con *console) *cli.Command {
 			"redfox fmt - < reach.logic",
 		Flags: flags("write", "diff", "list", "json"),
 		Action: func(c *cli.Context) error {
-			con.json = c.Bool("json")
 			f := formatter{con: con, write: c.Bool("write"), diff: c.Bool("diff"), list: c.Bool("list")}
 			sources, err := readProgram(c)
 			if err != nil {

@@ -26,6 +26,9 @@ func execute(args []string, con *console) (code int) {
 			code = con.report(recovered(r), args)
 		}
 	}()
+	if asksForDocument(args) {
+		con.collect(args)
+	}
 	if err := canStart(); err != nil {
 		return con.report(err, args)
 	}

@@ -51,7 +51,6 @@ func programOptions(c *cli.Context, external []string) redfox.Options {
 // compileProgram reads and compiles the program that the arguments name, and
 // prints its warnings.
 func compileProgram(ctx context.Context, c *cli.Context, con *console, external []string) (*redfox.Program, error) {
-	con.json = c.Bool("json")
 	sources, err := readProgram(c)
 	if err != nil {
 		return nil, err

@@ -71,7 +71,9 @@ type run struct {
 
 // newRun checks the flags before anything is read.
 func newRun(c *cli.Context, con *console) (*run, error) {
-	con.json = c.Bool("json")
+	if c.Bool("stats") && c.Bool("json") {
+		return nil, &usageError{message: "--stats writes text to standard error, where --json writes its document", help: "give one of them"}
+	}
 	r := &run{
 		con:      con,
 		stats:    c.Bool("stats"),
