@@ -1,7 +1,8 @@
 package scalar
 
 // MaxScale is the largest number of digits after the point of a decimal of one word,
-// MaxWideScale that of a wide one. They are also the digits that such decimals have.
+// MaxWideScale that of a wide one. They are also the digits that such decimals always
+// have. One word holds some numbers of 19 digits: its range is that of 64 bits.
 const (
 	MaxScale     = 18
 	MaxWideScale = 38
