@@ -117,7 +117,8 @@ func diagnosticsOf(err error, args []string) []*redfox.Diagnostic {
 		return program.Diagnostics
 	case errors.As(err, &internal):
 		d.Code.Name, d.Message = "Internal", internal.Error()
-		d.Helps = []string{"this is a bug of redfox, not of the program: please report it with the output of " + debugCommand(args)}
+		d.Helps = []string{"this is a bug of redfox, not of the program: " +
+			"please report it with the output of " + debugCommand(args)}
 		if os.Getenv(debugVariable) != "" {
 			var text strings.Builder
 			internalReport(&text, internal, args)

@@ -108,7 +108,8 @@ func (c *checker) warnAlternative(key fatesKey, f fate, all []fate) {
 		d.Labels = append(d.Labels, x.d.Labels...)
 	}
 	if key.kind == negated && len(f.picks) == 0 {
-		note(d, "the program runs: an expression without value makes its condition false, so the negation holds there")
+		note(d, "the program runs: an expression without value makes its condition false, "+
+			"so the negation holds there")
 		help(d, "mend the expression, or write that alternative as a rule of its own without it")
 		return
 	}
@@ -120,7 +121,8 @@ func (c *checker) warnAlternative(key fatesKey, f fate, all []fate) {
 // has, or all items of the alternative.
 func decisive(picks []source.Span, all []fate) []source.Span {
 	for _, p := range picks {
-		if !slices.ContainsFunc(all, func(f fate) bool { return f.holds() && slices.Contains(f.picks, p) }) {
+		possible := func(f fate) bool { return f.holds() && slices.Contains(f.picks, p) }
+		if !slices.ContainsFunc(all, possible) {
 			return []source.Span{p}
 		}
 	}

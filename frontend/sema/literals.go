@@ -239,7 +239,10 @@ func (s *solver) literalUses() map[int]evidence {
 }
 
 func compareTypes(a, b scalar.Type) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Bits, b.Bits), cmp.Compare(a.Scale, b.Scale))
+	return cmp.Or(
+		cmp.Compare(a.Kind, b.Kind),
+		cmp.Compare(a.Bits, b.Bits),
+		cmp.Compare(a.Scale, b.Scale))
 }
 
 func isInteger(t scalar.Type) bool { return t.Kind == scalar.Int || t.Kind == scalar.Uint }
