@@ -14,8 +14,7 @@ import (
 )
 
 // TestClosures compares the sizes of closures of real graphs with published
-// ones. Those that take long, for their tuples or for the ways to derive them,
-// run where CI is set.
+// ones.
 func TestClosures(t *testing.T) {
 	file, err := os.Open("testdata/graphs/SIZES.tsv")
 	if err != nil {
@@ -39,9 +38,8 @@ func TestClosures(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Run(head[c]+"/"+row[0], func(t *testing.T) {
-				long := want > 20e6 || head[c] == "sg" && row[0] == "wiki-Vote"
-				if long && os.Getenv("CI") == "" {
-					t.Skipf("a closure that takes long: runs where CI is set")
+				if testing.Short() && want > 1e6 {
+					t.Skip("-short: closures of more than a million tuples")
 				}
 				if want > 200e6 {
 					t.Skipf("a closure of %d tuples is too large for a test", want)
@@ -98,7 +96,7 @@ func pointers(functions int) *redfox.Facts {
 
 // TestPointsTo runs a mutually recursive points-to analysis over generated
 // programs in every variant; the sizes must agree, and the analysis is closed
-// under its own rules.
+// under its own rules. Only variants with all passes get the larger program.
 func TestPointsTo(t *testing.T) {
 	text, err := os.ReadFile("testdata/graphs/cspa.logic")
 	if err != nil {
@@ -111,21 +109,28 @@ assign(x, z), memoryAlias(z, y) -> valueFlow(x, y).
 dereference(y, x), valueAlias(y, z), dereference(z, w) -> memoryAlias(x, w).
 valueFlow(z, x), memoryAlias(z, w), valueFlow(w, y) -> valueAlias(x, y).
 `
-	facts := pointers(25)
-	first := ""
-	for _, v := range variants() {
-		prog := compile(t, closed, redfox.Options{Disable: v.disable})
-		res, err := prog.Run(context.Background(), facts, v.run)
-		if err != nil {
-			t.Fatalf("%s: %v", v.name, err)
-		}
-		got := fmt.Sprint(rows(res, "_"))
-		if first == "" {
-			first = got
-			t.Logf("flows, memory aliases, value aliases: %s", got)
-		}
-		if got != first {
-			t.Errorf("%s: %s, at first it was %s", v.name, got, first)
+	for _, c := range []struct {
+		functions int
+		all       bool
+	}{{25, false}, {6, true}} {
+		facts, first := pointers(c.functions), ""
+		for i, v := range variants(t) {
+			if !c.all && v.disable != nil || testing.Short() && isLeftOut(v, i) {
+				continue
+			}
+			prog := compile(t, closed, redfox.Options{Disable: v.disable, NoFuse: v.noFuse})
+			res, err := v.runOver(context.Background(), prog, facts)
+			if err != nil {
+				t.Fatalf("%s: %v", v.name, err)
+			}
+			got := fmt.Sprint(rows(res, "_"))
+			if first == "" {
+				first = got
+				t.Logf("flows, memory aliases, value aliases of %d functions: %s", c.functions, got)
+			}
+			if got != first {
+				t.Errorf("%s: %s, at first it was %s", v.name, got, first)
+			}
 		}
 	}
 }

@@ -21,7 +21,7 @@ func emulateGPU(t *testing.T, o emulator.Options) *emulator.Driver {
 	if err != nil {
 		t.Skip(err)
 	}
-	o.Library, o.Cache = lib, kernelcache.Open()
+	o.Library, o.Cache, o.Quick = lib, kernelcache.Open(), true
 	d := emulator.New(o)
 	undo := driver.Use(func() (driver.Driver, error) { return d, nil })
 	emulated = &emulation{

@@ -259,7 +259,7 @@ type cpuGenerator struct {
 // Generate returns objects for the kernels of a graph. Where they were compiled before,
 // no IR is generated.
 func (g cpuGenerator) Generate(graph *harmony.Program, k woven.Knowledge) (*native.Code, error) {
-	compiler, err := hostcode.Key(g.options.Library, g.options.Passes)
+	compiler, err := g.options.Key("")
 	if err != nil {
 		return nil, err
 	}

@@ -23,21 +23,22 @@ type variant struct {
 	disable []string
 	noFuse  bool
 	run     redfox.RunOptions
+	session *redfox.Session // that runs it, if not nil
 }
 
 // variants lists a plain run, runs with other numbers of threads, runs of the cpu
-// engine and of the gpu engine where there are any, and a run without each pass that can be left out and
-// without all of them.
-func variants() []variant {
+// engine and of the gpu engine where there are any, and a run without each pass that
+// can be left out and without all of them.
+func variants(t *testing.T) []variant {
 	out := []variant{
 		{name: "default"},
 		{name: "one thread", run: redfox.RunOptions{Threads: 1}},
 		{name: "seven threads", run: redfox.RunOptions{Threads: 7}},
 	}
-	if _, _, err := redfox.ChooseEngine("cpu"); err == nil {
+	if quick := redfox.QuickSession(t); quick != nil {
 		out = append(out,
 			variant{name: "cpu", run: redfox.RunOptions{Engine: "cpu"}},
-			variant{name: "cpu without fusion", noFuse: true, run: redfox.RunOptions{Engine: "cpu", Threads: 3}})
+			variant{name: "cpu without fusion", noFuse: true, run: redfox.RunOptions{Threads: 3}, session: quick})
 	}
 	if _, _, err := redfox.ChooseEngine("gpu"); err == nil {
 		out = append(out,
@@ -55,6 +56,18 @@ func variants() []variant {
 	return append(out, variant{name: "without any optional pass", disable: all})
 }
 
+// runOver loads facts and runs a program of the variant.
+func (v variant) runOver(ctx context.Context, prog *redfox.Program, facts *redfox.Facts) (*redfox.Result, error) {
+	if v.session == nil {
+		return prog.Run(ctx, facts, v.run)
+	}
+	db, err := v.session.Load(ctx, prog, facts, redfox.LoadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return v.session.Run(ctx, prog, db, v.run)
+}
+
 // TestPrograms runs every program of testdata/programs in every variant and
 // compares all its exported predicates, as text, with expected/, or the failure
 // with expected.err.
@@ -63,11 +76,18 @@ func TestPrograms(t *testing.T) {
 	if err != nil || len(dirs) < 60 {
 		t.Fatalf("%d programs found: %v", len(dirs), err)
 	}
-	for _, file := range dirs {
+	all := variants(t)
+	if testing.Short() {
+		t.Log("left out: -short: most programs on the cpu and gpu engines, and without one pass")
+	}
+	for i, file := range dirs {
 		dir := filepath.Dir(file)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
-			for _, v := range variants() {
+			for j, v := range all {
+				if testing.Short() && isLeftOut(v, i+j) {
+					continue
+				}
 				got, runErr := runProgram(file, filepath.Join(dir, "facts"), v)
 				if _, err := os.Stat(filepath.Join(dir, "expected")); err == nil {
 					if runErr != nil {
@@ -82,6 +102,19 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// isLeftOut reports whether -short leaves out a variant of the n-th combination of a
+// program and a variant: code of LLVM but for every twentieth, and the lack of one pass
+// but for every tenth.
+func isLeftOut(v variant, n int) bool {
+	switch {
+	case v.session != nil || v.run.Engine != "":
+		return n%20 != 0
+	case len(v.disable) == 1:
+		return n%10 != 0
+	}
+	return false
+}
+
 // runProgram returns each exported predicate as sorted TSV.
 func runProgram(file, facts string, v variant) (map[string]string, error) {
 	ctx := context.Background()
@@ -93,7 +126,7 @@ func runProgram(file, facts string, v variant) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := prog.Run(ctx, redfox.FactsIn(facts), v.run)
+	res, err := v.runOver(ctx, prog, redfox.FactsIn(facts))
 	if err != nil {
 		return nil, err
 	}

@@ -84,8 +84,21 @@ func (q *benchmarkQuery) compile(t *testing.T, opts Options) *Program {
 // check runs the query and compares the answer with DuckDB's.
 func (q *benchmarkQuery) check(t *testing.T, opts Options, run RunOptions) {
 	t.Helper()
+	q.checkIn(t, nil, opts, run)
+}
+
+// checkIn does so in a session, unless that is nil.
+func (q *benchmarkQuery) checkIn(t *testing.T, s *Session, opts Options, run RunOptions) {
+	t.Helper()
 	run.Outputs = []string{"_"}
-	res, err := q.compile(t, opts).RunOn(context.Background(), q.db, run)
+	prog, ctx := q.compile(t, opts), context.Background()
+	var res *Result
+	var err error
+	if s == nil {
+		res, err = prog.RunOn(ctx, q.db, run)
+	} else {
+		res, err = s.Run(ctx, prog, q.db, run)
+	}
 	if err == nil && res.Stats.Engine != run.Engine {
 		err = fmt.Errorf("it ran on %s", res.Stats.Engine)
 	}
@@ -109,46 +122,54 @@ func optionalPasses() []string {
 }
 
 // runQueries runs queries on the go engine as they are, without each pass of the
-// optimiser, or where CI is not set a third of them, and without all of them, and on the
-// cpu engine with kernels fused and apart.
+// optimiser, and without all of them, and on the cpu engine: as users run them, with
+// kernels apart, and without a pass.
 func runQueries(t *testing.T, all []*benchmarkQuery) {
 	passes := optionalPasses()
-	_, _, noCPU := ChooseEngine("cpu")
+	quick := QuickSession(t)
+	if testing.Short() {
+		t.Log("left out: -short: most queries without a pass of the optimiser and on the cpu engine")
+	}
 	for i, q := range all {
 		t.Run(q.name, func(t *testing.T) {
 			t.Parallel()
 			q.check(t, Options{}, RunOptions{Engine: "go"})
 			q.check(t, Options{}, RunOptions{Engine: "go", Threads: 1})
 			for j, pass := range passes {
-				if os.Getenv("CI") != "" || (i+j)%3 == 0 {
+				if !testing.Short() || (i+j)%8 == 0 {
 					q.check(t, Options{Disable: []string{pass}}, RunOptions{Engine: "go"})
 				}
 			}
 			q.check(t, Options{Disable: passes}, RunOptions{Engine: "go"})
-			if noCPU != nil {
-				t.Skip(noCPU)
+			if testing.Short() && i%8 > 0 {
+				return
+			}
+			if quick == nil {
+				t.Skip("there is no cpu engine")
 			}
 			q.check(t, Options{}, RunOptions{Engine: "cpu"})
-			q.check(t, Options{NoFuse: true}, RunOptions{Engine: "cpu", Threads: 3})
-			q.check(t, Options{Disable: passes[i%len(passes):][:1]}, RunOptions{Engine: "cpu"})
+			q.checkIn(t, quick, Options{NoFuse: true}, RunOptions{Engine: "cpu", Threads: 3})
+			q.checkIn(t, quick, Options{Disable: passes[i%len(passes):][:1]}, RunOptions{Engine: "cpu"})
 		})
 	}
 }
 
-// runQueriesOnGPU runs queries on an emulated GPU with kernels fused, and some of them, or
-// where CI is set all, with kernels apart or without a pass of the optimiser.
+// runQueriesOnGPU runs queries on an emulated GPU with kernels fused, with kernels apart,
+// and without a pass of the optimiser.
 func runQueriesOnGPU(t *testing.T, all []*benchmarkQuery) {
 	passes := optionalPasses()
 	for i, q := range all {
+		if testing.Short() && i%8 > 0 {
+			continue
+		}
 		t.Run(q.name, func(t *testing.T) {
 			q.check(t, Options{}, RunOptions{Engine: "gpu"})
-			if os.Getenv("CI") != "" || i%5 == 0 {
-				q.check(t, Options{NoFuse: true}, RunOptions{Engine: "gpu", Resident: true})
-			}
-			if os.Getenv("CI") != "" || i%5 == 3 {
-				q.check(t, Options{Disable: passes[i%len(passes):][:1]}, RunOptions{Engine: "gpu"})
-			}
+			q.check(t, Options{NoFuse: true}, RunOptions{Engine: "gpu", Resident: true})
+			q.check(t, Options{Disable: passes[i%len(passes):][:1]}, RunOptions{Engine: "gpu"})
 		})
+	}
+	if testing.Short() {
+		t.Log("left out: -short: seven of eight queries on an emulated GPU")
 	}
 }
 

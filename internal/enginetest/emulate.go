@@ -2,7 +2,6 @@ package enginetest
 
 import (
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/weaver/emit"
 	"github.com/redfoxdb/redfox/weaver/target"
 )
@@ -22,13 +21,4 @@ func Emulated(o emit.Options, items int) emit.Options {
 		return fix(entry, p)
 	}
 	return o
-}
-
-// QuickPasses are LLVM's that tests can do with.
-func QuickPasses(lib *llvm.Library) string {
-	combine := "instcombine"
-	if lib.Version().Major >= 18 {
-		combine = "instcombine<no-verify-fixpoint>" // there it fails where it could go on
-	}
-	return "always-inline,function(sroa,early-cse," + combine + ",simplifycfg,adce)"
 }

@@ -82,7 +82,7 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 	if err != nil {
 		t.Skip(err)
 	}
-	c.Library, c.Options.Cache, c.Passes = lib, kernelcache.Open(), enginetest.QuickPasses(lib)
+	c.Library, c.Options.Cache, c.Quick = lib, kernelcache.Open(), true
 	if c.items == 0 {
 		c.items = 32
 	}

@@ -1,7 +1,6 @@
 package hostcode
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -25,11 +24,37 @@ type Code struct {
 type Options struct {
 	Library *llvm.Library
 	Cache   Cache // of objects; nil for none
-	// Passes are LLVM's, in its language for pipelines; "" stands for default<O3>.
-	Passes string
+	// Quick asks LLVM for little effort. Code is made in an eighth of the time and runs
+	// several times slower. Tests of small data use it.
+	Quick bool
 }
 
-func (o Options) passes() string { return cmp.Or(o.Passes, "default<O3>") }
+// passes returns LLVM's passes, in its language for pipelines.
+func (o Options) passes() string {
+	if !o.Quick {
+		return "default<O3>"
+	}
+	combine := "instcombine"
+	if o.Library.Version().Major >= 18 {
+		combine = "instcombine<no-verify-fixpoint>" // the default fails without a fixpoint
+	}
+	return "always-inline,function(sroa,early-cse," + combine + ",simplifycfg,adce)"
+}
+
+// machine returns what code is generated for.
+func (o Options) machine() llvm.TargetOptions {
+	machine := o.Library.HostOptions()
+	if o.Quick {
+		machine.Level = 0
+	}
+	return machine
+}
+
+// Key tells objects of a text apart that are made with other options, by another LLVM
+// or for another processor.
+func (o Options) Key(text string) (string, error) {
+	return key(o.Library, fmt.Sprintf("%s\n%d\n%s", o.passes(), o.machine().Level, text))
+}
 
 // Load compiles functions of IR that calls primitives, or finds them compiled, and
 // makes them ready to be called.
@@ -47,7 +72,7 @@ func Objects(o Options, ir string, symbols []string) ([][]byte, error) {
 	if len(symbols) == 0 {
 		return nil, nil
 	}
-	key, err := Key(o.Library, o.Passes+"\n"+ir)
+	key, err := o.Key(ir)
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +115,12 @@ func (o Options) compile(ir string, symbols []string) ([]byte, error) {
 		}
 		c.Library, c.Bitcode = "primitives", library
 	}
-	return compile(o.Library, c)
+	return compile(o.Library, o.machine(), c)
 }
 
-// compile compiles for this machine.
-func compile(lib *llvm.Library, c llvm.Compilation) ([]byte, error) {
-	machine, err := lib.NewTargetMachine(lib.HostOptions())
+// compile compiles for a machine.
+func compile(lib *llvm.Library, o llvm.TargetOptions, c llvm.Compilation) ([]byte, error) {
+	machine, err := lib.NewTargetMachine(o)
 	if err != nil {
 		return nil, err
 	}

@@ -34,11 +34,11 @@ func open(t *testing.T) *llvm.Library {
 }
 
 // TestLoad wants functions that answer, compiled once for all processes that share a
-// cache and once for each list of passes.
+// cache and once for each effort.
 func TestLoad(t *testing.T) {
 	cache := &memory{objects: map[string][]byte{}}
-	for i, passes := range []string{"", "", "function(instcombine)", ""} {
-		c, err := Load(Options{Library: open(t), Cache: cache, Passes: passes}, ir, []string{"double", "next"})
+	for i, quick := range []bool{false, false, true, false} {
+		c, err := Load(Options{Library: open(t), Cache: cache, Quick: quick}, ir, []string{"double", "next"})
 		if err != nil {
 			t.Fatal(err)
 		}

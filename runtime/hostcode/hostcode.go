@@ -41,9 +41,9 @@ func Bitcode() ([]byte, error) {
 	return primitives.Bitcode(target)
 }
 
-// Key tells objects for this machine apart: by what they are made of, as text and as
+// key tells objects for this machine apart: by what they are made of, as text and as
 // primitives, by the version of LLVM and by the processor.
-func Key(lib *llvm.Library, text string) (string, error) {
+func key(lib *llvm.Library, text string) (string, error) {
 	target, err := Target()
 	if err != nil {
 		return "", err
@@ -155,12 +155,12 @@ func object(lib *llvm.Library, cache Cache, symbol string) ([]byte, error) {
 	if !ok || !p.WholeTile() {
 		return nil, fmt.Errorf("there is no primitive for %s", symbol)
 	}
-	key, err := Key(lib, symbol)
+	id, err := key(lib, symbol)
 	if err != nil {
 		return nil, err
 	}
 	if cache != nil {
-		if object, ok := cache.Get(key); ok {
+		if object, ok := cache.Get(id); ok {
 			return object, nil
 		}
 	}
@@ -168,10 +168,10 @@ func object(lib *llvm.Library, cache Cache, symbol string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	object, err := compile(lib, llvm.Compilation{Name: symbol, IR: caller(p), Library: "primitives", Bitcode: bitcode,
+	object, err := compile(lib, lib.HostOptions(), llvm.Compilation{Name: symbol, IR: caller(p), Library: "primitives", Bitcode: bitcode,
 		Keep: []string{symbol}, Passes: []string{"globaldce,default<O3>"}, Object: true})
 	if err == nil && cache != nil {
-		cache.Put(key, object)
+		cache.Put(id, object)
 	}
 	return object, err
 }

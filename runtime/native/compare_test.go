@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/hostcode"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -20,15 +21,22 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// generator makes code as the root package does.
-type generator struct{ target target.Target }
+// generator makes code as the root package does, or with less effort of LLVM's.
+type generator struct {
+	target  target.Target
+	options hostcode.Options
+}
 
 func (g generator) Generate(p *harmony.Program, k woven.Knowledge) (*Code, error) {
 	code, err := emit.Program(p, emit.Options{Target: g.target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
 	if err != nil {
 		return nil, err
 	}
-	return &Code{Module: code.Module, IR: code.IR}, nil
+	if !g.options.Quick {
+		return &Code{Module: code.Module, IR: code.IR}, nil
+	}
+	objects, err := hostcode.Objects(g.options, code.IR, code.Module.Symbols())
+	return &Code{Module: code.Module, Objects: objects, Calls: hostcode.Calls(code.IR)}, err
 }
 
 // lowerer lowers plans, and fuses their kernels or not.
@@ -45,9 +53,16 @@ func lowerer(off bool) func(*queryplan.Plan) (*harmony.Program, error) {
 
 var library = sync.OnceValues(llvm.Open)
 
-// newEngine makes an engine for tiles of so many rows. One for small tiles grows
-// its tables from the smallest sizes.
+// newEngine makes an engine for tiles of the given number of rows. An engine for
+// small tiles grows its tables from the smallest sizes. LLVM spends little effort on
+// its code.
 func newEngine(t testing.TB, items int, apart bool) *engine {
+	t.Helper()
+	return newEngineWith(t, items, apart, true)
+}
+
+// newEngineWith makes an engine whose code is made quickly, or as users have it.
+func newEngineWith(t testing.TB, items int, apart, quick bool) *engine {
 	t.Helper()
 	lib, err := library()
 	if err != nil {
@@ -55,7 +70,11 @@ func newEngine(t testing.TB, items int, apart bool) *engine {
 	}
 	target := target.CPU()
 	target.Items = items
-	e := New(Options{Library: lib, Cache: kernelcache.Open(), Lower: lowerer(apart), Generator: generator{target}}).(*engine)
+	cache := kernelcache.Open()
+	e := New(Options{
+		Library: lib, Cache: cache, Lower: lowerer(apart),
+		Generator: generator{target, hostcode.Options{Library: lib, Cache: cache, Quick: quick}},
+	}).(*engine)
 	if items < 1024 {
 		e.sizes = sizes{policy: layout.Policy{Groups: 4, RowsPerGroup: 16, Ordered: true, Bitmap: 16, Parts: true}, rows: 8, tiles: 1, convert: 0, output: 8,
 			values: 1, partTuples: 8, partBytes: 16}
@@ -79,7 +98,7 @@ var (
 
 // TestRandomPrograms runs random programs on both engines.
 func TestRandomPrograms(t *testing.T) {
-	whole, small := newEngine(t, 1024, false), newEngine(t, 32, true)
+	whole, small := newEngineWith(t, 1024, false, false), newEngine(t, 32, true)
 	enginetest.RandomPrograms(t, *firstSeed, *seedCount, func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database) {
 		if seed%4 == 0 {
 			enginetest.Compare(t, text, whole, runtime.Request{Plan: plan, Facts: db, Threads: 1})

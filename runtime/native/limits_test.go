@@ -145,7 +145,7 @@ func TestOverflowNamesTheFirstGroup(t *testing.T) {
 // TestGeneratorFails passes the generator's and LLVM's errors on.
 func TestGeneratorFails(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(3))
-	e := newEngine(t, 1024, false)
+	e := newEngineWith(t, 1024, false, false)
 	e.opts.Cache = nil
 	e.opts.Generator = brokenGenerator{e.opts.Generator}
 	_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})

@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Library *llvm.Library  // nil: no image but those of Go kernels can be loaded
 	Cache   hostcode.Cache // of objects; nil for none
-	Passes  string         // see hostcode.Options
+	Quick   bool           // see hostcode.Options
 	Seed    uint64
 	Devices int    // 0 stands for 1
 	Memory  uint64 // bytes of each device; 0 stands for 1 GiB

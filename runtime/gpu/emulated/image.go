@@ -90,7 +90,7 @@ func (c *share) build(call string, image cuda.Image) ([]part, error) {
 }
 
 func (d *Driver) compiling() hostcode.Options {
-	return hostcode.Options{Library: d.opts.Library, Cache: d.opts.Cache, Passes: d.opts.Passes}
+	return hostcode.Options{Library: d.opts.Library, Cache: d.opts.Cache, Quick: d.opts.Quick}
 }
 
 func symbolsOf(m *abi.Module) []string {
