@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"weak"
 
+	"github.com/redfoxdb/redfox/internal/await"
 	"github.com/redfoxdb/redfox/runtime/gpu"
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
@@ -36,13 +36,14 @@ func weightFacts(n int) *Facts {
 		Reader("weight", TSVFacts, strings.NewReader(weight.String()))
 }
 
-// lateReader has nothing to read, and says so not before it may be.
-type lateReader func() bool
+// lateReader ends once a condition holds.
+type lateReader struct {
+	t         *testing.T
+	condition func() bool
+}
 
 func (r lateReader) Read([]byte) (int, error) {
-	for began := time.Now(); !r() && time.Since(began) < 10*time.Second; {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(r.t, "a column on the GPU", r.condition)
 	return 0, io.EOF
 }
 
@@ -131,10 +132,10 @@ func TestLoadForFails(t *testing.T) {
 	var wrong *ProgramError
 	held := false
 	conflict := NewFacts().Reader("edge", TSVFacts, strings.NewReader("1\t2\n3\t4\n")).
-		Reader("weight", TSVFacts, io.MultiReader(strings.NewReader("1\t2\n1\t3\n"), lateReader(func() bool {
+		Reader("weight", TSVFacts, io.MultiReader(strings.NewReader("1\t2\n1\t3\n"), lateReader{t, func() bool {
 			held = s.DeviceUse().Held > 0
 			return held
-		})))
+		}}))
 	if _, err := s.Load(ctx, prog, conflict, LoadOptions{}); !errors.As(err, &wrong) || !held {
 		t.Errorf("a column was copied: %t, and then %v", held, err)
 	}
@@ -197,12 +198,10 @@ func TestClosedSessionIsGarbage(t *testing.T) {
 			return weak.Make(s)
 		}
 		s := used()
-		for began := time.Now(); s.Value() != nil && time.Since(began) < 10*time.Second; {
+		await.Until(t, "a closed session to be garbage", func() bool {
 			goruntime.GC()
-		}
-		if s.Value() != nil {
-			t.Error("a session that was closed is kept")
-		}
+			return s.Value() == nil
+		})
 		goruntime.KeepAlive(db)
 	})
 }

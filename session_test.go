@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redfoxdb/redfox/internal/await"
 	"github.com/redfoxdb/redfox/runtime/gpu"
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -202,13 +203,13 @@ func TestCloseWaits(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(time.Second):
-		t.Error("Close did not wait")
+	s.engines.mu.Lock()
+	if n := s.engines.runs; n > 0 {
+		t.Errorf("%d runs go on after Close", n)
+	}
+	s.engines.mu.Unlock()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 
@@ -230,13 +231,10 @@ func TestFactsLeaveGPU(t *testing.T) {
 		}
 		goruntime.KeepAlive(db)
 	}()
-	for range 100 {
+	await.Until(t, "facts that are gone to leave the GPU", func() bool {
 		goruntime.GC()
-		if shared.deviceUse().Resident == 0 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return shared.deviceUse().Held == 0
+	})
 	if use := shared.deviceUse(); use.Held != 0 {
 		t.Errorf("%+v is held of facts that are gone", use)
 	}

@@ -26,6 +26,8 @@ type soak struct {
 	// working is held for reading by work, and for writing by who measures.
 	working sync.RWMutex
 	begun   atomic.Int64 // pieces of work
+	// patience bounds the time after which a run is cancelled.
+	patience time.Duration
 
 	mu     sync.Mutex
 	kept   []keptResult // that lie on the GPU
@@ -63,6 +65,8 @@ const (
 	// repeating if it has run as often as a graph of it takes.
 	mostRepeats, fewRepeats = 24, 4
 	repeating               = time.Second
+	// A run is cancelled within mostPatience.
+	mostPatience = 20 * time.Millisecond
 )
 
 // soakWork is what there is to do with a case. why says what is wrong, "" nothing.
@@ -89,7 +93,7 @@ var soakWorks = []soakWork{
 func (t *tester) soakFor(ctx context.Context) error {
 	began := time.Now()
 	end := began.Add(t.config.soak)
-	s := &soak{tester: t, counts: map[string]int{}}
+	s := &soak{tester: t, counts: map[string]int{}, patience: mostPatience}
 	cases, err := t.cases()
 	if err != nil {
 		return err
@@ -171,10 +175,10 @@ func (s *soak) close() error {
 	return s.tight.Close()
 }
 
-// work runs all cases once, with others, so that all facts are there, and then does one
-// thing after the other until it is to stop.
+// work runs all cases once, with others, so that all facts are there, even if it is to
+// stop meanwhile, and then does one thing after the other until it is to stop.
 func (s *soak) work(ctx, stop context.Context, rng *rand.Rand) {
-	for stop.Err() == nil {
+	for stop.Err() == nil || ctx.Err() == nil && int(s.begun.Load()) < len(s.cases) {
 		c, w := s.cases[rng.IntN(len(s.cases))], soakWorks[rng.IntN(len(soakWorks))]
 		if i := int(s.begun.Add(1)) - 1; i < len(s.cases) {
 			c, w = s.cases[i], soakWorks[0]
@@ -391,7 +395,7 @@ func (s *soak) apart(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 
 // cancelled runs it with a context that ends soon, at times too soon for it.
 func (s *soak) cancelled(ctx context.Context, c *soakCase, rng *rand.Rand) string {
-	short, cancel := context.WithTimeout(ctx, time.Duration(rng.IntN(20_000))*time.Microsecond)
+	short, cancel := context.WithTimeout(ctx, time.Duration(rng.Int64N(int64(s.patience))))
 	defer cancel()
 	o := s.runWith(short, s.tested, c.prog, c.db, redfox.RunOptions{Resident: rng.IntN(2) == 0}, nil)
 	if short.Err() != nil && errors.Is(o.err, context.DeadlineExceeded) {

@@ -134,7 +134,7 @@ func TestProgressIsQuiet(t *testing.T) {
 		terminal bool
 		since    time.Duration
 		want     bool
-	}{{true, 2 * time.Second, true}, {true, 0, false}, {false, 2 * time.Second, false}} {
+	}{{true, 2 * time.Second, true}, {true, -time.Hour, false}, {false, 2 * time.Second, false}} {
 		var out bytes.Buffer
 		p := newProgress(&console{err: &out, errTerminal: tt.terminal})
 		p.started = time.Now().Add(-tt.since)

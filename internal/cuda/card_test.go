@@ -301,19 +301,18 @@ func TestCardStream(t *testing.T) {
 	if waited := time.Since(began); waited < 15*time.Millisecond {
 		t.Errorf("waited for %v only", waited)
 	}
-	if took, err := to.Elapsed(from); err != nil || took < 19*time.Millisecond || took > 40*time.Millisecond {
+	if took, err := to.Elapsed(from); err != nil || took < 19*time.Millisecond {
 		t.Errorf("20 ms took %v, %v", took, err)
 	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
-	busy(f.stream, 100*time.Millisecond)
-	began = time.Now()
+	busy(f.stream, 2*time.Second)
 	if err := f.stream.Synchronize(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("an interrupted wait: %v", err)
 	}
-	if waited := time.Since(began); waited > 50*time.Millisecond {
-		t.Errorf("the interrupted wait took %v", waited)
+	if done, err := f.stream.IsDone(); done || err != nil {
+		t.Errorf("after an interrupted wait: done %v, %v", done, err)
 	}
 	f.sync(t)
 

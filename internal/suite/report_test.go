@@ -164,12 +164,12 @@ func TestProcessorTime(t *testing.T) {
 	if before == 0 {
 		t.Skip("the system does not tell")
 	}
-	start, n := time.Now(), uint64(0)
-	for time.Since(start) < 20*time.Millisecond {
-		n += total([]uint64{n, 1})
+	words := make([]uint64, 1000)
+	for ProcessorTime() == before { // it goes on in steps of the system's clock
+		words[0] += total(words)
 	}
-	if took := ProcessorTime() - before; took <= 0 || took > time.Minute {
-		t.Errorf("20 ms of work take %v", took)
+	if took := ProcessorTime() - before; took < 0 || took > time.Minute {
+		t.Errorf("a little work takes %v", took)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	goruntime "runtime"
 	"strings"
 	"testing"
-	"time"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/await"
 	"github.com/redfoxdb/redfox/runtime"
 )
 
@@ -132,12 +132,8 @@ func TestOwnedIsUnmapped(t *testing.T) {
 	}
 	goruntime.KeepAlive(owner)
 	owner = nil
-	for range 100 {
+	await.Until(t, "the end of a mapping that nothing keeps", func() bool {
 		goruntime.GC()
-		time.Sleep(time.Millisecond)
-		if !isMapped(uintptr(data)) {
-			return
-		}
-	}
-	t.Error("what nothing keeps is still mapped")
+		return !isMapped(uintptr(data))
+	})
 }

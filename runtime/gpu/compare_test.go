@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"flag"
-	goruntime "runtime"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/lower"
+	"github.com/redfoxdb/redfox/internal/await"
 	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
@@ -66,11 +65,12 @@ func (c card) compile(p *harmony.Program, k woven.Knowledge, _ func(string)) (*C
 
 // settled returns what an engine holds while no run is at work: the collector may be
 // giving back what facts have left on the device.
-func settled(e *Engine) Use {
-	use := e.Use()
-	for began := time.Now(); use.Held != use.Resident && time.Since(began) < time.Second; use = e.Use() {
-		goruntime.Gosched()
-	}
+func settled(t testing.TB, e *Engine) (use Use) {
+	t.Helper()
+	await.Until(t, "an engine at rest to hold columns only", func() bool {
+		use = e.Use()
+		return use.Held == use.Resident
+	})
 	return use
 }
 
@@ -101,7 +101,7 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 		e.sizes = sizes{policy: layout.Policy{Groups: 4, Ordered: true, Bitmap: 16, FixedSets: true, Shared: true}, rows: 8, expect: 8, output: 8, order: 2, ranked: 16}
 	}
 	t.Cleanup(func() {
-		if use := settled(e); use.Held != use.Resident {
+		if use := settled(t, e); use.Held != use.Resident {
 			t.Errorf("no run is at work, and the engine holds %+v", use)
 		}
 		if err := e.Close(); err != nil {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/await"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/runtime"
@@ -135,12 +135,7 @@ func TestCopiesBesideCompiling(t *testing.T) {
 	e, _ := card{small: true}.open(t)
 	compile := e.opts.Compile
 	e.opts.Compile = func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code, error) {
-		for began := time.Now(); e.Use().Resident == 0; time.Sleep(time.Millisecond) {
-			if time.Since(began) > 10*time.Second {
-				t.Error("no column comes")
-				break
-			}
-		}
+		await.Until(t, "a column on the device", func() bool { return e.Use().Resident > 0 })
 		return compile(p, k, early)
 	}
 	answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})

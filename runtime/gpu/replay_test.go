@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/redfoxdb/redfox/internal/await"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/internal/oracle"
@@ -91,11 +91,11 @@ func TestReplay(t *testing.T) {
 			if n := nodes(t, e, plan, db, 4); n == 0 {
 				t.Errorf("%s: the sixth run is no graph", c.name)
 			}
-			if use := settled(e); use.Held != use.Resident || len(e.replays.all) != 1 {
+			if use := settled(t, e); use.Held != use.Resident || len(e.replays.all) != 1 {
 				t.Errorf("%s: the engine holds %+v, and %d replays", c.name, use, len(e.replays.all))
 			}
 			e.Forget(db)
-			if use := settled(e); use.Held != 0 || len(e.replays.all) != 0 {
+			if use := settled(t, e); use.Held != 0 || len(e.replays.all) != 0 {
 				t.Errorf("%s: facts are forgotten, and the engine holds %+v, and %d replays", c.name, use, len(e.replays.all))
 			}
 			if n := nodes(t, e, plan, db, 4); n == 0 {
@@ -127,7 +127,7 @@ func TestTrim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if use := settled(e); after <= before || len(e.replays.all) != 0 || len(e.resident.cols) == 0 || use.Held != use.Resident {
+	if use := settled(t, e); after <= before || len(e.replays.all) != 0 || len(e.resident.cols) == 0 || use.Held != use.Resident {
 		t.Errorf("%d bytes were free and %d are, %d graphs and %d columns are there, and the engine holds %+v",
 			before, after, len(e.replays.all), len(e.resident.cols), use)
 	}
@@ -204,7 +204,7 @@ func TestReplayStays(t *testing.T) {
 				}
 			}
 		}
-		if use := settled(e); use.Held != use.Resident || len(e.keeps) != 0 {
+		if use := settled(t, e); use.Held != use.Resident || len(e.keeps) != 0 {
 			t.Errorf("%s: the engine holds %+v and %d results", c.name, use, len(e.keeps))
 		}
 		// What a result would take is not there: the graph leaves, and its memory is.
@@ -329,7 +329,7 @@ func TestReplaysAtATime(t *testing.T) {
 		t.Error("no graphs")
 	}
 	e.Forget(db)
-	if use := settled(e); use.Held != 0 {
+	if use := settled(t, e); use.Held != 0 {
 		t.Errorf("the engine holds %+v", use)
 	}
 }
@@ -374,17 +374,12 @@ func TestReplayOfGarbage(t *testing.T) {
 	}
 	goruntime.KeepAlive(db)
 	db = nil
-	for range 200 {
+	await.Until(t, "the end of a graph over facts that are garbage", func() bool {
 		goruntime.GC()
 		e.replays.mu.Lock()
-		left := len(e.replays.all)
-		e.replays.mu.Unlock()
-		if left == 0 {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Errorf("facts are garbage, and the engine holds %+v and graphs", e.Use())
+		defer e.replays.mu.Unlock()
+		return len(e.replays.all) == 0
+	})
 }
 
 // TestArena takes and gives parts in a random order: none overlap, and none are lost.

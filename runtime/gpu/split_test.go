@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/await"
 	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -58,9 +58,7 @@ func TestEarlyKernels(t *testing.T) {
 		early(code.PTX)
 		early(code.PTX + "\n; of another program\n")
 		early("define void @broken(")
-		for began := time.Now(); d.Calls()[call] < before+2 && time.Since(began) < 10*time.Second; {
-			time.Sleep(time.Millisecond)
-		}
+		await.Until(t, "two modules", func() bool { return d.Calls()[call] >= before+2 })
 		if n := d.Calls()[call] - before; n != 2 {
 			t.Errorf("%d modules are loaded before all code is there, want 2", n)
 		}

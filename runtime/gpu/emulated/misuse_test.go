@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/redfoxdb/redfox/internal/await"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
@@ -169,8 +169,8 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// TestLate wants a stream's work not to have happened, for some seeds, where nobody
-// has waited for it, and always after a wait.
+// TestLate wants the work of some streams to begin by itself, and that of others not
+// before somebody waits for it.
 func TestLate(t *testing.T) {
 	late := 0
 	const seeds = 20
@@ -184,9 +184,21 @@ func TestLate(t *testing.T) {
 		b.ok(b.stream.CopyToDevice(p, host[:1]))
 		host[0] = 2 // too early
 		b.ok(b.stream.CopyToHost(host[1:2], p))
-		time.Sleep(time.Millisecond)
-		if host[1] == 0 {
+		s := b.stream.(*stream)
+		s.line.Lock()
+		own := s.wanted == s.put
+		s.line.Unlock()
+		if own {
+			await.Until(t, "a stream that begins by itself", func() bool {
+				s.line.Lock()
+				defer s.line.Unlock()
+				return s.done == s.put
+			})
+		} else {
 			late++
+		}
+		if done := host[1] != 0; done != own {
+			t.Errorf("seed %d: begins by itself: %t; has copied before a wait: %t", seed, own, done)
 		}
 		b.ok(b.sync())
 		if host[1] != 1 && host[1] != 2 {

@@ -9,32 +9,43 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 )
 
+// work is how long a kernel keeps a stream busy. Checks of what holds meanwhile measure
+// the time since before the launch, and want nothing if that is longer: a busy host may
+// look late.
+const work = 20 * time.Millisecond
+
 func waits(f *fixture) error {
-	if err := first(f.busy(f.stream, time.Millisecond), f.sync(), f.busy(f.stream, 20*time.Millisecond)); err != nil {
+	if err := first(f.busy(f.stream, time.Millisecond), f.sync()); err != nil {
 		return err
 	}
-	if done, err := f.stream.IsDone(); done || err != nil {
+	began := time.Now()
+	if err := f.busy(f.stream, work); err != nil {
+		return err
+	}
+	if done, err := f.stream.IsDone(); done && time.Since(began) < work || err != nil {
 		return fmt.Errorf("done %v while work is under way, %v", done, err)
 	}
-	began := time.Now()
 	if err := f.sync(); err != nil {
 		return err
 	}
-	if waited := time.Since(began); waited < 15*time.Millisecond {
+	if waited := time.Since(began); waited < work {
 		return fmt.Errorf("waited for %v only", waited)
 	}
 	if done, err := f.stream.IsDone(); !done || err != nil {
 		return fmt.Errorf("done %v after a wait, %v", done, err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), work/4)
 	defer cancel()
-	if err := f.busy(f.stream, 100*time.Millisecond); err != nil {
+	began = time.Now()
+	if err := f.busy(f.stream, 5*work); err != nil {
 		return err
 	}
-	began = time.Now()
-	err := wantKind("an interrupted wait", f.stream.Synchronize(ctx), context.DeadlineExceeded)
-	if waited := time.Since(began); err == nil && waited > 50*time.Millisecond {
-		err = fmt.Errorf("the interrupted wait took %v", waited)
+	err := f.stream.Synchronize(ctx)
+	if err != nil || time.Since(began) < 5*work {
+		err = wantKind("an interrupted wait", err, context.DeadlineExceeded)
+	}
+	if done, doneErr := f.stream.IsDone(); err == nil && (done && time.Since(began) < 5*work || doneErr != nil) {
+		err = fmt.Errorf("done %v after an interrupted wait, %v", done, doneErr)
 	}
 	return first(err, f.sync(), f.Synchronize())
 }
@@ -50,20 +61,24 @@ func timers(f *fixture) (err error) {
 		return err
 	}
 	defer func() { err = first(err, to.Close()) }()
-	err = first(f.stream.Record(from), f.busy(f.stream, 20*time.Millisecond), f.stream.Record(to))
+	began := time.Now()
+	err = first(f.stream.Record(from), f.busy(f.stream, work), f.stream.Record(to))
 	if err != nil {
 		return err
 	}
 	_, err = to.Elapsed(from)
-	if err := wantKind("the time of what is not done", err, cuda.ErrNotReady); err != nil {
-		return err
+	if err != nil || time.Since(began) < work {
+		if err := wantKind("the time of what is not done", err, cuda.ErrNotReady); err != nil {
+			return err
+		}
 	}
 	if err := to.Synchronize(context.Background()); err != nil {
 		return err
 	}
 	took, err := to.Elapsed(from)
-	if err == nil && (took < 19*time.Millisecond || took > 40*time.Millisecond) {
-		err = fmt.Errorf("20 ms took %v", took)
+	// The clock of a card is not the host's.
+	if most := time.Since(began) + time.Millisecond; err == nil && (took < work*19/20 || took > most) {
+		err = fmt.Errorf("%v took %v by the events, and at most %v by the host", work, took, most)
 	}
 	return err
 }
@@ -83,18 +98,18 @@ func events(f *fixture) (err error) {
 	if done, err := e.IsDone(); !done || err != nil {
 		return fmt.Errorf("an event that was never recorded: done %v, %v", done, err)
 	}
-	err = first(f.busy(f.stream, 20*time.Millisecond), f.stream.Record(e), other.Wait(e))
+	began := time.Now()
+	err = first(f.busy(f.stream, work), f.stream.Record(e), other.Wait(e))
 	if err != nil {
 		return err
 	}
-	if done, err := e.IsDone(); done || err != nil {
+	if done, err := e.IsDone(); done && time.Since(began) < work || err != nil {
 		return fmt.Errorf("the event: done %v while work is under way, %v", done, err)
 	}
-	began := time.Now()
 	if err := wait(other); err != nil {
 		return err
 	}
-	if waited := time.Since(began); waited < 15*time.Millisecond {
+	if waited := time.Since(began); waited < work {
 		return fmt.Errorf("the other stream waited for %v only", waited)
 	}
 	if done, err := e.IsDone(); !done || err != nil {
