@@ -3,14 +3,11 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/redfoxdb/redfox"
 )
@@ -23,65 +20,6 @@ func write(t *testing.T, dir, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// TestInterrupt stops a run that would take hours: it ends at once, says so,
-// exits with 130 and leaves no file.
-func TestInterrupt(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "count.logic", "n(0).\nn(y) <- n(x), x < 2000000000, y = x + 1.\n")
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		cmd := redfoxProcess(t, dir, "run", "count.logic", "--out", "results")
-		var stdout, stderr bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(500 * time.Millisecond)
-		sent := time.Now()
-		if err := cmd.Process.Signal(sig); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait() // its exit code is looked at below
-		if took := time.Since(sent); took > 2*time.Second {
-			t.Errorf("%v: took %v to stop", sig, took)
-		}
-		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-			t.Errorf("%v: exit code %d, want %d", sig, code, exitInterrupted)
-		}
-		if !strings.Contains(stderr.String(), "interrupted") || stdout.Len() > 0 {
-			t.Errorf("%v: printed %q and %q", sig, stdout.String(), stderr.String())
-		}
-		if files := list(t, dir); files != "count.logic\n" {
-			t.Errorf("%v: left files:\n%s", sig, files)
-		}
-	}
-}
-
-// TestInterruptDeaf interrupts the optimiser, which does not look whether it is to stop:
-// it has a rule of a thousand atoms to order.
-func TestInterruptDeaf(t *testing.T) {
-	dir := t.TempDir()
-	var rule strings.Builder
-	for i := range 1000 {
-		fmt.Fprintf(&rule, ", q(x%d, x%d)", i, i+1)
-	}
-	write(t, dir, "long.logic", "q(1, 2).\np(x0, x1000) <- "+rule.String()[2:]+".\n")
-	cmd := redfoxProcess(t, dir, "run", "long.logic", "--out", "results")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(500 * time.Millisecond)
-	sent := time.Now()
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // its exit code is looked at below
-	if took, code := time.Since(sent), cmd.ProcessState.ExitCode(); took > deafness+2*time.Second || code != exitInterrupted || stderr.String() != "redfox: interrupted\n" {
-		t.Errorf("after %v: exit code %d, %q", took, code, stderr.String())
-	}
 }
 
 // TestTimeout checks that --timeout ends a run, as trouble of the environment.
@@ -115,31 +53,6 @@ func TestClosedPipe(t *testing.T) {
 	_ = cmd.Wait() // it dies of the signal
 	if stderr.Len() > 0 {
 		t.Errorf("printed %q", stderr.String())
-	}
-}
-
-// TestNoHangup holds that a run that is to outlive its terminal, as by nohup, does.
-func TestNoHangup(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	write(t, dir, "count.logic", "n(0).\nn(y) <- n(x), x < 2000000000, y = x + 1.\n")
-	redfox := redfoxProcess(t, dir, "run", "count.logic")
-	cmd := exec.Command("sh", "-c", `trap "" HUP; exec "$0" run count.logic --timeout 1s`, redfox.Path)
-	cmd.Dir, cmd.Env = dir, redfox.Env
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(300 * time.Millisecond)
-	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // its exit code is looked at below
-	if code := cmd.ProcessState.ExitCode(); code != exitEnvironment || !strings.Contains(stderr.String(), "gave up after 1s") {
-		t.Errorf("exit code %d, %q", code, stderr.String())
 	}
 }
 
