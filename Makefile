@@ -1,5 +1,6 @@
 # make build   the command, as ./redfox
 # make test    everything that CI runs; says at the end what it left out
+# make quick   the same tests over fewer cases, without peers: go test -short
 # make check   vet and the house rules, in seconds
 # make audit   staticcheck, govulncheck, and short tests with the race detector
 # make fuzz    every fuzz target for FUZZTIME
@@ -16,7 +17,7 @@ PYTHON   ?= bench/data/venv/bin/python
 
 export CGO_ENABLED = 0
 
-.PHONY: build test check audit fuzz bench docs ptx test-gpu primitives
+.PHONY: build test quick check audit fuzz bench docs ptx test-gpu primitives
 
 build:
 	$(GO) build -trimpath -o redfox ./cmd/redfox
@@ -30,6 +31,9 @@ test: check build
 	else \
 	  echo "Left out: answers compared with DuckDB on TPC-H, SSB and real graphs; .ci/run installs what that needs."; \
 	fi
+
+quick:
+	$(GO) run ./internal/runtests -short ./...
 
 check:
 	$(GO) vet ./...

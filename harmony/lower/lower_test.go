@@ -21,6 +21,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/randprog"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/internal/testprograms"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
@@ -202,7 +203,7 @@ var (
 // TestRandomPrograms lowers the plans of random programs and runs them over
 // random facts.
 func TestRandomPrograms(t *testing.T) {
-	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
+	for seed, n := *firstSeed, short.Count(t, *seedCount, "random programs"); seed < *firstSeed+n; seed++ {
 		_, p := compile(t, randprog.New(seed).Text())
 		for _, p := range []*queryplan.Plan{p, optimise(t, p)} {
 			out := lowered(t, p)

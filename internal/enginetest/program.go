@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/oracle"
 	"github.com/redfoxdb/redfox/internal/randprog"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
@@ -86,7 +87,7 @@ func Programs(t *testing.T, dir string, f func(t *testing.T, plan *queryplan.Pla
 	if err != nil || len(dirs) == 0 {
 		t.Fatal("no programs", err)
 	}
-	for _, dir := range dirs {
+	for _, dir := range dirs[:short.Count(t, uint64(len(dirs)), "whole programs")] {
 		text, err := os.ReadFile(filepath.Join(dir, "program.logic"))
 		if err != nil {
 			t.Fatal(err)
@@ -98,6 +99,7 @@ func Programs(t *testing.T, dir string, f func(t *testing.T, plan *queryplan.Pla
 // RandomPrograms calls f, in a test of its own, with a random program of each seed.
 func RandomPrograms(t *testing.T, first, count uint64, f func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database)) {
 	t.Helper()
+	count = short.Count(t, count, "random programs")
 	for seed := first; seed < first+count; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := randprog.New(seed)

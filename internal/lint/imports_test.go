@@ -33,6 +33,7 @@ var layers = []layer{
 	{"internal/ssbgen", []string{"internal/atomicfile"}},
 	{"primitives", nil},
 	{"internal/await", nil},
+	{"internal/short", nil},
 
 	{"frontend/source", nil},
 	{"frontend/diag", []string{"frontend/source"}},
@@ -104,7 +105,7 @@ var layers = []layer{
 }
 
 // testOnly lists packages that only test files may import, and each other.
-var testOnly = []string{"internal/await", "internal/oracle", "internal/planref", "internal/harmonyref", "internal/enginetest", "internal/ptxas", "internal/testprograms", "internal/cuda/cudatest", "internal/cuda/driver/conformance", "internal/lint"}
+var testOnly = []string{"internal/await", "internal/short", "internal/oracle", "internal/planref", "internal/harmonyref", "internal/enginetest", "internal/ptxas", "internal/testprograms", "internal/cuda/cudatest", "internal/cuda/driver/conformance", "internal/lint"}
 
 // commands lists further main packages; they use redfox as any program does.
 var commands = []string{"bench", "internal/runtests"}

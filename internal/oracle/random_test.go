@@ -17,6 +17,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/short"
 )
 
 var (
@@ -31,7 +32,7 @@ var (
 func TestRandomPrograms(t *testing.T) {
 	dir := t.TempDir()
 	large := 0
-	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
+	for seed, n := *firstSeed, short.Count(t, *seedCount, "random programs"); seed < *firstSeed+n; seed++ {
 		p := randprog.New(seed)
 		why, err := disagreement(dir, p)
 		if errors.Is(err, ErrTooLarge) {

@@ -19,6 +19,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/randprog"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -80,8 +81,7 @@ func TestPrograms(t *testing.T) {
 
 // TestRandomPrograms holds the plans of random programs against brute force.
 func TestRandomPrograms(t *testing.T) {
-	const seeds = 300
-	for seed := range uint64(seeds) {
+	for seed := range short.Count(t, 300, "random programs") {
 		r := randprog.New(seed)
 		dir := t.TempDir()
 		if err := r.Write(dir); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"strings"
 	"sync"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
@@ -78,6 +80,9 @@ func settled(t testing.TB, e *Engine) (use Use) {
 // leaked and no rule of the driver may have been broken.
 func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 	t.Helper()
+	if name, _, _ := strings.Cut(t.Name(), "/"); name != "TestPrograms" && name != "TestReplay" {
+		short.Skip(t, "an emulated GPU only runs a few programs")
+	}
 	lib, err := library()
 	if err != nil {
 		t.Skip(err)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -11,6 +12,7 @@ import (
 
 // TestForms has tables of every form, small and grown.
 func TestForms(t *testing.T) {
+	short.Skip(t, "tables of every form on the cpu engine")
 	engines := []*engine{newEngine(t, 1024, false), newEngine(t, 32, true)}
 	enginetest.Forms(t, func(_ int64, _ int, plan *queryplan.Plan, db *store.Database) {
 		for i, e := range engines {

@@ -20,6 +20,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/randprog"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
@@ -67,7 +68,7 @@ func graphs(t *testing.T, text string) (*core.Program, []*harmony.Program) {
 // against what is known of it before.
 func TestRandomPrograms(t *testing.T) {
 	seen := map[string]int{}
-	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
+	for seed, n := *firstSeed, short.Count(t, *seedCount, "random programs"); seed < *firstSeed+n; seed++ {
 		_, list := graphs(t, randprog.New(seed).Text())
 		for i, p := range list {
 			rng := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -129,7 +130,7 @@ func TestPrograms(t *testing.T) {
 // know the constants have to hold still.
 func TestOtherLiterals(t *testing.T) {
 	changed := 0
-	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
+	for seed, n := *firstSeed, short.Count(t, *seedCount, "random programs"); seed < *firstSeed+n; seed++ {
 		_, list := graphs(t, randprog.New(seed).Text())
 		for i, p := range list {
 			rng := rand.New(rand.NewPCG(seed, uint64(i)))
