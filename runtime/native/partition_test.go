@@ -6,6 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/lower"
 	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -35,6 +36,7 @@ func newPartitioned(t testing.TB, items int, off bool) *engine {
 // TestPartitioned runs the whole programs and the random ones that have something for
 // the host.
 func TestPartitioned(t *testing.T) {
+	short.Skip(t, "divided programs on the cpu engine")
 	fused, small := newPartitioned(t, 1024, false), newPartitioned(t, 32, true)
 	ran := 0
 	check := func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
