@@ -68,7 +68,7 @@ func graphs(t *testing.T, text string) (*core.Program, []*harmony.Program) {
 // against what is known of it before.
 func TestRandomPrograms(t *testing.T) {
 	seen := map[string]int{}
-	for seed, n := *firstSeed, short.Count(t, *seedCount, "random programs"); seed < *firstSeed+n; seed++ {
+	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
 		_, list := graphs(t, randprog.New(seed).Text())
 		for i, p := range list {
 			rng := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -129,8 +129,9 @@ func TestPrograms(t *testing.T) {
 // TestOtherLiterals puts other constants into random programs: ranges that do not
 // know the constants have to hold still.
 func TestOtherLiterals(t *testing.T) {
+	short.Skip(t, "programs with other literals")
 	changed := 0
-	for seed, n := *firstSeed, short.Count(t, *seedCount, "random programs"); seed < *firstSeed+n; seed++ {
+	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
 		_, list := graphs(t, randprog.New(seed).Text())
 		for i, p := range list {
 			rng := rand.New(rand.NewPCG(seed, uint64(i)))
