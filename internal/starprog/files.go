@@ -1,0 +1,198 @@
+package starprog
+
+import (
+	"bytes"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Write writes the files of the tables to a folder.
+func (d *Data) Write(dir string, stored []*Pred) error {
+	for _, t := range d.Tables {
+		files := map[string][]byte{}
+		switch t.Storage {
+		case Parquet:
+			data, err := t.parquet()
+			if err != nil {
+				return err
+			}
+			files[t.Name+".parquet"] = data
+		case CSV:
+			files[t.Name+".csv"] = t.csv()
+		case CSVPerPredicate:
+			for _, p := range stored {
+				if p.Table == t.Name {
+					files[strings.ReplaceAll(p.Name, ":", "_")+".csv"] = predicateCSV(p, d.Tuples(p))
+				}
+			}
+		}
+		for name, data := range files {
+			if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *Table) csv() []byte {
+	rows := make([][]scalar.Value, len(t.Rows))
+	for i, row := range t.Rows {
+		for _, cell := range row {
+			rows[i] = append(rows[i], cell.Value)
+		}
+	}
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
+	}
+	return csvText(names, rows)
+}
+
+func predicateCSV(p *Pred, tuples [][]scalar.Value) []byte {
+	names := make([]string, len(p.Args))
+	for i, a := range p.Args {
+		names[i] = a.Name
+	}
+	return csvText(names, tuples)
+}
+
+func csvText(names []string, rows [][]scalar.Value) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write(names) // a buffer takes all
+	for _, row := range rows {
+		fields := make([]string, len(row))
+		for i, v := range row {
+			fields[i] = scalar.Format(v)
+		}
+		_ = w.Write(fields)
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// parquet writes the table with as many row groups as it takes.
+func (t *Table) parquet() ([]byte, error) {
+	var fields schema.FieldList
+	for _, c := range t.Columns {
+		node, err := parquetNode(c)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, node)
+	}
+	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
+	if err != nil {
+		return nil, err
+	}
+	options := []parquet.WriterProperty{parquet.WithVersion(parquet.V2_LATEST)}
+	if len(t.Rows)%2 == 0 {
+		options = append(options, parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false))
+	}
+	var out bytes.Buffer
+	w := file.NewParquetWriter(&out, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
+	size := max(t.RowGroup, 1)
+	for from := 0; from == 0 || from < len(t.Rows); from += size {
+		group := w.AppendRowGroup()
+		for c := range t.Columns {
+			chunk, err := group.NextColumn()
+			if err != nil {
+				return nil, err
+			}
+			if err := writeChunk(chunk, t.Columns[c], t.Rows[from:min(from+size, len(t.Rows))], c); err != nil {
+				return nil, err
+			}
+			if err := chunk.Close(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func parquetNode(c Column) (schema.Node, error) {
+	repetition := parquet.Repetitions.Required
+	if c.Missing {
+		repetition = parquet.Repetitions.Optional
+	}
+	logical, physical, length := schema.LogicalType(schema.NoLogicalType{}), parquet.Types.Int64, 0
+	switch c.Type.Kind {
+	case scalar.Boolean:
+		physical = parquet.Types.Boolean
+	case scalar.Float:
+		physical = parquet.Types.Double
+	case scalar.String:
+		logical, physical = schema.StringLogicalType{}, parquet.Types.ByteArray
+	case scalar.Datetime:
+		logical = schema.NewTimestampLogicalType(true, schema.TimeUnitMicros)
+	case scalar.Decimal:
+		logical = schema.NewDecimalLogicalType(int32(c.Type.Digits()), int32(c.Type.Scale))
+		if c.Type.IsWide() {
+			physical, length = parquet.Types.FixedLenByteArray, 16
+		}
+	}
+	return schema.NewPrimitiveNodeLogical(c.Name, repetition, logical, physical, length, -1)
+}
+
+// writeChunk writes the values of a column that are not missing, and where.
+func writeChunk(w file.ColumnChunkWriter, c Column, rows [][]Cell, at int) error {
+	var levels []int16
+	var values []scalar.Value
+	for _, row := range rows {
+		level := int16(1)
+		if row[at].Missing {
+			level = 0
+		} else {
+			values = append(values, row[at].Value)
+		}
+		if c.Missing {
+			levels = append(levels, level)
+		}
+	}
+	var err error
+	switch w := w.(type) {
+	case *file.BooleanColumnChunkWriter:
+		_, err = w.WriteBatch(collect(values, scalar.Value.Bool), levels, nil)
+	case *file.Float64ColumnChunkWriter:
+		_, err = w.WriteBatch(collect(values, scalar.Value.Float), levels, nil)
+	case *file.ByteArrayColumnChunkWriter:
+		_, err = w.WriteBatch(collect(values, func(v scalar.Value) parquet.ByteArray { return parquet.ByteArray(v.Str()) }), levels, nil)
+	case *file.FixedLenByteArrayColumnChunkWriter:
+		_, err = w.WriteBatch(collect(values, bigEndian), levels, nil)
+	case *file.Int64ColumnChunkWriter:
+		_, err = w.WriteBatch(collect(values, scalar.Value.Int), levels, nil)
+	}
+	return err
+}
+
+func collect[T any](values []scalar.Value, f func(scalar.Value) T) []T {
+	out := make([]T, len(values))
+	for i, v := range values {
+		out[i] = f(v)
+	}
+	return out
+}
+
+// bigEndian is a decimal of 38 digits as Parquet stores it.
+func bigEndian(v scalar.Value) parquet.FixedLenByteArray {
+	n := v.Int128()
+	out := make([]byte, 16)
+	for i := range 8 {
+		out[i] = byte(uint64(n.Hi) >> (56 - 8*i))
+		out[8+i] = byte(n.Lo >> (56 - 8*i))
+	}
+	return out
+}
