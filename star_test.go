@@ -86,19 +86,19 @@ type starTest struct {
 
 // disagreement says in what engine and oracle differ, "" if in nothing. The
 // error is of a program that shows nothing.
-func (s *starTest) disagreement(p *starprog.Program, files string) (string, error) {
-	want, err := s.oracle.Answer(p)
+func (s *starTest) disagreement(p *starprog.Program, files string) (why string, want *starprog.Answer, err error) {
+	want, err = s.oracle.Answer(p)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	got, err := starAnswer(p, files, s.engine)
 	if err != nil {
-		return "the engine fails: " + err.Error(), nil
+		return "the engine fails: " + err.Error(), want, nil
 	}
 	if s.fault != nil {
 		s.fault(p, got)
 	}
-	return want.Difference(p, got), nil
+	return want.Difference(p, got), want, nil
 }
 
 // again is disagreement with files of its own.
@@ -111,7 +111,8 @@ func (s *starTest) again(p *starprog.Program) (string, error) {
 	if err := p.Data.Write(files, p.Stored); err != nil {
 		return "", err
 	}
-	return s.disagreement(p, files)
+	why, _, err := s.disagreement(p, files)
+	return why, err
 }
 
 // shrink returns a small program that fails, and how.
@@ -133,11 +134,11 @@ func starKind(why string) string {
 }
 
 // run compares the programs of seeds from the first one on.
-func (s *starTest) run(t *testing.T, first uint64, count int) starCount {
+func (s *starTest) run(t *testing.T, first uint64, count int) *starprog.Count {
 	t.Helper()
 	s.dir = t.TempDir()
-	c := starCount{shapes: map[string]int{}}
-	for seed := first; c.programs < count; seed++ {
+	c := &starprog.Count{}
+	for seed := first; c.Programs < count; seed++ {
 		files := filepath.Join(s.dir, fmt.Sprint(seed))
 		if err := os.Mkdir(files, 0o777); err != nil {
 			t.Fatal(err)
@@ -146,12 +147,11 @@ func (s *starTest) run(t *testing.T, first uint64, count int) starCount {
 		if err := list[0].Data.Write(files, list[0].AllStored); err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range list[:min(len(list), count-c.programs)] {
-			c.programs++
-			why, err := s.disagreement(p, files)
+		for _, p := range list[:min(len(list), count-c.Programs)] {
+			why, want, err := s.disagreement(p, files)
+			c.Add(p, want)
 			switch {
 			case errors.Is(err, starprog.ErrUndecided):
-				c.undecided++
 			case err != nil:
 				t.Errorf("seed %d, program %d: %v\n%s", seed, p.Index, err, p.Text())
 			case why != "":
@@ -165,10 +165,19 @@ func (s *starTest) run(t *testing.T, first uint64, count int) starCount {
 	return c
 }
 
-// starCount is what a test has looked at.
-type starCount struct {
-	programs, undecided int
-	shapes              map[string]int
+// summary prints what was made, and fails if a shape is missing among so many
+// programs that it should not be.
+func (s *starTest) summary(t *testing.T, c *starprog.Count) {
+	t.Helper()
+	t.Logf("%s, from seed %d: %s", s.engine, *starSeed, c.Table())
+	if c.Programs >= 1000 {
+		for _, absent := range c.Absent() {
+			t.Error(absent)
+		}
+	}
+	if c.Undecided > c.Programs/10 {
+		t.Errorf("the oracle knows the answers of %d of %d programs", c.Programs-c.Undecided, c.Programs)
+	}
 }
 
 func (s *starTest) report(t *testing.T, p *starprog.Program, why string) {
@@ -192,14 +201,14 @@ func TestStarAgainstDuckDB(t *testing.T) {
 	defer peer.Close()
 	s := &starTest{oracle: peer, engine: "go"}
 	c := s.run(t, *starSeed, *starGo)
-	t.Logf("%d programs, %d undecided", c.programs, c.undecided)
+	s.summary(t, c)
 }
 
 // TestStarAgainstBruteForce is the same with internal/oracle.
 func TestStarAgainstBruteForce(t *testing.T) {
 	s := &starTest{oracle: starprog.BruteForce{Steps: 200_000}, engine: "go"}
 	c := s.run(t, *starSeed, *starGo)
-	t.Logf("%d programs, %d undecided", c.programs, c.undecided)
+	s.summary(t, c)
 }
 
 // TestStarOnCPU runs star programs on the cpu engine.
@@ -209,7 +218,7 @@ func TestStarOnCPU(t *testing.T) {
 	}
 	s := &starTest{oracle: starprog.BruteForce{Steps: 200_000}, engine: "cpu"}
 	c := s.run(t, *starSeed, *starCPU)
-	t.Logf("%d programs, %d undecided", c.programs, c.undecided)
+	s.summary(t, c)
 }
 
 // TestStarOnGPU runs star programs on an emulated GPU.
@@ -217,5 +226,5 @@ func TestStarOnGPU(t *testing.T) {
 	emulateGPU(t, emulator.Options{Seed: 5})
 	s := &starTest{oracle: starprog.BruteForce{Steps: 200_000}, engine: "gpu"}
 	c := s.run(t, *starSeed, *starGPU)
-	t.Logf("%d programs, %d undecided", c.programs, c.undecided)
+	s.summary(t, c)
 }

@@ -97,8 +97,8 @@ func (g *generator) attribute() int {
 func (g *generator) dimension(name string) {
 	t := &Table{Name: name, Storage: g.storage(), RowGroup: 1 + g.IntN(40)}
 	d := domain{typ: scalar.IntType, of: t, skew: g.chance(40)}
-	switch g.IntN(10) {
-	case 0:
+	switch g.IntN(9) {
+	case 0, 3:
 		d.typ = scalar.StringType
 	case 1:
 		d.typ = scalar.DatetimeType

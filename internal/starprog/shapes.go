@@ -65,7 +65,7 @@ func (g *programs) aggregatesOf(b *body, keys int) []*Pred {
 		out := &Expr{Kind: Variable, Name: a.Out, Type: a.Type, Domain: a.domain(b)}
 		head := append(slices.Clone(group), out)
 		p := &Pred{Name: g.name("a"), Args: argsOf(head), Keys: len(group), Declared: g.chance(25)}
-		if a.Fn == "total" && a.Type.Kind == scalar.Decimal && g.chance(20) {
+		if a.Fn == "total" && a.Type.Kind == scalar.Decimal && !a.Type.IsWide() && g.chance(40) {
 			p.Args[p.Keys].Type = scalar.WideDecimalOf(a.Type.Scale)
 			p.Declared = true
 		}
@@ -171,7 +171,7 @@ func (g *programs) function() []*Pred {
 	head := append(slices.Clone(args[:from.Keys]), value)
 	p := &Pred{Name: g.name("f"), Args: argsOf(head), Keys: from.Keys}
 	g.define(p, head, b.lits)
-	g.out.Shapes["derived function"] = true
+	g.out.Shapes["derived-function"] = true
 	return []*Pred{p}
 }
 
@@ -250,7 +250,7 @@ func (g *programs) countDistinct() []*Pred {
 	out := &Expr{Kind: Variable, Name: "n", Type: scalar.IntType, Domain: computed}
 	n := &Pred{Name: g.name("n"), Args: argsOf([]*Expr{key, out}), Keys: 1}
 	g.out.Rules = append(g.out.Rules, Rule{Heads: []Head{{n, []*Expr{key, out}}}, Body: c.lits, Aggs: []Agg{{Out: "n", Fn: "count", Type: scalar.IntType}}})
-	g.out.Shapes["count distinct"] = true
+	g.out.Shapes["count-distinct"] = true
 	return []*Pred{p, n}
 }
 
@@ -281,7 +281,7 @@ func (g *programs) extremeJoinedBack() []*Pred {
 	head := append(b.some(2, anyType), value)
 	p := &Pred{Name: g.name("b"), Args: argsOf(head), Keys: len(head)}
 	g.define(p, head, lits)
-	g.out.Shapes["extreme joined back"] = true
+	g.out.Shapes["extreme-joined-back"] = true
 	return []*Pred{most, p}
 }
 
@@ -298,7 +298,7 @@ func (g *programs) scalar() []*Pred {
 	head := b.some(2, anyType)
 	p := &Pred{Name: g.name("q"), Args: argsOf(head), Keys: len(head)}
 	g.define(p, head, b.lits)
-	g.out.Shapes["scalar subquery"] = true
+	g.out.Shapes["scalar-subquery"] = true
 	return []*Pred{a, p}
 }
 
@@ -355,7 +355,7 @@ func (g *programs) ranks() []*Pred {
 	d.add(Literal{Kind: Compare, Op: "<", Left: top[group], Right: constant(scalar.OfInt(scalar.IntType, int64(1+g.IntN(5))))})
 	first := &Pred{Name: g.name("t"), Args: argsOf(top), Keys: len(top)}
 	g.define(first, top, d.lits)
-	g.out.Shapes["first ranks"] = true
+	g.out.Shapes["first-ranks"] = true
 	return []*Pred{p, first}
 }
 
@@ -365,12 +365,14 @@ func (g *programs) query() *Pred {
 	var q *Pred
 	b := g.extended()
 	if g.chance(25) {
-		q = g.aggregatesOf(b, 1+g.IntN(2))[0]
+		g.aggregatesOf(b, 1+g.IntN(2))
 		last := &g.out.Rules[len(g.out.Rules)-1]
 		last.Heads, last.Aggs = last.Heads[:1], last.Aggs[:1]
-		own := *q
+		own := *last.Heads[0].Pred
 		own.Name, own.Declared = "_", false
-		own.Args[own.Keys].Type = last.Aggs[0].Type
+		for i, e := range last.Heads[0].Args {
+			own.Args[i].Type = e.Type
+		}
 		last.Heads[0].Pred = &own
 		q = &own
 	} else {
