@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -75,19 +78,24 @@ func starAnswer(p *starprog.Program, dir, engine string) (*starprog.Answer, erro
 	return out, nil
 }
 
-// starTest compares an engine with an oracle on star programs.
+// starTest compares an engine with an oracle on star programs. Each goroutine
+// has an oracle of its own.
 type starTest struct {
-	oracle starprog.Oracle
-	engine string
-	dir    string
-	// break, if set, puts a fault into an engine's answers.
+	oracles []starprog.Oracle
+	name    string // of the oracle
+	engine  string
+	first   uint64 // seed
+	dir     string
+	mu      sync.Mutex
+	count   starprog.Count
+	// fault, if set, falsifies an engine's answers.
 	fault func(*starprog.Program, *starprog.Answer)
 }
 
 // disagreement says in what engine and oracle differ, "" if in nothing. The
 // error is of a program that shows nothing.
-func (s *starTest) disagreement(p *starprog.Program, files string) (why string, want *starprog.Answer, err error) {
-	want, err = s.oracle.Answer(p)
+func (s *starTest) disagreement(oracle starprog.Oracle, p *starprog.Program, files string) (why string, want *starprog.Answer, err error) {
+	want, err = oracle.Answer(p)
 	if err != nil {
 		return "", nil, err
 	}
@@ -102,7 +110,7 @@ func (s *starTest) disagreement(p *starprog.Program, files string) (why string, 
 }
 
 // again is disagreement with files of its own.
-func (s *starTest) again(p *starprog.Program) (string, error) {
+func (s *starTest) again(oracle starprog.Oracle, p *starprog.Program) (string, error) {
 	files, err := os.MkdirTemp(s.dir, "")
 	if err != nil {
 		return "", err
@@ -111,18 +119,18 @@ func (s *starTest) again(p *starprog.Program) (string, error) {
 	if err := p.Data.Write(files, p.Stored); err != nil {
 		return "", err
 	}
-	why, _, err := s.disagreement(p, files)
+	why, _, err := s.disagreement(oracle, p, files)
 	return why, err
 }
 
 // shrink returns a small program that fails, and how.
-func (s *starTest) shrink(p *starprog.Program, why string) (*starprog.Program, string) {
+func (s *starTest) shrink(oracle starprog.Oracle, p *starprog.Program, why string) (*starprog.Program, string) {
 	kind := starKind(why)
 	small := starprog.Shrink(p, func(q *starprog.Program) bool {
-		why, err := s.again(q)
+		why, err := s.again(oracle, q)
 		return err == nil && why != "" && starKind(why) == kind
 	})
-	why, _ = s.again(small)
+	why, _ = s.again(oracle, small)
 	return small, why
 }
 
@@ -133,82 +141,166 @@ func starKind(why string) string {
 	return strings.Fields(text + " ")[0]
 }
 
-// run compares the programs of seeds from the first one on.
-func (s *starTest) run(t *testing.T, first uint64, count int) *starprog.Count {
+// run compares programs, PerData of each seed from the first one on, on as many
+// goroutines as there are oracles.
+func (s *starTest) run(t *testing.T, count int) {
 	t.Helper()
 	s.dir = t.TempDir()
-	c := &starprog.Count{}
-	for seed := first; c.Programs < count; seed++ {
-		files := filepath.Join(s.dir, fmt.Sprint(seed))
-		if err := os.Mkdir(files, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		list := starprog.New(seed)
-		if err := list[0].Data.Write(files, list[0].AllStored); err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range list[:min(len(list), count-c.Programs)] {
-			why, want, err := s.disagreement(p, files)
-			c.Add(p, want)
-			switch {
-			case errors.Is(err, starprog.ErrUndecided):
-			case err != nil:
-				t.Errorf("seed %d, program %d: %v\n%s", seed, p.Index, err, p.Text())
-			case why != "":
-				s.report(t, p, why)
+	var next atomic.Uint64
+	var wg sync.WaitGroup
+	for _, oracle := range s.oracles {
+		wg.Go(func() {
+			for {
+				i := next.Add(1) - 1
+				if left := count - int(i)*starprog.PerData; left > 0 {
+					s.seed(t, oracle, s.first+i, left)
+					continue
+				}
+				return
 			}
-		}
-		if err := os.RemoveAll(files); err != nil {
-			t.Fatal(err)
+		})
+	}
+	wg.Wait()
+	s.summary(t)
+}
+
+// seed compares the programs of a seed, at most so many.
+func (s *starTest) seed(t *testing.T, oracle starprog.Oracle, seed uint64, most int) {
+	files := filepath.Join(s.dir, fmt.Sprint(seed))
+	list := starprog.New(seed)
+	err := os.Mkdir(files, 0o777)
+	if err == nil {
+		err = list[0].Data.Write(files, list[0].AllStored)
+	}
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, p := range list[:min(len(list), most)] {
+		why, want, err := s.disagreement(oracle, p, files)
+		s.mu.Lock()
+		s.count.Add(p, want)
+		s.mu.Unlock()
+		switch {
+		case errors.Is(err, starprog.ErrUndecided):
+		case err != nil:
+			t.Errorf("seed %d, program %d: %v\n%s", seed, p.Index, err, p.Text())
+		case why != "":
+			s.report(t, oracle, p, why)
 		}
 	}
-	return c
+	if err := os.RemoveAll(files); err != nil {
+		t.Error(err)
+	}
 }
 
 // summary prints what was made, and fails if a shape is missing among so many
 // programs that it should not be.
-func (s *starTest) summary(t *testing.T, c *starprog.Count) {
+func (s *starTest) summary(t *testing.T) {
 	t.Helper()
-	t.Logf("%s, from seed %d: %s", s.engine, *starSeed, c.Table())
+	c := &s.count
+	t.Logf("the %s engine and %s, from seed %d: %s", s.engine, s.name, s.first, c.Table())
 	if c.Programs >= 1000 {
 		for _, absent := range c.Absent() {
 			t.Error(absent)
 		}
 	}
 	if c.Undecided > c.Programs/10 {
-		t.Errorf("the oracle knows the answers of %d of %d programs", c.Programs-c.Undecided, c.Programs)
+		t.Errorf("%s knows the answers of %d of %d programs", s.name, c.Programs-c.Undecided, c.Programs)
 	}
 }
 
-func (s *starTest) report(t *testing.T, p *starprog.Program, why string) {
+// report shrinks a program that fails, shows it, and says how to run it again.
+func (s *starTest) report(t *testing.T, oracle starprog.Oracle, p *starprog.Program, why string) {
 	t.Helper()
-	small, why := s.shrink(p, why)
+	small, why := s.shrink(oracle, p, why)
 	o := starOptions(small)
-	t.Errorf("seed %d, program %d, engine %s: %s\nwithout passes %v, without fusion %v, %d threads\n%s\nagain: go test . -run TestStar -star.seed %d",
-		p.Seed, p.Index, s.engine, why, o.Disable, o.NoFuse, small.Threads, small.Show(), p.Seed)
+	run := "redfox run program.logic --facts . --header --engine " + s.engine
+	if len(o.Disable) > 0 {
+		run += " --disable " + strings.Join(o.Disable, ",")
+	}
+	if o.NoFuse {
+		run += " --no-fuse"
+	}
+	t.Errorf("seed %d, program %d, the %s engine and %s: %s\n%s\nrun it: %s --threads %d\nagain: go test . -run %s -star.seed %d -star.%s %d",
+		p.Seed, p.Index, s.engine, s.name, why, small.Show(), run, small.Threads, t.Name(), p.Seed, s.engine, starprog.PerData)
+	if *starKeep == "" {
+		return
+	}
+	dir := filepath.Join(*starKeep, fmt.Sprintf("star-%d-%d", p.Seed, p.Index))
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "program.logic"), []byte(small.Text()), 0o666)
+	}
+	if err == nil {
+		err = small.Data.Write(dir, small.Stored)
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }
+
+// startPeers starts DuckDB several times, or not at all where it is missing.
+func startPeers(t *testing.T, count int) (out []starprog.Oracle) {
+	t.Helper()
+	if _, err := os.Stat(starPython); err != nil {
+		return nil
+	}
+	for range count {
+		peer, err := starprog.StartPeer(context.Background(), starPython)
+		if err != nil {
+			t.Log(err)
+			return nil
+		}
+		t.Cleanup(func() { _ = peer.Close() }) // how it ends does not matter
+		out = append(out, peer)
+	}
+	return out
+}
+
+// bruteForces is for many programs: those of some thousand rows are undecided.
+func bruteForces(count int) (out []starprog.Oracle) {
+	for range count {
+		out = append(out, starprog.BruteForce{Steps: 200_000})
+	}
+	return out
+}
+
+const (
+	duckDB     = "DuckDB"
+	bruteForce = "brute force"
+)
 
 // TestStarAgainstDuckDB compares the go engine with DuckDB on random programs
 // over star and snowflake data.
 func TestStarAgainstDuckDB(t *testing.T) {
-	if _, err := os.Stat(starPython); err != nil {
-		t.Skip("star programs are not compared with DuckDB: .ci/run installs it in bench/data/venv")
+	peers := startPeers(t, goruntime.NumCPU())
+	if peers == nil {
+		t.Skip("star programs are not compared with DuckDB, which .ci/run installs in bench/data/venv, but with brute force")
 	}
-	peer, err := starprog.StartPeer(context.Background(), starPython)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer peer.Close()
-	s := &starTest{oracle: peer, engine: "go"}
-	c := s.run(t, *starSeed, *starGo)
-	s.summary(t, c)
+	s := &starTest{oracles: peers, name: duckDB, engine: "go", first: *starSeed}
+	s.run(t, *starGo)
 }
 
-// TestStarAgainstBruteForce is the same with internal/oracle.
+// TestStarAgainstBruteForce is the same with internal/oracle, and less of it
+// where there is DuckDB.
 func TestStarAgainstBruteForce(t *testing.T) {
-	s := &starTest{oracle: starprog.BruteForce{Steps: 200_000}, engine: "go"}
-	c := s.run(t, *starSeed, *starGo)
-	s.summary(t, c)
+	count := *starGo
+	if startPeers(t, 1) != nil {
+		count /= 10
+	}
+	s := &starTest{oracles: bruteForces(goruntime.NumCPU()), name: bruteForce, engine: "go", first: *starSeed}
+	s.run(t, count)
+}
+
+// starOnEngine compares another engine with the oracle that there is.
+func starOnEngine(t *testing.T, engine string, count, goroutines int) {
+	t.Helper()
+	s := &starTest{oracles: startPeers(t, goroutines), name: duckDB, engine: engine, first: *starSeed}
+	if s.oracles == nil {
+		s.oracles, s.name = bruteForces(goroutines), bruteForce
+	}
+	s.run(t, count)
 }
 
 // TestStarOnCPU runs star programs on the cpu engine.
@@ -216,15 +308,11 @@ func TestStarOnCPU(t *testing.T) {
 	if _, err := openLLVM(); err != nil {
 		t.Skip(err)
 	}
-	s := &starTest{oracle: starprog.BruteForce{Steps: 200_000}, engine: "cpu"}
-	c := s.run(t, *starSeed, *starCPU)
-	s.summary(t, c)
+	starOnEngine(t, "cpu", *starCPU, goruntime.NumCPU())
 }
 
 // TestStarOnGPU runs star programs on an emulated GPU.
 func TestStarOnGPU(t *testing.T) {
 	emulateGPU(t, emulator.Options{Seed: 5})
-	s := &starTest{oracle: starprog.BruteForce{Steps: 200_000}, engine: "gpu"}
-	c := s.run(t, *starSeed, *starGPU)
-	s.summary(t, c)
+	starOnEngine(t, "gpu", *starGPU, 1)
 }

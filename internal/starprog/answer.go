@@ -154,8 +154,8 @@ func StartPeer(ctx context.Context, python string) (*Peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, macro := range []string{divRound, wrap64} {
-		if _, err := db.Execute(macro); err != nil {
+	for _, sql := range []string{divRound, wrap64, "set memory_limit = '1GB'"} {
+		if _, err := db.Execute(sql); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
@@ -171,8 +171,12 @@ func (d *Peer) Close() error { return d.db.Close() }
 // Answer evaluates the SQL of the program.
 func (d *Peer) Answer(p *Program) (*Answer, error) {
 	if !slices.Equal(d.tables, p.Data.Tables) {
+		sql := DataSQL(p.Data)
+		for _, t := range d.tables { // others may have them no more
+			sql = append([]string{"drop table if exists " + quoted(t.Name)}, sql...)
+		}
 		d.tables = nil
-		for _, sql := range DataSQL(p.Data) {
+		for _, sql := range sql {
 			if _, err := d.db.Execute(sql); err != nil {
 				return nil, err
 			}
@@ -233,13 +237,15 @@ func (d *Peer) count(sql string, err error) (int, error) {
 	return n, err
 }
 
-// query runs a query. A value of more than 38 digits leaves it undecided.
+// query runs a query. Values of more than 38 digits, and answers beyond the bound
+// of memory, leave it undecided.
 func (d *Peer) query(sql string) (*suite.Answer, error) {
 	_, answer, err := d.db.Query(sql, 0, 0)
 	switch {
 	case err == nil:
 		return answer, nil
-	case strings.Contains(err.Error(), "Out of Range Error"), strings.Contains(err.Error(), "Conversion Error"):
+	case strings.Contains(err.Error(), "Out of Range Error"), strings.Contains(err.Error(), "Conversion Error"),
+		strings.Contains(err.Error(), "Out of Memory Error"):
 		return nil, fmt.Errorf("%w: %w", ErrUndecided, err)
 	}
 	return nil, fmt.Errorf("%w\n%s", err, sql)

@@ -114,7 +114,10 @@ func (b *body) row(t *Table, depth int) {
 		b.column(p, keys, 15)
 	}
 	if wide := g.wideOf(t); len(wide) > 0 && g.chance(25) {
-		b.column(pick(g.generator, wide), keys, 25)
+		p := pick(g.generator, wide)
+		if p.hasKeysOf(len(keys), g.data) || !g.large {
+			b.column(p, keys, 25)
+		}
 	}
 	if depth < 3 && g.chance(40) {
 		b.follow(depth)

@@ -13,6 +13,7 @@ type generator struct {
 	*rand.Rand
 	data    *Data
 	domains []domain
+	large   bool // some table has thousands of rows
 }
 
 // domain is a set of values that columns draw from.
@@ -219,7 +220,7 @@ func (g *generator) factKeys(t *Table) [][]scalar.Value {
 	case g.chance(2):
 		n = 3000
 	}
-	if n == 3000 { // domains of keys are too small for that
+	if g.large = g.large || n == 3000; n == 3000 { // domains of keys are too small for that
 		line := domain{typ: scalar.IntType}
 		for i := range int64(n) {
 			line.values = append(line.values, scalar.OfInt(scalar.IntType, i))

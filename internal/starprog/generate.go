@@ -236,12 +236,16 @@ func (g *programs) factsInText() {
 func (g *programs) joined() *body {
 	b := g.newBody()
 	tables := g.data.Tables
-	for range 1 + min(g.IntN(2), g.IntN(2)) {
+	rows := 1 + min(g.IntN(2), g.IntN(2))
+	if g.large { // rows that share no key are too many together
+		rows = 1
+	}
+	for range rows {
 		switch views := g.pool[len(g.stored):]; {
 		case len(views) > 0 && g.chance(60):
 			p := views[len(views)-1-g.IntN(min(2, len(views)))]
 			b.atom(p, 35)
-			if g.chance(25) { // a view used twice
+			if g.chance(25) && !g.large { // a view used twice
 				b.atom(p, 60)
 			}
 			if g.chance(30) {
@@ -252,7 +256,7 @@ func (g *programs) joined() *body {
 		default:
 			t := tables[len(tables)-1-min(g.IntN(len(tables)), g.IntN(len(tables)))]
 			b.row(t, 0)
-			if g.chance(10) {
+			if g.chance(10) && !g.large {
 				b.row(t, 2)
 			}
 		}

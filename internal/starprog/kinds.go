@@ -128,7 +128,7 @@ func (k kindSet) stored(t *Table, s *Pred) {
 func (k kindSet) rule(r Rule) {
 	k.when(len(r.Heads) > 1, "several-heads")
 	k.when(len(r.Aggs) > 1, "several-aggregates")
-	k.when(r.Seq && r.Group > 0, "grouped-rank")
+	k.when(r.Seq && r.Group > 0 && r.Heads[0].Pred.functional(), "grouped-rank")
 	for _, a := range r.Aggs {
 		k.add(a.Fn)
 		k.when(r.Heads[0].Pred.Keys == 0, "no-group")

@@ -342,7 +342,7 @@ func (g *programs) ranks() []*Pred {
 	index := &Expr{Kind: Variable, Type: scalar.IntType, Name: "i", Domain: 0}
 	numbered := slices.Insert(slices.Clone(vars), group, index)
 	p := &Pred{Name: g.name("i"), Args: argsOf(numbered), Keys: len(numbered), Declared: true}
-	if len(vars) == group+1 && g.chance(70) {
+	if g.chance(70) && len(vars) > group {
 		p.Keys = group + 1
 	}
 	g.out.Rules = append(g.out.Rules, Rule{Heads: []Head{{p, numbered}}, Body: c.lits, Seq: true, Group: group})

@@ -57,8 +57,8 @@ func sequenceSQL(r Rule, h Head, q *query) (string, error) {
 		}
 		columns = append(columns, sql)
 	}
-	over := "order by " + strings.Join(columns[r.Group:], ", ")
-	if r.Group > 0 {
+	over := "order by " + strings.Join(columns, ", ")
+	if r.Group > 0 && h.Pred.functional() { // a relation is one group
 		over = "partition by " + strings.Join(columns[:r.Group], ", ") + " " + over
 	}
 	index := h.Args[r.Group].Name
