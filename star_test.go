@@ -316,3 +316,36 @@ func TestStarOnGPU(t *testing.T) {
 	emulateGPU(t, emulator.Options{Seed: 5})
 	starOnEngine(t, "gpu", *starGPU, 1)
 }
+
+// TestStarFailuresShrink falsifies the answers of programs that read a column
+// twice, and wants a program with little else to be left of them.
+func TestStarFailuresShrink(t *testing.T) {
+	s := &starTest{name: bruteForce, engine: "go", dir: t.TempDir()}
+	s.fault = func(p *starprog.Program, a *starprog.Answer) {
+		if slices.Contains(p.Kinds(), "column-twice") && len(a.Rows["_"]) > 0 {
+			a.Rows["_"] = a.Rows["_"][1:]
+		}
+	}
+	oracle, found := bruteForces(1)[0], 0
+	for seed := uint64(1); found < 3; seed++ {
+		for _, p := range starprog.New(seed) {
+			why, err := s.again(oracle, p)
+			if err != nil || why == "" {
+				continue
+			}
+			found++
+			small, why := s.shrink(oracle, p, why)
+			literals := 0
+			for _, r := range small.Rules {
+				literals += len(r.Body)
+			}
+			rows := 0
+			for _, t := range small.Data.Tables {
+				rows += len(t.Rows)
+			}
+			if !strings.HasPrefix(why, "_ differs") || len(small.Rules) > 3 || literals > 6 || rows > 3 {
+				t.Errorf("seed %d, program %d: %s\n%s", seed, p.Index, why, small.Show())
+			}
+		}
+	}
+}

@@ -105,7 +105,7 @@ var layers = []layer{
 }
 
 // testOnly lists packages that only test files may import, and each other.
-var testOnly = []string{"internal/await", "internal/short", "internal/oracle", "internal/planref", "internal/harmonyref", "internal/enginetest", "internal/ptxas", "internal/testprograms", "internal/cuda/cudatest", "internal/cuda/driver/conformance", "internal/lint"}
+var testOnly = []string{"internal/await", "internal/short", "internal/oracle", "internal/planref", "internal/harmonyref", "internal/enginetest", "internal/starprog", "internal/ptxas", "internal/testprograms", "internal/cuda/cudatest", "internal/cuda/driver/conformance", "internal/lint"}
 
 // commands lists further main packages; they use redfox as any program does.
 var commands = []string{"bench", "internal/runtests"}
@@ -179,7 +179,7 @@ func TestImportTableIsCurrent(t *testing.T) {
 // also use those of testLibraries. Each module has an entry in RATIONALE.md.
 var libraries = map[string][]string{
 	"github.com/alecthomas/participle/v2": {"frontend/parse"},
-	"github.com/apache/arrow-go/v18":      {"runtime/store", "internal/ssbgen", "."},
+	"github.com/apache/arrow-go/v18":      {"runtime/store", "internal/ssbgen", "internal/starprog", "."},
 	"github.com/jedib0t/go-pretty/v6":     {"runtime/store", "cmd/redfox", "bench"},
 	"github.com/klauspost/compress":       {"runtime/store"},
 	"github.com/llir/llvm":                {"weaver/expr", "weaver/emit"},

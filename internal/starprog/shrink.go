@@ -45,11 +45,35 @@ type shrinker struct {
 func (s *shrinker) try(change func(*Program)) bool {
 	q := s.program.clone()
 	change(q)
-	if !s.fails(q) {
+	if !q.whole() || !s.fails(q) {
 		return false
 	}
 	s.program = q
 	return true
+}
+
+// whole says that all predicates that the program uses or answers are defined,
+// and that the columns of stored ones are there.
+func (p *Program) whole() bool {
+	defined := map[*Pred]bool{}
+	for _, s := range p.Stored {
+		t := p.Data.Table(s.Table)
+		if t == nil || slices.ContainsFunc(s.Columns, func(c string) bool { return t.column(c) < 0 }) {
+			return false
+		}
+		defined[s] = true
+	}
+	for _, r := range p.Rules {
+		for _, h := range r.Heads {
+			defined[h.Pred] = true
+		}
+	}
+	for u := range p.used() {
+		if !defined[u] {
+			return false
+		}
+	}
+	return len(p.Outputs) > 0 && !slices.ContainsFunc(p.Outputs, func(o *Pred) bool { return !defined[o] })
 }
 
 // list drops what it can of a list: halves, then quarters, and so on to single
