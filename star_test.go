@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -24,6 +23,7 @@ var (
 	starGo   = flag.Int("star.go", 1000, "number of star programs for the go engine")
 	starCPU  = flag.Int("star.cpu", 50, "number of star programs for the cpu engine")
 	starGPU  = flag.Int("star.gpu", 20, "number of star programs for the emulated GPU")
+	starMost = flag.Int("star.most", 8, "most literals of star programs that are compiled to native code or PTX; 0 for any number")
 	starKeep = flag.String("star.keep", "", "folder to write failing star programs to, shrunk")
 )
 
@@ -85,6 +85,7 @@ type starTest struct {
 	name    string // of the oracle
 	engine  string
 	first   uint64 // seed
+	most    int    // literals of a program; 0 for any number
 	dir     string
 	mu      sync.Mutex
 	count   starprog.Count
@@ -141,33 +142,40 @@ func starKind(why string) string {
 	return strings.Fields(text + " ")[0]
 }
 
-// run compares programs, PerData of each seed from the first one on, on as many
-// goroutines as there are oracles.
+// run compares programs of the seeds from the first one on, on as many goroutines
+// as there are oracles.
 func (s *starTest) run(t *testing.T, count int) {
 	t.Helper()
 	s.dir = t.TempDir()
-	var next atomic.Uint64
+	work := make(chan []*starprog.Program)
 	var wg sync.WaitGroup
 	for _, oracle := range s.oracles {
 		wg.Go(func() {
-			for {
-				i := next.Add(1) - 1
-				if left := count - int(i)*starprog.PerData; left > 0 {
-					s.seed(t, oracle, s.first+i, left)
-					continue
-				}
-				return
+			for list := range work {
+				s.data(t, oracle, list)
 			}
 		})
 	}
+	for seed := s.first; count > 0; seed++ {
+		list := starprog.New(seed)
+		if s.most > 0 {
+			list = slices.DeleteFunc(list, func(p *starprog.Program) bool { return p.Literals() > s.most })
+		}
+		list = list[:min(len(list), count)]
+		count -= len(list)
+		if len(list) > 0 {
+			work <- list
+		}
+	}
+	close(work)
 	wg.Wait()
 	s.summary(t)
 }
 
-// seed compares the programs of a seed, at most so many.
-func (s *starTest) seed(t *testing.T, oracle starprog.Oracle, seed uint64, most int) {
+// data compares programs over the same data.
+func (s *starTest) data(t *testing.T, oracle starprog.Oracle, list []*starprog.Program) {
+	seed := list[0].Seed
 	files := filepath.Join(s.dir, fmt.Sprint(seed))
-	list := starprog.New(seed)
 	err := os.Mkdir(files, 0o777)
 	if err == nil {
 		err = list[0].Data.Write(files, list[0].AllStored)
@@ -176,7 +184,7 @@ func (s *starTest) seed(t *testing.T, oracle starprog.Oracle, seed uint64, most 
 		t.Error(err)
 		return
 	}
-	for _, p := range list[:min(len(list), most)] {
+	for _, p := range list {
 		why, want, err := s.disagreement(oracle, p, files)
 		s.mu.Lock()
 		s.count.Add(p, want)
@@ -222,7 +230,7 @@ func (s *starTest) report(t *testing.T, oracle starprog.Oracle, p *starprog.Prog
 	if o.NoFuse {
 		run += " --no-fuse"
 	}
-	t.Errorf("seed %d, program %d, the %s engine and %s: %s\n%s\nrun it: %s --threads %d\nagain: go test . -run %s -star.seed %d -star.%s %d",
+	t.Errorf("seed %d, program %d, the %s engine and %s: %s\n%s\nrun it: %s --threads %d\nagain: go test . -run %s -star.seed %d -star.%s %d -star.most 0",
 		p.Seed, p.Index, s.engine, s.name, why, small.Show(), run, small.Threads, t.Name(), p.Seed, s.engine, starprog.PerData)
 	if *starKeep == "" {
 		return
@@ -296,7 +304,7 @@ func TestStarAgainstBruteForce(t *testing.T) {
 // starOnEngine compares another engine with the oracle that there is.
 func starOnEngine(t *testing.T, engine string, count, goroutines int) {
 	t.Helper()
-	s := &starTest{oracles: startPeers(t, goroutines), name: duckDB, engine: engine, first: *starSeed}
+	s := &starTest{oracles: startPeers(t, goroutines), name: duckDB, engine: engine, first: *starSeed, most: *starMost}
 	if s.oracles == nil {
 		s.oracles, s.name = bruteForces(goroutines), bruteForce
 	}

@@ -131,6 +131,15 @@ type Program struct {
 	Shapes map[string]bool
 }
 
+// Literals returns the number of literals of all rules.
+func (p *Program) Literals() int {
+	n := 0
+	for _, r := range p.Rules {
+		n += len(r.Body)
+	}
+	return n
+}
+
 // clone copies what shrinking changes.
 func (p *Program) clone() *Program {
 	q := *p
