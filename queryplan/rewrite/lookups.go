@@ -331,7 +331,10 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 	shown := l.shown()
 	top := &queryplan.TopK{Limit: k.Limit}
 	for _, key := range k.By {
-		top.By = append(top.By, queryplan.OrderKey{Col: from[key.Col], Desc: key.Desc})
+		// Several columns of the result may be one of the relations'.
+		if col := from[key.Col]; !slices.ContainsFunc(top.By, func(by queryplan.OrderKey) bool { return by.Col == col }) {
+			top.By = append(top.By, queryplan.OrderKey{Col: col, Desc: key.Desc})
+		}
 	}
 	// The columns come in the order in which they break ties.
 	var out []queryplan.Rename
