@@ -224,7 +224,7 @@ func (g *programs) factsInText() {
 	if !p.functional() || p.Args[0].Type != scalar.IntType || slices.ContainsFunc(p.Args, func(a Arg) bool { return !constantInAtom(a.Type) }) {
 		return
 	}
-	tuple := []scalar.Value{scalar.OfInt(scalar.IntType, 77)}
+	tuple := []scalar.Value{scalar.OfInt(scalar.IntType, -77)}
 	for _, a := range p.Args[1:] {
 		tuple = append(tuple, g.value(a.Domain))
 	}
