@@ -391,3 +391,30 @@ func TestClosedByDefault(t *testing.T) {
 	_, err = prog.ResolveExports(redfox.ExportOptions{Allow: []string{"results"}})
 	refused(err, "the program may not write n.tsv")
 }
+
+// TestFactsOfHelpersAreLoaded asks for a helper that no output depends on.
+func TestFactsOfHelpersAreLoaded(t *testing.T) {
+	const text = `
+edge(x, y) -> int(x), int(y).
+other(x) -> int(x).
+_start(x) <- edge(x, _).
+out(x) <- other(x).
+`
+	prog, err := redfox.Compile(context.Background(), []redfox.Source{redfox.Text("program.logic", text)}, redfox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, facts := range map[string]string{"edge.tsv": "1\t2\n", "other.tsv": "3\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(facts), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := prog.Run(context.Background(), redfox.NewFacts().Dir(dir), redfox.RunOptions{Outputs: []string{"_start"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := res.Len("_start"); n != 1 {
+		t.Errorf("_start has %d tuples, not 1", n)
+	}
+}

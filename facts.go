@@ -320,11 +320,12 @@ func checkFactNames(facts *Facts, schemas []store.Schema, p *Program) error {
 }
 
 // needed returns the inputs that some output or check of the program reads, and
-// the extra ones, and the plan that reads them.
+// the extra ones, and the plan that reads them. An extra predicate may be an input
+// or a helper, whose inputs no output need read.
 func (p *Program) needed(extra []string) (map[string]bool, *queryplan.Plan, error) {
 	var all []string
 	for _, v := range p.plan.Vars {
-		if v.Output {
+		if v.Output || v.Kind != queryplan.Input && slices.Contains(extra, v.Name) {
 			all = append(all, v.Name)
 		}
 	}
