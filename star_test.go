@@ -20,7 +20,8 @@ import (
 
 var (
 	starSeed = flag.Uint64("star.seed", 1, "first seed of the star programs")
-	starGo   = flag.Int("star.go", 1000, "number of star programs for the go engine")
+	starGo   = flag.Int("star.go", 1000, "number of star programs for the go engine, compared with brute force")
+	starDuck = flag.Int("star.duckdb", 200, "number of star programs for the go engine, compared with DuckDB")
 	starCPU  = flag.Int("star.cpu", 50, "number of star programs for the cpu engine")
 	starGPU  = flag.Int("star.gpu", 20, "number of star programs for the emulated GPU")
 	starMost = flag.Int("star.most", 8, "most literals of star programs that are compiled to native code or PTX; 0 for any number")
@@ -230,8 +231,12 @@ func (s *starTest) report(t *testing.T, oracle starprog.Oracle, p *starprog.Prog
 	if o.NoFuse {
 		run += " --no-fuse"
 	}
+	count := s.engine
+	if t.Name() == "TestStarAgainstDuckDB" {
+		count = "duckdb"
+	}
 	t.Errorf("seed %d, program %d, the %s engine and %s: %s\n%s\nrun it: %s --threads %d\nagain: go test . -run %s -star.seed %d -star.%s %d -star.most 0",
-		p.Seed, p.Index, s.engine, s.name, why, small.Show(), run, small.Threads, t.Name(), p.Seed, s.engine, starprog.PerData)
+		p.Seed, p.Index, s.engine, s.name, why, small.Show(), run, small.Threads, t.Name(), p.Seed, count, starprog.PerData)
 	if *starKeep == "" {
 		return
 	}
@@ -287,18 +292,13 @@ func TestStarAgainstDuckDB(t *testing.T) {
 		t.Skip("star programs are not compared with DuckDB, which .ci/run installs in bench/data/venv, but with brute force")
 	}
 	s := &starTest{oracles: peers, name: duckDB, engine: "go", first: *starSeed}
-	s.run(t, *starGo)
+	s.run(t, *starDuck)
 }
 
-// TestStarAgainstBruteForce is the same with internal/oracle, and less of it
-// where there is DuckDB.
+// TestStarAgainstBruteForce is the same with internal/oracle.
 func TestStarAgainstBruteForce(t *testing.T) {
-	count := *starGo
-	if startPeers(t, 1) != nil {
-		count /= 10
-	}
 	s := &starTest{oracles: bruteForces(goruntime.NumCPU()), name: bruteForce, engine: "go", first: *starSeed}
-	s.run(t, count)
+	s.run(t, *starGo)
 }
 
 // starOnEngine compares another engine with the oracle that there is.
