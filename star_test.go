@@ -20,11 +20,14 @@ import (
 
 var (
 	starSeed = flag.Uint64("star.seed", 1, "first seed of the star programs")
-	starGo   = flag.Int("star.go", 1000, "number of star programs for the go engine, compared with brute force")
-	starDuck = flag.Int("star.duckdb", 200, "number of star programs for the go engine, compared with DuckDB")
+	starGo   = flag.Int("star.go", 1000,
+		"number of star programs for the go engine, compared with brute force")
+	starDuck = flag.Int("star.duckdb", 200,
+		"number of star programs for the go engine, compared with DuckDB")
 	starCPU  = flag.Int("star.cpu", 50, "number of star programs for the cpu engine")
 	starGPU  = flag.Int("star.gpu", 20, "number of star programs for the emulated GPU")
-	starMost = flag.Int("star.most", 8, "most literals of star programs that are compiled to native code or PTX; 0 for any number")
+	starMost = flag.Int("star.most", 8,
+		"most literals of star programs that are compiled to native code or PTX; 0 for any number")
 	starKeep = flag.String("star.keep", "", "folder to write failing star programs to, shrunk")
 )
 
@@ -55,7 +58,8 @@ func starAnswer(p *starprog.Program, dir, engine string) (*starprog.Answer, erro
 	for _, o := range p.Outputs {
 		outputs = append(outputs, o.Name)
 	}
-	res, err := prog.Run(ctx, NewFacts().Dir(dir), RunOptions{Engine: engine, Threads: p.Threads, Outputs: outputs, Load: LoadOptions{Header: true}})
+	res, err := prog.Run(ctx, NewFacts().Dir(dir), RunOptions{Engine: engine, Threads: p.Threads,
+		Outputs: outputs, Load: LoadOptions{Header: true}})
 	var wrong *ProgramError
 	if errors.As(err, &wrong) {
 		switch wrong.Diagnostics[0].Code.ID {
@@ -96,7 +100,8 @@ type starTest struct {
 
 // disagreement says in what engine and oracle differ, "" if in nothing. The
 // error is of a program that shows nothing.
-func (s *starTest) disagreement(oracle starprog.Oracle, p *starprog.Program, files string) (why string, want *starprog.Answer, err error) {
+func (s *starTest) disagreement(oracle starprog.Oracle, p *starprog.Program,
+	files string) (why string, want *starprog.Answer, err error) {
 	want, err = oracle.Answer(p)
 	if err != nil {
 		return "", nil, err
@@ -126,7 +131,8 @@ func (s *starTest) again(oracle starprog.Oracle, p *starprog.Program) (string, e
 }
 
 // shrink returns a small program that fails, and how.
-func (s *starTest) shrink(oracle starprog.Oracle, p *starprog.Program, why string) (*starprog.Program, string) {
+func (s *starTest) shrink(oracle starprog.Oracle, p *starprog.Program,
+	why string) (*starprog.Program, string) {
 	kind := starKind(why)
 	small := starprog.Shrink(p, func(q *starprog.Program) bool {
 		why, err := s.again(oracle, q)
@@ -235,8 +241,10 @@ func (s *starTest) report(t *testing.T, oracle starprog.Oracle, p *starprog.Prog
 	if t.Name() == "TestStarAgainstDuckDB" {
 		count = "duckdb"
 	}
-	t.Errorf("seed %d, program %d, the %s engine and %s: %s\n%s\nrun it: %s --threads %d\nagain: go test . -run %s -star.seed %d -star.%s %d -star.most 0",
-		p.Seed, p.Index, s.engine, s.name, why, small.Show(), run, small.Threads, t.Name(), p.Seed, count, starprog.PerData)
+	t.Errorf("seed %d, program %d, the %s engine and %s: %s\n%s\nrun it: %s --threads %d\n"+
+		"again: go test . -run %s -star.seed %d -star.%s %d -star.most 0",
+		p.Seed, p.Index, s.engine, s.name, why, small.Show(), run, small.Threads, t.Name(), p.Seed,
+		count, starprog.PerData)
 	if *starKeep == "" {
 		return
 	}
@@ -289,7 +297,8 @@ const (
 func TestStarAgainstDuckDB(t *testing.T) {
 	peers := startPeers(t, goruntime.NumCPU())
 	if peers == nil {
-		t.Skip("star programs are not compared with DuckDB, which .ci/run installs in bench/data/venv, but with brute force")
+		t.Skip("star programs are not compared with DuckDB, which .ci/run installs in " +
+			"bench/data/venv, but with brute force")
 	}
 	s := &starTest{oracles: peers, name: duckDB, engine: "go", first: *starSeed}
 	s.run(t, *starDuck)
@@ -297,14 +306,16 @@ func TestStarAgainstDuckDB(t *testing.T) {
 
 // TestStarAgainstBruteForce is the same with internal/oracle.
 func TestStarAgainstBruteForce(t *testing.T) {
-	s := &starTest{oracles: bruteForces(goruntime.NumCPU()), name: bruteForce, engine: "go", first: *starSeed}
+	s := &starTest{oracles: bruteForces(goruntime.NumCPU()), name: bruteForce, engine: "go",
+		first: *starSeed}
 	s.run(t, *starGo)
 }
 
 // starOnEngine compares another engine with the oracle that there is.
 func starOnEngine(t *testing.T, engine string, count, goroutines int) {
 	t.Helper()
-	s := &starTest{oracles: startPeers(t, goroutines), name: duckDB, engine: engine, first: *starSeed, most: *starMost}
+	s := &starTest{oracles: startPeers(t, goroutines), name: duckDB, engine: engine,
+		first: *starSeed, most: *starMost}
 	if s.oracles == nil {
 		s.oracles, s.name = bruteForces(goroutines), bruteForce
 	}

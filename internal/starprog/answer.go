@@ -59,8 +59,10 @@ func (a *Answer) Difference(p *Program, got *Answer) string {
 		return fmt.Sprintf("got %s, want %s", got.summary(), a.summary())
 	}
 	for _, o := range p.Outputs {
-		if have, want := got.Rows[o.Name], a.Rows[o.Name]; a.Refusal == Answered && !slices.Equal(have, want) {
-			return fmt.Sprintf("%s differs\ngot %d tuples:\n%swant %d tuples:\n%s", o.Name, len(have), block(have), len(want), block(want))
+		if have, want := got.Rows[o.Name], a.Rows[o.Name]; a.Refusal == Answered &&
+			!slices.Equal(have, want) {
+			return fmt.Sprintf("%s differs\ngot %d tuples:\n%swant %d tuples:\n%s", o.Name, len(have),
+				block(have), len(want), block(want))
 		}
 	}
 	return ""
@@ -105,7 +107,8 @@ type BruteForce struct{ Steps int64 }
 
 // Answer evaluates the LogiQL of the program.
 func (b BruteForce) Answer(p *Program) (*Answer, error) {
-	program, found := frontend.Compile([]*source.File{source.NewFile("program.logic", p.Text())}, frontend.Options{})
+	program, found := frontend.Compile([]*source.File{source.NewFile("program.logic", p.Text())},
+		frontend.Options{})
 	if program == nil {
 		i := slices.IndexFunc(found, func(d *diag.Diagnostic) bool { return d.Severity == diag.Error })
 		return nil, fmt.Errorf("the program is refused: %s", found[i].Message)
@@ -244,7 +247,8 @@ func (d *Peer) query(sql string) (*suite.Answer, error) {
 	switch {
 	case err == nil:
 		return answer, nil
-	case strings.Contains(err.Error(), "Out of Range Error"), strings.Contains(err.Error(), "Conversion Error"),
+	case strings.Contains(err.Error(), "Out of Range Error"),
+		strings.Contains(err.Error(), "Conversion Error"),
 		strings.Contains(err.Error(), "Out of Memory Error"):
 		return nil, fmt.Errorf("%w: %w", ErrUndecided, err)
 	}

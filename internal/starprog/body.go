@@ -220,7 +220,8 @@ func (b *body) test() (Literal, bool) {
 	op := pick(g.generator, []string{"<", "<=", ">", ">=", "!=", "!="})
 	if v.Type.Kind == scalar.String && g.chance(40) {
 		pattern := pick(g.generator, []string{"a%", "%b", "_", "%é%", "a_%", "%O%", "d_-%"})
-		return Literal{Kind: Compare, Op: "like", Left: v, Right: constant(scalar.OfString(pattern))}, true
+		return Literal{Kind: Compare, Op: "like", Left: v, Right: constant(scalar.OfString(pattern))},
+			true
 	}
 	if g.chance(30) {
 		if e := b.nested(func(t scalar.Type) bool { return comparable(t, v.Type) }); e != nil {
@@ -294,7 +295,8 @@ func (b *body) nested(suits func(scalar.Type) bool) *Expr {
 				}
 			}
 			if !slices.Contains(args, nil) {
-				out = append(out, &Expr{Kind: Apply, Type: p.value().Type, Pred: p, Args: args, Domain: p.value().Domain})
+				out = append(out, &Expr{Kind: Apply, Type: p.value().Type, Pred: p, Args: args,
+					Domain: p.value().Domain})
 			}
 		}
 		return out
@@ -321,7 +323,8 @@ func (b *body) nested(suits func(scalar.Type) bool) *Expr {
 func (b *body) expression(t scalar.Type) *Expr {
 	g := b.g
 	number := func(v *Expr) bool {
-		return v.Type.Kind == scalar.Int || v.Type.Kind == scalar.Decimal && !v.Type.IsWide() && v.Type.Scale <= 4
+		return v.Type.Kind == scalar.Int || v.Type.Kind == scalar.Decimal && !v.Type.IsWide() &&
+			v.Type.Scale <= 4
 	}
 	of := func(k scalar.Kind) *Expr { return b.where(func(v *Expr) bool { return v.Type.Kind == k }) }
 	small := constant(scalar.OfInt(scalar.IntType, int64(1+g.IntN(3))))
@@ -339,7 +342,8 @@ func (b *body) expression(t scalar.Type) *Expr {
 		if x == nil {
 			return nil
 		}
-		op := pick(g.generator, []string{"add", "sub", "mul", "div", "mod", "least", "discount", "negate"})
+		op := pick(g.generator, []string{"add", "sub", "mul", "div", "mod", "least", "discount",
+			"negate"})
 		ints := x.Type.Kind == scalar.Int && y.Type.Kind == scalar.Int
 		switch {
 		case op == "negate":
@@ -381,13 +385,15 @@ func (b *body) let() *Expr {
 	if g.chance(40) {
 		e = b.nested(func(scalar.Type) bool { return true })
 	} else {
-		kinds := []scalar.Type{scalar.IntType, scalar.IntType, scalar.DecimalOf(2), scalar.StringType, scalar.DatetimeType}
+		kinds := []scalar.Type{scalar.IntType, scalar.IntType, scalar.DecimalOf(2), scalar.StringType,
+			scalar.DatetimeType}
 		e = b.expression(pick(g.generator, kinds))
 	}
 	if e == nil || e.Type.Kind == scalar.Decimal && e.Type.Scale > 8 {
 		return nil
 	}
-	v := &Expr{Kind: Variable, Type: e.Type, Name: fmt.Sprintf("%s%d", b.prefix, b.named+1), Domain: e.Domain}
+	v := &Expr{Kind: Variable, Type: e.Type, Name: fmt.Sprintf("%s%d", b.prefix, b.named+1),
+		Domain: e.Domain}
 	b.named++
 	b.add(Literal{Kind: Compare, Op: "=", Left: v, Right: e})
 	b.vars = append(b.vars, v)
@@ -430,7 +436,8 @@ func (b *body) negation() {
 	}
 	inner := []Literal{{Kind: Atom, Pred: p, Args: args}}
 	if own != nil {
-		inner = append(inner, Literal{Kind: Compare, Op: pick(g.generator, []string{"<", ">=", "!="}), Left: own, Right: g.constantLike(own)})
+		inner = append(inner, Literal{Kind: Compare, Op: pick(g.generator, []string{"<", ">=", "!="}),
+			Left: own, Right: g.constantLike(own)})
 	}
 	b.add(Literal{Kind: Not, Body: inner})
 }

@@ -97,10 +97,12 @@ func (t *Table) parquet() ([]byte, error) {
 	}
 	options := []parquet.WriterProperty{parquet.WithVersion(parquet.V2_LATEST)}
 	if len(t.Rows)%2 == 0 {
-		options = append(options, parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false))
+		options = append(options, parquet.WithCompression(compress.Codecs.Zstd),
+			parquet.WithDictionaryDefault(false))
 	}
 	var out bytes.Buffer
-	w := file.NewParquetWriter(&out, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
+	props := file.WithWriterProps(parquet.NewWriterProperties(options...))
+	w := file.NewParquetWriter(&out, root, props)
 	size := max(t.RowGroup, 1)
 	for from := 0; from == 0 || from < len(t.Rows); from += size {
 		group := w.AppendRowGroup()
@@ -109,7 +111,8 @@ func (t *Table) parquet() ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := writeChunk(chunk, t.Columns[c], t.Rows[from:min(from+size, len(t.Rows))], c); err != nil {
+			if err := writeChunk(chunk, t.Columns[c], t.Rows[from:min(from+size, len(t.Rows))],
+				c); err != nil {
 				return nil, err
 			}
 			if err := chunk.Close(); err != nil {
@@ -169,7 +172,7 @@ func writeChunk(w file.ColumnChunkWriter, c Column, rows [][]Cell, at int) error
 	case *file.Float64ColumnChunkWriter:
 		_, err = w.WriteBatch(collect(values, scalar.Value.Float), levels, nil)
 	case *file.ByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(collect(values, func(v scalar.Value) parquet.ByteArray { return parquet.ByteArray(v.Str()) }), levels, nil)
+		_, err = w.WriteBatch(collect(values, utf8), levels, nil)
 	case *file.FixedLenByteArrayColumnChunkWriter:
 		_, err = w.WriteBatch(collect(values, bigEndian), levels, nil)
 	case *file.Int64ColumnChunkWriter:
@@ -185,6 +188,9 @@ func collect[T any](values []scalar.Value, f func(scalar.Value) T) []T {
 	}
 	return out
 }
+
+// utf8 is a string as Parquet stores it.
+func utf8(v scalar.Value) parquet.ByteArray { return parquet.ByteArray(v.Str()) }
 
 // bigEndian is a decimal of 38 digits as Parquet stores it.
 func bigEndian(v scalar.Value) parquet.FixedLenByteArray {

@@ -53,7 +53,8 @@ func arithmetic(op string) func(*Expr, []string) string {
 		if e.Type.Kind != scalar.Decimal {
 			return fmt.Sprintf("wrap64(CAST(%s AS HUGEINT) %s CAST(%s AS HUGEINT))", args[0], op, args[1])
 		}
-		return fmt.Sprintf("(%s %s %s)", widened(args[0], e.Args[0].Type), op, widened(args[1], e.Args[1].Type))
+		return fmt.Sprintf("(%s %s %s)", widened(args[0], e.Args[0].Type), op,
+			widened(args[1], e.Args[1].Type))
 	}
 }
 
@@ -86,7 +87,8 @@ func rounded(dividend, divisor string, scale uint8) string {
 	if scale == 0 {
 		return fmt.Sprintf("CAST(%s AS DECIMAL(38,0))", q)
 	}
-	return fmt.Sprintf("(CAST(%s AS DECIMAL(%d,0)) * CAST(0.%s1 AS DECIMAL(%d,%d)))", q, 38-scale, strings.Repeat("0", int(scale)-1), scale, scale)
+	return fmt.Sprintf("(CAST(%s AS DECIMAL(%d,0)) * CAST(0.%s1 AS DECIMAL(%d,%d)))", q, 38-scale,
+		strings.Repeat("0", int(scale)-1), scale, scale)
 }
 
 // divRound is the macro that rounded calls, over integers of 128 bits.
@@ -96,7 +98,8 @@ const divRound = `create or replace macro div_round(n, d) as case when d = 0 the
 // wrap64 is the macro for integers that wrap around in 64 bits.
 const wrap64 = `create or replace macro wrap64(x) as cast(case
 	when x between -9223372036854775808 and 9223372036854775807 then x
-	else ((x + 9223372036854775808) % 18446744073709551616 + 18446744073709551616) % 18446744073709551616
+	else ((x + 9223372036854775808) % 18446744073709551616 + 18446744073709551616)
+		% 18446744073709551616
 		- 9223372036854775808 end as BIGINT)`
 
 // left is the beginning of a string; SQL counts characters from 1.

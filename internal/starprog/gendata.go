@@ -62,12 +62,18 @@ func (g *generator) plainDomains() {
 	g.domains = []domain{
 		{typ: scalar.IntType, values: ints(0, 1, 2, 3, 4, 5, 6, 7), skew: g.chance(50)},
 		{typ: scalar.IntType, values: ints(0, 1, 2, 3, 10, 99, -5, 100, 4096, 1_000_000, -7_000_000_000)},
-		{typ: money, values: texts(money, "0.00", "0.50", "1.25", "-2.00", "3.00", "19.99", "1000.01", "-0.01")},
-		{typ: scalar.DecimalOf(4), values: texts(scalar.DecimalOf(4), "0.0500", "0.1000", "1.0000", "0.3333", "-0.5000", "0.0000")},
-		{typ: scalar.WideDecimalOf(2), values: texts(scalar.WideDecimalOf(2), "184467440737095516.16", "-184467440737095516.17", "0.00", "12345678901234567890.45", "7.50")},
-		{typ: scalar.DatetimeType, values: texts(scalar.DatetimeType, "1998-09-02", "1996-02-29", "2000-01-31", "1999-12-31", "1969-07-20", "1998-09-03"), skew: true},
-		{typ: scalar.DatetimeType, values: texts(scalar.DatetimeType, "1998-09-02T12:00:00Z", "1998-09-02", "2000-01-31T23:59:59Z", "1969-12-31T23:59:59Z")},
-		{typ: scalar.StringType, values: texts(scalar.StringType, "a", "b", "ab", "ba", "abc", "é", "MEDIUM", "PROMO x", "a%b"), skew: g.chance(50)},
+		{typ: money, values: texts(money, "0.00", "0.50", "1.25", "-2.00", "3.00", "19.99", "1000.01",
+			"-0.01")},
+		{typ: scalar.DecimalOf(4), values: texts(scalar.DecimalOf(4), "0.0500", "0.1000", "1.0000",
+			"0.3333", "-0.5000", "0.0000")},
+		{typ: scalar.WideDecimalOf(2), values: texts(scalar.WideDecimalOf(2), "184467440737095516.16",
+			"-184467440737095516.17", "0.00", "12345678901234567890.45", "7.50")},
+		{typ: scalar.DatetimeType, values: texts(scalar.DatetimeType, "1998-09-02", "1996-02-29",
+			"2000-01-31", "1999-12-31", "1969-07-20", "1998-09-03"), skew: true},
+		{typ: scalar.DatetimeType, values: texts(scalar.DatetimeType, "1998-09-02T12:00:00Z",
+			"1998-09-02", "2000-01-31T23:59:59Z", "1969-12-31T23:59:59Z")},
+		{typ: scalar.StringType, values: texts(scalar.StringType, "a", "b", "ab", "ba", "abc", "é",
+			"MEDIUM", "PROMO x", "a%b"), skew: g.chance(50)},
 		{typ: scalar.StringType, values: texts(scalar.StringType, "AIR", "RAIL", "SHIP")},
 		{typ: scalar.BooleanType, values: texts(scalar.BooleanType, "true", "false")},
 		{typ: scalar.FloatType, values: texts(scalar.FloatType, "0.5", "-1.25", "2", "0", "1024.75")},
@@ -123,7 +129,8 @@ func (g *generator) dimension(name string) {
 	t.Columns = []Column{{Name: name + "k", Type: d.typ, Domain: own, Key: true}}
 	g.columns(t, 1+g.IntN(4), 30)
 	if g.chance(25) { // as an employee has a manager
-		t.Columns = append(t.Columns, Column{Name: name + "_self", Type: d.typ, Domain: own, Missing: g.chance(40) && t.Storage != CSV})
+		t.Columns = append(t.Columns, Column{Name: name + "_self", Type: d.typ, Domain: own,
+			Missing: g.chance(40) && t.Storage != CSV})
 	}
 	g.domains = append(g.domains, d)
 	g.data.Tables = append(g.data.Tables, t)
@@ -150,7 +157,8 @@ func (g *generator) columns(t *Table, n, references int) {
 			id = pick(g, keys)
 		}
 		for range 1 + min(g.IntN(3), 1) {
-			c := Column{Name: fmt.Sprintf("%s_%c%d", t.Name, 'a'+i, len(t.Columns)), Type: g.domains[id].typ, Domain: id}
+			c := Column{Name: fmt.Sprintf("%s_%c%d", t.Name, 'a'+i, len(t.Columns)),
+				Type: g.domains[id].typ, Domain: id}
 			c.Missing = t.Storage != CSV && g.chance(45)
 			t.Columns = append(t.Columns, c)
 			if !g.chance(60) {
@@ -197,7 +205,8 @@ func (g *generator) facts(name string) {
 			if g.chance(65) {
 				id = pick(g, g.keyDomains())
 			}
-			t.Columns = append(t.Columns, Column{Name: fmt.Sprintf("%sk%d", name, i+1), Type: g.domains[id].typ, Domain: id, Key: true})
+			t.Columns = append(t.Columns, Column{Name: fmt.Sprintf("%sk%d", name, i+1),
+				Type: g.domains[id].typ, Domain: id, Key: true})
 		}
 		keys = g.factKeys(t)
 	}
@@ -242,7 +251,10 @@ func (g *generator) factKeys(t *Table) [][]scalar.Value {
 		}
 	}
 	if g.chance(50) { // many files are sorted by their keys
-		slices.SortFunc(out, func(a, b []scalar.Value) int { return slices.CompareFunc(a, b, scalar.Compare) })
+		slices.SortFunc(out, func(a, b []scalar.Value) int {
+			return slices.CompareFunc(a, b,
+				scalar.Compare)
+		})
 	}
 	return out
 }

@@ -59,7 +59,8 @@ func (g *generator) predicates() []*Pred {
 		}
 		if values := t.valueNames(); len(values) > 1 && g.chance(60) {
 			g.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
-			out = append(out, g.stored(t, t.Name+":v", t.Keys(), append(t.keyNames(), values[:2+g.IntN(len(values)-1)]...)))
+			out = append(out, g.stored(t, t.Name+":v", t.Keys(), append(t.keyNames(),
+				values[:2+g.IntN(len(values)-1)]...)))
 		}
 	}
 	return out
@@ -114,7 +115,8 @@ func (g *programs) wideOf(t *Table) []*Pred {
 
 // program draws views over the data, and a query over both.
 func (g *programs) program(seed uint64, index int) *Program {
-	g.out = &Program{Seed: seed, Index: index, AllStored: g.stored, Data: g.data, Shapes: map[string]bool{}, Threads: 1 + g.IntN(3)}
+	g.out = &Program{Seed: seed, Index: index, AllStored: g.stored, Data: g.data,
+		Shapes: map[string]bool{}, Threads: 1 + g.IntN(3)}
 	g.stored = slices.Clone(g.stored)
 	if g.chance(12) {
 		g.factsInText()
@@ -221,7 +223,8 @@ func (p *Program) used() map[*Pred]bool {
 func (g *programs) factsInText() {
 	i := g.IntN(len(g.stored))
 	p := *g.stored[i]
-	if !p.functional() || p.Args[0].Type != scalar.IntType || slices.ContainsFunc(p.Args, func(a Arg) bool { return !constantInAtom(a.Type) }) {
+	if !p.functional() || p.Args[0].Type != scalar.IntType ||
+		slices.ContainsFunc(p.Args, func(a Arg) bool { return !constantInAtom(a.Type) }) {
 		return
 	}
 	tuple := []scalar.Value{scalar.OfInt(scalar.IntType, -77)}

@@ -16,7 +16,8 @@ var Kinds = strings.Fields(`
 	wide-and-column nested nested-twice nested-keys view-twice
 	not-column not-view not-wide not-conjunction not-comparison or union
 	let quotient product negative modulo text-function like date-part date-add
-	count total min max avg several-aggregates several-heads no-group two-groups total-of-38 total-of-floats
+	count total min max avg several-aggregates several-heads no-group two-groups
+	total-of-38 total-of-floats
 	having default case count-distinct derived-function extreme-joined-back scalar-subquery
 	rank grouped-rank first-ranks order descending limit ties constraint facts-in-text
 	parquet csv csv-per-predicate missing-values empty-table large-table row-groups
@@ -120,7 +121,8 @@ func (k kindSet) stored(t *Table, s *Pred) {
 		case typ.Kind == scalar.String:
 			k.add("text")
 		}
-		k.when(slices.ContainsFunc(t.Rows, func(row []Cell) bool { return row[at].Missing }), "missing-values")
+		k.when(slices.ContainsFunc(t.Rows, func(row []Cell) bool { return row[at].Missing }),
+			"missing-values")
 	}
 }
 
@@ -222,7 +224,8 @@ func (k kindSet) expr(e *Expr, depth int) {
 
 // same says that two terms are one variable or one constant.
 func same(a, b *Expr) bool {
-	return a.Kind == Variable && b.Kind == Variable && a.Name == b.Name || a.Kind == Constant && b.Kind == Constant && a.Value == b.Value
+	return a.Kind == Variable && b.Kind == Variable && a.Name == b.Name || a.Kind == Constant &&
+		b.Kind == Constant && a.Value == b.Value
 }
 
 // pair looks at two atoms of stored predicates in one body.
@@ -255,7 +258,8 @@ func (k kindSet) pair(l, m Literal) {
 	for _, pair := range [][2]Literal{{l, m}, {m, l}} {
 		values, of := pair[0].Args[min(pair[0].Pred.Keys, len(pair[0].Args)-1):], pair[1]
 		for _, v := range values {
-			k.when(len(of.Args) > 0 && of.Pred.Table != pair[0].Pred.Table && same(v, of.Args[0]), "foreign-key")
+			k.when(len(of.Args) > 0 && of.Pred.Table != pair[0].Pred.Table && same(v, of.Args[0]),
+				"foreign-key")
 		}
 	}
 }
@@ -335,7 +339,8 @@ func (c *Count) Absent() []string {
 // Table shows the counts.
 func (c *Count) Table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d programs, %d undecided, %d with an empty answer\n", c.Programs, c.Undecided, c.Empty)
+	fmt.Fprintf(&b, "%d programs, %d undecided, %d with an empty answer\n", c.Programs, c.Undecided,
+		c.Empty)
 	for _, name := range Refusals {
 		fmt.Fprintf(&b, "%-24s %7d\n", name, c.Made[name])
 	}

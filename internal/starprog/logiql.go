@@ -163,7 +163,8 @@ func exprText(e *Expr) string {
 // operandText sets parentheses round what is no single term.
 func operandText(e *Expr) string {
 	text := exprText(e)
-	if e.Kind == Call && (functions[e.Name].infix != "" || e.Name == "negate") || e.Kind == Constant && strings.HasPrefix(text, "-") {
+	if e.Kind == Call && (functions[e.Name].infix != "" || e.Name == "negate") ||
+		e.Kind == Constant && strings.HasPrefix(text, "-") {
 		return "(" + text + ")"
 	}
 	return text

@@ -11,7 +11,8 @@ import (
 func (g *programs) view() {
 	shapes := []func() []*Pred{
 		g.plainView, g.plainView, g.aggregates, g.aggregates, g.aggregates, g.function,
-		g.withDefault, g.arms, g.countDistinct, g.extremeJoinedBack, g.scalar, g.careless, g.ranks, g.having,
+		g.withDefault, g.arms, g.countDistinct, g.extremeJoinedBack, g.scalar, g.careless, g.ranks,
+		g.having,
 	}
 	g.pool = append(g.pool, pick(g.generator, shapes)()...)
 }
@@ -95,7 +96,8 @@ func (g *programs) aggregation(b *body) Agg {
 	if v == nil || g.chance(25) {
 		return count
 	}
-	a := Agg{Fn: pick(g.generator, []string{"total", "total", "avg", "min", "max"}), In: v.Name, From: v.Type, Type: v.Type}
+	a := Agg{Fn: pick(g.generator, []string{"total", "total", "avg", "min", "max"}), In: v.Name,
+		From: v.Type, Type: v.Type}
 	number := v.Type.IsNumeric()
 	switch {
 	case (a.Fn == "total" || a.Fn == "avg") && !number:
@@ -206,12 +208,16 @@ func (g *programs) withDefault() []*Pred {
 }
 
 func sameKeys(p, q *Pred) bool {
-	return p.Keys == q.Keys && slices.EqualFunc(p.Args[:p.Keys], q.Args[:q.Keys], func(a, b Arg) bool { return a.Type == b.Type && a.Domain == b.Domain })
+	return p.Keys == q.Keys && slices.EqualFunc(p.Args[:p.Keys], q.Args[:q.Keys],
+		func(a, b Arg) bool { return a.Type == b.Type && a.Domain == b.Domain })
 }
 
 // arms is a rule for each arm of a CASE.
 func (g *programs) arms() []*Pred {
-	from := g.functionOf(func(p *Pred) bool { return p.value().Domain >= 0 && p.value().Type.Kind != scalar.Boolean })
+	from := g.functionOf(func(p *Pred) bool {
+		return p.value().Domain >= 0 &&
+			p.value().Type.Kind != scalar.Boolean
+	})
 	if from == nil {
 		return nil
 	}
@@ -222,7 +228,8 @@ func (g *programs) arms() []*Pred {
 		args := b.whole(from)
 		test := Literal{Kind: Compare, Op: op, Left: args[from.Keys], Right: limit}
 		if i == 1 && g.chance(40) {
-			test = Literal{Kind: Not, Body: []Literal{{Kind: Compare, Op: "<", Left: args[from.Keys], Right: limit}}}
+			test = Literal{Kind: Not, Body: []Literal{{Kind: Compare, Op: "<", Left: args[from.Keys],
+				Right: limit}}}
 		}
 		b.add(test)
 		head := append(slices.Clone(args[:from.Keys]), constant(scalar.OfInt(scalar.IntType, int64(1-i))))
@@ -249,7 +256,8 @@ func (g *programs) countDistinct() []*Pred {
 	c.add(Literal{Kind: Atom, Pred: p, Args: []*Expr{key, {Kind: Wildcard, Type: head[1].Type}}})
 	out := &Expr{Kind: Variable, Name: "n", Type: scalar.IntType, Domain: computed}
 	n := &Pred{Name: g.name("n"), Args: argsOf([]*Expr{key, out}), Keys: 1}
-	g.out.Rules = append(g.out.Rules, Rule{Heads: []Head{{n, []*Expr{key, out}}}, Body: c.lits, Aggs: []Agg{{Out: "n", Fn: "count", Type: scalar.IntType}}})
+	g.out.Rules = append(g.out.Rules, Rule{Heads: []Head{{n, []*Expr{key, out}}}, Body: c.lits,
+		Aggs: []Agg{{Out: "n", Fn: "count", Type: scalar.IntType}}})
 	g.out.Shapes["count-distinct"] = true
 	return []*Pred{p, n}
 }
@@ -276,7 +284,8 @@ func (g *programs) extremeJoinedBack() []*Pred {
 	if g.chance(50) {
 		lits = append(lits, Literal{Kind: Atom, Pred: most, Args: append(slices.Clone(group), value)})
 	} else {
-		lits = append(lits, Literal{Kind: Compare, Op: "=", Left: value, Right: &Expr{Kind: Apply, Type: value.Type, Pred: most, Args: group}})
+		lits = append(lits, Literal{Kind: Compare, Op: "=", Left: value,
+			Right: &Expr{Kind: Apply, Type: value.Type, Pred: most, Args: group}})
 	}
 	head := append(b.some(2, anyType), value)
 	p := &Pred{Name: g.name("b"), Args: argsOf(head), Keys: len(head)}
@@ -289,12 +298,16 @@ func (g *programs) extremeJoinedBack() []*Pred {
 func (g *programs) scalar() []*Pred {
 	a := g.aggregatesOf(g.joined(), 0)[0]
 	b := g.joined()
-	v := b.where(func(v *Expr) bool { return comparable(v.Type, a.value().Type) && v.Type.Kind != scalar.Boolean })
+	v := b.where(func(v *Expr) bool {
+		return comparable(v.Type, a.value().Type) &&
+			v.Type.Kind != scalar.Boolean
+	})
 	if v == nil {
 		return []*Pred{a}
 	}
 	op := pick(g.generator, []string{"<", "<=", ">", ">=", "!="})
-	b.add(Literal{Kind: Compare, Op: op, Left: v, Right: &Expr{Kind: Apply, Type: a.value().Type, Pred: a}})
+	b.add(Literal{Kind: Compare, Op: op, Left: v, Right: &Expr{Kind: Apply, Type: a.value().Type,
+		Pred: a}})
 	head := b.some(2, anyType)
 	p := &Pred{Name: g.name("q"), Args: argsOf(head), Keys: len(head)}
 	g.define(p, head, b.lits)
@@ -345,14 +358,16 @@ func (g *programs) ranks() []*Pred {
 	if g.chance(70) && len(vars) > group {
 		p.Keys = group + 1
 	}
-	g.out.Rules = append(g.out.Rules, Rule{Heads: []Head{{p, numbered}}, Body: c.lits, Seq: true, Group: group})
+	g.out.Rules = append(g.out.Rules, Rule{Heads: []Head{{p, numbered}}, Body: c.lits, Seq: true,
+		Group: group})
 	g.out.Shapes["rank"] = true
 	if g.chance(40) {
 		return []*Pred{p}
 	}
 	d := g.newBody()
 	top := d.whole(p)
-	d.add(Literal{Kind: Compare, Op: "<", Left: top[group], Right: constant(scalar.OfInt(scalar.IntType, int64(1+g.IntN(5))))})
+	d.add(Literal{Kind: Compare, Op: "<", Left: top[group],
+		Right: constant(scalar.OfInt(scalar.IntType, int64(1+g.IntN(5))))})
 	first := &Pred{Name: g.name("t"), Args: argsOf(top), Keys: len(top)}
 	g.define(first, top, d.lits)
 	g.out.Shapes["first-ranks"] = true
@@ -409,9 +424,13 @@ func (g *programs) constraint() {
 	b := g.newBody()
 	args := b.whole(from)
 	var head []Literal
-	switch other := g.functionOf(func(p *Pred) bool { return p.stored() && p != from && sameKeys(p, from) }); {
+	switch other := g.functionOf(func(p *Pred) bool {
+		return p.stored() && p != from &&
+			sameKeys(p, from)
+	}); {
 	case other != nil && g.chance(50):
-		head = []Literal{{Kind: Atom, Pred: other, Args: append(slices.Clone(args[:from.Keys]), &Expr{Kind: Wildcard})}}
+		head = []Literal{{Kind: Atom, Pred: other, Args: append(slices.Clone(args[:from.Keys]),
+			&Expr{Kind: Wildcard})}}
 	case from.value().Domain >= 0 && g.domains[from.value().Domain].of != nil:
 		columns := g.columnsOf(g.domains[from.value().Domain].of)
 		if len(columns) == 0 {

@@ -33,7 +33,8 @@ func (p *Program) size() string {
 	for _, t := range p.Data.Tables {
 		rows += len(t.Rows)*100 + len(t.Columns)
 	}
-	return fmt.Sprint(p.Text(), rows, p.Disable, p.NoFuse, p.Threads, len(p.Outputs), len(p.Data.Tables))
+	return fmt.Sprint(p.Text(), rows, p.Disable, p.NoFuse, p.Threads, len(p.Outputs),
+		len(p.Data.Tables))
 }
 
 type shrinker struct {
@@ -73,7 +74,8 @@ func (p *Program) whole() bool {
 			return false
 		}
 	}
-	return len(p.Outputs) > 0 && !slices.ContainsFunc(p.Outputs, func(o *Pred) bool { return !defined[o] })
+	return len(p.Outputs) > 0 && !slices.ContainsFunc(p.Outputs,
+		func(o *Pred) bool { return !defined[o] })
 }
 
 // list drops what it can of a list: halves, then quarters, and so on to single
@@ -181,7 +183,8 @@ func (s *shrinker) heads() {
 		if len(r.Heads) != 1 || r.Seq || r.Heads[0].Pred.Name != "_" || len(r.Heads[0].Pred.OrderBy) > 0 {
 			continue
 		}
-		for a := 0; a < len(s.program.Rules[i].Heads[0].Args) && len(s.program.Rules[i].Heads[0].Args) > 1; {
+		for a := 0; a < len(s.program.Rules[i].Heads[0].Args) &&
+			len(s.program.Rules[i].Heads[0].Args) > 1; {
 			if !s.argument(i, a) {
 				a++
 			}
@@ -251,7 +254,8 @@ func (p *Program) Show() string {
 	var b strings.Builder
 	b.WriteString("program.logic:\n" + p.Text())
 	for _, t := range p.Data.Tables {
-		kind := map[Storage]string{Parquet: "Parquet", CSV: "CSV", CSVPerPredicate: "a CSV file for each predicate"}[t.Storage]
+		kind := map[Storage]string{Parquet: "Parquet", CSV: "CSV",
+			CSVPerPredicate: "a CSV file for each predicate"}[t.Storage]
 		fmt.Fprintf(&b, "\n%s (%s):\n", t.Name, kind)
 		names := make([]string, len(t.Columns))
 		for i, c := range t.Columns {

@@ -46,7 +46,8 @@ func DataSQL(d *Data) []string {
 		for i, c := range t.Columns {
 			columns[i] = quoted(c.Name) + " " + sqlType(c.Type)
 		}
-		out = append(out, fmt.Sprintf("create or replace table %s(%s)", quoted(t.Name), strings.Join(columns, ", ")))
+		out = append(out, fmt.Sprintf("create or replace table %s(%s)", quoted(t.Name),
+			strings.Join(columns, ", ")))
 		const batch = 500
 		for from := 0; from < len(t.Rows); from += batch {
 			rows := t.Rows[from:min(from+batch, len(t.Rows))]
@@ -61,7 +62,8 @@ func DataSQL(d *Data) []string {
 				}
 				texts[i] = "(" + strings.Join(cells, ", ") + ")"
 			}
-			out = append(out, fmt.Sprintf("insert into %s values %s", quoted(t.Name), strings.Join(texts, ", ")))
+			out = append(out, fmt.Sprintf("insert into %s values %s", quoted(t.Name),
+				strings.Join(texts, ", ")))
 		}
 	}
 	return out
@@ -81,7 +83,8 @@ func insertLiteral(v scalar.Value) string {
 func (p *Program) common() (string, error) {
 	var parts []string
 	for _, s := range p.Stored {
-		parts = append(parts, fmt.Sprintf("%s(%s) as (%s)", quoted(s.Name), columnList(len(s.Args)), storedSQL(p.Data, s)))
+		parts = append(parts, fmt.Sprintf("%s(%s) as (%s)", quoted(s.Name), columnList(len(s.Args)),
+			storedSQL(p.Data, s)))
 	}
 	var order []*Pred
 	rules := map[*Pred][]string{}
@@ -98,7 +101,8 @@ func (p *Program) common() (string, error) {
 		}
 	}
 	for _, d := range order {
-		parts = append(parts, fmt.Sprintf("%s(%s) as (%s)", quoted(d.Name), columnList(len(d.Args)), strings.Join(rules[d], " union ")))
+		parts = append(parts, fmt.Sprintf("%s(%s) as (%s)", quoted(d.Name), columnList(len(d.Args)),
+			strings.Join(rules[d], " union ")))
 	}
 	return "with " + strings.Join(parts, ", "), nil
 }
@@ -120,7 +124,8 @@ func storedSQL(d *Data, p *Pred) string {
 		columns[i] = quoted(c)
 		present[i] = quoted(c) + " is not null"
 	}
-	out := fmt.Sprintf("select distinct %s from %s where %s", strings.Join(columns, ", "), quoted(p.Table), strings.Join(present, " and "))
+	out := fmt.Sprintf("select distinct %s from %s where %s", strings.Join(columns, ", "),
+		quoted(p.Table), strings.Join(present, " and "))
 	for _, f := range p.Facts {
 		values := make([]string, len(f))
 		for i, v := range f {

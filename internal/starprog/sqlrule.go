@@ -104,7 +104,8 @@ func aggregateSQL(r Rule, h Head, q *query) (string, error) {
 			keys = append(keys, sql)
 		}
 	}
-	text := fmt.Sprintf("select %s from (select distinct %s %s) as b", strings.Join(out, ", "), strings.Join(inner, ", "), q.fromWhere())
+	text := fmt.Sprintf("select %s from (select distinct %s %s) as b", strings.Join(out, ", "),
+		strings.Join(inner, ", "), q.fromWhere())
 	if len(keys) == 0 {
 		return text + " having count(*) > 0", nil
 	}
@@ -125,7 +126,8 @@ func aggSQL(a Agg, q *query) (string, error) {
 	case a.Fn == "avg" && a.From.Kind == scalar.Float:
 		return "sum(" + in + ") / count(*)", nil
 	case a.Fn == "avg":
-		sum := fmt.Sprintf("sum(%s) * %s", unscaled(in, a.From), powerOfTen(int(a.Type.Scale-a.From.Scale)))
+		sum := fmt.Sprintf("sum(%s) * %s", unscaled(in, a.From),
+			powerOfTen(int(a.Type.Scale-a.From.Scale)))
 		return rounded(sum, "count(*)", a.Type.Scale), nil
 	}
 	return a.Fn + "(" + in + ")", nil
@@ -167,7 +169,10 @@ func (p *Program) AnswerSQL(o *Pred) (string, error) {
 // textSQL writes a value as scalar.Format does, but for floats.
 func textSQL(column string, t scalar.Type) string {
 	if t.Kind == scalar.Datetime {
-		return fmt.Sprintf("case when %s = %[1]s::DATE then strftime(%[1]s, '%%Y-%%m-%%d') else strftime(%[1]s, '%%Y-%%m-%%dT%%H:%%M:%%SZ') end", column)
+		const day, second = "'%Y-%m-%d'", "'%Y-%m-%dT%H:%M:%SZ'"
+		return fmt.Sprintf("case when %s = %[1]s::DATE "+
+			"then strftime(%[1]s, %[2]s) else strftime(%[1]s, %[3]s) end",
+			column, day, second)
 	}
 	return fmt.Sprintf("CAST(%s AS VARCHAR)", column)
 }
@@ -182,7 +187,8 @@ func (p *Program) ConflictSQL(d *Pred) (string, error) {
 	if d.Keys > 0 {
 		having = "group by " + columnList(d.Keys) + " " + having
 	}
-	return fmt.Sprintf("%s select count(*) from (select 1 from %s %s)", with, quoted(d.Name), having), nil
+	return fmt.Sprintf("%s select count(*) from (select 1 from %s %s)", with, quoted(d.Name),
+		having), nil
 }
 
 // ViolationSQL counts the bindings that violate a constraint.
