@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	goruntime "runtime"
-	"runtime/debug"
 	"sync"
 	"time"
 	"weak"
@@ -17,8 +16,10 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/order"
+	"github.com/redfoxdb/redfox/runtime/prepare"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -371,7 +372,7 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r
 		return err
 	}
 	known := kept.isBound(req.Facts) != nil // and the facts most likely there
-	bound, err := kept.bind(ctx, prog, req.Facts, e.sizes.policy, r.walk.Order.Threads)
+	bound, err := kept.bind(ctx, prog, req.Facts, e.sizes.policy, r.walk.Order.Threads, account.New(req.Memory))
 	if err != nil {
 		return err
 	}
@@ -424,7 +425,7 @@ func (r *run) follow(bound *boundFacts) {
 // recovered, which is deferred, makes an error of a panic.
 func (r *run) recovered(err *error) {
 	if p := recover(); p != nil {
-		*err = &woven.InternalError{Engine: "gpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
+		*err = r.walk.Recovered("gpu", p)
 	}
 }
 
@@ -467,13 +468,17 @@ func (r *run) finish(err error) error {
 	return err
 }
 
-// bind finds facts, or what it found before.
-func (p *program) bind(ctx context.Context, prog *woven.Program, facts *store.Database, policy layout.Policy, threads int) (*boundFacts, error) {
+// bind finds facts, or returns what it found before. Dictionaries that it makes
+// are accounted for in memory.
+func (p *program) bind(
+	ctx context.Context, prog *woven.Program, facts *store.Database, policy layout.Policy, threads int,
+	memory prepare.Memory,
+) (*boundFacts, error) {
 	key := weak.Make(facts)
 	if found := p.isBound(facts); found != nil {
 		return found, nil
 	}
-	bound, err := woven.Bind(ctx, prog, facts, policy, threads, nil)
+	bound, err := woven.Bind(ctx, prog, facts, policy, threads, memory)
 	if err != nil {
 		return nil, err
 	}

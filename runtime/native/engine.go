@@ -3,7 +3,6 @@ package native
 import (
 	"context"
 	goruntime "runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
@@ -125,12 +124,8 @@ func (e *engine) with(ctx context.Context, req *runtime.Request, f func(r *run, 
 	stop := context.AfterFunc(ctx, r.cancel.cancel)
 	defer stop()
 	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case *runtime.MemoryError: // of a string that was interned
-			err = p
-		default:
-			err = &woven.InternalError{Engine: "cpu", Command: r.walk.Running, Cause: p, Stack: string(debug.Stack())}
+		if p := recover(); p != nil {
+			err = r.walk.Recovered("cpu", p)
 		}
 	}()
 	prog, codes, err := e.programs.Find(req.Plan, e.opts.Lower)

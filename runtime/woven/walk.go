@@ -3,6 +3,7 @@ package woven
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -473,6 +474,17 @@ type InternalError struct {
 	Command string // what was running
 	Cause   any
 	Stack   string
+}
+
+// Recovered returns the error that a panic of an engine carries: that of a
+// dictionary without room for another string, or an *InternalError.
+func (w *Walk) Recovered(engine string, p any) error {
+	if full, ok := p.(*runtime.MemoryError); ok {
+		return full
+	}
+	return &InternalError{
+		Engine: engine, Command: w.Running, Cause: p, Stack: string(debug.Stack()),
+	}
 }
 
 // Error says that this is a bug and where it struck.
