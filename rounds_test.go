@@ -138,7 +138,7 @@ func TestMemoryOfComputedStrings(t *testing.T) {
 	for _, engine := range engines {
 		_, err := prog.Run(context.Background(), NewFacts(), RunOptions{Engine: engine, Memory: 8 << 20})
 		var machine *EnvironmentError
-		if !errors.As(err, &machine) || !strings.Contains(err.Error(), "strings that the program computes") || !strings.Contains(err.Error(), "the recursion of s may never end, because of x + x at p.logic:1:11") {
+		if !errors.As(err, &machine) || !strings.Contains(err.Error(), "the dictionary of computed strings") || !strings.Contains(err.Error(), "the recursion of s may never end, because of x + x at p.logic:1:11") {
 			t.Errorf("engine %s: %v", engine, err)
 		}
 	}

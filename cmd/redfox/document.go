@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -93,8 +94,13 @@ func (con *console) writeDocument(err error, args []string) int {
 	if flushed := con.out.Flush(); failed == nil && d.toOutput {
 		failed = flushed
 	}
-	if failed != nil && exitCode(err) == exitDone {
-		return exitEnvironment
+	if failed != nil {
+		if d.toOutput { // standard error has no document, then
+			fmt.Fprintf(con.talk, "redfox: %v\n", &outputError{failed})
+		}
+		if exitCode(err) == exitDone {
+			return exitEnvironment
+		}
 	}
 	return exitCode(err)
 }

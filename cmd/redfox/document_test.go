@@ -48,7 +48,7 @@ func TestOneDocument(t *testing.T) {
 		{"run facts.logic", 0, "-"},
 		{"run facts.logic --facts facts", 1, "BadFacts"},
 		{"run facts.logic --facts facts --on-error skip", 0, "-"},
-		{"run facts.logic --facts none", 2, "Environment"},
+		{"run facts.logic --facts none", 2, "Usage"},
 		{"run dropped.logic --facts large", 0, "-"},
 		{"run long.logic --print p --format table --limit 3", 0, ""},
 		{"run warned.logic --engine cpu", 2, "SingleOccurrence Environment"},

@@ -87,7 +87,7 @@ func TestKilled(t *testing.T) {
 		{line: "run p.logic --out results --format parquet",
 			old: []string{"results/q.parquet", "results/r.parquet"}},
 		{line: "run p.logic --profile p.json", old: []string{"p.json"}, varies: true},
-		{line: "run x.logic", old: []string{"b.csv"}},
+		{line: "run x.logic --allow-path .", old: []string{"b.csv"}},
 		{line: "compile p.logic -o p.rfx --target gpu:sm_80", old: []string{"p.rfx"}, llvm: true},
 		{line: "compile p.logic -o p.plan", old: []string{"p.plan"}},
 		{line: "compile p.logic --emit harmony -o p.harmony", old: []string{"p.harmony"}},

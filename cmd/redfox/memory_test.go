@@ -191,7 +191,7 @@ var memoryCases = []memoryCase{
 	{"groups", countGroups, "100M", []string{"--fact", "pair=pair.tsv"}, "500000", "", true},
 	{"a join and a set", joined, "12M", []string{"--fact", "pair=pair.tsv"}, "", " needs ", true},
 	{"a join and a set", joined, "100M", []string{"--fact", "pair=pair.tsv"}, "500000", "", true},
-	{"computed strings", computed, "85M", []string{"--fact", "s=s.tsv"}, "", "strings that the program computes", true},
+	{"computed strings", computed, "85M", []string{"--fact", "s=s.tsv"}, "", "the dictionary of computed strings", true},
 	{"printing a table", derivePairs, "50M", []string{"--fact", "pair=pair.tsv", "--print", "out"}, "500000 rows", "", false},
 	{"printing JSON", derivePairs, "50M", []string{"--fact", "pair=pair.tsv", "--print", "out", "--format", "json"}, "499999", "", false},
 	{"writing TSV", wholeFacts, "100M", []string{"--fact", "s=s.tsv", "--out", "results"}, "", "", true},
@@ -242,6 +242,9 @@ func runBounded(t *testing.T, dir, name, engine string, c memoryCase) {
 	var bound int64
 	if _, err := fmt.Sscanf(c.bound, "%dM", &bound); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(peakFile); err != nil {
+		t.Errorf("the process ended by itself, exit code %d: %s", code, stderr.String())
 	}
 	peak := peakOf(t, peakFile)
 	t.Logf("peak %d MiB", peak>>20)

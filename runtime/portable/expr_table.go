@@ -69,7 +69,7 @@ func (t *stringTable) results(r *run) *stringResults {
 func (t *stringTable) keep(r *run, table prepare.Table) {
 	made := &stringResults{Table: &table}
 	if t.f.Result.Kind == scalar.String {
-		r.mem.reserve("strings that the program computes", 8*int64(table.Column.Dict.Len()))
+		r.mem.reserve("the dictionary of computed strings", 8*int64(table.Column.Dict.Len()))
 		made.codes = make([]atomic.Int64, table.Column.Dict.Len())
 	}
 	t.made.Store(made)

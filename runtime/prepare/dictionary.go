@@ -54,7 +54,7 @@ type Memory interface {
 // What messages call the strings of dictionaries.
 const (
 	mergedStrings   = "a dictionary of strings that meet"
-	computedStrings = "strings that the program computes"
+	computedStrings = "the dictionary of computed strings"
 )
 
 // NewAccounted is NewDictionary in accounted memory, nil for none. A string that is interned

@@ -13,6 +13,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // TestData runs testdata/load and testdata/bind. Directives:
@@ -182,4 +184,37 @@ func loadAll(b *Binding, opts Options) string {
 		}
 	}
 	return out.String()
+}
+
+// TestFailedLoadOfCompressedText ends loads of compressed files at a malformed row
+// while the rest is still being decompressed.
+func TestFailedLoadOfCompressedText(t *testing.T) {
+	text := []byte("bad\n" + strings.Repeat("1\n", 1<<20))
+	for _, name := range []string{"n.tsv.zst", "n.tsv.gz"} {
+		var packed bytes.Buffer
+		var w io.WriteCloser = gzip.NewWriter(&packed)
+		if strings.HasSuffix(name, ".zst") {
+			w, _ = zstd.NewWriter(&packed)
+		}
+		if _, err := w.Write(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, packed.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		schema := []Schema{{Name: "n", Keys: 1, Args: []Field{{Name: "x", Type: scalar.IntType}}}}
+		for range 50 {
+			b, err := Bind(schema, "", []Fact{{Pred: "n", Path: file}}, Options{Threads: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := Load(t.Context(), b, Options{Threads: 2}); err == nil {
+				t.Fatal("a malformed row is loaded")
+			}
+		}
+	}
 }

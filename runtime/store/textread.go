@@ -31,6 +31,35 @@ type opened struct {
 	size   int64 // of the file; 0 when not known
 	// plain says that the file is not compressed.
 	plain bool
+
+	// A load that fails closes the file while a goroutine may still read it. The
+	// decoder is closed by whichever of both is done last.
+	mu              sync.Mutex
+	reading, closed bool
+}
+
+// Read reads what the file decompresses to.
+func (o *opened) Read(p []byte) (int, error) {
+	o.mu.Lock()
+	if o.closed {
+		o.mu.Unlock()
+		return 0, os.ErrClosed
+	}
+	o.reading = true
+	o.mu.Unlock()
+	n, err := o.Reader.Read(p)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.reading = false; o.closed {
+		o.closeDecoder()
+	}
+	return n, err
+}
+
+func (o *opened) closeDecoder() {
+	if o.zstd != nil {
+		o.zstd.Close()
+	}
 }
 
 // countingReader counts what is read of a file, before decompression.
@@ -128,8 +157,10 @@ func (o *opened) endsWith(tail string) bool {
 
 // Close closes the file; a reader of the caller's stays open.
 func (o *opened) Close() {
-	if o.zstd != nil {
-		o.zstd.Close()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed = true; !o.reading {
+		o.closeDecoder()
 	}
 	if o.file != nil {
 		o.file.Close()
