@@ -231,9 +231,9 @@ func (a *accumulator) orderedWord(word value.Value) value.Value {
 	return word
 }
 
-// noStrings says that a GPU has no code to compare the dictionary of computed strings.
+// noStrings says that a GPU has no code to compare strings that the program computes.
 func (a *accumulator) noStrings() error {
-	return &UnsupportedError{What: a.acc.Fn.String() + " of the dictionary of computed strings has no form for GPUs", Span: a.groups.Span}
+	return &UnsupportedError{What: a.acc.Fn.String() + " of strings that the program computes has no form for GPUs", Span: a.groups.Span}
 }
 
 // extremeOfStrings is the least or greatest of strings whose codes are in no order:
