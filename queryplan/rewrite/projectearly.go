@@ -144,6 +144,7 @@ type elimination struct {
 // bucket is the relations that have a variable, joined.
 type bucket struct {
 	rels    []queryplan.Node
+	rest    [3]int         // maps, conditions and semijoins that the conjunction had
 	tree    queryplan.Node // nil if something else needs the variable
 	width   int            // columns of the tree
 	made    int            // how many of the relations are buckets themselves
@@ -208,10 +209,12 @@ func (x *elimination) bucket(name string, at []int) *bucket {
 	for i, k := range at {
 		rels[i] = x.c.rels[k]
 	}
-	if b := x.known[name]; b != nil && slices.Equal(b.rels, rels) {
+	// A map, condition or semijoin that went into another bucket is not in this one.
+	rest := [3]int{len(x.c.maps), len(x.c.conds), len(x.c.semis)}
+	if b := x.known[name]; b != nil && b.rest == rest && slices.Equal(b.rels, rels) {
 		return b
 	}
-	b := &bucket{rels: rels}
+	b := &bucket{rels: rels, rest: rest}
 	x.known[name] = b
 	f := x.part(at)
 	cols := columnNames(f.tree)
