@@ -1,6 +1,7 @@
 # make build   the command, as ./redfox
 # make test    everything that CI runs; says at the end what it left out
 # make quick   the same tests over fewer cases, without peers: go test -short
+# make every   the tests that make test runs over a part of their cases, over all of them
 # make check   vet and the house rules, in seconds
 # make audit   staticcheck, govulncheck, and short tests with the race detector
 # make fuzz    every fuzz target for FUZZTIME
@@ -17,7 +18,7 @@ PYTHON   ?= bench/data/venv/bin/python
 
 export CGO_ENABLED = 0
 
-.PHONY: build test quick check audit fuzz bench docs ptx test-gpu primitives
+.PHONY: build test quick every check audit fuzz bench docs ptx test-gpu primitives
 
 build:
 	$(GO) build -trimpath -o redfox ./cmd/redfox
@@ -34,6 +35,12 @@ test: check build
 
 quick:
 	$(GO) run ./internal/runtests -short ./...
+
+# These packages have tests that look at short.Every.
+EVERY = . ./primitives ./runtime/gpu ./weaver/emit
+
+every:
+	REDFOX_EVERY_CASE=1 $(GO) run ./internal/runtests $(EVERY)
 
 check:
 	$(GO) vet ./...

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/short"
 )
 
 // TestClosures compares the sizes of closures of real graphs with published
@@ -43,6 +44,9 @@ func TestClosures(t *testing.T) {
 				}
 				if want > 200e6 {
 					t.Skipf("a closure of %d tuples is too large for a test", want)
+				}
+				if want > 20e6 {
+					short.OnlyEvery(t, "closures of more than 20 million tuples")
 				}
 				prog := compileFile(t, filepath.Join("testdata/graphs", head[c]+".logic"))
 				facts := redfox.NewFacts().File("edge", filepath.Join("testdata/graphs", row[0]+".tsv.gz"))

@@ -1,6 +1,9 @@
 package short
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 // share is the part of random cases that -short leaves.
 const share = 8
@@ -21,5 +24,20 @@ func Skip(t testing.TB, what string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: " + what)
+	}
+}
+
+// Variable is the environment variable that asks for every case.
+const Variable = "REDFOX_EVERY_CASE"
+
+// Every reports whether tests run every case, as `make every` has them. A plain
+// go test takes a part of the cases that cost much processor time.
+func Every() bool { return os.Getenv(Variable) != "" }
+
+// OnlyEvery leaves a test to `make every`, and says what it leaves.
+func OnlyEvery(t testing.TB, what string) {
+	t.Helper()
+	if !Every() {
+		t.Skip("only make every: " + what)
 	}
 }
