@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/ptxas"
+	"github.com/redfoxdb/redfox/internal/short"
 )
 
 var ptx struct {
@@ -16,7 +17,8 @@ var ptx struct {
 	text string
 }
 
-// gpuKernels compiles the test kernels, linked with the embedded bitcode, to PTX.
+// gpuKernels compiles the test kernels, linked with the embedded bitcode, to PTX:
+// those for blocks of 256 threads, or where every case runs those of all sizes.
 func gpuKernels(t *testing.T) string {
 	t.Helper()
 	ptx.Lock()
@@ -29,7 +31,11 @@ func gpuKernels(t *testing.T) string {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "kernels.ptx")
-	compile(t, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80", "-Xclang", "-target-feature", "-Xclang", "+ptx75",
+	sizes := "-DRF_ONE_SIZE"
+	if short.Every() {
+		sizes = "-DRF_ALL_SIZES"
+	}
+	compile(t, sizes, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80", "-Xclang", "-target-feature", "-Xclang", "+ptx75",
 		"-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-Wno-pass-failed", "-ffreestanding", "-std=c++17", "-O3",
 		"-DRF_PROTOTYPES=\""+writeFile(t, "gpu_prototypes.h", []byte(prototypes()))+"\"",
 		"-Xclang", "-mlink-builtin-bitcode", "-Xclang", writeFile(t, "nvptx64.bc", code), "-S", "gpu.cu", "-o", out)
