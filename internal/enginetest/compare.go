@@ -24,14 +24,43 @@ func Compare(t testing.TB, name string, e runtime.Engine, req runtime.Request) {
 
 // Same is Compare for goroutines that are no test's own: it returns what differs.
 func Same(e runtime.Engine, req runtime.Request) error {
-	req.MaxViolations = 10
-	want, wantErr := portable.New().Run(context.Background(), &req)
+	return WantOf(req).Same(e, req)
+}
+
+// Want is what the go engine answers.
+type Want struct {
+	answer *runtime.Answer
+	err    error
+}
+
+// mostViolations is how many tuples of a constraint answers have.
+const mostViolations = 10
+
+// WantOf runs a plan on the go engine. Several runs of an engine can be compared
+// with one answer.
+func WantOf(req runtime.Request) Want {
+	req.MaxViolations = mostViolations
+	answer, err := portable.New().Run(context.Background(), &req)
+	return Want{answer, err}
+}
+
+// Compare is like the function, with an answer that is there.
+func (w Want) Compare(t testing.TB, name string, e runtime.Engine, req runtime.Request) {
+	t.Helper()
+	if err := w.Same(e, req); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// Same is Compare for goroutines that are no test's own.
+func (w Want) Same(e runtime.Engine, req runtime.Request) error {
+	req.MaxViolations = mostViolations
 	got, err := e.Run(context.Background(), &req)
-	if a, b := errorText(err), errorText(wantErr); a != b {
+	if a, b := errorText(err), errorText(w.err); a != b {
 		return fmt.Errorf("error %q, not %q", a, b)
 	}
 	if err == nil {
-		if d := Difference(got, want); d != "" {
+		if d := Difference(got, w.answer); d != "" {
 			return errors.New(d)
 		}
 	}

@@ -137,8 +137,9 @@ func TestPrograms(t *testing.T) {
 			enginetest.Programs(t, "../../testdata/programs", func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
 				// The second run knows the sizes of the first, finds the facts on the device, and
 				// need not wait for its numbers; the third becomes a graph, which the fourth is.
+				want := enginetest.WantOf(runtime.Request{Plan: plan, Facts: db})
 				for _, profile := range []bool{false, false, false, false, true} {
-					enginetest.Compare(t, c.name, e, runtime.Request{Plan: plan, Facts: db, Profile: profile})
+					want.Compare(t, c.name, e, runtime.Request{Plan: plan, Facts: db, Profile: profile})
 				}
 				if err := d.Check(); err != nil {
 					t.Error(err)
@@ -163,8 +164,9 @@ func TestRandomPrograms(t *testing.T) {
 	}
 	enginetest.RandomPrograms(t, *firstSeed, *seedCount, func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database) {
 		at := seed % uint64(len(engines))
+		want := enginetest.WantOf(runtime.Request{Plan: plan, Facts: db})
 		for range 5 { // each run knows more of the one before, and the last two are graphs
-			enginetest.Compare(t, text, engines[at], runtime.Request{Plan: plan, Facts: db})
+			want.Compare(t, text, engines[at], runtime.Request{Plan: plan, Facts: db})
 		}
 		if err := drivers[at].Check(); err != nil {
 			t.Errorf("%v\n%s", err, text)
@@ -177,10 +179,11 @@ func TestConcurrentPrograms(t *testing.T) {
 	type job struct {
 		text string
 		req  runtime.Request
+		want enginetest.Want
 	}
 	var jobs []job
 	enginetest.RandomPrograms(t, *firstSeed+10_000, *seedCount, func(t *testing.T, _ uint64, text string, plan *queryplan.Plan, db *store.Database) {
-		jobs = append(jobs, job{text, runtime.Request{Plan: plan, Facts: db}})
+		jobs = append(jobs, job{text, runtime.Request{Plan: plan, Facts: db}, enginetest.WantOf(runtime.Request{Plan: plan, Facts: db})})
 	})
 	e, _ := card{small: true, Options: emulated.Options{Seed: 3}}.open(t)
 	var wg sync.WaitGroup
@@ -188,7 +191,7 @@ func TestConcurrentPrograms(t *testing.T) {
 		wg.Go(func() {
 			for i := range jobs {
 				j := jobs[(i+worker*len(jobs)/4)%len(jobs)]
-				if err := enginetest.Same(e, j.req); err != nil {
+				if err := j.want.Same(e, j.req); err != nil {
 					t.Errorf("%v\n%s", err, j.text)
 				}
 			}
