@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/short"
 )
 
 var rewriteErrors = flag.Bool("rewrite", false, "rewrite expected.err of testdata/programs")
@@ -76,7 +77,7 @@ func TestPrograms(t *testing.T) {
 	if err != nil || len(dirs) < 60 {
 		t.Fatalf("%d programs found: %v", len(dirs), err)
 	}
-	all := variants(t)
+	all, quick := variants(t), redfox.QuickSession(t)
 	if testing.Short() {
 		t.Log("left out: -short: most programs on the cpu and gpu engines, and without one pass")
 	}
@@ -85,8 +86,11 @@ func TestPrograms(t *testing.T) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
 			for j, v := range all {
-				if testing.Short() && isLeftOut(v, i+j) {
+				if isLeftOut(v, i+j) {
 					continue
+				}
+				if v.name == "cpu" && i%4 > 0 && !short.Every() {
+					v.session = quick // plain go test has LLVM optimise each fourth program
 				}
 				got, runErr := runProgram(file, filepath.Join(dir, "facts"), v)
 				if _, err := os.Stat(filepath.Join(dir, "expected")); err == nil {
@@ -102,15 +106,20 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// isLeftOut reports whether -short leaves out a variant of the n-th combination of a
-// program and a variant: code of LLVM but for every twentieth, and the lack of one pass
-// but for every tenth.
+// isLeftOut reports whether a variant of the n-th combination of a program and a
+// variant is left out: with -short, code of LLVM but for every twentieth, and the
+// lack of one pass but for every tenth; without it, the lack of one pass but for
+// every third, unless every case runs.
 func isLeftOut(v variant, n int) bool {
+	part := 3
+	if testing.Short() {
+		part = 10
+	}
 	switch {
 	case v.session != nil || v.run.Engine != "":
-		return n%20 != 0
+		return testing.Short() && n%20 != 0
 	case len(v.disable) == 1:
-		return n%10 != 0
+		return !short.Every() && n%part != 0
 	}
 	return false
 }

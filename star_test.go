@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/internal/starprog"
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
@@ -48,7 +49,7 @@ func starOptions(p *starprog.Program) Options {
 
 // starAnswer runs a star program over the files in a folder. A refusal is an
 // answer.
-func starAnswer(p *starprog.Program, dir, engine string) (*starprog.Answer, error) {
+func starAnswer(p *starprog.Program, dir, engine string, session *Session) (*starprog.Answer, error) {
 	ctx := context.Background()
 	prog, err := Compile(ctx, []Source{Text("program.logic", p.Text())}, starOptions(p))
 	if err != nil {
@@ -58,8 +59,9 @@ func starAnswer(p *starprog.Program, dir, engine string) (*starprog.Answer, erro
 	for _, o := range p.Outputs {
 		outputs = append(outputs, o.Name)
 	}
-	res, err := prog.Run(ctx, NewFacts().Dir(dir), RunOptions{Engine: engine, Threads: p.Threads,
-		Outputs: outputs, Load: LoadOptions{Header: true}})
+	run := RunOptions{Engine: engine, Threads: p.Threads, Outputs: outputs,
+		Load: LoadOptions{Header: true}}
+	res, err := starRun(ctx, prog, NewFacts().Dir(dir), run, session)
 	var wrong *ProgramError
 	if errors.As(err, &wrong) {
 		switch wrong.Diagnostics[0].Code.ID {
@@ -83,6 +85,20 @@ func starAnswer(p *starprog.Program, dir, engine string) (*starprog.Answer, erro
 	return out, nil
 }
 
+// starRun runs a program, in a session if there is one.
+func starRun(ctx context.Context, prog *Program, facts *Facts, run RunOptions,
+	session *Session) (*Result, error) {
+	if session == nil {
+		return prog.Run(ctx, facts, run)
+	}
+	db, err := session.Load(ctx, prog, facts, run.Load)
+	if err != nil {
+		return nil, err
+	}
+	run.Load = LoadOptions{}
+	return session.Run(ctx, prog, db, run)
+}
+
 // starTest compares an engine with an oracle on star programs. Each goroutine
 // has an oracle of its own.
 type starTest struct {
@@ -92,8 +108,10 @@ type starTest struct {
 	first   uint64 // seed
 	most    int    // literals of a program; 0 for any number
 	dir     string
-	mu      sync.Mutex
-	count   starprog.Count
+	// quick runs most programs if set: code is made with little effort.
+	quick *Session
+	mu    sync.Mutex
+	count starprog.Count
 	// fault, if set, falsifies an engine's answers.
 	fault func(*starprog.Program, *starprog.Answer)
 }
@@ -106,7 +124,11 @@ func (s *starTest) disagreement(oracle starprog.Oracle, p *starprog.Program,
 	if err != nil {
 		return "", nil, err
 	}
-	got, err := starAnswer(p, files, s.engine)
+	session := s.quick
+	if p.Index%5 == 0 {
+		session = nil
+	}
+	got, err := starAnswer(p, files, s.engine, session)
 	if err != nil {
 		return "the engine fails: " + err.Error(), want, nil
 	}
@@ -316,6 +338,9 @@ func starOnEngine(t *testing.T, engine string, count, goroutines int) {
 	t.Helper()
 	s := &starTest{oracles: startPeers(t, goroutines), name: duckDB, engine: engine,
 		first: *starSeed, most: *starMost}
+	if engine == "cpu" && !short.Every() {
+		s.quick = QuickSession(t)
+	}
 	if s.oracles == nil {
 		s.oracles, s.name = bruteForces(goroutines), bruteForce
 	}
