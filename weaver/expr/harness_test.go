@@ -235,12 +235,28 @@ func compile(t testing.TB, calls []*call) *compiled {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { jit.Close() })
-	unit := optimized(t, jit.Target(), m, hostPrimitives(t))
+	// make every has LLVM optimise the code.
+	passes, level := "always-inline,function(sroa,early-cse,simplifycfg,adce)", 0
+	if short.Every() {
+		passes, level = optimise, 2
+	}
+	options := library(t).HostOptions()
+	options.Level = level
+	machine, err := library(t).NewTargetMachine(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer machine.Close()
+	unit := passed(t, machine, m, hostPrimitives(t), passes)
 	defer unit.Close()
 	if missing := unit.Declarations(); len(missing) > 0 {
 		t.Fatalf("the code calls %v", missing)
 	}
-	if err := jit.AddModule(unit); err != nil {
+	object, err := machine.EmitObject(unit)
+	if err == nil {
+		err = jit.AddObject("expr", object)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	out := &compiled{jit: jit, addresses: map[string]uintptr{}}
@@ -252,8 +268,18 @@ func compile(t testing.TB, calls []*call) *compiled {
 	return out
 }
 
+// optimise is LLVM's pipeline for code that users run.
+const optimise = "default<O2>"
+
 // optimized parses a module, links the primitives and optimises.
 func optimized(t testing.TB, machine *llvm.TargetMachine, m *ir.Module, bitcode []byte) *llvm.Module {
+	t.Helper()
+	return passed(t, machine, m, bitcode, optimise)
+}
+
+// passed parses a module, links the primitives and runs passes.
+func passed(t testing.TB, machine *llvm.TargetMachine, m *ir.Module, bitcode []byte,
+	passes string) *llvm.Module {
 	t.Helper()
 	text := m.String()
 	unit, err := machine.ParseIR("expr", text)
@@ -266,7 +292,7 @@ func optimized(t testing.TB, machine *llvm.TargetMachine, m *ir.Module, bitcode 
 		err = unit.Internalize(keep...)
 	}
 	if err == nil {
-		err = unit.Optimize(machine, "default<O2>", llvm.OptimizeOptions{NoLoopInterleave: true, NoLoopUnroll: true})
+		err = unit.Optimize(machine, passes, llvm.OptimizeOptions{NoLoopInterleave: true, NoLoopUnroll: true})
 	}
 	if err != nil {
 		t.Fatal(err)
