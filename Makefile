@@ -37,7 +37,7 @@ quick:
 	$(GO) run ./internal/runtests -short ./...
 
 # These packages have tests that look at short.Every.
-EVERY = . ./primitives ./weaver/expr
+EVERY = . ./primitives ./runtime/native ./weaver/expr
 
 every:
 	REDFOX_EVERY_CASE=1 $(GO) run ./internal/runtests $(EVERY)
