@@ -83,12 +83,12 @@ func TestInt128(t *testing.T) {
 		}
 	}
 	onEach(t, func(t *testing.T, d *device) {
-		for _, divisor := range []uint64{1, 2, 3, 100, 1 << 63, math.MaxUint64} {
+		for _, divisor := range []uint64{1, 2, 3, 100, 1<<40 + 1, math.MaxInt64, 1 << 63, math.MaxUint64} {
 			n := len(pairs) / 2
-			want, got := make([]int64, 12*n), make([]int64, 12*n)
+			want, got := make([]int64, 15*n), make([]int64, 15*n)
 			limit := new(big.Int).Lsh(big.NewInt(1), 127)
 			for i := range n {
-				out := want[12*i:]
+				out := want[15*i:]
 				x, y := big.NewInt(pairs[2*i]), big.NewInt(pairs[2*i+1])
 				product := new(big.Int).Mul(x, y)
 				out[0], out[1] = halves(product)
@@ -118,10 +118,32 @@ func TestInt128(t *testing.T) {
 					}
 				}
 			}
+			for i := range n {
+				mean128(want[15*i+12:], pairs[2*i], pairs[2*i+1], int64(divisor))
+			}
 			d.run(t, "int128_parts", pairs, n, divisor, got)
 			equal(t, "parts", got, want)
 		}
 	})
+}
+
+// mean128 sets what int128_parts has of rf_i128_mean.
+func mean128(out []int64, x, y, n int64) {
+	high := new(big.Int).Mul(big.NewInt(x), big.NewInt(y))
+	if n <= 0 {
+		out[1], out[2] = halves(high)
+		return
+	}
+	low := new(big.Int).Lsh(big.NewInt(y), 64)
+	low.Add(low, new(big.Int).SetUint64(uint64(x)))
+	sum := new(big.Int).Lsh(high, 64)
+	sum.Add(sum, low).Add(sum, new(big.Int).Lsh(big.NewInt(n), 63))
+	mean := quotient(sum.Mul(sum, big.NewInt(1000)), big.NewInt(n))
+	out[1], out[2] = halves(mean)
+	limit := new(big.Int).Lsh(big.NewInt(1), 127)
+	if mean.Cmp(limit) < 0 && mean.Cmp(new(big.Int).Neg(limit)) >= 0 {
+		out[0] = 1
+	}
 }
 
 // likeTables builds what rf_string_like takes from a pattern.

@@ -113,6 +113,21 @@ RF_HELPER int32_t divide_round(Int128 *a, Int128 b) {
   return negative || a->hi >= 0;
 }
 
+// add_carry adds two words and a carry of 0 or 1, which it replaces.
+RF_HELPER uint64_t add_carry(uint64_t a, uint64_t b, uint64_t *carry) {
+  uint64_t partial = a + b, sum = partial + *carry;
+  *carry = (partial < a) | (sum < partial);
+  return sum;
+}
+
+// multiply_carry multiplies two words and adds a carry of one word, which it
+// replaces.
+RF_HELPER uint64_t multiply_carry(uint64_t a, uint64_t b, uint64_t *carry) {
+  uint64_t low = a * b, sum = low + *carry;
+  *carry = target::multiply_high(a, b) + (sum < low);
+  return sum;
+}
+
 } // namespace int128
 
 // rf_i128_add adds b to a and says whether the sum fits; it is modulo 2^128
@@ -181,4 +196,56 @@ RF_PRIMITIVE int32_t rf_i128_quotient(uint64_t *lo, int64_t *hi, uint64_t b_lo, 
   int32_t fits = int128::divide_round(&q, {b_lo, b_hi});
   *lo = q.lo, *hi = q.hi;
   return fits;
+}
+
+// rf_i128_mean is unit times the mean of n numbers of 128 bits, rounded half away
+// from zero. Given are the sum of their upper halves, which the mean replaces, and
+// that of their lower halves less 2^63 each: the sum of the numbers is
+// 2^64 * high + low + 2^63 * n. It returns 0 where the mean has no value: if n is
+// not positive, which leaves the sum, or the mean does not fit. The unit is at
+// most 10^6, so 256 bits hold what is divided.
+//
+// Cost: 8 divisions of 64 bits and 8 multiplications
+RF_PRIMITIVE int32_t rf_i128_mean(uint64_t *lo, int64_t *hi, uint64_t low_lo, int64_t low_hi, int64_t n, uint64_t unit) {
+  if (n <= 0)
+    return 0;
+  uint64_t count = (uint64_t)n, sign = (uint64_t)(low_hi >> 63);
+  uint64_t carry = 0;
+  uint64_t w0 = int128::add_carry(low_lo, count << 63, &carry);
+  uint64_t w1 = int128::add_carry((uint64_t)low_hi, count >> 1, &carry);
+  uint64_t w2 = int128::add_carry(sign, 0, &carry);
+  uint64_t w3 = sign + carry;
+  carry = 0;
+  w1 = int128::add_carry(w1, *lo, &carry);
+  w2 = int128::add_carry(w2, (uint64_t)*hi, &carry);
+  w3 += (uint64_t)(*hi >> 63) + carry;
+  bool negative = (int64_t)w3 < 0;
+  if (negative) {
+    carry = 1;
+    w0 = int128::add_carry(~w0, 0, &carry);
+    w1 = int128::add_carry(~w1, 0, &carry);
+    w2 = int128::add_carry(~w2, 0, &carry);
+    w3 = ~w3 + carry;
+  }
+  carry = 0;
+  w0 = int128::multiply_carry(w0, unit, &carry);
+  w1 = int128::multiply_carry(w1, unit, &carry);
+  w2 = int128::multiply_carry(w2, unit, &carry);
+  w3 = int128::multiply_carry(w3, unit, &carry);
+  uint64_t rest = 0;
+  w3 = int128::divide_words(rest, w3, count, &rest);
+  w2 = int128::divide_words(rest, w2, count, &rest);
+  w1 = int128::divide_words(rest, w1, count, &rest);
+  w0 = int128::divide_words(rest, w0, count, &rest);
+  // rest >= count - rest is 2 * rest >= count without its overflow.
+  carry = rest >= count - rest;
+  w0 = int128::add_carry(w0, 0, &carry);
+  w1 = int128::add_carry(w1, 0, &carry);
+  w2 = int128::add_carry(w2, 0, &carry);
+  w3 += carry;
+  int128::Int128 mean = {w0, (int64_t)w1};
+  if (negative)
+    mean = int128::negate(mean);
+  *lo = mean.lo, *hi = mean.hi;
+  return (w2 | w3) == 0 && ((mean.hi < 0) == negative || (w0 | w1) == 0);
 }

@@ -1036,11 +1036,12 @@ RF_KERNEL date_parts(const Arguments &a) {
 }
 
 // pairs of words, n, divisor, out: product, sum of products' halves and fit,
-// comparison, quotient by the divisor, quotient by x >> 32 before y
+// comparison, quotient by the divisor, quotient by x >> 32 before y, 1,000 times
+// the mean of divisor numbers from the product and y before x
 RF_KERNEL int128_parts(const Arguments &a) {
   for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS) {
     int64_t x = pointer<int64_t>(a, 0)[2 * i], y = pointer<int64_t>(a, 0)[2 * i + 1];
-    int64_t *out = pointer<int64_t>(a, 3) + 12 * i;
+    int64_t *out = pointer<int64_t>(a, 3) + 15 * i;
     uint64_t lo, sum_lo;
     int64_t hi, sum_hi;
     rf_i128_multiply(&lo, &hi, x, y);
@@ -1055,6 +1056,10 @@ RF_KERNEL int128_parts(const Arguments &a) {
     int64_t quotient_hi = hi;
     out[9] = rf_i128_quotient(&quotient_lo, &quotient_hi, (uint64_t)y, x >> 32);
     out[10] = (int64_t)quotient_lo, out[11] = quotient_hi;
+    uint64_t mean_lo = lo;
+    int64_t mean_hi = hi;
+    out[12] = rf_i128_mean(&mean_lo, &mean_hi, (uint64_t)x, y, number(a, 2), 1000);
+    out[13] = (int64_t)mean_lo, out[14] = mean_hi;
     rf_i128_divide_round(&lo, &hi, (uint64_t)number(a, 2));
     out[7] = (int64_t)lo, out[8] = hi;
   }
