@@ -217,6 +217,16 @@ var table = []*Func{
 			return OfBits(result, uint64(args[0].Int128().LowWord())), true
 		},
 	},
+	{
+		Name: "mean", Doc: "The mean of n decimals of 38 digits, of which the sums of the upper and of the lower words are given; no value where it does not fit 128 bits.",
+		Forms: []string{"decimal[38], decimal[38], int"}, arity: 3, Partial: true,
+		Examples: [][2]string{
+			{"mean[0:decimal[38,0], -18446744073709551611:decimal[38,0], 2]", "2.500000:decimal[38,6]"},
+			{"mean[-0.000001:decimal[38,6], 9223372036854.775807:decimal[38,6], 1]", "-0.000001:decimal[38,6]"},
+			{"mean[0:decimal[38,0], 0:decimal[38,0], 0]", ""},
+		},
+		overload: meanForm, eval: evalMean,
+	},
 
 	{
 		Name: "bitand", Doc: "Bitwise conjunction.",

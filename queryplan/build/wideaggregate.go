@@ -29,8 +29,8 @@ type computed struct {
 // columns that the input had.
 //
 // A total of decimals of one word that is declared to be wide is the two words of the sum
-// in 128 bits that any total has. Totals of wide decimals are made of the totals of their
-// words, averages of totals and counts; the least and the greatest are the first tuples
+// in 128 bits that any total has. Totals and averages of wide decimals are made of the
+// totals of their words and of counts; the least and the greatest are the first tuples
 // in the order of the words.
 //
 // What is made of several accumulators is checked to fit 38 digits, once for each group:
@@ -129,12 +129,10 @@ func (w *wideAggregate) add(a queryplan.Agg) {
 	switch {
 	case in.Type.IsWide() && (a.Fn == queryplan.Min || a.Fn == queryplan.Max):
 		w.extreme(a, in)
-	case in.Type.IsWide() && a.Fn != queryplan.Count:
-		total := w.total(in)
-		if a.Fn == queryplan.Avg {
-			total = &queryplan.Call{Func: scalar.Lookup("div"), Args: []queryplan.Expr{total, w.counted()}, Result: a.Out.Type}
-		}
-		w.compute(a, total)
+	case in.Type.IsWide() && a.Fn == queryplan.Avg:
+		w.compute(a, w.mean(in, a.Out.Type))
+	case in.Type.IsWide() && a.Fn == queryplan.Total:
+		w.compute(a, w.total(in))
 	case !a.Out.Type.IsWide():
 		w.out.Aggs = append(w.out.Aggs, a)
 	case in.Type.Scale == a.Out.Type.Scale:
@@ -162,14 +160,14 @@ func (w *wideAggregate) words(in queryplan.Column) queryplan.Expr {
 		w.made(queryplan.TotalLow, in.Name, wide.WordOf(scalar.Low)))
 }
 
-// counted returns the number of rows as a decimal.
+// counted returns the number of rows.
 func (w *wideAggregate) counted() queryplan.Expr {
 	if w.count == nil {
 		c := queryplan.Column{Name: w.names.Fresh("$count"), Type: scalar.IntType}
 		w.out.Aggs = append(w.out.Aggs, queryplan.Agg{Out: c, Fn: queryplan.Count})
 		w.count = &c
 	}
-	return convert(ref(*w.count), scalar.DecimalOf(0))
+	return ref(*w.count)
 }
 
 // total returns the total of a wide column. An upper word h and a lower word l are the
@@ -187,7 +185,16 @@ func (w *wideAggregate) total(in queryplan.Column) queryplan.Expr {
 	high := join(w.made(queryplan.Total, cols[0].Name, cols[0].Type), word(scalar.Low, zero))
 	low := w.words(cols[1])
 	bias := join(word(scalar.High, 0), word(scalar.Low, 0)) // 2^63
-	return sum("add", sum("add", high, low), sum("mul", w.counted(), bias))
+	return sum("add", sum("add", high, low), sum("mul", convert(w.counted(), scalar.DecimalOf(0)), bias))
+}
+
+// mean returns the average of a wide column. It is exact: the sums of words fit
+// 128 bits where the total may not, and the function mean adds and divides them
+// without a loss.
+func (w *wideAggregate) mean(in queryplan.Column, result scalar.Type) queryplan.Expr {
+	cols := in.Words()
+	sums := []queryplan.Expr{w.words(cols[0]), w.words(cols[1]), w.counted()}
+	return &queryplan.Call{Func: scalar.Lookup("mean"), Args: sums, Result: result}
 }
 
 // extreme adds the least or greatest value of a wide column.

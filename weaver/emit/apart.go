@@ -14,7 +14,7 @@ import (
 // rows, that a GPU's code calls it. All others are inlined, once for each item.
 func isLong(primitive string) bool {
 	switch primitive {
-	case "rf_i128_quotient", "rf_i128_divide_round": // about 200 instructions each
+	case "rf_i128_quotient", "rf_i128_divide_round", "rf_i128_mean": // 200 instructions and more each
 		return true
 	}
 	return false

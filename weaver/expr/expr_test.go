@@ -68,8 +68,9 @@ func overloads(f *scalar.Func) []overload {
 			if t.Word != scalar.Whole && f.Name != "wide" {
 				continue
 			}
-			// Three arguments and more are of one type each, which others widen to.
-			if f.Arity() > 2 && !slices.Contains([]scalar.Type{scalar.IntType, scalar.DatetimeType, scalar.StringType}, t) {
+			// Three arguments and more are of one type each, which others widen to, but
+			// for the sums of words.
+			if f.Arity() > 2 && f.Name != "mean" && !slices.Contains([]scalar.Type{scalar.IntType, scalar.DatetimeType, scalar.StringType}, t) {
 				continue
 			}
 			fill(append(slices.Clone(args), t))

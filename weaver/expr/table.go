@@ -44,6 +44,7 @@ var functions = map[string]function{
 	"wide":    {emit: emitWide},
 	"high":    {emit: emitHigh},
 	"low":     {emit: emitLow},
+	"mean":    {emit: emitMean},
 
 	"float:floor":    rounding("llvm.floor.f64"),
 	"float:ceil":     rounding("llvm.ceil.f64"),

@@ -115,12 +115,18 @@ func (b *Block) scaledUp(v Value, n int) Value {
 // rounds half away from zero. ok says where that is so and the quotient fits 128
 // bits.
 func (b *Block) wideQuotient(x, y value.Value) (q, ok value.Value) {
+	ylo, yhi := b.halves(y)
+	return b.changed("rf_i128_quotient", x, ylo, yhi)
+}
+
+// changed passes a number of 128 bits to a primitive that replaces it and returns
+// whether the new one is a value.
+func (b *Block) changed(primitive string, x value.Value, args ...value.Value) (y, ok value.Value) {
 	lo, hi := b.variable(I64), b.variable(I64)
 	xlo, xhi := b.halves(x)
-	ylo, yhi := b.halves(y)
 	b.store(xlo, lo)
 	b.store(xhi, hi)
-	fits := b.Call("rf_i128_quotient", lo, hi, ylo, yhi)
+	fits := b.Call(primitive, append([]value.Value{lo, hi}, args...)...)
 	low := b.zext(b.Cur.NewLoad(I64, lo), I128)
 	high := b.Cur.NewShl(b.zext(b.Cur.NewLoad(I64, hi), I128), wide(64))
 	return b.Cur.NewOr(high, low), b.icmp(enum.IPredNE, fits, constant.NewInt(I32, 0))

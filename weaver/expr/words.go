@@ -47,5 +47,13 @@ func emitLow(b *Block, _ scalar.Type, args []Value) Value {
 	return Value{Word: b.flipped(low)}
 }
 
+// emitMean divides the sums of words by the number of rows.
+func emitMean(b *Block, result scalar.Type, args []Value) Value {
+	lo, hi := b.halves(b.wide(args[1]))
+	unit := power(I64, int(result.Scale)-int(args[0].Type.Scale))
+	mean, ok := b.changed("rf_i128_mean", b.wide(args[0]), lo, hi, args[2].Word, unit)
+	return Value{Wide: mean, Present: ok}
+}
+
 // flipped makes the lower half of a number of the word that stands for it, and back.
 func (b *Block) flipped(w value.Value) value.Value { return b.Cur.NewXor(w, word(math.MinInt64)) }
