@@ -185,12 +185,15 @@ func (p *Program) clausesOf(pred string) []source.Span {
 
 func overflowDiagnostic(e *runtime.OverflowError) *Diagnostic {
 	group := "the total"
+	if e.Fn == queryplan.Avg {
+		group = "the average"
+	}
 	if len(e.By) > 0 {
 		var parts []string
 		for i, c := range queryplan.JoinedColumns(e.By) {
 			parts = append(parts, c.Name+" = "+scalar.Literal(scalar.JoinedRow(e.Group)[i]))
 		}
-		group = "the total for " + strings.Join(parts, ", ")
+		group += " for " + strings.Join(parts, ", ")
 	}
 	return &Diagnostic{
 		Severity: diag.Error,
@@ -201,10 +204,17 @@ func overflowDiagnostic(e *runtime.OverflowError) *Diagnostic {
 	}
 }
 
-// overflowHelp says what has room for a total: 38 digits, if it does not have them yet.
+// overflowHelp says what has room for a total or an average: 38 digits, if it does
+// not have them yet.
 func overflowHelp(e *runtime.OverflowError) string {
 	const finer = "convert the values before adding them, for example with int:float:convert, or group them more finely"
 	t := e.Out.Type
+	if e.Fn == queryplan.Avg && t.Kind == scalar.Decimal {
+		if t.IsWide() {
+			return "convert the values before averaging them, for example with decimal:float:convert"
+		}
+		return "convert the values before averaging them, for example with int:decimal128:convert or decimal:decimal128:convert"
+	}
 	if e.Fn != queryplan.Total || t.Kind == scalar.Float || t.Word != scalar.Whole || t.IsWide() {
 		return finer
 	}

@@ -27,7 +27,7 @@ guardian[c] = p <- parent(c, p).
 	TotalOverflow = newCode(&Code{
 		ID:   "RF1003",
 		Name: "TotalOverflow",
-		When: "A total does not fit the type of its result. It is computed in 128 bits, so the sum itself is right; it cannot be stored. A total has the type of what it adds, 64 bits, unless the predicate that takes it is declared to have 38 digits; one of decimals of 38 digits has 38.",
+		When: "A total or an average does not fit the type of its result. A total is computed in 128 bits, so the sum itself is right; it cannot be stored. A total has the type of what it adds, 64 bits, unless the predicate that takes it is declared to have 38 digits; one of decimals of 38 digits has 38. An average of decimals of 38 digits is exact if it fits itself, however large the sum is.",
 		Example: `n(1, 9223372036854775807).
 n(2, 9223372036854775807).
 sum[] = s <- agg<<s = total(x)>> n(_, x).
