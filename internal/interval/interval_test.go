@@ -96,8 +96,11 @@ func TestCall(t *testing.T) {
 					args[i] = args[0]
 				}
 			}
-			if f.Name == "wide" {
+			switch f.Name {
+			case "wide":
 				args = wideWords
+			case "mean":
+				args = []scalar.Type{scalar.WideDecimalOf(6), scalar.WideDecimalOf(6), scalar.IntType}
 			}
 			sig, err := scalar.Resolve(f.Name, args)
 			if f.Name == "convert" {
@@ -113,7 +116,7 @@ func TestCall(t *testing.T) {
 			tryCall(t, rng, sig, tried, narrow)
 		}
 	}
-	for _, name := range []string{"wide", "high", "low"} {
+	for _, name := range []string{"wide", "high", "low", "mean"} {
 		if tried[name] < 100 {
 			t.Errorf("%s was tried %d times", name, tried[name])
 		}

@@ -134,7 +134,7 @@ func (g *generator) constant(t typ) (field, literal string) {
 		return field, field
 	case wide:
 		// A literal of fewer digits would be of another type.
-		field = pick(g, []string{"184467440737095516.16", "-184467440737095516.17", "12345678901234567890123.45"})
+		field = pick(g, []string{"184467440737095516.16", "-184467440737095516.17", "12345678901234567890123.45", "9999999999999999999999999999999.99"})
 		return field, field
 	case widest:
 		field = pick(g, []string{"18446744073709.551616", "-12345678901234567890.123456"})
