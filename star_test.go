@@ -19,8 +19,11 @@ import (
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
+// defaultStarSeed begins the programs that each run without flags makes.
+const defaultStarSeed = 1
+
 var (
-	starSeed = flag.Uint64("star.seed", 1, "first seed of the star programs")
+	starSeed = flag.Uint64("star.seed", defaultStarSeed, "first seed of the star programs")
 	starGo   = flag.Int("star.go", 1000,
 		"number of star programs for the go engine, compared with brute force")
 	starDuck = flag.Int("star.duckdb", 200,
@@ -231,13 +234,14 @@ func (s *starTest) data(t *testing.T, oracle starprog.Oracle, list []*starprog.P
 	}
 }
 
-// summary prints what was made, and fails if a shape is missing among so many
-// programs that it should not be.
+// summary prints what was made. Programs from the default seed are the same on
+// each run: a shape that many of them lack is an error. Other seeds may miss a
+// rare shape by chance.
 func (s *starTest) summary(t *testing.T) {
 	t.Helper()
 	c := &s.count
 	t.Logf("the %s engine and %s, from seed %d: %s", s.engine, s.name, s.first, c.Table())
-	if c.Programs >= 1000 {
+	if c.Programs >= 1000 && s.first == defaultStarSeed {
 		for _, absent := range c.Absent() {
 			t.Error(absent)
 		}
