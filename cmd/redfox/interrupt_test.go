@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -23,6 +24,11 @@ func interrupted(t *testing.T, cmd *exec.Cmd, program string, sig os.Signal) out
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// A process ignores the signals that its parent ignores, as below nohup. A
+	// signal that the parent handles is not ignored.
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, sig)
+	defer signal.Stop(handled)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
