@@ -311,7 +311,7 @@ func TestNamedDevice(t *testing.T) {
 // TestDeviceFailures has calls of the driver fail in the middle of runs. Each is an
 // environment's error, and the next run works.
 func TestDeviceFailures(t *testing.T) {
-	d := emulateGPU(t, emulator.Options{Memory: 64 << 20})
+	d := emulateGPU(t, emulator.Options{Memory: 16 << 20})
 	ctx := context.Background()
 	prog := compileText(t, closure, Options{})
 	db := loadedEdges(t, prog, "ann\tbob", "bob\tcid", "cid\tdee")
@@ -353,14 +353,14 @@ func TestDeviceFailures(t *testing.T) {
 	}
 	grow := compileText(t, "n(x) -> int(x).\npair(x, y) <- n(x), n(y).\n", Options{})
 	var rows [][]any
-	for i := range 4000 {
+	for i := range 2000 {
 		rows = append(rows, []any{i})
 	}
 	_, err := grow.Run(ctx, NewFacts().Rows("n", rows...), RunOptions{Engine: "gpu"})
 	var environment *EnvironmentError
 	var memory *runtime.MemoryError
 	if !errors.As(err, &environment) || !errors.As(err, &memory) || !memory.Device || !strings.Contains(err.Error(), "pair") || !strings.Contains(err.Error(), "--device-memory") {
-		t.Errorf("16 million pairs in 64 MiB: %v", err)
+		t.Errorf("4 million pairs in 16 MiB: %v", err)
 	}
 	good()
 	_, err = prog.RunOn(ctx, db, RunOptions{Engine: "gpu", DeviceMemory: 1 << 10})

@@ -49,7 +49,7 @@ func TestGroupCells(t *testing.T) {
 			{formDirect, 0, 0}, {formWide, 5, 5}, {formHash, 4, 0}, {formHash, 0, 0},
 		} {
 			// Blocks are slow to emulate: large inputs take the cases in turn.
-			if d.threads > 1 && n > 64 && !short.Every() && (i+n+int(words[n-1]&7))%4 != 0 {
+			if d.threads > 1 && n > 64 && !short.Every() && (i+n+int(words[n-1]&7))%8 != 0 {
 				continue
 			}
 			name := fmt.Sprintf("%s, %d groups, %d few", formNames[c.form], c.groups, c.few)

@@ -106,7 +106,11 @@ func TestPTXPatterns(t *testing.T) {
 // TestPTXAssembles gives the kernels to ptxas and records what they take.
 func TestPTXAssembles(t *testing.T) {
 	ptxas.Need(t)
-	for _, arch := range []string{"sm_80", "sm_90"} {
+	targets := []string{"sm_80", "sm_90"}
+	if !short.Every() {
+		targets = targets[1:]
+	}
+	for _, arch := range targets {
 		report, err := ptxas.Assemble([]byte(gpuKernels(t)), arch)
 		if err != nil {
 			t.Fatal(err)
