@@ -321,6 +321,7 @@ const (
 // TestStarAgainstDuckDB compares the go engine with DuckDB on random programs
 // over star and snowflake data.
 func TestStarAgainstDuckDB(t *testing.T) {
+	short.Skip(t, "DuckDB runs nothing")
 	peers := startPeers(t, goruntime.NumCPU())
 	if peers == nil {
 		t.Skip("star programs are not compared with DuckDB, which .ci/run installs in " +
@@ -334,7 +335,7 @@ func TestStarAgainstDuckDB(t *testing.T) {
 func TestStarAgainstBruteForce(t *testing.T) {
 	s := &starTest{oracles: bruteForces(goruntime.NumCPU()), name: bruteForce, engine: "go",
 		first: *starSeed}
-	s.run(t, *starGo)
+	s.run(t, int(short.Count(t, uint64(*starGo), "star programs")))
 }
 
 // starOnEngine compares another engine with the oracle that there is.

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox"
+	tests "github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/internal/suite"
 )
 
@@ -151,6 +152,7 @@ func withDuckDB(t *testing.T) string {
 // TestBenchAgainstDuckDB compares answers: those of the suite's own queries are equal, and
 // of a query that asks for something else the place of the difference is told.
 func TestBenchAgainstDuckDB(t *testing.T) {
+	tests.Skip(t, "DuckDB runs nothing")
 	python := withDuckDB(t)
 	o := benched(t, "ssb", "--data", "testdata/ssb/sf0.01", "--engine", "go", "--queries", "q11,q31", "--runs", "2", "--against", "duckdb", "--python", python)
 	if o.code != 0 || o.stderr != "" || !strings.Contains(o.stdout, "\n2 answers equal to DuckDB's\n") || !strings.Contains(o.stdout, "│ DuckDB │ ratio │") {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox"
+	tests "github.com/redfoxdb/redfox/internal/short"
 )
 
 // peakVariable, when set, makes a redfox process of a test write its greatest resident set
@@ -208,7 +209,7 @@ func TestMemoryBound(t *testing.T) {
 	}
 	dir := t.TempDir()
 	memoryFacts(t, dir)
-	for i, c := range memoryCases {
+	for i, c := range tests.Part(t, memoryCases, "bounds") {
 		for _, engine := range []string{"go", "cpu"} {
 			if engine == "cpu" && !c.runs {
 				continue // engines do not load
@@ -269,6 +270,7 @@ var _ io.Writer = (*tail)(nil)
 // TestAddressSpace runs redfox under limits of the process's address space. It has its
 // answer, or says what the limit leaves, or that it is too low.
 func TestAddressSpace(t *testing.T) {
+	tests.Skip(t, "processes with little address space")
 	if goruntime.GOOS != "linux" {
 		t.Skip("ulimit -v is Linux's")
 	}

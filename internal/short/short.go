@@ -19,6 +19,19 @@ func Count(t testing.TB, all uint64, cases string) uint64 {
 	return n
 }
 
+// Part returns the cases that a test runs: all, or each eighth with -short.
+func Part[T any](t testing.TB, all []T, cases string) []T {
+	t.Helper()
+	if n := Count(t, uint64(len(all)), cases); n == uint64(len(all)) {
+		return all
+	}
+	var out []T
+	for i := 0; i < len(all); i += share {
+		out = append(out, all[i])
+	}
+	return out
+}
+
 // Skip leaves a test out, and says what of.
 func Skip(t testing.TB, what string) {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/ptxas"
+	"github.com/redfoxdb/redfox/internal/short"
 )
 
 // modules are all modules, and what their files are called.
@@ -22,6 +23,7 @@ var modules = []struct {
 
 // TestPTXIsCurrent rebuilds the PTX and compares bytes.
 func TestPTXIsCurrent(t *testing.T) {
+	short.Skip(t, "clang and ptxas compile nothing")
 	if _, err := exec.LookPath("clang-15"); err != nil {
 		t.Skip("clang-15 is not installed: apt-get install clang-15")
 	}
@@ -157,6 +159,7 @@ func TestPTXAssembles(t *testing.T) {
 // TestMachineIsCurrent compares what machine code was made of with the PTX, and where the
 // assembler is of the same version, what it makes.
 func TestMachineIsCurrent(t *testing.T) {
+	short.Skip(t, "clang and ptxas compile nothing")
 	made, err := os.ReadFile("cubin.txt")
 	if err != nil {
 		t.Fatal(err)

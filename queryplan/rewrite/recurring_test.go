@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -14,6 +15,7 @@ import (
 // rules contain the same trees under other names and with other columns, between
 // changes of what they read, in loops and around them, and compares the results.
 func TestRecurringTrees(t *testing.T) {
+	short.Skip(t, "trees that recur in random plans")
 	names := []string{"MergeAggregates", "HoistLoopInvariants", "EliminateCommonSubexpressions", "PlaceClears"}
 	changed := map[string]int{}
 	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/order"
@@ -17,6 +18,7 @@ import (
 )
 
 func TestMemoryBound(t *testing.T) {
+	short.Skip(t, "bounds of the cpu engine")
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(2000))
 	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
 		for _, threads := range []int{1, 2} {

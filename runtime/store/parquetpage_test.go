@@ -95,7 +95,10 @@ func pageCases() []pageCase {
 // TestPages compares the rows that pages are decoded to with those that the Parquet
 // library reads, whatever the page's version, and where a dictionary ends before the rows.
 func TestPages(t *testing.T) {
-	const rows = 30_000
+	rows := 30_000
+	if testing.Short() {
+		rows = 6_000
+	}
 	for _, c := range pageCases() {
 		rng := rand.New(rand.NewPCG(3, uint64(c.distinct)))
 		draws := make([]int, rows)
