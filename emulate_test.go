@@ -5,9 +5,9 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
-	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
 	"github.com/redfoxdb/redfox/weaver/emit"
 )

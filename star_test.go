@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/reference/starprog"
 	"github.com/redfoxdb/redfox/internal/short"
-	"github.com/redfoxdb/redfox/internal/starprog"
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
@@ -331,7 +331,7 @@ func TestStarAgainstDuckDB(t *testing.T) {
 	s.run(t, *starDuck)
 }
 
-// TestStarAgainstBruteForce is the same with internal/oracle.
+// TestStarAgainstBruteForce is the same with internal/reference/oracle.
 func TestStarAgainstBruteForce(t *testing.T) {
 	s := &starTest{oracles: bruteForces(goruntime.NumCPU()), name: bruteForce, engine: "go",
 		first: *starSeed}

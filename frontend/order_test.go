@@ -15,7 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/parse"
 	"github.com/redfoxdb/redfox/frontend/sema"
 	"github.com/redfoxdb/redfox/frontend/source"
-	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/reference/oracle"
 )
 
 // maxSteps keeps the brute-force evaluation of one program to a few milliseconds.

@@ -12,5 +12,5 @@
 //	                                                    no memory is lost
 //
 // It imports the redfox package as any program does, internal/atomicfile, internal/malloc
-// and internal/randprog, and must not import an engine.
+// and internal/reference/randprog, and must not import an engine.
 package main

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox"
-	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/reference/randprog"
 )
 
 // run executes a command line and returns its output and exit code.

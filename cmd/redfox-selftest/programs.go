@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox"
-	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/reference/randprog"
 )
 
 // testCase is a program with facts.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox"
-	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/reference/randprog"
 )
 
 // tester compares two engines.

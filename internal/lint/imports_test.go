@@ -28,7 +28,7 @@ var layers = []layer{
 	{"internal/atomicfile", nil},
 	{"internal/confine", []string{"internal/atomicfile"}},
 	{"internal/kernelcache", []string{"internal/atomicfile"}},
-	{"internal/randprog", nil},
+	{"internal/reference/randprog", nil},
 	{"internal/buildid", nil},
 	{"internal/ssbgen", []string{"internal/atomicfile"}},
 	{"primitives", nil},
@@ -101,11 +101,17 @@ var layers = []layer{
 	}},
 	{"internal/suite", []string{"testdata"}},
 	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen", "internal/suite"}},
-	{"cmd/redfox-selftest", []string{".", "internal/atomicfile", "internal/malloc", "internal/randprog"}},
+	{"cmd/redfox-selftest", []string{".", "internal/atomicfile", "internal/malloc", "internal/reference/randprog"}},
 }
 
-// testOnly lists packages that only test files may import, and each other.
-var testOnly = []string{"internal/await", "internal/short", "internal/oracle", "internal/planref", "internal/harmonyref", "internal/enginetest", "internal/starprog", "internal/ptxas", "internal/testprograms", "internal/cuda/cudatest", "internal/cuda/driver/conformance", "internal/lint"}
+// testOnly lists packages that only test files may import, and each other. The
+// rooms of internal/reference are among them, and may import any phase.
+var testOnly = []string{
+	"internal/await", "internal/short", "internal/ptxas", "internal/cuda/cudatest",
+	"internal/cuda/driver/conformance", "internal/lint",
+	"internal/reference/enginetest", "internal/reference/harmonyref", "internal/reference/oracle",
+	"internal/reference/planref", "internal/reference/starprog", "internal/reference/testprograms",
+}
 
 // commands lists further main packages; they use redfox as any program does.
 var commands = []string{"bench", "internal/runtests"}
@@ -138,6 +144,24 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s: imports %s, which is for tests", f.Path, own)
 			case !slices.Contains(list, own):
 				t.Errorf("%s: package %s must not import %s", f.Path, pkg, own)
+			}
+		}
+	}
+}
+
+// TestGround keeps the phases out of internal: a ground library serves all of
+// them. The rooms of internal/reference imitate phases and may import them.
+func TestGround(t *testing.T) {
+	for _, f := range ownFiles(t) {
+		pkg := f.Package()
+		if !strings.HasPrefix(pkg, "internal/") || strings.HasPrefix(pkg, "internal/reference/") || f.Test() {
+			continue
+		}
+		for _, imported := range f.Imports() {
+			own, ok := ownPackage(imported)
+			top, _, _ := strings.Cut(own, "/")
+			if ok && slices.Index(phases, top) > slices.Index(phases, "primitives") {
+				t.Errorf("%s: imports the phase %s", f.Path, own)
 			}
 		}
 	}
@@ -179,7 +203,7 @@ func TestImportTableIsCurrent(t *testing.T) {
 // also use those of testLibraries. Each module has an entry in RATIONALE.md.
 var libraries = map[string][]string{
 	"github.com/alecthomas/participle/v2": {"frontend/parse"},
-	"github.com/apache/arrow-go/v18":      {"runtime/store", "internal/ssbgen", "internal/starprog", "."},
+	"github.com/apache/arrow-go/v18":      {"runtime/store", "internal/ssbgen", "internal/reference/starprog", "."},
 	"github.com/jedib0t/go-pretty/v6":     {"runtime/store", "cmd/redfox", "bench"},
 	"github.com/klauspost/compress":       {"runtime/store"},
 	"github.com/llir/llvm":                {"weaver/expr", "weaver/emit"},

@@ -10,8 +10,8 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/source"
-	"github.com/redfoxdb/redfox/internal/planref"
-	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/reference/planref"
+	"github.com/redfoxdb/redfox/internal/reference/randprog"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"

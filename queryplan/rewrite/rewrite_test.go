@@ -15,9 +15,9 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/source"
-	"github.com/redfoxdb/redfox/internal/planref"
+	"github.com/redfoxdb/redfox/internal/reference/planref"
+	"github.com/redfoxdb/redfox/internal/reference/testprograms"
 	"github.com/redfoxdb/redfox/internal/scalar"
-	"github.com/redfoxdb/redfox/internal/testprograms"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/stats"

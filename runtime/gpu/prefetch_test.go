@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/await"
 	"github.com/redfoxdb/redfox/internal/cuda"
-	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 	"github.com/redfoxdb/redfox/runtime/store"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/await"
-	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )

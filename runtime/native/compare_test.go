@@ -7,9 +7,9 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/lower"
-	"github.com/redfoxdb/redfox/internal/enginetest"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"

@@ -3,7 +3,7 @@ package native
 import (
 	"testing"
 
-	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"

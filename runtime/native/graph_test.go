@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/internal/enginetest"
+	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"

@@ -8,8 +8,8 @@ import (
 	goruntime "runtime"
 	"testing"
 
-	"github.com/redfoxdb/redfox/internal/enginetest"
-	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/reference/enginetest"
+	"github.com/redfoxdb/redfox/internal/reference/oracle"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/runtime"

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/redfoxdb/redfox/internal/planref"
+	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )

@@ -16,7 +16,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/internal/harmonyref"
+	"github.com/redfoxdb/redfox/internal/reference/harmonyref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/primitives"

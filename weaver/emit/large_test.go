@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/internal/planref"
+	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/internal/harmonyref"
-	"github.com/redfoxdb/redfox/internal/planref"
 	"github.com/redfoxdb/redfox/internal/ptxas"
+	"github.com/redfoxdb/redfox/internal/reference/harmonyref"
+	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/weaver/target"
 )

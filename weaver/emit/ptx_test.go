@@ -21,7 +21,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/lower"
 	"github.com/redfoxdb/redfox/harmony/ranges"
 	"github.com/redfoxdb/redfox/internal/ptxas"
-	"github.com/redfoxdb/redfox/internal/testprograms"
+	"github.com/redfoxdb/redfox/internal/reference/testprograms"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	"github.com/redfoxdb/redfox/weaver/fuse"

@@ -10,7 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/llvm"
-	"github.com/redfoxdb/redfox/internal/planref"
+	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 

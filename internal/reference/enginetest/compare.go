@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/reference/oracle"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"

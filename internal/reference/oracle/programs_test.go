@@ -19,7 +19,7 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write what the oracle answers into the expected folders")
 
 // programs is the folder of whole programs.
-const programs = "../../testdata/programs"
+const programs = "../../../testdata/programs"
 
 // Nested loops take too long beyond these sizes.
 const (

@@ -3,7 +3,7 @@ package enginetest
 import (
 	"math/rand/v2"
 
-	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/reference/oracle"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
-	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/reference/randprog"
 	"github.com/redfoxdb/redfox/internal/short"
 )
 

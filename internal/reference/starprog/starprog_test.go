@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/redfoxdb/redfox/internal/starprog"
+	"github.com/redfoxdb/redfox/internal/reference/starprog"
 )
 
 // shown is everything that a program says, SQL included.

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/internal/harmonyref"
-	"github.com/redfoxdb/redfox/internal/oracle"
-	"github.com/redfoxdb/redfox/internal/planref"
+	"github.com/redfoxdb/redfox/internal/reference/harmonyref"
+	"github.com/redfoxdb/redfox/internal/reference/oracle"
+	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"

@@ -10,7 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
-	"github.com/redfoxdb/redfox/internal/oracle"
+	"github.com/redfoxdb/redfox/internal/reference/oracle"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/suite"
 )
@@ -102,7 +102,7 @@ type Oracle interface {
 // whose numbers DuckDB does not hold.
 var ErrUndecided = errors.New("the oracle does not know the answer")
 
-// BruteForce is internal/oracle, with a bound of the tuples that it matches.
+// BruteForce is internal/reference/oracle, with a bound of the tuples that it matches.
 type BruteForce struct{ Steps int64 }
 
 // Answer evaluates the LogiQL of the program.

@@ -14,8 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
-	"github.com/redfoxdb/redfox/internal/oracle"
-	"github.com/redfoxdb/redfox/internal/randprog"
+	"github.com/redfoxdb/redfox/internal/reference/oracle"
+	"github.com/redfoxdb/redfox/internal/reference/randprog"
 )
 
 // seeds is how many programs each test looks at.
