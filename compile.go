@@ -104,7 +104,20 @@ func check(ctx context.Context, sources []Source, opts Options) (_ *checked, err
 		external[name] = true
 	}
 	program, syntax, found := frontend.CompileTrees(sourceFiles(sources), frontend.Options{External: external})
+	if program != nil {
+		if err := verifyCore(program); err != nil {
+			return nil, err
+		}
+	}
 	return &checked{program, syntax, found}, nil
+}
+
+// verifyCore checks the invariants that the plan relies on.
+func verifyCore(p *core.Program) error {
+	if err := core.Verify(p); err != nil {
+		return &InternalError{Phase: "the front end", Err: err}
+	}
+	return nil
 }
 
 // Compile checks the sources, which together form one program, and plans them.

@@ -128,6 +128,33 @@ func TestVerify(t *testing.T) {
 			k := f.growing.Body[1].(*core.Let).Expr.(*core.Call)
 			k.Args = k.Args[:1]
 		}},
+		{"call of arguments that it does not take", "argument 2 is int[32]", func(f *fixture) {
+			f.growing.Body[1].(*core.Let).Expr.(*core.Call).Args[1] = core.Const{Value: scalar.OfInt(scalar.IntOf(32), 1)}
+		}},
+		{"call without an overload", "has no form for int and string", func(f *fixture) {
+			f.growing.Body[1].(*core.Let).Expr.(*core.Call).Args[1] = str
+		}},
+		{"call of another result", "the result is int, not decimal", func(f *fixture) {
+			f.n.Type, f.growing.Body[1].(*core.Let).Expr.(*core.Call).Result = scalar.DecimalType, scalar.DecimalType
+		}},
+		{"conversion that there is not", "no such conversion", func(f *fixture) {
+			date := core.Const{Value: scalar.OfDatetime(0)}
+			f.growing.Body[1].(*core.Let).Expr = call("convert", scalar.IntType, date)
+		}},
+		{"two predicates of one name", "two predicates", func(f *fixture) { f.edge.Name = "far" }},
+		{"predicate in two strata", "in two strata", func(f *fixture) {
+			f.program.Strata = append(f.program.Strata, &core.Stratum{Preds: []*core.Pred{f.far}})
+		}},
+		{"order by an argument that is not there", "argument 3 of 2", func(f *fixture) { f.far.OrderBy[0].Arg = 2 }},
+		{"count of another type", "is string, which no count gives", func(f *fixture) {
+			out := &core.Var{Name: "c", Type: scalar.StringType}
+			f.copy.Agg = []core.AggSpec{{Out: out, Fn: core.Count}}
+		}},
+		{"total of a string", "is int, which no total gives", func(f *fixture) {
+			out, in := &core.Var{Name: "c", Type: scalar.IntType}, &core.Var{Name: "s", Type: scalar.StringType}
+			f.copy.Body = append(f.copy.Body, &core.Let{Var: in, Expr: str})
+			f.copy.Agg = []core.AggSpec{{Out: out, Fn: core.Total, In: in}}
+		}},
 		{"negation of an incomplete predicate", "before it is complete", func(f *fixture) {
 			f.copy.Body[1].(*core.Not).Body[0].(*core.Atom).Pred = f.far
 		}},

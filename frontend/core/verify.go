@@ -6,23 +6,25 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Verify checks the invariants of a program: arguments are variables or
-// constants of their column's type, every variable has a value where it is
-// used, expressions are typed, facts are constant, and each stratum needs only
-// itself and earlier ones.
+// Verify checks the invariants of a program. Names of predicates and of their
+// arguments are unique, and arguments have types. Every argument of an atom is a
+// variable or a constant of its column's type. Every variable has a value before
+// it is used, and every head variable has one at the end of the body. Functions
+// are applied to arguments of exactly the types that they take. Each predicate
+// belongs to one stratum at most, and each stratum needs only itself and earlier
+// ones; what it negates or aggregates is complete.
+//
+// The cost is linear in the size of the program, so every compilation verifies.
 func Verify(p *Program) error {
 	v := &verifier{complete: map[*Pred]bool{}, known: map[*Pred]bool{}}
+	names := map[string]bool{}
 	for _, pred := range p.Preds {
-		v.known[pred] = true
-		if pred.Keys < 0 || pred.Keys > len(pred.Args) {
-			return fmt.Errorf("%s has %d keys and %d arguments", pred.Name, pred.Keys, len(pred.Args))
+		if names[pred.Name] {
+			return fmt.Errorf("two predicates are named %s", pred.Name)
 		}
-		names := map[string]bool{}
-		for _, a := range pred.Args {
-			if a.Type.Kind == scalar.Invalid || a.Name == "" || names[a.Name] {
-				return fmt.Errorf("argument %q of %s is untyped or not unique", a.Name, pred.Name)
-			}
-			names[a.Name] = true
+		names[pred.Name], v.known[pred] = true, true
+		if err := pred.verify(); err != nil {
+			return err
 		}
 	}
 	for _, s := range p.Strata {
@@ -30,10 +32,14 @@ func Verify(p *Program) error {
 			v.complete[r.Head.Pred] = false
 		}
 	}
+	stratified := map[*Pred]bool{}
 	for _, s := range p.Strata {
 		members := map[*Pred]bool{}
 		for _, pred := range s.Preds {
-			members[pred] = true
+			if stratified[pred] {
+				return fmt.Errorf("%s is in two strata", pred.Name)
+			}
+			members[pred], stratified[pred] = true, true
 		}
 		for _, r := range s.Rules {
 			if !members[r.Head.Pred] {
@@ -56,6 +62,25 @@ func Verify(p *Program) error {
 			if !bound[x] {
 				return fmt.Errorf("check %s: %s has no value", c, x.Name)
 			}
+		}
+	}
+	return nil
+}
+
+func (p *Pred) verify() error {
+	if p.Keys < 0 || p.Keys > len(p.Args) {
+		return fmt.Errorf("%s has %d keys and %d arguments", p.Name, p.Keys, len(p.Args))
+	}
+	names := map[string]bool{}
+	for _, a := range p.Args {
+		if a.Type.Kind == scalar.Invalid || a.Name == "" || names[a.Name] {
+			return fmt.Errorf("argument %q of %s is untyped or not unique", a.Name, p.Name)
+		}
+		names[a.Name] = true
+	}
+	for _, k := range p.OrderBy {
+		if k.Arg < 0 || k.Arg >= len(p.Args) {
+			return fmt.Errorf("%s is ordered by argument %d of %d", p.Name, k.Arg+1, len(p.Args))
 		}
 	}
 	return nil
@@ -85,6 +110,9 @@ func (v *verifier) rule(r *Rule, members map[*Pred]bool) error {
 		}
 		if bound[a.Out] {
 			return fmt.Errorf("%s is bound before the aggregate", a.Out.Name)
+		}
+		if !a.typed() {
+			return fmt.Errorf("%s is %s, which no %s gives", a.Out.Name, a.Out.Type, a.Fn)
 		}
 	}
 	for _, a := range r.Agg {
@@ -211,8 +239,51 @@ func (v *verifier) expr(e Expr, bound map[*Var]bool) error {
 				return err
 			}
 		}
+		return e.typed()
 	default:
 		return fmt.Errorf("unknown expression %T", e)
 	}
 	return nil
+}
+
+// typed checks that a call applies an overload of its function: conversions are
+// calls of convert, so that no argument is converted in passing.
+func (c *Call) typed() error {
+	args := make([]scalar.Type, len(c.Args))
+	for i, a := range c.Args {
+		args[i] = a.Type()
+	}
+	if c.Func.Name == "convert" {
+		if !scalar.CanConvert(args[0], c.Result) {
+			return fmt.Errorf("%s: there is no such conversion", ExprString(c))
+		}
+		return nil
+	}
+	sig, err := scalar.Resolve(c.Func.Name, args)
+	if err != nil {
+		return fmt.Errorf("%s: %w", ExprString(c), err)
+	}
+	for i, t := range sig.Params {
+		if t != args[i] {
+			return fmt.Errorf("%s: argument %d is %s, not %s", ExprString(c), i+1, args[i], t)
+		}
+	}
+	if sig.Result != c.Result {
+		return fmt.Errorf("%s: the result is %s, not %s", ExprString(c), sig.Result, c.Result)
+	}
+	return nil
+}
+
+// typed reports whether the result of an aggregation has a type that its input
+// gives.
+func (a *AggSpec) typed() bool {
+	switch a.Fn {
+	case Count:
+		return a.Out.Type == scalar.IntType
+	case Min, Max:
+		return a.Out.Type == a.In.Type
+	case Total:
+		return a.In.Type.IsNumeric() && scalar.CanWiden(a.In.Type, a.Out.Type)
+	}
+	return a.In.Type.IsNumeric() && a.Out.Type.IsNumeric()
 }
