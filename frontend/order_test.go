@@ -115,7 +115,7 @@ func rearrange(clauses []*ast.Clause, r *rand.Rand) []*ast.Clause {
 		if c.P2P == nil || c.P2P.Name == "agg" {
 			shuffle(c.Right, r)
 		}
-		alternatives, ok := bare(c.Right).(*ast.Disj)
+		alternatives, ok := ast.Unparen(c.Right).(*ast.Disj)
 		if !ok || c.Arrow != ast.Rule {
 			out = append(out, c)
 			continue
@@ -131,16 +131,6 @@ func rearrange(clauses []*ast.Clause, r *rand.Rand) []*ast.Clause {
 		r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	}
 	return out
-}
-
-func bare(n ast.Node) ast.Node {
-	for {
-		p, ok := n.(*ast.Paren)
-		if !ok {
-			return n
-		}
-		n = p.X
-	}
 }
 
 // shuffle rearranges a formula in place.

@@ -27,3 +27,28 @@ func Children(n Node) []Node {
 	}
 	return nil
 }
+
+// Inspect calls visit for n and, where visit returns true, for its children in
+// text order. It enters neither predicate literals nor blocks.
+func Inspect(n Node, visit func(Node) bool) {
+	if n == nil || !visit(n) {
+		return
+	}
+	if _, ok := n.(*Block); ok {
+		return
+	}
+	for _, x := range Children(n) {
+		Inspect(x, visit)
+	}
+}
+
+// Unparen returns what stands in parentheses, however many there are.
+func Unparen(n Node) Node {
+	for {
+		p, ok := n.(*Paren)
+		if !ok {
+			return n
+		}
+		n = p.X
+	}
+}

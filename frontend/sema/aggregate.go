@@ -2,6 +2,8 @@ package sema
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
@@ -16,11 +18,11 @@ var aggregations = map[string]core.AggFn{
 }
 
 func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
-	e := c.errorf(diag.DisjunctionInAggregate, d.Span, "the body of %s<<>> can not contain a disjunction", cl.node.P2P.Name)
-	note(e, "a binding that several alternatives give would count once or more than once, depending on how it is read")
+	e := c.Errorf(diag.DisjunctionInAggregate, d.Span, "the body of %s<<>> can not contain a disjunction", cl.node.P2P.Name)
+	e.Note("a binding that several alternatives give would count once or more than once, depending on how it is read")
 	var vars []string
 	seen := map[string]bool{}
-	inspect(d, func(n ast.Node) bool {
+	ast.Inspect(d, func(n ast.Node) bool {
 		if v, ok := n.(*ast.Var); ok && !seen[v.Name] {
 			seen[v.Name] = true
 			vars = append(vars, v.Name)
@@ -32,15 +34,15 @@ func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
 	if len(text) > 60 {
 		text = "..."
 	}
-	help(e, "move it to a helper predicate, _either(%s) <- %s., and aggregate over _either(%s)", list, text, list)
+	e.Help("move it to a helper predicate, _either(%s) <- %s., and aggregate over _either(%s)", list, text, list)
 }
 
 // p2p lowers the head of agg<<>> and seq<<>>.
 func (lo *lowering) p2p(k *conj) {
 	if lo.cl.body == nil {
 		lo.cl.bad = true
-		d := lo.c.errorf(diag.EmptyAggregateBody, lo.cl.node.P2P.Span, "%s<<>> has nothing to work on", lo.cl.node.P2P.Name)
-		help(d, "write a body after >>")
+		d := lo.c.Errorf(diag.EmptyAggregateBody, lo.cl.node.P2P.Span, "%s<<>> has nothing to work on", lo.cl.node.P2P.Name)
+		d.Help("write a body after >>")
 		return
 	}
 	if lo.cl.node.P2P.Name == "seq" {
@@ -54,8 +56,8 @@ func (lo *lowering) aggregation(k *conj) {
 	p2p := lo.cl.node.P2P
 	if len(p2p.Specs) == 0 {
 		lo.cl.bad = true
-		d := lo.c.errorf(diag.UnknownAggregation, p2p.Span, "agg<<>> says nothing to compute")
-		help(d, "write for example agg<<n = count()>> or agg<<s = total(x)>>")
+		d := lo.c.Errorf(diag.UnknownAggregation, p2p.Span, "agg<<>> says nothing to compute")
+		d.Help("write for example agg<<n = count()>> or agg<<s = total(x)>>")
 		return
 	}
 	outs := map[string]*ast.Spec{}
@@ -72,8 +74,8 @@ func (lo *lowering) aggregation(k *conj) {
 	for _, s := range p2p.Specs {
 		if !used[s.Out.Text] && !lo.cl.bad {
 			lo.cl.bad = true
-			d := lo.c.errorf(diag.AggregateOutput, s.Span, "the head does not use %s, the value of %s", s.Out.Text, s.Fn.Text)
-			help(d, "make it the value of a head atom, as in f[...] = %s", s.Out.Text)
+			d := lo.c.Errorf(diag.AggregateOutput, s.Span, "the head does not use %s, the value of %s", s.Out.Text, s.Fn.Text)
+			d.Help("make it the value of a head atom, as in f[...] = %s", s.Out.Text)
 		}
 	}
 }
@@ -83,41 +85,41 @@ func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 	fn, ok := aggregations[s.Fn.Text]
 	if !ok {
 		lo.cl.bad = true
-		d := lo.c.errorf(diag.UnknownAggregation, s.Fn.Span, "there is no aggregation %s", s.Fn.Text)
-		if near, ok := diag.Suggest(s.Fn.Text, sortedKeys(aggregations)); ok {
-			help(d, "did you mean %s?", near)
+		d := lo.c.Errorf(diag.UnknownAggregation, s.Fn.Span, "there is no aggregation %s", s.Fn.Text)
+		if near, ok := diag.Suggest(s.Fn.Text, slices.Sorted(maps.Keys(aggregations))); ok {
+			d.Help("did you mean %s?", near)
 		}
-		help(d, "the aggregations are count(), total(x), min(x), max(x) and avg(x)")
+		d.Help("the aggregations are count(), total(x), min(x), max(x) and avg(x)")
 		return
 	}
 	if other := outs[s.Out.Text]; other != nil {
 		lo.cl.bad = true
-		d := lo.c.errorf(diag.AggregateOutput, s.Out.Span, "%s is computed twice", s.Out.Text)
-		label(d, other.Out.Span, "first here")
-		help(d, "give each aggregation a variable of its own")
+		d := lo.c.Errorf(diag.AggregateOutput, s.Out.Span, "%s is computed twice", s.Out.Text)
+		d.Label(other.Out.Span, "first here")
+		d.Help("give each aggregation a variable of its own")
 		return
 	}
 	outs[s.Out.Text] = s
 	switch {
 	case fn == core.Count && s.In != nil:
 		lo.cl.bad = true
-		d := lo.c.errorf(diag.AggregateInput, s.In.Pos(), "count takes no argument")
-		note(d, "it counts the bindings of the body, not the distinct values of %s", s.In.Pos().Text())
-		help(d, "write count(), and to count distinct values project them into a helper predicate first")
+		d := lo.c.Errorf(diag.AggregateInput, s.In.Pos(), "count takes no argument")
+		d.Note("it counts the bindings of the body, not the distinct values of %s", s.In.Pos().Text())
+		d.Help("write count(), and to count distinct values project them into a helper predicate first")
 		return
 	case fn != core.Count && s.In == nil:
 		lo.cl.bad = true
-		d := lo.c.errorf(diag.AggregateInput, s.Span, "%s needs a variable of the body", s.Fn.Text)
-		help(d, "write %s = %s(x)", s.Out.Text, s.Fn.Text)
+		d := lo.c.Errorf(diag.AggregateInput, s.Span, "%s needs a variable of the body", s.Fn.Text)
+		d.Help("write %s = %s(x)", s.Out.Text, s.Fn.Text)
 		return
 	}
 	// A name that the body has is bound there and can not be the output.
 	for _, item := range conjuncts(lo.cl.body) {
 		if at := occurrence(item, s.Out.Text); at != nil {
 			lo.cl.bad = true
-			d := lo.c.errorf(diag.AggregateOutput, s.Out.Span, "%s is the aggregate's result, but the body uses it too", s.Out.Text)
-			label(d, at.Span, "used here, before the aggregate has a value")
-			help(d, "name the result differently; to filter by it, write a second rule over the aggregate's predicate")
+			d := lo.c.Errorf(diag.AggregateOutput, s.Out.Span, "%s is the aggregate's result, but the body uses it too", s.Out.Text)
+			d.Label(at.Span, "used here, before the aggregate has a value")
+			d.Help("name the result differently; to filter by it, write a second rule over the aggregate's predicate")
 			return
 		}
 	}
@@ -141,9 +143,9 @@ func (lo *lowering) aggregateInput(s *ast.Spec, k *conj) *variable {
 	case nil:
 		return nil
 	case ref:
-		if _, ok := unparen(s.In).(*ast.Wildcard); ok {
-			d := lo.c.errorf(diag.AggregateInput, s.In.Pos(), "%s needs a variable of the body, not _", s.Fn.Text)
-			help(d, "name the argument of the body's atom and use its name here")
+		if _, ok := ast.Unparen(s.In).(*ast.Wildcard); ok {
+			d := lo.c.Errorf(diag.AggregateInput, s.In.Pos(), "%s needs a variable of the body, not _", s.Fn.Text)
+			d.Help("name the argument of the body's atom and use its name here")
 			return nil
 		}
 		return e.v
@@ -157,7 +159,7 @@ func (lo *lowering) aggregateInput(s *ast.Spec, k *conj) *variable {
 // occurrence returns the first place where a variable is written.
 func occurrence(n ast.Node, name string) *ast.Var {
 	var found *ast.Var
-	inspect(n, func(n ast.Node) bool {
+	ast.Inspect(n, func(n ast.Node) bool {
 		if v, ok := n.(*ast.Var); ok && v.Name == name && found == nil {
 			found = v
 		}
@@ -178,7 +180,7 @@ func (lo *lowering) aggregateHead(h ast.Node, outs map[string]*ast.Spec, used ma
 		args = append(args[:len(args):len(args)], value)
 	}
 	for i, arg := range args {
-		switch arg := unparen(arg).(type) {
+		switch arg := ast.Unparen(arg).(type) {
 		case *ast.Var:
 			s := outs[arg.Name]
 			if s == nil {
@@ -191,16 +193,16 @@ func (lo *lowering) aggregateHead(h ast.Node, outs map[string]*ast.Spec, used ma
 			}
 			if i < len(args)-1 || keys != len(args)-1 {
 				lo.cl.bad = true
-				d := lo.c.errorf(diag.AggregateOutput, arg.Span, "%s is the aggregate's result and can only be the value of a function", arg.Name)
-				label(d, s.Span, "computed here")
-				help(d, "write %s", functionHead(a, args, i))
+				d := lo.c.Errorf(diag.AggregateOutput, arg.Span, "%s is the aggregate's result and can only be the value of a function", arg.Name)
+				d.Label(s.Span, "computed here")
+				d.Help("write %s", functionHead(a, args, i))
 			}
 		case *ast.Literal, *ast.Wildcard:
 		default:
 			lo.cl.bad = true
-			d := lo.c.errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the head of an aggregate can not contain an expression")
-			note(d, "the other arguments of the head are the groups, so they are variables of the body")
-			help(d, "bind it in the body: add g = %s after >>, and write g in the head", arg.Pos().Text())
+			d := lo.c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the head of an aggregate can not contain an expression")
+			d.Note("the other arguments of the head are the groups, so they are variables of the body")
+			d.Help("bind it in the body: add g = %s after >>, and write g in the head", arg.Pos().Text())
 		}
 	}
 	if lo.cl.bad {
@@ -222,10 +224,10 @@ func functionHead(a *ast.Apply, args []ast.Node, out int) string {
 
 // lowerUpdate lowers total[k] += e: an aggregate with the function total.
 func (c *checker) lowerUpdate(cl *clause) {
-	a, isApply := unparen(cl.node.Left).(*ast.Apply)
+	a, isApply := ast.Unparen(cl.node.Left).(*ast.Apply)
 	if !isApply || !a.Square {
-		d := c.errorf(diag.BadHead, cl.node.Left.Pos(), "+= needs a function on its left")
-		help(d, "write total[k] += e.")
+		d := c.Errorf(diag.BadHead, cl.node.Left.Pos(), "+= needs a function on its left")
+		d.Help("write total[k] += e.")
 		cl.bad = true
 		return
 	}
@@ -244,14 +246,14 @@ func (c *checker) lowerUpdate(cl *clause) {
 	k.scope.note(cl.node.Right)
 	head := &atom{span: a.Span, pred: p}
 	for _, arg := range a.Args {
-		switch arg := unparen(arg).(type) {
+		switch arg := ast.Unparen(arg).(type) {
 		case *ast.Var:
 			head.args = append(head.args, ref{lo.variable(arg, k.scope), arg.Span})
 		case *ast.Literal:
 			head.args = append(head.args, &constant{arg.Value, arg.Span})
 		default:
-			d := c.errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the keys of += are variables of its right side")
-			help(d, "write a rule with agg<<u = total(x)>> and bind the key in its body")
+			d := c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the keys of += are variables of its right side")
+			d.Help("write a rule with agg<<u = total(x)>> and bind the key in its body")
 			cl.bad = true
 			return
 		}

@@ -29,8 +29,8 @@ func (c *checker) alternatives(n ast.Node) ([]alternative, bool) {
 	}
 	out, ok := dnf(n, atomVars(n))
 	if !ok {
-		d := c.errorf(diag.TooManyAlternatives, n.Pos(), "this formula has more than %d alternatives when it is multiplied out", maxAlternatives)
-		help(d, "move parts of it to helper predicates, one rule for each alternative")
+		d := c.Errorf(diag.TooManyAlternatives, n.Pos(), "this formula has more than %d alternatives when it is multiplied out", maxAlternatives)
+		d.Help("move parts of it to helper predicates, one rule for each alternative")
 	}
 	return out, ok
 }
@@ -42,7 +42,7 @@ func dnf(n ast.Node, bound map[string]bool) ([]alternative, bool) {
 	case nil:
 		return []alternative{{}}, true
 	case *ast.Paren:
-		switch unparen(n).(type) {
+		switch ast.Unparen(n).(type) {
 		case *ast.Conj, *ast.Disj, *ast.Not, *ast.Compare, *ast.Apply:
 			return dnf(n.X, bound)
 		}
@@ -92,7 +92,7 @@ func dnf(n ast.Node, bound map[string]bool) ([]alternative, bool) {
 // negation, or nil.
 func disjunction(n ast.Node) *ast.Disj {
 	var found *ast.Disj
-	inspect(n, func(n ast.Node) bool {
+	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Not:
 			return false
@@ -120,7 +120,7 @@ func atomVars(n ast.Node) map[string]bool {
 		case *ast.Compare:
 			if len(item.Ops) == 1 && item.Ops[0] == "=" {
 				for i, x := range item.Operands {
-					if f, ok := unparen(x).(*ast.Apply); ok && isFunctionAtom(f) {
+					if f, ok := ast.Unparen(x).(*ast.Apply); ok && isFunctionAtom(f) {
 						atoms = append(atoms, f.Args...)
 						atoms = append(atoms, item.Operands[1-i])
 					}
@@ -128,7 +128,7 @@ func atomVars(n ast.Node) map[string]bool {
 			}
 		}
 		for _, arg := range atoms {
-			if v, ok := unparen(arg).(*ast.Var); ok {
+			if v, ok := ast.Unparen(arg).(*ast.Var); ok {
 				vars[v.Name] = true
 			}
 		}
@@ -160,7 +160,7 @@ func isTest(n ast.Node, bound map[string]bool) bool {
 		}
 		return true
 	}
-	switch n := unparen(n).(type) {
+	switch n := ast.Unparen(n).(type) {
 	case *ast.Conj:
 		return all(n.Items)
 	case *ast.Disj:
@@ -179,7 +179,7 @@ func isTest(n ast.Node, bound map[string]bool) bool {
 // isComputed reports whether an expression needs no atom of its own.
 func isComputed(n ast.Node, bound map[string]bool) bool {
 	ok := true
-	inspect(n, func(n ast.Node) bool {
+	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Var:
 			ok = ok && bound[n.Name]

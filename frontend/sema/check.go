@@ -1,9 +1,6 @@
 package sema
 
 import (
-	"fmt"
-	"sort"
-
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -21,10 +18,9 @@ type Options struct {
 // that was in diags before.
 func Check(files []*ast.File, opts Options, diags *diag.List) *core.Program {
 	c := &checker{
-		opts:   opts,
-		diags:  diags,
-		preds:  map[string]*pred{},
-		levels: map[*diag.Code]level{},
+		Reporter: diag.NewReporter(diags),
+		opts:     opts,
+		preds:    map[string]*pred{},
 	}
 	for _, f := range files {
 		c.files = append(c.files, f.Source)
@@ -54,21 +50,20 @@ func Check(files []*ast.File, opts Options, diags *diag.List) *core.Program {
 	program := c.emit()
 	c.stratify(program)
 	c.warnUse()
-	if diags.HasErrors() {
+	if c.HasErrors() {
 		return nil
 	}
 	return program
 }
 
 type checker struct {
+	*diag.Reporter
 	opts    Options
-	diags   *diag.List
 	files   []*source.File
 	clauses []*clause
 	preds   map[string]*pred
 	order   []*pred // by first appearance
 	queries []*pred // `_`, `_2` and so on, by first appearance
-	levels  map[*diag.Code]level
 	types   inference
 	unbound []*unbound
 	// suggested is the number of binding atoms searched for.
@@ -105,58 +100,4 @@ type clause struct {
 	decl  *declaration // of a constraint that declares
 	bad   bool         // an error was reported, consequences are silenced
 	units []*unit      // one for each alternative of its disjunctive normal form
-}
-
-// level overrides the severity of a warning.
-type level uint8
-
-const (
-	levelDefault level = iota
-	levelOff
-	levelWarning
-	levelError
-)
-
-// errorf reports an error; labels, notes and helps are added to the result.
-func (c *checker) errorf(code *diag.Code, span source.Span, format string, args ...any) *diag.Diagnostic {
-	d := &diag.Diagnostic{Severity: diag.Error, Code: code, Span: span, Message: fmt.Sprintf(format, args...)}
-	c.diags.Add(d)
-	return d
-}
-
-// warnf reports a warning unless the program switched it off.
-func (c *checker) warnf(code *diag.Code, span source.Span, format string, args ...any) *diag.Diagnostic {
-	d := &diag.Diagnostic{Severity: diag.Warning, Code: code, Span: span, Message: fmt.Sprintf(format, args...)}
-	switch c.levels[code] {
-	case levelOff:
-		return d
-	case levelError:
-		d.Severity = diag.Error
-	}
-	c.diags.Add(d)
-	return d
-}
-
-func label(d *diag.Diagnostic, span source.Span, format string, args ...any) {
-	if span.IsValid() {
-		d.Labels = append(d.Labels, diag.Label{Span: span, Message: fmt.Sprintf(format, args...)})
-	}
-}
-
-func note(d *diag.Diagnostic, format string, args ...any) {
-	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
-}
-
-func help(d *diag.Diagnostic, format string, args ...any) {
-	d.Helps = append(d.Helps, fmt.Sprintf(format, args...))
-}
-
-// sortedKeys returns the keys of a set in byte order.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

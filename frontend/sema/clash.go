@@ -2,6 +2,7 @@ package sema
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ func (s *solver) clash(a, b fact, span source.Span) {
 	if !s.mayReport(a.node) {
 		return
 	}
-	d := s.c.errorf(diag.TypeClash, span, "%s is %s, but %s is %s", s.nodeName(a.node), a.typ, s.nodeName(b.node), b.typ)
+	d := s.c.Errorf(diag.TypeClash, span, "%s is %s, but %s is %s", s.nodeName(a.node), a.typ, s.nodeName(b.node), b.typ)
 	d.At = fmt.Sprintf("%s and %s must have one type here", s.nodeName(a.node), s.nodeName(b.node))
 	s.chain(d, a)
 	s.chain(d, b)
@@ -37,12 +38,12 @@ func (s *solver) clashWith(node int, because evidence) {
 	}
 	a, b := fact{node, s.classOf(node).typ}, fact{node, because.typ}
 	if because.literal != nil {
-		d := s.c.errorf(diag.TypeClash, because.span, "%s is %s, but %s is %s", s.nodeName(node), a.typ, because.span.Text(), b.typ)
+		d := s.c.Errorf(diag.TypeClash, because.span, "%s is %s, but %s is %s", s.nodeName(node), a.typ, because.span.Text(), b.typ)
 		s.chain(d, a)
 		literalHelp(d, because.literal, a.typ)
 		return
 	}
-	d := s.c.errorf(diag.TypeClash, because.span, "%s is both %s and %s", s.nodeName(node), a.typ, b.typ)
+	d := s.c.Errorf(diag.TypeClash, because.span, "%s is both %s and %s", s.nodeName(node), a.typ, b.typ)
 	d.At = because.text()
 	s.chain(d, a)
 	s.clashHelp(d, a, b)
@@ -54,14 +55,14 @@ func literalHelp(d *diag.Diagnostic, k *constant, want scalar.Type) {
 	switch {
 	case k.value.Type.Kind == scalar.String:
 		if v, err := scalar.ParseText(want, text); err == nil {
-			help(d, "write %s", scalar.Literal(v))
+			d.Help("write %s", scalar.Literal(v))
 			return
 		}
 	case want.Kind == scalar.String:
-		help(d, "write \"%s\"", strings.Trim(k.span.Text(), "#"))
+		d.Help("write \"%s\"", strings.Trim(k.span.Text(), "#"))
 		return
 	}
-	help(d, "the constant must be %s, as in %s", want, exampleOf[want.Kind])
+	d.Help("the constant must be %s, as in %s", want, exampleOf[want.Kind])
 }
 
 // exampleOf has a literal of each kind.
@@ -119,7 +120,7 @@ func addLabel(d *diag.Diagnostic, span source.Span, text string) {
 			return
 		}
 	}
-	label(d, span, "%s", text)
+	d.Label(span, "%s", text)
 }
 
 // explainType labels what gave a node its type.
@@ -192,7 +193,7 @@ func (s *solver) clashHelp(d *diag.Diagnostic, a, b fact) {
 			if x.Kind == scalar.String {
 				other = y
 			}
-			help(d, "only values of one type are equal; %s makes a string of a value", conversionName(other, scalar.StringType))
+			d.Help("only values of one type are equal; %s makes a string of a value", conversionName(other, scalar.StringType))
 		}
 		return
 	}
@@ -201,7 +202,7 @@ func (s *solver) clashHelp(d *diag.Diagnostic, a, b fact) {
 		if !ok {
 			wide = scalar.IntType
 		}
-		help(d, "a declared column widens what its rules give: declare %s as %s", s.nodeName(n), wide)
+		d.Help("a declared column widens what its rules give: declare %s as %s", s.nodeName(n), wide)
 		return
 	}
 	if wide, ok := scalar.Common(x, y); ok {
@@ -213,13 +214,13 @@ func (s *solver) clashHelp(d *diag.Diagnostic, a, b fact) {
 			return
 		}
 		if narrow.Kind != wide.Kind {
-			help(d, "a comparison widens: bind the two to variables of their own and write u = v, or convert with %s", conversionName(narrow, wide))
+			d.Help("a comparison widens: bind the two to variables of their own and write u = v, or convert with %s", conversionName(narrow, wide))
 			return
 		}
-		help(d, "a comparison widens: bind the two to variables of their own and write u = v")
+		d.Help("a comparison widens: bind the two to variables of their own and write u = v")
 		return
 	}
-	help(d, "neither type holds all values of the other; convert one, for example with %s", conversionName(y, x))
+	d.Help("neither type holds all values of the other; convert one, for example with %s", conversionName(y, x))
 }
 
 // undeclaredNear returns a column without declaration on the chains of a clash.
@@ -254,7 +255,7 @@ func conversionName(from, to scalar.Type) string {
 
 // kindName is the name of a type without its width or scale.
 func kindName(t scalar.Type) string {
-	for _, name := range sortedKeys(primitiveTypes) {
+	for _, name := range slices.Sorted(maps.Keys(primitiveTypes)) {
 		if primitiveTypes[name].Kind == t.Kind {
 			return name
 		}
@@ -313,7 +314,7 @@ func (s *solver) checkLiterals() {
 			}
 			t := k.value.Type
 			if t.IsNumeric() && c.typ.IsNumeric() && (isInteger(t) == isInteger(c.typ)) && t.Kind != scalar.Float {
-				d := s.c.errorf(diag.LiteralOutOfRange, k.span, "%s does not fit %s", k.span.Text(), c.typ)
+				d := s.c.Errorf(diag.LiteralOutOfRange, k.span, "%s does not fit %s", k.span.Text(), c.typ)
 				d.At = fmt.Sprintf("%s is %s", s.nodeName(l.node), c.typ)
 				s.explainType(d, l.node)
 				continue
@@ -341,27 +342,27 @@ func (s *solver) checkHeads() {
 		}
 		name := shownName(h.r.v)
 		if c.typ.IsNumeric() && want.IsNumeric() {
-			d := s.c.errorf(diag.Narrowing, h.r.span, "%s is %s, which does not widen to the %s of %s", name, c.typ, want.Type, columnName(h.pred, h.column))
-			label(d, want.span, "declared %s here", want.Type)
+			d := s.c.Errorf(diag.Narrowing, h.r.span, "%s is %s, which does not widen to the %s of %s", name, c.typ, want.Type, columnName(h.pred, h.column))
+			d.Label(want.span, "declared %s here", want.Type)
 			s.explainType(d, h.r.v.node)
 			switch {
 			case h.r.v.out:
-				help(d, "declare %s as %s, or derive a helper predicate and convert its value in a rule for %s", columnName(h.pred, h.column), c.typ, h.pred.name)
+				d.Help("declare %s as %s, or derive a helper predicate and convert its value in a rule for %s", columnName(h.pred, h.column), c.typ, h.pred.name)
 			case c.typ.Kind != want.Kind:
 				conversion := conversionName(c.typ, want.Type)
 				sig, err := scalar.Resolve(conversion, []scalar.Type{c.typ})
 				if err == nil && !scalar.CanWiden(sig.Result, want.Type) {
-					help(d, "declare %s as %s, and convert: %s[%s]", columnName(h.pred, h.column), sig.Result, conversion, name)
+					d.Help("declare %s as %s, and convert: %s[%s]", columnName(h.pred, h.column), sig.Result, conversion, name)
 				} else {
-					help(d, "convert it: %s[%s]", conversion, name)
+					d.Help("convert it: %s[%s]", conversion, name)
 				}
 			default:
-				help(d, "declare %s as %s", columnName(h.pred, h.column), c.typ)
+				d.Help("declare %s as %s", columnName(h.pred, h.column), c.typ)
 			}
 			continue
 		}
-		d := s.c.errorf(diag.TypeClash, h.r.span, "%s is %s, but %s is %s", name, c.typ, columnName(h.pred, h.column), want.Type)
-		label(d, want.span, "declared %s here", want.Type)
+		d := s.c.Errorf(diag.TypeClash, h.r.span, "%s is %s, but %s is %s", name, c.typ, columnName(h.pred, h.column), want.Type)
+		d.Label(want.span, "declared %s here", want.Type)
 		s.explainType(d, h.r.v.node)
 	}
 }
@@ -395,11 +396,11 @@ func (s *solver) checkTyped() {
 			continue
 		}
 		p.poisoned = true
-		d := s.c.errorf(diag.NoType, p.span, "%s has no type", columnName(p, open))
-		note(d, "no declaration, constant or function says what it is")
-		help(d, "declare it, for example %s", p.declarationExample())
+		d := s.c.Errorf(diag.NoType, p.span, "%s has no type", columnName(p, open))
+		d.Note("no declaration, constant or function says what it is")
+		d.Help("declare it, for example %s", p.declarationExample())
 	}
-	if s.c.diags.HasErrors() {
+	if s.c.HasErrors() {
 		return
 	}
 	for _, n := range s.nodes {
@@ -407,8 +408,8 @@ func (s *solver) checkTyped() {
 			continue
 		}
 		if c := s.classOf(n.v.node); !c.known {
-			d := s.c.errorf(diag.NoType, n.v.span, "%s has no type", shownName(n.v))
-			help(d, "add a type atom to the body, for example int(%s)", shownName(n.v))
+			d := s.c.Errorf(diag.NoType, n.v.span, "%s has no type", shownName(n.v))
+			d.Help("add a type atom to the body, for example int(%s)", shownName(n.v))
 			return
 		}
 	}

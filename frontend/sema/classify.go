@@ -28,7 +28,7 @@ func (c *checker) classify(cl *clause) {
 	case ast.Constraint:
 		c.classifyConstraint(cl)
 	default:
-		if not, ok := unparen(node.Left).(*ast.Not); ok && node.Arrow == ast.Fact {
+		if not, ok := ast.Unparen(node.Left).(*ast.Not); ok && node.Arrow == ast.Fact {
 			// `!(p(x, x)).` denies its formula.
 			cl.kind = constraintClause
 			cl.heads = []ast.Node{not.X}

@@ -25,7 +25,7 @@ func (c *checker) lowerConstraint(cl *clause) {
 		return
 	}
 	outer := map[string]bool{}
-	inspect(left, func(n ast.Node) bool {
+	ast.Inspect(left, func(n ast.Node) bool {
 		if v, ok := n.(*ast.Var); ok {
 			outer[v.Name] = true
 		}
@@ -65,7 +65,7 @@ func (c *checker) lowerConstraint(cl *clause) {
 }
 
 func isTypeAtom(c *checker, n ast.Node) bool {
-	a, ok := unparen(n).(*ast.Apply)
+	a, ok := ast.Unparen(n).(*ast.Apply)
 	return ok && !a.Square && isTypeName(a.Name.Text) && c.preds[a.Name.Text] == nil
 }
 
@@ -136,7 +136,7 @@ func consequences(right ast.Node, outer map[string]bool) [][]ast.Node {
 	}
 	for i, item := range items {
 		group[i] = i
-		inspect(item, func(n ast.Node) bool {
+		ast.Inspect(item, func(n ast.Node) bool {
 			v, ok := n.(*ast.Var)
 			if !ok || outer[v.Name] {
 				return true

@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func declarationOf(left, right ast.Node) *declaration {
 	}
 	d.vars = make([]*ast.Var, 0, len(args))
 	for _, arg := range args {
-		v, ok := unparen(arg).(*ast.Var)
+		v, ok := ast.Unparen(arg).(*ast.Var)
 		if !ok || column(v) >= 0 {
 			return nil
 		}
@@ -67,12 +68,12 @@ func declarationOf(left, right ast.Node) *declaration {
 	pure := true
 	items := conjuncts(right)
 	for _, item := range items {
-		x, ok := unparen(item).(*ast.Apply)
+		x, ok := ast.Unparen(item).(*ast.Apply)
 		if !ok || x.Square || len(x.Args) != 1 || x.Delta != "" || x.Stage != "" {
 			pure = false
 			continue
 		}
-		v, ok := unparen(x.Args[0]).(*ast.Var)
+		v, ok := ast.Unparen(x.Args[0]).(*ast.Var)
 		if !ok {
 			pure = false
 			continue
@@ -104,7 +105,7 @@ func declarationOf(left, right ast.Node) *declaration {
 // conjuncts returns the items of a conjunction, however parenthesised. The list may be
 // the tree's own.
 func conjuncts(n ast.Node) []ast.Node {
-	switch n := unparen(n).(type) {
+	switch n := ast.Unparen(n).(type) {
 	case nil:
 		return nil
 	case *ast.Conj:
@@ -184,8 +185,8 @@ func (c *checker) typeNamed(a *ast.Apply) (scalar.Type, bool) {
 		return t, true
 	}
 	bad := func(allowed string) (scalar.Type, bool) {
-		d := c.errorf(diag.BadTypeParameter, typeSpan(a), "there is no type %s[%s]", name, a.Index)
-		help(d, "%s", allowed)
+		d := c.Errorf(diag.BadTypeParameter, typeSpan(a), "there is no type %s[%s]", name, a.Index)
+		d.Help("%s", allowed)
 		return t, false
 	}
 	parts := strings.Split(a.Index, ",")
@@ -256,19 +257,19 @@ var synonyms = map[string]string{
 // predicate.
 func (c *checker) unknownType(p *pred, near *neighbours) {
 	p.poisoned = true
-	d := c.errorf(diag.UnknownType, p.span, "there is no type and no predicate %s", p.name)
+	d := c.Errorf(diag.UnknownType, p.span, "there is no type and no predicate %s", p.name)
 	if s, ok := synonyms[strings.ToLower(p.name)]; ok {
-		help(d, "LogiQL calls it %s", s)
+		d.Help("LogiQL calls it %s", s)
 		return
 	}
-	names := sortedKeys(primitiveTypes)
+	names := slices.Sorted(maps.Keys(primitiveTypes))
 	if s, ok := diag.Suggest(p.name, names); ok {
-		help(d, "did you mean %s?", s)
+		d.Help("did you mean %s?", s)
 		return
 	}
 	if s, ok := near.suggest(p.name); ok {
-		help(d, "did you mean %s?", s)
+		d.Help("did you mean %s?", s)
 		return
 	}
-	help(d, "the types are %s; a unary predicate serves as a type when it is declared too", strings.Join(names, ", "))
+	d.Help("the types are %s; a unary predicate serves as a type when it is declared too", strings.Join(names, ", "))
 }

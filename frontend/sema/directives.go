@@ -1,6 +1,8 @@
 package sema
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
@@ -41,8 +43,8 @@ var knownDirectives = []string{
 func (c *checker) readDirective(cl *clause, item ast.Node) {
 	a, value := headAtom(item)
 	if a == nil || cl.node.Right != nil || cl.node.Arrow == ast.Constraint {
-		d := c.errorf(diag.BadDirective, item.Pos(), "a directive is a clause of its own")
-		help(d, "write it as a fact: lang:derivationType[`p] = \"Extensional\".")
+		d := c.Errorf(diag.BadDirective, item.Pos(), "a directive is a clause of its own")
+		d.Help("write it as a fact: lang:derivationType[`p] = \"Extensional\".")
 		return
 	}
 	d := &directive{
@@ -50,7 +52,7 @@ func (c *checker) readDirective(cl *clause, item ast.Node) {
 		name: strings.TrimPrefix(a.Name.Text, "lang:"),
 	}
 	if len(a.Args) > 0 {
-		d.pred, _ = unparen(a.Args[0]).(*ast.PredRef)
+		d.pred, _ = ast.Unparen(a.Args[0]).(*ast.PredRef)
 	}
 	c.directives = append(c.directives, d)
 }
@@ -81,7 +83,7 @@ func (d *directive) saysPlainRelation() bool {
 	if d.name != "isEntity" || d.value == nil {
 		return false
 	}
-	lit, ok := unparen(d.value).(*ast.Literal)
+	lit, ok := ast.Unparen(d.value).(*ast.Literal)
 	return ok && lit.Value.Type.Kind == scalar.Boolean && !lit.Value.Bool()
 }
 
@@ -94,49 +96,49 @@ func (c *checker) compilerDirective(d *directive) {
 	}
 	on := true
 	if d.value != nil {
-		lit, ok := unparen(d.value).(*ast.Literal)
+		lit, ok := ast.Unparen(d.value).(*ast.Literal)
 		if !ok || lit.Value.Type.Kind != scalar.Boolean {
-			e := c.errorf(diag.BadDirective, d.value.Pos(), "lang:%s takes true or false", d.name)
-			help(e, "write lang:%s[] = true.", d.name)
+			e := c.Errorf(diag.BadDirective, d.value.Pos(), "lang:%s takes true or false", d.name)
+			e.Help("write lang:%s[] = true.", d.name)
 			return
 		}
 		on = lit.Value.Bool()
 	}
-	var to level
+	var to diag.Level
 	switch parts[1] {
 	case "warning":
-		to = levelOff
+		to = diag.LevelOff
 		if on {
-			to = levelWarning
+			to = diag.LevelWarning
 		}
 	case "disableWarning":
-		to = levelWarning
+		to = diag.LevelWarning
 		if on {
-			to = levelOff
+			to = diag.LevelOff
 		}
 	case "error":
-		to = levelWarning
+		to = diag.LevelWarning
 		if on {
-			to = levelError
+			to = diag.LevelError
 		}
 	case "disableError":
 		if parts[2] == "NEGATION_RECURSION" && on {
-			e := c.errorf(diag.NegationNotDisabled, d.span, "recursion through negation can not be allowed")
-			note(e, "without strata the program has no least model, so the answer would depend on the order of evaluation")
-			help(e, "remove the directive and break the cycle that the compiler shows")
+			e := c.Errorf(diag.NegationNotDisabled, d.span, "recursion through negation can not be allowed")
+			e.Note("without strata the program has no least model, so the answer would depend on the order of evaluation")
+			e.Help("remove the directive and break the cycle that the compiler shows")
 			return
 		}
-		to = levelWarning
+		to = diag.LevelWarning
 	default:
 		c.unknownDirective(d)
 		return
 	}
 	code := warningNames[parts[2]]
 	if code == nil {
-		c.noteIgnored(d, "redfox has no warning "+parts[2]+"; it has "+strings.Join(sortedKeys(warningNames), ", "))
+		c.noteIgnored(d, "redfox has no warning "+parts[2]+"; it has "+strings.Join(slices.Sorted(maps.Keys(warningNames)), ", "))
 		return
 	}
-	c.levels[code] = to
+	c.Levels[code] = to
 }
 
 // warningNames are the names of warnings in directives: LogicBlox's where it has
@@ -152,16 +154,16 @@ var warningNames = map[string]*diag.Code{
 }
 
 func (c *checker) noteIgnored(d *directive, why string) {
-	c.diags.Add(&diag.Diagnostic{
+	c.Add(&diag.Diagnostic{
 		Severity: diag.Note, Code: diag.IgnoredDirective, Span: d.at,
 		Message: "lang:" + d.name + " has no effect", Notes: []string{why},
 	})
 }
 
 func (c *checker) unknownDirective(d *directive) {
-	e := c.errorf(diag.UnknownDirective, d.at, "there is no directive lang:%s", d.name)
+	e := c.Errorf(diag.UnknownDirective, d.at, "there is no directive lang:%s", d.name)
 	if s, ok := diag.Suggest("lang:"+d.name, knownDirectives); ok {
-		help(e, "did you mean %s?", s)
+		e.Help("did you mean %s?", s)
 	}
 }
 
@@ -181,19 +183,19 @@ func (c *checker) applyBindings() {
 			continue
 		}
 		if d.pred == nil || d.value == nil {
-			e := c.errorf(diag.BadDirective, d.span, "lang:%s needs a predicate and a value", d.name)
-			help(e, "write lang:%s[`p] = ...", d.name)
+			e := c.Errorf(diag.BadDirective, d.span, "lang:%s needs a predicate and a value", d.name)
+			e.Help("write lang:%s[`p] = ...", d.name)
 			continue
 		}
 		p := c.preds[d.pred.Name]
 		if p == nil {
-			e := c.errorf(diag.UnknownPredicate, d.pred.Span, "there is no predicate %s", d.pred.Name)
+			e := c.Errorf(diag.UnknownPredicate, d.pred.Span, "there is no predicate %s", d.pred.Name)
 			var names []string
 			for _, q := range c.order {
 				names = append(names, q.name)
 			}
 			if s, ok := diag.Suggest(d.pred.Name, names); ok {
-				help(e, "did you mean `%s?", s)
+				e.Help("did you mean `%s?", s)
 			}
 			continue
 		}
@@ -224,16 +226,16 @@ func (c *checker) predicateDirective(name string) func(*directive, *pred) {
 		return func(d *directive, p *pred) {
 			s, ok := c.stringValue(d)
 			if ok && len(s) != 1 {
-				c.errorf(diag.BadDirective, d.value.Pos(), "a delimiter is one character, not %d bytes", len(s))
+				c.Errorf(diag.BadDirective, d.value.Pos(), "a delimiter is one character, not %d bytes", len(s))
 				return
 			}
 			p.binding(d).Delimiter = s
 		}
 	case "physical:hasColumnNames":
 		return func(d *directive, p *pred) {
-			lit, ok := unparen(d.value).(*ast.Literal)
+			lit, ok := ast.Unparen(d.value).(*ast.Literal)
 			if !ok || lit.Value.Type.Kind != scalar.Boolean {
-				c.errorf(diag.BadDirective, d.value.Pos(), "lang:%s takes true or false", d.name)
+				c.Errorf(diag.BadDirective, d.value.Pos(), "lang:%s takes true or false", d.name)
 				return
 			}
 			b := lit.Value.Bool()
@@ -266,9 +268,9 @@ func (p *pred) binding(d *directive) *core.FileBinding {
 }
 
 func (c *checker) stringValue(d *directive) (string, bool) {
-	lit, ok := unparen(d.value).(*ast.Literal)
+	lit, ok := ast.Unparen(d.value).(*ast.Literal)
 	if !ok || lit.Value.Type.Kind != scalar.String {
-		c.errorf(diag.BadDirective, d.value.Pos(), "lang:%s takes a string", d.name)
+		c.Errorf(diag.BadDirective, d.value.Pos(), "lang:%s takes a string", d.name)
 		return "", false
 	}
 	return lit.Value.Str(), true
@@ -284,8 +286,8 @@ func (c *checker) derivationType(d *directive, p *pred) {
 	case "Extensional":
 		p.extensional = d.span
 	default:
-		e := c.errorf(diag.BadDirective, d.value.Pos(), "there is no derivation type %q", s)
-		help(e, "the derivation types are \"Extensional\", \"DerivedAndStored\" and \"Derived\"")
+		e := c.Errorf(diag.BadDirective, d.value.Pos(), "there is no derivation type %q", s)
+		e.Help("the derivation types are \"Extensional\", \"DerivedAndStored\" and \"Derived\"")
 	}
 }
 
@@ -304,15 +306,15 @@ func (c *checker) fileMode(d *directive, p *pred) {
 	case "import_detailed":
 		c.refuse(d.value.Pos(), "detailed import", "use \"import\"")
 	default:
-		e := c.errorf(diag.BadDirective, d.value.Pos(), "there is no file mode %q", s)
-		help(e, "the file modes are \"import\" and \"export\"")
+		e := c.Errorf(diag.BadDirective, d.value.Pos(), "there is no file mode %q", s)
+		e.Help("the file modes are \"import\" and \"export\"")
 	}
 }
 
 func (c *checker) limit(d *directive, p *pred) {
-	lit, ok := unparen(d.value).(*ast.Literal)
+	lit, ok := ast.Unparen(d.value).(*ast.Literal)
 	if !ok || lit.Value.Type.Kind != scalar.Int || lit.Value.Int() < 0 {
-		c.errorf(diag.BadDirective, d.value.Pos(), "a limit is a number of tuples, 0 or more")
+		c.Errorf(diag.BadDirective, d.value.Pos(), "a limit is a number of tuples, 0 or more")
 		return
 	}
 	p.limit = lit.Value.Int()
@@ -330,8 +332,8 @@ func (c *checker) orderBy(d *directive, p *pred) {
 	for _, item := range strings.Split(s, ",") {
 		words := strings.Fields(item)
 		if len(words) == 0 || len(words) > 2 {
-			e := c.errorf(diag.BadDirective, d.value.Pos(), "an order is a list of arguments, each with asc or desc")
-			help(e, "write for example \"%s desc\"", orderExample(p))
+			e := c.Errorf(diag.BadDirective, d.value.Pos(), "an order is a list of arguments, each with asc or desc")
+			e.Help("write for example \"%s desc\"", orderExample(p))
 			return
 		}
 		key := core.OrderKey{Arg: -1}
@@ -341,12 +343,12 @@ func (c *checker) orderBy(d *directive, p *pred) {
 			}
 		}
 		if key.Arg < 0 {
-			e := c.errorf(diag.BadDirective, d.value.Pos(), "%s has no argument %s", p.name, words[0])
-			note(e, "its arguments are %s", strings.Join(p.argNames, ", "))
+			e := c.Errorf(diag.BadDirective, d.value.Pos(), "%s has no argument %s", p.name, words[0])
+			e.Note("its arguments are %s", strings.Join(p.argNames, ", "))
 			if near, ok := diag.Suggest(words[0], p.argNames); ok {
-				help(e, "did you mean %s?", near)
+				e.Help("did you mean %s?", near)
 			}
-			label(e, p.span, "%s is here", p.name)
+			e.Label(p.span, "%s is here", p.name)
 			return
 		}
 		if len(words) == 2 {
@@ -355,8 +357,8 @@ func (c *checker) orderBy(d *directive, p *pred) {
 				key.Desc = true
 			case "asc":
 			default:
-				e := c.errorf(diag.BadDirective, d.value.Pos(), "an argument is ordered asc or desc, not %s", words[1])
-				help(e, "write \"%s desc\"", words[0])
+				e := c.Errorf(diag.BadDirective, d.value.Pos(), "an argument is ordered asc or desc, not %s", words[1])
+				e.Help("write \"%s desc\"", words[0])
 				return
 			}
 		}
@@ -377,8 +379,8 @@ func (c *checker) checkSources() {
 	for _, p := range c.order {
 		f := p.file
 		if f != nil && f.Path == "" {
-			e := c.errorf(diag.BadDirective, f.Span, "%s has no file path", p.name)
-			help(e, "add lang:physical:filePath[`%s] = \"file.csv\".", p.name)
+			e := c.Errorf(diag.BadDirective, f.Span, "%s has no file path", p.name)
+			e.Help("add lang:physical:filePath[`%s] = \"file.csv\".", p.name)
 		}
 		if f != nil {
 			if !p.fileMode {
@@ -386,9 +388,9 @@ func (c *checker) checkSources() {
 			}
 			f.Offset = p.split && p.keys == 1 || p.keys == 1 && p.arity > 1 && len(p.argNames) > 0 && p.argNames[0] == "offset"
 			if !f.Export && p.rules > 0 {
-				e := c.errorf(diag.DerivedFromOutside, f.Span, "%s is derived by rules and can not also be read from a file", p.name)
-				label(e, p.ruleSpan, "it is derived here")
-				help(e, "read the file into a predicate of its own and derive %s from it, or set lang:physical:fileMode[`%s] = \"export\" to write it", p.name, p.name)
+				e := c.Errorf(diag.DerivedFromOutside, f.Span, "%s is derived by rules and can not also be read from a file", p.name)
+				e.Label(p.ruleSpan, "it is derived here")
+				e.Help("read the file into a predicate of its own and derive %s from it, or set lang:physical:fileMode[`%s] = \"export\" to write it", p.name, p.name)
 			}
 			if f.Columns != nil {
 				want := p.arity
@@ -396,19 +398,19 @@ func (c *checker) checkSources() {
 					want--
 				}
 				if len(f.Columns) != want {
-					c.errorf(diag.BadDirective, f.Span, "%s has %d columns, but lang:physical:columnNames names %d", p.name, want, len(f.Columns))
+					c.Errorf(diag.BadDirective, f.Span, "%s has %d columns, but lang:physical:columnNames names %d", p.name, want, len(f.Columns))
 				}
 			}
 		}
 		if p.external && p.rules > 0 {
-			e := c.errorf(diag.DerivedFromOutside, p.span, "%s is derived by rules and can not also be given facts from outside", p.name)
-			label(e, p.ruleSpan, "it is derived here")
-			help(e, "bind the facts to a predicate of its own and derive %s from it", p.name)
+			e := c.Errorf(diag.DerivedFromOutside, p.span, "%s is derived by rules and can not also be given facts from outside", p.name)
+			e.Label(p.ruleSpan, "it is derived here")
+			e.Help("bind the facts to a predicate of its own and derive %s from it", p.name)
 		}
 		if p.extensional.IsValid() && p.rules > 0 {
-			e := c.errorf(diag.RuleOnExtensional, p.ruleSpan, "%s is declared extensional, but a rule derives it", p.name)
-			label(e, p.extensional, "declared extensional here")
-			help(e, "remove the directive, or derive another predicate")
+			e := c.Errorf(diag.RuleOnExtensional, p.ruleSpan, "%s is declared extensional, but a rule derives it", p.name)
+			e.Label(p.extensional, "declared extensional here")
+			e.Help("remove the directive, or derive another predicate")
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (lo *lowering) exprs(nodes []ast.Node, k *conj) ([]expr, bool) {
 // operand lowers an expression. Applications of predicates become atoms. nil
 // means that an error was reported.
 func (lo *lowering) operand(n ast.Node, k *conj) expr {
-	switch n := unparen(n).(type) {
+	switch n := ast.Unparen(n).(type) {
 	case *ast.Var:
 		return ref{lo.variable(n, k.scope), n.Span}
 	case *ast.Wildcard:
@@ -100,7 +100,7 @@ func (lo *lowering) applied(n *ast.Apply, k *conj) expr {
 		}
 		if len(n.Args) != f.Arity() {
 			lo.cl.bad = true
-			d := lo.c.errorf(diag.WrongArity, n.Span, "%s takes %s, not %d", name, plural(f.Arity(), "argument"), len(n.Args))
+			d := lo.c.Errorf(diag.WrongArity, n.Span, "%s takes %s, not %d", name, plural(f.Arity(), "argument"), len(n.Args))
 			lo.forms(d, f, name)
 			return nil
 		}
@@ -123,14 +123,14 @@ func (lo *lowering) applied(n *ast.Apply, k *conj) expr {
 
 func (lo *lowering) roundValue(n *ast.Apply) {
 	lo.cl.bad = true
-	d := lo.c.errorf(diag.NotAnExpression, n.Span, "%s is a formula, not a value", n.Span.Text())
-	help(d, "a value is written with brackets: %s[%s]", n.Name.Text, argText(n.Args))
+	d := lo.c.Errorf(diag.NotAnExpression, n.Span, "%s is a formula, not a value", n.Span.Text())
+	d.Help("a value is written with brackets: %s[%s]", n.Name.Text, argText(n.Args))
 }
 
 func (lo *lowering) notExpression(n ast.Node, message, advice string) {
 	lo.cl.bad = true
-	d := lo.c.errorf(diag.NotAnExpression, n.Pos(), "%s", message)
-	help(d, "%s", advice)
+	d := lo.c.Errorf(diag.NotAnExpression, n.Pos(), "%s", message)
+	d.Help("%s", advice)
 }
 
 // negate returns -v of a literal's value where it has the same type.

@@ -67,14 +67,14 @@ func (c *checker) reportFates() {
 			case f.holds():
 			case !possible && failing:
 				for _, x := range f.failures {
-					c.diags.Add(x.d)
+					c.Add(x.d)
 				}
 			case possible:
 				c.warnAlternative(key, f, all)
 			case key.kind == ruleBody:
-				d := c.warnf(diag.NeverFires, key.span, "this rule can never derive anything")
-				label(d, f.dead, "this is always false")
-				help(d, "remove the rule, or mend the condition")
+				d := c.Warnf(diag.NeverFires, key.span, "this rule can never derive anything")
+				d.Label(f.dead, "this is always false")
+				d.Help("remove the rule, or mend the condition")
 			}
 		}
 	}
@@ -88,33 +88,33 @@ func (c *checker) warnAlternative(key fatesKey, f fate, all []fate) {
 	var d *diag.Diagnostic
 	switch named := decisive(f.picks, all); {
 	case len(named) > 0:
-		d = c.warnf(diag.NeverFires, named[0], "this alternative can never hold")
+		d = c.Warnf(diag.NeverFires, named[0], "this alternative can never hold")
 		for _, with := range named[1:] {
-			label(d, with, "together with this one")
+			d.Label(with, "together with this one")
 		}
 	default:
-		d = c.warnf(diag.NeverFires, key.span, "what is negated here cannot hold in one alternative")
+		d = c.Warnf(diag.NeverFires, key.span, "what is negated here cannot hold in one alternative")
 		for _, at := range f.outer {
-			label(d, at, "in this alternative")
+			d.Label(at, "in this alternative")
 		}
 	}
 	if f.dead.IsValid() {
-		label(d, f.dead, "this is always false")
-		help(d, "remove the alternative, or mend the condition")
+		d.Label(f.dead, "this is always false")
+		d.Help("remove the alternative, or mend the condition")
 		return
 	}
 	for _, x := range f.failures {
-		label(d, x.d.Span, "%s", x.d.Message)
+		d.Label(x.d.Span, "%s", x.d.Message)
 		d.Labels = append(d.Labels, x.d.Labels...)
 	}
 	if key.kind == negated && len(f.picks) == 0 {
-		note(d, "the program runs: an expression without value makes its condition false, "+
+		d.Note("the program runs: an expression without value makes its condition false, " +
 			"so the negation holds there")
-		help(d, "mend the expression, or write that alternative as a rule of its own without it")
+		d.Help("mend the expression, or write that alternative as a rule of its own without it")
 		return
 	}
-	note(d, "the program runs: an expression without value makes its alternative false")
-	help(d, "remove the alternative, or mend the expression")
+	d.Note("the program runs: an expression without value makes its alternative false")
+	d.Help("remove the alternative, or mend the expression")
 }
 
 // decisive returns the first item of a disjunction that no alternative which holds

@@ -141,8 +141,8 @@ func (e *emitter) failed(code *diag.Code, span source.Span, message string) *dia
 func (e *emitter) certainFailure(k *call, err error) {
 	if name := k.sig.Func.Name; name == "div" || name == "mod" {
 		d := e.failed(diag.DivisionByZero, k.span, "division by zero")
-		label(d, k.args[1].pos(), "this is zero")
-		note(d, "the expression never has a value, so the rule could never fire")
+		d.Label(k.args[1].pos(), "this is zero")
+		d.Note("the expression never has a value, so the rule could never fire")
 		return
 	}
 	e.failed(diag.BadConstant, k.span, err.Error())
@@ -151,7 +151,7 @@ func (e *emitter) certainFailure(k *call, err error) {
 // noValue records a constant expression without value.
 func (e *emitter) noValue(k *call) {
 	d := e.failed(diag.NoValue, k.span, k.span.Text()+" has no value")
-	note(d, "its arguments are constants, so this can never hold")
+	d.Note("its arguments are constants, so this can never hold")
 }
 
 // inverse has the comparison that holds exactly where the other does not.

@@ -54,7 +54,7 @@ func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) expr {
 		}
 		return parts
 	}
-	switch n := unparen(n).(type) {
+	switch n := ast.Unparen(n).(type) {
 	case *ast.Conj:
 		if parts := each(n.Items, false); parts != nil {
 			return join("and", n.Span, parts)
@@ -82,22 +82,22 @@ func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) expr {
 func (lo *lowering) notFormula(n ast.Node) {
 	lo.cl.bad = true
 	text := n.Pos().Text()
-	switch n := unparen(n).(type) {
+	switch n := ast.Unparen(n).(type) {
 	case *ast.Var:
-		d := lo.c.errorf(diag.NotAFormula, n.Span, "%s is a variable, not a formula", n.Name)
-		help(d, "compare it, for example %s = true, or write the predicate %s()", n.Name, n.Name)
+		d := lo.c.Errorf(diag.NotAFormula, n.Span, "%s is a variable, not a formula", n.Name)
+		d.Help("compare it, for example %s = true, or write the predicate %s()", n.Name, n.Name)
 	case *ast.Literal:
-		d := lo.c.errorf(diag.NotAFormula, n.Span, "%s is a value, not a formula", text)
+		d := lo.c.Errorf(diag.NotAFormula, n.Span, "%s is a value, not a formula", text)
 		if n.Value.Type.Kind == scalar.Boolean {
-			help(d, "true and false are values; leave out a condition that always holds, and the rule if it never does")
+			d.Help("true and false are values; leave out a condition that always holds, and the rule if it never does")
 		} else {
-			help(d, "compare it with something, for example x = %s", text)
+			d.Help("compare it with something, for example x = %s", text)
 		}
 	case *ast.Wildcard:
-		lo.c.errorf(diag.NotAFormula, n.Span, "_ is not a formula")
+		lo.c.Errorf(diag.NotAFormula, n.Span, "_ is not a formula")
 	default:
-		d := lo.c.errorf(diag.NotAFormula, n.Pos(), "%s is a value, not a formula", text)
-		help(d, "compare it with something, for example x = %s", text)
+		d := lo.c.Errorf(diag.NotAFormula, n.Pos(), "%s is a value, not a formula", text)
+		d.Help("compare it with something, for example x = %s", text)
 	}
 }
 
@@ -106,11 +106,11 @@ func (lo *lowering) atomFormula(a *ast.Apply, k *conj) {
 	name := a.Name.Text
 	if a.Square {
 		lo.cl.bad = true
-		d := lo.c.errorf(diag.NotAFormula, a.Span, "%s is a value, not a formula", a.Span.Text())
+		d := lo.c.Errorf(diag.NotAFormula, a.Span, "%s is a value, not a formula", a.Span.Text())
 		if f := scalar.Lookup(name); f != nil && scalar.IsBuiltin(name) {
-			help(d, "write %s(%s) for a condition", name, argText(a.Args))
+			d.Help("write %s(%s) for a condition", name, argText(a.Args))
 		} else {
-			help(d, "write %s = _ to ask whether it has a value", a.Span.Text())
+			d.Help("write %s = _ to ask whether it has a value", a.Span.Text())
 		}
 		return
 	}
@@ -152,16 +152,16 @@ func argText(args []ast.Node) string {
 
 func (lo *lowering) queryInBody(a *ast.Apply) {
 	lo.cl.bad = true
-	d := lo.c.errorf(diag.QueryInBody, a.Name.Span, "the answer predicate _ can not be used in a body")
-	help(d, "derive a predicate with a name first and use it in both places")
+	d := lo.c.Errorf(diag.QueryInBody, a.Name.Span, "the answer predicate _ can not be used in a body")
+	d.Help("derive a predicate with a name first and use it in both places")
 }
 
 // typeAtom lowers int(x): it says x's type and binds nothing.
 func (lo *lowering) typeAtom(a *ast.Apply, k *conj) {
 	if len(a.Args) != 1 {
 		lo.cl.bad = true
-		d := lo.c.errorf(diag.WrongArity, a.Span, "the type %s has 1 argument, not %d", a.Name.Text, len(a.Args))
-		help(d, "write %s(x)", a.Name.Text)
+		d := lo.c.Errorf(diag.WrongArity, a.Span, "the type %s has 1 argument, not %d", a.Name.Text, len(a.Args))
+		d.Help("write %s(x)", a.Name.Text)
 		return
 	}
 	t, ok := lo.c.typeNamed(a)
@@ -169,11 +169,11 @@ func (lo *lowering) typeAtom(a *ast.Apply, k *conj) {
 		lo.cl.bad = true
 		return
 	}
-	v, ok := unparen(a.Args[0]).(*ast.Var)
+	v, ok := ast.Unparen(a.Args[0]).(*ast.Var)
 	if !ok {
 		lo.cl.bad = true
-		d := lo.c.errorf(diag.NotAFormula, a.Span, "a type atom speaks of a variable")
-		help(d, "bind the value to a variable first: x = %s, %s(x)", a.Args[0].Pos().Text(), a.Name.Text)
+		d := lo.c.Errorf(diag.NotAFormula, a.Span, "a type atom speaks of a variable")
+		d.Help("bind the value to a variable first: x = %s, %s(x)", a.Args[0].Pos().Text(), a.Name.Text)
 		return
 	}
 	lo.u.asserts = append(lo.u.asserts, assertion{span: a.Span, v: lo.variable(v, k.scope), typ: t})
@@ -204,7 +204,7 @@ func (lo *lowering) builtinAtom(a *ast.Apply, k *conj) {
 		}
 	default:
 		lo.cl.bad = true
-		d := lo.c.errorf(diag.WrongArity, a.Span, "%s takes %s, or one more for its result, not %d", name, plural(f.Arity(), "argument"), len(a.Args))
+		d := lo.c.Errorf(diag.WrongArity, a.Span, "%s takes %s, or one more for its result, not %d", name, plural(f.Arity(), "argument"), len(a.Args))
 		lo.forms(d, f, name)
 	}
 }
@@ -214,7 +214,7 @@ func (lo *lowering) forms(d *diag.Diagnostic, f *scalar.Func, name string) {
 		if i == 3 {
 			break
 		}
-		help(d, "write %s[%s]", name, form)
+		d.Help("write %s[%s]", name, form)
 	}
 }
 
@@ -265,7 +265,7 @@ var operatorNames = map[string]string{
 // equality lowers x = y. A functional application on one side is the atom
 // f(k, x); otherwise the equality may bind a variable.
 func (lo *lowering) equality(n *ast.Compare, k *conj) {
-	x, y := unparen(n.Operands[0]), unparen(n.Operands[1])
+	x, y := ast.Unparen(n.Operands[0]), ast.Unparen(n.Operands[1])
 	if !isFunctionAtom(x) {
 		x, y = y, x
 	}

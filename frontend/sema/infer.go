@@ -451,7 +451,7 @@ var comparisons = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true
 // operand's type comes from.
 func (s *solver) wrongTypes(e *call, types []scalar.Type, err error) {
 	if comparisons[e.name] {
-		d := s.c.errorf(diag.TypeClash, e.span, "%s is %s, but %s is %s",
+		d := s.c.Errorf(diag.TypeClash, e.span, "%s is %s, but %s is %s",
 			e.args[0].pos().Text(), types[0], e.args[1].pos().Text(), types[1])
 		d.At = "only values of one type can be compared"
 		for _, a := range e.args {
@@ -468,15 +468,15 @@ func (s *solver) wrongTypes(e *call, types []scalar.Type, err error) {
 		s.clashHelp(d, fact{-1, types[0]}, fact{-1, types[1]})
 		return
 	}
-	d := s.c.errorf(diag.WrongArgumentTypes, e.span, "%s", err.Error())
+	d := s.c.Errorf(diag.WrongArgumentTypes, e.span, "%s", err.Error())
 	for i, a := range e.args {
-		label(d, a.pos(), "%s is %s", a.pos().Text(), types[i])
+		d.Label(a.pos(), "%s is %s", a.pos().Text(), types[i])
 		if r, ok := a.(ref); ok {
 			s.explainType(d, r.v.node)
 		}
 	}
 	if text, ok := conversionHelp(e, types); ok {
-		help(d, "convert it: %s", text)
+		d.Help("convert it: %s", text)
 	}
 }
 

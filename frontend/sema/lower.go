@@ -152,8 +152,8 @@ func (lo *lowering) head(h ast.Node, k *conj) {
 		return
 	}
 	if a.Square && value == nil {
-		d := lo.c.errorf(diag.BadHead, h.Pos(), "%s is a value, not an atom", h.Pos().Text())
-		help(d, "write what the value is: %s = v", h.Pos().Text())
+		d := lo.c.Errorf(diag.BadHead, h.Pos(), "%s is a value, not an atom", h.Pos().Text())
+		d.Help("write what the value is: %s = v", h.Pos().Text())
 		lo.cl.bad = true
 		return
 	}
@@ -168,10 +168,10 @@ func (lo *lowering) head(h ast.Node, k *conj) {
 	}
 	at := &atom{span: h.Pos(), pred: p}
 	for _, arg := range args {
-		if w, ok := unparen(arg).(*ast.Wildcard); ok {
-			d := lo.c.errorf(diag.WildcardInHead, w.Span, "a head can not contain _")
-			note(d, "the rule must say which value to derive")
-			help(d, "name a variable that the body binds, or leave the argument out of %s", p.name)
+		if w, ok := ast.Unparen(arg).(*ast.Wildcard); ok {
+			d := lo.c.Errorf(diag.WildcardInHead, w.Span, "a head can not contain _")
+			d.Note("the rule must say which value to derive")
+			d.Help("name a variable that the body binds, or leave the argument out of %s", p.name)
 			lo.cl.bad = true
 			continue
 		}
@@ -193,19 +193,19 @@ func (lo *lowering) head(h ast.Node, k *conj) {
 
 func (lo *lowering) badHead(h ast.Node) {
 	lo.cl.bad = true
-	d := lo.c.errorf(diag.BadHead, h.Pos(), "a head is an atom p(x, y) or f[x] = y")
-	switch h := unparen(h).(type) {
+	d := lo.c.Errorf(diag.BadHead, h.Pos(), "a head is an atom p(x, y) or f[x] = y")
+	switch h := ast.Unparen(h).(type) {
 	case *ast.Disj:
 		d.Message = "a head can not contain a disjunction"
-		help(d, "a rule derives all of its head; say which alternative holds in the body")
+		d.Help("a rule derives all of its head; say which alternative holds in the body")
 	case *ast.Not:
 		d.Message = "a head can not be negated"
-		help(d, "to forbid something write a constraint: !(...).")
+		d.Help("to forbid something write a constraint: !(...).")
 	case *ast.Compare:
 		d.Message = "a head can not be a comparison"
-		help(d, "move %s to the body, after <-", h.Span.Text())
+		d.Help("move %s to the body, after <-", h.Span.Text())
 	case *ast.Var:
-		help(d, "%s alone is a variable; a predicate without arguments is written %s()", h.Name, h.Name)
+		d.Help("%s alone is a variable; a predicate without arguments is written %s()", h.Name, h.Name)
 	}
 }
 
@@ -214,11 +214,11 @@ func (c *checker) reservedHead(a *ast.Apply) bool {
 	name := a.Name.Text
 	switch {
 	case scalar.IsBuiltin(name):
-		d := c.errorf(diag.BuiltinDefined, a.Name.Span, "%s is a built-in function and can not be defined", name)
-		help(d, "choose another name for the predicate")
+		d := c.Errorf(diag.BuiltinDefined, a.Name.Span, "%s is a built-in function and can not be defined", name)
+		d.Help("choose another name for the predicate")
 	case isTypeName(name):
-		d := c.errorf(diag.BuiltinDefined, a.Name.Span, "%s is a type and can not be defined", name)
-		help(d, "choose another name for the predicate")
+		d := c.Errorf(diag.BuiltinDefined, a.Name.Span, "%s is a type and can not be defined", name)
+		d.Help("choose another name for the predicate")
 	default:
 		return false
 	}

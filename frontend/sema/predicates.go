@@ -169,7 +169,7 @@ func (c *checker) collect(cl *clause) {
 func hasApplication(nodes []ast.Node) bool {
 	found := false
 	for _, n := range nodes {
-		inspect(n, func(n ast.Node) bool {
+		ast.Inspect(n, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Apply:
 				found = found || !scalar.IsBuiltin(n.Name.Text)
@@ -181,7 +181,7 @@ func hasApplication(nodes []ast.Node) bool {
 }
 
 func (c *checker) collectBody(n ast.Node) {
-	inspect(n, func(n ast.Node) bool {
+	ast.Inspect(n, func(n ast.Node) bool {
 		if a, ok := n.(*ast.Apply); ok {
 			c.occurrence(a, inBody)
 		}
@@ -198,8 +198,8 @@ func (c *checker) collectRefused(cl *clause) {
 		}
 		return true
 	}
-	inspect(cl.node.Left, visit)
-	inspect(cl.node.Right, visit)
+	ast.Inspect(cl.node.Left, visit)
+	ast.Inspect(cl.node.Right, visit)
 }
 
 // isReserved reports whether the name is a type or built-in, not a predicate.
@@ -297,7 +297,7 @@ func (c *checker) resolveNames() {
 		}
 		c.declare(cl)
 		for _, item := range conjuncts(cl.body) {
-			if a, ok := unparen(item).(*ast.Apply); ok && !a.Square && len(a.Args) == 1 && c.preds[a.Name.Text] != nil {
+			if a, ok := ast.Unparen(item).(*ast.Apply); ok && !a.Square && len(a.Args) == 1 && c.preds[a.Name.Text] != nil {
 				asType[c.preds[a.Name.Text]] = true
 			}
 		}
@@ -325,11 +325,11 @@ func (c *checker) resolveNames() {
 		}
 		if ns, _, ok := strings.Cut(p.name, ":"); ok && builtinNamespace[ns] {
 			p.poisoned = true
-			d := c.errorf(diag.UnknownFunction, p.span, "there is no function %s", p.name)
+			d := c.Errorf(diag.UnknownFunction, p.span, "there is no function %s", p.name)
 			if s, ok := diag.Suggest(p.name, scalar.Names()); ok {
-				help(d, "did you mean %s?", s)
+				d.Help("did you mean %s?", s)
 			} else {
-				help(d, "the functions of %s are %s", ns, functionsOf(ns))
+				d.Help("the functions of %s are %s", ns, functionsOf(ns))
 			}
 			continue
 		}
@@ -339,11 +339,11 @@ func (c *checker) resolveNames() {
 		}
 		if s, ok := near.suggest(p.name); ok && !numbered(s, p.name) {
 			p.poisoned = true
-			d := c.errorf(diag.UnknownPredicate, p.span, "there is no predicate %s", p.name)
+			d := c.Errorf(diag.UnknownPredicate, p.span, "there is no predicate %s", p.name)
 			d.At = "it has no rule, no fact and no declaration"
 			other := c.preds[s]
-			label(d, other.span, "%s is here", s)
-			help(d, "did you mean %s? If %s is another predicate, whose facts come from outside, declare it: %s", s, p.name, p.declarationExample())
+			d.Label(other.span, "%s is here", s)
+			d.Help("did you mean %s? If %s is another predicate, whose facts come from outside, declare it: %s", s, p.name, p.declarationExample())
 		}
 	}
 }
@@ -428,66 +428,18 @@ func (n *neighbours) suggest(name string) (string, bool) {
 
 // headAtom splits a head into its application and, for f[k] = v, its value.
 func headAtom(h ast.Node) (*ast.Apply, ast.Node) {
-	switch h := unparen(h).(type) {
+	switch h := ast.Unparen(h).(type) {
 	case *ast.Apply:
 		return h, nil
 	case *ast.Compare:
 		if len(h.Ops) == 1 && h.Ops[0] == "=" {
-			if a, ok := unparen(h.Operands[0]).(*ast.Apply); ok && a.Square {
+			if a, ok := ast.Unparen(h.Operands[0]).(*ast.Apply); ok && a.Square {
 				return a, h.Operands[1]
 			}
-			if a, ok := unparen(h.Operands[1]).(*ast.Apply); ok && a.Square {
+			if a, ok := ast.Unparen(h.Operands[1]).(*ast.Apply); ok && a.Square {
 				return a, h.Operands[0]
 			}
 		}
 	}
 	return nil, nil
-}
-
-func unparen(n ast.Node) ast.Node {
-	for {
-		p, ok := n.(*ast.Paren)
-		if !ok {
-			return n
-		}
-		n = p.X
-	}
-}
-
-// inspect calls visit for n and, where visit says so, for its children in text
-// order. It does not enter predicate literals and blocks.
-func inspect(n ast.Node, visit func(ast.Node) bool) {
-	if n == nil || !visit(n) {
-		return
-	}
-	switch n := n.(type) {
-	case *ast.Conj:
-		for _, x := range n.Items {
-			inspect(x, visit)
-		}
-	case *ast.Disj:
-		for _, x := range n.Items {
-			inspect(x, visit)
-		}
-	case *ast.Not:
-		inspect(n.X, visit)
-	case *ast.Paren:
-		inspect(n.X, visit)
-	case *ast.Compare:
-		for _, x := range n.Operands {
-			inspect(x, visit)
-		}
-	case *ast.Binary:
-		inspect(n.X, visit)
-		inspect(n.Y, visit)
-	case *ast.Unary:
-		inspect(n.X, visit)
-	case *ast.Apply:
-		for _, x := range n.Args {
-			inspect(x, visit)
-		}
-	case *ast.RefMode:
-		inspect(n.X, visit)
-		inspect(n.V, visit)
-	}
 }

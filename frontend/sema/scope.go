@@ -23,7 +23,7 @@ func newScope(parent *scope) *scope {
 
 // note enters the names that occur in n outside negation.
 func (s *scope) note(n ast.Node) {
-	inspect(n, func(n ast.Node) bool {
+	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Not:
 			return false

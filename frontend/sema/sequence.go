@@ -20,14 +20,14 @@ func (lo *lowering) sequence(k *conj) {
 			return
 		}
 		cl.bad = true
-		d := c.errorf(diag.SequenceBody, cl.body.Pos(), "the body of seq<<>> is exactly one atom")
-		help(d, "derive a helper predicate with %s, and number its tuples", cl.body.Pos().Text())
+		d := c.Errorf(diag.SequenceBody, cl.body.Pos(), "the body of seq<<>> is exactly one atom")
+		d.Help("derive a helper predicate with %s, and number its tuples", cl.body.Pos().Text())
 		return
 	}
 	if len(cl.heads) != 1 {
 		cl.bad = true
-		d := c.errorf(diag.SequenceHead, cl.heads[1].Pos(), "seq<<>> has one head atom")
-		help(d, "write one rule with seq<<>>, and derive the others from it")
+		d := c.Errorf(diag.SequenceHead, cl.heads[1].Pos(), "seq<<>> has one head atom")
+		d.Help("write one rule with seq<<>>, and derive the others from it")
 		return
 	}
 	inBody := map[*variable]bool{}
@@ -46,10 +46,10 @@ func (lo *lowering) sequence(k *conj) {
 		args = append(args[:len(args):len(args)], value)
 	}
 	for _, arg := range args {
-		if _, ok := unparen(arg).(*ast.Var); !ok {
+		if _, ok := ast.Unparen(arg).(*ast.Var); !ok {
 			cl.bad = true
-			d := c.errorf(diag.SequenceHead, arg.Pos(), "the head of seq<<>> has variables only")
-			help(d, "number the tuples first, and compute %s in another rule", arg.Pos().Text())
+			d := c.Errorf(diag.SequenceHead, arg.Pos(), "the head of seq<<>> has variables only")
+			d.Help("number the tuples first, and compute %s in another rule", arg.Pos().Text())
 			return
 		}
 	}
@@ -70,24 +70,24 @@ func (lo *lowering) sequence(k *conj) {
 			}
 		case s.index != nil:
 			cl.bad = true
-			d := c.errorf(diag.SequenceHead, r.span, "%s does not occur in the body, and %s is the index already", r.v.name, s.index.name)
-			help(d, "the head has the body's variables and one more, the index")
+			d := c.Errorf(diag.SequenceHead, r.span, "%s does not occur in the body, and %s is the index already", r.v.name, s.index.name)
+			d.Help("the head has the body's variables and one more, the index")
 			return
 		default:
 			s.index = r.v
 			s.index.out = true
 			if head.pred.functional() && i >= head.pred.keys {
 				cl.bad = true
-				d := c.errorf(diag.SequenceHead, r.span, "the index %s must be a key", r.v.name)
-				help(d, "write p[%s] = x, or p(%s; x, y)", r.v.name, r.v.name)
+				d := c.Errorf(diag.SequenceHead, r.span, "the index %s must be a key", r.v.name)
+				d.Help("write p[%s] = x, or p(%s; x, y)", r.v.name, r.v.name)
 				return
 			}
 		}
 	}
 	if s.index == nil {
 		cl.bad = true
-		d := c.errorf(diag.SequenceHead, cl.heads[0].Pos(), "the head of seq<<>> has no index")
-		help(d, "give it a variable that does not occur in the body, as in p[i] = x")
+		d := c.Errorf(diag.SequenceHead, cl.heads[0].Pos(), "the head of seq<<>> has no index")
+		d.Help("give it a variable that does not occur in the body, as in p[i] = x")
 		return
 	}
 	grouped := map[*variable]bool{}
@@ -102,9 +102,9 @@ func (lo *lowering) sequence(k *conj) {
 		}
 		if !inHead[r.v] {
 			cl.bad = true
-			d := c.errorf(diag.SequenceBody, r.span, "the head of seq<<>> must have all variables of its body")
-			label(d, cl.heads[0].Pos(), "%s is missing here", r.span.Text())
-			help(d, "number a helper predicate that has only the columns you want")
+			d := c.Errorf(diag.SequenceBody, r.span, "the head of seq<<>> must have all variables of its body")
+			d.Label(cl.heads[0].Pos(), "%s is missing here", r.span.Text())
+			d.Help("number a helper predicate that has only the columns you want")
 			return
 		}
 		if !grouped[r.v] && !ordered[r.v] {

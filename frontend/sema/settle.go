@@ -277,7 +277,7 @@ func (s *solver) stepAggregate(a *aggregate, it *item) {
 		return
 	}
 	if (a.fn == core.Total || a.fn == core.Avg) && !t.IsNumeric() {
-		d := s.c.errorf(diag.WrongArgumentTypes, a.span, "%s adds numbers, but %s is %s", a.fn, shownName(a.in), t)
+		d := s.c.Errorf(diag.WrongArgumentTypes, a.span, "%s adds numbers, but %s is %s", a.fn, shownName(a.in), t)
 		s.explainType(d, a.in.node)
 		s.poison(a.out.node)
 		return

@@ -15,28 +15,28 @@ func (c *checker) fits(a *ast.Apply, p *pred) bool {
 		if p.poisoned && p.shapeRole == unseen {
 			return false
 		}
-		d := c.errorf(diag.WrongArity, a.Span, "%s has %s, not %s", p.name, counted(p.arity, p.keys), counted(arity, keys))
+		d := c.Errorf(diag.WrongArity, a.Span, "%s has %s, not %s", p.name, counted(p.arity, p.keys), counted(arity, keys))
 		where := "used with " + plural(p.arity, "argument") + " here"
 		if p.decl != nil {
 			where = "declared here"
 		}
-		label(d, p.shapeSpan, "%s", where)
-		help(d, "write %s", p.shape())
+		d.Label(p.shapeSpan, "%s", where)
+		d.Help("write %s", p.shape())
 		return false
 	case keys >= 0 && keys != p.keys:
 		if p.functional() {
-			d := c.errorf(diag.NotFunctional, a.Span, "%s has %s, not %d", p.name, plural(p.keys, "key"), keys)
-			label(d, p.keysSpan, "its keys are seen here")
-			help(d, "write %s", p.shape())
+			d := c.Errorf(diag.NotFunctional, a.Span, "%s has %s, not %d", p.name, plural(p.keys, "key"), keys)
+			d.Label(p.keysSpan, "its keys are seen here")
+			d.Help("write %s", p.shape())
 			return false
 		}
-		d := c.errorf(diag.NotFunctional, a.Span, "%s is a relation and has no value", p.name)
+		d := c.Errorf(diag.NotFunctional, a.Span, "%s is a relation and has no value", p.name)
 		where := "it is used as a relation here"
 		if p.decl != nil {
 			where = "it is declared here"
 		}
-		label(d, p.shapeSpan, "%s", where)
-		help(d, "write %s, or declare it as a function: %s", p.shape(), written(p.name, argNames(p), p.arity-1))
+		d.Label(p.shapeSpan, "%s", where)
+		d.Help("write %s, or declare it as a function: %s", p.shape(), written(p.name, argNames(p), p.arity-1))
 		return false
 	}
 	return true

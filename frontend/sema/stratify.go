@@ -278,7 +278,7 @@ func (c *checker) explainCycle(program *core.Program, d dependency, rest []depen
 	case sequenced:
 		code, how, through = diag.SequenceInRecursion, "numbers", "seq<<>>"
 	}
-	e := c.errorf(code, d.span, "%s depends on itself through %s", name(d.from), through)
+	e := c.Errorf(code, d.span, "%s depends on itself through %s", name(d.from), through)
 	e.At = fmt.Sprintf("%s %s %s here", name(d.from), how, name(d.to))
 	cycle := []string{name(d.from), name(d.to)}
 	for _, step := range rest {
@@ -291,18 +291,18 @@ func (c *checker) explainCycle(program *core.Program, d dependency, rest []depen
 		case sequenced:
 			verb = "numbers"
 		}
-		label(e, step.span, "%s %s %s here", name(step.from), verb, name(step.to))
+		e.Label(step.span, "%s %s %s here", name(step.from), verb, name(step.to))
 		cycle = append(cycle, name(step.to))
 	}
-	note(e, "the cycle is %s", strings.Join(cycle, " -> "))
+	e.Note("the cycle is %s", strings.Join(cycle, " -> "))
 	switch d.kind {
 	case negative:
-		note(e, "what is not in %s can only be known when %s is complete", name(d.to), name(d.to))
-		help(e, "negate a predicate that does not depend on %s", name(d.from))
+		e.Note("what is not in %s can only be known when %s is complete", name(d.to), name(d.to))
+		e.Help("negate a predicate that does not depend on %s", name(d.from))
 	case aggregated:
-		note(e, "an aggregate of %s can only be computed when %s is complete", name(d.to), name(d.to))
-		help(e, "compute the recursive predicate without the aggregate, and aggregate its result in a predicate of its own")
+		e.Note("an aggregate of %s can only be computed when %s is complete", name(d.to), name(d.to))
+		e.Help("compute the recursive predicate without the aggregate, and aggregate its result in a predicate of its own")
 	case sequenced:
-		help(e, "compute the recursive predicate first, and number its result in a predicate of its own")
+		e.Help("compute the recursive predicate first, and number its result in a predicate of its own")
 	}
 }

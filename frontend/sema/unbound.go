@@ -58,11 +58,11 @@ func (c *checker) explainUnbound() {
 			case !v.made:
 				c.explainVariable(r, v)
 			case strings.HasPrefix(v.name, "_"):
-				d := c.errorf(diag.UnboundVariable, v.span, "_ has no value here")
-				note(d, "_ stands for any value only as a plain argument of an atom")
-				help(d, "name a variable and bind it with an atom")
+				d := c.Errorf(diag.UnboundVariable, v.span, "_ has no value here")
+				d.Note("_ stands for any value only as a plain argument of an atom")
+				d.Help("name a variable and bind it with an atom")
 			case !named && len(r.vars) == 1:
-				c.errorf(diag.UnboundVariable, v.span, "%s has no value", v.span.Text())
+				c.Errorf(diag.UnboundVariable, v.span, "%s has no value", v.span.Text())
 			}
 		}
 	}
@@ -187,10 +187,10 @@ func (c *checker) explainVariable(r *unbound, v *variable) {
 		code = diag.UnboundInAlternative
 		message = fmt.Sprintf("variable %s is bound in only %d of %d alternatives", v.base, r.alternatives-r.count[v.base], r.alternatives)
 	}
-	d := c.errorf(code, places[0].span, "%s", message)
+	d := c.Errorf(code, places[0].span, "%s", message)
 	d.At = places[0].remark(v.base)
 	for _, p := range places[1:] {
-		label(d, p.span, "%s", p.remark(v.base))
+		d.Label(p.span, "%s", p.remark(v.base))
 	}
 	if code == diag.UnboundVariable {
 		var kinds []string
@@ -199,18 +199,18 @@ func (c *checker) explainVariable(r *unbound, v *variable) {
 				kinds = append(kinds, name)
 			}
 		}
-		note(d, "%s occurs only %s", v.base, joinAnd(kinds))
+		d.Note("%s occurs only %s", v.base, joinAnd(kinds))
 		for _, p := range places {
 			if p.kind == placeInverse {
-				note(d, "an equality binds a variable that stands alone on one side")
-				help(d, "%s", p.detail)
+				d.Note("an equality binds a variable that stands alone on one side")
+				d.Help("%s", p.detail)
 				return
 			}
 		}
-		help(d, "bind it first, for example with %s", c.binder(cl, v))
+		d.Help("bind it first, for example with %s", c.binder(cl, v))
 		return
 	}
-	help(d, "bind %s in every alternative, for example with %s, or write the alternatives as rules of their own", v.base, c.binder(cl, v))
+	d.Help("bind %s in every alternative, for example with %s, or write the alternatives as rules of their own", v.base, c.binder(cl, v))
 }
 
 func joinAnd(items []string) string {
@@ -273,7 +273,7 @@ func occurrences(cl *clause, name string) []place {
 				continue
 			}
 			for _, arg := range append(a.Args[:len(a.Args):len(a.Args)], value) {
-				if v, ok := unparen(arg).(*ast.Var); ok {
+				if v, ok := ast.Unparen(arg).(*ast.Var); ok {
 					if v.Name == name {
 						w.places = append(w.places, place{span: v.Span, kind: placeHead})
 					}
@@ -325,7 +325,7 @@ func (w *placeWalk) formula(n ast.Node, negated bool) {
 		if len(n.Ops) == 1 && n.Ops[0] == "=" {
 			kind = placeEquation
 			// f[k] = x is an atom, and binds x.
-			if isFunctionAtom(unparen(n.Operands[0])) || isFunctionAtom(unparen(n.Operands[1])) {
+			if isFunctionAtom(ast.Unparen(n.Operands[0])) || isFunctionAtom(ast.Unparen(n.Operands[1])) {
 				kind = placeAtom
 			}
 		}
@@ -333,7 +333,7 @@ func (w *placeWalk) formula(n ast.Node, negated bool) {
 			kind = placeNegation
 		}
 		for i, x := range n.Operands {
-			if b, ok := unparen(x).(*ast.Binary); ok && kind == placeEquation && (b.Op == "+" || b.Op == "-") {
+			if b, ok := ast.Unparen(x).(*ast.Binary); ok && kind == placeEquation && (b.Op == "+" || b.Op == "-") {
 				if other := n.Operands[1-i]; occurrence(other, w.name) == nil {
 					if inverse, ok := solve(b, w.name, other.Pos().Text()); ok {
 						w.expression(x, placeInverse, fmt.Sprintf("write %s = %s", w.name, inverse))
@@ -361,7 +361,7 @@ func (w *placeWalk) formula(n ast.Node, negated bool) {
 
 // argument walks an argument of an atom, where arithmetic could be inverted.
 func (w *placeWalk) argument(n ast.Node, kind placeKind, detail string) {
-	if b, ok := unparen(n).(*ast.Binary); ok && kind == placeAtom && (b.Op == "+" || b.Op == "-") {
+	if b, ok := ast.Unparen(n).(*ast.Binary); ok && kind == placeAtom && (b.Op == "+" || b.Op == "-") {
 		w.expression(n, placeKey, inverted(b, w.name))
 		return
 	}

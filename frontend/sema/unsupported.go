@@ -10,16 +10,16 @@ import (
 
 // refuse reports a feature of the language that is not built yet.
 func (c *checker) refuse(span source.Span, feature, instead string) {
-	d := c.errorf(diag.NotSupportedYet, span, "%s: not supported yet", feature)
+	d := c.Errorf(diag.NotSupportedYet, span, "%s: not supported yet", feature)
 	if instead != "" {
-		help(d, "%s", instead)
+		d.Help("%s", instead)
 	}
 }
 
 // refuseForGood reports a feature that is outside what redfox is for.
 func (c *checker) refuseForGood(span source.Span, feature, why string) {
-	d := c.errorf(diag.NotSupported, span, "%s: not supported", feature)
-	note(d, "%s", why)
+	d := c.Errorf(diag.NotSupported, span, "%s: not supported", feature)
+	d.Note("%s", why)
 }
 
 // refuseClause reports the features of a clause that are recognised but not
@@ -70,12 +70,12 @@ func (c *checker) refuseClause(cl *clause) bool {
 		}
 		return true
 	}
-	inspect(node.Left, visit)
+	ast.Inspect(node.Left, visit)
 	inBody = true
-	inspect(node.Right, visit)
+	ast.Inspect(node.Right, visit)
 	if node.P2P != nil {
 		for _, s := range node.P2P.Specs {
-			inspect(s.In, visit)
+			ast.Inspect(s.In, visit)
 		}
 	}
 	return len(seen) > 0
@@ -95,11 +95,11 @@ func (c *checker) refuseP2P(p *ast.P2P) bool {
 	case "predict":
 		c.refuseForGood(p.Span, "predict<<>>", "redfox evaluates rules; train and apply models outside")
 	default:
-		d := c.errorf(diag.UnknownAggregation, p.Span, "there is no %s<<>>", p.Name)
+		d := c.Errorf(diag.UnknownAggregation, p.Span, "there is no %s<<>>", p.Name)
 		if s, ok := diag.Suggest(p.Name, []string{"agg", "seq"}); ok {
-			help(d, "did you mean %s<<>>?", s)
+			d.Help("did you mean %s<<>>?", s)
 		}
-		help(d, "agg<<u = total(x)>> aggregates, seq<<>> numbers tuples in order")
+		d.Help("agg<<u = total(x)>> aggregates, seq<<>> numbers tuples in order")
 	}
 	return true
 }

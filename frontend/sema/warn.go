@@ -18,19 +18,19 @@ func (c *checker) warnUse() {
 			c.warnSingle(cl)
 		}
 	}
-	if c.levels[diag.Undeclared] > levelOff {
+	if c.Levels[diag.Undeclared] > diag.LevelOff {
 		for _, p := range c.order {
 			if p.decl == nil && !p.query && !p.poisoned {
-				d := c.warnf(diag.Undeclared, p.span, "%s is not declared", p.name)
-				help(d, "declare it: %s", c.inferredDeclaration(p))
+				d := c.Warnf(diag.Undeclared, p.span, "%s is not declared", p.name)
+				d.Help("declare it: %s", c.inferredDeclaration(p))
 			}
 		}
 	}
 	for _, p := range c.order {
 		if p.rules+p.facts == 0 && p.uses > 0 && p.decl == nil && !p.external && !p.fileBound && !p.poisoned {
-			d := c.warnf(diag.NoSource, p.span, "%s has no rule and no fact", p.name)
-			note(d, "it stays empty unless facts are bound to it from outside")
-			help(d, "declare it if they will be: %s", c.inferredDeclaration(p))
+			d := c.Warnf(diag.NoSource, p.span, "%s has no rule and no fact", p.name)
+			d.Note("it stays empty unless facts are bound to it from outside")
+			d.Help("declare it if they will be: %s", c.inferredDeclaration(p))
 		}
 	}
 	anyRule := false
@@ -43,12 +43,12 @@ func (c *checker) warnUse() {
 		}
 		switch {
 		case p.rules > 0 && p.name[0] == '_':
-			d := c.warnf(diag.UnusedPredicate, p.span, "%s is derived but never used", p.name)
-			note(d, "predicates whose names start with _ are helpers and not part of the result")
-			help(d, "use it, or remove its rules")
+			d := c.Warnf(diag.UnusedPredicate, p.span, "%s is derived but never used", p.name)
+			d.Note("predicates whose names start with _ are helpers and not part of the result")
+			d.Help("use it, or remove its rules")
 		case p.rules == 0 && p.facts > 0:
-			d := c.warnf(diag.UnusedPredicate, p.span, "the facts of %s are never used", p.name)
-			help(d, "use %s in a rule, or remove them", p.name)
+			d := c.Warnf(diag.UnusedPredicate, p.span, "the facts of %s are never used", p.name)
+			d.Help("use %s in a rule, or remove them", p.name)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (c *checker) inferredDeclaration(p *pred) string {
 func (c *checker) warnSingle(cl *clause) {
 	// The body of an aggregate counts bindings, so that a name is as good as _
 	// there, and an index of seq<<>> occurs in the head alone.
-	if c.levels[diag.SingleOccurrence] == levelOff || cl.node.P2P != nil || cl.node.Update != "" {
+	if c.Levels[diag.SingleOccurrence] == diag.LevelOff || cl.node.P2P != nil || cl.node.Update != "" {
 		return
 	}
 	count := map[string]int{}
@@ -85,12 +85,12 @@ func (c *checker) warnSingle(cl *clause) {
 		}
 		return true
 	}
-	inspect(cl.node.Left, visit)
-	inspect(cl.node.Right, visit)
+	ast.Inspect(cl.node.Left, visit)
+	ast.Inspect(cl.node.Right, visit)
 	for _, name := range order {
 		if count[name] == 1 && !strings.HasPrefix(plainName(name), "_") {
-			d := c.warnf(diag.SingleOccurrence, where[name], "variable %s occurs only once", name)
-			help(d, "write _ if any value will do, or _%s to keep the name", plainName(name))
+			d := c.Warnf(diag.SingleOccurrence, where[name], "variable %s occurs only once", name)
+			d.Help("write _ if any value will do, or _%s to keep the name", plainName(name))
 		}
 	}
 }
@@ -111,10 +111,10 @@ func (c *checker) warnGrowth(s *core.Stratum) {
 		if !s.Unbounded.IsValid() {
 			s.Unbounded = let.Span
 		}
-		d := c.warnf(diag.UnboundedRecursion, let.Span, "this recursion may never end")
-		label(d, r.Head.Span, "each round can derive a new value here")
-		note(d, "%s is computed from values of the same recursion, and no comparison bounds it", let.Span.Text())
-		help(d, "add a bound to the body, for example %s", boundOf(v, let))
+		d := c.Warnf(diag.UnboundedRecursion, let.Span, "this recursion may never end")
+		d.Label(r.Head.Span, "each round can derive a new value here")
+		d.Note("%s is computed from values of the same recursion, and no comparison bounds it", let.Span.Text())
+		d.Help("add a bound to the body, for example %s", boundOf(v, let))
 	}
 }
 
