@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -19,6 +20,7 @@ type Stage string
 // The stages, in pipeline order.
 const (
 	StageAST     Stage = "ast"     // the syntax tree
+	StageNormal  Stage = "normal"  // rules and constraints in normal form, before they have types
 	StageCore    Stage = "core"    // the checked program
 	StagePlan    Stage = "plan"    // the optimised query plan
 	StageHarmony Stage = "harmony" // the kernel graph, fused for the target
@@ -29,7 +31,7 @@ const (
 
 // Stages lists all stages in pipeline order.
 func Stages() []Stage {
-	return []Stage{StageAST, StageCore, StagePlan, StageHarmony, StageLLVM, StagePTX, StageASM}
+	return []Stage{StageAST, StageNormal, StageCore, StagePlan, StageHarmony, StageLLVM, StagePTX, StageASM}
 }
 
 // EmitOptions says what a stage is made for.
@@ -68,7 +70,7 @@ func (o EmitOptions) traced(name string, start time.Time) {
 // Emit writes the text of a stage.
 func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	switch stage {
-	case StageAST, StageCore:
+	case StageAST, StageNormal, StageCore:
 		return p.emitSyntax(w, stage)
 	case StagePlan:
 		plan, err := p.optimise(p.wantedByDefault(), opts.Facts)
@@ -150,16 +152,19 @@ func (p *Program) emitSyntax(w io.Writer, stage Stage) error {
 		return &EnvironmentError{Message: fmt.Sprintf("a plan or a compiled program has no %s stage", stage),
 			Help: "the stages before the plan need the LogiQL program"}
 	}
-	if stage == StageCore {
-		_, err := io.WriteString(w, p.core.String())
-		return err
-	}
-	for _, f := range p.syntax {
-		if _, err := io.WriteString(w, ast.Dump(f)); err != nil {
-			return err
+	text := ""
+	switch stage {
+	case StageNormal:
+		text = frontend.NormalForm(p.syntax)
+	case StageCore:
+		text = p.core.String()
+	default:
+		for _, f := range p.syntax {
+			text += ast.Dump(f)
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 // stageTarget returns the target of a stage from the kernel graph on.
@@ -271,7 +276,8 @@ func ParseHarmony(src Source) (k *KernelGraph, err error) {
 // compiled as they stand, without fusing any, but for what a GPU has to leave to the
 // host.
 func (k *KernelGraph) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
-	if stage == StageAST || stage == StageCore || stage == StagePlan {
+	switch stage {
+	case StageAST, StageNormal, StageCore, StagePlan:
 		return &EnvironmentError{Message: fmt.Sprintf("a kernel graph has no %s stage", stage),
 			Help: "the stages before it need the LogiQL program or its plan"}
 	}

@@ -6,11 +6,16 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/parse"
 	"github.com/redfoxdb/redfox/frontend/sema"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
 // Options tells the front end what it can not see in the text.
 type Options = sema.Options
+
+// NormalForm prints the rules and constraints of a program in normal form, before
+// they have types.
+func NormalForm(trees []*ast.File) string { return normal.Text(sema.NormalForm(trees)) }
 
 // Compile turns the files of one program into a core program. The diagnostics
 // are sorted; the program is nil if one of them is an error.

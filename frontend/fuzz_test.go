@@ -11,9 +11,9 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// FuzzCompile compiles arbitrary bytes: the front end never panics, an accepted
-// program passes core.Verify, a refused one says why, and all of it twice the
-// same.
+// FuzzCompile compiles arbitrary bytes: the front end never panics, the normal
+// form prints, an accepted program passes core.Verify, a refused one says why, and
+// all of it twice the same.
 func FuzzCompile(f *testing.F) {
 	for _, pattern := range []string{"../testdata/*/*/program.logic", "../testdata/*/*.logic"} {
 		paths, err := filepath.Glob(pattern)
@@ -44,11 +44,13 @@ func FuzzCompile(f *testing.F) {
 
 // outcome renders all that a compilation gives.
 func outcome(t *testing.T, text string) string {
-	program, found := frontend.Compile([]*source.File{source.NewFile("program.logic", text)}, frontend.Options{})
+	files := []*source.File{source.NewFile("program.logic", text)}
+	program, trees, found := frontend.CompileTrees(files, frontend.Options{})
 	var b renderBuffer
 	if err := diag.Render(&b, found, diag.RenderOptions{Max: 100}); err != nil {
 		t.Fatal(err)
 	}
+	b = append(b, frontend.NormalForm(trees)...)
 	if program == nil {
 		for _, d := range found {
 			if d.Severity == diag.Error {

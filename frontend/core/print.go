@@ -50,7 +50,7 @@ func (p *Pred) signature() string {
 		args[i] = fmt.Sprintf("%s: %s", a.Name, a.Type)
 	}
 	var b strings.Builder
-	b.WriteString(atomText(p, args))
+	b.WriteString(AtomText(p.Name, p.Keys, args))
 	for _, property := range []struct {
 		name string
 		is   bool
@@ -98,16 +98,16 @@ func (p *Pred) signature() string {
 	return b.String()
 }
 
-// atomText writes p(x, y), f[x] = y or f(x; y, z).
-func atomText(p *Pred, args []string) string {
-	keys, values := strings.Join(args[:p.Keys], ", "), args[p.Keys:]
+// AtomText writes p(x, y), f[x] = y or f(x; y, z), by the number of keys.
+func AtomText(name string, keys int, args []string) string {
+	key, values := strings.Join(args[:keys], ", "), args[keys:]
 	switch len(values) {
 	case 0:
-		return fmt.Sprintf("%s(%s)", p.Name, keys)
+		return fmt.Sprintf("%s(%s)", name, key)
 	case 1:
-		return fmt.Sprintf("%s[%s] = %s", p.Name, keys, values[0])
+		return fmt.Sprintf("%s[%s] = %s", name, key, values[0])
 	}
-	return fmt.Sprintf("%s(%s; %s)", p.Name, keys, strings.Join(values, ", "))
+	return fmt.Sprintf("%s(%s; %s)", name, key, strings.Join(values, ", "))
 }
 
 // String prints the atom as LogiQL.
@@ -116,7 +116,7 @@ func (a *Atom) String() string {
 	for i, t := range a.Args {
 		args[i] = TermString(t)
 	}
-	return atomText(a.Pred, args)
+	return AtomText(a.Pred.Name, a.Pred.Keys, args)
 }
 
 // TermString prints an argument of an atom.
@@ -223,22 +223,28 @@ func exprText(e Expr, level int) string {
 	case Const:
 		return scalar.Literal(e.Value)
 	case *Call:
-		if op, ok := operators[e.Func.Name]; ok && len(e.Args) == 2 {
-			text := exprText(e.Args[0], op.level) + " " + op.symbol + " " + exprText(e.Args[1], op.level+1)
-			if op.level < level || op.level == 1 && level == 1 {
-				return "(" + text + ")"
-			}
-			return text
-		}
 		name := e.Func.Name
 		if name == "convert" {
 			name += ":" + e.Result.String()
 		}
-		args := make([]string, len(e.Args))
-		for i, a := range e.Args {
-			args[i] = exprText(a, 0)
-		}
-		return name + "[" + strings.Join(args, ", ") + "]"
+		return CallText(name, e.Args, level, exprText)
 	}
 	return fmt.Sprintf("<%T>", e)
+}
+
+// CallText prints an application, infix if the function is an operator, in a place
+// that binds as tightly as level. Text prints an argument in such a place.
+func CallText[E any](name string, args []E, level int, text func(e E, level int) string) string {
+	if op, ok := operators[name]; ok && len(args) == 2 {
+		out := text(args[0], op.level) + " " + op.symbol + " " + text(args[1], op.level+1)
+		if op.level < level || op.level == 1 && level == 1 {
+			return "(" + out + ")"
+		}
+		return out
+	}
+	texts := make([]string, len(args))
+	for i, a := range args {
+		texts[i] = text(a, 0)
+	}
+	return name + "[" + strings.Join(texts, ", ") + "]"
 }

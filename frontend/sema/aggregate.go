@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 )
 
 // aggregations are the functions of agg<<>>; sum is total by another name.
@@ -18,7 +19,7 @@ var aggregations = map[string]core.AggFn{
 }
 
 func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
-	e := c.Errorf(diag.DisjunctionInAggregate, d.Span, "the body of %s<<>> can not contain a disjunction", cl.node.P2P.Name)
+	e := c.Errorf(diag.DisjunctionInAggregate, d.Span, "the body of %s<<>> can not contain a disjunction", cl.Node.P2P.Name)
 	e.Note("a binding that several alternatives give would count once or more than once, depending on how it is read")
 	var vars []string
 	seen := map[string]bool{}
@@ -40,12 +41,12 @@ func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
 // p2p lowers the head of agg<<>> and seq<<>>.
 func (lo *lowering) p2p(k *conj) {
 	if lo.cl.body == nil {
-		lo.cl.bad = true
-		d := lo.c.Errorf(diag.EmptyAggregateBody, lo.cl.node.P2P.Span, "%s<<>> has nothing to work on", lo.cl.node.P2P.Name)
+		lo.cl.Broken = true
+		d := lo.c.Errorf(diag.EmptyAggregateBody, lo.cl.Node.P2P.Span, "%s<<>> has nothing to work on", lo.cl.Node.P2P.Name)
 		d.Help("write a body after >>")
 		return
 	}
-	if lo.cl.node.P2P.Name == "seq" {
+	if lo.cl.Node.P2P.Name == "seq" {
 		lo.sequence(k)
 		return
 	}
@@ -53,9 +54,9 @@ func (lo *lowering) p2p(k *conj) {
 }
 
 func (lo *lowering) aggregation(k *conj) {
-	p2p := lo.cl.node.P2P
+	p2p := lo.cl.Node.P2P
 	if len(p2p.Specs) == 0 {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.UnknownAggregation, p2p.Span, "agg<<>> says nothing to compute")
 		d.Help("write for example agg<<n = count()>> or agg<<s = total(x)>>")
 		return
@@ -64,7 +65,7 @@ func (lo *lowering) aggregation(k *conj) {
 	for _, s := range p2p.Specs {
 		lo.spec(s, outs, k)
 	}
-	if lo.cl.bad {
+	if lo.cl.Broken {
 		return
 	}
 	used := map[string]bool{}
@@ -72,8 +73,8 @@ func (lo *lowering) aggregation(k *conj) {
 		lo.aggregateHead(h, outs, used, k)
 	}
 	for _, s := range p2p.Specs {
-		if !used[s.Out.Text] && !lo.cl.bad {
-			lo.cl.bad = true
+		if !used[s.Out.Text] && !lo.cl.Broken {
+			lo.cl.Broken = true
 			d := lo.c.Errorf(diag.AggregateOutput, s.Span, "the head does not use %s, the value of %s", s.Out.Text, s.Fn.Text)
 			d.Help("make it the value of a head atom, as in f[...] = %s", s.Out.Text)
 		}
@@ -84,7 +85,7 @@ func (lo *lowering) aggregation(k *conj) {
 func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 	fn, ok := aggregations[s.Fn.Text]
 	if !ok {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.UnknownAggregation, s.Fn.Span, "there is no aggregation %s", s.Fn.Text)
 		if near, ok := diag.Suggest(s.Fn.Text, slices.Sorted(maps.Keys(aggregations))); ok {
 			d.Help("did you mean %s?", near)
@@ -93,7 +94,7 @@ func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 		return
 	}
 	if other := outs[s.Out.Text]; other != nil {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.AggregateOutput, s.Out.Span, "%s is computed twice", s.Out.Text)
 		d.Label(other.Out.Span, "first here")
 		d.Help("give each aggregation a variable of its own")
@@ -102,13 +103,13 @@ func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 	outs[s.Out.Text] = s
 	switch {
 	case fn == core.Count && s.In != nil:
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.AggregateInput, s.In.Pos(), "count takes no argument")
 		d.Note("it counts the bindings of the body, not the distinct values of %s", s.In.Pos().Text())
 		d.Help("write count(), and to count distinct values project them into a helper predicate first")
 		return
 	case fn != core.Count && s.In == nil:
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.AggregateInput, s.Span, "%s needs a variable of the body", s.Fn.Text)
 		d.Help("write %s = %s(x)", s.Out.Text, s.Fn.Text)
 		return
@@ -116,43 +117,43 @@ func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 	// A name that the body has is bound there and can not be the output.
 	for _, item := range conjuncts(lo.cl.body) {
 		if at := occurrence(item, s.Out.Text); at != nil {
-			lo.cl.bad = true
+			lo.cl.Broken = true
 			d := lo.c.Errorf(diag.AggregateOutput, s.Out.Span, "%s is the aggregate's result, but the body uses it too", s.Out.Text)
 			d.Label(at.Span, "used here, before the aggregate has a value")
 			d.Help("name the result differently; to filter by it, write a second rule over the aggregate's predicate")
 			return
 		}
 	}
-	k.scope.write(s.Out.Text)
+	k.scope.Write(s.Out.Text)
 	out := lo.variable(&ast.Var{Span: s.Out.Span, Name: s.Out.Text}, k.scope)
-	out.out = true
-	a := aggregate{span: s.Span, out: out, fn: fn}
+	out.Out = true
+	a := normal.Aggregate{Span: s.Span, Out: out, Fn: fn}
 	if s.In != nil {
 		in := lo.aggregateInput(s, k)
 		if in == nil {
-			lo.cl.bad = true
+			lo.cl.Broken = true
 			return
 		}
-		a.in = in
+		a.In = in
 	}
-	lo.u.agg = append(lo.u.agg, a)
+	lo.u.Aggs = append(lo.u.Aggs, a)
 }
 
-func (lo *lowering) aggregateInput(s *ast.Spec, k *conj) *variable {
+func (lo *lowering) aggregateInput(s *ast.Spec, k *conj) *normal.Var {
 	switch e := lo.operand(s.In, k).(type) {
 	case nil:
 		return nil
-	case ref:
+	case normal.Ref:
 		if _, ok := ast.Unparen(s.In).(*ast.Wildcard); ok {
 			d := lo.c.Errorf(diag.AggregateInput, s.In.Pos(), "%s needs a variable of the body, not _", s.Fn.Text)
 			d.Help("name the argument of the body's atom and use its name here")
 			return nil
 		}
-		return e.v
+		return e.Var
 	default:
 		v := lo.fresh(s.In.Pos(), k.scope)
-		k.add(&equation{span: s.In.Pos(), x: v, y: e})
-		return v.v
+		k.add(&normal.Equation{Span: s.In.Pos(), X: v, Y: e})
+		return v.Var
 	}
 }
 
@@ -188,24 +189,24 @@ func (lo *lowering) aggregateHead(h ast.Node, outs map[string]*ast.Spec, used ma
 			}
 			used[arg.Name] = true
 			_, keys := shapeOf(a)
-			if p := lo.c.predOf(a, true); p != nil && keys < 0 && p.arity == len(args) {
-				keys = p.keys
+			if p := lo.c.predOf(a, true); p != nil && keys < 0 && p.Arity == len(args) {
+				keys = p.Keys
 			}
 			if i < len(args)-1 || keys != len(args)-1 {
-				lo.cl.bad = true
+				lo.cl.Broken = true
 				d := lo.c.Errorf(diag.AggregateOutput, arg.Span, "%s is the aggregate's result and can only be the value of a function", arg.Name)
 				d.Label(s.Span, "computed here")
 				d.Help("write %s", functionHead(a, args, i))
 			}
 		case *ast.Literal, *ast.Wildcard:
 		default:
-			lo.cl.bad = true
+			lo.cl.Broken = true
 			d := lo.c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the head of an aggregate can not contain an expression")
 			d.Note("the other arguments of the head are the groups, so they are variables of the body")
 			d.Help("bind it in the body: add g = %s after >>, and write g in the head", arg.Pos().Text())
 		}
 	}
-	if lo.cl.bad {
+	if lo.cl.Broken {
 		return
 	}
 	lo.head(h, k)
@@ -224,59 +225,59 @@ func functionHead(a *ast.Apply, args []ast.Node, out int) string {
 
 // lowerUpdate lowers total[k] += e: an aggregate with the function total.
 func (c *checker) lowerUpdate(cl *clause) {
-	a, isApply := ast.Unparen(cl.node.Left).(*ast.Apply)
+	a, isApply := ast.Unparen(cl.Node.Left).(*ast.Apply)
 	if !isApply || !a.Square {
-		d := c.Errorf(diag.BadHead, cl.node.Left.Pos(), "+= needs a function on its left")
+		d := c.Errorf(diag.BadHead, cl.Node.Left.Pos(), "+= needs a function on its left")
 		d.Help("write total[k] += e.")
-		cl.bad = true
+		cl.Broken = true
 		return
 	}
 	if c.reservedHead(a) {
-		cl.bad = true
+		cl.Broken = true
 		return
 	}
 	p := c.predOf(a, true)
 	if p == nil || !c.fits(a, p) {
-		cl.bad = true
+		cl.Broken = true
 		return
 	}
-	lo := &lowering{c: c, cl: cl, u: &unit{clause: cl, names: map[string]int{}}}
-	k := &conj{scope: newScope(nil)}
-	k.scope.note(cl.node.Left)
-	k.scope.note(cl.node.Right)
-	head := &atom{span: a.Span, pred: p}
+	lo := c.lowering(cl, nil)
+	k := &conj{scope: normal.NewScope(nil)}
+	k.scope.Note(cl.Node.Left)
+	k.scope.Note(cl.Node.Right)
+	head := &normal.Atom{Span: a.Span, Pred: &p.Pred}
 	for _, arg := range a.Args {
 		switch arg := ast.Unparen(arg).(type) {
 		case *ast.Var:
-			head.args = append(head.args, ref{lo.variable(arg, k.scope), arg.Span})
+			head.Args = append(head.Args, normal.Ref{Var: lo.variable(arg, k.scope), Span: arg.Span})
 		case *ast.Literal:
-			head.args = append(head.args, &constant{arg.Value, arg.Span})
+			head.Args = append(head.Args, &normal.Const{Value: arg.Value, Span: arg.Span})
 		default:
 			d := c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the keys of += are variables of its right side")
 			d.Help("write a rule with agg<<u = total(x)>> and bind the key in its body")
-			cl.bad = true
+			cl.Broken = true
 			return
 		}
 	}
-	e := lo.operand(cl.node.Right, k)
-	if e == nil || cl.bad {
-		cl.bad = true
+	e := lo.operand(cl.Node.Right, k)
+	if e == nil || cl.Broken {
+		cl.Broken = true
 		return
 	}
-	in, ok := e.(ref)
+	in, ok := e.(normal.Ref)
 	if !ok {
-		in = lo.fresh(cl.node.Right.Pos(), k.scope)
-		k.add(&equation{span: cl.node.Right.Pos(), x: in, y: e})
+		in = lo.fresh(cl.Node.Right.Pos(), k.scope)
+		k.add(&normal.Equation{Span: cl.Node.Right.Pos(), X: in, Y: e})
 	}
 	out := lo.fresh(a.Span, k.scope)
-	out.v.out = true
-	head.args = append(head.args, out)
-	lo.u.heads = []*atom{head}
-	lo.u.agg = []aggregate{{span: cl.node.Span, out: out.v, fn: core.Total, in: in.v}}
+	out.Var.Out = true
+	head.Args = append(head.Args, out)
+	lo.u.Heads = []*normal.Atom{head}
+	lo.u.Aggs = []normal.Aggregate{{Span: cl.Node.Span, Out: out.Var, Fn: core.Total, In: in.Var}}
 	report := &unbound{clause: cl}
-	lo.u.body = lo.order(k, report)
+	lo.u.Body = lo.order(k, report)
 	lo.checkHeads(report)
 	p.ruleSpan = a.Span
-	cl.units = []*unit{lo.u}
+	cl.Units = []*normal.Unit{lo.u}
 	c.reportUnbound(report, 1)
 }

@@ -1,5 +1,9 @@
 package sema
 
+import (
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
+)
+
 // This file proves rules safe: every variable gets a value from a positive atom,
 // or by an equality from variables that have one; see Ullman, Principles of
 // Database and Knowledge-Base Systems, volume 1, section 3.2.
@@ -7,12 +11,12 @@ package sema
 // order decides which equalities bind and puts the literals of a body in an
 // order in which each follows what it needs, otherwise as written. Variables
 // that nothing binds are added to the report.
-func (lo *lowering) order(k *conj, report *unbound) []literal {
+func (lo *lowering) order(k *conj, report *unbound) []normal.Literal {
 	for _, l := range k.literals {
-		if a, ok := l.(*atom); ok {
-			for _, t := range a.args {
-				if r, ok := t.(ref); ok && r.v.scope == k.scope {
-					r.v.bound = true
+		if a, ok := l.(*normal.Atom); ok {
+			for _, t := range a.Args {
+				if r, ok := t.(normal.Ref); ok && r.Var.Scope == k.scope {
+					r.Var.Bound = true
 				}
 			}
 		}
@@ -20,16 +24,16 @@ func (lo *lowering) order(k *conj, report *unbound) []literal {
 	chooseBindings(k.literals, k.scope)
 	for i, l := range k.literals {
 		switch l := l.(type) {
-		case *equation:
-			k.literals[i] = &test{span: l.span, e: &call{span: l.span, name: "eq", args: []expr{l.x, l.y}}}
-		case *negation:
-			l.body = lo.order(&conj{scope: l.scope, literals: l.body}, report)
+		case *normal.Equation:
+			k.literals[i] = &normal.Test{Span: l.Span, Expr: &normal.Call{Span: l.Span, Name: "eq", Args: []normal.Expr{l.X, l.Y}}}
+		case *normal.Negation:
+			l.Body = lo.order(&conj{scope: l.Scope, literals: l.Body}, report)
 		}
 	}
 	for _, l := range k.literals {
-		eachVarOf(l, func(r ref) {
-			if !r.v.bound {
-				report.add(r.v)
+		normal.EachVarOf(l, func(r normal.Ref) {
+			if !r.Var.Bound {
+				report.add(r.Var)
 			}
 		})
 	}
@@ -39,36 +43,36 @@ func (lo *lowering) order(k *conj, report *unbound) []literal {
 // chooseBindings replaces the equations that give an unbound variable a value
 // by bindings, literals first and then in text order, until there is no more to
 // find. A negation does not bind the variables around it.
-func chooseBindings(literals []literal, s *scope) {
-	bindKnown(literals, s, func(e expr) bool {
-		_, ok := e.(*constant)
+func chooseBindings(literals []normal.Literal, s *normal.Scope) {
+	bindKnown(literals, s, func(e normal.Expr) bool {
+		_, ok := e.(*normal.Const)
 		return ok
 	})
-	bindKnown(literals, s, func(e expr) bool {
+	bindKnown(literals, s, func(e normal.Expr) bool {
 		ok := true
-		eachVar(e, func(r ref) { ok = ok && r.v.bound })
+		normal.EachVar(e, func(r normal.Ref) { ok = ok && r.Var.Bound })
 		return ok
 	})
 }
 
 // bindKnown makes bindings of the equations of a variable with what is known.
-func bindKnown(literals []literal, s *scope, known func(expr) bool) {
+func bindKnown(literals []normal.Literal, s *normal.Scope, known func(normal.Expr) bool) {
 	for changed := true; changed; {
 		changed = false
 		for i, l := range literals {
-			eq, ok := l.(*equation)
+			eq, ok := l.(*normal.Equation)
 			if !ok {
 				continue
 			}
-			x, xVar := eq.x.(ref)
-			y, yVar := eq.y.(ref)
+			x, xVar := eq.X.(normal.Ref)
+			y, yVar := eq.Y.(normal.Ref)
 			switch {
-			case xVar && !x.v.bound && x.v.scope == s && known(eq.y):
-				x.v.bound, x.v.means = true, eq.y
-				literals[i] = &binding{span: eq.span, v: x.v, e: eq.y}
-			case yVar && !y.v.bound && y.v.scope == s && known(eq.x):
-				y.v.bound, y.v.means = true, eq.x
-				literals[i] = &binding{span: eq.span, v: y.v, e: eq.x}
+			case xVar && !x.Var.Bound && x.Var.Scope == s && known(eq.Y):
+				x.Var.Bound, x.Var.Means = true, eq.Y
+				literals[i] = &normal.Binding{Span: eq.Span, Var: x.Var, Expr: eq.Y}
+			case yVar && !y.Var.Bound && y.Var.Scope == s && known(eq.X):
+				y.Var.Bound, y.Var.Means = true, eq.X
+				literals[i] = &normal.Binding{Span: eq.Span, Var: y.Var, Expr: eq.X}
 			default:
 				continue
 			}
@@ -79,22 +83,22 @@ func bindKnown(literals []literal, s *scope, known func(expr) bool) {
 
 // arrange orders literals: an atom stays where it is, the others wait until the
 // variables that they need from this conjunction have values.
-func arrange(literals []literal, s *scope) []literal {
-	out := make([]literal, 0, len(literals))
-	valued := map[*variable]bool{}
-	var waiting []literal
-	ready := func(l literal) bool {
+func arrange(literals []normal.Literal, s *normal.Scope) []normal.Literal {
+	out := make([]normal.Literal, 0, len(literals))
+	valued := map[*normal.Var]bool{}
+	var waiting []normal.Literal
+	ready := func(l normal.Literal) bool {
 		ok := true
-		need := func(r ref) {
-			if r.v.scope == s && r.v.bound && !valued[r.v] {
+		need := func(r normal.Ref) {
+			if r.Var.Scope == s && r.Var.Bound && !valued[r.Var] {
 				ok = false
 			}
 		}
 		switch l := l.(type) {
-		case *binding:
-			eachVar(l.e, need)
+		case *normal.Binding:
+			normal.EachVar(l.Expr, need)
 		default:
-			eachVarOf(l, need)
+			normal.EachVarOf(l, need)
 		}
 		return ok
 	}
@@ -108,8 +112,8 @@ func arrange(literals []literal, s *scope) []literal {
 					continue
 				}
 				out = append(out, l)
-				if b, ok := l.(*binding); ok {
-					valued[b.v] = true
+				if b, ok := l.(*normal.Binding); ok {
+					valued[b.Var] = true
 					changed = true
 				}
 			}
@@ -117,11 +121,11 @@ func arrange(literals []literal, s *scope) []literal {
 		}
 	}
 	for _, l := range literals {
-		if a, ok := l.(*atom); ok {
+		if a, ok := l.(*normal.Atom); ok {
 			out = append(out, a)
-			for _, t := range a.args {
-				if r, ok := t.(ref); ok {
-					valued[r.v] = true
+			for _, t := range a.Args {
+				if r, ok := t.(normal.Ref); ok {
+					valued[r.Var] = true
 				}
 			}
 		} else {

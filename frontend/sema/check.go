@@ -4,6 +4,10 @@ import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/emit"
+	"github.com/redfoxdb/redfox/frontend/sema/infer"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
+	"github.com/redfoxdb/redfox/frontend/sema/strata"
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
@@ -17,6 +21,39 @@ type Options struct {
 // what it finds to diags and returns nil when the program has an error, also one
 // that was in diags before.
 func Check(files []*ast.File, opts Options, diags *diag.List) *core.Program {
+	c := normalise(files, opts, diags)
+	// From here on rules are in normal form and safe, or marked as broken.
+
+	preds, clauses := c.inferred()
+	solver := infer.Solve(&c.types, preds, clauses, c.Reporter)
+	c.explainUnbound()
+	solver.CheckTyped()
+	// From here on everything has a type, or lacks one for a reported reason.
+
+	c.applyBindings()
+	for _, p := range c.order {
+		c.nameArguments(p)
+	}
+	program, rules := emit.Program(c.files, preds, clauses, &c.types, c.Reporter)
+	// From here on nothing is added but the order of the rules.
+
+	strata.Order(program, rules, c.Reporter)
+	c.warnUse()
+	if c.HasErrors() {
+		return nil
+	}
+	return program
+}
+
+// NormalForm returns the clauses of a program in normal form, without those that
+// have errors.
+func NormalForm(files []*ast.File) []*normal.Clause {
+	_, clauses := normalise(files, Options{}, &diag.List{}).inferred()
+	return clauses
+}
+
+// normalise brings the clauses of a program into normal form.
+func normalise(files []*ast.File, opts Options, diags *diag.List) *checker {
 	c := &checker{
 		Reporter: diag.NewReporter(diags),
 		opts:     opts,
@@ -25,10 +62,9 @@ func Check(files []*ast.File, opts Options, diags *diag.List) *core.Program {
 	for _, f := range files {
 		c.files = append(c.files, f.Source)
 		for _, node := range f.Clauses {
-			c.clauses = append(c.clauses, &clause{node: node, number: len(c.clauses)})
+			c.clauses = append(c.clauses, &clause{Clause: normal.Clause{Node: node, Number: len(c.clauses)}})
 		}
 	}
-
 	for _, cl := range c.clauses {
 		c.classify(cl)
 	}
@@ -43,17 +79,18 @@ func Check(files []*ast.File, opts Options, diags *diag.List) *core.Program {
 	for _, cl := range c.clauses {
 		c.lower(cl)
 	}
-	// From here on rules are in normal form and safe, or marked as broken.
+	return c
+}
 
-	c.infer()
-	c.applyBindings()
-	program := c.emit()
-	c.stratify(program)
-	c.warnUse()
-	if c.HasErrors() {
-		return nil
+// inferred returns what takes part in type inference.
+func (c *checker) inferred() (preds []*normal.Pred, clauses []*normal.Clause) {
+	for _, p := range c.order {
+		preds = append(preds, &p.Pred)
 	}
-	return program
+	for _, cl := range c.clauses {
+		clauses = append(clauses, &cl.Clause)
+	}
+	return preds, clauses
 }
 
 type checker struct {
@@ -64,16 +101,10 @@ type checker struct {
 	preds   map[string]*pred
 	order   []*pred // by first appearance
 	queries []*pred // `_`, `_2` and so on, by first appearance
-	types   inference
+	types   infer.Types
 	unbound []*unbound
 	// suggested is the number of binding atoms searched for.
 	suggested int
-	rules     []*core.Rule // in text order
-	facts     []*core.Rule // those of functional predicates
-	// fates has what became of the alternatives of formulas, fateOrder its keys by
-	// first appearance.
-	fates     map[fatesKey][]fate
-	fateOrder []fatesKey
 	// directives in text order, read before anything else.
 	directives []*directive
 }
@@ -90,14 +121,11 @@ const (
 
 // clause is one clause of the program with what has been found out about it.
 type clause struct {
-	node   *ast.Clause
-	number int
-	kind   clauseKind
+	normal.Clause
+	kind clauseKind
 	// heads and body are of a rule; for a constraint they are its left side, in
 	// heads[0], and its right side.
 	heads []ast.Node
 	body  ast.Node
 	decl  *declaration // of a constraint that declares
-	bad   bool         // an error was reported, consequences are silenced
-	units []*unit      // one for each alternative of its disjunctive normal form
 }

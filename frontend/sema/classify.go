@@ -8,9 +8,9 @@ import (
 
 // classify tells declarations, constraints, directives and rules apart.
 func (c *checker) classify(cl *clause) {
-	node := cl.node
+	node := cl.Node
 	if node.Left == nil && node.Right == nil {
-		cl.kind, cl.bad = refusedClause, true
+		cl.kind, cl.Broken = refusedClause, true
 		return
 	}
 	if isDirective(node.Left) {
@@ -21,7 +21,7 @@ func (c *checker) classify(cl *clause) {
 		return
 	}
 	if c.refuseClause(cl) {
-		cl.kind, cl.bad = refusedClause, true
+		cl.kind, cl.Broken = refusedClause, true
 		return
 	}
 	switch node.Arrow {
@@ -40,7 +40,7 @@ func (c *checker) classify(cl *clause) {
 }
 
 func (c *checker) classifyConstraint(cl *clause) {
-	node := cl.node
+	node := cl.Node
 	cl.kind = constraintClause
 	cl.heads = []ast.Node{node.Left}
 	cl.body = node.Right
@@ -54,7 +54,7 @@ func (c *checker) classifyConstraint(cl *clause) {
 	if a, _ := headAtom(node.Left); a != nil {
 		c.refuse(node.Left.Pos(), "entity types ("+a.Name.Text+")",
 			"use a primitive type, for example "+a.Name.Text+"(x) -> string(x).")
-		cl.kind, cl.bad = refusedClause, true
+		cl.kind, cl.Broken = refusedClause, true
 	}
 }
 
@@ -69,4 +69,4 @@ func isDirective(left ast.Node) bool {
 }
 
 // isDenial reports whether the constraint is of the form `!(F).`
-func (cl *clause) isDenial() bool { return cl.node.Arrow == ast.Fact }
+func (cl *clause) isDenial() bool { return cl.Node.Arrow == ast.Fact }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 )
 
 // lowerConstraint turns F -> G round: the units of the clause are bodies that
@@ -73,8 +74,8 @@ func isTypeAtom(c *checker, n ast.Node) bool {
 // left side is typed by them, and nothing remains to be tested.
 func (c *checker) lowerTyped(cl *clause, left ast.Node, types []ast.Node) {
 	c.lowerViolation(cl, left, nil, types...)
-	for _, u := range cl.units {
-		u.typesOnly = true
+	for _, u := range cl.Units {
+		u.TypesOnly = true
 	}
 }
 
@@ -83,24 +84,24 @@ func (c *checker) lowerTyped(cl *clause, left ast.Node, types []ast.Node) {
 func (c *checker) lowerViolation(cl *clause, left ast.Node, part []ast.Node, types ...ast.Node) {
 	alts, ok := c.alternatives(left)
 	if !ok {
-		cl.bad = true
+		cl.Broken = true
 		return
 	}
 	report := &unbound{clause: cl}
 	for _, alt := range alts {
-		lo := &lowering{c: c, cl: cl, u: &unit{clause: cl, picks: alt.picks, names: map[string]int{}}}
-		k := &conj{scope: newScope(nil)}
+		lo := c.lowering(cl, alt.picks)
+		k := &conj{scope: normal.NewScope(nil)}
 		for _, n := range alt.items {
-			k.scope.note(n)
+			k.scope.Note(n)
 		}
 		for _, n := range alt.items {
 			lo.formula(n, k)
 		}
 		for _, n := range types {
-			k.scope.note(n)
+			k.scope.Note(n)
 			lo.formula(n, k)
 		}
-		lo.u.shown = len(lo.u.vars)
+		lo.u.Shown = len(lo.u.Vars)
 		if part != nil {
 			span := part[0].Pos()
 			for _, n := range part[1:] {
@@ -112,12 +113,12 @@ func (c *checker) lowerViolation(cl *clause, left ast.Node, part []ast.Node, typ
 			}
 			lo.negated(inner, span, k)
 		}
-		if cl.bad {
+		if cl.Broken {
 			return
 		}
-		lo.u.body = lo.order(k, report)
+		lo.u.Body = lo.order(k, report)
 		lo.checkHeads(report)
-		cl.units = append(cl.units, lo.u)
+		cl.Units = append(cl.Units, lo.u)
 	}
 	c.reportUnbound(report, len(alts))
 }

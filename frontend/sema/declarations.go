@@ -8,6 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -134,32 +135,29 @@ func (c *checker) declare(cl *clause) {
 	d := cl.decl
 	p := c.preds[d.apply.Name.Text]
 	if p == nil || !c.fits(d.apply, p) {
-		cl.bad = true
+		cl.Broken = true
 		return
 	}
 	if p.decl == nil || d.strict && !p.decl.strict {
 		p.decl = d
-		p.argNames = nil
+		p.ArgNames = nil
 		for _, v := range d.vars {
-			p.argNames = append(p.argNames, plainName(v.Name))
+			p.ArgNames = append(p.ArgNames, normal.PlainName(v.Name))
 		}
 	}
 	for _, t := range d.types {
 		typ, ok := c.typeNamed(t.node)
 		if !ok {
-			cl.bad = true
-			p.poisoned = true
+			cl.Broken = true
+			p.Poisoned = true
 			continue
 		}
-		if p.declared[t.column].Kind == scalar.Invalid {
-			p.declared[t.column] = declaredType{typ, t.node.Span}
+		if p.Declared[t.column].Kind == scalar.Invalid {
+			p.Declared[t.column] = normal.DeclaredType{Type: typ, Span: t.node.Span}
 		}
-		c.types.declare(p.columns[t.column], typ, t.node.Span)
+		c.types.Declare(p.Columns[t.column], typ, t.node.Span)
 	}
 }
-
-// plainName is a variable's name without the `?` of the older dialect.
-func plainName(name string) string { return strings.TrimPrefix(name, "?") }
 
 // primitiveTypes are the names of types in atoms.
 var primitiveTypes = map[string]scalar.Type{
@@ -256,18 +254,18 @@ var synonyms = map[string]string{
 // unknownType reports a declaration's unary atom that is neither type nor
 // predicate.
 func (c *checker) unknownType(p *pred, near *neighbours) {
-	p.poisoned = true
-	d := c.Errorf(diag.UnknownType, p.span, "there is no type and no predicate %s", p.name)
-	if s, ok := synonyms[strings.ToLower(p.name)]; ok {
+	p.Poisoned = true
+	d := c.Errorf(diag.UnknownType, p.Span, "there is no type and no predicate %s", p.Name)
+	if s, ok := synonyms[strings.ToLower(p.Name)]; ok {
 		d.Help("LogiQL calls it %s", s)
 		return
 	}
 	names := slices.Sorted(maps.Keys(primitiveTypes))
-	if s, ok := diag.Suggest(p.name, names); ok {
+	if s, ok := diag.Suggest(p.Name, names); ok {
 		d.Help("did you mean %s?", s)
 		return
 	}
-	if s, ok := near.suggest(p.name); ok {
+	if s, ok := near.suggest(p.Name); ok {
 		d.Help("did you mean %s?", s)
 		return
 	}

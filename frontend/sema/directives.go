@@ -42,7 +42,7 @@ var knownDirectives = []string{
 
 func (c *checker) readDirective(cl *clause, item ast.Node) {
 	a, value := headAtom(item)
-	if a == nil || cl.node.Right != nil || cl.node.Arrow == ast.Constraint {
+	if a == nil || cl.Node.Right != nil || cl.Node.Arrow == ast.Constraint {
 		d := c.Errorf(diag.BadDirective, item.Pos(), "a directive is a clause of its own")
 		d.Help("write it as a fact: lang:derivationType[`p] = \"Extensional\".")
 		return
@@ -69,7 +69,7 @@ func (c *checker) readDirectives() {
 			c.refuse(d.at, laterDirectives[d.name]+" (lang:"+d.name+")", "")
 			if d.pred != nil {
 				p := c.enter(d.pred.Name, d.pred.Span)
-				p.poisoned = true
+				p.Poisoned = true
 			}
 		case strings.HasPrefix(d.name, "solve:"):
 			c.refuseForGood(d.at, "lang:"+d.name, "redfox evaluates rules; it does not solve linear programs")
@@ -192,7 +192,7 @@ func (c *checker) applyBindings() {
 			e := c.Errorf(diag.UnknownPredicate, d.pred.Span, "there is no predicate %s", d.pred.Name)
 			var names []string
 			for _, q := range c.order {
-				names = append(names, q.name)
+				names = append(names, q.Name)
 			}
 			if s, ok := diag.Suggest(d.pred.Name, names); ok {
 				e.Help("did you mean `%s?", s)
@@ -217,7 +217,7 @@ func (c *checker) predicateDirective(name string) func(*directive, *pred) {
 		return func(d *directive, p *pred) {
 			if s, ok := c.stringValue(d); ok {
 				p.binding(d).Path = s
-				p.file.Span = d.span
+				p.File.Span = d.span
 			}
 		}
 	case "physical:fileMode":
@@ -261,10 +261,10 @@ func (c *checker) predicateDirective(name string) func(*directive, *pred) {
 }
 
 func (p *pred) binding(d *directive) *core.FileBinding {
-	if p.file == nil {
-		p.file = &core.FileBinding{Span: d.span}
+	if p.File == nil {
+		p.File = &core.FileBinding{Span: d.span}
 	}
-	return p.file
+	return p.File
 }
 
 func (c *checker) stringValue(d *directive) (string, bool) {
@@ -317,7 +317,7 @@ func (c *checker) limit(d *directive, p *pred) {
 		c.Errorf(diag.BadDirective, d.value.Pos(), "a limit is a number of tuples, 0 or more")
 		return
 	}
-	p.limit = lit.Value.Int()
+	p.Limit = lit.Value.Int()
 }
 
 // orderBy reads "revenue desc, o_date": names of arguments, or numbers counted
@@ -328,7 +328,7 @@ func (c *checker) orderBy(d *directive, p *pred) {
 		return
 	}
 	c.nameArguments(p)
-	p.orderBy = nil
+	p.OrderBy = nil
 	for _, item := range strings.Split(s, ",") {
 		words := strings.Fields(item)
 		if len(words) == 0 || len(words) > 2 {
@@ -337,18 +337,18 @@ func (c *checker) orderBy(d *directive, p *pred) {
 			return
 		}
 		key := core.OrderKey{Arg: -1}
-		for i, name := range p.argNames {
+		for i, name := range p.ArgNames {
 			if name == words[0] {
 				key.Arg = i
 			}
 		}
 		if key.Arg < 0 {
-			e := c.Errorf(diag.BadDirective, d.value.Pos(), "%s has no argument %s", p.name, words[0])
-			e.Note("its arguments are %s", strings.Join(p.argNames, ", "))
-			if near, ok := diag.Suggest(words[0], p.argNames); ok {
+			e := c.Errorf(diag.BadDirective, d.value.Pos(), "%s has no argument %s", p.Name, words[0])
+			e.Note("its arguments are %s", strings.Join(p.ArgNames, ", "))
+			if near, ok := diag.Suggest(words[0], p.ArgNames); ok {
 				e.Help("did you mean %s?", near)
 			}
-			e.Label(p.span, "%s is here", p.name)
+			e.Label(p.Span, "%s is here", p.Name)
 			return
 		}
 		if len(words) == 2 {
@@ -362,13 +362,13 @@ func (c *checker) orderBy(d *directive, p *pred) {
 				return
 			}
 		}
-		p.orderBy = append(p.orderBy, key)
+		p.OrderBy = append(p.OrderBy, key)
 	}
 }
 
 func orderExample(p *pred) string {
-	if len(p.argNames) > 0 {
-		return p.argNames[0]
+	if len(p.ArgNames) > 0 {
+		return p.ArgNames[0]
 	}
 	return "x"
 }
@@ -377,38 +377,38 @@ func orderExample(p *pred) string {
 // outside facts fill extensional predicates only, rules derived ones.
 func (c *checker) checkSources() {
 	for _, p := range c.order {
-		f := p.file
+		f := p.File
 		if f != nil && f.Path == "" {
-			e := c.Errorf(diag.BadDirective, f.Span, "%s has no file path", p.name)
-			e.Help("add lang:physical:filePath[`%s] = \"file.csv\".", p.name)
+			e := c.Errorf(diag.BadDirective, f.Span, "%s has no file path", p.Name)
+			e.Help("add lang:physical:filePath[`%s] = \"file.csv\".", p.Name)
 		}
 		if f != nil {
 			if !p.fileMode {
-				f.Export = p.rules > 0
+				f.Export = p.Rules > 0
 			}
-			f.Offset = p.split && p.keys == 1 || p.keys == 1 && p.arity > 1 && len(p.argNames) > 0 && p.argNames[0] == "offset"
-			if !f.Export && p.rules > 0 {
-				e := c.Errorf(diag.DerivedFromOutside, f.Span, "%s is derived by rules and can not also be read from a file", p.name)
+			f.Offset = p.split && p.Keys == 1 || p.Keys == 1 && p.Arity > 1 && len(p.ArgNames) > 0 && p.ArgNames[0] == "offset"
+			if !f.Export && p.Rules > 0 {
+				e := c.Errorf(diag.DerivedFromOutside, f.Span, "%s is derived by rules and can not also be read from a file", p.Name)
 				e.Label(p.ruleSpan, "it is derived here")
-				e.Help("read the file into a predicate of its own and derive %s from it, or set lang:physical:fileMode[`%s] = \"export\" to write it", p.name, p.name)
+				e.Help("read the file into a predicate of its own and derive %s from it, or set lang:physical:fileMode[`%s] = \"export\" to write it", p.Name, p.Name)
 			}
 			if f.Columns != nil {
-				want := p.arity
+				want := p.Arity
 				if f.Offset {
 					want--
 				}
 				if len(f.Columns) != want {
-					c.Errorf(diag.BadDirective, f.Span, "%s has %d columns, but lang:physical:columnNames names %d", p.name, want, len(f.Columns))
+					c.Errorf(diag.BadDirective, f.Span, "%s has %d columns, but lang:physical:columnNames names %d", p.Name, want, len(f.Columns))
 				}
 			}
 		}
-		if p.external && p.rules > 0 {
-			e := c.Errorf(diag.DerivedFromOutside, p.span, "%s is derived by rules and can not also be given facts from outside", p.name)
+		if p.external && p.Rules > 0 {
+			e := c.Errorf(diag.DerivedFromOutside, p.Span, "%s is derived by rules and can not also be given facts from outside", p.Name)
 			e.Label(p.ruleSpan, "it is derived here")
-			e.Help("bind the facts to a predicate of its own and derive %s from it", p.name)
+			e.Help("bind the facts to a predicate of its own and derive %s from it", p.Name)
 		}
-		if p.extensional.IsValid() && p.rules > 0 {
-			e := c.Errorf(diag.RuleOnExtensional, p.ruleSpan, "%s is declared extensional, but a rule derives it", p.name)
+		if p.extensional.IsValid() && p.Rules > 0 {
+			e := c.Errorf(diag.RuleOnExtensional, p.ruleSpan, "%s is declared extensional, but a rule derives it", p.Name)
 			e.Label(p.extensional, "declared extensional here")
 			e.Help("remove the directive, or derive another predicate")
 		}

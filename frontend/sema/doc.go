@@ -1,12 +1,13 @@
-// Package sema gives a syntax tree its meaning: it finds what every name is,
-// declares predicates, infers types, brings rules into normal form, proves them
-// safe, and orders them in strata.
+// Package sema gives a syntax tree its meaning. It finds out what every name is,
+// reads declarations and directives, and brings clauses into normal form, in which
+// every variable is bound before it is used. Its rooms do the rest: infer finds
+// types, emit makes core rules, strata orders them.
 //
 // In: syntax trees of package ast. Out: a program of package core, and
-// diagnostics. It must not import anything below the front end but
-// internal/scalar. `redfox compile --emit core` prints what it makes.
+// diagnostics. It must not import any later phase. `redfox compile --emit normal`
+// and `--emit core` print what it makes.
 //
-// Not done yet: what the language has beyond its core (entities, constructors,
-// default values, delta rules, blocks, series and lists, generative built-ins)
-// is recognised and refused by name in unsupported.go.
+// The parts of LogiQL that redfox does not run (entities, constructors, default
+// values, delta rules, blocks, series and lists, generative built-ins) are
+// recognised and refused by name in unsupported.go.
 package sema

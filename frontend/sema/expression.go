@@ -3,27 +3,28 @@ package sema
 import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // term lowers an argument: a variable or constant stays, an expression is bound
 // to a made-up variable. nil means that an error was reported.
-func (lo *lowering) term(n ast.Node, k *conj) term {
+func (lo *lowering) term(n ast.Node, k *conj) normal.Term {
 	switch e := lo.operand(n, k).(type) {
 	case nil:
 		return nil
-	case *call:
-		v := lo.fresh(e.span, k.scope)
-		k.add(&equation{span: e.span, x: v, y: e})
+	case *normal.Call:
+		v := lo.fresh(e.Span, k.scope)
+		k.add(&normal.Equation{Span: e.Span, X: v, Y: e})
 		return v
 	default:
 		return e
 	}
 }
 
-func (lo *lowering) exprs(nodes []ast.Node, k *conj) ([]expr, bool) {
-	out := make([]expr, 0, len(nodes))
+func (lo *lowering) exprs(nodes []ast.Node, k *conj) ([]normal.Expr, bool) {
+	out := make([]normal.Expr, 0, len(nodes))
 	for _, n := range nodes {
 		e := lo.operand(n, k)
 		if e == nil {
@@ -36,14 +37,14 @@ func (lo *lowering) exprs(nodes []ast.Node, k *conj) ([]expr, bool) {
 
 // operand lowers an expression. Applications of predicates become atoms. nil
 // means that an error was reported.
-func (lo *lowering) operand(n ast.Node, k *conj) expr {
+func (lo *lowering) operand(n ast.Node, k *conj) normal.Expr {
 	switch n := ast.Unparen(n).(type) {
 	case *ast.Var:
-		return ref{lo.variable(n, k.scope), n.Span}
+		return normal.Ref{Var: lo.variable(n, k.scope), Span: n.Span}
 	case *ast.Wildcard:
 		return lo.wildcard(n.Span, k.scope)
 	case *ast.Literal:
-		return &constant{n.Value, n.Span}
+		return &normal.Const{Value: n.Value, Span: n.Span}
 	case *ast.Unary:
 		return lo.sign(n, k)
 	case *ast.Binary:
@@ -51,13 +52,13 @@ func (lo *lowering) operand(n ast.Node, k *conj) expr {
 		if !ok {
 			return nil
 		}
-		return &call{span: n.Span, name: operatorNames[n.Op], args: args}
+		return &normal.Call{Span: n.Span, Name: operatorNames[n.Op], Args: args}
 	case *ast.Apply:
 		return lo.applied(n, k)
 	case *ast.PredRef:
 		lo.notExpression(n, "a predicate can not be a value", "quoted predicates stand in lang: directives only")
 	case nil:
-		lo.cl.bad = true
+		lo.cl.Broken = true
 	default:
 		lo.notExpression(n, "a formula can not be a value", "make it a condition of the body; one rule for each case can give different values")
 	}
@@ -65,29 +66,30 @@ func (lo *lowering) operand(n ast.Node, k *conj) expr {
 }
 
 // sign lowers -x and +x. +x is 0 + x: a number of the type that x has.
-func (lo *lowering) sign(n *ast.Unary, k *conj) expr {
+func (lo *lowering) sign(n *ast.Unary, k *conj) normal.Expr {
 	x := lo.operand(n.X, k)
 	if x == nil {
 		return nil
 	}
-	lit, isLiteral := x.(*constant)
+	lit, isLiteral := x.(*normal.Const)
 	if n.Op == "+" {
-		if isLiteral && lit.value.Type.IsNumeric() {
-			return &constant{lit.value, n.Span}
+		if isLiteral && lit.Value.Type.IsNumeric() {
+			return &normal.Const{Value: lit.Value, Span: n.Span}
 		}
-		zero := &constant{scalar.OfInt(scalar.IntType, 0), source.Span{File: n.Span.File, Start: n.Span.Start, End: n.Span.Start + 1}}
-		return &call{span: n.Span, name: "add", args: []expr{zero, x}}
+		at := source.Span{File: n.Span.File, Start: n.Span.Start, End: n.Span.Start + 1}
+		zero := &normal.Const{Value: scalar.OfInt(scalar.IntType, 0), Span: at}
+		return &normal.Call{Span: n.Span, Name: "add", Args: []normal.Expr{zero, x}}
 	}
 	if isLiteral {
-		if v, ok := negate(lit.value); ok {
-			return &constant{v, n.Span}
+		if v, ok := negate(lit.Value); ok {
+			return &normal.Const{Value: v, Span: n.Span}
 		}
 	}
-	return &call{span: n.Span, name: "neg", args: []expr{x}}
+	return &normal.Call{Span: n.Span, Name: "neg", Args: []normal.Expr{x}}
 }
 
 // applied lowers f[x] as an expression.
-func (lo *lowering) applied(n *ast.Apply, k *conj) expr {
+func (lo *lowering) applied(n *ast.Apply, k *conj) normal.Expr {
 	name := n.Name.Text
 	if scalar.IsBuiltin(name) {
 		f := lo.function(n)
@@ -99,7 +101,7 @@ func (lo *lowering) applied(n *ast.Apply, k *conj) expr {
 			return nil
 		}
 		if len(n.Args) != f.Arity() {
-			lo.cl.bad = true
+			lo.cl.Broken = true
 			d := lo.c.Errorf(diag.WrongArity, n.Span, "%s takes %s, not %d", name, plural(f.Arity(), "argument"), len(n.Args))
 			lo.forms(d, f, name)
 			return nil
@@ -108,7 +110,7 @@ func (lo *lowering) applied(n *ast.Apply, k *conj) expr {
 		if !ok {
 			return nil
 		}
-		return &call{span: n.Span, name: name, args: args}
+		return &normal.Call{Span: n.Span, Name: name, Args: args}
 	}
 	if !n.Square {
 		lo.roundValue(n)
@@ -122,13 +124,13 @@ func (lo *lowering) applied(n *ast.Apply, k *conj) expr {
 }
 
 func (lo *lowering) roundValue(n *ast.Apply) {
-	lo.cl.bad = true
+	lo.cl.Broken = true
 	d := lo.c.Errorf(diag.NotAnExpression, n.Span, "%s is a formula, not a value", n.Span.Text())
 	d.Help("a value is written with brackets: %s[%s]", n.Name.Text, argText(n.Args))
 }
 
 func (lo *lowering) notExpression(n ast.Node, message, advice string) {
-	lo.cl.bad = true
+	lo.cl.Broken = true
 	d := lo.c.Errorf(diag.NotAnExpression, n.Pos(), "%s", message)
 	d.Help("%s", advice)
 }

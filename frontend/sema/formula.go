@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -22,7 +23,7 @@ func (lo *lowering) formula(n ast.Node, k *conj) {
 		lo.negated(n.X, n.Span, k)
 	case *ast.Disj:
 		if e := lo.condition(n, source.Span{}, k); e != nil {
-			k.add(&test{span: n.Span, e: e})
+			k.add(&normal.Test{Span: n.Span, Expr: e})
 		}
 	default:
 		lo.notFormula(n)
@@ -32,16 +33,16 @@ func (lo *lowering) formula(n ast.Node, k *conj) {
 // condition lowers a formula of comparisons, which isTest has admitted, to one
 // boolean expression. A comparison without value is false, not the whole. item is
 // the innermost alternative around n.
-func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) expr {
-	join := func(name string, span source.Span, parts []expr) expr {
+func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) normal.Expr {
+	join := func(name string, span source.Span, parts []normal.Expr) normal.Expr {
 		out := parts[0]
 		for _, e := range parts[1:] {
-			out = &call{span: span, name: name, args: []expr{out, e}}
+			out = &normal.Call{Span: span, Name: name, Args: []normal.Expr{out, e}}
 		}
 		return out
 	}
-	each := func(items []ast.Node, alternatives bool) []expr {
-		var parts []expr
+	each := func(items []ast.Node, alternatives bool) []normal.Expr {
+		var parts []normal.Expr
 		for _, x := range items {
 			if alternatives {
 				item = x.Pos()
@@ -68,11 +69,11 @@ func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) expr {
 		if !ok {
 			return nil
 		}
-		var parts []expr
+		var parts []normal.Expr
 		for i, op := range n.Ops {
 			span := n.Operands[i].Pos().To(n.Operands[i+1].Pos())
-			compared := &call{span: span, name: operatorNames[op], args: []expr{operands[i], operands[i+1]}}
-			parts = append(parts, &call{span: span, name: "holds", args: []expr{compared}, item: item})
+			compared := &normal.Call{Span: span, Name: operatorNames[op], Args: []normal.Expr{operands[i], operands[i+1]}}
+			parts = append(parts, &normal.Call{Span: span, Name: "holds", Args: []normal.Expr{compared}, Item: item})
 		}
 		return join("and", n.Span, parts)
 	}
@@ -80,7 +81,7 @@ func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) expr {
 }
 
 func (lo *lowering) notFormula(n ast.Node) {
-	lo.cl.bad = true
+	lo.cl.Broken = true
 	text := n.Pos().Text()
 	switch n := ast.Unparen(n).(type) {
 	case *ast.Var:
@@ -105,7 +106,7 @@ func (lo *lowering) notFormula(n ast.Node) {
 func (lo *lowering) atomFormula(a *ast.Apply, k *conj) {
 	name := a.Name.Text
 	if a.Square {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.NotAFormula, a.Span, "%s is a value, not a formula", a.Span.Text())
 		if f := scalar.Lookup(name); f != nil && scalar.IsBuiltin(name) {
 			d.Help("write %s(%s) for a condition", name, argText(a.Args))
@@ -128,16 +129,16 @@ func (lo *lowering) atomFormula(a *ast.Apply, k *conj) {
 	}
 	p := lo.c.preds[name]
 	if p == nil || !lo.c.fits(a, p) {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		return
 	}
-	at := &atom{span: a.Span, pred: p}
+	at := &normal.Atom{Span: a.Span, Pred: &p.Pred}
 	for _, arg := range a.Args {
 		t := lo.term(arg, k)
 		if t == nil {
 			return
 		}
-		at.args = append(at.args, t)
+		at.Args = append(at.Args, t)
 	}
 	k.add(at)
 }
@@ -151,7 +152,7 @@ func argText(args []ast.Node) string {
 }
 
 func (lo *lowering) queryInBody(a *ast.Apply) {
-	lo.cl.bad = true
+	lo.cl.Broken = true
 	d := lo.c.Errorf(diag.QueryInBody, a.Name.Span, "the answer predicate _ can not be used in a body")
 	d.Help("derive a predicate with a name first and use it in both places")
 }
@@ -159,24 +160,24 @@ func (lo *lowering) queryInBody(a *ast.Apply) {
 // typeAtom lowers int(x): it says x's type and binds nothing.
 func (lo *lowering) typeAtom(a *ast.Apply, k *conj) {
 	if len(a.Args) != 1 {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.WrongArity, a.Span, "the type %s has 1 argument, not %d", a.Name.Text, len(a.Args))
 		d.Help("write %s(x)", a.Name.Text)
 		return
 	}
 	t, ok := lo.c.typeNamed(a)
 	if !ok {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		return
 	}
 	v, ok := ast.Unparen(a.Args[0]).(*ast.Var)
 	if !ok {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.NotAFormula, a.Span, "a type atom speaks of a variable")
 		d.Help("bind the value to a variable first: x = %s, %s(x)", a.Args[0].Pos().Text(), a.Name.Text)
 		return
 	}
-	lo.u.asserts = append(lo.u.asserts, assertion{span: a.Span, v: lo.variable(v, k.scope), typ: t})
+	lo.u.Asserts = append(lo.u.Asserts, normal.Assertion{Span: a.Span, Var: lo.variable(v, k.scope), Type: t})
 }
 
 // builtinAtom lowers string:like(s, p) and int:add(x, 1, y).
@@ -190,7 +191,7 @@ func (lo *lowering) builtinAtom(a *ast.Apply, k *conj) {
 	case f.Arity():
 		args, ok := lo.exprs(a.Args, k)
 		if ok {
-			k.add(&test{span: a.Span, e: &call{span: a.Span, name: name, args: args}})
+			k.add(&normal.Test{Span: a.Span, Expr: &normal.Call{Span: a.Span, Name: name, Args: args}})
 		}
 	case f.Arity() + 1:
 		n := f.Arity()
@@ -200,10 +201,10 @@ func (lo *lowering) builtinAtom(a *ast.Apply, k *conj) {
 		}
 		result := lo.operand(a.Args[n], k)
 		if result != nil {
-			k.add(&equation{span: a.Span, x: result, y: &call{span: a.Span, name: name, args: args}})
+			k.add(&normal.Equation{Span: a.Span, X: result, Y: &normal.Call{Span: a.Span, Name: name, Args: args}})
 		}
 	default:
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.WrongArity, a.Span, "%s takes %s, or one more for its result, not %d", name, plural(f.Arity(), "argument"), len(a.Args))
 		lo.forms(d, f, name)
 	}
@@ -223,7 +224,7 @@ func (lo *lowering) function(a *ast.Apply) *scalar.Func {
 	name := a.Name.Text
 	f := scalar.Lookup(name)
 	if f == nil {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		_, err := scalar.Resolve(name, nil)
 		why := ""
 		if err != nil {
@@ -240,7 +241,7 @@ func (lo *lowering) comparison(n *ast.Compare, k *conj) {
 		lo.equality(n, k)
 		return
 	}
-	operands := make([]expr, len(n.Operands))
+	operands := make([]normal.Expr, len(n.Operands))
 	for i, x := range n.Operands {
 		operands[i] = lo.operand(x, k)
 		if operands[i] == nil {
@@ -250,10 +251,10 @@ func (lo *lowering) comparison(n *ast.Compare, k *conj) {
 	for i, op := range n.Ops {
 		span := n.Operands[i].Pos().To(n.Operands[i+1].Pos())
 		if op == "=" {
-			k.add(&equation{span: span, x: operands[i], y: operands[i+1]})
+			k.add(&normal.Equation{Span: span, X: operands[i], Y: operands[i+1]})
 			continue
 		}
-		k.add(&test{span: span, e: &call{span: span, name: operatorNames[op], args: []expr{operands[i], operands[i+1]}}})
+		k.add(&normal.Test{Span: span, Expr: &normal.Call{Span: span, Name: operatorNames[op], Args: []normal.Expr{operands[i], operands[i+1]}}})
 	}
 }
 
@@ -272,14 +273,14 @@ func (lo *lowering) equality(n *ast.Compare, k *conj) {
 	if !isFunctionAtom(x) {
 		y, x := lo.operand(n.Operands[0], k), lo.operand(n.Operands[1], k)
 		if x != nil && y != nil {
-			k.add(&equation{span: n.Span, x: y, y: x})
+			k.add(&normal.Equation{Span: n.Span, X: y, Y: x})
 		}
 		return
 	}
 	f := x.(*ast.Apply)
 	switch v := y.(type) {
 	case *ast.Var, *ast.Wildcard, *ast.Literal:
-		lo.application(f, v, ref{}, n.Span, k)
+		lo.application(f, v, normal.Ref{}, n.Span, k)
 	case *ast.Apply:
 		if !isFunctionAtom(v) {
 			lo.equated(f, v, n.Span, k)
@@ -287,7 +288,7 @@ func (lo *lowering) equality(n *ast.Compare, k *conj) {
 		}
 		shared := lo.fresh(f.Span, k.scope)
 		if lo.application(f, nil, shared, f.Span, k) {
-			lo.application(v, nil, ref{shared.v, v.Span}, v.Span, k)
+			lo.application(v, nil, normal.Ref{Var: shared.Var, Span: v.Span}, v.Span, k)
 		}
 	default:
 		lo.equated(f, y, n.Span, k)
@@ -302,7 +303,7 @@ func (lo *lowering) equated(f *ast.Apply, e ast.Node, span source.Span, k *conj)
 		return
 	}
 	if y := lo.operand(e, k); y != nil {
-		k.add(&equation{span: span, x: v, y: y})
+		k.add(&normal.Equation{Span: span, X: v, Y: y})
 	}
 }
 
@@ -314,28 +315,28 @@ func isFunctionAtom(n ast.Node) bool {
 
 // application adds the atom f(k..., v), where v is the value as written or, if
 // that is nil, the given variable.
-func (lo *lowering) application(a *ast.Apply, value ast.Node, v ref, span source.Span, k *conj) bool {
+func (lo *lowering) application(a *ast.Apply, value ast.Node, v normal.Ref, span source.Span, k *conj) bool {
 	if a.Name.Text == "_" {
 		lo.queryInBody(a)
 		return false
 	}
 	p := lo.c.preds[a.Name.Text]
 	if p == nil || !lo.c.fits(a, p) {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		return false
 	}
-	at := &atom{span: span, pred: p}
+	at := &normal.Atom{Span: span, Pred: &p.Pred}
 	for _, arg := range a.Args {
 		t := lo.term(arg, k)
 		if t == nil {
 			return false
 		}
-		at.args = append(at.args, t)
+		at.Args = append(at.Args, t)
 	}
 	if value == nil {
-		at.args = append(at.args, v)
+		at.Args = append(at.Args, v)
 	} else if t := lo.term(value, k); t != nil {
-		at.args = append(at.args, t)
+		at.Args = append(at.Args, t)
 	} else {
 		return false
 	}
@@ -347,17 +348,17 @@ func (lo *lowering) application(a *ast.Apply, value ast.Node, v ref, span source
 func (lo *lowering) negated(n ast.Node, span source.Span, k *conj) {
 	alts, ok := lo.c.alternatives(n)
 	if !ok {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		return
 	}
 	for _, alt := range alts {
-		inner := &conj{scope: newScope(k.scope)}
+		inner := &conj{scope: normal.NewScope(k.scope)}
 		for _, item := range alt.items {
-			inner.scope.note(item)
+			inner.scope.Note(item)
 		}
 		for _, item := range alt.items {
 			lo.formula(item, inner)
 		}
-		k.add(&negation{span: span, of: n.Pos(), picks: alt.picks, scope: inner.scope, body: inner.literals})
+		k.add(&normal.Negation{Span: span, Of: n.Pos(), Picks: alt.picks, Scope: inner.scope, Body: inner.literals})
 	}
 }

@@ -3,6 +3,8 @@ package sema
 import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -10,12 +12,21 @@ import (
 type lowering struct {
 	c  *checker
 	cl *clause
-	u  *unit
+	u  *normal.Unit
+	// made is the number of variables made up so far, names has for each name of a
+	// variable the last number given to it.
+	made  int
+	names map[string]int
+}
+
+func (c *checker) lowering(cl *clause, picks []source.Span) *lowering {
+	u := &normal.Unit{Clause: &cl.Clause, Picks: picks}
+	return &lowering{c: c, cl: cl, u: u, names: map[string]int{}}
 }
 
 // lower brings a clause into normal form.
 func (c *checker) lower(cl *clause) {
-	if cl.bad {
+	if cl.Broken {
 		c.poisonHeads(cl)
 		return
 	}
@@ -23,11 +34,12 @@ func (c *checker) lower(cl *clause) {
 	case ruleClause:
 		c.lowerRule(cl)
 	case constraintClause:
+		cl.Checks = true
 		c.lowerConstraint(cl)
 	}
-	if cl.bad {
+	if cl.Broken {
 		c.poisonHeads(cl)
-		cl.units = nil
+		cl.Units = nil
 	}
 }
 
@@ -40,7 +52,7 @@ func (c *checker) poisonHeads(cl *clause) {
 	for _, h := range cl.heads {
 		if a, _ := headAtom(h); a != nil {
 			if p := c.predOf(a, true); p != nil {
-				p.poisoned = true
+				p.Poisoned = true
 			}
 		}
 	}
@@ -55,7 +67,7 @@ func (c *checker) predOf(a *ast.Apply, head bool) *pred {
 			keys = arity
 		}
 		for _, q := range c.queries {
-			if q.arity == arity && q.keys == keys {
+			if q.Arity == arity && q.Keys == keys {
 				return q
 			}
 		}
@@ -64,7 +76,7 @@ func (c *checker) predOf(a *ast.Apply, head bool) *pred {
 }
 
 func (c *checker) lowerRule(cl *clause) {
-	node := cl.node
+	node := cl.Node
 	body := cl.body
 	if node.Update != "" {
 		c.lowerUpdate(cl)
@@ -73,28 +85,28 @@ func (c *checker) lowerRule(cl *clause) {
 	if node.P2P != nil {
 		if d := disjunction(body); d != nil {
 			c.disjunctionUnderP2P(cl, d)
-			cl.bad = true
+			cl.Broken = true
 			return
 		}
 	}
 	alts, ok := c.alternatives(body)
 	if !ok {
-		cl.bad = true
+		cl.Broken = true
 		return
 	}
 	report := &unbound{clause: cl}
 	for _, alt := range alts {
-		lo := &lowering{c: c, cl: cl, u: &unit{clause: cl, picks: alt.picks, names: map[string]int{}}}
-		k := &conj{scope: newScope(nil)}
+		lo := c.lowering(cl, alt.picks)
+		k := &conj{scope: normal.NewScope(nil)}
 		for _, h := range cl.heads {
-			k.scope.note(h)
+			k.scope.Note(h)
 		}
 		for _, n := range alt.items {
-			k.scope.note(n)
+			k.scope.Note(n)
 		}
 		if node.P2P != nil {
 			for _, s := range node.P2P.Specs {
-				k.scope.note(s.In)
+				k.scope.Note(s.In)
 			}
 		}
 		for _, n := range alt.items {
@@ -107,35 +119,35 @@ func (c *checker) lowerRule(cl *clause) {
 				lo.head(h, k)
 			}
 		}
-		if cl.bad {
+		if cl.Broken {
 			return
 		}
-		lo.u.body = lo.order(k, report)
+		lo.u.Body = lo.order(k, report)
 		lo.checkHeads(report)
-		cl.units = append(cl.units, lo.u)
+		cl.Units = append(cl.Units, lo.u)
 	}
 	c.reportUnbound(report, len(alts))
 }
 
 // checkHeads finds the head variables that the body does not bind.
 func (lo *lowering) checkHeads(report *unbound) {
-	for _, h := range lo.u.heads {
-		for _, a := range h.args {
-			eachVar(a, func(r ref) {
-				if !r.v.bound && !r.v.out {
-					report.add(r.v)
+	for _, h := range lo.u.Heads {
+		for _, a := range h.Args {
+			normal.EachVar(a, func(r normal.Ref) {
+				if !r.Var.Bound && !r.Var.Out {
+					report.add(r.Var)
 				}
 			})
 		}
 	}
-	for _, a := range lo.u.agg {
-		if a.in != nil && !a.in.bound {
-			report.add(a.in)
+	for _, a := range lo.u.Aggs {
+		if a.In != nil && !a.In.Bound {
+			report.add(a.In)
 		}
 	}
-	for _, a := range lo.u.asserts {
-		if !a.v.bound && !a.v.out {
-			report.add(a.v)
+	for _, a := range lo.u.Asserts {
+		if !a.Var.Bound && !a.Var.Out {
+			report.add(a.Var)
 		}
 	}
 }
@@ -148,41 +160,41 @@ func (lo *lowering) head(h ast.Node, k *conj) {
 		return
 	}
 	if lo.c.reservedHead(a) {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		return
 	}
 	if a.Square && value == nil {
 		d := lo.c.Errorf(diag.BadHead, h.Pos(), "%s is a value, not an atom", h.Pos().Text())
 		d.Help("write what the value is: %s = v", h.Pos().Text())
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		return
 	}
 	p := lo.c.predOf(a, true)
 	if p == nil || !lo.c.fits(a, p) {
-		lo.cl.bad = true
+		lo.cl.Broken = true
 		return
 	}
 	args := a.Args
 	if value != nil {
 		args = append(args[:len(args):len(args)], value)
 	}
-	at := &atom{span: h.Pos(), pred: p}
+	at := &normal.Atom{Span: h.Pos(), Pred: &p.Pred}
 	for _, arg := range args {
 		if w, ok := ast.Unparen(arg).(*ast.Wildcard); ok {
 			d := lo.c.Errorf(diag.WildcardInHead, w.Span, "a head can not contain _")
 			d.Note("the rule must say which value to derive")
-			d.Help("name a variable that the body binds, or leave the argument out of %s", p.name)
-			lo.cl.bad = true
+			d.Help("name a variable that the body binds, or leave the argument out of %s", p.Name)
+			lo.cl.Broken = true
 			continue
 		}
 		t := lo.term(arg, k)
 		if t == nil {
-			lo.cl.bad = true
+			lo.cl.Broken = true
 			continue
 		}
-		at.args = append(at.args, t)
+		at.Args = append(at.Args, t)
 	}
-	lo.u.heads = append(lo.u.heads, at)
+	lo.u.Heads = append(lo.u.Heads, at)
 	if p.firstHead == nil {
 		p.firstHead = at
 	}
@@ -192,7 +204,7 @@ func (lo *lowering) head(h ast.Node, k *conj) {
 }
 
 func (lo *lowering) badHead(h ast.Node) {
-	lo.cl.bad = true
+	lo.cl.Broken = true
 	d := lo.c.Errorf(diag.BadHead, h.Pos(), "a head is an atom p(x, y) or f[x] = y")
 	switch h := ast.Unparen(h).(type) {
 	case *ast.Disj:

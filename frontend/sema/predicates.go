@@ -5,19 +5,17 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
-	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/infer"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // pred is what is known of one predicate.
 type pred struct {
-	name  string
-	index int         // position in checker.order
-	span  source.Span // first appearance
-	arity int
-	keys  int // arity for a relation
+	normal.Pred
+	index int // position in checker.order
 	split bool
 
 	// shapeRole and shapeSpan say which occurrence decided the arity; keysRole
@@ -26,64 +24,16 @@ type pred struct {
 	shapeSpan, keysSpan source.Span
 
 	decl      *declaration // the first that declares it, or nil
-	columns   []int        // type nodes of the arguments
-	declared  []declaredType
-	argNames  []string
-	named     bool  // argNames are final
-	firstHead *atom // of its first rule or fact
+	named     bool         // argNames are final
+	firstHead *normal.Atom // of its first rule or fact
 
-	query       bool
-	rules       int // clauses with it as head that are not facts
 	facts       int
-	uses        int  // occurrences outside heads and declarations
-	external    bool // facts are bound from outside
-	fileBound   bool // a directive says where its facts come from
-	poisoned    bool // something about it is wrong and reported
-	orderBy     []core.OrderKey
-	limit       int64
-	file        *core.FileBinding
+	uses        int         // occurrences outside heads and declarations
+	external    bool        // facts are bound from outside
+	fileBound   bool        // a directive says where its facts come from
 	fileMode    bool        // lang:physical:fileMode was given
 	ruleSpan    source.Span // the first rule that derives it
 	extensional source.Span // of the directive that says so
-	core        *core.Pred
-}
-
-// declaredType is the type that a declaration gives a column.
-type declaredType struct {
-	scalar.Type
-	span source.Span
-}
-
-func (p *pred) functional() bool { return p.keys < p.arity }
-
-// shape describes how the predicate is written: edge(x, y) or f[k] = v.
-func (p *pred) shape() string {
-	names := p.argNames
-	if len(names) != p.arity {
-		names = make([]string, p.arity)
-		for i := range names {
-			names[i] = argName(i)
-		}
-	}
-	return written(p.name, names, p.keys)
-}
-
-func written(name string, args []string, keys int) string {
-	switch {
-	case keys == len(args):
-		return fmt.Sprintf("%s(%s)", name, strings.Join(args, ", "))
-	case keys == len(args)-1:
-		return fmt.Sprintf("%s[%s] = %s", name, strings.Join(args[:keys], ", "), args[keys])
-	}
-	return fmt.Sprintf("%s(%s; %s)", name, strings.Join(args[:keys], ", "), strings.Join(args[keys:], ", "))
-}
-
-func argName(i int) string {
-	const letters = "xyzuvw"
-	if i < len(letters) {
-		return letters[i : i+1]
-	}
-	return fmt.Sprintf("x%d", i+1)
 }
 
 // role says in what part of the program a predicate occurs; a smaller role
@@ -136,7 +86,7 @@ func (c *checker) collect(cl *clause) {
 		c.collectBody(cl.heads[0])
 		c.collectBody(cl.body)
 	case ruleClause:
-		isFact := cl.body == nil && cl.node.Update == ""
+		isFact := cl.body == nil && cl.Node.Update == ""
 		for _, h := range cl.heads {
 			a, value := headAtom(h)
 			if a == nil {
@@ -147,7 +97,7 @@ func (c *checker) collect(cl *clause) {
 				if isFact && !hasApplication(a.Args) && (value == nil || !hasApplication([]ast.Node{value})) {
 					p.facts++
 				} else {
-					p.rules++
+					p.Rules++
 				}
 			}
 			for _, arg := range a.Args {
@@ -156,8 +106,8 @@ func (c *checker) collect(cl *clause) {
 			c.collectBody(value)
 		}
 		c.collectBody(cl.body)
-		if cl.node.P2P != nil {
-			for _, s := range cl.node.P2P.Specs {
+		if cl.Node.P2P != nil {
+			for _, s := range cl.Node.P2P.Specs {
 				c.collectBody(s.In)
 			}
 		}
@@ -193,13 +143,13 @@ func (c *checker) collectRefused(cl *clause) {
 	visit := func(n ast.Node) bool {
 		if a, ok := n.(*ast.Apply); ok && !isReserved(a) {
 			p := c.enter(a.Name.Text, a.Name.Span)
-			p.poisoned = true
+			p.Poisoned = true
 			p.uses++
 		}
 		return true
 	}
-	ast.Inspect(cl.node.Left, visit)
-	ast.Inspect(cl.node.Right, visit)
+	ast.Inspect(cl.Node.Left, visit)
+	ast.Inspect(cl.Node.Right, visit)
 }
 
 // isReserved reports whether the name is a type or built-in, not a predicate.
@@ -219,17 +169,17 @@ func (c *checker) occurrence(a *ast.Apply, r role) *pred {
 	p := c.enter(name, a.Name.Span)
 	arity, keys := shapeOf(a)
 	if r < p.shapeRole {
-		p.shapeRole, p.shapeSpan, p.arity = r, a.Span, arity
+		p.shapeRole, p.shapeSpan, p.Arity = r, a.Span, arity
 	}
-	if keys >= 0 && r < p.keysRole && (r == p.shapeRole || arity == p.arity) {
-		p.keysRole, p.keysSpan, p.keys = r, a.Span, keys
+	if keys >= 0 && r < p.keysRole && (r == p.shapeRole || arity == p.Arity) {
+		p.keysRole, p.keysSpan, p.Keys = r, a.Span, keys
 		p.split = a.Split >= 0
 	}
 	if r == inBody {
 		p.uses++
 	}
 	if name[0] == '_' && a.Name.Text == "_" {
-		p.query = true
+		p.Query = true
 	}
 	return p
 }
@@ -238,8 +188,9 @@ func (c *checker) enter(name string, span source.Span) *pred {
 	p := c.preds[name]
 	if p == nil {
 		p = &pred{
-			name: name, index: len(c.order), span: span,
-			shapeRole: unseen, keysRole: unseen, limit: -1,
+			Pred:      normal.Pred{Name: name, Span: span, Limit: -1},
+			index:     len(c.order),
+			shapeRole: unseen, keysRole: unseen,
 			external: c.opts.External[name],
 		}
 		c.preds[name] = p
@@ -256,8 +207,8 @@ func (c *checker) queryName(a *ast.Apply) string {
 		keys = arity
 	}
 	for _, q := range c.queries {
-		if q.arity == arity && q.keys == keys {
-			return q.name
+		if q.Arity == arity && q.Keys == keys {
+			return q.Name
 		}
 	}
 	name := "_"
@@ -265,7 +216,7 @@ func (c *checker) queryName(a *ast.Apply) string {
 		name = fmt.Sprintf("_%d", n)
 	}
 	p := c.enter(name, a.Name.Span)
-	p.arity, p.keys, p.query = arity, keys, true
+	p.Arity, p.Keys, p.Query = arity, keys, true
 	c.queries = append(c.queries, p)
 	return name
 }
@@ -275,14 +226,14 @@ func (c *checker) settleShapes() {
 	for _, p := range c.order {
 		if p.keysRole == unseen || p.keysRole > declaring && p.shapeRole == declaring {
 			// A relation: declared so, or never used with a value.
-			p.keys = p.arity
+			p.Keys = p.Arity
 		}
-		p.keys = min(p.keys, p.arity)
-		p.columns = make([]int, p.arity)
-		for i := range p.columns {
-			p.columns[i] = c.types.column(p, i)
+		p.Keys = min(p.Keys, p.Arity)
+		p.Columns = make([]int, p.Arity)
+		for i := range p.Columns {
+			p.Columns[i] = c.types.Column(&p.Pred, i)
 		}
-		p.declared = make([]declaredType, p.arity)
+		p.Declared = make([]normal.DeclaredType, p.Arity)
 	}
 }
 
@@ -310,23 +261,23 @@ func (c *checker) resolveNames() {
 	var known []string
 	for _, p := range c.order {
 		if p.exists() {
-			known = append(known, p.name)
+			known = append(known, p.Name)
 		}
 	}
 	near := newNeighbours(known)
 	searches := 0
 	for _, p := range c.order {
-		if p.exists() || p.poisoned {
+		if p.exists() || p.Poisoned {
 			continue
 		}
 		if asType[p] {
 			c.unknownType(p, near)
 			continue
 		}
-		if ns, _, ok := strings.Cut(p.name, ":"); ok && builtinNamespace[ns] {
-			p.poisoned = true
-			d := c.Errorf(diag.UnknownFunction, p.span, "there is no function %s", p.name)
-			if s, ok := diag.Suggest(p.name, scalar.Names()); ok {
+		if ns, _, ok := strings.Cut(p.Name, ":"); ok && builtinNamespace[ns] {
+			p.Poisoned = true
+			d := c.Errorf(diag.UnknownFunction, p.Span, "there is no function %s", p.Name)
+			if s, ok := diag.Suggest(p.Name, scalar.Names()); ok {
 				d.Help("did you mean %s?", s)
 			} else {
 				d.Help("the functions of %s are %s", ns, functionsOf(ns))
@@ -337,13 +288,13 @@ func (c *checker) resolveNames() {
 		if searches++; searches > maxSearches {
 			continue
 		}
-		if s, ok := near.suggest(p.name); ok && !numbered(s, p.name) {
-			p.poisoned = true
-			d := c.Errorf(diag.UnknownPredicate, p.span, "there is no predicate %s", p.name)
+		if s, ok := near.suggest(p.Name); ok && !numbered(s, p.Name) {
+			p.Poisoned = true
+			d := c.Errorf(diag.UnknownPredicate, p.Span, "there is no predicate %s", p.Name)
 			d.At = "it has no rule, no fact and no declaration"
 			other := c.preds[s]
-			d.Label(other.span, "%s is here", s)
-			d.Help("did you mean %s? If %s is another predicate, whose facts come from outside, declare it: %s", s, p.name, p.declarationExample())
+			d.Label(other.Span, "%s is here", s)
+			d.Help("did you mean %s? If %s is another predicate, whose facts come from outside, declare it: %s", s, p.Name, p.DeclarationExample())
 		}
 	}
 }
@@ -364,23 +315,7 @@ func numbered(a, b string) bool {
 }
 
 func (p *pred) exists() bool {
-	return p.rules > 0 || p.facts > 0 || p.decl != nil || p.external || p.fileBound || p.shapeRole != inBody
-}
-
-// declarationExample is a declaration of the predicate as a user would write it.
-func (p *pred) declarationExample() string {
-	types := make([]string, p.arity)
-	for i := range types {
-		types[i] = fmt.Sprintf("int(%s)", argName(i))
-	}
-	names := make([]string, p.arity)
-	for i := range names {
-		names[i] = argName(i)
-	}
-	if p.arity == 0 {
-		return p.name + "() -> ."
-	}
-	return written(p.name, names, p.keys) + " -> " + strings.Join(types, ", ") + "."
+	return p.Rules > 0 || p.facts > 0 || p.decl != nil || p.external || p.fileBound || p.shapeRole != inBody
 }
 
 // builtinNamespace has the first parts of the built-ins' names; a predicate
@@ -396,7 +331,7 @@ func functionsOf(namespace string) string {
 		rest, ok := strings.CutPrefix(name, namespace+":")
 		// The comparisons have symbols, which people will rather write.
 		base, _, _ := strings.Cut(rest, "_")
-		if ok && !strings.Contains(rest, ":") && !comparisons[base] {
+		if ok && !strings.Contains(rest, ":") && !infer.Comparisons[base] {
 			out = append(out, name)
 		}
 	}
@@ -442,4 +377,45 @@ func headAtom(h ast.Node) (*ast.Apply, ast.Node) {
 		}
 	}
 	return nil, nil
+}
+
+// nameArguments names the arguments of a predicate without declaration after
+// the variables of its first rule.
+func (c *checker) nameArguments(p *pred) {
+	if len(p.ArgNames) == p.Arity && p.named {
+		return
+	}
+	p.named = true
+	names := make([]string, p.Arity)
+	if p.decl != nil {
+		copy(names, p.ArgNames)
+	} else if p.firstHead != nil {
+		for i, t := range p.firstHead.Args {
+			if r, ok := t.(normal.Ref); ok && !r.Var.Made {
+				names[i] = normal.PlainName(r.Var.Base)
+			}
+		}
+	}
+	taken := map[string]bool{}
+	for i, name := range names {
+		if name == "" || taken[name] {
+			names[i] = ""
+			continue
+		}
+		taken[name] = true
+	}
+	for i := range names {
+		if names[i] != "" {
+			continue
+		}
+		name := normal.ArgName(i)
+		if p.Functional() && i == p.Arity-1 {
+			name = "value"
+		}
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s%d", normal.ArgName(i), n)
+		}
+		names[i], taken[name] = name, true
+	}
+	p.ArgNames = names
 }

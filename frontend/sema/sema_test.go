@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/parse"
 	"github.com/redfoxdb/redfox/frontend/sema"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
@@ -28,6 +29,10 @@ import (
 //	check [external=(p, q)]
 //
 // prints the diagnostics only, or "ok".
+//
+//	normal
+//
+// prints the normal form, of a program that may have errors.
 func TestSema(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -42,7 +47,11 @@ func TestSema(t *testing.T) {
 			}
 			var list diag.List
 			file := source.NewFile("program.logic", d.Input+"\n")
-			program := sema.Check([]*ast.File{parse.File(file, &list)}, opts, &list)
+			tree := parse.File(file, &list)
+			if d.Cmd == "normal" {
+				return normal.Text(sema.NormalForm([]*ast.File{tree}))
+			}
+			program := sema.Check([]*ast.File{tree}, opts, &list)
 			var out strings.Builder
 			if err := diag.Render(&out, list.All(), diag.RenderOptions{}); err != nil {
 				d.Fatalf(t, "%v", err)

@@ -11,46 +11,35 @@ import (
 func (c *checker) fits(a *ast.Apply, p *pred) bool {
 	arity, keys := shapeOf(a)
 	switch {
-	case arity != p.arity:
-		if p.poisoned && p.shapeRole == unseen {
+	case arity != p.Arity:
+		if p.Poisoned && p.shapeRole == unseen {
 			return false
 		}
-		d := c.Errorf(diag.WrongArity, a.Span, "%s has %s, not %s", p.name, counted(p.arity, p.keys), counted(arity, keys))
-		where := "used with " + plural(p.arity, "argument") + " here"
+		d := c.Errorf(diag.WrongArity, a.Span, "%s has %s, not %s", p.Name, counted(p.Arity, p.Keys), counted(arity, keys))
+		where := "used with " + plural(p.Arity, "argument") + " here"
 		if p.decl != nil {
 			where = "declared here"
 		}
 		d.Label(p.shapeSpan, "%s", where)
-		d.Help("write %s", p.shape())
+		d.Help("write %s", p.Shape())
 		return false
-	case keys >= 0 && keys != p.keys:
-		if p.functional() {
-			d := c.Errorf(diag.NotFunctional, a.Span, "%s has %s, not %d", p.name, plural(p.keys, "key"), keys)
+	case keys >= 0 && keys != p.Keys:
+		if p.Functional() {
+			d := c.Errorf(diag.NotFunctional, a.Span, "%s has %s, not %d", p.Name, plural(p.Keys, "key"), keys)
 			d.Label(p.keysSpan, "its keys are seen here")
-			d.Help("write %s", p.shape())
+			d.Help("write %s", p.Shape())
 			return false
 		}
-		d := c.Errorf(diag.NotFunctional, a.Span, "%s is a relation and has no value", p.name)
+		d := c.Errorf(diag.NotFunctional, a.Span, "%s is a relation and has no value", p.Name)
 		where := "it is used as a relation here"
 		if p.decl != nil {
 			where = "it is declared here"
 		}
 		d.Label(p.shapeSpan, "%s", where)
-		d.Help("write %s, or declare it as a function: %s", p.shape(), written(p.name, argNames(p), p.arity-1))
+		d.Help("write %s, or declare it as a function: %s", p.Shape(), p.Written(p.Arity-1))
 		return false
 	}
 	return true
-}
-
-func argNames(p *pred) []string {
-	if len(p.argNames) == p.arity {
-		return p.argNames
-	}
-	names := make([]string, p.arity)
-	for i := range names {
-		names[i] = argName(i)
-	}
-	return names
 }
 
 func counted(arity, keys int) string {

@@ -2,11 +2,13 @@ package sema
 
 import (
 	"fmt"
+	"github.com/redfoxdb/redfox/frontend/core"
 	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -16,20 +18,20 @@ import (
 type unbound struct {
 	clause       *clause
 	alternatives int
-	vars         []*variable // one for each name, in order of discovery
-	seen         map[*variable]bool
+	vars         []*normal.Var // one for each name, in order of discovery
+	seen         map[*normal.Var]bool
 	count        map[string]int // alternatives in which a name is unbound
 }
 
-func (r *unbound) add(v *variable) {
+func (r *unbound) add(v *normal.Var) {
 	if r.seen == nil {
-		r.seen, r.count = map[*variable]bool{}, map[string]int{}
+		r.seen, r.count = map[*normal.Var]bool{}, map[string]int{}
 	}
 	if r.seen[v] {
 		return
 	}
 	r.seen[v] = true
-	if r.count[v.base]++; r.count[v.base] == 1 || v.made {
+	if r.count[v.Base]++; r.count[v.Base] == 1 || v.Made {
 		r.vars = append(r.vars, v)
 	}
 }
@@ -47,22 +49,22 @@ func (c *checker) reportUnbound(r *unbound, alternatives int) {
 // explainUnbound reports the unbound variables of all clauses.
 func (c *checker) explainUnbound() {
 	for _, r := range c.unbound {
-		r.clause.bad = true
+		r.clause.Broken = true
 		c.poisonHeads(r.clause)
 	}
 	for _, r := range c.unbound {
 		r.vars = r.causes()
-		named := slices.ContainsFunc(r.vars, func(v *variable) bool { return !v.made })
+		named := slices.ContainsFunc(r.vars, func(v *normal.Var) bool { return !v.Made })
 		for _, v := range r.vars {
 			switch {
-			case !v.made:
+			case !v.Made:
 				c.explainVariable(r, v)
-			case strings.HasPrefix(v.name, "_"):
-				d := c.Errorf(diag.UnboundVariable, v.span, "_ has no value here")
+			case strings.HasPrefix(v.Name, "_"):
+				d := c.Errorf(diag.UnboundVariable, v.Span, "_ has no value here")
 				d.Note("_ stands for any value only as a plain argument of an atom")
 				d.Help("name a variable and bind it with an atom")
 			case !named && len(r.vars) == 1:
-				c.Errorf(diag.UnboundVariable, v.span, "%s has no value", v.span.Text())
+				c.Errorf(diag.UnboundVariable, v.Span, "%s has no value", v.Span.Text())
 			}
 		}
 	}
@@ -70,43 +72,43 @@ func (c *checker) explainUnbound() {
 
 // causes drops the variables that would have a value if another one of the
 // report had.
-func (r *unbound) causes() []*variable {
+func (r *unbound) causes() []*normal.Var {
 	missing := map[string]bool{}
 	for _, v := range r.vars {
-		missing[v.base] = true
+		missing[v.Base] = true
 	}
 	follows := map[string]bool{}
-	var look func(body []literal)
-	look = func(body []literal) {
+	var look func(body []normal.Literal)
+	look = func(body []normal.Literal) {
 		for _, l := range body {
 			switch l := l.(type) {
-			case *negation:
-				look(l.body)
-			case *test:
-				k, ok := l.e.(*call)
-				if !ok || k.name != "eq" {
+			case *normal.Negation:
+				look(l.Body)
+			case *normal.Test:
+				k, ok := l.Expr.(*normal.Call)
+				if !ok || k.Name != "eq" {
 					continue
 				}
-				for i, side := range k.args {
-					v, ok := side.(ref)
+				for i, side := range k.Args {
+					v, ok := side.(normal.Ref)
 					if !ok {
 						continue
 					}
-					eachVar(k.args[1-i], func(other ref) {
-						if other.v != v.v && missing[other.v.base] {
-							follows[v.v.base] = true
+					normal.EachVar(k.Args[1-i], func(other normal.Ref) {
+						if other.Var != v.Var && missing[other.Var.Base] {
+							follows[v.Var.Base] = true
 						}
 					})
 				}
 			}
 		}
 	}
-	for _, u := range r.clause.units {
-		look(u.body)
+	for _, u := range r.clause.Units {
+		look(u.Body)
 	}
-	var out []*variable
+	var out []*normal.Var
 	for _, v := range r.vars {
-		if !follows[v.base] {
+		if !follows[v.Base] {
 			out = append(out, v)
 		}
 	}
@@ -171,26 +173,26 @@ func (p place) remark(name string) string {
 	return "bound here, but only in this alternative"
 }
 
-func (c *checker) explainVariable(r *unbound, v *variable) {
+func (c *checker) explainVariable(r *unbound, v *normal.Var) {
 	cl := r.clause
-	places := occurrences(cl, v.base)
+	places := occurrences(cl, v.Base)
 	if len(places) == 0 {
-		places = []place{{span: v.span}}
+		places = []place{{span: v.Span}}
 	}
 	if c.explainGenerator(cl, v, places) || c.explainInvention(cl, v, places) {
 		return
 	}
 	code := diag.UnboundVariable
-	message := fmt.Sprintf("variable %s is not bound by a positive atom", v.base)
+	message := fmt.Sprintf("variable %s is not bound by a positive atom", v.Base)
 	some := slices.ContainsFunc(places, func(p place) bool { return p.kind == placeAtom })
-	if some && r.alternatives > 1 && r.count[v.base] < r.alternatives {
+	if some && r.alternatives > 1 && r.count[v.Base] < r.alternatives {
 		code = diag.UnboundInAlternative
-		message = fmt.Sprintf("variable %s is bound in only %d of %d alternatives", v.base, r.alternatives-r.count[v.base], r.alternatives)
+		message = fmt.Sprintf("variable %s is bound in only %d of %d alternatives", v.Base, r.alternatives-r.count[v.Base], r.alternatives)
 	}
 	d := c.Errorf(code, places[0].span, "%s", message)
-	d.At = places[0].remark(v.base)
+	d.At = places[0].remark(v.Base)
 	for _, p := range places[1:] {
-		d.Label(p.span, "%s", p.remark(v.base))
+		d.Label(p.span, "%s", p.remark(v.Base))
 	}
 	if code == diag.UnboundVariable {
 		var kinds []string
@@ -199,7 +201,7 @@ func (c *checker) explainVariable(r *unbound, v *variable) {
 				kinds = append(kinds, name)
 			}
 		}
-		d.Note("%s occurs only %s", v.base, joinAnd(kinds))
+		d.Note("%s occurs only %s", v.Base, joinAnd(kinds))
 		for _, p := range places {
 			if p.kind == placeInverse {
 				d.Note("an equality binds a variable that stands alone on one side")
@@ -210,7 +212,7 @@ func (c *checker) explainVariable(r *unbound, v *variable) {
 		d.Help("bind it first, for example with %s", c.binder(cl, v))
 		return
 	}
-	d.Help("bind %s in every alternative, for example with %s, or write the alternatives as rules of their own", v.base, c.binder(cl, v))
+	d.Help("bind %s in every alternative, for example with %s, or write the alternatives as rules of their own", v.Base, c.binder(cl, v))
 }
 
 func joinAnd(items []string) string {
@@ -222,16 +224,16 @@ func joinAnd(items []string) string {
 
 // explainGenerator recognises the forms with which LogiQL would bind the
 // variable, but which are not built yet.
-func (c *checker) explainGenerator(cl *clause, v *variable, places []place) bool {
+func (c *checker) explainGenerator(cl *clause, v *normal.Var, places []place) bool {
 	for _, p := range places {
 		switch {
 		case p.kind == placeKey:
-			c.refuse(p.span, fmt.Sprintf("binding %s by inverting arithmetic", v.base),
+			c.refuse(p.span, fmt.Sprintf("binding %s by inverting arithmetic", v.Base),
 				p.detail)
 			return true
 		case p.kind == placeFunction && (p.detail == "string:split" || p.detail == "string:substring"):
-			c.refuse(p.span, fmt.Sprintf("enumerating %s with %s", v.base, p.detail),
-				fmt.Sprintf("bind %s with an atom that lists the indexes", v.base))
+			c.refuse(p.span, fmt.Sprintf("enumerating %s with %s", v.Base, p.detail),
+				fmt.Sprintf("bind %s with an atom that lists the indexes", v.Base))
 			return true
 		}
 	}
@@ -240,10 +242,10 @@ func (c *checker) explainGenerator(cl *clause, v *variable, places []place) bool
 
 // explainInvention recognises value invention, `E(e), E:cons[k] = e <- body.`: a
 // variable that several heads share and the body does not have.
-func (c *checker) explainInvention(cl *clause, v *variable, places []place) bool {
+func (c *checker) explainInvention(cl *clause, v *normal.Var, places []place) bool {
 	heads := 0
 	for _, h := range cl.heads {
-		if cl.kind == ruleClause && occurrence(h, v.base) != nil {
+		if cl.kind == ruleClause && occurrence(h, v.Base) != nil {
 			heads++
 		}
 	}
@@ -255,8 +257,8 @@ func (c *checker) explainInvention(cl *clause, v *variable, places []place) bool
 	if heads < 2 {
 		return false
 	}
-	c.refuse(places[0].span, fmt.Sprintf("creating new values (%s occurs in several heads and not in the body)", v.base),
-		fmt.Sprintf("bind %s in the body, for example to the key that identifies it", v.base))
+	c.refuse(places[0].span, fmt.Sprintf("creating new values (%s occurs in several heads and not in the body)", v.Base),
+		fmt.Sprintf("bind %s in the body, for example to the key that identifies it", v.Base))
 	return true
 }
 
@@ -282,13 +284,13 @@ func occurrences(cl *clause, name string) []place {
 				}
 			}
 		}
-		if p2p := cl.node.P2P; p2p != nil {
+		if p2p := cl.Node.P2P; p2p != nil {
 			for _, s := range p2p.Specs {
 				w.expression(s.In, placeAggregate, "")
 			}
 		}
-		if cl.node.Update != "" {
-			w.expression(cl.node.Right, placeExpression, "")
+		if cl.Node.Update != "" {
+			w.expression(cl.Node.Right, placeExpression, "")
 		} else {
 			w.formula(cl.body, false)
 		}
@@ -431,33 +433,33 @@ const maxSuggestions = 200
 // binder returns an atom that would bind the variable: of a predicate with an
 // argument of its type, best a unary one, then the one whose negation it is in,
 // then one that names an argument like the variable.
-func (c *checker) binder(cl *clause, v *variable) string {
-	typ, typed := c.types.typeOf(v.node)
+func (c *checker) binder(cl *clause, v *normal.Var) string {
+	typ, typed := c.types.TypeOf(v.Node)
 	var best *pred
 	bestColumn, bestScore := 0, -1
-	heads := map[*pred]bool{}
-	negated := map[*pred]int{}
-	positive := map[*pred]bool{}
-	for _, u := range cl.units {
-		for _, h := range u.heads {
-			heads[h.pred] = true
+	heads := map[*normal.Pred]bool{}
+	negated := map[*normal.Pred]int{}
+	positive := map[*normal.Pred]bool{}
+	for _, u := range cl.Units {
+		for _, h := range u.Heads {
+			heads[h.Pred] = true
 		}
-		for _, l := range u.body {
-			if a, ok := l.(*atom); ok {
-				positive[a.pred] = true
+		for _, l := range u.Body {
+			if a, ok := l.(*normal.Atom); ok {
+				positive[a.Pred] = true
 			}
-			n, ok := l.(*negation)
+			n, ok := l.(*normal.Negation)
 			if !ok {
 				continue
 			}
-			for _, inner := range n.body {
-				a, ok := inner.(*atom)
+			for _, inner := range n.Body {
+				a, ok := inner.(*normal.Atom)
 				if !ok {
 					continue
 				}
-				for i, t := range a.args {
-					if r, ok := t.(ref); ok && r.v.base == v.base {
-						negated[a.pred] = i + 1
+				for i, t := range a.Args {
+					if r, ok := t.(normal.Ref); ok && r.Var.Base == v.Base {
+						negated[a.Pred] = i + 1
 					}
 				}
 			}
@@ -468,25 +470,25 @@ func (c *checker) binder(cl *clause, v *variable) string {
 		if c.suggested > maxSuggestions {
 			break
 		}
-		if heads[p] || p.query || p.poisoned || !p.exists() {
+		if heads[&p.Pred] || p.Query || p.Poisoned || !p.exists() {
 			continue
 		}
-		for i, node := range p.columns {
+		for i, node := range p.Columns {
 			score := 0
-			if t, ok := c.types.typeOf(node); typed && (!ok || t != typ) {
+			if t, ok := c.types.TypeOf(node); typed && (!ok || t != typ) {
 				continue
 			} else if typed {
 				score += 2
-			} else if positive[p] {
+			} else if positive[&p.Pred] {
 				score++
 			}
-			if p.arity == 1 && negated[p] == 0 && typed {
+			if p.Arity == 1 && negated[&p.Pred] == 0 && typed {
 				score += 4
 			}
-			if negated[p] == i+1 && p.arity > 1 {
+			if negated[&p.Pred] == i+1 && p.Arity > 1 {
 				score += 3
 			}
-			if i < len(p.argNames) && p.argNames[i] == v.base {
+			if i < len(p.ArgNames) && p.ArgNames[i] == v.Base {
 				score += 2
 			}
 			if score > bestScore && score > 0 {
@@ -497,10 +499,10 @@ func (c *checker) binder(cl *clause, v *variable) string {
 	if best == nil {
 		return "an atom that has it as an argument"
 	}
-	args := make([]string, best.arity)
+	args := make([]string, best.Arity)
 	for i := range args {
 		args[i] = "_"
 	}
-	args[bestColumn] = v.base
-	return written(best.name, args, best.keys)
+	args[bestColumn] = v.Base
+	return core.AtomText(best.Name, best.Keys, args)
 }

@@ -25,7 +25,7 @@ func (c *checker) refuseForGood(span source.Span, feature, why string) {
 // refuseClause reports the features of a clause that are recognised but not
 // built, each once, and whether there are any.
 func (c *checker) refuseClause(cl *clause) bool {
-	node := cl.node
+	node := cl.Node
 	seen := map[string]bool{}
 	refuse := func(span source.Span, feature, instead string) {
 		if !seen[feature] {

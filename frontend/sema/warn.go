@@ -1,54 +1,52 @@
 package sema
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
-	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
-	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // warnUse reports what is legal but probably not meant.
 func (c *checker) warnUse() {
 	for _, cl := range c.clauses {
-		if cl.kind == ruleClause && !cl.bad {
+		if cl.kind == ruleClause && !cl.Broken {
 			c.warnSingle(cl)
 		}
 	}
 	if c.Levels[diag.Undeclared] > diag.LevelOff {
 		for _, p := range c.order {
-			if p.decl == nil && !p.query && !p.poisoned {
-				d := c.Warnf(diag.Undeclared, p.span, "%s is not declared", p.name)
+			if p.decl == nil && !p.Query && !p.Poisoned {
+				d := c.Warnf(diag.Undeclared, p.Span, "%s is not declared", p.Name)
 				d.Help("declare it: %s", c.inferredDeclaration(p))
 			}
 		}
 	}
 	for _, p := range c.order {
-		if p.rules+p.facts == 0 && p.uses > 0 && p.decl == nil && !p.external && !p.fileBound && !p.poisoned {
-			d := c.Warnf(diag.NoSource, p.span, "%s has no rule and no fact", p.name)
+		if p.Rules+p.facts == 0 && p.uses > 0 && p.decl == nil && !p.external && !p.fileBound && !p.Poisoned {
+			d := c.Warnf(diag.NoSource, p.Span, "%s has no rule and no fact", p.Name)
 			d.Note("it stays empty unless facts are bound to it from outside")
 			d.Help("declare it if they will be: %s", c.inferredDeclaration(p))
 		}
 	}
 	anyRule := false
 	for _, p := range c.order {
-		anyRule = anyRule || p.rules > 0
+		anyRule = anyRule || p.Rules > 0
 	}
 	for _, p := range c.order {
-		if p.uses > 0 || p.query || p.poisoned || p.file != nil || !anyRule {
+		if p.uses > 0 || p.Query || p.Poisoned || p.File != nil || !anyRule {
 			continue
 		}
 		switch {
-		case p.rules > 0 && p.name[0] == '_':
-			d := c.Warnf(diag.UnusedPredicate, p.span, "%s is derived but never used", p.name)
+		case p.Rules > 0 && p.Name[0] == '_':
+			d := c.Warnf(diag.UnusedPredicate, p.Span, "%s is derived but never used", p.Name)
 			d.Note("predicates whose names start with _ are helpers and not part of the result")
 			d.Help("use it, or remove its rules")
-		case p.rules == 0 && p.facts > 0:
-			d := c.Warnf(diag.UnusedPredicate, p.span, "the facts of %s are never used", p.name)
-			d.Help("use %s in a rule, or remove them", p.name)
+		case p.Rules == 0 && p.facts > 0:
+			d := c.Warnf(diag.UnusedPredicate, p.Span, "the facts of %s are never used", p.Name)
+			d.Help("use %s in a rule, or remove them", p.Name)
 		}
 	}
 }
@@ -56,21 +54,21 @@ func (c *checker) warnUse() {
 // inferredDeclaration is a declaration with the types that were inferred.
 func (c *checker) inferredDeclaration(p *pred) string {
 	var types []string
-	for i, n := range p.columns {
-		t, ok := c.types.typeOf(n)
+	for _, n := range p.Columns {
+		t, ok := c.types.TypeOf(n)
 		if !ok {
-			return p.declarationExample()
+			return p.DeclarationExample()
 		}
-		types = append(types, t.String()+"("+p.argNames[i]+")")
+		types = append(types, t.String())
 	}
-	return written(p.name, p.argNames, p.keys) + " -> " + strings.Join(types, ", ") + "."
+	return p.Declaration(p.ArgNames, types)
 }
 
 // warnSingle reports the variables of a rule that occur once.
 func (c *checker) warnSingle(cl *clause) {
 	// The body of an aggregate counts bindings, so that a name is as good as _
 	// there, and an index of seq<<>> occurs in the head alone.
-	if c.Levels[diag.SingleOccurrence] == diag.LevelOff || cl.node.P2P != nil || cl.node.Update != "" {
+	if c.Levels[diag.SingleOccurrence] == diag.LevelOff || cl.Node.P2P != nil || cl.Node.Update != "" {
 		return
 	}
 	count := map[string]int{}
@@ -85,174 +83,12 @@ func (c *checker) warnSingle(cl *clause) {
 		}
 		return true
 	}
-	ast.Inspect(cl.node.Left, visit)
-	ast.Inspect(cl.node.Right, visit)
+	ast.Inspect(cl.Node.Left, visit)
+	ast.Inspect(cl.Node.Right, visit)
 	for _, name := range order {
-		if count[name] == 1 && !strings.HasPrefix(plainName(name), "_") {
+		if count[name] == 1 && !strings.HasPrefix(normal.PlainName(name), "_") {
 			d := c.Warnf(diag.SingleOccurrence, where[name], "variable %s occurs only once", name)
-			d.Help("write _ if any value will do, or _%s to keep the name", plainName(name))
+			d.Help("write _ if any value will do, or _%s to keep the name", normal.PlainName(name))
 		}
 	}
-}
-
-// warnGrowth warns of recursive rules that put computed values into their head
-// with nothing to bound them: they may derive for ever. The stratum keeps the
-// first of these values, and engines bound its rounds.
-func (c *checker) warnGrowth(s *core.Stratum) {
-	members := map[*core.Pred]bool{}
-	for _, p := range s.Preds {
-		members[p] = true
-	}
-	for _, r := range s.Rules {
-		v, let := growing(r, members)
-		if v == nil {
-			continue
-		}
-		if !s.Unbounded.IsValid() {
-			s.Unbounded = let.Span
-		}
-		d := c.Warnf(diag.UnboundedRecursion, let.Span, "this recursion may never end")
-		d.Label(r.Head.Span, "each round can derive a new value here")
-		d.Note("%s is computed from values of the same recursion, and no comparison bounds it", let.Span.Text())
-		d.Help("add a bound to the body, for example %s", boundOf(v, let))
-	}
-}
-
-// boundOf is a comparison that bounds a computed variable.
-func boundOf(v *core.Var, let *core.Let) string {
-	name := v.Name
-	if strings.HasPrefix(name, "$") {
-		name = let.Span.Text()
-	}
-	switch v.Type.Kind {
-	case scalar.String:
-		return "string:length[" + name + "] < 100"
-	case scalar.Datetime:
-		return name + " < #2100-01-01#"
-	}
-	return name + " < 100"
-}
-
-// growing returns a head variable that is computed from variables of recursive
-// atoms, in a rule where nothing bounds a computed variable: neither a comparison
-// nor a predicate outside the recursion that has it. One bounded column is
-// enough: each round has to move it. The value of a function does not count,
-// since its keys decide it.
-func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
-	recursive := map[*core.Var]bool{} // has its value from the recursion
-	computed := map[*core.Var]*core.Let{}
-	inputs := map[*core.Var][]*core.Var{}
-	bounded := map[*core.Var]bool{}
-	for _, l := range r.Body {
-		switch l := l.(type) {
-		case *core.Atom:
-			for _, t := range l.Args {
-				if v, ok := t.(*core.Var); ok {
-					recursive[v] = recursive[v] || members[l.Pred]
-					bounded[v] = bounded[v] || !members[l.Pred]
-				}
-			}
-		case *core.Test:
-			if call, ok := l.Expr.(*core.Call); ok && bounds[call.Func.Name] {
-				for _, v := range arithmeticVars(call) {
-					bounded[v] = true
-				}
-			}
-		case *core.Let:
-			inputs[l.Var] = exprVars(l.Expr)
-			call, isCall := l.Expr.(*core.Call)
-			for _, v := range inputs[l.Var] {
-				if recursive[v] {
-					recursive[l.Var] = true
-					if isCall && grows(call) || computed[v] != nil {
-						computed[l.Var] = l
-					}
-				}
-			}
-		}
-	}
-	// A bound on a variable bounds what it is computed from. A value that is
-	// computed from the recursion is bounded if all that it has from there is.
-	for _, l := range slices.Backward(r.Body) {
-		if let, ok := l.(*core.Let); ok && bounded[let.Var] {
-			for _, v := range movedBy(let.Expr) {
-				bounded[v] = true
-			}
-		}
-	}
-	var isBounded func(v *core.Var) bool
-	isBounded = func(v *core.Var) bool {
-		return bounded[v] || !recursive[v] ||
-			len(inputs[v]) > 0 && !slices.ContainsFunc(inputs[v], func(in *core.Var) bool { return !isBounded(in) })
-	}
-	var found *core.Var
-	for _, t := range r.Head.Args[:r.Head.Pred.Keys] {
-		v, ok := t.(*core.Var)
-		if !ok || computed[v] == nil {
-			continue
-		}
-		if isBounded(v) {
-			return nil, nil
-		}
-		if found == nil {
-			found = v
-		}
-	}
-	return found, computed[found]
-}
-
-// bounds are the comparisons that keep a value in a range.
-var bounds = map[string]bool{"eq": true, "lt": true, "le": true, "gt": true, "ge": true}
-
-// arithmeticVars returns the variables that a comparison bounds: its operands
-// and what they are computed from by arithmetic.
-func arithmeticVars(k *core.Call) []*core.Var {
-	var out []*core.Var
-	for _, a := range k.Args {
-		out = append(out, movedBy(a)...)
-	}
-	return out
-}
-
-// movedBy returns the variables whose values cannot grow without end while the
-// value of the expression is bounded. The remainder of a division moves none.
-func movedBy(e core.Expr) []*core.Var {
-	switch e := e.(type) {
-	case core.VarExpr:
-		return []*core.Var{e.Var}
-	case *core.Call:
-		if growers[e.Func.Name] || e.Func.Name == "convert" || e.Func.Name == "string:length" {
-			return arithmeticVars(e)
-		}
-	}
-	return nil
-}
-
-// growers are the functions that can give ever new values.
-var growers = map[string]bool{"add": true, "sub": true, "mul": true, "div": true, "string:add": true, "datetime:add": true}
-
-func grows(k *core.Call) bool {
-	if growers[k.Func.Name] {
-		return true
-	}
-	for _, a := range k.Args {
-		if inner, ok := a.(*core.Call); ok && grows(inner) {
-			return true
-		}
-	}
-	return false
-}
-
-func exprVars(e core.Expr) []*core.Var {
-	switch e := e.(type) {
-	case core.VarExpr:
-		return []*core.Var{e.Var}
-	case *core.Call:
-		var out []*core.Var
-		for _, a := range e.Args {
-			out = append(out, exprVars(a)...)
-		}
-		return out
-	}
-	return nil
 }

@@ -40,8 +40,19 @@ var layers = []layer{
 	{"frontend/ast", []string{"frontend/source", "frontend/diag"}},
 	{"frontend/parse", []string{"frontend/source", "frontend/diag", "frontend/ast"}},
 	{"frontend/core", []string{"frontend/source"}},
-	{"frontend/sema", []string{"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core"}},
-	{"frontend", []string{"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core", "frontend/sema"}},
+	{"frontend/sema/normal", []string{"frontend/source", "frontend/ast", "frontend/core"}},
+	{"frontend/sema/infer", []string{"frontend/source", "frontend/diag", "frontend/core", "frontend/sema/normal"}},
+	{"frontend/sema/emit", []string{
+		"frontend/source", "frontend/diag", "frontend/core", "frontend/sema/infer", "frontend/sema/normal",
+	}},
+	{"frontend/sema/strata", []string{"frontend/source", "frontend/diag", "frontend/core"}},
+	{"frontend/sema", []string{
+		"frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/sema/emit",
+		"frontend/sema/infer", "frontend/sema/normal", "frontend/sema/strata",
+	}},
+	{"frontend", []string{
+		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core", "frontend/sema", "frontend/sema/normal",
+	}},
 
 	{"queryplan/irtext", []string{"frontend/source"}},
 	{"queryplan/cfg", []string{"frontend/source", "queryplan/irtext"}},

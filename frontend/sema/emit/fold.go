@@ -1,48 +1,49 @@
-package sema
+package emit
 
 import (
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // expr emits an expression of the wanted type, folded. It reports false where
 // the expression certainly has no value.
-func (e *emitter) expr(x expr, want scalar.Type) (core.Expr, bool) {
+func (e *emitter) expr(x normal.Expr, want scalar.Type) (core.Expr, bool) {
 	switch x := x.(type) {
-	case *constant:
-		if v, ok := literalAs(x.value, want); ok {
+	case *normal.Const:
+		if v, ok := normal.LiteralAs(x.Value, want); ok {
 			return core.Const{Value: v}, true
 		}
-		return e.widen(core.Const{Value: x.value}, want, x.span)
-	case ref:
-		if k := e.consts[x.v.index]; k != nil {
+		return e.widen(core.Const{Value: x.Value}, want, x.Span)
+	case normal.Ref:
+		if k := e.consts[x.Var.Index]; k != nil {
 			if v, ok := constantAs(k, x, want); ok {
 				return core.Const{Value: v}, true
 			}
-			return e.widen(*k, want, x.span)
+			return e.widen(*k, want, x.Span)
 		}
-		return e.widen(core.VarExpr{Var: e.variable(x.v)}, want, x.span)
+		return e.widen(core.VarExpr{Var: e.variable(x.Var)}, want, x.Span)
 	}
-	k := x.(*call)
-	if k.name == "eq" {
-		if a, ok := k.args[0].(ref); ok {
-			if b, ok := k.args[1].(ref); ok && a.v == b.v {
+	k := x.(*normal.Call)
+	if k.Name == "eq" {
+		if a, ok := k.Args[0].(normal.Ref); ok {
+			if b, ok := k.Args[1].(normal.Ref); ok && a.Var == b.Var {
 				return core.Const{Value: scalar.OfBool(true)}, true
 			}
 		}
 	}
-	args := make([]core.Expr, len(k.args))
-	marks := make([]int, len(k.args)+1) // the failures before each argument
-	values := make([]*scalar.Value, len(k.args))
+	args := make([]core.Expr, len(k.Args))
+	marks := make([]int, len(k.Args)+1) // the failures before each argument
+	values := make([]*scalar.Value, len(k.Args))
 	constant := true
-	for i, a := range k.args {
+	for i, a := range k.Args {
 		marks[i] = len(e.failures)
-		arg, ok := e.expr(a, k.sig.Params[i])
-		if !ok && k.name == "holds" {
+		arg, ok := e.expr(a, k.Sig.Params[i])
+		if !ok && k.Name == "holds" {
 			for j := range e.failures[marks[i]:] {
-				e.failures[marks[i]+j].item = k.item
+				e.failures[marks[i]+j].item = k.Item
 			}
 			return core.Const{Value: scalar.OfBool(false)}, true
 		}
@@ -56,10 +57,10 @@ func (e *emitter) expr(x expr, want scalar.Type) (core.Expr, bool) {
 			constant = false
 		}
 	}
-	f := k.sig.Func
-	marks[len(k.args)] = len(e.failures)
+	f := k.Sig.Func
+	marks[len(k.Args)] = len(e.failures)
 	switch {
-	case f.Name == "holds" && !mayFail(args[0]):
+	case f.Name == "holds" && !core.MayFail(args[0]):
 		return args[0], true
 	case f.Name == "or" || f.Name == "and":
 		// A constant decides, or drops out.
@@ -92,25 +93,25 @@ func (e *emitter) expr(x expr, want scalar.Type) (core.Expr, bool) {
 		for i, v := range values {
 			flat[i] = *v
 		}
-		v, ok := f.Eval(k.sig.Result, flat)
+		v, ok := f.Eval(k.Sig.Result, flat)
 		if !ok || !v.Fits() {
 			e.noValue(k)
 			return nil, false
 		}
-		return e.widen(core.Const{Value: v}, want, k.span)
+		return e.widen(core.Const{Value: v}, want, k.Span)
 	}
-	return e.widen(&core.Call{Span: k.span, Func: f, Args: args, Result: k.sig.Result}, want, k.span)
+	return e.widen(&core.Call{Span: k.Span, Func: f, Args: args, Result: k.Sig.Result}, want, k.Span)
 }
 
 // constantAs returns the constant that a variable equals in another type. A literal
 // is taken as it is written, since the variable's type may hold more than want.
-func constantAs(k *core.Const, r ref, want scalar.Type) (scalar.Value, bool) {
-	if lit := boundLiteral(r); lit != nil {
-		if v, ok := literalAs(lit.value, want); ok {
+func constantAs(k *core.Const, r normal.Ref, want scalar.Type) (scalar.Value, bool) {
+	if lit := normal.BoundLiteral(r); lit != nil {
+		if v, ok := normal.LiteralAs(lit.Value, want); ok {
 			return v, true
 		}
 	}
-	return literalAs(k.Value, want)
+	return normal.LiteralAs(k.Value, want)
 }
 
 // widen converts an expression to a type that it widens to.
@@ -119,7 +120,7 @@ func (e *emitter) widen(x core.Expr, want scalar.Type, span source.Span) (core.E
 		return x, true
 	}
 	if k, ok := x.(core.Const); ok {
-		if v, ok := literalAs(k.Value, want); ok {
+		if v, ok := normal.LiteralAs(k.Value, want); ok {
 			return core.Const{Value: v}, true
 		}
 	}
@@ -138,19 +139,19 @@ func (e *emitter) failed(code *diag.Code, span source.Span, message string) *dia
 }
 
 // certainFailure records a call that its constant arguments deprive of a value.
-func (e *emitter) certainFailure(k *call, err error) {
-	if name := k.sig.Func.Name; name == "div" || name == "mod" {
-		d := e.failed(diag.DivisionByZero, k.span, "division by zero")
-		d.Label(k.args[1].pos(), "this is zero")
+func (e *emitter) certainFailure(k *normal.Call, err error) {
+	if name := k.Sig.Func.Name; name == "div" || name == "mod" {
+		d := e.failed(diag.DivisionByZero, k.Span, "division by zero")
+		d.Label(k.Args[1].Pos(), "this is zero")
 		d.Note("the expression never has a value, so the rule could never fire")
 		return
 	}
-	e.failed(diag.BadConstant, k.span, err.Error())
+	e.failed(diag.BadConstant, k.Span, err.Error())
 }
 
 // noValue records a constant expression without value.
-func (e *emitter) noValue(k *call) {
-	d := e.failed(diag.NoValue, k.span, k.span.Text()+" has no value")
+func (e *emitter) noValue(k *normal.Call) {
+	d := e.failed(diag.NoValue, k.Span, k.Span.Text()+" has no value")
 	d.Note("its arguments are constants, so this can never hold")
 }
 
@@ -160,31 +161,15 @@ var inverse = map[string]string{"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", 
 // not negates a boolean expression: true where it is false or has no value.
 func not(x core.Expr, span source.Span) core.Expr {
 	k, ok := x.(*core.Call)
-	if ok && !mayFail(x) {
+	if ok && !core.MayFail(x) {
 		if other, ok := inverse[k.Func.Name]; ok {
 			return &core.Call{Span: span, Func: scalar.Lookup(other), Args: k.Args, Result: scalar.BooleanType}
 		}
 	}
-	if mayFail(x) {
+	if core.MayFail(x) {
 		x = &core.Call{Span: span, Func: scalar.Lookup("holds"), Args: []core.Expr{x}, Result: scalar.BooleanType}
 	}
 	return &core.Call{Span: span, Func: scalar.Lookup("not"), Args: []core.Expr{x}, Result: scalar.BooleanType}
-}
-
-// mayFail reports whether an expression can be without a value.
-func mayFail(x core.Expr) bool {
-	k, ok := x.(*core.Call)
-	if !ok {
-		return false
-	}
-	types := make([]scalar.Type, len(k.Args))
-	for i, a := range k.Args {
-		if mayFail(a) {
-			return true
-		}
-		types[i] = a.Type()
-	}
-	return k.Func.MayFail(k.Result, types)
 }
 
 // dropUnused removes the bindings that nothing uses and that always have a
@@ -210,13 +195,13 @@ func dropUnused(r *core.Rule) {
 					}
 				}
 			case *core.Let:
-				if used[l.Var] || mayFail(l.Expr) {
-					for _, v := range exprVars(l.Expr) {
+				if used[l.Var] || core.MayFail(l.Expr) {
+					for _, v := range core.ExprVars(l.Expr) {
 						used[v] = true
 					}
 				}
 			case *core.Test:
-				for _, v := range exprVars(l.Expr) {
+				for _, v := range core.ExprVars(l.Expr) {
 					used[v] = true
 				}
 			case *core.Not:
@@ -227,7 +212,7 @@ func dropUnused(r *core.Rule) {
 	mark(r.Body)
 	kept := r.Body[:0]
 	for _, l := range r.Body {
-		if let, ok := l.(*core.Let); ok && !used[let.Var] && !mayFail(let.Expr) {
+		if let, ok := l.(*core.Let); ok && !used[let.Var] && !core.MayFail(let.Expr) {
 			continue
 		}
 		kept = append(kept, l)

@@ -1,10 +1,11 @@
-package sema
+package infer
 
 import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -59,10 +60,10 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 	for _, it := range s.items {
 		out := -1
 		switch l := it.lit.(type) {
-		case *binding:
-			out = s.find(l.v.node)
-		case *aggregate:
-			out = s.find(l.out.node)
+		case *normal.Binding:
+			out = s.find(l.Var.Node)
+		case *normal.Aggregate:
+			out = s.find(l.Out.Node)
 		}
 		if out >= 0 {
 			target[out] = true
@@ -73,9 +74,9 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 	}
 	declared := map[int]softHead{}
 	for _, h := range s.soft {
-		root := s.find(h.r.v.node)
+		root := s.find(h.r.Var.Node)
 		if in := h.aggregated(); in != nil {
-			root = s.find(in.node)
+			root = s.find(in.Node)
 		}
 		if _, ok := declared[root]; !ok {
 			declared[root] = h
@@ -89,9 +90,9 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 			continue
 		}
 		if h, ok := declared[n]; ok {
-			t := h.pred.declared[h.column]
+			t := h.pred.Declared[h.column]
 			if fitsAll(c.literals, t.Type) {
-				s.learn(n, t.Type, evidence{span: h.r.span, says: "put into " + columnName(h.pred, h.column) + ", which is {type}"})
+				s.learn(n, t.Type, evidence{span: h.r.Span, says: "put into " + h.pred.ColumnName(h.column) + ", which is {type}"})
 				found = true
 			}
 		}
@@ -112,15 +113,15 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 
 // aggregated returns the literal that an aggregate adds up into the declared
 // column, if the aggregate of the literal's own type does not widen to it.
-func (h *softHead) aggregated() *variable {
-	for _, a := range h.unit.agg {
-		if a.out != h.r.v || a.in == nil {
+func (h *softHead) aggregated() *normal.Var {
+	for _, a := range h.unit.Aggs {
+		if a.Out != h.r.Var || a.In == nil {
 			continue
 		}
-		k := boundLiteral(ref{v: a.in})
-		want := h.pred.declared[h.column].Type
-		if k != nil && !scalar.CanWiden(aggregateType(a.fn, k.value.Type), want) && scalar.CanWiden(aggregateType(a.fn, want), want) {
-			return a.in
+		k := normal.BoundLiteral(normal.Ref{Var: a.In})
+		want := h.pred.Declared[h.column].Type
+		if k != nil && !scalar.CanWiden(aggregateType(a.Fn, k.Value.Type), want) && scalar.CanWiden(aggregateType(a.Fn, want), want) {
+			return a.In
 		}
 	}
 	return nil
@@ -129,11 +130,11 @@ func (h *softHead) aggregated() *variable {
 // counts reports whether the argument is a count or an index of seq<<>>, which are
 // never negative.
 func (h *softHead) counts() bool {
-	v := h.r.v
-	if h.unit.seq != nil && h.unit.seq.index == v {
+	v := h.r.Var
+	if h.unit.Seq != nil && h.unit.Seq.Index == v {
 		return true
 	}
-	return slices.ContainsFunc(h.unit.agg, func(a aggregate) bool { return a.out == v && a.fn == core.Count })
+	return slices.ContainsFunc(h.unit.Aggs, func(a normal.Aggregate) bool { return a.Out == v && a.Fn == core.Count })
 }
 
 // fromFunctions types the first variable for which the other operands, or the
@@ -141,12 +142,12 @@ func (h *softHead) counts() bool {
 func (s *solver) fromFunctions() bool {
 	for _, it := range s.items {
 		switch l := it.lit.(type) {
-		case *binding:
-			if s.backward(l.e) {
+		case *normal.Binding:
+			if s.backward(l.Expr) {
 				return true
 			}
-		case *test:
-			if s.backward(l.e) {
+		case *normal.Test:
+			if s.backward(l.Expr) {
 				return true
 			}
 		}
@@ -162,14 +163,14 @@ var candidates = []scalar.Type{
 
 // backward types a variable that is an argument of a call whose other arguments
 // have types.
-func (s *solver) backward(e expr) bool {
-	k, ok := e.(*call)
-	if !ok || k.resolved || k.failed {
+func (s *solver) backward(e normal.Expr) bool {
+	k, ok := e.(*normal.Call)
+	if !ok || k.Resolved || k.Failed {
 		return false
 	}
-	types := make([]scalar.Type, len(k.args))
+	types := make([]scalar.Type, len(k.Args))
 	var open []int
-	for i, a := range k.args {
+	for i, a := range k.Args {
 		t, state := s.exprType(a, nil)
 		switch state {
 		case typed:
@@ -184,12 +185,12 @@ func (s *solver) backward(e expr) bool {
 		}
 	}
 	for _, i := range open {
-		r, ok := k.args[i].(ref)
+		r, ok := k.Args[i].(normal.Ref)
 		if !ok {
 			continue
 		}
 		if t, ok := s.onlyChoice(k, types, open, i); ok {
-			s.learn(r.v.node, t, evidence{span: k.span, says: "{place} needs {type}"})
+			s.learn(r.Var.Node, t, evidence{span: k.Span, says: "{place} needs {type}"})
 			return true
 		}
 	}
@@ -199,10 +200,10 @@ func (s *solver) backward(e expr) bool {
 // onlyChoice returns the one type that argument i can have. An operator's
 // operand has the type of the other one; a literal stands for the plain type of
 // its kind.
-func (s *solver) onlyChoice(k *call, types []scalar.Type, open []int, i int) (scalar.Type, bool) {
-	if isOperator[k.name] && len(types) == 2 && len(open) == 1 {
+func (s *solver) onlyChoice(k *normal.Call, types []scalar.Type, open []int, i int) (scalar.Type, bool) {
+	if isOperator[k.Name] && len(types) == 2 && len(open) == 1 {
 		other := types[1-i]
-		if _, ok := k.args[1-i].(*constant); ok && other.Kind == scalar.Decimal && other.Scale < scalar.DecimalType.Scale {
+		if _, ok := k.Args[1-i].(*normal.Const); ok && other.Kind == scalar.Decimal && other.Scale < scalar.DecimalType.Scale {
 			other = scalar.DecimalType
 		}
 		return other, true
@@ -219,7 +220,7 @@ func (s *solver) onlyChoice(k *call, types []scalar.Type, open []int, i int) (sc
 			if !s.someChoice(k, types, open, i, t) {
 				continue
 			}
-		} else if sig, err := scalar.Resolve(k.name, try); err != nil || sig.Params[i] != t {
+		} else if sig, err := scalar.Resolve(k.Name, try); err != nil || sig.Params[i] != t {
 			continue
 		}
 		found, n = t, n+1
@@ -229,7 +230,7 @@ func (s *solver) onlyChoice(k *call, types []scalar.Type, open []int, i int) (sc
 
 // someChoice reports whether argument i can be t with some types of the other
 // open arguments.
-func (s *solver) someChoice(k *call, types []scalar.Type, open []int, i int, t scalar.Type) bool {
+func (s *solver) someChoice(k *normal.Call, types []scalar.Type, open []int, i int, t scalar.Type) bool {
 	try := append([]scalar.Type(nil), types...)
 	try[i] = t
 	var rest []int
@@ -241,7 +242,7 @@ func (s *solver) someChoice(k *call, types []scalar.Type, open []int, i int, t s
 	var search func(n int) bool
 	search = func(n int) bool {
 		if n == len(rest) {
-			sig, err := scalar.Resolve(k.name, try)
+			sig, err := scalar.Resolve(k.Name, try)
 			return err == nil && sig.Params[i] == t
 		}
 		for _, c := range candidates {
@@ -261,46 +262,46 @@ var isOperator = map[string]bool{
 }
 
 // stepAggregate types the result of an aggregation by its input.
-func (s *solver) stepAggregate(a *aggregate, it *item) {
-	if a.fn == core.Count {
+func (s *solver) stepAggregate(a *normal.Aggregate, it *item) {
+	if a.Fn == core.Count {
 		it.done = true
-		s.learn(a.out.node, scalar.IntType, evidence{span: a.span, says: "count() is {type}"})
+		s.learn(a.Out.Node, scalar.IntType, evidence{span: a.Span, says: "count() is {type}"})
 		return
 	}
-	t, state := s.exprType(ref{a.in, a.span}, it)
+	t, state := s.exprType(normal.Ref{Var: a.In, Span: a.Span}, it)
 	if state == pending {
 		return
 	}
 	it.done = true
 	if state == broken {
-		s.poison(a.out.node)
+		s.poison(a.Out.Node)
 		return
 	}
-	if (a.fn == core.Total || a.fn == core.Avg) && !t.IsNumeric() {
-		d := s.c.Errorf(diag.WrongArgumentTypes, a.span, "%s adds numbers, but %s is %s", a.fn, shownName(a.in), t)
-		s.explainType(d, a.in.node)
-		s.poison(a.out.node)
+	if (a.Fn == core.Total || a.Fn == core.Avg) && !t.IsNumeric() {
+		d := s.Errorf(diag.WrongArgumentTypes, a.Span, "%s adds numbers, but %s is %s", a.Fn, a.In.Shown(), t)
+		s.explainType(d, a.In.Node)
+		s.poison(a.Out.Node)
 		return
 	}
-	result := aggregateType(a.fn, t)
-	if a.fn == core.Total {
+	result := aggregateType(a.Fn, t)
+	if a.Fn == core.Total {
 		result = declaredTotal(a, it.unit, result)
 	}
-	s.learn(a.out.node, result, evidence{span: a.span, says: a.fn.String() + " of " + t.String() + " is {type}"})
+	s.learn(a.Out.Node, result, evidence{span: a.Span, says: a.Fn.String() + " of " + t.String() + " is {type}"})
 }
 
 // declaredTotal returns the wide decimal type that a total goes into by the declarations
 // of its heads, so that the sum is taken in it; t, the type that it has by itself, if there
 // is none, or if a head is declared otherwise.
-func declaredTotal(a *aggregate, u *unit, t scalar.Type) scalar.Type {
+func declaredTotal(a *normal.Aggregate, u *normal.Unit, t scalar.Type) scalar.Type {
 	wide := t
-	for _, h := range u.heads {
-		for i, arg := range h.args {
-			r, ok := arg.(ref)
-			if !ok || r.v != a.out || h.pred.declared[i].Kind == scalar.Invalid {
+	for _, h := range u.Heads {
+		for i, arg := range h.Args {
+			r, ok := arg.(normal.Ref)
+			if !ok || r.Var != a.Out || h.Pred.Declared[i].Kind == scalar.Invalid {
 				continue
 			}
-			to := h.pred.declared[i].Type
+			to := h.Pred.Declared[i].Type
 			if !to.IsWide() || !scalar.CanWiden(t, to) || wide.IsWide() && wide != to {
 				return t
 			}

@@ -1,12 +1,12 @@
-package sema
+package infer
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -24,7 +24,7 @@ func (s *solver) clash(a, b fact, span source.Span) {
 	if !s.mayReport(a.node) {
 		return
 	}
-	d := s.c.Errorf(diag.TypeClash, span, "%s is %s, but %s is %s", s.nodeName(a.node), a.typ, s.nodeName(b.node), b.typ)
+	d := s.Errorf(diag.TypeClash, span, "%s is %s, but %s is %s", s.nodeName(a.node), a.typ, s.nodeName(b.node), b.typ)
 	d.At = fmt.Sprintf("%s and %s must have one type here", s.nodeName(a.node), s.nodeName(b.node))
 	s.chain(d, a)
 	s.chain(d, b)
@@ -38,28 +38,28 @@ func (s *solver) clashWith(node int, because evidence) {
 	}
 	a, b := fact{node, s.classOf(node).typ}, fact{node, because.typ}
 	if because.literal != nil {
-		d := s.c.Errorf(diag.TypeClash, because.span, "%s is %s, but %s is %s", s.nodeName(node), a.typ, because.span.Text(), b.typ)
+		d := s.Errorf(diag.TypeClash, because.span, "%s is %s, but %s is %s", s.nodeName(node), a.typ, because.span.Text(), b.typ)
 		s.chain(d, a)
 		literalHelp(d, because.literal, a.typ)
 		return
 	}
-	d := s.c.Errorf(diag.TypeClash, because.span, "%s is both %s and %s", s.nodeName(node), a.typ, b.typ)
+	d := s.Errorf(diag.TypeClash, because.span, "%s is both %s and %s", s.nodeName(node), a.typ, b.typ)
 	d.At = because.text()
 	s.chain(d, a)
 	s.clashHelp(d, a, b)
 }
 
 // literalHelp says how to write a constant of the wanted type.
-func literalHelp(d *diag.Diagnostic, k *constant, want scalar.Type) {
-	text := k.value.Str()
+func literalHelp(d *diag.Diagnostic, k *normal.Const, want scalar.Type) {
+	text := k.Value.Str()
 	switch {
-	case k.value.Type.Kind == scalar.String:
+	case k.Value.Type.Kind == scalar.String:
 		if v, err := scalar.ParseText(want, text); err == nil {
 			d.Help("write %s", scalar.Literal(v))
 			return
 		}
 	case want.Kind == scalar.String:
-		d.Help("write \"%s\"", strings.Trim(k.span.Text(), "#"))
+		d.Help("write \"%s\"", strings.Trim(k.Span.Text(), "#"))
 		return
 	}
 	d.Help("the constant must be %s, as in %s", want, exampleOf[want.Kind])
@@ -75,7 +75,7 @@ var exampleOf = map[scalar.Kind]string{
 // is being typed as broken.
 func (s *solver) mayReport(node int) bool {
 	if s.current != nil {
-		s.current.clause.bad = true
+		s.current.Clause.Broken = true
 	}
 	if s.clashed[node] {
 		return false
@@ -83,7 +83,7 @@ func (s *solver) mayReport(node int) bool {
 	if s.nodes[node].v != nil {
 		s.clashed[node] = true
 	}
-	if p := s.nodes[node].pred; p != nil && p.poisoned && p.declared[s.nodes[node].column].Kind == scalar.Invalid {
+	if p := s.nodes[node].pred; p != nil && p.Poisoned && p.Declared[s.nodes[node].column].Kind == scalar.Invalid {
 		return false
 	}
 	return true
@@ -107,7 +107,7 @@ func (s *solver) chain(d *diag.Diagnostic, f fact) {
 // that the two have one type goes without saying.
 func (s *solver) applies(node int, span source.Span) bool {
 	v := s.nodes[node].v
-	return v != nil && v.made && v.span == span
+	return v != nil && v.Made && v.Span == span
 }
 
 // addLabel labels a place once, and not the primary one.
@@ -235,7 +235,7 @@ func (s *solver) undeclaredNear(facts ...fact) (int, bool) {
 			nodes = append(nodes, e.a, e.b)
 		}
 		for _, n := range nodes {
-			if p := s.nodes[n].pred; p != nil && p.declared[s.nodes[n].column].Kind == scalar.Invalid {
+			if p := s.nodes[n].pred; p != nil && p.Declared[s.nodes[n].column].Kind == scalar.Invalid {
 				return n, true
 			}
 		}
@@ -255,46 +255,16 @@ func conversionName(from, to scalar.Type) string {
 
 // kindName is the name of a type without its width or scale.
 func kindName(t scalar.Type) string {
-	for _, name := range slices.Sorted(maps.Keys(primitiveTypes)) {
-		if primitiveTypes[name].Kind == t.Kind {
-			return name
-		}
-	}
-	return t.String()
+	name, _, _ := strings.Cut(t.String(), "[")
+	return name
 }
 
 func (s *solver) nodeName(node int) string {
 	n := s.nodes[node]
 	if n.pred != nil {
-		return columnName(n.pred, n.column)
+		return n.pred.ColumnName(n.column)
 	}
-	return shownName(n.v)
-}
-
-// shownName is a variable as the user wrote it, or the text that a made-up one
-// stands for.
-func shownName(v *variable) string {
-	if v.made {
-		return v.span.Text()
-	}
-	return v.base
-}
-
-var ordinals = [...]string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"}
-
-// columnName names a column in words: "the second argument of edge".
-func columnName(p *pred, i int) string {
-	switch {
-	case p.keys == p.arity-1 && i == p.keys:
-		return "the value of " + p.name
-	case p.functional() && i < p.keys && p.keys == 1:
-		return "the key of " + p.name
-	case p.arity == 1:
-		return "the argument of " + p.name
-	case i < len(ordinals):
-		return "the " + ordinals[i] + " argument of " + p.name
-	}
-	return fmt.Sprintf("argument %d of %s", i+1, p.name)
+	return n.v.Shown()
 }
 
 // checkLiterals finds the constants that do not fit where they stand.
@@ -309,12 +279,12 @@ func (s *solver) checkLiterals() {
 		}
 		for _, l := range c.literals {
 			k := l.constant
-			if _, ok := literalAs(k.value, c.typ); ok {
+			if _, ok := normal.LiteralAs(k.Value, c.typ); ok {
 				continue
 			}
-			t := k.value.Type
-			if t.IsNumeric() && c.typ.IsNumeric() && (isInteger(t) == isInteger(c.typ)) && t.Kind != scalar.Float {
-				d := s.c.Errorf(diag.LiteralOutOfRange, k.span, "%s does not fit %s", k.span.Text(), c.typ)
+			t := k.Value.Type
+			if t.IsNumeric() && c.typ.IsNumeric() && (normal.IsInteger(t) == normal.IsInteger(c.typ)) && t.Kind != scalar.Float {
+				d := s.Errorf(diag.LiteralOutOfRange, k.Span, "%s does not fit %s", k.Span.Text(), c.typ)
 				d.At = fmt.Sprintf("%s is %s", s.nodeName(l.node), c.typ)
 				s.explainType(d, l.node)
 				continue
@@ -327,62 +297,62 @@ func (s *solver) checkLiterals() {
 // checkHeads finds the head arguments that do not widen to the declared type.
 func (s *solver) checkHeads() {
 	for _, h := range s.soft {
-		c := s.classOf(h.r.v.node)
-		want := h.pred.declared[h.column]
-		if !c.known || c.poisoned || scalar.CanWiden(c.typ, want.Type) || h.unit.clause.bad {
+		c := s.classOf(h.r.Var.Node)
+		want := h.pred.Declared[h.column]
+		if !c.known || c.poisoned || scalar.CanWiden(c.typ, want.Type) || h.unit.Clause.Broken {
 			continue
 		}
-		if v := literalOf(h.r); v != nil {
-			if _, ok := literalAs(*v, want.Type); ok {
+		if v := normal.LiteralOf(h.r); v != nil {
+			if _, ok := normal.LiteralAs(*v, want.Type); ok {
 				continue
 			}
 		}
 		if want.Type == scalar.UintType && h.counts() {
 			continue
 		}
-		name := shownName(h.r.v)
+		name := h.r.Var.Shown()
 		if c.typ.IsNumeric() && want.IsNumeric() {
-			d := s.c.Errorf(diag.Narrowing, h.r.span, "%s is %s, which does not widen to the %s of %s", name, c.typ, want.Type, columnName(h.pred, h.column))
-			d.Label(want.span, "declared %s here", want.Type)
-			s.explainType(d, h.r.v.node)
+			d := s.Errorf(diag.Narrowing, h.r.Span, "%s is %s, which does not widen to the %s of %s", name, c.typ, want.Type, h.pred.ColumnName(h.column))
+			d.Label(want.Span, "declared %s here", want.Type)
+			s.explainType(d, h.r.Var.Node)
 			switch {
-			case h.r.v.out:
-				d.Help("declare %s as %s, or derive a helper predicate and convert its value in a rule for %s", columnName(h.pred, h.column), c.typ, h.pred.name)
+			case h.r.Var.Out:
+				d.Help("declare %s as %s, or derive a helper predicate and convert its value in a rule for %s", h.pred.ColumnName(h.column), c.typ, h.pred.Name)
 			case c.typ.Kind != want.Kind:
 				conversion := conversionName(c.typ, want.Type)
 				sig, err := scalar.Resolve(conversion, []scalar.Type{c.typ})
 				if err == nil && !scalar.CanWiden(sig.Result, want.Type) {
-					d.Help("declare %s as %s, and convert: %s[%s]", columnName(h.pred, h.column), sig.Result, conversion, name)
+					d.Help("declare %s as %s, and convert: %s[%s]", h.pred.ColumnName(h.column), sig.Result, conversion, name)
 				} else {
 					d.Help("convert it: %s[%s]", conversion, name)
 				}
 			default:
-				d.Help("declare %s as %s", columnName(h.pred, h.column), c.typ)
+				d.Help("declare %s as %s", h.pred.ColumnName(h.column), c.typ)
 			}
 			continue
 		}
-		d := s.c.Errorf(diag.TypeClash, h.r.span, "%s is %s, but %s is %s", name, c.typ, columnName(h.pred, h.column), want.Type)
-		d.Label(want.span, "declared %s here", want.Type)
-		s.explainType(d, h.r.v.node)
+		d := s.Errorf(diag.TypeClash, h.r.Span, "%s is %s, but %s is %s", name, c.typ, h.pred.ColumnName(h.column), want.Type)
+		d.Label(want.Span, "declared %s here", want.Type)
+		s.explainType(d, h.r.Var.Node)
 	}
 }
 
-// checkTyped reports the predicates that nothing types, one for each class.
-func (s *solver) checkTyped() {
+// CheckTyped reports the predicates that nothing types, one for each class.
+func (s *solver) CheckTyped() {
 	silent := map[int]bool{}
-	for _, p := range s.c.order {
-		if p.poisoned {
-			for _, n := range p.columns {
+	for _, p := range s.preds {
+		if p.Poisoned {
+			for _, n := range p.Columns {
 				silent[s.find(n)] = true
 			}
 		}
 	}
 	// The predicates that no rule derives come first: they are the cause.
-	order := slices.Clone(s.c.order)
-	slices.SortStableFunc(order, func(a, b *pred) int { return min(a.rules, 1) - min(b.rules, 1) })
+	order := slices.Clone(s.preds)
+	slices.SortStableFunc(order, func(a, b *normal.Pred) int { return min(a.Rules, 1) - min(b.Rules, 1) })
 	for _, p := range order {
 		open := -1
-		for i, n := range p.columns {
+		for i, n := range p.Columns {
 			root := s.find(n)
 			if c := &s.class[root]; c.known || c.poisoned || silent[root] {
 				continue
@@ -395,21 +365,21 @@ func (s *solver) checkTyped() {
 		if open < 0 {
 			continue
 		}
-		p.poisoned = true
-		d := s.c.Errorf(diag.NoType, p.span, "%s has no type", columnName(p, open))
+		p.Poisoned = true
+		d := s.Errorf(diag.NoType, p.Span, "%s has no type", p.ColumnName(open))
 		d.Note("no declaration, constant or function says what it is")
-		d.Help("declare it, for example %s", p.declarationExample())
+		d.Help("declare it, for example %s", p.DeclarationExample())
 	}
-	if s.c.HasErrors() {
+	if s.HasErrors() {
 		return
 	}
 	for _, n := range s.nodes {
 		if n.v == nil {
 			continue
 		}
-		if c := s.classOf(n.v.node); !c.known {
-			d := s.c.Errorf(diag.NoType, n.v.span, "%s has no type", shownName(n.v))
-			d.Help("add a type atom to the body, for example int(%s)", shownName(n.v))
+		if c := s.classOf(n.v.Node); !c.known {
+			d := s.Errorf(diag.NoType, n.v.Span, "%s has no type", n.v.Shown())
+			d.Help("add a type atom to the body, for example int(%s)", n.v.Shown())
 			return
 		}
 	}

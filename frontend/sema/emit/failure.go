@@ -1,4 +1,4 @@
-package sema
+package emit
 
 import (
 	"slices"
@@ -46,10 +46,7 @@ const (
 )
 
 // settled records the fate of an alternative of a formula.
-func (c *checker) settled(key fatesKey, f fate) {
-	if c.fates == nil {
-		c.fates = map[fatesKey][]fate{}
-	}
+func (c *emission) settled(key fatesKey, f fate) {
 	if c.fates[key] == nil {
 		c.fateOrder = append(c.fateOrder, key)
 	}
@@ -57,7 +54,7 @@ func (c *checker) settled(key fatesKey, f fate) {
 }
 
 // reportFates reports the alternatives that can never hold, once all are known.
-func (c *checker) reportFates() {
+func (c *emission) reportFates() {
 	for _, key := range c.fateOrder {
 		all := c.fates[key]
 		possible := slices.ContainsFunc(all, func(f fate) bool { return f.holds() })
@@ -81,7 +78,7 @@ func (c *checker) reportFates() {
 }
 
 // warnAlternative warns of an alternative that can never hold, beside one that can.
-func (c *checker) warnAlternative(key fatesKey, f fate, all []fate) {
+func (c *emission) warnAlternative(key fatesKey, f fate, all []fate) {
 	if len(f.failures) == 0 && key.kind != ruleBody {
 		return // a condition that is false by its constants is no news there
 	}

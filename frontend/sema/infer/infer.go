@@ -1,4 +1,4 @@
-package sema
+package infer
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -19,8 +20,8 @@ import (
 // with their places, so that a clash is explained by the shortest chain of
 // clauses from one piece of evidence to the other.
 
-// inference holds the nodes, columns and variables alike.
-type inference struct {
+// Types holds the nodes, columns and variables alike.
+type Types struct {
 	nodes    []typeNode
 	parent   []int32
 	class    []class // of roots
@@ -33,9 +34,9 @@ type inference struct {
 
 // typeNode is a column of a predicate or a variable of a unit.
 type typeNode struct {
-	pred   *pred
+	pred   *normal.Pred
 	column int
-	v      *variable
+	v      *normal.Var
 }
 
 // class is a set of nodes with one type.
@@ -55,7 +56,7 @@ type evidence struct {
 	span source.Span
 	says string // "{place} is {type}", of the span's text and typ
 	// literal is the constant that it is about, or nil.
-	literal *constant
+	literal *normal.Const
 	// before is 1 + the number of what was known of the node before, or 0.
 	before int
 }
@@ -68,7 +69,7 @@ func (e *evidence) text() string {
 // literalUse is a constant that a class must be able to hold.
 type literalUse struct {
 	node     int
-	constant *constant
+	constant *normal.Const
 }
 
 // edge says that two nodes have one type because of what is written at span.
@@ -77,7 +78,7 @@ type edge struct {
 	span source.Span
 }
 
-func (in *inference) add(n typeNode) int {
+func (in *Types) add(n typeNode) int {
 	id := len(in.nodes)
 	in.nodes = append(in.nodes, n)
 	in.parent = append(in.parent, int32(id))
@@ -85,11 +86,14 @@ func (in *inference) add(n typeNode) int {
 	return id
 }
 
-func (in *inference) column(p *pred, i int) int { return in.add(typeNode{pred: p, column: i}) }
-func (in *inference) variable(v *variable) int  { return in.add(typeNode{v: v}) }
-func (in *inference) classOf(node int) *class   { return &in.class[in.find(node)] }
+// Column adds a column of a predicate, and returns its node.
+func (in *Types) Column(p *normal.Pred, i int) int { return in.add(typeNode{pred: p, column: i}) }
 
-func (in *inference) find(node int) int {
+// Variable adds a variable, and returns its node.
+func (in *Types) Variable(v *normal.Var) int { return in.add(typeNode{v: v}) }
+func (in *Types) classOf(node int) *class    { return &in.class[in.find(node)] }
+
+func (in *Types) find(node int) int {
 	n := int32(node)
 	for in.parent[n] != n {
 		in.parent[n] = in.parent[in.parent[n]]
@@ -98,15 +102,15 @@ func (in *inference) find(node int) int {
 	return int(n)
 }
 
-// typeOf returns the type of a node if it is known.
-func (in *inference) typeOf(node int) (scalar.Type, bool) {
+// TypeOf returns the type of a node if it is known.
+func (in *Types) TypeOf(node int) (scalar.Type, bool) {
 	c := in.classOf(node)
 	return c.typ, c.known && !c.poisoned
 }
 
-// declare records a declared type before inference runs; clashes between
+// Declare records a declared type before inference runs; clashes between
 // declarations are found when the evidence is entered by infer.
-func (in *inference) declare(node int, t scalar.Type, span source.Span) {
+func (in *Types) Declare(node int, t scalar.Type, span source.Span) {
 	in.declared = append(in.declared, declaredEvidence{node, t, span})
 }
 
@@ -118,8 +122,8 @@ type declaredEvidence struct {
 
 // item is a literal whose expressions wait for types.
 type item struct {
-	unit   *unit
-	lit    literal
+	unit   *normal.Unit
+	lit    normal.Literal
 	queued bool
 	done   bool
 	// waitsFor is the node whose type is missing.
@@ -128,8 +132,9 @@ type item struct {
 
 // solver runs the inference over a checked program.
 type solver struct {
-	*inference
-	c     *checker
+	*Types
+	*diag.Reporter
+	preds []*normal.Pred
 	queue []*item
 	items []*item
 	// evidence has all that is known of nodes, for explanations. Latest is, by node,
@@ -138,7 +143,7 @@ type solver struct {
 	latest   []int
 	// current is the unit being typed; clashed has the variables and columns for
 	// which it had a clash already.
-	current *unit
+	current *normal.Unit
 	clashed map[int]bool
 	soft    []softHead
 	open    []int // nodes that may be roots without a type
@@ -149,100 +154,100 @@ type solver struct {
 
 // literalArgument is an argument that stands for a literal.
 type literalArgument struct {
-	unit   *unit
+	unit   *normal.Unit
 	column int
-	r      ref
+	r      normal.Ref
 }
 
 // softHead is a head argument in a declared column: its type widens to the
 // declared one.
 type softHead struct {
-	unit   *unit
-	r      ref
-	pred   *pred
+	unit   *normal.Unit
+	r      normal.Ref
+	pred   *normal.Pred
 	column int
 }
 
-// infer gives every column and variable a type, or reports why it has none.
-func (c *checker) infer() {
-	s := &solver{inference: &c.types, c: c, clashed: map[int]bool{}}
-	for _, d := range c.types.declared {
+// Solve gives every column and variable a type, or reports what contradicts the
+// types of a clause. checkTyped reports afterwards what is left without a type.
+func Solve(types *Types, preds []*normal.Pred, clauses []*normal.Clause, report *diag.Reporter) *solver {
+	s := &solver{Types: types, Reporter: report, preds: preds, clashed: map[int]bool{}}
+	for _, d := range types.declared {
 		s.learn(d.node, d.typ, evidence{span: d.span, says: "declared {type} here"})
 	}
-	for _, cl := range c.clauses {
-		for _, u := range cl.units {
+	for _, cl := range clauses {
+		for _, u := range cl.Units {
 			s.enter(u)
 		}
 	}
 	s.run()
 	for _, l := range s.literalHeads {
 		s.current = l.unit
-		s.unify(l.r.v.node, l.column, l.r.span)
+		s.unify(l.r.Var.Node, l.column, l.r.Span)
 		s.current = nil
 	}
 	s.settle()
 	s.checkLiterals()
 	s.checkHeads()
-	c.explainUnbound()
-	s.checkTyped()
+	return s
 }
 
 // enter adds the equalities of a unit.
-func (s *solver) enter(u *unit) {
+func (s *solver) enter(u *normal.Unit) {
 	s.current = u
 	defer func() { s.current = nil }()
-	for _, a := range u.asserts {
-		s.learn(a.v.node, a.typ, evidence{span: a.span, says: "said to be {type} here"})
+	for _, a := range u.Asserts {
+		s.learn(a.Var.Node, a.Type, evidence{span: a.Span, says: "said to be {type} here"})
 	}
-	s.enterBody(u, u.body)
-	for i := range u.agg {
-		it := &item{unit: u, lit: &u.agg[i]}
+	s.enterBody(u, u.Body)
+	for i := range u.Aggs {
+		it := &item{unit: u, lit: &u.Aggs[i]}
 		s.items = append(s.items, it)
 		s.push(it)
 	}
-	if u.seq != nil {
-		s.learn(u.seq.index.node, scalar.IntType, evidence{span: u.seq.span, says: "an index of seq<<>> is {type}"})
+	if u.Seq != nil {
+		s.learn(u.Seq.Index.Node, scalar.IntType, evidence{span: u.Seq.Span, says: "an index of seq<<>> is {type}"})
 	}
-	for _, h := range u.heads {
-		for i, t := range h.args {
-			if h.pred.declared[i].Kind == scalar.Invalid {
+	for _, h := range u.Heads {
+		for i, t := range h.Args {
+			if h.Pred.Declared[i].Kind == scalar.Invalid {
 				s.argument(h, i, t)
 				continue
 			}
 			switch t := t.(type) {
-			case ref:
-				s.soft = append(s.soft, softHead{u, t, h.pred, i})
-			case *constant:
-				s.literal(h.pred.columns[i], t)
+			case normal.Ref:
+				s.soft = append(s.soft, softHead{u, t, h.Pred, i})
+			case *normal.Const:
+				s.literal(h.Pred.Columns[i], t)
 			}
 		}
 	}
 }
 
-func (s *solver) enterBody(u *unit, body []literal) {
+func (s *solver) enterBody(u *normal.Unit, body []normal.Literal) {
 	for _, l := range body {
 		switch l := l.(type) {
-		case *atom:
-			for i, t := range l.args {
+		case *normal.Atom:
+			for i, t := range l.Args {
 				s.argument(l, i, t)
 			}
-		case *binding, *test:
+		case *normal.Binding, *normal.Test:
 			it := &item{unit: u, lit: l}
 			s.items = append(s.items, it)
 			s.push(it)
-		case *negation:
-			s.enterBody(u, l.body)
+		case *normal.Negation:
+			s.enterBody(u, l.Body)
 		}
 	}
 }
 
 // argument unifies an argument with its column.
-func (s *solver) argument(a *atom, i int, t term) {
+func (s *solver) argument(a *normal.Atom, i int, t normal.Term) {
 	switch t := t.(type) {
-	case ref:
-		if k := boundLiteral(t); k != nil {
-			use := literalArgument{s.current, a.pred.columns[i], t}
-			if slices.Contains(s.current.heads, a) {
+	case normal.Ref:
+		if k := normal.BoundLiteral(t); k != nil {
+			use := literalArgument{s.current, a.Pred.Columns[i], t}
+			if slices.Contains(s.current.Heads, a) {
 				s.literalHeads = append(s.literalHeads, use)
 			} else {
 				s.literal(use.column, k)
@@ -250,13 +255,13 @@ func (s *solver) argument(a *atom, i int, t term) {
 			}
 			return
 		}
-		s.unify(t.v.node, a.pred.columns[i], t.span)
-	case *constant:
-		s.literal(a.pred.columns[i], t)
+		s.unify(t.Var.Node, a.Pred.Columns[i], t.Span)
+	case *normal.Const:
+		s.literal(a.Pred.Columns[i], t)
 	}
 }
 
-func (s *solver) literal(node int, k *constant) {
+func (s *solver) literal(node int, k *normal.Const) {
 	c := s.classOf(node)
 	c.literals = append(c.literals, literalUse{node, k})
 }
@@ -355,31 +360,31 @@ func (s *solver) run() {
 // waits for it.
 func (s *solver) step(it *item) {
 	switch l := it.lit.(type) {
-	case *binding:
-		switch e := l.e.(type) {
-		case ref:
-			s.unify(l.v.node, e.v.node, l.span)
+	case *normal.Binding:
+		switch e := l.Expr.(type) {
+		case normal.Ref:
+			s.unify(l.Var.Node, e.Var.Node, l.Span)
 			it.done = true
-		case *constant:
-			s.literal(l.v.node, e)
+		case *normal.Const:
+			s.literal(l.Var.Node, e)
 			it.done = true
-		case *call:
+		case *normal.Call:
 			t, state := s.exprType(e, it)
 			if state == pending {
 				return
 			}
 			it.done = true
 			if state == broken {
-				s.poison(l.v.node)
+				s.poison(l.Var.Node)
 				return
 			}
-			s.learn(l.v.node, t, evidence{span: e.span, says: "{place} is {type}"})
+			s.learn(l.Var.Node, t, evidence{span: e.Span, says: "{place} is {type}"})
 		}
-	case *test:
-		if _, state := s.exprType(l.e, it); state != pending {
+	case *normal.Test:
+		if _, state := s.exprType(l.Expr, it); state != pending {
 			it.done = true
 		}
-	case *aggregate:
+	case *normal.Aggregate:
 		s.stepAggregate(l, it)
 	}
 }
@@ -395,10 +400,10 @@ const (
 
 // exprType returns the type of an expression. While it is pending the item
 // waits for the class that is missing.
-func (s *solver) exprType(e expr, it *item) (scalar.Type, progress) {
+func (s *solver) exprType(e normal.Expr, it *item) (scalar.Type, progress) {
 	switch e := e.(type) {
-	case ref:
-		c := s.classOf(e.v.node)
+	case normal.Ref:
+		c := s.classOf(e.Var.Node)
 		switch {
 		case c.poisoned:
 			return scalar.Type{}, broken
@@ -407,60 +412,60 @@ func (s *solver) exprType(e expr, it *item) (scalar.Type, progress) {
 		}
 		if it != nil {
 			c.waiting = append(c.waiting, it)
-			it.waitsFor = e.v.node
+			it.waitsFor = e.Var.Node
 		}
 		return scalar.Type{}, pending
-	case *constant:
-		return e.value.Type, typed
-	case *call:
+	case *normal.Const:
+		return e.Value.Type, typed
+	case *normal.Call:
 		return s.callType(e, it)
 	}
 	return scalar.Type{}, broken
 }
 
-func (s *solver) callType(e *call, it *item) (scalar.Type, progress) {
-	if e.failed {
+func (s *solver) callType(e *normal.Call, it *item) (scalar.Type, progress) {
+	if e.Failed {
 		return scalar.Type{}, broken
 	}
-	if e.resolved {
-		return e.sig.Result, typed
+	if e.Resolved {
+		return e.Sig.Result, typed
 	}
-	types := make([]scalar.Type, len(e.args))
-	for i, a := range e.args {
+	types := make([]scalar.Type, len(e.Args))
+	for i, a := range e.Args {
 		t, state := s.exprType(a, it)
 		if state != typed {
-			e.failed = e.failed || state == broken
+			e.Failed = e.Failed || state == broken
 			return scalar.Type{}, state
 		}
 		types[i] = t
 	}
 	sig, err := s.resolve(e, types)
 	if err != nil {
-		e.failed = true
+		e.Failed = true
 		s.wrongTypes(e, types, err)
 		return scalar.Type{}, broken
 	}
-	e.resolved, e.sig = true, sig
+	e.Resolved, e.Sig = true, sig
 	return sig.Result, typed
 }
 
-// comparisons are the operators between values of one type.
-var comparisons = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true}
+// Comparisons are the operators between values of one type.
+var Comparisons = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true}
 
 // wrongTypes reports a call without a fitting overload, with where each
 // operand's type comes from.
-func (s *solver) wrongTypes(e *call, types []scalar.Type, err error) {
-	if comparisons[e.name] {
-		d := s.c.Errorf(diag.TypeClash, e.span, "%s is %s, but %s is %s",
-			e.args[0].pos().Text(), types[0], e.args[1].pos().Text(), types[1])
+func (s *solver) wrongTypes(e *normal.Call, types []scalar.Type, err error) {
+	if Comparisons[e.Name] {
+		d := s.Errorf(diag.TypeClash, e.Span, "%s is %s, but %s is %s",
+			e.Args[0].Pos().Text(), types[0], e.Args[1].Pos().Text(), types[1])
 		d.At = "only values of one type can be compared"
-		for _, a := range e.args {
-			if r, ok := a.(ref); ok {
-				s.explainType(d, r.v.node)
+		for _, a := range e.Args {
+			if r, ok := a.(normal.Ref); ok {
+				s.explainType(d, r.Var.Node)
 			}
 		}
-		for i, a := range e.args {
-			if k, ok := a.(*constant); ok {
+		for i, a := range e.Args {
+			if k, ok := a.(*normal.Const); ok {
 				literalHelp(d, k, types[1-i])
 				return
 			}
@@ -468,11 +473,11 @@ func (s *solver) wrongTypes(e *call, types []scalar.Type, err error) {
 		s.clashHelp(d, fact{-1, types[0]}, fact{-1, types[1]})
 		return
 	}
-	d := s.c.Errorf(diag.WrongArgumentTypes, e.span, "%s", err.Error())
-	for i, a := range e.args {
-		d.Label(a.pos(), "%s is %s", a.pos().Text(), types[i])
-		if r, ok := a.(ref); ok {
-			s.explainType(d, r.v.node)
+	d := s.Errorf(diag.WrongArgumentTypes, e.Span, "%s", err.Error())
+	for i, a := range e.Args {
+		d.Label(a.Pos(), "%s is %s", a.Pos().Text(), types[i])
+		if r, ok := a.(normal.Ref); ok {
+			s.explainType(d, r.Var.Node)
 		}
 	}
 	if text, ok := conversionHelp(e, types); ok {
@@ -481,9 +486,9 @@ func (s *solver) wrongTypes(e *call, types []scalar.Type, err error) {
 }
 
 // conversionHelp returns the conversion of one argument that makes a call legal.
-func conversionHelp(e *call, types []scalar.Type) (string, bool) {
-	for i, a := range e.args {
-		if _, ok := a.(*constant); ok {
+func conversionHelp(e *normal.Call, types []scalar.Type) (string, bool) {
+	for i, a := range e.Args {
+		if _, ok := a.(*normal.Const); ok {
 			continue
 		}
 		for _, t := range candidates {
@@ -492,8 +497,8 @@ func conversionHelp(e *call, types []scalar.Type) (string, bool) {
 			}
 			try := slices.Clone(types)
 			try[i] = t
-			if sig, err := scalar.Resolve(e.name, try); err == nil && sig.Params[i] == t {
-				return fmt.Sprintf("%s[%s]", conversionName(types[i], t), a.pos().Text()), true
+			if sig, err := scalar.Resolve(e.Name, try); err == nil && sig.Params[i] == t {
+				return fmt.Sprintf("%s[%s]", conversionName(types[i], t), a.Pos().Text()), true
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package sema
+package emit
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 // checkFacts finds facts of one functional predicate that give one key two
 // values.
-func (c *checker) checkFacts() {
+func (c *emission) checkFacts() {
 	type key struct {
 		pred *core.Pred
 		keys string

@@ -1,4 +1,4 @@
-package sema
+package strata
 
 import (
 	"container/heap"
@@ -9,6 +9,9 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
 )
+
+// strata reports what has no strata, or strata that may never be complete.
+type strata struct{ *diag.Reporter }
 
 // dependency is why one predicate needs another.
 type dependency struct {
@@ -26,18 +29,19 @@ const (
 	sequenced
 )
 
-// stratify orders the predicates in strata: strongly connected components of
+// Order orders the predicates in strata: strongly connected components of
 // the dependency graph (Tarjan, 1972), each as early as its first predicate in
 // the text allows. Negation and aggregation inside a component have no least
 // model and are refused with the cycle; see Apt, Blair and Walker, Towards a
 // Theory of Declarative Knowledge (1988).
-func (c *checker) stratify(program *core.Program) {
+func Order(program *core.Program, rules []*core.Rule, report *diag.Reporter) {
+	c := &strata{report}
 	number := make(map[*core.Pred]int, len(program.Preds))
 	for i, p := range program.Preds {
 		number[p] = i
 	}
 	graph := make([][]dependency, len(program.Preds))
-	for _, r := range c.rules {
+	for _, r := range rules {
 		head := number[r.Head.Pred]
 		kind := positive
 		if len(r.Agg) > 0 {
@@ -68,7 +72,7 @@ func (c *checker) stratify(program *core.Program) {
 	refused := c.refuseCycles(program, graph, component)
 
 	rulesOf := make([][]*core.Rule, len(sizes))
-	for _, r := range c.rules {
+	for _, r := range rules {
 		n := component[number[r.Head.Pred]]
 		rulesOf[n] = append(rulesOf[n], r)
 	}
@@ -223,7 +227,7 @@ func (h *byFirst) Pop() any {
 
 // refuseCycles reports negation, aggregation and numbering inside a component,
 // once for each component, with a shortest cycle. It returns the components.
-func (c *checker) refuseCycles(program *core.Program, graph [][]dependency, component []int) map[int]bool {
+func (c *strata) refuseCycles(program *core.Program, graph [][]dependency, component []int) map[int]bool {
 	reported := map[int]bool{}
 	for head, deps := range graph {
 		for _, d := range deps {
@@ -263,7 +267,7 @@ func cyclePath(graph [][]dependency, component []int, from, to int) []dependency
 	return out
 }
 
-func (c *checker) explainCycle(program *core.Program, d dependency, rest []dependency) {
+func (c *strata) explainCycle(program *core.Program, d dependency, rest []dependency) {
 	name := func(i int) string {
 		n := program.Preds[i].Name
 		if program.Preds[i].Hidden {

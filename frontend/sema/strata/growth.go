@@ -1,0 +1,158 @@
+package strata
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// warnGrowth warns of recursive rules that put computed values into their head
+// with nothing to bound them: they may derive for ever. The stratum keeps the
+// first of these values, and engines bound its rounds.
+func (c *strata) warnGrowth(s *core.Stratum) {
+	members := map[*core.Pred]bool{}
+	for _, p := range s.Preds {
+		members[p] = true
+	}
+	for _, r := range s.Rules {
+		v, let := growing(r, members)
+		if v == nil {
+			continue
+		}
+		if !s.Unbounded.IsValid() {
+			s.Unbounded = let.Span
+		}
+		d := c.Warnf(diag.UnboundedRecursion, let.Span, "this recursion may never end")
+		d.Label(r.Head.Span, "each round can derive a new value here")
+		d.Note("%s is computed from values of the same recursion, and no comparison bounds it", let.Span.Text())
+		d.Help("add a bound to the body, for example %s", boundOf(v, let))
+	}
+}
+
+// boundOf is a comparison that bounds a computed variable.
+func boundOf(v *core.Var, let *core.Let) string {
+	name := v.Name
+	if strings.HasPrefix(name, "$") {
+		name = let.Span.Text()
+	}
+	switch v.Type.Kind {
+	case scalar.String:
+		return "string:length[" + name + "] < 100"
+	case scalar.Datetime:
+		return name + " < #2100-01-01#"
+	}
+	return name + " < 100"
+}
+
+// growing returns a head variable that is computed from variables of recursive
+// atoms, in a rule where nothing bounds a computed variable: neither a comparison
+// nor a predicate outside the recursion that has it. One bounded column is
+// enough: each round has to move it. The value of a function does not count,
+// since its keys decide it.
+func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
+	recursive := map[*core.Var]bool{} // has its value from the recursion
+	computed := map[*core.Var]*core.Let{}
+	inputs := map[*core.Var][]*core.Var{}
+	bounded := map[*core.Var]bool{}
+	for _, l := range r.Body {
+		switch l := l.(type) {
+		case *core.Atom:
+			for _, t := range l.Args {
+				if v, ok := t.(*core.Var); ok {
+					recursive[v] = recursive[v] || members[l.Pred]
+					bounded[v] = bounded[v] || !members[l.Pred]
+				}
+			}
+		case *core.Test:
+			if call, ok := l.Expr.(*core.Call); ok && bounds[call.Func.Name] {
+				for _, v := range arithmeticVars(call) {
+					bounded[v] = true
+				}
+			}
+		case *core.Let:
+			inputs[l.Var] = core.ExprVars(l.Expr)
+			call, isCall := l.Expr.(*core.Call)
+			for _, v := range inputs[l.Var] {
+				if recursive[v] {
+					recursive[l.Var] = true
+					if isCall && grows(call) || computed[v] != nil {
+						computed[l.Var] = l
+					}
+				}
+			}
+		}
+	}
+	// A bound on a variable bounds what it is computed from. A value that is
+	// computed from the recursion is bounded if all that it has from there is.
+	for _, l := range slices.Backward(r.Body) {
+		if let, ok := l.(*core.Let); ok && bounded[let.Var] {
+			for _, v := range movedBy(let.Expr) {
+				bounded[v] = true
+			}
+		}
+	}
+	var isBounded func(v *core.Var) bool
+	isBounded = func(v *core.Var) bool {
+		return bounded[v] || !recursive[v] ||
+			len(inputs[v]) > 0 && !slices.ContainsFunc(inputs[v], func(in *core.Var) bool { return !isBounded(in) })
+	}
+	var found *core.Var
+	for _, t := range r.Head.Args[:r.Head.Pred.Keys] {
+		v, ok := t.(*core.Var)
+		if !ok || computed[v] == nil {
+			continue
+		}
+		if isBounded(v) {
+			return nil, nil
+		}
+		if found == nil {
+			found = v
+		}
+	}
+	return found, computed[found]
+}
+
+// bounds are the comparisons that keep a value in a range.
+var bounds = map[string]bool{"eq": true, "lt": true, "le": true, "gt": true, "ge": true}
+
+// arithmeticVars returns the variables that a comparison bounds: its operands
+// and what they are computed from by arithmetic.
+func arithmeticVars(k *core.Call) []*core.Var {
+	var out []*core.Var
+	for _, a := range k.Args {
+		out = append(out, movedBy(a)...)
+	}
+	return out
+}
+
+// movedBy returns the variables whose values cannot grow without end while the
+// value of the expression is bounded. The remainder of a division moves none.
+func movedBy(e core.Expr) []*core.Var {
+	switch e := e.(type) {
+	case core.VarExpr:
+		return []*core.Var{e.Var}
+	case *core.Call:
+		if growers[e.Func.Name] || e.Func.Name == "convert" || e.Func.Name == "string:length" {
+			return arithmeticVars(e)
+		}
+	}
+	return nil
+}
+
+// growers are the functions that can give ever new values.
+var growers = map[string]bool{"add": true, "sub": true, "mul": true, "div": true, "string:add": true, "datetime:add": true}
+
+func grows(k *core.Call) bool {
+	if growers[k.Func.Name] {
+		return true
+	}
+	for _, a := range k.Args {
+		if inner, ok := a.(*core.Call); ok && grows(inner) {
+			return true
+		}
+	}
+	return false
+}
