@@ -1,46 +1,61 @@
 package sema
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
+	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// sequence lowers `head <- seq<<>> p(x...)`: the one head variable that the body
-// does not have is the index, the other keys are groups, and the order is that
-// of the atom's remaining columns.
+// sequence lowers `head <- seq<<>> p(x...)`. The one head variable that the body
+// does not have is the index, the other keys are groups, and the order is that of
+// the atom's remaining columns.
 func (lo *lowering) sequence(k *conj) {
-	c, cl := lo.c, lo.cl
-	items := conjuncts(cl.body)
-	var body *normal.Atom
-	if len(k.literals) == 1 {
-		body, _ = k.literals[0].(*normal.Atom)
-	}
-	if len(items) != 1 || body == nil {
-		if cl.Broken {
-			return
-		}
-		cl.Broken = true
-		d := c.Errorf(diag.SequenceBody, cl.body.Pos(), "the body of seq<<>> is exactly one atom")
-		d.Help("derive a helper predicate with %s, and number its tuples", cl.body.Pos().Text())
+	body := lo.sequenceBody(k)
+	if body == nil || !lo.sequenceHead(k) {
 		return
 	}
-	if len(cl.heads) != 1 {
-		cl.Broken = true
-		d := c.Errorf(diag.SequenceHead, cl.heads[1].Pos(), "seq<<>> has one head atom")
+	s := &normal.Sequence{Span: lo.cl.Node.P2P.Span}
+	if lo.sequenceIndex(s, variables(body)) && lo.sequenceOrder(s, body) {
+		lo.u.Seq = s
+	}
+}
+
+// failSequence reports why a sequence is none.
+func (lo *lowering) failSequence(code *diag.Code, span source.Span, format string, args ...any) *diag.Diagnostic {
+	lo.cl.Broken = true
+	return lo.c.Errorf(code, span, format, args...)
+}
+
+// sequenceBody returns the one atom of the body, or nil if it is not one atom.
+func (lo *lowering) sequenceBody(k *conj) *normal.Atom {
+	at := lo.cl.body.Pos()
+	if len(conjuncts(lo.cl.body)) == 1 && len(k.literals) == 1 {
+		if body, ok := k.literals[0].(*normal.Atom); ok {
+			return body
+		}
+	}
+	if !lo.cl.Broken {
+		d := lo.failSequence(diag.SequenceBody, at, "the body of seq<<>> is exactly one atom")
+		d.Help("derive a helper predicate with %s, and number its tuples", at.Text())
+	}
+	return nil
+}
+
+// sequenceHead lowers the head, which has variables only.
+func (lo *lowering) sequenceHead(k *conj) bool {
+	heads := lo.cl.heads
+	if len(heads) != 1 {
+		d := lo.failSequence(diag.SequenceHead, heads[1].Pos(), "seq<<>> has one head atom")
 		d.Help("write one rule with seq<<>>, and derive the others from it")
-		return
+		return false
 	}
-	inBody := map[*normal.Var]bool{}
-	for _, t := range body.Args {
-		if r, ok := t.(normal.Ref); ok {
-			inBody[r.Var] = true
-		}
-	}
-	a, value := headAtom(cl.heads[0])
+	a, value := headAtom(heads[0])
 	if a == nil {
-		lo.badHead(cl.heads[0])
-		return
+		lo.badHead(heads[0])
+		return false
 	}
 	args := a.Args
 	if value != nil {
@@ -48,70 +63,77 @@ func (lo *lowering) sequence(k *conj) {
 	}
 	for _, arg := range args {
 		if _, ok := ast.Unparen(arg).(*ast.Var); !ok {
-			cl.Broken = true
-			d := c.Errorf(diag.SequenceHead, arg.Pos(), "the head of seq<<>> has variables only")
+			d := lo.failSequence(diag.SequenceHead, arg.Pos(), "the head of seq<<>> has variables only")
 			d.Help("number the tuples first, and compute %s in another rule", arg.Pos().Text())
-			return
+			return false
 		}
 	}
-	lo.head(cl.heads[0], k)
-	if cl.Broken {
-		return
+	lo.head(heads[0], k)
+	return !lo.cl.Broken
+}
+
+// variables returns the variables among the arguments of an atom.
+func variables(a *normal.Atom) []normal.Ref {
+	var out []normal.Ref
+	for _, t := range a.Args {
+		if r, ok := t.(normal.Ref); ok {
+			out = append(out, r)
+		}
 	}
+	return out
+}
+
+// has reports whether a variable is among occurrences.
+func has(refs []normal.Ref, v *normal.Var) bool {
+	return slices.ContainsFunc(refs, func(r normal.Ref) bool { return r.Var == v })
+}
+
+// sequenceIndex finds the index and the groups among the variables of the head.
+func (lo *lowering) sequenceIndex(s *normal.Sequence, inBody []normal.Ref) bool {
 	head := lo.u.Heads[0]
-	s := &normal.Sequence{Span: cl.Node.P2P.Span}
-	inHead := map[*normal.Var]bool{}
-	for i, t := range head.Args {
-		r := t.(normal.Ref)
-		inHead[r.Var] = true
+	for i, r := range variables(head) {
+		key := head.Pred.Functional() && i < head.Pred.Keys
 		switch {
-		case inBody[r.Var]:
-			if i < head.Pred.Keys && head.Pred.Functional() {
+		case has(inBody, r.Var):
+			if key {
 				s.Group = append(s.Group, r.Var)
 			}
 		case s.Index != nil:
-			cl.Broken = true
-			d := c.Errorf(diag.SequenceHead, r.Span, "%s does not occur in the body, and %s is the index already", r.Var.Name, s.Index.Name)
+			d := lo.failSequence(diag.SequenceHead, r.Span,
+				"%s does not occur in the body, and %s is the index already", r.Var.Name, s.Index.Name)
 			d.Help("the head has the body's variables and one more, the index")
-			return
+			return false
 		default:
 			s.Index = r.Var
 			s.Index.Out = true
-			if head.Pred.Functional() && i >= head.Pred.Keys {
-				cl.Broken = true
-				d := c.Errorf(diag.SequenceHead, r.Span, "the index %s must be a key", r.Var.Name)
+			if head.Pred.Functional() && !key {
+				d := lo.failSequence(diag.SequenceHead, r.Span, "the index %s must be a key", r.Var.Name)
 				d.Help("write p[%s] = x, or p(%s; x, y)", r.Var.Name, r.Var.Name)
-				return
+				return false
 			}
 		}
 	}
 	if s.Index == nil {
-		cl.Broken = true
-		d := c.Errorf(diag.SequenceHead, cl.heads[0].Pos(), "the head of seq<<>> has no index")
+		d := lo.failSequence(diag.SequenceHead, lo.cl.heads[0].Pos(), "the head of seq<<>> has no index")
 		d.Help("give it a variable that does not occur in the body, as in p[i] = x")
-		return
+		return false
 	}
-	grouped := map[*normal.Var]bool{}
-	for _, v := range s.Group {
-		grouped[v] = true
-	}
-	ordered := map[*normal.Var]bool{}
-	for _, t := range body.Args {
-		r, ok := t.(normal.Ref)
-		if !ok {
-			continue
-		}
-		if !inHead[r.Var] {
-			cl.Broken = true
-			d := c.Errorf(diag.SequenceBody, r.Span, "the head of seq<<>> must have all variables of its body")
-			d.Label(cl.heads[0].Pos(), "%s is missing here", r.Span.Text())
+	return true
+}
+
+// sequenceOrder orders by the variables of the body that are no groups.
+func (lo *lowering) sequenceOrder(s *normal.Sequence, body *normal.Atom) bool {
+	inHead := variables(lo.u.Heads[0])
+	for _, r := range variables(body) {
+		if !has(inHead, r.Var) {
+			d := lo.failSequence(diag.SequenceBody, r.Span, "the head of seq<<>> must have all variables of its body")
+			d.Label(lo.cl.heads[0].Pos(), "%s is missing here", r.Span.Text())
 			d.Help("number a helper predicate that has only the columns you want")
-			return
+			return false
 		}
-		if !grouped[r.Var] && !ordered[r.Var] {
-			ordered[r.Var] = true
+		if !slices.Contains(s.Group, r.Var) && !slices.Contains(s.Order, r.Var) {
 			s.Order = append(s.Order, r.Var)
 		}
 	}
-	lo.u.Seq = s
+	return true
 }
