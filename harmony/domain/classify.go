@@ -5,13 +5,14 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/bounds"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
 // finish decides how functions are carried out and numbers the domains.
 func (f *finder) finish(p *harmony.Program) *Domains {
-	grows := map[*node]bool{}
+	grows := map[*bounds.Place]bool{}
 	tables, hosts := f.classify(grows)
 	for _, m := range f.maps {
 		if hosts[m] {
@@ -27,12 +28,10 @@ func (f *finder) finish(p *harmony.Program) *Domains {
 		tableOf: map[*harmony.Map]int{},
 		hosts:   hosts,
 	}
-	of := map[*node]*Domain{}
-	for _, n := range f.nodes {
-		if n.parent == nil {
-			of[n] = &Domain{ID: len(d.all), Grows: grows[n]}
-			d.all = append(d.all, of[n])
-		}
+	of := map[*bounds.Place]*Domain{}
+	for id, set := range f.places.Sets() {
+		of[set] = &Domain{ID: id, Grows: grows[set]}
+		d.all = append(d.all, of[set])
 	}
 	f.name(d, of)
 	for _, r := range p.Relations {
@@ -46,7 +45,7 @@ func (f *finder) finish(p *harmony.Program) *Domains {
 		}
 	}
 	for _, c := range f.constants {
-		dom := of[c.at.find()]
+		dom := of[c.at.Set()]
 		if (!c.compared || dom.Grows) && !slices.Contains(dom.Consts, c.text) {
 			dom.Consts = append(dom.Consts, c.text)
 		}
@@ -59,13 +58,13 @@ func (f *finder) finish(p *harmony.Program) *Domains {
 	return d
 }
 
-// name gives what refers to a node its domain.
-func (f *finder) name(d *Domains, of map[*node]*Domain) {
-	list := func(nodes []*node) []*Domain {
+// name sets the domain of each column, register and operand.
+func (f *finder) name(d *Domains, of map[*bounds.Place]*Domain) {
+	list := func(nodes []*bounds.Place) []*Domain {
 		out := make([]*Domain, len(nodes))
 		for i, n := range nodes {
 			if n != nil {
-				out[i] = of[n.find()]
+				out[i] = of[n.Set()]
 			}
 		}
 		return out
@@ -83,7 +82,7 @@ func (f *finder) name(d *Domains, of map[*node]*Domain) {
 		d.sinks[s] = list(nodes)
 	}
 	for r, n := range f.regs {
-		d.regs[r] = of[n.find()]
+		d.regs[r] = of[n.Set()]
 	}
 }
 
@@ -94,7 +93,7 @@ func (f *finder) host(m *harmony.Map) {
 	for i, a := range m.Args {
 		if args[i] == nil && a.Type().Kind == scalar.String {
 			if f.calls == nil {
-				f.calls = f.node()
+				f.calls = f.places.New()
 			}
 			args[i] = f.calls
 			f.meet(a, f.calls, false)
@@ -104,18 +103,18 @@ func (f *finder) host(m *harmony.Map) {
 
 // classify tells the functions on strings that are tables, those that call the
 // host, and those that are neither. It notes which roots grow.
-func (f *finder) classify(grows map[*node]bool) (tables, hosts map[*harmony.Map]bool) {
+func (f *finder) classify(grows map[*bounds.Place]bool) (tables, hosts map[*harmony.Map]bool) {
 	tables, hosts = map[*harmony.Map]bool{}, map[*harmony.Map]bool{}
 	var direct []*harmony.Map // functions of codes
 	refuse := func(m *harmony.Map) {
 		delete(tables, m)
 		hosts[m] = true
 		if m.Out.Type.Kind == scalar.String {
-			grows[f.regs[m.Out].find()] = true
+			grows[f.regs[m.Out].Set()] = true
 		}
 	}
 	for _, m := range f.maps {
-		ofCodes := isComparison(m.Func) || m.Func.Name == "min" || m.Func.Name == "max"
+		ofCodes := bounds.Compares(m.Func) || m.Func.Name == "min" || m.Func.Name == "max"
 		_, single := stringPlace(m)
 		switch {
 		case ofCodes && f.stages[m][0] != nil:
@@ -138,7 +137,7 @@ func (f *finder) classify(grows map[*node]bool) (tables, hosts map[*harmony.Map]
 		}
 	}
 	for _, m := range direct {
-		if ordersStrings(m.Func) && grows[f.stages[m][0].find()] {
+		if ordersStrings(m.Func) && grows[f.stages[m][0].Set()] {
 			hosts[m] = true
 		}
 	}
@@ -168,9 +167,9 @@ func hasStringRegister(m *harmony.Map) bool {
 }
 
 // in returns the root of the string of a table.
-func (f *finder) in(m *harmony.Map) *node {
+func (f *finder) in(m *harmony.Map) *bounds.Place {
 	place, _ := stringPlace(m)
-	return f.stages[m][place].find()
+	return f.stages[m][place].Set()
 }
 
 // feedsItself reports whether the result of a table can come back to it through
@@ -180,8 +179,8 @@ func (f *finder) feedsItself(m *harmony.Map, tables map[*harmony.Map]bool) bool 
 		return false
 	}
 	goal := f.in(m)
-	seen := map[*node]bool{}
-	todo := []*node{f.regs[m.Out].find()}
+	seen := map[*bounds.Place]bool{}
+	todo := []*bounds.Place{f.regs[m.Out].Set()}
 	for len(todo) > 0 {
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -194,7 +193,7 @@ func (f *finder) feedsItself(m *harmony.Map, tables map[*harmony.Map]bool) bool 
 		seen[n] = true
 		for _, next := range f.maps {
 			if tables[next] && next.Out.Type.Kind == scalar.String && f.in(next) == n {
-				todo = append(todo, f.regs[next.Out].find())
+				todo = append(todo, f.regs[next.Out].Set())
 			}
 		}
 	}

@@ -6,8 +6,8 @@
 // In: a verified harmony.Program. Out: Domains, which code generation and the
 // runtimes ask. The same text has the same domains with the same numbers. It must
 // not import an engine or stored data: package runtime/prepare makes the
-// dictionaries. Of redfox it imports harmony, harmony/abi, queryplan and scalar.
-// No flag prints it.
+// dictionaries. Of redfox it imports harmony, harmony/abi, internal/bounds,
+// queryplan and scalar. No flag prints it.
 //
 // # Functions
 //
@@ -17,7 +17,7 @@
 //
 // A function of one string, all its other arguments constant, is a table: it is
 // evaluated once for each entry of a dictionary, before the kernels run. If its
-// result is a string, that enters the dictionary of another domain, which can not
+// result is a string, that enters the dictionary of another domain, which cannot
 // then feed the first: a function around a loop, such as that of
 // r(string:add[x, "a"]) <- r(x), may have any number of strings.
 //

@@ -91,15 +91,6 @@ func (d *Domains) Tables() []abi.Table { return d.tables }
 // code generation.
 func (d *Domains) NeedsHost(m *harmony.Map) bool { return d.hosts[m] }
 
-// isComparison reports whether a function compares its two arguments.
-func isComparison(f *scalar.Func) bool {
-	switch f.Name {
-	case "eq", "ne", "lt", "le", "gt", "ge":
-		return true
-	}
-	return false
-}
-
 // ordersStrings reports whether a function depends on the order of its arguments.
 func ordersStrings(f *scalar.Func) bool {
 	switch f.Name {

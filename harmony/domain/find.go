@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/bounds"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -12,11 +13,11 @@ import (
 // text has first: columns of relations, then of groups, then what kernels add.
 func Find(p *harmony.Program) *Domains {
 	f := &finder{
-		columns: map[harmony.Managed][]*node{},
-		values:  map[*harmony.Values][]*node{},
-		regs:    map[*harmony.Reg]*node{},
-		stages:  map[harmony.Stage][]*node{},
-		sinks:   map[harmony.Sink][]*node{},
+		columns: map[harmony.Managed][]*bounds.Place{},
+		values:  map[*harmony.Values][]*bounds.Place{},
+		regs:    map[*harmony.Reg]*bounds.Place{},
+		stages:  map[harmony.Stage][]*bounds.Place{},
+		sinks:   map[harmony.Sink][]*bounds.Place{},
 	}
 	for _, r := range p.Relations {
 		f.columns[r] = f.fresh(r.Cols)
@@ -32,69 +33,35 @@ func Find(p *harmony.Program) *Domains {
 	return f.finish(p)
 }
 
-// node is an element of the union-find forest: a column, a register or a place for
-// constants.
-type node struct {
-	number int // of creation
-	parent *node
-}
-
-func (n *node) find() *node {
-	for n.parent != nil {
-		if n.parent.parent != nil {
-			n.parent = n.parent.parent
-		}
-		n = n.parent
-	}
-	return n
-}
-
 // constant is a string of the program at its place.
 type constant struct {
-	at   *node
+	at   *bounds.Place
 	text string
 	// compared says that the constant is only compared with what is there.
 	compared bool
 }
 
 type finder struct {
-	nodes     []*node
-	columns   map[harmony.Managed][]*node
-	values    map[*harmony.Values][]*node
-	regs      map[*harmony.Reg]*node
-	stages    map[harmony.Stage][]*node
-	sinks     map[harmony.Sink][]*node
+	places    bounds.Strings
+	columns   map[harmony.Managed][]*bounds.Place
+	values    map[*harmony.Values][]*bounds.Place
+	regs      map[*harmony.Reg]*bounds.Place
+	stages    map[harmony.Stage][]*bounds.Place
+	sinks     map[harmony.Sink][]*bounds.Place
 	constants []constant
 	maps      []*harmony.Map // those that have to do with strings
-	calls     *node          // the domain of constants that only hosts see
+	calls     *bounds.Place  // the domain of constants that only hosts see
 }
 
-func (f *finder) node() *node {
-	n := &node{number: len(f.nodes)}
-	f.nodes = append(f.nodes, n)
-	return n
-}
-
-// fresh returns a node for each column of strings.
-func (f *finder) fresh(cols []harmony.Column) []*node {
-	out := make([]*node, len(cols))
+// fresh returns a place for each column of strings.
+func (f *finder) fresh(cols []harmony.Column) []*bounds.Place {
+	out := make([]*bounds.Place, len(cols))
 	for i, c := range cols {
 		if c.Type.Kind == scalar.String {
-			out[i] = f.node()
+			out[i] = f.places.New()
 		}
 	}
 	return out
-}
-
-// unite makes one of two domains; the older root stays one.
-func unite(a, b *node) {
-	a, b = a.find(), b.find()
-	switch {
-	case a.number < b.number:
-		b.parent = a
-	case b.number < a.number:
-		a.parent = b
-	}
 }
 
 func (f *finder) command(c harmony.Command) {
@@ -113,7 +80,7 @@ func (f *finder) command(c harmony.Command) {
 func (f *finder) taken(to, from *harmony.Relation, cols []int) {
 	for i, at := range cols {
 		if at != harmony.Numbered && f.columns[from][at] != nil {
-			unite(f.columns[from][at], f.columns[to][i])
+			f.columns[from][at].Meet(f.columns[to][i])
 		}
 	}
 }
@@ -127,7 +94,7 @@ func (f *finder) kernel(k *harmony.Kernel) {
 		case *harmony.Gather:
 			f.define(s.Out, f.columns[s.Row.Row][s.Col])
 		case *harmony.Probe:
-			cols := make([]*node, len(s.Key))
+			cols := make([]*bounds.Place, len(s.Key))
 			for i, at := range s.Index.Key {
 				cols[i] = f.columns[s.Index.Of][at]
 			}
@@ -155,7 +122,7 @@ func (f *finder) kernel(k *harmony.Kernel) {
 	}
 }
 
-func (f *finder) source(s harmony.Source) []*node {
+func (f *finder) source(s harmony.Source) []*bounds.Place {
 	switch s := s.(type) {
 	case *harmony.Rows:
 		return f.columns[s.Rel]
@@ -178,14 +145,14 @@ func (f *finder) source(s harmony.Source) []*node {
 
 // define notes that a register holds what a column does, nil for one that is no
 // string.
-func (f *finder) define(r *harmony.Reg, n *node) {
+func (f *finder) define(r *harmony.Reg, n *bounds.Place) {
 	if n != nil {
 		f.regs[r] = n
 	}
 }
 
 // fill unites operands with the columns that they meet.
-func (f *finder) fill(operands []harmony.Operand, cols []*node) []*node {
+func (f *finder) fill(operands []harmony.Operand, cols []*bounds.Place) []*bounds.Place {
 	for i, o := range operands {
 		if cols[i] != nil {
 			f.meet(o, cols[i], false)
@@ -195,9 +162,9 @@ func (f *finder) fill(operands []harmony.Operand, cols []*node) []*node {
 }
 
 // meet brings an operand into a domain.
-func (f *finder) meet(o harmony.Operand, n *node, compared bool) {
+func (f *finder) meet(o harmony.Operand, n *bounds.Place, compared bool) {
 	if o.Reg != nil {
-		unite(f.regs[o.Reg], n)
+		f.regs[o.Reg].Meet(n)
 		return
 	}
 	f.constants = append(f.constants, constant{n, o.Const.Str(), compared})
@@ -206,8 +173,8 @@ func (f *finder) meet(o harmony.Operand, n *node, compared bool) {
 // call notes what a function does to strings.
 func (f *finder) call(m *harmony.Map) {
 	concerned := m.Out.Type.Kind == scalar.String
-	args := make([]*node, len(m.Args))
-	var some *node // of a string register
+	args := make([]*bounds.Place, len(m.Args))
+	var some *bounds.Place // of a string register
 	for i, a := range m.Args {
 		if a.Type().Kind != scalar.String {
 			continue
@@ -226,7 +193,7 @@ func (f *finder) call(m *harmony.Map) {
 	f.maps = append(f.maps, m)
 	f.stages[m] = args
 	meets := m.Func.Name == "min" || m.Func.Name == "max"
-	if some != nil && (meets || isComparison(m.Func)) {
+	if some != nil && (meets || bounds.Compares(m.Func)) {
 		for i, a := range m.Args {
 			f.meet(a, some, !meets)
 			args[i] = some
@@ -239,5 +206,5 @@ func (f *finder) call(m *harmony.Map) {
 		f.regs[m.Out] = some
 		return
 	}
-	f.regs[m.Out] = f.node()
+	f.regs[m.Out] = f.places.New()
 }

@@ -1,12 +1,12 @@
 // Package ranges bounds the words that the columns and registers of a kernel graph
-// hold, by abstract interpretation over intervals (Cousot and Cousot, POPL 1977).
-// Bounds decide how wide columns are, how tuples are packed into keys and where 64
-// or 32 bits are enough for arithmetic.
+// hold: it describes the graph to package bounds. Bounds decide how wide columns
+// are, how tuples are packed into keys and where 64 or 32 bits are enough for
+// arithmetic.
 //
 // In: a verified harmony.Program, its string domains, and what is known of loaded
 // columns and of dictionaries. Out: Ranges. It must not import an engine or stored
-// data. Of redfox it imports harmony, harmony/domain, internal/interval, queryplan
-// and scalar. No flag prints it.
+// data. Of redfox it imports harmony, harmony/domain, internal/bounds,
+// internal/interval, queryplan and scalar. No flag prints it.
 //
 // # What a bound says
 //

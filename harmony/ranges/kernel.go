@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/internal/bounds"
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -13,16 +14,18 @@ import (
 // pipeline follows the rows of a kernel.
 type pipeline struct {
 	*finder
-	values map[*harmony.Reg]value        // where the pipeline is now
-	maps   map[*harmony.Reg]*harmony.Map // that define boolean registers
-	probes map[*harmony.Reg]*harmony.Probe
+	columns bounds.Columns[harmony.Managed]
+	values  map[*harmony.Reg]bounds.Value // where the pipeline is now
+	maps    map[*harmony.Reg]*harmony.Map // that define boolean registers
+	probes  map[*harmony.Reg]*harmony.Probe
 }
 
-// kernel bounds the registers of a kernel as they are at its sinks. It notes in
-// defined, if there is one, what they are where they are defined.
-func (f *finder) kernel(k *harmony.Kernel, defined map[*harmony.Reg]value) *pipeline {
-	p := &pipeline{f, map[*harmony.Reg]value{}, map[*harmony.Reg]*harmony.Map{}, map[*harmony.Reg]*harmony.Probe{}}
-	source := f.source(k.Source)
+// kernel bounds the registers of a kernel as they are at its sinks, given bounds
+// of columns. The values of registers where they are defined go to defined, if it
+// is not nil.
+func (f *finder) kernel(k *harmony.Kernel, cols bounds.Columns[harmony.Managed], defined map[*harmony.Reg]bounds.Value) *pipeline {
+	p := &pipeline{f, cols, map[*harmony.Reg]bounds.Value{}, map[*harmony.Reg]*harmony.Map{}, map[*harmony.Reg]*harmony.Probe{}}
+	source := p.source(k.Source)
 	for _, s := range k.Stages {
 		p.stage(s, source)
 		if r := harmony.Def(s); r != nil && r.Row == nil && defined != nil {
@@ -32,19 +35,19 @@ func (f *finder) kernel(k *harmony.Kernel, defined map[*harmony.Reg]value) *pipe
 	return p
 }
 
-func (f *finder) source(s harmony.Source) []interval.Interval {
+func (p *pipeline) source(s harmony.Source) []interval.Interval {
 	switch s := s.(type) {
 	case *harmony.Rows:
-		return f.columns[s.Rel]
+		return p.columns[s.Rel]
 	case *harmony.GroupRows:
-		return f.columns[s.Groups]
+		return p.columns[s.Groups]
 	}
 	values := s.(*harmony.Values)
-	out := none(len(values.Cols))
+	out := bounds.None(len(values.Cols))
 	for i := range values.Cols {
-		dom := f.domains.Values(values, i)
+		dom := p.domains.Values(values, i)
 		for _, row := range values.Rows {
-			out[i] = out[i].Union(f.constant(row[i], dom))
+			out[i] = out[i].Union(p.constant(row[i], dom))
 		}
 	}
 	return out
@@ -55,18 +58,18 @@ func (f *finder) constant(v scalar.Value, dom *domain.Domain) interval.Interval 
 	switch {
 	case dom != nil:
 		return f.codes(dom)
-	case f.opts.UnknownLiterals || v.Type.Kind == scalar.String || !v.FitsWord():
+	case f.opts.UnknownLiterals:
 		return interval.OfType(v.Type)
 	}
-	return interval.Of(int64(v.Bits()))
+	return bounds.Constant(v).Bound
 }
 
 func (p *pipeline) stage(s harmony.Stage, source []interval.Interval) {
 	switch s := s.(type) {
 	case *harmony.Load:
-		p.values[s.Out] = value{source[s.Col], true}
+		p.values[s.Out] = bounds.Value{Bound: source[s.Col], Fits: true}
 	case *harmony.Gather:
-		p.values[s.Out] = value{p.gathered(s), true}
+		p.values[s.Out] = bounds.Value{Bound: p.gathered(s), Fits: true}
 	case *harmony.Map:
 		p.values[s.Out] = p.call(s)
 		if s.Out.Type.Kind == scalar.Boolean {
@@ -78,7 +81,7 @@ func (p *pipeline) stage(s harmony.Stage, source []interval.Interval) {
 		}
 	case *harmony.Need:
 		v := p.values[s.Reg]
-		p.values[s.Reg] = value{v.bound, true}
+		p.values[s.Reg] = bounds.Value{Bound: v.Bound, Fits: true}
 	case *harmony.Probe:
 		if s.Kind == harmony.ProbeAbsent {
 			return
@@ -98,56 +101,50 @@ func (p *pipeline) gathered(s *harmony.Gather) interval.Interval {
 	bound := p.columns[s.Row.Row][s.Col]
 	probe := p.probes[s.Row]
 	if i := slices.Index(probe.Index.Key, s.Col); i >= 0 {
-		bound = bound.Intersect(p.operand(probe.Key[i], p.domains.Stage(probe, i)).bound)
+		bound = bound.Intersect(p.operand(probe.Key[i], p.domains.Stage(probe, i)).Bound)
 	}
 	return bound
 }
 
 // operand bounds an operand, dom being the domain of a string constant.
-func (p *pipeline) operand(o harmony.Operand, dom *domain.Domain) value {
+func (p *pipeline) operand(o harmony.Operand, dom *domain.Domain) bounds.Value {
 	if o.Reg != nil {
 		return p.values[o.Reg]
 	}
-	return value{p.constant(o.Const, dom), o.Const.FitsWord()}
+	return bounds.Value{Bound: p.constant(o.Const, dom), Fits: o.Const.FitsWord()}
 }
 
 // narrow keeps of an operand's values those within the bound.
 func (p *pipeline) narrow(o harmony.Operand, bound interval.Interval) {
 	if o.Reg != nil {
 		v := p.values[o.Reg]
-		p.values[o.Reg] = value{v.bound.Intersect(bound), v.fits}
+		p.values[o.Reg] = bounds.Value{Bound: v.Bound.Intersect(bound), Fits: v.Fits}
 	}
 }
 
-func (p *pipeline) call(m *harmony.Map) value {
+func (p *pipeline) call(m *harmony.Map) bounds.Value {
 	if dom := p.domains.Reg(m.Out); dom != nil {
-		return value{p.codes(dom), true}
+		return bounds.Value{Bound: p.codes(dom), Fits: true}
 	}
 	if _, i, ok := p.domains.Table(m); ok {
 		if p.opts.Table != nil {
-			return value{p.opts.Table(i), true}
+			return bounds.Value{Bound: p.opts.Table(i), Fits: true}
 		}
-		return value{interval.OfType(m.Out.Type), true}
+		return bounds.Value{Bound: interval.OfType(m.Out.Type), Fits: true}
 	}
-	types := make([]scalar.Type, len(m.Args))
-	bounds := make([]interval.Interval, len(m.Args))
-	fit := true
+	return bounds.Call(m.Func, m.Out.Type, p.arguments(m))
+}
+
+// arguments returns the arguments of a function for package bounds.
+func (p *pipeline) arguments(m *harmony.Map) []bounds.Operand {
+	args := make([]bounds.Operand, len(m.Args))
 	for i, a := range m.Args {
-		v := p.operand(a, p.domains.Stage(m, i))
-		types[i], bounds[i] = a.Type(), v.bound
-		fit = fit && v.fits
-	}
-	if !fit {
-		return value{interval.OfType(m.Out.Type), m.Out.Type.Kind != scalar.Decimal}
-	}
-	if m.Func.Name == "datetime:part" && m.Args[1].Reg == nil {
-		if unit, ok := scalar.ParseUnit(m.Args[1].Const.Str()); ok {
-			return value{interval.DatetimePart(unit, bounds[0]), true}
+		args[i] = bounds.Operand{Value: p.operand(a, p.domains.Stage(m, i)), Type: a.Type()}
+		if a.Reg == nil {
+			args[i].Const = &a.Const
 		}
 	}
-	bound, exact := interval.Call(m.Func, m.Out.Type, types, bounds)
-	// Integers that wrap around are words of their type again.
-	return value{bound, exact || m.Out.Type.Kind != scalar.Decimal}
+	return args
 }
 
 // refine narrows registers by what holds if a boolean register is true.
@@ -163,16 +160,9 @@ func (p *pipeline) refine(cond *harmony.Reg) {
 				p.refine(a.Reg)
 			}
 		}
-	case "eq", "lt", "le", "gt", "ge":
-		x, y, name := m.Args[0], m.Args[1], m.Func.Name
-		if x.Reg == nil {
-			x, y, name = y, x, interval.Mirrored(name)
-		}
-		if x.Reg == nil || y.Reg != nil || p.opts.UnknownLiterals || x.Type() != y.Type() || !interval.Orders(x.Type()) || !y.Const.FitsWord() {
-			return
-		}
-		if bound, ok := interval.Comparison(name, int64(y.Const.Bits())); ok {
-			p.narrow(x, bound)
+	default:
+		if place, bound, ok := bounds.Implied(m.Func, p.arguments(m)); ok && !p.opts.UnknownLiterals {
+			p.narrow(m.Args[place], bound)
 		}
 	}
 }
@@ -206,7 +196,7 @@ func (p *pipeline) operands(s harmony.Sink, list []harmony.Operand, from int) []
 			out[i] = p.constant(o.Const, p.domains.Sink(s, from+i))
 			continue
 		}
-		out[i] = p.values[o.Reg].bound
+		out[i] = p.values[o.Reg].Bound
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package ranges
 import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/internal/bounds"
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -24,8 +25,8 @@ type Options struct {
 
 // Ranges are the bounds of a program.
 type Ranges struct {
-	columns map[harmony.Managed][]interval.Interval
-	regs    map[*harmony.Reg]value
+	columns bounds.Columns[harmony.Managed]
+	regs    map[*harmony.Reg]bounds.Value
 }
 
 // Column returns the bound of a column of a *harmony.Relation, over all of its
@@ -39,78 +40,37 @@ func (r *Ranges) Column(v harmony.Managed, col int) interval.Interval { return r
 // if it does not. A register of rows has no bound.
 func (r *Ranges) Reg(reg *harmony.Reg) (bound interval.Interval, exact bool) {
 	v := r.regs[reg]
-	return v.bound, v.fits
+	return v.Bound, v.Fits
 }
-
-// value bounds a register.
-type value struct {
-	bound interval.Interval
-	fits  bool // no value needs more than 64 bits
-}
-
-// maxGrowths is how often a bound may grow before it is widened. Bounds that
-// only come from loaded columns settle long before.
-const maxGrowths = 16
-
-// narrowings is how many rounds give back what was widened too far.
-const narrowings = 2
 
 // Find bounds all columns and registers.
 func Find(p *harmony.Program, domains *domain.Domains, opts Options) *Ranges {
-	f := &finder{program: p, domains: domains, opts: opts, columns: map[harmony.Managed][]interval.Interval{}}
+	f := &finder{program: p, domains: domains, opts: opts}
+	loaded := bounds.Columns[harmony.Managed]{}
 	for _, r := range p.Relations {
-		f.columns[r] = f.loaded(r)
+		loaded[r] = f.loaded(r)
 	}
 	for _, g := range p.Groups {
-		f.columns[g] = none(len(g.Columns()))
+		loaded[g] = bounds.None(len(g.Columns()))
 	}
-	f.grow()
-	for range narrowings {
-		next := map[harmony.Managed][]interval.Interval{}
-		for v, cols := range f.columns {
-			next[v] = none(len(cols))
-		}
-		f.eachFilled(func(v harmony.Managed, cols []interval.Interval) {
-			for i, c := range cols {
-				next[v][i] = next[v][i].Union(c)
-			}
-		})
-		for v, cols := range next {
-			if r, ok := v.(*harmony.Relation); !ok || !isLoaded(r) {
-				f.columns[v] = cols
-			}
-		}
-	}
-	out := &Ranges{columns: f.columns, regs: map[*harmony.Reg]value{}}
+	out := &Ranges{columns: bounds.Solve(f, loaded), regs: map[*harmony.Reg]bounds.Value{}}
 	for _, k := range p.Kernels() {
-		f.kernel(k, out.regs)
+		f.kernel(k, out.columns, out.regs)
 	}
 	return out
 }
 
+// finder describes a kernel graph to package bounds.
 type finder struct {
 	program *harmony.Program
 	domains *domain.Domains
 	opts    Options
-	columns map[harmony.Managed][]interval.Interval
-}
-
-func none(n int) []interval.Interval {
-	out := make([]interval.Interval, n)
-	for i := range out {
-		out[i] = interval.None
-	}
-	return out
-}
-
-func isLoaded(r *harmony.Relation) bool {
-	return r.Kind == queryplan.Input || r.Kind == queryplan.Table
 }
 
 // loaded returns the bounds that a relation has before anything runs.
 func (f *finder) loaded(r *harmony.Relation) []interval.Interval {
-	out := none(len(r.Cols))
-	if !isLoaded(r) {
+	out := bounds.None(len(r.Cols))
+	if r.Kind != queryplan.Input && r.Kind != queryplan.Table {
 		return out
 	}
 	for i, c := range r.Cols {
@@ -134,33 +94,8 @@ func (f *finder) codes(d *domain.Domain) interval.Interval {
 	return f.opts.Domain(d.ID)
 }
 
-// grow lets bounds grow from those of loaded columns until they hold.
-func (f *finder) grow() {
-	growths := map[harmony.Managed][]int{}
-	for v, cols := range f.columns {
-		growths[v] = make([]int, len(cols))
-	}
-	for changed := true; changed; {
-		changed = false
-		f.eachFilled(func(v harmony.Managed, cols []interval.Interval) {
-			for i, c := range cols {
-				old := f.columns[v][i]
-				grown := old.Union(c)
-				if grown == old {
-					continue
-				}
-				changed = true
-				if growths[v][i]++; growths[v][i] > maxGrowths {
-					grown = old.Widened(grown, f.columnType(v, i))
-				}
-				f.columns[v][i] = grown
-			}
-		})
-	}
-}
-
-// columnType bounds a column by its type or domain.
-func (f *finder) columnType(v harmony.Managed, i int) interval.Interval {
+// Widest bounds a column by its type or domain.
+func (f *finder) Widest(v harmony.Managed, i int) interval.Interval {
 	if d := f.domains.Column(v, i); d != nil {
 		return f.codes(d)
 	}
@@ -173,33 +108,33 @@ func (f *finder) columnType(v harmony.Managed, i int) interval.Interval {
 	return interval.All
 }
 
-// eachFilled calls visit with bounds of what each command adds to a variable.
-func (f *finder) eachFilled(visit func(v harmony.Managed, cols []interval.Interval)) {
+// Added visits what the sinks of each kernel, and orderings, add to a variable.
+func (f *finder) Added(cols bounds.Columns[harmony.Managed], visit func(v harmony.Managed, added []interval.Interval)) {
 	for _, b := range f.program.Blocks {
 		for _, c := range b.Cmds {
 			switch c := c.(type) {
 			case *harmony.Run:
-				in := f.kernel(c.Kernel, nil)
+				in := f.kernel(c.Kernel, cols, nil)
 				for _, s := range c.Kernel.Sinks {
 					visit(harmony.SinkTarget(s), in.sink(s))
 				}
 			case *harmony.Number:
-				visit(c.To, f.taken(c.From, c.Cols))
+				visit(c.To, taken(cols[c.From], c.Cols))
 			case *harmony.TopK:
-				visit(c.To, f.taken(c.From, c.Cols))
+				visit(c.To, taken(cols[c.From], c.Cols))
 			}
 		}
 	}
 }
 
-// taken bounds what an ordering takes of the columns of a relation, and its numbers.
-func (f *finder) taken(from *harmony.Relation, cols []int) []interval.Interval {
+// taken bounds the columns that an ordering takes of a relation, and its numbers.
+func taken(from []interval.Interval, cols []int) []interval.Interval {
 	out := make([]interval.Interval, len(cols))
 	for i, at := range cols {
 		if at == harmony.Numbered {
 			out[i] = interval.Interval{Lo: 0, Hi: harmony.MaxRows - 1}
 		} else {
-			out[i] = f.columns[from][at]
+			out[i] = from[at]
 		}
 	}
 	return out

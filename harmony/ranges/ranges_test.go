@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/queryplan"
 )
 
 // TestFind runs testdata/find. The arguments of find are what is known of loaded
@@ -65,7 +66,7 @@ func describe(p *harmony.Program, r *Ranges) string {
 		b.WriteByte('\n')
 	}
 	for _, rel := range p.Relations {
-		if !isLoaded(rel) {
+		if rel.Kind != queryplan.Input && rel.Kind != queryplan.Table {
 			columns(rel, rel.Cols)
 		}
 	}

@@ -4,7 +4,7 @@
 // words.
 //
 // In: scalar functions and the bounds of their arguments. Out: bounds of results,
-// and layouts. The analyses over plans (runtime/portable) and over kernel graphs
-// (harmony/ranges) and the code generator are made from it. Of redfox it imports
-// scalar and nothing else. No flag prints it.
+// and layouts. The analysis of programs (internal/bounds), the go engine and the
+// code generator use it. Of redfox it imports scalar and nothing else. No flag
+// prints it.
 package interval

@@ -20,6 +20,7 @@ type layer struct {
 var layers = []layer{
 	{"internal/scalar", nil},
 	{"internal/interval", nil},
+	{"internal/bounds", []string{"internal/interval"}},
 	{"internal/dynlib", nil},
 	{"internal/malloc", []string{"internal/dynlib"}},
 	{"internal/llvm", []string{"internal/dynlib", "internal/malloc"}},
@@ -66,8 +67,8 @@ var layers = []layer{
 	{"harmony", []string{"frontend/source", "queryplan", "queryplan/cfg", "queryplan/irtext"}},
 	{"harmony/abi", []string{"queryplan", "queryplan/irtext"}},
 	{"harmony/codecache", []string{"harmony", "harmony/abi"}},
-	{"harmony/domain", []string{"queryplan", "harmony", "harmony/abi"}},
-	{"harmony/ranges", []string{"queryplan", "harmony", "harmony/domain", "internal/interval"}},
+	{"harmony/domain", []string{"queryplan", "harmony", "harmony/abi", "internal/bounds"}},
+	{"harmony/ranges", []string{"queryplan", "harmony", "harmony/domain", "internal/bounds", "internal/interval"}},
 	{"harmony/decompose", []string{"queryplan/cfg", "queryplan/irtext", "harmony"}},
 	{"harmony/rfx", []string{"harmony/abi"}},
 	{"harmony/lower", []string{"frontend/source", "queryplan", "queryplan/cfg", "harmony"}},
@@ -91,7 +92,7 @@ var layers = []layer{
 		"frontend/source", "queryplan", "queryplan/cfg", "harmony", "harmony/abi", "harmony/decompose", "harmony/domain", "harmony/ranges",
 		"internal/interval", "runtime", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
-	{"runtime/portable", []string{"frontend/source", "queryplan", "internal/interval", "runtime", "runtime/account", "runtime/order", "runtime/prepare", "runtime/store"}},
+	{"runtime/portable", []string{"frontend/source", "queryplan", "internal/bounds", "internal/interval", "runtime", "runtime/account", "runtime/order", "runtime/prepare", "runtime/store"}},
 	{"runtime/hostcode", []string{"internal/llvm", "primitives"}},
 	{"runtime/native", []string{
 		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/decompose", "harmony/domain", "harmony/ranges",
