@@ -6,6 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/store"
 )
 
 // accumulator is one aggregate of all groups.
@@ -29,16 +30,27 @@ func numberAt(numbers []uint32, k int) uint32 {
 	return numbers[k]
 }
 
+// accSpec is what an accumulator is made for.
+type accSpec struct {
+	fn  queryplan.AggFn // Total, Min or Max
+	col string
+	typ scalar.Type
+	rng interval.Interval
+	// codes is the dictionary of strings whose codes do not order as they do, else
+	// nil.
+	codes *store.Dict
+}
+
 func newAccumulator(s accSpec) accumulator {
 	switch {
-	case s.fn != queryplan.Total && s.in.dom != nil && s.in.dom.grows:
-		return &stringExtreme{dom: s.in.dom, max: s.fn == queryplan.Max}
+	case s.fn != queryplan.Total && s.codes != nil:
+		return &stringExtreme{dict: s.codes, max: s.fn == queryplan.Max}
 	case s.fn != queryplan.Total:
-		return &extreme{kind: s.in.typ.Kind, max: s.fn == queryplan.Max}
-	case s.in.typ.Kind == scalar.Float:
+		return &extreme{kind: s.typ.Kind, max: s.fn == queryplan.Max}
+	case s.typ.Kind == scalar.Float:
 		return &floatAcc{}
 	}
-	return &wholeAcc{wholeSum: newWholeSum(s.in.typ, s.in.rng)}
+	return &wholeAcc{wholeSum: newWholeSum(s.typ, s.rng)}
 }
 
 // wholeAcc is Total, its words and Avg of ints and decimals.
@@ -163,7 +175,7 @@ func (a *extreme) results(col []int64, _ *queryplan.Agg, _ scalar.Type, _ []int6
 
 // stringExtreme is Min and Max of strings whose codes are in no order.
 type stringExtreme struct {
-	dom  *domain
+	dict *store.Dict
 	max  bool
 	best []int64 // codes; -1 before the first
 }
@@ -181,7 +193,7 @@ func (a *stringExtreme) offer(g uint32, w int64) {
 	if have == w {
 		return
 	}
-	if have < 0 || a.dom.dict.Compare(uint32(w), uint32(have)) < 0 != a.max {
+	if have < 0 || a.dict.Compare(uint32(w), uint32(have)) < 0 != a.max {
 		a.best[g] = w
 	}
 }

@@ -13,30 +13,19 @@ import (
 // aggregation computes an Aggregate when a pipeline scans it.
 type aggregation struct {
 	cached
-	name  string // for messages
+	grouping
 	pipes []*pipeline
 	node  *queryplan.Aggregate
 	span  source.Span
 	by    []binding
 	in    []binding // of each aggregate; Count has none
-	key   interval.Layout
-	// ordered says that rows come in the order of their keys.
-	ordered bool
-	// sums and extremes are the accumulators, each once: avg(x), total(x) and the words of
-	// a wide total share one.
-	accs []accSpec
-	uses []int // of each aggregate; -1 for Count
-	// counts says that the rows of each group are counted.
-	counts bool
-}
-
-type accSpec struct {
-	fn queryplan.AggFn // Total, Min or Max
-	in binding
+	// uses are the places of the aggregates among the accumulators; -1 for Count.
+	// avg(x), total(x) and the words of a wide total share an accumulator.
+	uses []int
 }
 
 func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span source.Span, inputs stamp) *aggregation {
-	a := &aggregation{cached: cached{inputs: inputs}, name: name, pipes: pipes, node: n, span: span}
+	a := &aggregation{cached: cached{inputs: inputs}, grouping: grouping{name: name}, pipes: pipes, node: n, span: span}
 	ranges := make([]interval.Interval, len(n.By))
 	for i, name := range n.By {
 		a.by = append(a.by, *mergedBinding(pipes, name))
@@ -56,13 +45,13 @@ func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span
 		}
 		use := -1
 		for i, s := range a.accs {
-			if s.fn == fn && s.in.name == b.name {
+			if s.fn == fn && s.col == b.name {
 				use = i
 			}
 		}
 		if use < 0 {
 			use = len(a.accs)
-			a.accs = append(a.accs, accSpec{fn, b})
+			a.accs = append(a.accs, accSpec{fn: fn, col: b.name, typ: b.typ, rng: b.rng, codes: b.unordered()})
 		}
 		a.in, a.uses = append(a.in, b), append(a.uses, use)
 	}
@@ -87,7 +76,7 @@ func (a *aggregation) columns() []binding {
 		out = append(out, b)
 	}
 	for i, g := range a.node.Aggs {
-		out = append(out, binding{name: g.Out.Name, slot: len(out), typ: g.Out.Type, dom: a.in[i].dom, rng: interval.Aggregate(g.Fn.String(), g.Out.Type, a.in[i].rng)})
+		out = append(out, binding{name: g.Out.Name, slot: len(out), typ: g.Out.Type, dict: a.in[i].dict, rng: interval.Aggregate(g.Fn.String(), g.Out.Type, a.in[i].rng)})
 	}
 	return out
 }
@@ -99,7 +88,7 @@ func (a *aggregation) compute(r *run) *bag {
 		for _, p := range a.pipes {
 			p.sink, p.chains = sink, nil
 		}
-		r.exec(a.pipes)
+		exec(r, a.pipes)
 		return a.finish(r, mergeGroups(r, slices.Concat(sink.workers...)))
 	})
 }
@@ -167,7 +156,7 @@ func (a *aggregation) rows(r *run, t *groups) (p part, first *groupOverflow) {
 // compareGroups orders overflows by group, then by aggregate.
 func (a *aggregation) compareGroups(x, y *groupOverflow) int {
 	for c, b := range a.by {
-		if o := compareWords(b.typ, b.dom, x.group[c], y.group[c]); o != 0 {
+		if o := b.compare(x.group[c], y.group[c]); o != 0 {
 			return o
 		}
 	}
@@ -198,19 +187,19 @@ func (s *groupSink) start(w *worker, p *pipeline) op {
 		o.by = append(o.by, p.find(b.name).slot)
 	}
 	for _, a := range s.agg.accs {
-		o.in = append(o.in, p.find(a.in.name).slot)
+		o.in = append(o.in, p.find(a.col).slot)
 	}
-	o.cols = make([][]int64, len(o.by))
+	o.keyCols, o.inCols = make([][]int64, len(o.by)), make([][]int64, len(o.in))
 	return o
 }
 
 type groupOp struct {
 	*groupSink
-	w      *worker
-	by, in []int
-	cols   [][]int64
-	keys   []uint64
-	ids    []uint32
+	w               *worker
+	by, in          []int // slots
+	keyCols, inCols [][]int64
+	keys            []uint64
+	ids             []uint32
 }
 
 func (o *groupOp) close() {}
@@ -220,38 +209,20 @@ func (o *groupOp) table() *groups {
 	mine := &o.workers[o.w.id]
 	switch n := len(*mine); {
 	case n == 0:
-		*mine = append(*mine, newGroups(o.agg, o.w.run, 0))
+		*mine = append(*mine, newGroups(&o.agg.grouping, o.w.run, 0))
 	case (*mine)[n-1].full():
-		*mine = append(*mine, newGroups(o.agg, o.w.run, o.w.run.opts.groups))
+		*mine = append(*mine, newGroups(&o.agg.grouping, o.w.run, o.w.run.opts.groups))
 	}
 	return (*mine)[len(*mine)-1]
 }
 
 func (o *groupOp) push(b *batch) {
-	t := o.table()
-	t.rows += b.n
-	if o.agg.key.Words == 0 {
-		t.number(nil)
-		if o.agg.counts {
-			t.counts[0] += int64(b.n)
-		}
-		for i, a := range t.accs {
-			a.add(nil, b.cols[o.in[i]][:b.n])
-		}
-		return
-	}
 	for i, slot := range o.by {
-		o.cols[i] = b.cols[slot]
+		o.keyCols[i] = b.cols[slot]
 	}
-	o.agg.key.Pack(o.keys, o.cols, b.n)
-	ids := o.ids[:b.n]
-	t.numberAll(o.keys, ids)
-	if counts := t.counts; o.agg.counts {
-		for _, g := range ids {
-			counts[g]++
-		}
+	o.agg.key.Pack(o.keys, o.keyCols, b.n)
+	for i, slot := range o.in {
+		o.inCols[i] = b.cols[slot][:b.n]
 	}
-	for i, a := range t.accs {
-		a.add(ids, b.cols[o.in[i]][:b.n])
-	}
+	o.table().add(o.keys, o.ids[:b.n], o.inCols)
 }

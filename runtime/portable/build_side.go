@@ -70,7 +70,7 @@ func (b *buildSide) ensure(r *run) int {
 				p.sink = b.sink
 			}
 		}
-		r.exec(b.pipes)
+		exec(r, b.pipes)
 		b.index.build(r, b.sink.parts)
 		b.built = true
 	}

@@ -6,18 +6,20 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// checkNode evaluates an integrity constraint and appends its violation, if
-// there is one, to the answer.
+// checkNode evaluates an integrity constraint and reports its violation, if there
+// is one.
 type checkNode struct {
-	check *queryplan.Check
-	pipes []*pipeline
-	cols  []string
-	binds []binding
+	check    *queryplan.Check
+	limit    int64 // of the violations that are reported
+	violated func(runtime.Violation)
+	pipes    []*pipeline
+	cols     []string
+	binds    []binding
 }
 
 func (c *checkNode) run(r *run) int64 {
 	first := topK{ordering: ordering{name: "the violations of " + c.check.About(), binds: c.binds},
-		pipes: c.pipes, cols: c.cols, limit: int64(r.req.MaxViolations)}
+		pipes: c.pipes, cols: c.cols, limit: c.limit}
 	p, count := first.collectCounted(r)
 	defer func() {
 		for _, col := range p.cols {
@@ -32,7 +34,7 @@ func (c *checkNode) run(r *run) int64 {
 	for i := range p.n {
 		v.Tuples = append(v.Tuples, rows.Tuple(uint32(i)))
 	}
-	r.answer.Violations = append(r.answer.Violations, v)
+	c.violated(v)
 	return count
 }
 

@@ -10,26 +10,45 @@ import (
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/order"
+	"github.com/redfoxdb/redfox/runtime/prepare"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// compiler turns operator trees into pipelines.
+// compiler turns the commands of a plan into pipelines.
 type compiler struct {
-	run     *run
-	domains *domains
-	ranges  map[*queryplan.Var][]interval.Interval
-	columns map[*queryplan.Var][]*store.Column // of Input and Table variables
-	rows    map[*queryplan.Var]int
-	tables  map[*queryplan.Var]*table // of Derived and Temp variables
-	sides   map[string]*buildSide
-	tries   tries
-	flow    *queryplan.Flow
+	run    *run
+	cols   *columns
+	tables map[*queryplan.Var]*table // of Derived and Temp variables
+	sides  map[string]*buildSide
+	tries  tries
+	flow   *queryplan.Flow
+
+	// violated is called for each constraint that does not hold, of which it gets
+	// at most so many violations.
+	violated      func(runtime.Violation)
+	maxViolations int
 
 	// Of the command that is being compiled.
 	label string
 	span  source.Span
 	block *queryplan.Block
+}
+
+// newCompiler makes the tables of a plan's variables.
+func newCompiler(r *run, p *queryplan.Plan, cols *columns, maxViolations int, violated func(runtime.Violation)) *compiler {
+	c := &compiler{run: r, cols: cols, tables: map[*queryplan.Var]*table{}, sides: map[string]*buildSide{}, flow: queryplan.NewFlow(p),
+		violated: violated, maxViolations: maxViolations}
+	for _, v := range p.Vars {
+		switch v.Kind {
+		case queryplan.Derived:
+			c.tables[v] = newTable(r.mem, v.Name, cols.ranges[v], c.flow.NeedsSet(v))
+		case queryplan.Temp:
+			c.tables[v] = newTable(r.mem, v.Name, cols.ranges[v], false)
+		}
+	}
+	return c
 }
 
 // names is a set of column names.
@@ -90,14 +109,13 @@ func (c *compiler) node(n queryplan.Node, need names) []*pipeline {
 func (c *compiler) scan(n *queryplan.Scan, need names) *pipeline {
 	p := &pipeline{}
 	var cols []int
+	all := c.cols.of(n.Var)
 	for i, name := range n.Names {
 		if !need[name] || name == "" {
 			continue
 		}
-		b := binding{name: name, slot: len(cols), typ: n.Var.Cols[i].Type, rng: c.ranges[n.Var][i]}
-		if d := c.domains.vars[n.Var][i]; d != nil {
-			b.dom = d.find()
-		}
+		b := all[i]
+		b.name, b.slot = name, len(cols)
 		p.cols = append(p.cols, b)
 		cols = append(cols, i)
 	}
@@ -106,9 +124,9 @@ func (c *compiler) scan(n *queryplan.Scan, need names) *pipeline {
 		p.src = &tableSource{table: t, version: n.Version, cols: cols}
 		return p
 	}
-	src := &columnSource{rows: c.rows[n.Var]}
+	src := &columnSource{rows: c.cols.rows[n.Var]}
 	for _, i := range cols {
-		src.cols = append(src.cols, c.columns[n.Var][i])
+		src.cols = append(src.cols, c.cols.stored[n.Var][i])
 	}
 	p.src = src
 	return p
@@ -119,13 +137,10 @@ func (c *compiler) values(n *queryplan.Values, need names) *pipeline {
 	rows := part{n: len(n.Rows)}
 	var cols []int
 	for i, col := range n.Cols {
-		b := binding{name: col.Name, slot: len(cols), typ: col.Type, rng: interval.None}
-		if d := c.domains.values[n][i]; d != nil {
-			b.dom = d.find()
-		}
+		b := binding{name: col.Name, slot: len(cols), typ: col.Type, dict: c.cols.dicts.values[n][i], rng: interval.None}
 		words := make([]int64, len(n.Rows))
 		for r, row := range n.Rows {
-			words[r] = wordOf(row[i], b.dom)
+			words[r] = wordOf(row[i], b.dict)
 			b.rng = b.rng.Union(interval.Of(words[r]))
 		}
 		rows.cols = append(rows.cols, words)
@@ -174,12 +189,12 @@ func (c *compiler) filter(n *queryplan.Filter, need names) []*pipeline {
 	return pipes
 }
 
-// strings returns the domain of a string that a Map computes.
-func (c *compiler) strings(e queryplan.Expr) *domain {
-	if d := c.domains.exprs[e]; d != nil {
-		return d.find()
+// strings returns the dictionary of a string that a Map computes.
+func (c *compiler) strings(e queryplan.Expr) *prepare.Dictionary {
+	if d := c.cols.dicts.exprs[e]; d != nil {
+		return d
 	}
-	panic("no domain for " + queryplan.ExprString(e))
+	panic("no dictionary for " + queryplan.ExprString(e))
 }
 
 // restrict keeps the needed columns and returns their slots; they are numbered
@@ -255,10 +270,10 @@ func (p *pipeline) stringBound(e queryplan.Expr) (column string, bound interval.
 		return "", bound, false
 	}
 	b := p.find(col.Col.Name)
-	if b.dom.grows {
+	if b.dict.Grows {
 		return "", bound, false
 	}
-	lo, hi := b.dom.place(k.Value.Str())
+	lo, hi := b.dict.Place(k.Value.Str())
 	switch call.Func.Name {
 	case "eq":
 		return b.name, interval.Interval{Lo: lo, Hi: hi - 1}, true
@@ -295,7 +310,7 @@ func (c *compiler) mapping(n *queryplan.Map, need names) []*pipeline {
 		prog := compileExprs(list, slices.Clone(p.cols), p.slots, c.strings)
 		keep := p.restrict(need)
 		for i, e := range exprs {
-			p.cols = append(p.cols, binding{name: e.Name, slot: len(keep) + i, typ: e.Expr.Type(), dom: prog.domains[i], rng: prog.ranges[i]})
+			p.cols = append(p.cols, binding{name: e.Name, slot: len(keep) + i, typ: e.Expr.Type(), dict: prog.dicts[i], rng: prog.ranges[i]})
 		}
 		p.slots = len(keep) + len(exprs)
 		p.stages = append(p.stages, &mapStage{prog: prog, keep: keep})
@@ -421,19 +436,18 @@ func (c *compiler) side(n queryplan.Node, key, pay []string) (*buildSide, []bind
 
 func (c *compiler) growingSide(scan *queryplan.Scan, cols map[string]int, key, pay []string) (*buildSide, []binding) {
 	v := scan.Var
-	s := &buildSide{name: "the index on " + v.Name, table: c.tables[v], ranges: c.ranges[v], version: scan.Version, key: key, pay: pay}
+	s := &buildSide{name: "the index on " + v.Name, table: c.tables[v], ranges: c.cols.ranges[v], version: scan.Version, key: key, pay: pay}
 	for _, name := range key {
 		s.keyCols = append(s.keyCols, cols[name])
-		s.bounds = append(s.bounds, c.ranges[v][cols[name]])
+		s.bounds = append(s.bounds, s.ranges[cols[name]])
 	}
+	all := c.cols.of(v)
 	var payCols []binding
 	for _, name := range pay {
 		i := cols[name]
 		s.payCols = append(s.payCols, i)
-		b := binding{name: name, typ: v.Cols[i].Type, rng: c.ranges[v][i]}
-		if d := c.domains.vars[v][i]; d != nil {
-			b.dom = d.find()
-		}
+		b := all[i]
+		b.name = name
 		payCols = append(payCols, b)
 	}
 	return s, payCols

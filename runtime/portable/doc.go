@@ -7,9 +7,9 @@
 // compiler pass. `redfox run --engine go` selects it; `redfox explain --run`
 // shows the times it reports for each command.
 //
-// A run has three steps. Prepare looks at the whole plan: strings that can meet
-// get one dictionary (domain.go) and every column of a derived variable gets
-// bounds (ranges.go), which decide how tuples are packed into words (package
+// A run has three steps. Prepare looks at the whole plan (columns.go): strings
+// that can meet get one dictionary and every column of a derived variable gets
+// bounds (package bounds), which decide how tuples are packed into words (package
 // interval). Compile turns the tree of each command into push pipelines
 // (pipeline.go): a source, stages over vectors of about two thousand rows, and a
 // sink. Run walks the control-flow graph (run.go).

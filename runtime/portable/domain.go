@@ -1,270 +1,206 @@
 package portable
 
 import (
-	"github.com/redfoxdb/redfox/internal/interval"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/bounds"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/prepare"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// domain is a set of String columns and constants that can meet: by a copy, a
-// join, a union or a comparison. They share one dictionary, so that equal
-// strings have equal codes. Domains are found by union-find over the plan.
-type domain struct {
-	parent *domain // nil at the root
-	// grows says that strings computed at run time enter, at the unsorted tail
-	// of the dictionary; codes then do not order as their strings do.
-	grows bool
-	dicts []*store.Dict // of loaded columns, each once
-	extra []string      // constants
-	dict  *store.Dict
-	made  *prepare.Dictionary
-}
-
-func (d *domain) find() *domain {
-	for d.parent != nil {
-		if d.parent.parent != nil {
-			d.parent = d.parent.parent
-		}
-		d = d.parent
-	}
-	return d
-}
-
-func unite(a, b *domain) {
-	a, b = a.find(), b.find()
-	if a == b {
-		return
-	}
-	a.grows = a.grows || b.grows
-	a.extra = append(a.extra, b.extra...)
-	for _, d := range b.dicts {
-		a.addDict(d)
-	}
-	b.parent, b.dicts, b.extra = a, nil, nil
-}
-
-func (d *domain) addDict(dict *store.Dict) {
-	for _, have := range d.dicts {
-		if have == dict {
-			return
-		}
-	}
-	d.dicts = append(d.dicts, dict)
-}
-
-// settle makes the domain's dictionary.
-func (d *domain) settle(mem *memory) {
-	made, err := prepare.NewAccounted(mem, d.dicts, d.extra, d.grows)
-	if err != nil {
-		abort(err)
-	}
-	d.made, d.dict = made, made.Dict
-}
-
-// bounds returns the range of the domain's codes.
-func (d *domain) bounds() interval.Interval { return d.made.Bounds() }
-
-// place is that of the dictionary, in a domain that does not grow.
-func (d *domain) place(s string) (lo, hi int64) { return d.made.Place(s) }
-
-// domains finds the domains of a plan.
-type domains struct {
-	vars map[*queryplan.Var][]*domain
-	// exprs holds the domains of strings that Maps compute, and values those of
+// dictionaries are those of a plan's String columns, constants and computed
+// strings. Strings that can meet have one dictionary, so that equal strings have
+// equal codes. All other columns have none.
+type dictionaries struct {
+	vars map[*queryplan.Var][]*prepare.Dictionary
+	// exprs has the dictionaries of strings that Maps compute, and values those of
 	// the columns of constant bags.
-	exprs  map[queryplan.Expr]*domain
-	values map[*queryplan.Values][]*domain
-	all    []*domain
+	exprs  map[queryplan.Expr]*prepare.Dictionary
+	values map[*queryplan.Values][]*prepare.Dictionary
 }
 
-func (ds *domains) fresh() *domain {
-	d := &domain{}
-	ds.all = append(ds.all, d)
-	return d
-}
-
-// findDomains unites what can meet in a plan and settles the dictionaries.
-func findDomains(mem *memory, p *queryplan.Plan, column func(v *queryplan.Var, i int) *store.Column) *domains {
-	ds := &domains{
-		vars:   map[*queryplan.Var][]*domain{},
-		exprs:  map[queryplan.Expr]*domain{},
-		values: map[*queryplan.Values][]*domain{},
-	}
+// findDictionaries brings together what can meet in a plan and makes the
+// dictionaries.
+func findDictionaries(mem prepare.Memory, p *queryplan.Plan, stored map[*queryplan.Var][]*store.Column) (*dictionaries, error) {
+	f := &stringFinder{vars: map[*queryplan.Var][]*bounds.Place{}, exprs: map[queryplan.Expr]*bounds.Place{}, values: map[*queryplan.Values][]*bounds.Place{}}
 	for _, v := range p.Vars {
-		cols := make([]*domain, len(v.Cols))
+		cols := make([]*bounds.Place, len(v.Cols))
 		for i, c := range v.Cols {
 			if c.Type.Kind != scalar.String {
 				continue
 			}
-			cols[i] = ds.fresh()
-			if col := column(v, i); col != nil && col.Dict != nil {
-				cols[i].addDict(col.Dict)
+			cols[i] = f.places.New()
+			if loaded := stored[v]; loaded != nil && loaded[i] != nil && loaded[i].Dict != nil {
+				f.loaded = append(f.loaded, loadedStrings{cols[i], loaded[i].Dict})
 			}
 		}
-		ds.vars[v] = cols
+		f.vars[v] = cols
 	}
 	for _, b := range p.Blocks {
 		for _, c := range b.Cmds {
-			switch c := c.(type) {
-			case *queryplan.Insert:
-				ds.assign(c.Var, c.Node)
-			case *queryplan.Assign:
-				ds.assign(c.Var, c.Node)
-			case *queryplan.Check:
-				ds.node(c.Node)
+			n := queryplan.CommandNode(c)
+			if n == nil {
+				continue
 			}
-		}
-	}
-	for _, d := range ds.all {
-		if d.parent == nil {
-			d.settle(mem)
-		}
-	}
-	return ds
-}
-
-func (ds *domains) assign(v *queryplan.Var, n queryplan.Node) {
-	cols := ds.node(n)
-	for i, c := range n.Columns() {
-		if d := cols[c.Name]; d != nil {
-			unite(ds.vars[v][i], d)
-		}
-	}
-}
-
-// node returns the domains of the String columns of an operator's result.
-func (ds *domains) node(n queryplan.Node) map[string]*domain {
-	switch n := n.(type) {
-	case *queryplan.Scan:
-		out := map[string]*domain{}
-		for i, name := range n.Names {
-			if d := ds.vars[n.Var][i]; name != "" && d != nil {
-				out[name] = d
-			}
-		}
-		return out
-	case *queryplan.Values:
-		out := map[string]*domain{}
-		cols := make([]*domain, len(n.Cols))
-		for i, c := range n.Cols {
-			if c.Type.Kind == scalar.String {
-				cols[i] = ds.fresh()
-				for _, row := range n.Rows {
-					cols[i].extra = append(cols[i].extra, row[i].Str())
-				}
-				out[c.Name] = cols[i]
-			}
-		}
-		ds.values[n] = cols
-		return out
-	case *queryplan.Filter:
-		out := ds.node(n.Input)
-		ds.compared(n.Cond, out)
-		return out
-	case *queryplan.Map:
-		in := ds.node(n.Input)
-		out := map[string]*domain{}
-		for name, d := range in {
-			out[name] = d
-		}
-		for _, e := range n.Exprs {
-			ds.compared(e.Expr, in)
-			if e.Expr.Type().Kind == scalar.String {
-				out[e.Name] = ds.computed(e.Expr, in)
-			}
-		}
-		return out
-	case *queryplan.Project:
-		in, out := ds.node(n.Input), map[string]*domain{}
-		for _, c := range n.Cols {
-			if d := in[c.From]; d != nil {
-				out[c.To] = d
-			}
-		}
-		return out
-	case *queryplan.Join:
-		out, right := ds.node(n.Left), ds.node(n.Right)
-		for name, d := range right {
-			if have := out[name]; have != nil {
-				unite(have, d)
-			} else if n.Kind == queryplan.Inner {
-				out[name] = d
-			}
-		}
-		return out
-	case *queryplan.Aggregate:
-		in, out := ds.node(n.Input), map[string]*domain{}
-		for _, name := range n.By {
-			if d := in[name]; d != nil {
-				out[name] = d
-			}
-		}
-		for _, a := range n.Aggs {
-			if a.Out.Type.Kind == scalar.String {
-				out[a.Out.Name] = in[a.In]
-			}
-		}
-		return out
-	case *queryplan.Union:
-		out := ds.node(n.Nodes[0])
-		for _, u := range n.Nodes[1:] {
-			for name, d := range ds.node(u) {
-				unite(out[name], d)
-			}
-		}
-		return out
-	case *queryplan.MultiJoin:
-		out := ds.node(n.Nodes[0])
-		for _, in := range n.Nodes[1:] {
-			for name, d := range ds.node(in) {
-				if have := out[name]; have != nil {
-					unite(have, d)
-				} else {
-					out[name] = d
+			cols := follow(f, n)
+			if v := queryplan.CommandVar(c); v != nil {
+				for i, c := range n.Columns() {
+					f.either(f.vars[v][i], cols[c.Name])
 				}
 			}
 		}
-		return out
-	default: // Dedup, Seq and TopK add no strings.
-		return ds.node(n.Inputs()[0])
 	}
+	return f.finish(mem)
 }
 
-// computed returns the domain of a string that a Map adds.
-func (ds *domains) computed(e queryplan.Expr, in map[string]*domain) *domain {
+// stringFinder is the analysis of which strings can meet. It knows the place of a
+// column in the sets of strings, nil for one of another type.
+type stringFinder struct {
+	places bounds.Strings
+	vars   map[*queryplan.Var][]*bounds.Place
+	exprs  map[queryplan.Expr]*bounds.Place
+	values map[*queryplan.Values][]*bounds.Place
+	loaded []loadedStrings
+	texts  []constantString
+	grown  []*bounds.Place // of strings that are computed at run time
+}
+
+type loadedStrings struct {
+	at   *bounds.Place
+	dict *store.Dict
+}
+
+type constantString struct {
+	at   *bounds.Place
+	text string
+}
+
+func (f *stringFinder) stored(v *queryplan.Var, i int) *bounds.Place { return f.vars[v][i] }
+
+func (f *stringFinder) constants(n *queryplan.Values, i int) *bounds.Place {
+	if f.values[n] == nil {
+		f.values[n] = make([]*bounds.Place, len(n.Cols))
+	}
+	if n.Cols[i].Type.Kind != scalar.String {
+		return nil
+	}
+	at := f.places.New()
+	for _, row := range n.Rows {
+		f.texts = append(f.texts, constantString{at, row[i].Str()})
+	}
+	f.values[n][i] = at
+	return at
+}
+
+func (f *stringFinder) computed(e queryplan.Expr, cols map[string]*bounds.Place) *bounds.Place {
+	f.filtered(e, cols)
+	if e.Type().Kind != scalar.String {
+		return nil
+	}
 	if c, ok := e.(*queryplan.ColRef); ok {
-		return in[c.Col.Name]
+		return cols[c.Col.Name]
 	}
-	d := ds.exprs[e]
-	if d == nil {
-		d = ds.fresh()
-		ds.exprs[e] = d
-	}
+	at := f.places.New()
+	f.exprs[e] = at
 	if k, ok := e.(*queryplan.Const); ok {
-		d.extra = append(d.extra, k.Value.Str())
+		f.texts = append(f.texts, constantString{at, k.Value.Str()})
 	} else {
-		d.find().grows = true
+		f.grown = append(f.grown, at)
 	}
-	return d
+	return at
 }
 
-// compared unites the domains of columns that an expression compares, so that
-// it can compare their codes.
-func (ds *domains) compared(e queryplan.Expr, in map[string]*domain) {
-	queryplan.WalkExpr(e, func(e queryplan.Expr) {
+func (f *stringFinder) aggregated(a *queryplan.Agg, in *bounds.Place) *bounds.Place {
+	if a.Out.Type.Kind != scalar.String {
+		return nil
+	}
+	return in
+}
+
+func (f *stringFinder) numbers() *bounds.Place { return nil }
+
+// filtered brings together the columns that an expression compares, so that it
+// can compare their codes.
+func (f *stringFinder) filtered(cond queryplan.Expr, cols map[string]*bounds.Place) {
+	queryplan.WalkExpr(cond, func(e queryplan.Expr) {
 		call, ok := e.(*queryplan.Call)
-		if !ok || len(call.Args) != 2 {
+		if !ok || !bounds.Compares(call.Func) {
 			return
 		}
-		switch call.Func.Name {
-		case "eq", "ne", "lt", "le", "gt", "ge":
-			a, ok := call.Args[0].(*queryplan.ColRef)
-			b, ok2 := call.Args[1].(*queryplan.ColRef)
-			if ok && ok2 && a.Col.Type.Kind == scalar.String {
-				unite(in[a.Col.Name], in[b.Col.Name])
-			}
+		a, ok := call.Args[0].(*queryplan.ColRef)
+		b, ok2 := call.Args[1].(*queryplan.ColRef)
+		if ok && ok2 {
+			f.either(cols[a.Col.Name], cols[b.Col.Name])
 		}
 	})
+}
+
+func (f *stringFinder) joined(_ queryplan.JoinKind, a, b *bounds.Place) *bounds.Place {
+	return f.either(a, b)
+}
+
+func (f *stringFinder) either(a, b *bounds.Place) *bounds.Place {
+	if a != nil && b != nil {
+		a.Meet(b)
+	}
+	return a
+}
+
+// finish makes the dictionary of each set of strings.
+func (f *stringFinder) finish(mem prepare.Memory) (*dictionaries, error) {
+	type strings struct {
+		dicts []*store.Dict // each once
+		texts []string
+		grows bool
+	}
+	sets := map[*bounds.Place]*strings{}
+	for _, at := range f.places.Sets() {
+		sets[at] = &strings{}
+	}
+	for _, l := range f.loaded {
+		if s := sets[l.at.Set()]; !slices.Contains(s.dicts, l.dict) {
+			s.dicts = append(s.dicts, l.dict)
+		}
+	}
+	for _, c := range f.texts {
+		s := sets[c.at.Set()]
+		s.texts = append(s.texts, c.text)
+	}
+	for _, at := range f.grown {
+		sets[at.Set()].grows = true
+	}
+	made := map[*bounds.Place]*prepare.Dictionary{}
+	for _, at := range f.places.Sets() {
+		s := sets[at]
+		d, err := prepare.NewAccounted(mem, s.dicts, s.texts, s.grows)
+		if err != nil {
+			return nil, err
+		}
+		made[at] = d
+	}
+	return &dictionaries{vars: listed(made, f.vars), values: listed(made, f.values), exprs: f.named(made)}, nil
+}
+
+func (f *stringFinder) named(made map[*bounds.Place]*prepare.Dictionary) map[queryplan.Expr]*prepare.Dictionary {
+	out := map[queryplan.Expr]*prepare.Dictionary{}
+	for e, at := range f.exprs {
+		out[e] = made[at.Set()]
+	}
+	return out
+}
+
+// listed replaces places by the dictionaries of their sets.
+func listed[K comparable](made map[*bounds.Place]*prepare.Dictionary, places map[K][]*bounds.Place) map[K][]*prepare.Dictionary {
+	out := map[K][]*prepare.Dictionary{}
+	for k, cols := range places {
+		out[k] = make([]*prepare.Dictionary, len(cols))
+		for i, at := range cols {
+			if at != nil {
+				out[k][i] = made[at.Set()]
+			}
+		}
+	}
+	return out
 }

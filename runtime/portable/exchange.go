@@ -5,11 +5,11 @@ package portable
 func (s *tupleSet) insert(w *writer, r *run, keys []uint64) {
 	switch s.mode {
 	case smallMode:
-		fresh, rest := s.insertSmall(keys, w.fresh[:0])
+		fresh, rest := s.insertSmall(r.opts.smallSet, keys, w.fresh[:0])
 		w.add(fresh)
 		w.fresh = fresh
 		if len(rest) > 0 {
-			s.grow()
+			s.grow(r)
 			s.insert(w, r, rest)
 		}
 	case denseMode:

@@ -4,6 +4,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/prepare"
 )
 
 // program evaluates expressions over batches: a list of steps over registers,
@@ -20,7 +21,7 @@ type program struct {
 	exprs   []queryplan.Expr
 	results []int // the registers of exprs
 	ranges  []interval.Interval
-	domains []*domain // of String results
+	dicts   []*prepare.Dictionary // of String results
 	// pure results are columns of the batch or constants, not written by steps.
 	pure []bool
 }
@@ -108,55 +109,42 @@ func (m *machine) evaluateExactly(row int) bool {
 			return false
 		}
 		if !m.pure[i] {
-			m.regs[m.results[i]][row] = m.wordOf(v, m.domains[i])
+			m.regs[m.results[i]][row] = wordOf(v, m.dicts[i])
 		}
 	}
 	return true
 }
 
 func (m *machine) lookup(name string, row int) scalar.Value {
-	for i := range m.binds {
-		if b := &m.binds[i]; b.name == name {
-			return b.value(m.regs[b.slot][row])
-		}
-	}
-	panic("no column " + name)
-}
-
-func (m *machine) wordOf(v scalar.Value, dom *domain) int64 { return wordOf(v, dom) }
-
-func wordOf(v scalar.Value, dom *domain) int64 {
-	if v.Type.Kind == scalar.String {
-		return int64(dom.dict.Intern(v.Str()))
-	}
-	return int64(v.Bits())
+	b := find(m.binds, name)
+	return b.value(m.regs[b.slot][row])
 }
 
 // exprCompiler builds a program.
 type exprCompiler struct {
 	p    *program
 	done map[exprKey]operand
-	// strings gives the domain of a computed string.
-	strings func(e queryplan.Expr) *domain
+	// strings gives the dictionary of a computed string.
+	strings func(e queryplan.Expr) *prepare.Dictionary
 }
 
 // exprKey tells expressions apart: by their text and, if they are strings, the
 // dictionary that they are coded in.
 type exprKey struct {
 	text string
-	dom  *domain
+	dict *prepare.Dictionary
 }
 
 // operand is a compiled expression.
 type operand struct {
-	reg int
-	rng interval.Interval
-	dom *domain
+	reg  int
+	rng  interval.Interval
+	dict *prepare.Dictionary
 }
 
 // compileExprs compiles expressions over columns that occupy the given number of
 // slots.
-func compileExprs(exprs []queryplan.Expr, binds []binding, slots int, strings func(queryplan.Expr) *domain) *program {
+func compileExprs(exprs []queryplan.Expr, binds []binding, slots int, strings func(queryplan.Expr) *prepare.Dictionary) *program {
 	c := &exprCompiler{
 		p:       &program{binds: binds, inputs: slots, regs: slots, exprs: exprs},
 		done:    map[exprKey]operand{},
@@ -167,7 +155,7 @@ func compileExprs(exprs []queryplan.Expr, binds []binding, slots int, strings fu
 		_, call := e.(*queryplan.Call)
 		c.p.results = append(c.p.results, o.reg)
 		c.p.ranges = append(c.p.ranges, o.rng)
-		c.p.domains = append(c.p.domains, o.dom)
+		c.p.dicts = append(c.p.dicts, o.dict)
 		c.p.pure = append(c.p.pure, !call)
 	}
 	return c.p
@@ -186,25 +174,16 @@ func (c *exprCompiler) constant(w int64) int {
 	return r
 }
 
-func (c *exprCompiler) find(name string) *binding {
-	for i := range c.p.binds {
-		if c.p.binds[i].name == name {
-			return &c.p.binds[i]
-		}
-	}
-	panic("no column " + name)
-}
-
 func (c *exprCompiler) compile(e queryplan.Expr) operand {
 	switch e := e.(type) {
 	case *queryplan.ColRef:
-		b := c.find(e.Col.Name)
-		return operand{b.slot, b.rng, b.dom}
+		b := find(c.p.binds, e.Col.Name)
+		return operand{b.slot, b.rng, b.dict}
 	case *queryplan.Const:
 		if e.Value.Type.Kind == scalar.String {
-			dom := c.strings(e)
-			w := wordOf(e.Value, dom)
-			return operand{c.constant(w), interval.Of(w), dom}
+			dict := c.strings(e)
+			w := wordOf(e.Value, dict)
+			return operand{c.constant(w), interval.Of(w), dict}
 		}
 		w := int64(e.Value.Bits())
 		return operand{c.constant(w), interval.Of(w), nil}
@@ -212,7 +191,7 @@ func (c *exprCompiler) compile(e queryplan.Expr) operand {
 	call := e.(*queryplan.Call)
 	key := exprKey{text: queryplan.ExprString(call)}
 	if call.Result.Kind == scalar.String {
-		key.dom = c.strings(call)
+		key.dict = c.strings(call)
 	}
 	if o, ok := c.done[key]; ok {
 		return o

@@ -387,13 +387,13 @@ func (c *exprCompiler) stringComparison(name string, x, y queryplan.Expr) (opera
 	truth := interval.OfType(scalar.BooleanType)
 	if isCol && isCol2 {
 		p, q := c.compile(a), c.compile(b)
-		if !p.dom.grows || name == "eq" || name == "ne" {
+		if !p.dict.Grows || name == "eq" || name == "ne" {
 			return c.binary(p, q, truth, comparisons[name]), true
 		}
 		least := flagBit(name == "le")
 		return c.binary(p, q, truth, func(_ *machine, dst, a, b []int64) {
 			for i := range dst {
-				dst[i] = int64(flagBit(p.dom.dict.Compare(uint32(a[i]), uint32(b[i])) < least))
+				dst[i] = int64(flagBit(p.dict.Dict.Compare(uint32(a[i]), uint32(b[i])) < least))
 			}
 		}), true
 	}
@@ -401,10 +401,10 @@ func (c *exprCompiler) stringComparison(name string, x, y queryplan.Expr) (opera
 		// const < col holds where not col <= const, that is code >= the first
 		// code above the constant.
 		col := c.compile(b)
-		if col.dom.grows {
+		if col.dict.Grows {
 			return operand{}, false
 		}
-		lo, hi := col.dom.place(k.Value.Str())
+		lo, hi := col.dict.Place(k.Value.Str())
 		switch name {
 		case "lt":
 			return c.binary(operand{reg: c.constant(hi)}, col, truth, comparisons["le"]), true
@@ -416,10 +416,10 @@ func (c *exprCompiler) stringComparison(name string, x, y queryplan.Expr) (opera
 	}
 	if k, ok := y.(*queryplan.Const); ok && isCol {
 		col := c.compile(a)
-		if col.dom.grows {
+		if col.dict.Grows {
 			return operand{}, false
 		}
-		lo, hi := col.dom.place(k.Value.Str())
+		lo, hi := col.dict.Place(k.Value.Str())
 		switch name {
 		case "lt":
 			return c.binary(col, operand{reg: c.constant(lo)}, truth, comparisons["lt"]), true

@@ -26,13 +26,13 @@ const (
 	cacheDigits = 13
 )
 
-func newRowCache(dom *domain) *rowCache {
+func newRowCache(dict *prepare.Dictionary) *rowCache {
 	size := 1 << cacheDigits
-	if dom != nil {
-		for size = minCache; size < dom.dict.Len() && size < maxCache; size *= 2 {
+	if dict != nil {
+		for size = minCache; size < dict.Dict.Len() && size < maxCache; size *= 2 {
 		}
 	}
-	return &rowCache{make([]int64, size), make([]int64, size), make([]uint8, size), dom != nil}
+	return &rowCache{make([]int64, size), make([]int64, size), make([]uint8, size), dict != nil}
 }
 
 // slot returns the place of a word. Other words than codes may all be a multiple of a
@@ -53,15 +53,15 @@ func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
 		bounds[b.name] = b.rng
 	}
 	o := operand{reg: c.newReg()}
-	o.rng, _ = exprRange(call, bounds)
+	o.rng = exprValue(call, bounds).Bound
 	if call.Result.Kind == scalar.String {
-		o.dom = c.strings(call)
-		o.rng = o.dom.bounds()
+		o.dict = c.strings(call)
+		o.rng = o.dict.Bounds()
 	}
 	names, volatile := queryplan.ExprColumns(call), queryplan.IsVolatile(call)
 	binds := make([]*binding, len(names))
 	for i, n := range names {
-		binds[i] = c.find(n)
+		binds[i] = find(c.p.binds, n)
 	}
 	set := func(m *machine, i int, v scalar.Value, ok bool) {
 		switch {
@@ -70,7 +70,7 @@ func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
 		case !v.FitsWord():
 			m.flag(i, inexact)
 		default:
-			m.regs[o.reg][i] = wordOf(v, o.dom)
+			m.regs[o.reg][i] = wordOf(v, o.dict)
 		}
 	}
 	if len(binds) != 1 || volatile {
@@ -84,7 +84,7 @@ func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
 	}
 	b := binds[0]
 	eval := singleColumn(call, b)
-	table := newStringTable(call, b.dom, o.dom)
+	table := newStringTable(call, b.dict, o.dict)
 	cache := c.p.caches
 	c.p.caches++
 	c.step(func(m *machine) {
@@ -95,7 +95,7 @@ func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
 			}
 		}
 		if m.caches[cache] == nil {
-			m.caches[cache] = newRowCache(b.dom)
+			m.caches[cache] = newRowCache(b.dict)
 		}
 		memo := m.caches[cache]
 		out := m.regs[o.reg]
@@ -112,7 +112,7 @@ func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
 				case !v.FitsWord():
 					memo.state[at] |= inexact
 				default:
-					memo.results[at] = wordOf(v, o.dom)
+					memo.results[at] = wordOf(v, o.dict)
 				}
 			}
 			if s := memo.state[at] &^ isCached; s != 0 {
@@ -131,7 +131,7 @@ func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
 func singleColumn(call *queryplan.Call, b *binding) func(w int64) (scalar.Value, bool) {
 	if f := stringFunction(call); f != nil {
 		eval := f.Call()
-		return func(w int64) (scalar.Value, bool) { return eval(b.dom.dict.String(uint32(w))) }
+		return func(w int64) (scalar.Value, bool) { return eval(b.dict.Dict.String(uint32(w))) }
 	}
 	return func(w int64) (scalar.Value, bool) {
 		return queryplan.Eval(call, func(string) scalar.Value { return b.value(w) })

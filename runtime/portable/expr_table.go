@@ -17,7 +17,7 @@ import (
 type stringTable struct {
 	f     *prepare.Function
 	dict  *store.Dict
-	out   *domain // of string results
+	out   *prepare.Dictionary // of string results
 	asked atomic.Int64
 	first sync.Once // looks for what earlier runs made
 	all   sync.Once
@@ -38,12 +38,12 @@ const tableShare = 16
 
 // newStringTable returns the table of a call that is a function of one string of a
 // domain, nil if there can be none.
-func newStringTable(call *queryplan.Call, in, out *domain) *stringTable {
+func newStringTable(call *queryplan.Call, in, out *prepare.Dictionary) *stringTable {
 	f := stringFunction(call)
-	if f == nil || in == nil || in.grows {
+	if f == nil || in == nil || in.Grows {
 		return nil
 	}
-	return &stringTable{f: f, dict: in.dict, out: out}
+	return &stringTable{f: f, dict: in.Dict, out: out}
 }
 
 // results returns the table, nil as long as too few entries were asked for.
@@ -105,7 +105,7 @@ func (t *stringTable) look(m *machine, from *stringResults, out, codes []int64) 
 	for i, code := range out {
 		known := from.codes[code].Load()
 		if known == 0 {
-			known = 1 + int64(t.out.dict.Intern(c.Dict.String(uint32(code))))
+			known = 1 + int64(t.out.Dict.Intern(c.Dict.String(uint32(code))))
 			from.codes[code].Store(known)
 		}
 		out[i] = known - 1

@@ -54,6 +54,9 @@ type canceller struct {
 	stopped atomic.Bool
 }
 
+// stop makes workers abort at their next check.
+func (c *canceller) stop() { c.stopped.Store(true) }
+
 // check aborts with the context's cause once it is done. It costs one load.
 func (c *canceller) check() {
 	if c.stopped.Load() {

@@ -3,12 +3,25 @@ package portable
 import (
 	"math"
 	"math/bits"
+
+	"github.com/redfoxdb/redfox/internal/interval"
 )
+
+// grouping is what tables of groups are made for.
+type grouping struct {
+	name string // for messages
+	key  interval.Layout
+	accs []accSpec
+	// counts says that the rows of each group are counted.
+	counts bool
+	// ordered says that rows come in the order of their keys.
+	ordered bool
+}
 
 // groups is a hash table of groups: their packed keys, and the accumulators by
 // the group's number.
 type groups struct {
-	agg    *aggregation
+	agg    *grouping
 	mem    *memory
 	n      int
 	keys   []uint64
@@ -26,17 +39,19 @@ type groups struct {
 
 // groupSlot is a place of the hash table: a key of one word or the hash of a longer
 // one, and 1 + the group's number, 0 where there is none.
-type groupSlot struct{ word, number uint64 }
+type groupSlot [2]uint64
 
-// groupLimit is where a worker's table begins to outgrow the second-level cache.
-const groupLimit = 1 << 16
+const (
+	slotWord = iota
+	slotNumber
+)
 
 // maxDirectGroups is the largest key domain, in bits, that is addressed
 // directly.
 const maxDirectGroups = 16
 
 // newGroups returns a table with places for so many groups. More may come.
-func newGroups(a *aggregation, r *run, expected int) *groups {
+func newGroups(a *grouping, r *run, expected int) *groups {
 	mem := r.mem
 	t := &groups{agg: a, mem: mem, limit: r.opts.groups}
 	if a.key.Words == 1 && a.key.Bits <= maxDirectGroups {
@@ -131,12 +146,12 @@ func (t *groups) number(key []uint64) uint32 {
 	at := h & t.mask
 	for {
 		slot := &t.slots[at]
-		if slot.number == 0 {
+		if slot[slotNumber] == 0 {
 			n := t.newGroup(key)
 			*slot = groupSlot{word, uint64(n)}
 			return n - 1
 		}
-		if g := int(slot.number); slot.word == word && (kw == 1 || equalWords(t.keys[(g-1)*kw:g*kw], key)) {
+		if g := int(slot[slotNumber]); slot[slotWord] == word && (kw == 1 || equalWords(t.keys[(g-1)*kw:g*kw], key)) {
 			return uint32(g - 1)
 		}
 		at = (at + 1) & t.mask
@@ -166,15 +181,15 @@ func (t *groups) rehash() {
 	t.makeSlots(max(leastSlots, 2*len(had)))
 	long := t.agg.key.Words > 1
 	for _, slot := range had {
-		if slot.number == 0 {
+		if slot[slotNumber] == 0 {
 			continue
 		}
-		h := slot.word
+		h := slot[slotWord]
 		if !long {
 			h = hashWord(h)
 		}
 		at := h & t.mask
-		for t.slots[at].number != 0 {
+		for t.slots[at][slotNumber] != 0 {
 			at = (at + 1) & t.mask
 		}
 		t.slots[at] = slot
@@ -229,18 +244,41 @@ func (t *groups) numberWords(keys []uint64, ids []uint32) {
 		last = k
 		at := hashWord(k) & mask
 		for {
-			if at >= uint64(len(slots)) || slots[at].number == 0 {
+			if at >= uint64(len(slots)) || slots[at][slotNumber] == 0 {
 				id = t.number(keys[i : i+1])
 				slots, mask = t.slots, t.mask
 				break
 			}
-			if slots[at].word == k {
-				id = uint32(slots[at].number - 1)
+			if slots[at][slotWord] == k {
+				id = uint32(slots[at][slotNumber] - 1)
 				break
 			}
 			at = (at + 1) & mask
 		}
 		ids[i] = id
+	}
+}
+
+// add adds rows: their packed keys, and the vector of each accumulator. ids has
+// room for the number of each row's group.
+func (t *groups) add(keys []uint64, ids []uint32, cols [][]int64) {
+	t.rows += len(ids)
+	if t.agg.key.Words == 0 {
+		t.number(nil)
+		if t.agg.counts {
+			t.counts[0] += int64(len(ids))
+		}
+		ids = nil
+	} else {
+		t.numberAll(keys, ids)
+		if counts := t.counts; t.agg.counts {
+			for _, g := range ids {
+				counts[g]++
+			}
+		}
+	}
+	for i, a := range t.accs {
+		a.add(ids, cols[i])
 	}
 }
 

@@ -25,10 +25,10 @@ func (c *compiler) ascends(n queryplan.Node, name string) bool {
 	switch n := n.(type) {
 	case *queryplan.Scan:
 		at := slices.Index(n.Names, name)
-		if c.columns[n.Var] == nil || at < 0 {
+		if c.cols.stored[n.Var] == nil || at < 0 {
 			return false
 		}
-		col := c.columns[n.Var][at]
+		col := c.cols.stored[n.Var][at]
 		kind := n.Var.Cols[at].Type.Kind
 		return col != nil && col.Stats.Ascending && kind != scalar.String && kind != scalar.Float && kind != scalar.Uint
 	case *queryplan.Filter:

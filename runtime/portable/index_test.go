@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/interval"
-	"github.com/redfoxdb/redfox/runtime"
 )
 
 // TestHashedIndex probes an index of keys far apart, with keys of which few, then
 // most, then few are there, so that its filter is used, left out and used again.
 func TestHashedIndex(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(9, 10))
-	r := newRun(context.Background(), &runtime.Request{Threads: 1}, defaults)
+	r := newRun(context.Background(), 1, 0, defaults)
 	key := interval.NewLayout([]interval.Interval{{Lo: 0, Hi: 1 << 40}})
 	x := &index{name: "x", mem: r.mem, key: key, pay: interval.NewLayout(nil)}
 	counts := map[uint64]uint32{}

@@ -48,7 +48,7 @@ func TestMemoryIsReturned(t *testing.T) {
 	p := parse(t, closure)
 	db := database(p, map[string]planref.Rows{"edge": line(1500)})
 	for _, bound := range []int64{0, 6 << 20} {
-		r := newRun(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: 2, Memory: bound}, defaults)
+		r := newEvaluation(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: 2, Memory: bound}, defaults)
 		_ = guard(r.walk)
 		r.mem.Close()
 		if r.mem.Mapped() != 0 {

@@ -15,7 +15,7 @@ func newMemory(bound int64) *memory { return &memory{account.New(bound)} }
 
 // word is what large arrays are made of; none holds pointers.
 type word interface {
-	~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int32 | ~int64 | ~float64 | groupSlot
+	~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int32 | ~int64 | ~float64 | ~[2]uint64
 }
 
 // reserve accounts for bytes, or aborts the run with a *runtime.MemoryError.

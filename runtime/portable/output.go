@@ -11,18 +11,15 @@ import (
 )
 
 // output makes relations of the plan's output variables.
-func (r *run) output() {
+func (r *evaluation) output() {
 	for _, v := range r.req.Plan.Vars {
 		if !v.Output {
 			continue
 		}
-		cols := r.c.columns[v]
-		rows := r.c.rows[v]
+		cols := r.cols.stored[v]
+		rows := r.cols.rows[v]
 		if t := r.c.tables[v]; t != nil {
-			t.dropSet()
-			for _, x := range t.growing {
-				x.free()
-			}
+			t.settle()
 			rows = t.rows(queryplan.Full)
 			cols = r.columns(v, t)
 			t.clear()
@@ -41,14 +38,14 @@ func (r *run) output() {
 	}
 }
 
-func (r *run) emptyColumn(v *queryplan.Var, i int) *store.Column {
+func (r *evaluation) emptyColumn(v *queryplan.Var, i int) *store.Column {
 	return store.ColumnOf(v.Cols[i].Type, nil, r.dict(v, i))
 }
 
 // dict returns the dictionary of a String column, else nil.
-func (r *run) dict(v *queryplan.Var, i int) *store.Dict {
-	if d := r.c.domains.vars[v][i]; d != nil {
-		return d.find().dict
+func (r *evaluation) dict(v *queryplan.Var, i int) *store.Dict {
+	if d := r.cols.dicts.vars[v][i]; d != nil {
+		return d.Dict
 	}
 	return nil
 }
@@ -61,13 +58,13 @@ const outputBlock = 1 << 13
 const packedOutput = 1 << 20
 
 // columns unpacks a table.
-func (r *run) columns(v *queryplan.Var, t *table) []*store.Column {
+func (r *evaluation) columns(v *queryplan.Var, t *table) []*store.Column {
 	cols := make([]*store.Column, len(v.Cols))
 	rows := t.rows(queryplan.Full)
 	spans := t.version(nil, queryplan.Full)
 	var small []int
 	for i, c := range v.Cols {
-		rng := r.c.ranges[v][i]
+		rng := r.cols.ranges[v][i]
 		inOrder := c.Type.Kind != scalar.Float && (c.Type.Kind != scalar.Uint || rng.Lo >= 0)
 		if rows >= packedOutput && rng.Bits() <= 32 && inOrder {
 			cols[i] = store.NewPacked(c.Type, r.dict(v, i), rows, rng.Lo, rng.Hi)
@@ -94,7 +91,7 @@ func (r *run) columns(v *queryplan.Var, t *table) []*store.Column {
 }
 
 // fill copies a field of all rows into a column of its width.
-func (r *run) fill(col *store.Column, t *table, i int, spans []span) {
+func (r *evaluation) fill(col *store.Column, t *table, i int, spans []span) {
 	starts := make([]int, len(spans))
 	at := 0
 	for k, s := range spans {

@@ -1,9 +1,6 @@
 package portable
 
-import (
-	"sync"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // pipeline moves rows from a source through stages into a sink, a vector at a
 // time. Several workers run it on different morsels of the source (Leis et al.,
@@ -54,12 +51,6 @@ type chain struct {
 	head op
 }
 
-// worker is one of the run's threads.
-type worker struct {
-	id  int
-	run *run
-}
-
 func (p *pipeline) chain(w *worker) *chain {
 	if p.chains[w.id] == nil {
 		next := p.sink.start(w, p)
@@ -72,32 +63,20 @@ func (p *pipeline) chain(w *worker) *chain {
 }
 
 // find returns the column of that name.
-func (p *pipeline) find(name string) *binding {
-	for i := range p.cols {
-		if p.cols[i].name == name {
-			return &p.cols[i]
-		}
-	}
-	panic("no column " + name)
-}
+func (p *pipeline) find(name string) *binding { return find(p.cols, name) }
 
-// Sizes of morsels, in rows. A serial run also goes by morsels, to notice that
-// it is cancelled.
-const (
-	maxMorsel = 1 << 16
-	// serialRows is where a second worker begins to pay: starting one costs some
-	// microseconds.
-	serialRows = 1 << 12
-)
+// maxMorsel is the most rows of a morsel. A serial run also goes by morsels, to
+// notice that it is cancelled.
+const maxMorsel = 1 << 16
 
 // exec runs pipelines, one after the other, into the sink that they share.
-func (r *run) exec(pipes []*pipeline) {
+func exec(r *run, pipes []*pipeline) {
 	for _, p := range pipes {
-		r.execOne(p)
+		p.exec(r)
 	}
 }
 
-func (r *run) execOne(p *pipeline) {
+func (p *pipeline) exec(r *run) {
 	r.stop.check()
 	rows := p.src.prepare(r)
 	if rows == 0 {
@@ -137,49 +116,5 @@ func (r *run) execOne(p *pipeline) {
 			c.scan.scan(to-morsel, min(to, rows), c.head)
 		}
 		c.head.close()
-	})
-}
-
-// parallel runs f on several workers and waits for them. The first failure stops
-// the others and is passed on.
-func (r *run) parallel(workers int, f func(w *worker)) {
-	errs := make([]error, workers)
-	var failed atomic.Int32
-	work := func(i int) {
-		if errs[i] = guard(func() { f(r.workers[i]) }); errs[i] != nil {
-			failed.CompareAndSwap(0, int32(i)+1)
-			r.stop.stopped.Store(true)
-		}
-	}
-	var wg sync.WaitGroup
-	for i := 1; i < workers; i++ {
-		wg.Go(func() { work(i) })
-	}
-	work(0)
-	wg.Wait()
-	if i := failed.Load(); i != 0 {
-		abort(errs[i-1])
-	}
-}
-
-// tasks runs f(0), ..., f(n-1), spread over the workers.
-func (r *run) tasks(n int, f func(i int)) {
-	if n <= 1 || r.threads == 1 {
-		for i := range n {
-			r.stop.check()
-			f(i)
-		}
-		return
-	}
-	var next atomic.Int64
-	r.parallel(min(n, r.threads), func(*worker) {
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= n {
-				return
-			}
-			r.stop.check()
-			f(i)
-		}
 	})
 }

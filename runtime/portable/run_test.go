@@ -25,7 +25,7 @@ var configurations = []struct {
 	threads int
 }{
 	{"default", defaults, 2},
-	{"serial", options{vector: 16, serialRows: 1 << 30, smallSet: smallSet, groups: groupLimit}, 1},
+	{"serial", options{vector: 16, serialRows: 1 << 30, smallSet: defaults.smallSet, groups: defaults.groups}, 1},
 	{"tiny", options{vector: 3, serialRows: 1, smallSet: 4, groups: 4}, 2},
 	{"one row", options{vector: 1, serialRows: 1, smallSet: 0, groups: 1}, 7},
 	{"hashed", options{vector: 5, serialRows: 1, smallSet: 2, noBitmaps: true, groups: 8}, 3},

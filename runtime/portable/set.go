@@ -13,7 +13,7 @@ import (
 // the table grows:
 //
 //   - small: one open-addressing table, used by one worker, for relations that
-//     stay below smallSet tuples;
+//     stay below options.smallSet tuples;
 //   - bitmap: a bit for each tuple that the columns' ranges allow, where that is
 //     not much more than a hash table would take. All workers set bits in it;
 //   - sharded: shards chosen by the high bits of a bijective hash of the packed
@@ -39,9 +39,6 @@ type tupleSet struct {
 	shardBits uint
 	narrow    []shard[uint32]
 	broad     []shard[uint64]
-
-	limit     int  // tuples in the small form
-	noBitmaps bool // for tests of the other forms
 }
 
 type setMode uint8
@@ -55,9 +52,6 @@ const (
 )
 
 const (
-	// smallSet is where the small form ends: it then fills a part of the
-	// second-level cache.
-	smallSet = 1 << 15
 	// eagerDense is the size in bytes up to which a bitmap is always better
 	// than a hash table that has outgrown the small form.
 	eagerDense = 64 << 20
@@ -69,7 +63,7 @@ const (
 )
 
 func newTupleSet(t *table, ranges []interval.Interval) *tupleSet {
-	s := &tupleSet{table: t, limit: smallSet}
+	s := &tupleSet{table: t}
 	if t.lay.Words > 1 {
 		s.mode, s.shardBits = wideMode, minShardBits
 		s.broad = make([]shard[uint64], 1<<s.shardBits)
@@ -102,10 +96,10 @@ func (s *tupleSet) reset() {
 
 // grow leaves the small form, and later the sharded one if a bitmap has become
 // smaller. One worker calls it while no others use the set.
-func (s *tupleSet) grow() {
+func (s *tupleSet) grow(r *run) {
 	mem := s.table.mem
 	bitmap := s.denseCols.bytes
-	affordable := bitmap > 0 && !s.noBitmaps && bitmap < mem.Room()/2
+	affordable := bitmap > 0 && !r.opts.noBitmaps && bitmap < mem.Room()/2
 	switch {
 	case s.mode == smallMode && affordable && bitmap <= eagerDense,
 		(s.mode == narrowMode || s.mode == broadMode) && affordable && 2*s.hashBytes() > bitmap:
@@ -167,11 +161,11 @@ func refillShards[T uint32 | uint64](s *tupleSet, shards []shard[T]) {
 }
 
 // insertSmall adds keys in the small form and appends the new ones to dst. It
-// stops when the form is full and returns the keys left over.
-func (s *tupleSet) insertSmall(keys, dst []uint64) (fresh, rest []uint64) {
+// stops when the form holds limit tuples and returns the other keys.
+func (s *tupleSet) insertSmall(limit int, keys, dst []uint64) (fresh, rest []uint64) {
 	for n, k := range keys {
 		if 2*(s.smallN+1) > len(s.small) {
-			if s.smallN >= s.limit {
+			if s.smallN >= limit {
 				return dst, keys[n:]
 			}
 			s.growSmall()

@@ -8,7 +8,6 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/runtime"
 )
 
 // TestSets inserts random tuples in every form of the set, from several
@@ -28,7 +27,7 @@ func TestSets(t *testing.T) {
 	}
 	for name, ranges := range shapes {
 		for _, opts := range []options{defaults, {vector: 8, serialRows: 1, smallSet: 3}, {vector: 8, serialRows: 1, smallSet: 3, noBitmaps: true}} {
-			r := newRun(context.Background(), &runtime.Request{Threads: 3}, opts)
+			r := newRun(context.Background(), 3, 0, opts)
 			rnd := rand.New(rand.NewPCG(5, 6))
 			table := newTable(r.mem, name, ranges, true)
 			want := map[string]bool{}
@@ -65,7 +64,7 @@ func TestSets(t *testing.T) {
 					}
 					want[text] = true
 				}
-				r.exec([]*pipeline{p})
+				exec(r, []*pipeline{p})
 				if arrived, kept := sink.finish(); int(arrived) != rows.n || int(kept) != len(want)-before {
 					t.Fatalf("%s, round %d, mode %d: %d of %d tuples are new, want %d", name, round, table.set.mode, kept, arrived, len(want)-before)
 				}

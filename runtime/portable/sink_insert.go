@@ -10,14 +10,7 @@ type insertSink struct {
 }
 
 func (s *insertSink) begin(r *run, parallel bool) {
-	set := s.table.set
-	if set == nil {
-		return
-	}
-	set.limit, set.noBitmaps = r.opts.smallSet, r.opts.noBitmaps
-	if set.mode != smallMode || parallel {
-		set.grow()
-	}
+	s.table.begin(r, parallel)
 }
 
 func (s *insertSink) start(w *worker, p *pipeline) op {
@@ -56,17 +49,11 @@ func (o *insertOp) push(b *batch) {
 	keys := o.keys[:b.n*t.lay.Words]
 	t.lay.Pack(keys, o.cols, b.n)
 	o.n += int64(b.n)
-	if t.set == nil {
-		o.writer.add(keys)
-		return
-	}
-	t.set.insert(o.writer, o.run, keys)
+	o.writer.insert(o.run, keys)
 }
 
 func (o *insertOp) close() {
-	if o.table.set != nil {
-		o.table.set.flush(o.writer, o.run, o.id)
-	}
+	o.writer.finish(o.run, o.id)
 	o.rows.Add(o.n)
 	o.n = 0
 }

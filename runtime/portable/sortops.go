@@ -22,15 +22,12 @@ func (o *ordering) rows(p *part) *order.Rows {
 		b := &o.binds[i]
 		col := order.Column{Type: b.typ, Words: order.Slice(p.cols[i])}
 		if b.typ.Kind == scalar.String {
-			col.Dict = b.dom.dict
+			col.Dict = b.dict.Dict
 		}
 		x.Cols = append(x.Cols, col)
 	}
 	return x
 }
-
-// sorter returns what sorts for the run.
-func (r *run) sorter() *order.Sorter { return &order.Sorter{Threads: r.threads, Memory: r.mem} }
 
 // sequence computes a Seq.
 type sequence struct {
@@ -69,7 +66,7 @@ func runInto(r *run, sink sink, pipes []*pipeline) {
 	for _, p := range pipes {
 		p.sink, p.chains = sink, nil
 	}
-	r.exec(pipes)
+	exec(r, pipes)
 }
 
 // topK computes a TopK. Each worker keeps rows until it has several times as

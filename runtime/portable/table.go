@@ -269,6 +269,29 @@ func (t *table) writer(id int) *writer {
 	return t.writers[id]
 }
 
+// begin prepares the table for inserts by one worker, or by several.
+func (t *table) begin(r *run, parallel bool) {
+	if t.set != nil && (t.set.mode != smallMode || parallel) {
+		t.set.grow(r)
+	}
+}
+
+// insert adds packed tuples: all of them to a bag, else those that are new.
+func (w *writer) insert(r *run, keys []uint64) {
+	if set := w.table.set; set != nil {
+		set.insert(w, r, keys)
+		return
+	}
+	w.add(keys)
+}
+
+// finish inserts what insert has only collected, on behalf of a worker.
+func (w *writer) finish(r *run, id int) {
+	if set := w.table.set; set != nil {
+		set.flush(w, r, id)
+	}
+}
+
 // flush takes over the rows of all writers. No worker may run.
 func (t *table) flush() {
 	for _, w := range t.writers {
@@ -290,6 +313,15 @@ func (t *table) freeWriters() {
 		free(t.mem, w.narrow.words)
 		free(t.mem, w.broad.words)
 		*w = writer{appender: appender{table: t}}
+	}
+}
+
+// settle frees everything but the rows, as nothing is inserted or looked up any
+// more.
+func (t *table) settle() {
+	t.dropSet()
+	for _, x := range t.growing {
+		x.free()
 	}
 }
 

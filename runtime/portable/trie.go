@@ -127,7 +127,7 @@ func (s *trieSide[K]) ensure(r *run) int {
 			s.sink = &trieSink{name: s.name, cols: s.cols, lay: &s.lay, parts: make([]keyed, r.threads)}
 			setSink(s.pipes, s.sink)
 		}
-		r.exec(s.pipes)
+		exec(r, s.pipes)
 		s.build(r)
 		s.built = true
 	}
