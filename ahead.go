@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
@@ -189,7 +190,7 @@ func (a *ahead) work() {
 	defer close(a.done)
 	defer a.cancel()
 	var err error
-	defer recoverPhase("the gpu engine", &err)
+	defer failure.Recover("the gpu engine", &err)
 	p := a.program
 	card, err := p.chooseCard(a.options)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/codecache"
 	"github.com/redfoxdb/redfox/internal/buildid"
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/primitives"
@@ -106,7 +107,7 @@ func makerOf(t target, compiler string) (string, error) {
 
 // assembly returns a cpu's code.
 func (a *assembler) assembly(code *emit.Code) (text string, err error) {
-	defer recoverPhase("LLVM", &err)
+	defer failure.Recover("LLVM", &err)
 	text, err = a.text(0, code.Module.Target, code.IR, code.Module.Symbols()...)
 	if err != nil {
 		return "", llvmError(err)
@@ -202,7 +203,7 @@ type unit struct {
 }
 
 func (u *unit) compile(a *assembler, worker int, ir string) {
-	defer recoverPhase("LLVM", &u.err)
+	defer failure.Recover("LLVM", &u.err)
 	u.text, u.err = a.text(worker, u.symbols[0], ir, emit.UnitSymbol)
 	if u.err == nil && a.early != nil {
 		for _, symbol := range u.symbols {

@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/harmony/ranges"
 	"github.com/redfoxdb/redfox/harmony/rfx"
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/layout"
@@ -81,7 +82,7 @@ func (p *Program) compileFor(name string, db *Database) (*compiledCode, error) {
 // that the program compares them with, are parameters. With one it is its columns'
 // widths and the forms of tables that they ask for.
 func know(plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) (k woven.Knowledge, err error) {
-	defer recoverPhase("code generation", &err)
+	defer failure.Recover("code generation", &err)
 	if db != nil {
 		policy := layout.CPU
 		if t.GPU {
@@ -110,7 +111,7 @@ func know(plan *queryplan.Plan, graph *harmony.Program, t target, db *Database) 
 // emitKernels makes LLVM IR of kernels. It is the one place where kernels become
 // code, for all engines and for compiled programs.
 func emitKernels(graph *harmony.Program, t target, k woven.Knowledge) (code *emit.Code, err error) {
-	defer recoverPhase("code generation", &err)
+	defer failure.Recover("code generation", &err)
 	opts := emit.Options{Target: t.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains}
 	if emulated != nil && t.GPU {
 		opts = emulated.options(opts)

@@ -3,7 +3,6 @@ package redfox
 import (
 	"context"
 	"fmt"
-	goruntime "runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
@@ -95,7 +95,7 @@ type checked struct {
 }
 
 func check(ctx context.Context, sources []Source, opts Options) (_ *checked, err error) {
-	defer recoverPhase("the front end", &err)
+	defer failure.Recover("the front end", &err)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -155,7 +155,7 @@ func Compile(ctx context.Context, sources []Source, opts Options) (*Program, err
 }
 
 func buildPlan(p *core.Program) (plan *queryplan.Plan, err error) {
-	defer recoverPhase("plan building", &err)
+	defer failure.Recover("plan building", &err)
 	if plan, err = build.Build(p); err != nil {
 		return nil, &InternalError{Phase: "plan building", Err: err}
 	}
@@ -164,7 +164,7 @@ func buildPlan(p *core.Program) (plan *queryplan.Plan, err error) {
 
 // ParsePlan reads a program from the text of a query plan, as Emit writes it.
 func ParsePlan(src Source, opts Options) (p *Program, err error) {
-	defer recoverPhase("the plan parser", &err)
+	defer failure.Recover("the plan parser", &err)
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
@@ -283,14 +283,4 @@ func (p *Program) rewrite(wanted []string, db *Database, steps bool) (*queryplan
 		return nil, nil, &InternalError{Phase: "the optimiser", Err: err}
 	}
 	return plan, trace, nil
-}
-
-// recoverPhase turns a panic of a phase into an *InternalError. It is the only
-// recovery outside the engines' workers.
-func recoverPhase(phase string, err *error) {
-	if r := recover(); r != nil {
-		stack := make([]byte, 16<<10)
-		stack = stack[:goruntime.Stack(stack, false)]
-		*err = &InternalError{Phase: phase, Err: fmt.Errorf("%v", r), Stack: string(stack)}
-	}
 }

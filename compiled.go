@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/rfx"
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -147,7 +148,7 @@ type Compiled struct {
 // ParseCompiled reads the file of a compiled program, as WriteCompiled writes it, and
 // checks that its parts are whole and mean something.
 func ParseCompiled(src Source) (c *Compiled, err error) {
-	defer recoverPhase("the reader of compiled programs", &err)
+	defer failure.Recover("the reader of compiled programs", &err)
 	f, err := rfx.Read(strings.NewReader(src.Text))
 	if err != nil {
 		return nil, compiledError(src.Name, err)

@@ -2,15 +2,15 @@ package redfox
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// Diagnostic is one finding about a program or its data, with stable code,
+// Diagnostic is one finding about a program or its data: a stable code, a
 // place, reasons and advice.
 type Diagnostic = diag.Diagnostic
 
@@ -29,42 +29,14 @@ func (e *ProgramError) Error() string {
 
 // EnvironmentError says what the machine or the call lacks: a file, memory, an
 // engine.
-type EnvironmentError struct {
-	Message string
-	Help    string // what to do next; may be empty
-	Err     error  // the cause, or nil
-}
+type EnvironmentError = failure.Environment
 
-// Error returns the message and the advice.
-func (e *EnvironmentError) Error() string {
-	if e.Help == "" {
-		return e.Message
-	}
-	return e.Message + "; " + e.Help
-}
+// InternalError is a bug of redfox.
+type InternalError = failure.Internal
 
-// Unwrap returns the cause.
-func (e *EnvironmentError) Unwrap() error { return e.Err }
-
-// IsOutOfMemory reports whether an error says that something needs more memory, of the
-// host or of a GPU, than there is or than it may take.
+// IsOutOfMemory reports whether an error is that memory of the host or of a GPU
+// is exhausted, or that a bound on it is reached.
 func IsOutOfMemory(err error) bool {
 	var memory *runtime.MemoryError
 	return errors.As(err, &memory) || errors.Is(err, cuda.ErrOutOfMemory)
 }
-
-// InternalError is a bug of redfox.
-type InternalError struct {
-	Phase string // where it happened: "sema", "rewrite", "go engine"
-	Err   error
-	Stack string // of the panic, if it was one
-	Dump  string // what the phase worked on, if a report of the bug needs it
-}
-
-// Error says that redfox is at fault and where.
-func (e *InternalError) Error() string {
-	return fmt.Sprintf("internal error in %s: %v", e.Phase, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *InternalError) Unwrap() error { return e.Err }

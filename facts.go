@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime"
@@ -197,7 +198,7 @@ func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, ahea
 			ahead.stop()
 		}
 	}()
-	defer recoverPhase("the loader", &err)
+	defer failure.Recover("the loader", &err)
 	start := time.Now()
 	schemas := p.schemas()
 	if err := checkFactNames(facts, schemas, p); err != nil {

@@ -5,6 +5,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/parse"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
 )
 
@@ -12,7 +13,7 @@ import (
 // formatting the result changes nothing. A source with syntax errors is a
 // *ProgramError.
 func FormatSource(src Source) (text string, err error) {
-	defer recoverPhase("the formatter", &err)
+	defer failure.Recover("the formatter", &err)
 	var list diag.List
 	tree := parse.File(source.NewFile(src.Name, src.Text), &list)
 	if list.HasErrors() {

@@ -10,6 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/decompose"
 	"github.com/redfoxdb/redfox/harmony/lower"
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/weaver/fuse"
 	"github.com/redfoxdb/redfox/weaver/partition"
@@ -17,7 +18,7 @@ import (
 
 // lowerPlan turns an optimised plan into a kernel graph.
 func lowerPlan(plan *queryplan.Plan) (p *harmony.Program, err error) {
-	defer recoverPhase("lowering", &err)
+	defer failure.Recover("lowering", &err)
 	p, err = lower.Lower(plan)
 	if err == nil {
 		err = harmony.Verify(p)
@@ -70,7 +71,7 @@ func partitioned(graph *harmony.Program, t target) (p *harmony.Program, err erro
 	if !t.GPU {
 		return graph, nil
 	}
-	defer recoverPhase("partitioning", &err)
+	defer failure.Recover("partitioning", &err)
 	if p, err = partition.Partition(graph); err != nil {
 		return nil, &InternalError{Phase: "partitioning", Err: err, Dump: graph.String()}
 	}
@@ -97,7 +98,7 @@ func kernelsOf(plan *queryplan.Plan, t target, how fusing) (graph *harmony.Progr
 	if err != nil {
 		return nil, nil, err
 	}
-	defer recoverPhase("fusion", &err)
+	defer failure.Recover("fusion", &err)
 	// Kernels that can pass rows on in registers become one. From here on an operator
 	// may be in several kernels, and a kernel has several operators.
 	graph, report, err = fuse.Fuse(graph, fuse.Options{Off: how.off, Keep: pairs, Budget: t.Budget, Distinct: harmony.Distinct(plan)})

@@ -10,6 +10,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
@@ -184,7 +185,7 @@ func (q *Prepared) request(opts RunOptions) *runtime.Request {
 // with lets f use the engine, and words its failures.
 func (q *Prepared) with(ctx context.Context, f func(*keptEngine) error) (err error) {
 	name := q.engine.name
-	defer recoverPhase("the "+name+" engine", &err)
+	defer failure.Recover("the "+name+" engine", &err)
 	eng, err := q.engines.acquire(q.engine, q.program.fusing)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -261,7 +262,7 @@ type KernelGraph struct{ graph *harmony.Program }
 // ParseHarmony reads the text of a kernel graph, as Emit writes it at StageHarmony,
 // and verifies it. Its error says where the text is wrong.
 func ParseHarmony(src Source) (k *KernelGraph, err error) {
-	defer recoverPhase("the parser of kernel graphs", &err)
+	defer failure.Recover("the parser of kernel graphs", &err)
 	p, err := harmony.Parse(src.Name, src.Text)
 	if err == nil {
 		err = harmony.Verify(p)

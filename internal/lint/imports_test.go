@@ -33,6 +33,7 @@ var layers = []layer{
 	{"internal/buildid", nil},
 	{"internal/ssbgen", []string{"internal/atomicfile"}},
 	{"primitives", nil},
+	{"internal/failure", nil},
 	{"internal/await", nil},
 	{"internal/short", nil},
 
@@ -109,7 +110,7 @@ var layers = []layer{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/decompose", "harmony/lower",
 		"harmony/abi", "harmony/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/partition", "weaver/emit", "weaver/target",
-		"runtime", "runtime/account", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/kernelcache", "internal/buildid", "internal/confine", "internal/llvm",
+		"runtime", "runtime/account", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/failure", "internal/kernelcache", "internal/buildid", "internal/confine", "internal/llvm",
 	}},
 	{"internal/suite", []string{"testdata"}},
 	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen", "internal/suite"}},
