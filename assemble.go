@@ -14,6 +14,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/internal/trace"
 	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/runtime/woven"
 	"github.com/redfoxdb/redfox/weaver/emit"
@@ -76,7 +77,7 @@ func (a *assembler) compile(graph *harmony.Program, k woven.Knowledge) (*codecac
 		if err != nil {
 			return nil, err
 		}
-		EmitOptions{Trace: a.trace}.traced(TraceCode, start)
+		trace.Func(a.trace).Since(trace.Code, start)
 		text, err := a.units(code)
 		if err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/failure"
+	"github.com/redfoxdb/redfox/internal/trace"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -48,24 +49,6 @@ type EmitOptions struct {
 	// may come from several goroutines at once. PTX that was made before, of the same
 	// program for the same facts, took nothing. Nil for none.
 	Trace func(Span)
-}
-
-// The names of spans that EmitOptions.Trace gets.
-const (
-	TracePlan     = "plan"     // the optimiser
-	TraceKernels  = "kernels"  // lowering and fusion
-	TraceFacts    = "facts"    // what is known of the facts
-	TraceCode     = "code"     // LLVM IR; not where PTX was compiled before
-	TraceRead     = "read"     // LLVM reads IR, and the primitives that it calls
-	TraceOptimise = "optimise" // LLVM's passes
-	TraceBackEnd  = "back end" // LLVM writes PTX or assembly
-)
-
-// traced tells of a span from a start to now.
-func (o EmitOptions) traced(name string, start time.Time) {
-	if o.Trace != nil {
-		o.Trace(Span{Track: HostTrack, Name: name, Start: start, Duration: time.Since(start)})
-	}
 }
 
 // Emit writes the text of a stage.
@@ -106,13 +89,13 @@ func (p *Program) graphFor(t target, opts EmitOptions) (*queryplan.Plan, *harmon
 	if err != nil {
 		return nil, nil, err
 	}
-	opts.traced(TracePlan, start)
+	trace.Func(opts.Trace).Since(trace.Plan, start)
 	start = time.Now()
 	graph, _, err := kernelsOf(plan, t, p.fusing)
 	if err != nil {
 		return nil, nil, err
 	}
-	opts.traced(TraceKernels, start)
+	trace.Func(opts.Trace).Since(trace.Kernels, start)
 	return plan, graph, nil
 }
 
@@ -219,7 +202,7 @@ func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t targ
 	if err != nil {
 		return "", err
 	}
-	opts.traced(TraceCode, start)
+	trace.Func(opts.Trace).Since(trace.Code, start)
 	if stage == StageLLVM {
 		return code.IR, nil
 	}
@@ -250,7 +233,7 @@ func (o EmitOptions) know(plan *queryplan.Plan, graph *harmony.Program, t target
 	start := time.Now()
 	k, err := know(plan, graph, t, o.Facts)
 	if err == nil {
-		o.traced(TraceFacts, start)
+		trace.Func(o.Trace).Since(trace.Facts, start)
 	}
 	return k, err
 }

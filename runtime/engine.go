@@ -8,6 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/trace"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -79,13 +80,7 @@ func (r *Request) Traced(track, name string, start, end time.Time) {
 }
 
 // Span is something that took time.
-type Span struct {
-	Track    string // where it happened: "host", "transfers", "kernels"
-	Name     string
-	Start    time.Time
-	Duration time.Duration
-	Args     map[string]any // what more there is to say, as JSON has it
-}
+type Span = trace.Span
 
 // Progress is where a run is.
 type Progress struct {

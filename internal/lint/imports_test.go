@@ -34,6 +34,7 @@ var layers = []layer{
 	{"internal/ssbgen", []string{"internal/atomicfile"}},
 	{"primitives", nil},
 	{"internal/failure", nil},
+	{"internal/trace", nil},
 	{"internal/await", nil},
 	{"internal/short", nil},
 
@@ -85,7 +86,7 @@ var layers = []layer{
 
 	{"runtime/order", nil},
 	{"runtime/store", []string{"internal/atomicfile", "runtime/order"}},
-	{"runtime", []string{"frontend/source", "queryplan", "runtime/store"}},
+	{"runtime", []string{"frontend/source", "internal/trace", "queryplan", "runtime/store"}},
 	{"runtime/account", []string{"runtime"}},
 	{"runtime/prepare", []string{"queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges", "internal/interval", "runtime/store"}},
 	{"runtime/layout", []string{"queryplan", "harmony", "harmony/abi", "internal/interval"}},
@@ -110,7 +111,7 @@ var layers = []layer{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/decompose", "harmony/lower",
 		"harmony/abi", "harmony/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/partition", "weaver/emit", "weaver/target",
-		"runtime", "runtime/account", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/failure", "internal/kernelcache", "internal/buildid", "internal/confine", "internal/llvm",
+		"runtime", "runtime/account", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/failure", "internal/trace", "internal/kernelcache", "internal/buildid", "internal/confine", "internal/llvm",
 	}},
 	{"internal/suite", []string{"testdata"}},
 	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen", "internal/suite"}},
