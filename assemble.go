@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/harmony/codecache"
 	"github.com/redfoxdb/redfox/internal/buildid"
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
@@ -17,6 +16,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/trace"
 	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/weaver/assemble/codecache"
 	"github.com/redfoxdb/redfox/weaver/emit"
 )
 

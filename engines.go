@@ -10,17 +10,17 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/harmony/codecache"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/hostcode"
 	"github.com/redfoxdb/redfox/runtime/native"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/weaver/assemble/codecache"
+	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 )
 
 // engines makes engines and keeps them, because an engine keeps the code of what it

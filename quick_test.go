@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/kernelcache"
-	"github.com/redfoxdb/redfox/runtime/hostcode"
 	"github.com/redfoxdb/redfox/runtime/native"
+	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 )
 
 // QuickSession opens a session whose cpu engine has LLVM spend little effort on code,

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/redfoxdb/redfox/primitives"
-	"github.com/redfoxdb/redfox/runtime/hostcode"
+	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 	weaver "github.com/redfoxdb/redfox/weaver/target"
 )
 

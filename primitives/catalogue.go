@@ -64,7 +64,7 @@ func llvmType(c string) string {
 
 // CallPrefix stands before the name of a primitive of whole tiles that code for a CPU
 // calls instead of inlining it: a call costs nothing beside a tile of rows, and code
-// is compiled in a fraction of the time. Package runtime/hostcode has what is
+// is compiled in a fraction of the time. Package weaver/assemble/hostcode has what is
 // called.
 const CallPrefix = "call_"
 

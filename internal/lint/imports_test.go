@@ -68,7 +68,6 @@ var layers = []layer{
 
 	{"harmony", []string{"frontend/source", "queryplan", "queryplan/cfg", "queryplan/irtext"}},
 	{"harmony/abi", []string{"queryplan", "queryplan/irtext"}},
-	{"harmony/codecache", []string{"harmony", "harmony/abi"}},
 	{"harmony/domain", []string{"queryplan", "harmony", "harmony/abi", "internal/bounds"}},
 	{"harmony/ranges", []string{"queryplan", "harmony", "harmony/domain", "internal/bounds", "internal/interval"}},
 	{"harmony/decompose", []string{"queryplan/cfg", "queryplan/irtext", "harmony"}},
@@ -84,6 +83,9 @@ var layers = []layer{
 		"weaver/expr", "weaver/fuse", "weaver/partition", "weaver/target",
 	}},
 
+	{"weaver/assemble/codecache", []string{"harmony", "harmony/abi"}},
+	{"weaver/assemble/hostcode", []string{"internal/llvm", "primitives"}},
+
 	{"runtime/order", nil},
 	{"runtime/store", []string{"internal/atomicfile", "runtime/order"}},
 	{"runtime", []string{"frontend/source", "internal/trace", "queryplan", "runtime/store"}},
@@ -95,23 +97,22 @@ var layers = []layer{
 		"internal/interval", "runtime", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
 	{"runtime/portable", []string{"frontend/source", "queryplan", "internal/bounds", "internal/interval", "runtime", "runtime/account", "runtime/order", "runtime/prepare", "runtime/store"}},
-	{"runtime/hostcode", []string{"internal/llvm", "primitives"}},
 	{"runtime/native", []string{
 		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/decompose", "harmony/domain", "harmony/ranges",
-		"runtime/account", "runtime/hostcode", "runtime/layout", "runtime/woven", "internal/interval", "internal/llvm",
+		"runtime/account", "weaver/assemble/hostcode", "runtime/layout", "runtime/woven", "internal/interval", "internal/llvm",
 		"runtime", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
 	{"runtime/gpu", []string{
 		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval", "internal/cuda", "internal/cuda/driver",
 		"runtime", "runtime/account", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven",
 	}},
-	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "runtime/hostcode"}},
+	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "weaver/assemble/hostcode"}},
 
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
 		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/decompose", "harmony/lower",
-		"harmony/abi", "harmony/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/partition", "weaver/emit", "weaver/target",
-		"runtime", "runtime/account", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "runtime/hostcode", "internal/cuda", "internal/cuda/driver", "internal/failure", "internal/trace", "internal/kernelcache", "internal/buildid", "internal/confine", "internal/llvm",
+		"harmony/abi", "weaver/assemble/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/partition", "weaver/emit", "weaver/target",
+		"runtime", "runtime/account", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "weaver/assemble/hostcode", "internal/cuda", "internal/cuda/driver", "internal/failure", "internal/trace", "internal/kernelcache", "internal/buildid", "internal/confine", "internal/llvm",
 	}},
 	{"internal/suite", []string{"testdata"}},
 	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen", "internal/suite"}},

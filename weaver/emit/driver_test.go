@@ -18,7 +18,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/runtime/hostcode"
+	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 )
 
 // variant is one way to generate code for a program and to run it.

@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/internal/llvm"
-	"github.com/redfoxdb/redfox/runtime/hostcode"
+	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 )
 
 // Options is what a machine with emulated GPUs is like. The zero value has one GPU.

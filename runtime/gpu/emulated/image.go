@@ -11,7 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/primitives/service"
-	"github.com/redfoxdb/redfox/runtime/hostcode"
+	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 )
 
 // An image is a line that says so, the module's text, a line, and IR; machine code is
