@@ -94,9 +94,7 @@ func compileOnce(cache *kernelcache.Cache, graph *harmony.Program, t target, com
 	if err != nil { // there is no telling which generator made what is there
 		cache = nil
 	}
-	return codecache.Compile(cache, graph, maker, codecache.Knowledge{Fix: k.Fix, Range: k.Range}, func(heard codecache.Knowledge) (*codecache.Code, error) {
-		return generate(woven.Knowledge{Fix: heard.Fix, Range: heard.Range, Domains: k.Domains})
-	})
+	return codecache.Compile(cache, graph, maker, k, generate)
 }
 
 // makerOf names what makes code, in keys of the cache: this very redfox, which knows targets,

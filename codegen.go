@@ -16,7 +16,6 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/woven"
-	"github.com/redfoxdb/redfox/weaver/assemble/codecache"
 	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
@@ -60,7 +59,7 @@ func (p *Program) compileFor(name string, db *Database) (*compiledCode, error) {
 		if err != nil {
 			return nil, err
 		}
-		code.Ask(graph, codecache.Knowledge{Fix: heard.Fix, Range: heard.Range})
+		code.Ask(graph, heard)
 		out.Text, out.Compiler = code.Text, a.compiler
 		out.Module, err = code.Module()
 		if err != nil {

@@ -83,7 +83,7 @@ var layers = []layer{
 		"weaver/expr", "weaver/fuse", "weaver/partition", "weaver/target",
 	}},
 
-	{"weaver/assemble/codecache", []string{"harmony", "harmony/abi"}},
+	{"weaver/assemble/codecache", []string{"harmony", "harmony/abi", "harmony/domain"}},
 	{"weaver/assemble/hostcode", []string{"internal/llvm", "primitives"}},
 
 	{"runtime/order", nil},
@@ -94,7 +94,7 @@ var layers = []layer{
 	{"runtime/layout", []string{"queryplan", "harmony", "harmony/abi", "internal/interval"}},
 	{"runtime/woven", []string{
 		"frontend/source", "queryplan", "queryplan/cfg", "harmony", "harmony/abi", "harmony/decompose", "harmony/domain", "harmony/ranges",
-		"internal/interval", "runtime", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store",
+		"internal/interval", "runtime", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "weaver/assemble/codecache",
 	}},
 	{"runtime/portable", []string{"frontend/source", "queryplan", "internal/bounds", "internal/interval", "runtime", "runtime/account", "runtime/order", "runtime/prepare", "runtime/store"}},
 	{"runtime/native", []string{

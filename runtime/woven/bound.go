@@ -5,13 +5,13 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/harmony/ranges"
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/prepare"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/weaver/assemble/codecache"
 )
 
 // Bound is a program with the facts of a run.
@@ -47,14 +47,7 @@ func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.
 }
 
 // Knowledge is what code may take for granted.
-type Knowledge struct {
-	// Fix gives the word of a parameter that is always the same.
-	Fix func(entry string, p abi.Param) (int64, bool)
-	// Range bounds the words of a register; without a bound a decimal may exceed 64
-	// bits.
-	Range   func(r *harmony.Reg) (lo, hi int64, ok bool)
-	Domains *domain.Domains
-}
+type Knowledge = codecache.Knowledge
 
 // Knowledge returns what code for these facts may take for granted.
 func (b *Bound) Knowledge() Knowledge {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/harmony/domain"
 )
 
 // Store keeps bytes under keys, as package kernelcache does. Those that Get returns are
@@ -15,14 +16,17 @@ type Store interface {
 	Put(key string, object []byte)
 }
 
-// Knowledge is what generation may ask. The answer to a question is the same however
-// often it is asked, and one about what a graph does not have depends on nothing.
+// Knowledge is what code may take for granted. The answer to a question never
+// changes, and the answer to a question about something that the graph lacks
+// depends on nothing.
 type Knowledge struct {
-	// Fix gives the word of a parameter that is always the same. Nil says that nothing
-	// is known of the facts.
+	// Fix returns the word of a parameter that is constant. With nil, nothing is
+	// known of the facts.
 	Fix func(entry string, p abi.Param) (int64, bool)
-	// Range bounds the words of a register.
-	Range func(r *harmony.Reg) (lo, hi int64, ok bool)
+	// Range bounds the words of a register; without a bound a decimal may exceed
+	// 64 bits.
+	Range   func(r *harmony.Reg) (lo, hi int64, ok bool)
+	Domains *domain.Domains // a function of the graph, hence part of no key
 }
 
 // Code is what a graph was compiled to.
@@ -46,10 +50,10 @@ func (c *Code) Ask(graph *harmony.Program, k Knowledge) {
 	}
 }
 
-// Compile returns the code of a graph: what the store has, or what compile makes,
-// which then goes to the store. The maker names everything that decides on the code
-// beside the graph and the knowledge. Compile asks the knowledge that it gets and
-// nothing else, from any number of goroutines.
+// Compile returns the code of a graph: what the store has, or what compile
+// makes, which then goes to the store. The maker names everything that code
+// depends on beside the graph and the knowledge. The function compile asks the
+// knowledge that it gets and nothing else, from any number of goroutines.
 func Compile(s Store, graph *harmony.Program, maker string, k Knowledge, compile func(Knowledge) (*Code, error)) (*Code, error) {
 	about := strings.Join([]string{"code", maker, strconv.FormatBool(k.Fix == nil), graph.String()}, "\x00")
 	registers := numberRegisters(graph)
@@ -65,7 +69,7 @@ func Compile(s Store, graph *harmony.Program, maker string, k Knowledge, compile
 		}
 	}
 	l := &listener{Knowledge: k, registers: registers}
-	heard := Knowledge{Range: l.reg}
+	heard := Knowledge{Range: l.reg, Domains: k.Domains}
 	if k.Fix != nil {
 		heard.Fix = l.fix
 	}

@@ -4,7 +4,7 @@
 // In: a kernel graph, what is known of the facts, and a text that names all else the
 // code depends on: the target, the compiler and its options, the generator. Out: the
 // code as it was made, byte for byte. It must not import what makes code or runs it;
-// of redfox it imports harmony and harmony/abi. No flag prints it.
+// of redfox it imports the vocabulary of harmony alone. No flag prints it.
 //
 // # Questions and answers
 //

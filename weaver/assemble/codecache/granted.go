@@ -1,4 +1,4 @@
-package woven
+package codecache
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 )
 
-// Listening returns the same knowledge and, for when code was made with it, what that
-// code takes for granted. Several goroutines may ask.
+// Listening returns the same knowledge, and a function that returns what code
+// which was made with it takes for granted. Several goroutines may ask.
 func (k Knowledge) Listening(graph *harmony.Program) (Knowledge, func() abi.Granted) {
 	var mu sync.Mutex
 	words, ranges := map[abi.Param]int64{}, map[*harmony.Reg]abi.GrantedRange{}
@@ -55,8 +55,8 @@ func (k Knowledge) Listening(graph *harmony.Program) (Knowledge, func() abi.Gran
 	}
 }
 
-// Grants returns nil if all that code for a graph takes for granted is true, else an
-// error that names the first that is not.
+// Grants returns nil if everything that code for a graph takes for granted is
+// true; otherwise the error names the first assumption that is false.
 func (k Knowledge) Grants(graph *harmony.Program, g abi.Granted) error {
 	for _, w := range g.Words {
 		switch v, ok := k.Fix("", w.Param); {
