@@ -31,7 +31,8 @@ var layers = []layer{
 	{"internal/kernelcache", []string{"internal/atomicfile"}},
 	{"internal/reference/randprog", nil},
 	{"internal/buildid", nil},
-	{"internal/ssbgen", []string{"internal/atomicfile"}},
+	{"internal/parquet", nil},
+	{"internal/ssbgen", []string{"internal/atomicfile", "internal/parquet"}},
 	{"primitives", nil},
 	{"internal/failure", nil},
 	{"internal/trace", nil},
@@ -87,7 +88,7 @@ var layers = []layer{
 	{"weaver/assemble/hostcode", []string{"internal/llvm", "primitives"}},
 
 	{"runtime/order", nil},
-	{"runtime/store", []string{"internal/atomicfile", "runtime/order"}},
+	{"runtime/store", []string{"internal/atomicfile", "internal/parquet", "runtime/order"}},
 	{"runtime", []string{"frontend/source", "internal/trace", "queryplan", "runtime/store"}},
 	{"runtime/account", []string{"runtime"}},
 	{"runtime/prepare", []string{"queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges", "internal/interval", "runtime/store"}},
@@ -218,10 +219,12 @@ func TestImportTableIsCurrent(t *testing.T) {
 // also use those of testLibraries. Each module has an entry in RATIONALE.md.
 var libraries = map[string][]string{
 	"github.com/alecthomas/participle/v2": {"frontend/parse"},
-	"github.com/apache/arrow-go/v18":      {"runtime/store", "internal/ssbgen", "internal/reference/starprog", "."},
+	"github.com/andybalholm/brotli":       {"internal/parquet"},
+	"github.com/apache/arrow-go/v18":      {"runtime/store", "internal/reference/starprog", "."},
 	"github.com/jedib0t/go-pretty/v6":     {"runtime/store", "cmd/redfox", "bench"},
-	"github.com/klauspost/compress":       {"runtime/store"},
+	"github.com/klauspost/compress":       {"internal/parquet", "internal/ssbgen", "runtime/store"},
 	"github.com/llir/llvm":                {"weaver/expr", "weaver/emit"},
+	"github.com/pierrec/lz4/v4":           {"internal/parquet"},
 	"github.com/rivo/uniseg":              {"frontend/diag"},
 	"github.com/schollz/progressbar/v3":   {"cmd/redfox"},
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},

@@ -4,12 +4,9 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/redfoxdb/redfox/internal/parquet"
 )
 
 // column is a column of some rows of a table.
@@ -23,11 +20,41 @@ type column struct {
 // values are those of a column.
 type values interface {
 	len() int
-	node(name string) (schema.Node, error)
-	write(file.ColumnChunkWriter) error
+	stored() (parquet.Type, *parquet.Logical)
+	write(c *parquet.Chunk, plain bool)
 }
 
-// numbers are integers; Parquet keeps those of less than 32 bits as such ones of 32.
+// rowGroup is an encoded row group.
+type rowGroup struct {
+	*parquet.Group
+	rows int64
+}
+
+// columnsOf returns the columns of a file.
+func columnsOf(columns []column) (out []parquet.Column) {
+	for _, c := range columns {
+		typ, logical := c.values.stored()
+		out = append(out, parquet.Column{Name: c.name, Type: typ, Logical: logical})
+	}
+	return out
+}
+
+// encode makes a row group of columns of the same length. Encoding is most of the
+// work, and is done for several row groups at once.
+func encode(columns []column) (*rowGroup, error) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return nil, err
+	}
+	g := &rowGroup{parquet.NewGroup(columnsOf(columns), z), int64(columns[0].values.len())}
+	for i, c := range columns {
+		c.values.write(&g.Chunks[i], c.plain)
+	}
+	g.Finish()
+	return g, nil
+}
+
+// numbers are integers. Parquet stores those of less than 32 bits in 32.
 type numbers[T int8 | int16 | int32 | int64] []T
 
 // bits returns the width of the type.
@@ -35,29 +62,21 @@ func (v numbers[T]) bits() int8 { return int8(8 * binary.Size(T(0))) }
 
 func (v numbers[T]) len() int { return len(v) }
 
-func (v numbers[T]) node(name string) (schema.Node, error) {
-	physical := parquet.Types.Int32
+func (v numbers[T]) stored() (parquet.Type, *parquet.Logical) {
+	integer := &parquet.Logical{Integer: &parquet.Integer{Bits: v.bits(), Signed: true}}
 	if v.bits() == 64 {
-		physical = parquet.Types.Int64
+		return parquet.Int64, integer
 	}
-	return schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required, schema.NewIntLogicalType(v.bits(), true), physical, -1, -1)
+	return parquet.Int32, integer
 }
 
-func (v numbers[T]) write(w file.ColumnChunkWriter) error {
-	if v.bits() == 8 && len(v) > 0 && takesPlaces(w) {
-		low, high := slices.Min(v), slices.Max(v)
-		words := array.NewInt32Builder(memory.DefaultAllocator)
-		for n := int32(low); n <= int32(high); n++ {
-			words.Append(n)
+func (v numbers[T]) write(c *parquet.Chunk, plain bool) {
+	writeValues(c, v, plain, func(dst []byte, n T) []byte {
+		if v.bits() == 64 {
+			return binary.LittleEndian.AppendUint64(dst, uint64(n))
 		}
-		return writePlaces(w, words.NewInt32Array(), len(v), func(i int) int32 { return int32(v[i]) - int32(low) })
-	}
-	switch w := w.(type) {
-	case *file.Int64ColumnChunkWriter:
-		return inBatches(len(v), func(i int) int64 { return int64(v[i]) }, w.WriteBatch)
-	default:
-		return inBatches(len(v), func(i int) int32 { return int32(v[i]) }, w.(*file.Int32ColumnChunkWriter).WriteBatch)
-	}
+		return binary.LittleEndian.AppendUint32(dst, uint32(n))
+	})
 }
 
 // integers returns numbers, whose type Go infers from the slice's.
@@ -71,12 +90,17 @@ type coded[T int8 | int16] struct {
 
 func (v coded[T]) len() int { return len(v.codes) }
 
-func (v coded[T]) node(name string) (schema.Node, error) { return stringNode(name) }
+func (v coded[T]) stored() (parquet.Type, *parquet.Logical) { return texts{}.stored() }
 
-func (v coded[T]) write(w file.ColumnChunkWriter) error {
-	words := array.NewBinaryBuilder(memory.DefaultAllocator, arrow.BinaryTypes.Binary)
-	words.AppendStringValues(v.list, nil)
-	return writePlaces(w, words.NewBinaryArray(), len(v.codes), func(i int) int32 { return int32(v.codes[i]) })
+// write makes the list the dictionary as it is: to look each value up would be a
+// third of all work.
+func (v coded[T]) write(c *parquet.Chunk, _ bool) {
+	places := make([]uint32, len(v.codes))
+	for i, code := range v.codes {
+		places[i] = uint32(code)
+	}
+	c.Numbers(places)
+	writeDictionary(c, v.list, appendText)
 }
 
 // codes returns coded strings.
@@ -87,63 +111,61 @@ type texts []string
 
 func (v texts) len() int { return len(v) }
 
-func (v texts) node(name string) (schema.Node, error) { return stringNode(name) }
-
-func (v texts) write(w file.ColumnChunkWriter) error {
-	return inBatches(len(v), func(i int) parquet.ByteArray { return parquet.ByteArray(v[i]) }, w.(*file.ByteArrayColumnChunkWriter).WriteBatch)
+func (v texts) stored() (parquet.Type, *parquet.Logical) {
+	return parquet.ByteArray, &parquet.Logical{Text: &struct{}{}}
 }
 
-// dictionaryEncoder is what the library's encoders of columns with a dictionary can do.
-type dictionaryEncoder interface {
-	PutDictionary(words arrow.Array) error
+func (v texts) write(c *parquet.Chunk, plain bool) { writeValues(c, v, plain, appendText) }
+
+func appendText(dst []byte, s string) []byte {
+	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(s))), s...)
 }
 
-// takesPlaces reports whether the column has a dictionary.
-func takesPlaces(w file.ColumnChunkWriter) bool {
-	_, ok := w.CurrentEncoder().(dictionaryEncoder)
-	return ok
-}
-
-// writePlaces writes n values that are places in a list of different words, which becomes
-// the column's dictionary as it is. To look each value up would be a third of all work.
-func writePlaces(w file.ColumnChunkWriter, words arrow.Array, n int, place func(i int) int32) error {
-	defer words.Release()
-	if err := w.CurrentEncoder().(dictionaryEncoder).PutDictionary(words); err != nil {
-		return err
-	}
-	if stats := w.PageStatistics(); stats != nil {
-		// The bounds are those of the list; pages are not told apart.
-		stats.IncNumValues(int64(n))
-		if err := stats.UpdateFromArrow(words, false); err != nil {
-			return err
+// writeValues writes values, which appendTo encodes, as they are or as places in a
+// dictionary.
+func writeValues[T int8 | int16 | int32 | int64 | string](c *parquet.Chunk, v []T, plain bool, appendTo func([]byte, T) []byte) {
+	if !plain {
+		var words parquet.Dictionary[T]
+		places := make([]uint32, len(v))
+		for i, value := range v {
+			places[i] = words.Place(value)
 		}
+		c.Numbers(places)
+		writeDictionary(c, words.Values, appendTo)
+		return
 	}
-	places := make([]int32, n)
-	for i := range places {
-		places[i] = place(i)
+	const batch = 1 << 13
+	var scratch []byte
+	for part := range slices.Chunk(v, batch) {
+		scratch = scratch[:0]
+		for _, value := range part {
+			scratch = appendTo(scratch, value)
+		}
+		c.Values(scratch, len(part))
 	}
-	data := array.NewData(arrow.PrimitiveTypes.Int32, n, []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(places))}, nil, 0, 0)
-	defer data.Release()
-	list := array.NewInt32Data(data)
-	defer list.Release()
-	return w.WriteDictIndices(list, nil, nil)
+	bound(c, v, appendTo)
 }
 
-func stringNode(name string) (schema.Node, error) {
-	return schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1)
+func writeDictionary[T int8 | int16 | int32 | int64 | string](c *parquet.Chunk, words []T, appendTo func([]byte, T) []byte) {
+	var plain []byte
+	for _, w := range words {
+		plain = appendTo(plain, w)
+	}
+	c.Dictionary(plain, len(words))
+	bound(c, words, appendTo)
 }
 
-// inBatches writes n values, some thousand at a time.
-func inBatches[P any](n int, value func(i int) P, write func([]P, []int16, []int16) (int64, error)) error {
-	batch := make([]P, min(n, 1<<13))
-	for from := 0; from < n; from += len(batch) {
-		batch = batch[:min(len(batch), n-from)]
-		for i := range batch {
-			batch[i] = value(from + i)
-		}
-		if _, err := write(batch, nil, nil); err != nil {
-			return err
-		}
+// bound sets the bounds of the values.
+func bound[T int8 | int16 | int32 | int64 | string](c *parquet.Chunk, v []T, appendTo func([]byte, T) []byte) {
+	if len(v) == 0 {
+		return
 	}
-	return nil
+	encode := func(value T) []byte {
+		b := appendTo(nil, value)
+		if s, ok := any(value).(string); ok {
+			return b[len(b)-len(s):]
+		}
+		return b
+	}
+	c.Statistics = &parquet.Statistics{Nulls: new(int64), Min: encode(slices.Min(v)), Max: encode(slices.Max(v))}
 }

@@ -21,6 +21,6 @@
 //   - Below scale factor 1, where the specification has none, part shrinks linearly like
 //     the other tables.
 //
-// The random numbers are not ssb-dbgen's, so that single values differ. It must not
-// import any other package of redfox.
+// The random numbers are not ssb-dbgen's, so that single values differ. It imports
+// internal/parquet and internal/atomicfile and no other package of redfox.
 package ssbgen

@@ -10,6 +10,7 @@ import (
 	goruntime "runtime"
 
 	"github.com/redfoxdb/redfox/internal/atomicfile"
+	"github.com/redfoxdb/redfox/internal/parquet"
 )
 
 // Options say which data is made.
@@ -84,11 +85,12 @@ func Generate(ctx context.Context, folder string, o Options) error {
 // write makes the table's file.
 func (t table) write(ctx context.Context, path string, threads int) error {
 	return atomicfile.Write(path, func(f io.Writer) error {
-		w := fileWriter{w: f}
-		if err := t.rowGroups(ctx, threads, w.append); err != nil {
+		w := parquet.NewWriter(f, "redfox", columnsOf(t.make(0, 0)))
+		err := t.rowGroups(ctx, threads, func(g *rowGroup) error { return w.Append(g.Group, g.rows) })
+		if err != nil {
 			return err
 		}
-		return w.close()
+		return w.Close()
 	})
 }
 

@@ -1,10 +1,6 @@
 package store
 
-import (
-	"sync"
-
-	"github.com/apache/arrow-go/v18/arrow/memory"
-)
+import "sync"
 
 // ledger keeps what one load has reserved of Options.Reserve. A nil ledger allows
 // everything. It is safe for concurrent use, and an order.Allocator.
@@ -86,41 +82,3 @@ func (g *ledger) Alloc(what string, n int) ([]uint64, error) {
 
 // Free leaves words to the collector.
 func (g *ledger) Free(words []uint64) { g.give(8 * int64(cap(words))) }
-
-// outOfMemory is the panic with which pageMemory leaves the Parquet library, which may
-// make an error of it.
-type outOfMemory struct{ err error }
-
-// Error returns the message of the reservation's error.
-func (e outOfMemory) Error() string { return e.err.Error() }
-
-// Unwrap returns the reservation's error.
-func (e outOfMemory) Unwrap() error { return e.err }
-
-// pageMemory lends the Parquet library the memory of pages.
-type pageMemory struct {
-	ledger *ledger
-	what   string
-}
-
-// Allocate returns zeroed bytes, or panics with outOfMemory.
-func (m pageMemory) Allocate(size int) []byte {
-	if err := m.ledger.take(m.what, int64(size)); err != nil {
-		panic(outOfMemory{err})
-	}
-	return memory.DefaultAllocator.Allocate(size)
-}
-
-// Reallocate returns bytes that begin with those given, or panics with outOfMemory.
-func (m pageMemory) Reallocate(size int, b []byte) []byte {
-	if err := m.ledger.take(m.what, int64(size-len(b))); err != nil {
-		panic(outOfMemory{err})
-	}
-	return memory.DefaultAllocator.Reallocate(size, b)
-}
-
-// Free leaves bytes to the collector.
-func (m pageMemory) Free(b []byte) {
-	m.ledger.give(int64(len(b)))
-	memory.DefaultAllocator.Free(b)
-}

@@ -5,130 +5,65 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
-	"math/bits"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
-
+	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// What most files have is decoded here, from the bytes of pages to words: plain values and
-// places in a dictionary. Values of a dictionary are converted once, and where a column
-// chunk has few of them, its rows stay places among them until the column is put together.
-// The library reads all else.
-
-// errOtherReader says that a column chunk is for the library to decode.
-var errOtherReader = errors.New("a column chunk of another encoding")
-
-// decodesPages reports whether readPages knows the encodings of a column chunk.
-func (p *parquetField) decodesPages(chunk *metadata.ColumnChunkMetaData) bool {
-	switch p.descr.PhysicalType() {
-	case parquet.Types.Int32, parquet.Types.Int64, parquet.Types.Float, parquet.Types.Double,
-		parquet.Types.ByteArray, parquet.Types.FixedLenByteArray:
-	default:
-		return false
-	}
-	for _, e := range chunk.Encodings() {
-		switch e {
-		case parquet.Encodings.Plain, parquet.Encodings.RLE, parquet.Encodings.PlainDict, parquet.Encodings.RLEDict, parquet.Encodings.BitPacked:
-		default:
-			return false
-		}
-	}
-	return true
-}
+// Values of a dictionary are converted to words once. Where a column chunk has few
+// of them, its rows stay places in the dictionary until the column is put together.
 
 // pageDictionary is the values of a dictionary page.
 type pageDictionary struct {
-	words []int64
-	texts [][]byte // of strings: the word of one is noCode until a row is found to have it
+	words   []int64
+	texts   [][]byte       // of strings: a word is noCode until a row is found to have it
+	refused map[int]string // values that the field cannot have, and why
 }
 
-// noCode is the word of a string that is not interned yet: a dictionary page may have
-// strings that no row has.
+// noCode is the word of a string that is not interned yet: a dictionary page may
+// have strings that no row has.
 const noCode = -1
 
-// pageValues are those values of a data page that are not read yet.
-type pageValues struct {
-	coded  bool
-	places hybrid // in the dictionary, if coded
-	plain  []byte // otherwise
-}
+var errShortPage = errors.New("the Parquet file is damaged: a page ends too early")
 
-// readPages decodes all pages of a column chunk of so many rows. If it can not, it returns
-// errOtherReader before anything is kept of the chunk.
-func (r *columnReader) readPages(ctx context.Context, pages file.PageReader, rows int64) error {
-	for pages.Next() {
-		var data []byte
-		levels := hybrid{width: bits.Len16(uint16(r.descr.MaxDefinitionLevel()))}
-		page := pages.Page()
-		switch p := page.(type) {
-		case *file.DictionaryPage:
-			if err := r.readDictionary(p); err != nil {
+// readPages decodes all pages of a column chunk of so many rows.
+func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows int64) error {
+	for {
+		page, err := pages.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		levels, values, err := pages.Unpack(page)
+		if err != nil {
+			return err
+		}
+		if page.Dictionary != nil {
+			if err := r.readDictionary(values.Plain, int(page.Dictionary.Values)); err != nil {
 				return err
 			}
 			continue
-		case *file.DataPageV1:
-			data = p.Data()
-			if levels.width > 0 {
-				if p.DefinitionLevelEncoding() != parquet.Encodings.RLE {
-					return r.unlessBegun(fmt.Errorf("levels in %v", p.DefinitionLevelEncoding()))
-				}
-				if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
-					return errShortPage
-				}
-				n := 4 + int(binary.LittleEndian.Uint32(data))
-				levels.data, data = data[4:n], data[n:]
-			}
-		case *file.DataPageV2:
-			data = p.Data()
-			n := int(p.DefinitionLevelByteLen())
-			if n < 0 || n > len(data) || p.RepetitionLevelByteLen() != 0 {
-				return errShortPage
-			}
-			levels.data, data = data[:n], data[n:]
-		default:
-			return r.unlessBegun(fmt.Errorf("a page of %T", page))
 		}
-		n := int64(page.NumValues())
-		if n < 0 || int64(r.part.rows)+n > rows {
+		n := page.Values()
+		if int64(r.part.rows+n) > rows {
 			return fmt.Errorf("the Parquet file is damaged: a column chunk has other than the %d rows of its row group", rows)
 		}
-		v := pageValues{plain: data}
-		switch parquet.Encoding(page.Encoding()) {
-		case parquet.Encodings.Plain:
-		case parquet.Encodings.PlainDict, parquet.Encodings.RLEDict:
-			v.coded = true
-			if len(data) > 0 { // a page of nothing but nulls may have no width
-				v.places = hybrid{data: data[1:], width: int(data[0])}
-			}
-			if r.dict == nil || v.places.width > 32 {
-				return errShortPage
-			}
-		default:
-			return r.unlessBegun(fmt.Errorf("values in %v", page.Encoding()))
+		if values.Coded && r.dict == nil {
+			return fmt.Errorf("the Parquet file is damaged: column %s has no dictionary", r.field.name)
 		}
-		if err := r.readPage(ctx, &v, &levels, int(n)); err != nil {
+		if err := r.readPage(ctx, &values, &levels, n); err != nil {
 			return err
 		}
 	}
-	return pages.Err()
-}
-
-// unlessBegun leaves a column chunk to the library, unless rows of it have been read.
-func (r *columnReader) unlessBegun(reason error) error {
-	if r.part.rows == 0 {
-		return errOtherReader
-	}
-	return fmt.Errorf("column %s has pages that its metadata does not tell of: %w", r.field.name, reason)
 }
 
 // readPage decodes n rows. Values of rows without one are those before them.
-func (r *columnReader) readPage(ctx context.Context, v *pageValues, levels *hybrid, n int) error {
-	present := uint32(r.descr.MaxDefinitionLevel())
+func (r *columnReader) readPage(ctx context.Context, v *parquet.Values, levels *parquet.Hybrid, n int) error {
+	present := uint32(r.column.Definition)
 	for n > 0 {
 		if err := r.stopped(ctx); err != nil {
 			return err
@@ -139,19 +74,19 @@ func (r *columnReader) readPage(ctx context.Context, v *pageValues, levels *hybr
 		whole := true
 		if present > 0 {
 			have = r.room.levels[:rows]
-			if err := levels.read(have); err != nil {
+			if err := levels.Read(have); err != nil {
 				return err
 			}
 			for _, level := range have {
 				whole = whole && level == present
 				if level > present {
-					return errWideNumber
+					return fmt.Errorf("the Parquet file is damaged: column %s has a level beyond %d", r.field.name, present)
 				}
 			}
 		}
 		var err error
 		switch {
-		case whole && v.coded && r.fewWords():
+		case whole && v.Coded && r.fewWords():
 			err = r.keep(v, rows)
 		case whole:
 			r.flushKept()
@@ -161,7 +96,7 @@ func (r *columnReader) readPage(ctx context.Context, v *pageValues, levels *hybr
 			}
 		default:
 			r.flushKept()
-			err = readPresent(r, r.grow(rows), have, present, func(dst []int64, row int) error { return r.decode(dst, v, row) })
+			err = r.readPresent(r.grow(rows), have, present, func(dst []int64, row int) error { return r.decode(dst, v, row) })
 		}
 		if err != nil {
 			return err
@@ -172,8 +107,8 @@ func (r *columnReader) readPage(ctx context.Context, v *pageValues, levels *hybr
 }
 
 // decode decodes the values of rows from `row` on.
-func (r *columnReader) decode(dst []int64, v *pageValues, row int) error {
-	if !v.coded {
+func (r *columnReader) decode(dst []int64, v *parquet.Values, row int) error {
+	if !v.Coded {
 		return r.plain(dst, v, r.refuser(row))
 	}
 	places, err := r.places(v, len(dst))
@@ -184,9 +119,9 @@ func (r *columnReader) decode(dst []int64, v *pageValues, row int) error {
 }
 
 // places reads places in the dictionary.
-func (r *columnReader) places(v *pageValues, n int) ([]uint32, error) {
+func (r *columnReader) places(v *parquet.Values, n int) ([]uint32, error) {
 	places := r.room.places[:n]
-	if err := v.places.read(places); err != nil {
+	if err := v.Numbers.Read(places); err != nil {
 		return nil, err
 	}
 	last := uint32(0)
@@ -202,6 +137,15 @@ func (r *columnReader) places(v *pageValues, n int) ([]uint32, error) {
 // look sets words to those of places in the dictionary.
 func (r *columnReader) look(dst []int64, places []uint32, row int) {
 	words := r.dict.words
+	if r.dict.refused != nil {
+		for i, p := range places[:len(dst)] {
+			dst[i] = words[p]
+			if why, ok := r.dict.refused[int(p)]; ok {
+				dst[i] = r.refuse(row+i, why)
+			}
+		}
+		return
+	}
 	for i, p := range places[:len(dst)] {
 		w := words[p]
 		if w == noCode && r.dict.texts != nil {
@@ -224,13 +168,15 @@ func (r *columnReader) internWord(p int) bool {
 	return ok
 }
 
-// plain decodes plain values. What refuse returns takes the place of one that the field
-// can not have.
-func (r *columnReader) plain(dst []int64, v *pageValues, refuse func(i int, reason string) int64) error {
-	data := v.plain
+// plain decodes PLAIN values. The result of refuse takes the place of a value that
+// the field cannot have.
+func (r *columnReader) plain(dst []int64, v *parquet.Values, refuse func(i int, reason string) int64) error {
+	data := v.Plain
 	size := 4
-	switch r.descr.PhysicalType() {
-	case parquet.Types.Int32:
+	switch r.column.Type {
+	case parquet.Boolean:
+		return r.booleans(dst, v)
+	case parquet.Int32:
 		if len(data)/4 < len(dst) {
 			return errShortPage
 		}
@@ -244,7 +190,7 @@ func (r *columnReader) plain(dst []int64, v *pageValues, refuse func(i int, reas
 			}
 		}
 		r.convert(dst, false, refuse)
-	case parquet.Types.Int64:
+	case parquet.Int64:
 		if size = 8; len(data)/8 < len(dst) {
 			return errShortPage
 		}
@@ -252,7 +198,17 @@ func (r *columnReader) plain(dst []int64, v *pageValues, refuse func(i int, reas
 			dst[i] = int64(binary.LittleEndian.Uint64(data[8*i:]))
 		}
 		r.convert(dst, r.from.unsigned, refuse)
-	case parquet.Types.Float:
+	case parquet.Int96:
+		if size = 12; len(data)/12 < len(dst) {
+			return errShortPage
+		}
+		for i := range dst {
+			var ok bool
+			if dst[i], ok = julianMicros(data[12*i:]); !ok {
+				dst[i] = refuse(i, "the timestamp does not fit a datetime in microseconds")
+			}
+		}
+	case parquet.Float:
 		if len(data)/4 < len(dst) {
 			return errShortPage
 		}
@@ -260,7 +216,7 @@ func (r *columnReader) plain(dst []int64, v *pageValues, refuse func(i int, reas
 			f := math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
 			dst[i] = int64(scalar.OfFloat(r.field.typ, float64(f)).Bits())
 		}
-	case parquet.Types.Double:
+	case parquet.Double:
 		if size = 8; len(data)/8 < len(dst) {
 			return errShortPage
 		}
@@ -271,12 +227,33 @@ func (r *columnReader) plain(dst []int64, v *pageValues, refuse func(i int, reas
 	default:
 		return r.plainBytes(dst, v, refuse)
 	}
-	v.plain = data[size*len(dst):]
+	v.Plain = data[size*len(dst):]
 	return nil
 }
 
+// julianMicros converts a timestamp of old writers: nanoseconds of the day, then
+// the Julian day.
+func julianMicros(b []byte) (int64, bool) {
+	const julian1970 = 2_440_588
+	nanos := int64(binary.LittleEndian.Uint64(b))
+	days := int64(binary.LittleEndian.Uint32(b[8:])) - julian1970
+	if days > math.MaxInt64/microsPerDay-1 || nanos%1000 != 0 {
+		return 0, false
+	}
+	return days*microsPerDay + nanos/1000, true
+}
+
+func (r *columnReader) booleans(dst []int64, v *parquet.Values) error {
+	bits := r.room.places[:len(dst)]
+	err := v.Numbers.Read(bits)
+	for i, b := range bits {
+		dst[i] = int64(b)
+	}
+	return err
+}
+
 // plainBytes is plain for byte strings, which are strings or decimals.
-func (r *columnReader) plainBytes(dst []int64, v *pageValues, refuse func(i int, reason string) int64) error {
+func (r *columnReader) plainBytes(dst []int64, v *parquet.Values, refuse func(i int, reason string) int64) error {
 	var numbers [][]byte
 	for i := range dst {
 		text, err := r.nextBytes(v)
@@ -298,11 +275,11 @@ func (r *columnReader) plainBytes(dst []int64, v *pageValues, refuse func(i int,
 	return nil
 }
 
-// nextBytes returns the next plain byte string, which is part of the page.
-func (r *columnReader) nextBytes(v *pageValues) ([]byte, error) {
-	data := v.plain
-	n := uint64(r.descr.TypeLength())
-	if r.descr.PhysicalType() == parquet.Types.ByteArray {
+// nextBytes returns the next PLAIN byte string, which is part of the page.
+func (r *columnReader) nextBytes(v *parquet.Values) ([]byte, error) {
+	data := v.Plain
+	n := uint64(r.column.Length)
+	if r.column.Type == parquet.ByteArray {
 		if len(data) < 4 {
 			return nil, errShortPage
 		}
@@ -311,17 +288,16 @@ func (r *columnReader) nextBytes(v *pageValues) ([]byte, error) {
 	if n > uint64(len(data)) {
 		return nil, errShortPage
 	}
-	v.plain = data[n:]
+	v.Plain = data[n:]
 	return data[:n], nil
 }
 
 // readDictionary converts the values of a dictionary page.
-func (r *columnReader) readDictionary(p *file.DictionaryPage) error {
+func (r *columnReader) readDictionary(data []byte, n int) error {
 	if r.dict != nil || r.part.rows > 0 {
 		return fmt.Errorf("the Parquet file is damaged: column %s has a second dictionary, or a late one", r.field.name)
 	}
-	n, data := int(p.NumValues()), p.Data()
-	if n < 0 || n > len(data) {
+	if n > len(data) {
 		return errShortPage // no value takes less than a byte
 	}
 	if err := r.room.reserve("a dictionary page of column "+r.field.name, n, len(data)); err != nil {
@@ -329,11 +305,11 @@ func (r *columnReader) readDictionary(p *file.DictionaryPage) error {
 	}
 	r.room.dictionary = grown(r.room.dictionary, n)
 	d := &pageDictionary{words: r.room.dictionary}
-	v := pageValues{plain: data}
+	v := parquet.Values{Plain: data}
 	if r.from.kind == scalar.String {
-		// The page's memory may be used for the next one.
+		// The page's memory is used for the next one.
 		r.room.text = append(r.room.text[:0], data...)
-		v.plain = r.room.text
+		v.Plain = r.room.text
 		r.room.texts = grown(r.room.texts, n)
 		d.texts = r.room.texts
 		for i := range n {
@@ -346,15 +322,16 @@ func (r *columnReader) readDictionary(p *file.DictionaryPage) error {
 		r.dict = d
 		return nil
 	}
-	refused := false
-	if err := r.plain(d.words, &v, func(int, string) int64 { refused = true; return 0 }); err != nil {
-		return err
-	}
-	if refused {
-		return errOtherReader // which refuses the rows that have such a value
-	}
+	// The rows that have such a value are refused, if there are any.
+	err := r.plain(d.words, &v, func(i int, reason string) int64 {
+		if d.refused == nil {
+			d.refused = map[int]string{}
+		}
+		d.refused[i] = reason
+		return 0
+	})
 	r.dict = d
-	return nil
+	return err
 }
 
 // grown returns a slice of the length, in the memory of another one if it has so much.
@@ -374,11 +351,11 @@ const (
 
 // fewWords reports whether rows stay places in the dictionary.
 func (r *columnReader) fewWords() bool {
-	return len(r.dict.words) <= min(r.rows, maxKept)/rowsAWord
+	return r.dict.refused == nil && len(r.dict.words) <= min(r.rows, maxKept)/rowsAWord
 }
 
 // keep reads places of rows that all have a value, and keeps them.
-func (r *columnReader) keep(v *pageValues, rows int) error {
+func (r *columnReader) keep(v *parquet.Values, rows int) error {
 	r.flushWords()
 	if len(r.room.kept)+rows > maxKept {
 		r.flushKept()

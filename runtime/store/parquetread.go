@@ -7,263 +7,270 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	goruntime "runtime"
 	"slices"
 	"sync"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-
+	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// maxPage bounds what a page header may make the library allocate; writers keep
-// pages far smaller.
-const maxPage = 256 << 20
-
-// streamBytes is how much is read at a time of a column chunk whose memory is bounded.
-const streamBytes = 256 << 10
-
 // parquetFile is a Parquet file open for reading.
 type parquetFile struct {
-	*file.Reader
-	size int64
+	*parquet.Footer
+	io.ReaderAt
+	size   int64
+	closer io.Closer // nil if the reader is the caller's
 }
 
-// openParquet opens the source's file, or its reader, which is read as a whole
-// unless it can be read at any place. The ledger reserves the memory of pages, and has a
-// column chunk read piece by piece.
-func (s *Source) openParquet(ledger *ledger) (_ *parquetFile, err error) {
-	defer recoverDamage(&err)
-	var r parquet.ReaderAtSeeker
+// Close closes a file that was opened by its name.
+func (f *parquetFile) Close() error {
+	if f.closer == nil {
+		return nil
+	}
+	return f.closer.Close()
+}
+
+// openParquet opens the source and reads its footer, unless Bind has done so. A
+// reader that cannot be read at any place is read as a whole.
+func (s *Source) openParquet() (_ *parquetFile, err error) {
+	type file interface {
+		io.ReaderAt
+		io.Seeker
+	}
+	f := &parquetFile{}
+	var r file
 	switch at := s.Reader.(type) {
 	case nil:
-		f, _, err := s.openFile()
+		opened, _, err := s.openFile()
 		if err != nil {
 			return nil, err
 		}
-		r = f
-	case parquet.ReaderAtSeeker:
+		r, f.closer = opened, opened
+	case file:
 		r = at
 	default:
 		data, err := io.ReadAll(at)
 		if err != nil {
 			return nil, err
 		}
-		r = bytes.NewReader(data)
-		s.Reader = r.(io.Reader)
+		whole := bytes.NewReader(data)
+		r, s.Reader = whole, whole
 	}
-	closeFile := func() {
-		if c, ok := r.(io.Closer); ok && s.Reader == nil {
-			c.Close()
+	f.ReaderAt = r
+	f.size, err = r.Seek(0, io.SeekEnd)
+	if err == nil && s.footer == nil {
+		if s.footer, err = parquet.ReadFooter(r, f.size); err != nil {
+			err = fmt.Errorf("this is not a whole Parquet file: %w", err)
 		}
 	}
-	size, err := r.Seek(0, io.SeekEnd)
 	if err != nil {
-		closeFile()
+		f.Close()
 		return nil, err
 	}
-	// A damaged footer makes the library panic at times.
-	opened := false
-	defer func() {
-		if !opened {
-			closeFile()
-		}
-	}()
-	props := parquet.NewReaderProperties(nil)
-	if ledger.bounded() {
-		props = parquet.NewReaderProperties(pageMemory{ledger, "a page of " + s.Path})
-		props.BufferedStreamEnabled, props.BufferSize = true, streamBytes
-	}
-	props.MaxCompressedPageSize, props.MaxUncompressedPageSize = maxPage, maxPage
-	reader, err := file.NewParquetReader(readOnlyAt{r}, file.WithReadProps(props), file.WithMetadata(s.footer))
-	if err != nil {
-		return nil, fmt.Errorf("this is not a whole Parquet file: %w", err)
-	}
-	opened = true
-	return &parquetFile{Reader: reader, size: size}, nil
+	f.Footer = s.footer
+	return f, nil
 }
 
-// readOnlyAt keeps the library from closing a reader that is the caller's.
-type readOnlyAt struct{ parquet.ReaderAtSeeker }
-
-// recoverDamage turns a panic of the Parquet library, which damaged files cause,
-// into an error.
-func recoverDamage(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case outOfMemory:
-		*err = r.err
-	case goruntime.Error:
-		*err = errNonsense
-	default:
-		*err = fmt.Errorf("the Parquet file is damaged: %v", r)
-	}
-}
-
-// errNonsense is what makes the library index beyond a slice or follow a nil pointer.
-var errNonsense = errors.New("the Parquet file is damaged: its headers contradict one another")
-
-// parquetColumns reads the footer and returns the names of a file's columns; those of nested ones
-// have dots.
+// parquetColumns reads the footer and returns the names of a file's columns;
+// those of nested ones have dots.
 func (s *Source) parquetColumns() (names []string, err error) {
-	defer recoverDamage(&err)
-	f, err := s.openParquet(nil)
+	f, err := s.openParquet()
 	if err != nil {
 		return nil, err
 	}
-	defer s.closeParquet(f)
-	s.footer = f.MetaData()
-	schema := s.footer.Schema
-	for i := range schema.NumColumns() {
-		names = append(names, schema.Column(i).Path())
+	defer f.Close()
+	for i := range f.Columns {
+		names = append(names, f.Columns[i].Name)
 	}
 	return names, nil
 }
 
-// readParquet reads the fields, each column chunk by one goroutine.
+// parquetLoad reads the fields of a load from a Parquet file, each column chunk
+// by one goroutine.
+type parquetLoad struct {
+	*load
+	file      *parquetFile
+	decoders  []*parquetField
+	order     []int   // of the fields, in which they are read
+	starts    []int64 // the first row of each row group, and the number of rows
+	parts     [][]columnPart
+	rooms     []*readRoom   // of each thread
+	interners [][]*interner // of each thread, for each field
+
+	mu      sync.Mutex
+	left    []int // parts of each field that are not read yet
+	values  int64 // read
+	stopped error
+}
+
+// readParquet reads the fields.
 func (l *load) readParquet(ctx context.Context) error {
-	f, err := l.source.openParquet(l.ledger)
+	f, err := l.source.openParquet()
 	if err != nil {
 		return err
 	}
-	defer l.source.closeParquet(f)
+	defer f.Close()
 	l.size, l.byRow = f.size, true
-	if f.NumRows() > maxRows {
-		return fmt.Errorf("%d rows; a relation can not hold more than %d", f.NumRows(), int64(maxRows))
-	}
-	decoders := make([]*parquetField, len(l.fields))
-	for i := range l.fields {
-		if decoders[i], err = newParquetField(f, &l.fields[i]); err != nil {
-			if e := new(LoadError); errors.As(err, &e) {
-				e.File = l.source.Path
-			}
-			return err
-		}
-	}
-	groups := f.NumRowGroups()
-	starts := make([]int64, groups+1)
-	for g := range groups {
-		starts[g+1] = starts[g] + f.MetaData().RowGroups[g].GetNumRows()
-	}
-	if starts[groups] != f.NumRows() {
-		return fmt.Errorf("the Parquet file is damaged: its row groups have %d rows, its footer says %d", starts[groups], f.NumRows())
-	}
-	longest := int64(1)
-	for g := range groups {
-		longest = max(longest, starts[g+1]-starts[g])
-	}
-	batch := min(batchRows, longest)
-	threads := l.opts.readers(roomBytes * batch)
-	if err := l.ledger.take("reading "+l.source.Path, roomBytes*batch*int64(threads)); err != nil {
+	p := &parquetLoad{load: l, file: f}
+	if err := p.plan(); err != nil {
 		return err
 	}
-	rooms := make([]*readRoom, threads)
-	interners := make([][]*interner, threads)
-	for t := range interners {
-		interners[t] = make([]*interner, len(l.fields))
-		for i, fd := range l.fields {
-			if fd.typ.Kind == scalar.String {
-				interners[t][i] = l.newInterner(i)
-			}
-		}
+	if err := p.prepare(); err != nil {
+		return err
 	}
-	sources := func(i int) (sources []dictSource) {
-		for t := range interners {
-			interners[t][i].dropTable()
-			sources = append(sources, interners[t][i])
-			interners[t][i] = nil
-		}
-		return sources
-	}
-	// Column by column, so that there are chunks of few columns at a time. Dictionaries
-	// take the longest to make, which goes on while other columns are read.
-	var order, others []int
-	for i, fd := range l.fields {
-		if fd.typ.Kind == scalar.String {
-			order = append(order, i)
-		} else {
-			others = append(others, i)
-		}
-	}
-	order = append(order, others...)
-	parts := make([][]columnPart, len(l.fields))
-	left := make([]int, len(l.fields)) // parts of a field that are not read yet
-	for i := range parts {
-		parts[i], left[i] = make([]columnPart, groups), groups
-	}
-	var mu sync.Mutex
-	var stopped error
-	var values int64
-	inParallelBy(threads, groups*len(l.fields), func(t, task int) {
-		i, g := order[task/groups], task%groups
-		mu.Lock()
-		if stopped == nil && ctx.Err() != nil {
-			stopped = context.Cause(ctx)
-		}
-		stop := stopped != nil
-		mu.Unlock()
-		if stop {
-			return
-		}
-		part := &parts[i][g]
-		part.thread = t
-		if rooms[t] == nil {
-			rooms[t] = newReadRoom(batch)
-			rooms[t].ledger = l.ledger
-		}
-		part.err = decoders[i].read(ctx, f, g, interners[t][i], rooms[t], part)
-		rows := starts[g+1] - starts[g]
-		if part.err == nil && int64(part.rows) != rows {
-			part.err = fmt.Errorf("the Parquet file is damaged: row group %d has %d rows, column %s %d", g+1, rows, l.fields[i].name, part.rows)
-		}
-		err := part.err
-		if err == nil {
-			err = l.ledger.take(l.names[i], part.memory())
-		}
-		mu.Lock()
-		if err != nil {
-			stopped = cmp.Or(stopped, err)
-			mu.Unlock()
-			return
-		}
-		l.bytes += part.bytes
-		values += rows
-		l.rows = values / int64(len(l.fields))
-		l.progress(false)
-		left[i]--
-		whole := left[i] == 0
-		mu.Unlock()
-		if !whole {
-			return
-		}
-		l.gather(i, parts[i], starts)
-		if err := l.assembleField(ctx, i, sources); err != nil {
-			mu.Lock()
-			stopped = cmp.Or(stopped, err)
-			mu.Unlock()
-		}
+	groups := len(f.Groups)
+	inParallelBy(len(p.rooms), groups*len(l.fields), func(t, task int) {
+		p.task(ctx, t, p.order[task/groups], task%groups)
 	})
 	// Tasks start in order, so the first one that fails is always among those
 	// that ran.
-	for _, i := range order {
-		for g := range parts[i] {
-			if err := parts[i][g].err; err != nil {
+	for _, i := range p.order {
+		for g := range p.parts[i] {
+			if err := p.parts[i][g].err; err != nil {
 				return err
 			}
 		}
 	}
-	if stopped != nil {
-		return stopped
+	if p.stopped != nil {
+		return p.stopped
 	}
-	l.rows = f.NumRows()
+	l.rows = f.Rows
 	l.report.Rows, l.report.Bytes = l.rows, l.bytes
 	if groups == 0 {
-		if err := l.assemble(ctx, sources); err != nil {
+		if err := l.assemble(ctx, p.sources); err != nil {
 			return err
 		}
 	}
-	return l.badRows(parts, starts)
+	return l.badRows(p.parts, p.starts)
+}
+
+// plan compares the columns of the file with the fields, and numbers its rows.
+func (p *parquetLoad) plan() error {
+	f := p.file
+	if f.Rows > maxRows {
+		return fmt.Errorf("%d rows; a relation can not hold more than %d", f.Rows, int64(maxRows))
+	}
+	for i := range p.fields {
+		d, err := newParquetField(f, &p.fields[i])
+		if err != nil {
+			if e := new(LoadError); errors.As(err, &e) {
+				e.File = p.source.Path
+			}
+			return err
+		}
+		p.decoders = append(p.decoders, d)
+	}
+	p.starts = []int64{0}
+	for g := range f.Groups {
+		p.starts = append(p.starts, p.starts[g]+f.Groups[g].Rows)
+	}
+	if n := p.starts[len(f.Groups)]; n != f.Rows {
+		return fmt.Errorf("the Parquet file is damaged: its row groups have %d rows, its footer says %d", n, f.Rows)
+	}
+	// Fields are read one after the other, so that there are chunks of few of them
+	// at a time. Strings come first: dictionaries take the longest to make, and
+	// other fields are read meanwhile.
+	for i := range p.fields {
+		p.order = append(p.order, i)
+	}
+	slices.SortStableFunc(p.order, func(a, b int) int {
+		return cmp.Compare(p.lateness(a), p.lateness(b))
+	})
+	return nil
+}
+
+// lateness is 0 for fields of strings, else 1.
+func (l *load) lateness(i int) int {
+	if l.fields[i].typ.Kind == scalar.String {
+		return 0
+	}
+	return 1
+}
+
+// prepare reserves the memory of the threads.
+func (p *parquetLoad) prepare() error {
+	longest := int64(1)
+	for g := range p.file.Groups {
+		longest = max(longest, p.file.Groups[g].Rows)
+	}
+	batch := min(batchRows, longest)
+	threads := p.opts.readers(roomBytes * batch)
+	what := "reading " + p.source.Path
+	if err := p.ledger.take(what, roomBytes*batch*int64(threads)); err != nil {
+		return err
+	}
+	for t := range threads {
+		p.rooms = append(p.rooms, newReadRoom(batch, p.ledger, "a page of "+p.source.Path))
+		p.interners = append(p.interners, make([]*interner, len(p.fields)))
+		for i, fd := range p.fields {
+			if fd.typ.Kind == scalar.String {
+				p.interners[t][i] = p.newInterner(i)
+			}
+		}
+	}
+	for range p.fields {
+		p.parts = append(p.parts, make([]columnPart, len(p.file.Groups)))
+		p.left = append(p.left, len(p.file.Groups))
+	}
+	return nil
+}
+
+// sources returns what numbered the strings of a field.
+func (p *parquetLoad) sources(i int) (sources []dictSource) {
+	for t := range p.interners {
+		p.interners[t][i].dropTable()
+		sources = append(sources, p.interners[t][i])
+		p.interners[t][i] = nil
+	}
+	return sources
+}
+
+// task reads the chunk of a field in a row group, and makes the column of the
+// field if that was the last one.
+func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
+	if p.stop(ctx, nil) {
+		return
+	}
+	part := &p.parts[i][g]
+	part.thread = t
+	rows := p.starts[g+1] - p.starts[g]
+	err := p.decoders[i].read(ctx, p.file, g, p.interners[t][i], p.rooms[t], part)
+	if err == nil && int64(part.rows) != rows {
+		err = fmt.Errorf("the Parquet file is damaged: row group %d has %d rows, column %s %d", g+1, rows, p.fields[i].name, part.rows)
+	}
+	part.err = err
+	if err == nil {
+		err = p.ledger.take(p.names[i], part.memory())
+	}
+	if p.stop(ctx, err) || !p.finished(i, part, rows) {
+		return
+	}
+	p.gather(i, p.parts[i], p.starts)
+	p.stop(ctx, p.assembleField(ctx, i, p.sources))
+}
+
+// stop notes why the load ends, if it does, and reports whether it has ended.
+func (p *parquetLoad) stop(ctx context.Context, err error) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = cmp.Or(p.stopped, err)
+	if p.stopped == nil && ctx.Err() != nil {
+		p.stopped = context.Cause(ctx)
+	}
+	return p.stopped != nil
+}
+
+// finished counts a chunk that has been read and reports whether it was the last
+// one of its field.
+func (p *parquetLoad) finished(i int, part *columnPart, rows int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bytes += part.bytes
+	p.values += rows
+	p.rows = p.values / int64(len(p.fields))
+	p.progress(false)
+	p.left[i]--
+	return p.left[i] == 0
 }
 
 // gather takes over the chunks of a field, and which of its values are missing.
@@ -281,13 +288,6 @@ func (l *load) gather(i int, parts []columnPart, starts []int64) {
 			}
 		}
 		part.chunks = nil
-	}
-}
-
-// closeParquet closes a file that openParquet opened by name.
-func (s *Source) closeParquet(f *parquetFile) {
-	if s.Reader == nil {
-		f.Close()
 	}
 }
 

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apache/arrow-go/v18/parquet/metadata"
-
+	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -47,7 +46,7 @@ type Source struct {
 
 	// footer is that of a Parquet file as Bind has read it. That of a long file takes
 	// as long to read as many columns.
-	footer *metadata.FileMetaData
+	footer *parquet.Footer
 }
 
 // Use is one predicate that a source fills.
@@ -205,10 +204,10 @@ func (s *Source) stringBytes() (bytes int64) {
 			}
 		}
 	}
-	for _, g := range s.footer.RowGroups {
-		for c := range g.Columns {
-			if m := g.Columns[c].GetMetaData(); used[c] && m != nil {
-				bytes += m.GetTotalUncompressedSize()
+	for _, g := range s.footer.Groups {
+		for c := range g.Chunks {
+			if used[c] {
+				bytes += g.Chunks[c].Meta.Bytes
 			}
 		}
 	}

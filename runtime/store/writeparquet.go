@@ -2,92 +2,86 @@ package store
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/klauspost/compress/zstd"
 
+	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// A row group of Parquet has rowGroupRows rows, or fewer if its pages, which are in memory
-// until it is whole, come to rowGroupBytes.
+// A row group has rowGroupRows rows, or fewer if its pages, which stay in memory
+// until the group is written, come to rowGroupBytes.
 const (
 	rowGroupRows  = 1 << 20
 	rowGroupBytes = 16 << 20
 )
 
-// unitColumn stands for the columns of a relation without any: Parquet keeps the
-// number of rows in columns only.
+// A column has a dictionary if it has at most dictionaryValues values, each in
+// valueRepeats rows on average, and strings of at most dictionaryText bytes.
+const (
+	dictionaryValues = 1 << 16
+	dictionaryText   = 1 << 20
+	valueRepeats     = 4
+)
+
+// unitColumn stands for the columns of a relation that has none: only columns hold
+// the number of rows in a Parquet file.
 const unitColumn = "true"
 
-// parquetWriter writes a Parquet file, with row groups filled column by column
-// from blocks of rows.
+// parquetWriter fills row groups column by column from blocks of rows.
 type parquetWriter struct {
-	fields []outputField
-	file   *file.Writer
-	group  file.BufferedRowGroupWriter
-	rowsN  int // in the group
-	days   []bool
-	bytes  []int // of a decimal that takes more than 8; else 0
-	err    error
-
-	strings []parquet.ByteArray
-	fixed   []parquet.FixedLenByteArray
-	int32s  []int32
-	floats  []float32
-	doubles []float64
-	bools   []bool
+	fields  []parquetOutput
+	columns []parquet.Column
+	file    *parquet.Writer
+	zstd    *zstd.Encoder
+	group   *parquet.Group
+	rowsN   int // in the group
+	err     error
+	plain   []byte   // scratch
+	numbers []uint32 // scratch
 }
 
-// The lengths of decimals of 19 and of 38 digits.
+// parquetOutput is a field and what is known of its values in the row group.
+type parquetOutput struct {
+	outputField
+	days       bool // datetimes are days
+	length     int  // of decimals that take more than 8 bytes, else 0
+	dictionary bool
+	words      parquet.Dictionary[int64]
+	bounds     bounds
+}
+
+// The bytes of decimals of 19 and of 38 digits.
 const (
 	longBytes = 9
 	wideBytes = 16
 )
 
 func newParquetWriter(w io.Writer, fields []outputField) *parquetWriter {
-	p := &parquetWriter{fields: fields, days: make([]bool, len(fields)), bytes: make([]int, len(fields))}
-	options := []parquet.WriterProperty{
-		parquet.WithCreatedBy("redfox"),
-		parquet.WithCompression(compress.Codecs.Zstd),
-		parquet.WithDictionaryDefault(false),
-		parquet.WithVersion(parquet.V2_LATEST),
-	}
-	var nodes schema.FieldList
-	for i, f := range fields {
-		p.days[i] = f.Type.Kind == scalar.Datetime && wholeDays(f.Column)
-		switch {
-		case f.wide():
-			p.bytes[i] = wideBytes
-		case f.Type.Kind == scalar.Decimal && f.n > 0 && (f.Stats.Max >= 1e18 || f.Stats.Min <= -1e18):
-			p.bytes[i] = longBytes
-		}
-		node, err := p.node(i)
+	p := &parquetWriter{}
+	for _, f := range fields {
+		o := parquetOutput{outputField: f}
+		o.days = f.Type.Kind == scalar.Datetime && wholeDays(f.Column)
+		d := f.Stats.Distinct
+		o.dictionary = !f.wide() && d <= dictionaryValues && d*valueRepeats <= int64(f.n) &&
+			f.Type.Kind != scalar.Boolean && (f.Dict == nil || f.Dict.Bytes() <= dictionaryText)
+		column, err := o.column()
 		if err != nil {
 			p.err = err
 			return p
 		}
-		nodes = append(nodes, node)
-		if d := f.Stats.Distinct; !f.wide() && d <= 1<<16 && d*4 <= int64(f.n) {
-			options = append(options, parquet.WithDictionaryFor(f.name, true))
-		}
+		p.fields, p.columns = append(p.fields, o), append(p.columns, column)
 	}
 	if len(fields) == 0 {
-		nodes = schema.FieldList{schema.NewBooleanNode(unitColumn, parquet.Repetitions.Required, -1)}
+		p.columns = []parquet.Column{{Name: unitColumn, Type: parquet.Boolean}}
 	}
-	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, nodes, -1)
-	if err != nil {
-		p.err = err
-		return p
-	}
-	// The library closes what it can; the writer stays the caller's.
-	p.file = file.NewParquetWriter(struct{ io.Writer }{w}, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
+	// More encoders would not change the output, but cost memory.
+	p.zstd, p.err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	p.file = parquet.NewWriter(w, "redfox", p.columns)
 	return p
 }
 
@@ -96,181 +90,262 @@ func wholeDays(c *Column) bool {
 	return c.Base%microsPerDay == 0 && (c.Width == 0 || c.Step%microsPerDay == 0)
 }
 
-func (p *parquetWriter) node(c int) (schema.Node, error) {
-	name, t := p.fields[c].name, p.fields[c].Type
-	physical := parquet.Types.Int64
-	var logical schema.LogicalType = schema.NoLogicalType{}
-	length := -1
+// column returns the column of the file.
+func (o *parquetOutput) column() (parquet.Column, error) {
+	c := parquet.Column{Name: o.name, Type: parquet.Int64}
+	t := o.Type
 	switch t.Kind {
 	case scalar.Boolean:
-		physical = parquet.Types.Boolean
+		c.Type = parquet.Boolean
 	case scalar.Int, scalar.Uint:
 		if t.Bits < 64 {
-			physical = parquet.Types.Int32
+			c.Type = parquet.Int32
 		}
-		logical = schema.NewIntLogicalType(int8(t.Bits), t.Kind == scalar.Int)
+		c.Logical = &parquet.Logical{Integer: &parquet.Integer{Bits: int8(t.Bits), Signed: t.Kind == scalar.Int}}
 	case scalar.Float:
-		physical = parquet.Types.Double
+		c.Type = parquet.Double
 		if t.Bits == 32 {
-			physical = parquet.Types.Float
+			c.Type = parquet.Float
 		}
 	case scalar.Decimal:
 		digits := scalar.MaxScale
-		if length = p.bytes[c]; length > 0 {
-			physical = parquet.Types.FixedLenByteArray
-			if digits = scalar.MaxScale + 1; length == wideBytes {
-				digits = scalar.MaxWideScale
-			}
+		switch {
+		case o.wide():
+			o.length, digits = wideBytes, scalar.MaxWideScale
+		case o.n > 0 && (o.Stats.Max >= 1e18 || o.Stats.Min <= -1e18):
+			o.length, digits = longBytes, scalar.MaxScale+1
 		}
-		logical = schema.NewDecimalLogicalType(int32(digits), int32(t.Scale))
+		if o.length > 0 {
+			c.Type, c.Length = parquet.FixedLenByteArray, o.length
+		}
+		c.Logical = &parquet.Logical{Decimal: &parquet.Decimal{Precision: int32(digits), Scale: int32(t.Scale)}}
 	case scalar.Datetime:
-		logical = schema.NewTimestampLogicalType(true, schema.TimeUnitMicros)
-		if p.days[c] {
-			physical, logical = parquet.Types.Int32, schema.DateLogicalType{}
+		micros := parquet.TimeUnit{Micros: &struct{}{}}
+		c.Logical = &parquet.Logical{Timestamp: &parquet.Timestamp{UTC: true, Unit: micros}}
+		if o.days {
+			c.Type, c.Logical = parquet.Int32, &parquet.Logical{Date: &struct{}{}}
 		}
 	case scalar.String:
-		physical, logical = parquet.Types.ByteArray, schema.StringLogicalType{}
+		c.Type, c.Logical = parquet.ByteArray, &parquet.Logical{Text: &struct{}{}}
 	default:
-		return nil, fmt.Errorf("a column of type %s can not be written to Parquet", t)
+		return c, fmt.Errorf("a column of type %s can not be written to Parquet", t)
 	}
-	return schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required, logical, physical, length, -1)
+	return c, nil
 }
 
-func (p *parquetWriter) rows(block [][]int64, n int) (err error) {
+func (p *parquetWriter) rows(block [][]int64, n int) error {
 	if p.err != nil {
 		return p.err
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("write Parquet: %v", r)
-		}
-	}()
 	for from := 0; from < n; {
 		if p.group == nil {
-			if p.group, err = p.file.AppendBufferedRowGroupChecked(); err != nil {
-				return err
-			}
-			p.rowsN = 0
+			p.group, p.rowsN = parquet.NewGroup(p.columns, p.zstd), 0
 		}
 		to := min(n, from+rowGroupRows-p.rowsN)
 		if len(p.fields) == 0 {
-			if err := p.units(to - from); err != nil {
-				return err
-			}
+			p.group.Chunks[0].Numbers(slices.Repeat([]uint32{1}, to-from))
 		}
-		for i, f := range p.fields {
+		for i := range p.fields {
+			f := &p.fields[i]
 			var low []int64
 			if f.wide() {
 				low = block[f.at+1][from:to]
 			}
-			if err := p.column(i, block[f.at][from:to], low); err != nil {
-				return err
-			}
+			p.chunk(i, block[f.at][from:to], low)
 		}
 		p.rowsN += to - from
 		from = to
-		if p.rowsN == rowGroupRows || p.group.TotalCompressedBytes() >= rowGroupBytes {
-			if err := p.group.Close(); err != nil {
+		if p.rowsN == rowGroupRows || p.group.Bytes() >= rowGroupBytes {
+			if err := p.flush(); err != nil {
 				return err
 			}
-			p.group = nil
 		}
 	}
 	return nil
 }
 
-func (p *parquetWriter) units(n int) error {
-	w, err := p.group.Column(0)
-	if err != nil {
-		return err
+// chunk adds words of a field to its column chunk; of a wide one, low are those
+// of the lower half.
+func (p *parquetWriter) chunk(i int, words, low []int64) {
+	f, chunk := &p.fields[i], &p.group.Chunks[i]
+	switch {
+	case f.Type.Kind == scalar.Boolean:
+		p.numbers = p.numbers[:0]
+		for _, w := range words {
+			p.numbers = append(p.numbers, uint32(w))
+		}
+		chunk.Numbers(p.numbers)
+		f.bounds.add(f.Column, words, nil)
+	case f.dictionary:
+		chunk.Numbers(p.coded(f, words))
+	default:
+		f.bounds.add(f.Column, words, low)
+		p.plainChunk(f, chunk, words, low)
 	}
-	values := make([]bool, n)
-	for i := range values {
-		values[i] = true
-	}
-	_, err = w.(*file.BooleanColumnChunkWriter).WriteBatch(values, nil, nil)
-	return err
 }
 
-// column writes the words of a field; of a wide one, low are those of the lower half.
-func (p *parquetWriter) column(c int, words, low []int64) error {
-	chunk, err := p.group.Column(c)
-	if err != nil {
-		return err
+// plainBatch is how many bytes of values are handed to a column chunk at a time.
+const plainBatch = 1 << 16
+
+func (p *parquetWriter) plainChunk(f *parquetOutput, chunk *parquet.Chunk, words, low []int64) {
+	p.plain = p.plain[:0]
+	from := 0
+	for i, w := range words {
+		var l int64
+		if low != nil {
+			l = low[i]
+		}
+		p.plain = f.appendPlain(p.plain, w, l)
+		if len(p.plain) >= plainBatch || i == len(words)-1 {
+			chunk.Values(p.plain, i+1-from)
+			p.plain, from = p.plain[:0], i+1
+		}
 	}
-	switch w := chunk.(type) {
-	case *file.BooleanColumnChunkWriter:
-		p.bools = p.bools[:0]
-		for _, v := range words {
-			p.bools = append(p.bools, v != 0)
-		}
-		_, err = w.WriteBatch(p.bools, nil, nil)
-	case *file.Int32ColumnChunkWriter:
-		p.int32s = p.int32s[:0]
-		if p.days[c] {
-			for _, v := range words {
-				p.int32s = append(p.int32s, int32(v/microsPerDay))
-			}
-		} else {
-			for _, v := range words {
-				p.int32s = append(p.int32s, int32(v))
-			}
-		}
-		_, err = w.WriteBatch(p.int32s, nil, nil)
-	case *file.Int64ColumnChunkWriter:
-		_, err = w.WriteBatch(words, nil, nil)
-	case *file.Float32ColumnChunkWriter:
-		p.floats = p.floats[:0]
-		for _, v := range words {
-			p.floats = append(p.floats, float32(math.Float64frombits(uint64(v))))
-		}
-		_, err = w.WriteBatch(p.floats, nil, nil)
-	case *file.Float64ColumnChunkWriter:
-		p.doubles = p.doubles[:0]
-		for _, v := range words {
-			p.doubles = append(p.doubles, math.Float64frombits(uint64(v)))
-		}
-		_, err = w.WriteBatch(p.doubles, nil, nil)
-	case *file.ByteArrayColumnChunkWriter:
-		p.strings = p.strings[:0]
-		dict := p.fields[c].Dict
-		for _, v := range words {
-			p.strings = append(p.strings, parquet.ByteArray(dict.String(uint32(v))))
-		}
-		_, err = w.WriteBatch(p.strings, nil, nil)
-	case *file.FixedLenByteArrayColumnChunkWriter:
-		p.fixed = p.fixed[:0]
-		for i, v := range words {
-			if low != nil {
-				n := scalar.JoinWords(0, v, low[i]).Int128()
-				b := binary.BigEndian.AppendUint64(make([]byte, 0, wideBytes), uint64(n.Hi))
-				p.fixed = append(p.fixed, binary.BigEndian.AppendUint64(b, n.Lo))
-				continue
-			}
-			b := make(parquet.FixedLenByteArray, longBytes)
-			for i := range b {
-				b[i] = byte(v >> min(63, 8*(longBytes-1-i)))
-			}
-			p.fixed = append(p.fixed, b)
-		}
-		_, err = w.WriteBatch(p.fixed, nil, nil)
-	}
-	return err
 }
 
-func (p *parquetWriter) finish(int64) (err error) {
+// coded returns the places of words in the dictionary of the row group.
+func (p *parquetWriter) coded(f *parquetOutput, words []int64) []uint32 {
+	p.numbers = p.numbers[:0]
+	for _, w := range words {
+		p.numbers = append(p.numbers, f.words.Place(w))
+	}
+	return p.numbers
+}
+
+// appendPlain appends a value; low is the lower half of a wide one.
+func (f *parquetOutput) appendPlain(dst []byte, w, low int64) []byte {
+	number := binary.LittleEndian
+	switch t := f.Type; t.Kind {
+	case scalar.String:
+		s := f.Dict.String(uint32(w))
+		return append(number.AppendUint32(dst, uint32(len(s))), s...)
+	case scalar.Boolean:
+		return append(dst, byte(w))
+	case scalar.Float:
+		if t.Bits == 32 {
+			return number.AppendUint32(dst, math.Float32bits(float32(math.Float64frombits(uint64(w)))))
+		}
+	case scalar.Int, scalar.Uint:
+		if t.Bits < 64 {
+			return number.AppendUint32(dst, uint32(w))
+		}
+	case scalar.Datetime:
+		if f.days {
+			return number.AppendUint32(dst, uint32(w/microsPerDay))
+		}
+	case scalar.Decimal:
+		switch f.length {
+		case longBytes:
+			dst = append(dst, byte(w>>63))
+			return binary.BigEndian.AppendUint64(dst, uint64(w))
+		case wideBytes:
+			n := scalar.JoinWords(0, w, low).Int128()
+			dst = binary.BigEndian.AppendUint64(dst, uint64(n.Hi))
+			return binary.BigEndian.AppendUint64(dst, n.Lo)
+		}
+	}
+	return number.AppendUint64(dst, uint64(w))
+}
+
+// flush writes the row group.
+func (p *parquetWriter) flush() error {
+	for i := range p.fields {
+		f, chunk := &p.fields[i], &p.group.Chunks[i]
+		if f.dictionary {
+			var plain []byte
+			for _, w := range f.words.Values {
+				plain = f.appendPlain(plain, w, 0)
+			}
+			chunk.Dictionary(plain, len(f.words.Values))
+			f.bounds.add(f.Column, f.words.Values, nil)
+		}
+		chunk.Statistics = f.bounds.statistics(f)
+		f.bounds, f.words = bounds{}, parquet.Dictionary[int64]{}
+	}
+	group := p.group
+	p.group = nil
+	group.Finish()
+	return p.file.Append(group, int64(p.rowsN))
+}
+
+func (p *parquetWriter) finish(int64) error {
 	if p.err != nil {
 		return p.err
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = errors.Join(err, fmt.Errorf("write Parquet: %v", r))
-		}
-	}()
 	if p.group != nil {
-		if err := p.group.Close(); err != nil {
+		if err := p.flush(); err != nil {
 			return err
 		}
 	}
 	return p.file.Close()
+}
+
+// bounds are the least and the greatest word of a column chunk, in both halves if
+// values are wide. A NaN has no place in an order, so that there are no bounds.
+type bounds struct {
+	least, most [2]int64
+	any, none   bool
+}
+
+// maxBound is the size of the strings that bounds may be.
+const maxBound = 64
+
+func (b *bounds) add(c *Column, words, low []int64) {
+	for i, w := range words {
+		v := [2]int64{w}
+		if low != nil {
+			v[1] = low[i]
+		}
+		if c.Type.Kind == scalar.Float && math.IsNaN(math.Float64frombits(uint64(w))) {
+			b.none = true
+		}
+		if !b.any {
+			b.least, b.most, b.any = v, v, true
+			continue
+		}
+		if before(c, v, b.least) {
+			b.least = v
+		}
+		if before(c, b.most, v) {
+			b.most = v
+		}
+	}
+}
+
+// before reports whether a value is less than another one.
+func before(c *Column, a, b [2]int64) bool {
+	switch c.Type.Kind {
+	case scalar.String:
+		return a[0] != b[0] && c.Dict.Compare(uint32(a[0]), uint32(b[0])) < 0
+	case scalar.Uint:
+		return uint64(a[0]) < uint64(b[0])
+	case scalar.Float:
+		return math.Float64frombits(uint64(a[0])) < math.Float64frombits(uint64(b[0]))
+	}
+	return a[0] < b[0] || a[0] == b[0] && a[1] < b[1]
+}
+
+// statistics returns the bounds as values.
+func (b *bounds) statistics(f *parquetOutput) *parquet.Statistics {
+	s := &parquet.Statistics{Nulls: new(int64)}
+	if !b.any || b.none {
+		return s
+	}
+	s.Min = f.appendPlain(nil, b.least[0], b.least[1])
+	s.Max = f.appendPlain(nil, b.most[0], b.most[1])
+	switch f.Type.Kind {
+	case scalar.String:
+		if s.Min, s.Max = s.Min[4:], s.Max[4:]; max(len(s.Min), len(s.Max)) > maxBound {
+			s.Min, s.Max = nil, nil
+		}
+	case scalar.Float:
+		// Zeros of both signs are equal, and either may be the bound.
+		if b.least[0] == math.MinInt64 || b.least[0] == 0 {
+			s.Min = f.appendPlain(nil, math.MinInt64, 0)
+		}
+		if b.most[0] == math.MinInt64 || b.most[0] == 0 {
+			s.Max = f.appendPlain(nil, 0, 0)
+		}
+	}
+	return s
 }

@@ -1,0 +1,178 @@
+package parquet
+
+import "encoding/binary"
+
+// Hybrid decodes numbers of up to 32 bits from runs of equal numbers and runs of
+// bit-packed ones, the form of levels and of places in a dictionary (RLE in
+// Apache Parquet, "Data encodings").
+type Hybrid struct {
+	data  []byte // behind the current run's header; a packed run comes first
+	width int    // bits of a number, at most 32
+	left  int    // numbers of the current run that are still to come
+	// The numbers of a packed run are packed, the next one at bit at of data. All
+	// numbers of another run are value.
+	packed bool
+	at     int
+	value  uint32
+}
+
+var (
+	errShort      = damaged("its metadata end early")
+	errShortPage  = damaged("a page ends too early")
+	errWideNumber = damaged("a page has a number of more bits than its numbers have")
+)
+
+// Read decodes the next len(dst) numbers.
+func (h *Hybrid) Read(dst []uint32) error {
+	for len(dst) > 0 {
+		if h.left == 0 {
+			if err := h.next(); err != nil {
+				return err
+			}
+		}
+		n := min(h.left, len(dst))
+		if h.packed {
+			h.unpack(dst[:n])
+		} else {
+			part := dst[:n]
+			for i := range part {
+				part[i] = h.value
+			}
+		}
+		h.left -= n
+		dst = dst[n:]
+	}
+	return nil
+}
+
+// next begins a run that is not empty.
+func (h *Hybrid) next() error {
+	for h.left == 0 {
+		if h.packed {
+			h.data, h.packed = h.data[(h.at+7)/8:], false
+		}
+		header, n := binary.Uvarint(h.data)
+		if n <= 0 || header>>1 > 1<<31 {
+			return errShortPage
+		}
+		h.data = h.data[n:]
+		h.left = int(header >> 1)
+		switch {
+		case header&1 == 0:
+		case h.width == 0:
+			h.left *= 8
+		default:
+			// A last group may be cut short; its missing numbers are not asked for.
+			h.left = min(8*h.left, len(h.data)*8/h.width)
+			h.packed, h.at = true, 0
+			continue
+		}
+		size := (h.width + 7) / 8
+		if len(h.data) < size {
+			return errShortPage
+		}
+		var value [4]byte
+		copy(value[:], h.data[:size])
+		h.value = binary.LittleEndian.Uint32(value[:])
+		if uint64(h.value)>>h.width != 0 {
+			return errWideNumber
+		}
+		h.data = h.data[size:]
+	}
+	return nil
+}
+
+// unpack decodes numbers of a packed run.
+func (h *Hybrid) unpack(dst []uint32) {
+	data, at, width := h.data, h.at, h.width
+	mask := uint64(1)<<width - 1
+	// As long as eight bytes can be read at once.
+	whole := min(len(dst), max(0, ((len(data)-8)*8-at)/width))
+	for i := range dst[:whole] {
+		dst[i] = uint32(binary.LittleEndian.Uint64(data[at>>3:]) >> (at & 7) & mask)
+		at += width
+	}
+	for i := range dst[whole:] {
+		var last [8]byte
+		copy(last[:], data[min(at>>3, len(data)):])
+		dst[whole+i] = uint32(binary.LittleEndian.Uint64(last[:]) >> (at & 7) & mask)
+		at += width
+	}
+	h.at = at
+}
+
+// packed returns n numbers that are packed from the lowest bit of each byte.
+func packed(data []byte, width, n int) Hybrid {
+	return Hybrid{data: data, width: width, left: n, packed: true}
+}
+
+// packedFromTop returns n numbers that are packed from the highest bit of each
+// byte, the form of levels in files of old writers.
+func packedFromTop(data []byte, width, n int) Hybrid {
+	out := make([]byte, len(data)+1)
+	for i := range n {
+		var number uint32
+		for bit := i * width; bit < (i+1)*width; bit++ {
+			number = number<<1 | uint32(data[bit>>3]>>(7-bit&7)&1)
+		}
+		for b := range width {
+			bit := i*width + b
+			out[bit>>3] |= byte(number>>b&1) << (bit & 7)
+		}
+	}
+	return packed(out, width, n)
+}
+
+// appendHybrid appends numbers of the width.
+func appendHybrid(dst []byte, numbers []uint32, width int) []byte {
+	for len(numbers) > 0 {
+		// A run of equal numbers takes two bytes or more, as do eight packed ones.
+		if n := equal(numbers); n >= 8 {
+			dst = binary.AppendUvarint(dst, uint64(n)<<1)
+			for b := 0; b < width; b += 8 {
+				dst = append(dst, byte(numbers[0]>>b))
+			}
+			numbers = numbers[n:]
+			continue
+		}
+		groups := 1
+		for groups < 1<<16 && 8*groups < len(numbers) && equal(numbers[8*groups:]) < 8 {
+			groups++
+		}
+		dst = binary.AppendUvarint(dst, uint64(groups)<<1|1)
+		part := numbers[:min(8*groups, len(numbers))]
+		numbers = numbers[len(part):]
+		end := len(dst) + groups*width
+		dst = appendPacked(dst, part, width)
+		for len(dst) < end { // a last group is filled up
+			dst = append(dst, 0)
+		}
+	}
+	return dst
+}
+
+// equal returns how many numbers are equal to the first one, from there on.
+func equal(numbers []uint32) int {
+	n := 1
+	for n < len(numbers) && numbers[n] == numbers[0] {
+		n++
+	}
+	return n
+}
+
+// appendPacked appends numbers packed from the lowest bit of each byte.
+func appendPacked(dst []byte, numbers []uint32, width int) []byte {
+	var bits uint64
+	held := 0
+	for _, v := range numbers {
+		bits |= uint64(v) << held
+		for held += width; held >= 8; held -= 8 {
+			dst = append(dst, byte(bits))
+			bits >>= 8
+		}
+	}
+	if held > 0 {
+		dst = append(dst, byte(bits))
+	}
+	return dst
+}
