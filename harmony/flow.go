@@ -3,6 +3,7 @@ package harmony
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/bitset"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
@@ -156,7 +157,7 @@ func changes(c Command, visit func(*Relation)) {
 }
 
 // numbering numbers the variables of a program in the order of the text, so that
-// sets of them are bits and come out in that order.
+// sets of them are bit sets and come out in that order.
 type numbering struct {
 	vars []Managed
 	at   map[Managed]int
@@ -180,17 +181,14 @@ func number(p *Program) *numbering {
 	return n
 }
 
-// bits is a set of variables by number.
-type bits []uint64
+func (n *numbering) none() bitset.Set { return bitset.New(len(n.vars)) }
 
-func (n *numbering) none() bits { return make(bits, (len(n.vars)+63)/64) }
-
-func (n *numbering) add(b bits, v Managed)      { b[n.at[v]/64] |= 1 << (n.at[v] % 64) }
-func (n *numbering) drop(b bits, v Managed)     { b[n.at[v]/64] &^= 1 << (n.at[v] % 64) }
-func (n *numbering) has(b bits, v Managed) bool { return b[n.at[v]/64]>>(n.at[v]%64)&1 != 0 }
+func (n *numbering) add(b bitset.Set, v Managed)      { b.Add(n.at[v]) }
+func (n *numbering) drop(b bitset.Set, v Managed)     { b.Remove(n.at[v]) }
+func (n *numbering) has(b bitset.Set, v Managed) bool { return b.Has(n.at[v]) }
 
 // list returns the members in the order of the text.
-func (n *numbering) list(b bits) []Managed {
+func (n *numbering) list(b bitset.Set) []Managed {
 	var out []Managed
 	for _, v := range n.vars {
 		if n.has(b, v) {
@@ -200,41 +198,12 @@ func (n *numbering) list(b bits) []Managed {
 	return out
 }
 
-func (b bits) clone() bits { return append(bits(nil), b...) }
-
-// union adds c to b and reports whether b changed.
-func (b bits) union(c bits) bool {
-	changed := false
-	for i, w := range c {
-		changed = changed || b[i]|w != b[i]
-		b[i] |= w
-	}
-	return changed
-}
-
-// intersect keeps of b what is in c and reports whether b changed.
-func (b bits) intersect(c bits) bool {
-	changed := false
-	for i, w := range c {
-		changed = changed || b[i]&w != b[i]
-		b[i] &= w
-	}
-	return changed
-}
-
-// minus removes c from b.
-func (b bits) minus(c bits) {
-	for i, w := range c {
-		b[i] &^= w
-	}
-}
-
 // Valid follows the indexes of a program: it calls visit for every command that
 // can be reached, with the indexes that are valid before it on every path, so
 // that they can be probed.
 func Valid(p *Program, visit func(c Command, valid func(*Index) bool)) {
 	n := number(p)
-	step := func(b *Block, valid bits, visit func(Command, func(*Index) bool)) {
+	step := func(b *Block, valid bitset.Set, visit func(Command, func(*Index) bool)) {
 		for _, c := range b.Cmds {
 			if visit != nil {
 				visit(c, func(x *Index) bool { return n.has(valid, x) })
@@ -242,19 +211,19 @@ func Valid(p *Program, visit func(c Command, valid func(*Index) bool)) {
 			n.indexes(p, c, valid)
 		}
 	}
-	at, _ := cfg.Forward(p.Blocks, n.none(), bits.clone, bits.intersect, func(b *Block, valid bits) error {
+	at, _ := cfg.Forward(p.Blocks, n.none(), bitset.Set.Clone, bitset.Set.KeepAll, func(b *Block, valid bitset.Set) error {
 		step(b, valid, nil)
 		return nil
 	})
 	for _, b := range p.Blocks {
 		if valid, ok := at[b]; ok {
-			step(b, valid.clone(), visit)
+			step(b, valid.Clone(), visit)
 		}
 	}
 }
 
 // indexes says which indexes are valid after a command.
-func (n *numbering) indexes(p *Program, c Command, valid bits) {
+func (n *numbering) indexes(p *Program, c Command, valid bitset.Set) {
 	changes(c, func(r *Relation) {
 		for _, x := range p.Indexes {
 			if x.Of == r {

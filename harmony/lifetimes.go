@@ -1,6 +1,7 @@
 package harmony
 
 import (
+	"github.com/redfoxdb/redfox/internal/bitset"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
@@ -34,15 +35,15 @@ func Lifetimes(p *Program) *Lives {
 	out := &Lives{Entry: map[*Block][]Managed{}, Commands: map[Command]*Life{}}
 	// What is held on some path is to be freed; what is not held on every path is
 	// to be allocated.
-	type held struct{ some, every bits }
+	type held struct{ some, every bitset.Set }
 	step := func(b *Block, h held, note bool) {
-		dead := h.some.clone()
-		dead.minus(live.entry[b])
+		dead := h.some.Clone()
+		dead.RemoveAll(live.entry[b])
 		if note && len(n.list(dead)) > 0 {
 			out.Entry[b] = n.list(dead)
 		}
-		h.some.minus(dead)
-		h.every.minus(dead)
+		h.some.RemoveAll(dead)
+		h.every.RemoveAll(dead)
 		for i, c := range b.Cmds {
 			alloc := n.none()
 			for _, v := range Writes(c) {
@@ -54,25 +55,25 @@ func Lifetimes(p *Program) *Lives {
 				// What is cleared gives back its memory.
 				dead = alloc
 				alloc = n.none()
-				dead.intersect(h.some)
+				dead.KeepAll(h.some)
 			} else {
-				h.some.union(alloc)
-				h.every.union(alloc)
-				dead = h.some.clone()
-				dead.minus(live.after[b][i])
+				h.some.AddAll(alloc)
+				h.every.AddAll(alloc)
+				dead = h.some.Clone()
+				dead.RemoveAll(live.after[b][i])
 			}
-			h.some.minus(dead)
-			h.every.minus(dead)
+			h.some.RemoveAll(dead)
+			h.every.RemoveAll(dead)
 			if life := (&Life{n.list(alloc), n.list(dead)}); note && len(life.Alloc)+len(life.Free) > 0 {
 				out.Commands[c] = life
 			}
 		}
 	}
 	at, _ := cfg.Forward(p.Blocks, held{n.none(), n.none()},
-		func(h held) held { return held{h.some.clone(), h.every.clone()} },
+		func(h held) held { return held{h.some.Clone(), h.every.Clone()} },
 		func(into, from held) bool {
-			grown := into.some.union(from.some)
-			return into.every.intersect(from.every) || grown
+			grown := into.some.AddAll(from.some)
+			return into.every.KeepAll(from.every) || grown
 		},
 		func(b *Block, h held) error {
 			step(b, h, false)
@@ -89,15 +90,15 @@ func Lifetimes(p *Program) *Lives {
 // liveness has the variables whose contents may be needed, at the entry of each
 // block and after each of its commands.
 type liveness struct {
-	entry map[*Block]bits
-	after map[*Block][]bits
+	entry map[*Block]bitset.Set
+	after map[*Block][]bitset.Set
 }
 
 func (n *numbering) liveness(p *Program) *liveness {
-	l := &liveness{map[*Block]bits{}, map[*Block][]bits{}}
+	l := &liveness{map[*Block]bitset.Set{}, map[*Block][]bitset.Set{}}
 	for _, b := range p.Blocks {
 		l.entry[b] = n.none()
-		l.after[b] = make([]bits, len(b.Cmds))
+		l.after[b] = make([]bitset.Set, len(b.Cmds))
 	}
 	for changed := true; changed; {
 		changed = false
@@ -105,7 +106,7 @@ func (n *numbering) liveness(p *Program) *liveness {
 			b := p.Blocks[len(p.Blocks)-1-i]
 			need := n.none()
 			for _, s := range b.Successors() {
-				need.union(l.entry[s])
+				need.AddAll(l.entry[s])
 			}
 			switch t := b.Term.(type) {
 			case *Branch:
@@ -120,17 +121,17 @@ func (n *numbering) liveness(p *Program) *liveness {
 				}
 			}
 			for j := len(b.Cmds) - 1; j >= 0; j-- {
-				l.after[b][j] = need.clone()
+				l.after[b][j] = need.Clone()
 				n.before(b.Cmds[j], need)
 			}
-			changed = l.entry[b].union(need) || changed
+			changed = l.entry[b].AddAll(need) || changed
 		}
 	}
 	return l
 }
 
 // before turns what is needed after a command into what is needed before it.
-func (n *numbering) before(c Command, need bits) {
+func (n *numbering) before(c Command, need bitset.Set) {
 	switch c := c.(type) {
 	case *Clear:
 		n.drop(need, c.Var)

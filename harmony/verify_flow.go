@@ -3,24 +3,25 @@ package harmony
 import (
 	"fmt"
 
+	"github.com/redfoxdb/redfox/internal/bitset"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
 // flow is what holds of the variables at a point of the control flow.
 type flow struct {
-	ready    bits // temps, groups and indexes that can be read, on every path
-	unmerged bits // relations with tuples inserted since the last Merge, on some path
+	ready    bitset.Set // temps, groups and indexes that can be read, on every path
+	unmerged bitset.Set // relations with tuples inserted since the last Merge, on some path
 }
 
 // verifyFlow follows all paths from the entry.
 func verifyFlow(p *Program) error {
 	n := number(p)
 	at, err := cfg.Forward(p.Blocks, flow{n.none(), n.none()},
-		func(f flow) flow { return flow{f.ready.clone(), f.unmerged.clone()} },
+		func(f flow) flow { return flow{f.ready.Clone(), f.unmerged.Clone()} },
 		func(into, from flow) bool {
-			shrunk := into.ready.intersect(from.ready)
-			return into.unmerged.union(from.unmerged) || shrunk
+			shrunk := into.ready.KeepAll(from.ready)
+			return into.unmerged.AddAll(from.unmerged) || shrunk
 		},
 		func(b *Block, f flow) error {
 			for _, c := range b.Cmds {

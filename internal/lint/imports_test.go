@@ -21,6 +21,7 @@ var layers = []layer{
 	{"internal/scalar", nil},
 	{"internal/interval", nil},
 	{"internal/bounds", []string{"internal/interval"}},
+	{"internal/bitset", nil},
 	{"internal/dynlib", nil},
 	{"internal/malloc", []string{"internal/dynlib"}},
 	{"internal/llvm", []string{"internal/dynlib", "internal/malloc"}},
@@ -63,11 +64,17 @@ var layers = []layer{
 	{"queryplan", []string{"frontend/source", "queryplan/cfg", "queryplan/irtext"}},
 	{"queryplan/stats", []string{"queryplan"}},
 	{"queryplan/build", []string{"frontend/source", "frontend/core", "queryplan"}},
-	{"queryplan/rewrite", []string{"frontend/source", "queryplan", "queryplan/stats"}},
+	{"queryplan/rewrite/trees", []string{"queryplan"}},
+	{"queryplan/rewrite/loops", []string{"queryplan"}},
+	{"queryplan/rewrite/joins", []string{"internal/bitset", "queryplan", "queryplan/stats", "queryplan/rewrite/trees"}},
+	{"queryplan/rewrite", []string{
+		"frontend/source", "internal/bitset", "queryplan", "queryplan/stats",
+		"queryplan/rewrite/joins", "queryplan/rewrite/loops", "queryplan/rewrite/trees",
+	}},
 
 	{"primitives/service", nil},
 
-	{"harmony", []string{"frontend/source", "queryplan", "queryplan/cfg", "queryplan/irtext"}},
+	{"harmony", []string{"frontend/source", "internal/bitset", "queryplan", "queryplan/cfg", "queryplan/irtext"}},
 	{"harmony/abi", []string{"queryplan", "queryplan/irtext"}},
 	{"harmony/domain", []string{"queryplan", "harmony", "harmony/abi", "internal/bounds"}},
 	{"harmony/ranges", []string{"queryplan", "harmony", "harmony/domain", "internal/bounds", "internal/interval"}},

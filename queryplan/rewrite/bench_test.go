@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -88,19 +89,19 @@ func BenchmarkTwelveRelations(b *testing.B) {
 		}},
 	} {
 		b.Run(shape.name, func(b *testing.B) {
-			q := &conjunction{names: queryplan.NewNames()}
+			q := &joins.Conjunction{Names: queryplan.NewNames()}
 			for i := range n {
 				v := &queryplan.Var{Name: fmt.Sprint("r", i), Kind: queryplan.Input, Source: fmt.Sprint("r", i), Limit: -1}
 				for _, name := range shape.cols(i) {
 					v.Cols = append(v.Cols, queryplan.Column{Name: name, Type: scalar.IntType})
 				}
 				v.Keys = len(v.Cols)
-				q.rels = append(q.rels, &queryplan.Scan{Var: v, Names: shape.cols(i)})
-				q.out = append(q.out, queryplan.Rename{From: shape.cols(i)[0], To: fmt.Sprint("out", i)})
+				q.Rels = append(q.Rels, &queryplan.Scan{Var: v, Names: shape.cols(i)})
+				q.Out = append(q.Out, queryplan.Rename{From: shape.cols(i)[0], To: fmt.Sprint("out", i)})
 			}
 			est := stats.NewEstimator(&queryplan.Plan{}, nil)
 			for b.Loop() {
-				newJoinGraph(q, est, nil).order()
+				joins.NewGraph(q, est, nil).Order()
 			}
 		})
 	}

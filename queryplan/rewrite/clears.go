@@ -3,7 +3,9 @@ package rewrite
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/bitset"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
 )
 
 var placeClears = &Pass{
@@ -28,13 +30,13 @@ var placeClears = &Pass{
 type liveness struct {
 	vars    []*queryplan.Var // those that can be cleared, in the plan's order
 	number  map[*queryplan.Var]int
-	in, out map[*queryplan.Block]bitset
+	in, out map[*queryplan.Block]bitset.Set
 	before  map[*queryplan.Block][]*queryplan.Block
 }
 
 func findLiveness(p *queryplan.Plan) *liveness {
 	l := &liveness{
-		number: map[*queryplan.Var]int{}, in: map[*queryplan.Block]bitset{}, out: map[*queryplan.Block]bitset{},
+		number: map[*queryplan.Var]int{}, in: map[*queryplan.Block]bitset.Set{}, out: map[*queryplan.Block]bitset.Set{},
 		before: map[*queryplan.Block][]*queryplan.Block{},
 	}
 	for _, v := range p.Vars {
@@ -45,16 +47,16 @@ func findLiveness(p *queryplan.Plan) *liveness {
 	}
 	// In a block, what comes in live is what it uses before it assigns, and what
 	// goes out live and is not assigned.
-	uses, assigns := map[*queryplan.Block]bitset{}, map[*queryplan.Block]bitset{}
-	blocks := reversePostorder(p)
+	uses, assigns := map[*queryplan.Block]bitset.Set{}, map[*queryplan.Block]bitset.Set{}
+	blocks := loops.ReversePostorder(p)
 	slices.Reverse(blocks)
 	for _, b := range blocks {
-		l.in[b], l.out[b] = newBitset(len(l.vars)), newBitset(len(l.vars))
-		uses[b], assigns[b] = l.branched(b), newBitset(len(l.vars))
+		l.in[b], l.out[b] = bitset.New(len(l.vars)), bitset.New(len(l.vars))
+		uses[b], assigns[b] = l.branched(b), bitset.New(len(l.vars))
 		for _, c := range slices.Backward(b.Cmds) {
 			l.step(uses[b], c)
 			if a, ok := c.(*queryplan.Assign); ok {
-				assigns[b].add(l.number[a.Var])
+				assigns[b].Add(l.number[a.Var])
 			}
 		}
 		for _, s := range b.Successors() {
@@ -65,39 +67,39 @@ func findLiveness(p *queryplan.Plan) *liveness {
 		changed = false
 		for _, b := range blocks {
 			for _, s := range b.Successors() {
-				l.out[b].addAll(l.in[s])
+				l.out[b].AddAll(l.in[s])
 			}
-			live := l.out[b].clone()
+			live := l.out[b].Clone()
 			for w := range live {
 				live[w] = live[w]&^assigns[b][w] | uses[b][w]
 			}
-			changed = l.in[b].addAll(live) || changed
+			changed = l.in[b].AddAll(live) || changed
 		}
 	}
 	return l
 }
 
 // branched returns the variables that the end of a block asks for.
-func (l *liveness) branched(b *queryplan.Block) bitset {
-	s := newBitset(len(l.vars))
+func (l *liveness) branched(b *queryplan.Block) bitset.Set {
+	s := bitset.New(len(l.vars))
 	if br, ok := b.Term.(*queryplan.Branch); ok {
 		l.addTo(s, br.Vars)
 	}
 	return s
 }
 
-func (l *liveness) addTo(s bitset, vars []*queryplan.Var) {
+func (l *liveness) addTo(s bitset.Set, vars []*queryplan.Var) {
 	for _, v := range vars {
 		if i, ok := l.number[v]; ok {
-			s.add(i)
+			s.Add(i)
 		}
 	}
 }
 
 // step takes the set of live variables from after a command to before it.
-func (l *liveness) step(live bitset, c queryplan.Command) {
+func (l *liveness) step(live bitset.Set, c queryplan.Command) {
 	if a, ok := c.(*queryplan.Assign); ok {
-		live.remove(l.number[a.Var])
+		live.Remove(l.number[a.Var])
 	}
 	l.addTo(live, usedVars(c))
 }
@@ -125,17 +127,17 @@ func usedVars(c queryplan.Command) []*queryplan.Var {
 // place inserts the clears of one block.
 func (l *liveness) place(b *queryplan.Block) {
 	live := l.branched(b)
-	live.addAll(l.out[b])
+	live.AddAll(l.out[b])
 	var cmds []queryplan.Command // in reverse
 	for _, c := range slices.Backward(b.Cmds) {
-		used := newBitset(len(l.vars))
+		used := bitset.New(len(l.vars))
 		l.addTo(used, usedVars(c))
 		if a, ok := c.(*queryplan.Assign); ok {
-			used.add(l.number[a.Var])
+			used.Add(l.number[a.Var])
 		}
 		var dead []queryplan.Command
-		for i := range used.members {
-			if !live.has(i) {
+		for i := range used.Members {
+			if !live.Has(i) {
 				dead = append(dead, &queryplan.Clear{Var: l.vars[i]})
 			}
 		}
@@ -144,14 +146,14 @@ func (l *liveness) place(b *queryplan.Block) {
 		l.step(live, c)
 	}
 	// What another way out of a block before still uses dies on entry here.
-	entering := newBitset(len(l.vars))
+	entering := bitset.New(len(l.vars))
 	for _, from := range l.before[b] {
-		entering.addAll(l.out[from])
-		entering.addAll(l.branched(from))
+		entering.AddAll(l.out[from])
+		entering.AddAll(l.branched(from))
 	}
 	var entry []queryplan.Command
-	for i := range entering.members {
-		if !live.has(i) {
+	for i := range entering.Members {
+		if !live.Has(i) {
 			entry = append(entry, &queryplan.Clear{Var: l.vars[i]})
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -162,13 +163,13 @@ func checkRun(t *testing.T, pass *Pass, seed uint64, origin *queryplan.Plan, pro
 
 // withoutThresholds runs f with passes that rewrite small plans, too.
 func withoutThresholds(f func()) {
-	left, saved, probes, gain := mostLeft, leastSaved, leastProbes, leastGain
+	left, saved, probes, gain := mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain
 	before, times, scanned := leastBefore, leastShare, leastScanned
 	defer func() {
-		mostLeft, leastSaved, leastProbes, leastGain = left, saved, probes, gain
+		mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = left, saved, probes, gain
 		leastBefore, leastShare, leastScanned = before, times, scanned
 	}()
-	mostLeft, leastSaved, leastProbes, leastGain = 2, -1e12, 0, -1e12
+	mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = 2, -1e12, 0, -1e12
 	leastBefore, leastShare, leastScanned = 0, 0, 0
 	f()
 }

@@ -5,6 +5,9 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -22,7 +25,7 @@ var aggregateBeforeJoins = &Pass{
 	Source: "eager group-by and eager count: Yan, Larson, VLDB 1995",
 	run: func(p *program) error {
 		e := &eager{program: p, est: stats.NewEstimator(p.Plan, p.catalog)}
-		loop := loops(p.Plan)
+		loop := loops.Changed(p.Plan)
 		p.rewriteTrees(func(b *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
 			if loop[b] != nil {
 				return n
@@ -59,7 +62,7 @@ type eager struct {
 // aggregate aggregates parts of a conjunction first, one after the other, as long as that
 // gains.
 func (e *eager) aggregate(a *queryplan.Aggregate) *queryplan.Aggregate {
-	if len(a.Aggs) == 0 || !joins(a.Input) || slices.ContainsFunc(a.Aggs, rounds) {
+	if len(a.Aggs) == 0 || !hasJoin(a.Input) || slices.ContainsFunc(a.Aggs, rounds) {
 		return a
 	}
 	for {
@@ -74,14 +77,14 @@ func (e *eager) aggregate(a *queryplan.Aggregate) *queryplan.Aggregate {
 // once aggregates the part first for which that gains most: a relation, or one that is
 // aggregated and another that it is joined with. It returns nil if none gains.
 func (e *eager) once(a *queryplan.Aggregate) *queryplan.Aggregate {
-	c := flatten(project(a.Input, identity(aggregated(a))))
+	c := joins.Flatten(trees.Project(a.Input, identity(joins.Aggregated(a))))
 	best, least := (*partial)(nil), -1.0
-	for i := range c.rels {
-		for k := range c.rels {
+	for i := range c.Rels {
+		for k := range c.Rels {
 			if !mayBePart(c, i, k) {
 				continue
 			}
-			rels := make([]bool, len(c.rels))
+			rels := make([]bool, len(c.Rels))
 			rels[i], rels[k] = true, true
 			part := e.partial(a, c, rels)
 			if part == nil {
@@ -96,7 +99,7 @@ func (e *eager) once(a *queryplan.Aggregate) *queryplan.Aggregate {
 			}
 			first, ok := e.cost(part.part, part.first.By)
 			rest, okRest := e.cost(part.rest, a.By)
-			if cost := first + storeCost*e.est.Rows(part.first) + rest; ok && okRest && cost < least {
+			if cost := first + joins.StoreCost*e.est.Rows(part.first) + rest; ok && okRest && cost < least {
 				best, least = part, cost
 			}
 		}
@@ -104,16 +107,16 @@ func (e *eager) once(a *queryplan.Aggregate) *queryplan.Aggregate {
 	if best == nil {
 		return nil
 	}
-	return &queryplan.Aggregate{Input: best.rest.assemble(leftDeep(len(best.rest.rels)), site{}), By: a.By, Aggs: best.again}
+	return &queryplan.Aggregate{Input: best.rest.Assemble(joins.LeftDeep(len(best.rest.Rels)), joins.Site{}), By: a.By, Aggs: best.again}
 }
 
 // mayBePart reports whether two relations, which may be the same, are a part to look at:
 // one that is not aggregated, or one that is, with another one. So there is an end of them.
-func mayBePart(c *conjunction, i, k int) bool {
+func mayBePart(c *joins.Conjunction, i, k int) bool {
 	if i == k {
-		return len(c.rels) > 1 && !hasGroups(c.rels[i])
+		return len(c.Rels) > 1 && !hasGroups(c.Rels[i])
 	}
-	return len(c.rels) > 2 && hasGroups(c.rels[i]) && len(intersect(columnNames(c.rels[i]), columnNames(c.rels[k]))) > 0
+	return len(c.Rels) > 2 && hasGroups(c.Rels[i]) && len(intersect(trees.Columns(c.Rels[i]), trees.Columns(c.Rels[k]))) > 0
 }
 
 // rounds reports whether an aggregate of aggregates may be another number.
@@ -134,17 +137,17 @@ func columnType(n queryplan.Node, name string) scalar.Type {
 
 // partial is a conjunction with a part of it aggregated.
 type partial struct {
-	part  *conjunction
+	part  *joins.Conjunction
 	first *queryplan.Aggregate // of part
-	rest  *conjunction         // with first as a relation
+	rest  *joins.Conjunction   // with first as a relation
 	again []queryplan.Agg
 }
 
 // partial returns the conjunction with some relations aggregated; nil if these do not have
 // the aggregates' arguments, totals of their tuples may not fit, or that leaves too much.
-func (e *eager) partial(a *queryplan.Aggregate, c *conjunction, rels []bool) *partial {
+func (e *eager) partial(a *queryplan.Aggregate, c *joins.Conjunction, rels []bool) *partial {
 	from := map[string]string{}
-	for _, o := range c.out {
+	for _, o := range c.Out {
 		from[o.To] = o.From
 	}
 	f := &fewTuples{whole: c, rels: rels}
@@ -162,11 +165,11 @@ func (e *eager) partial(a *queryplan.Aggregate, c *conjunction, rels []bool) *pa
 	}
 	// What is used beside the aggregates' arguments.
 	grouped := *c
-	grouped.out = slices.DeleteFunc(slices.Clone(c.out), func(o queryplan.Rename) bool { return !slices.Contains(a.By, o.To) })
+	grouped.Out = slices.DeleteFunc(slices.Clone(c.Out), func(o queryplan.Rename) bool { return !slices.Contains(a.By, o.To) })
 	f.whole = &grouped
 	used := f.usedOutside()
 	first := &queryplan.Aggregate{Input: in}
-	for _, name := range columnNames(in) {
+	for _, name := range trees.Columns(in) {
 		if used[name] {
 			first.By = append(first.By, name)
 		}
@@ -174,7 +177,7 @@ func (e *eager) partial(a *queryplan.Aggregate, c *conjunction, rels []bool) *pa
 	if e.est.Of(in).Distinct(first.By) > mostLeft*rows {
 		return nil
 	}
-	p := &partial{part: flatten(in), first: first, rest: f.rest(first)}
+	p := &partial{part: joins.Flatten(in), first: first, rest: f.rest(first)}
 	for _, g := range a.Aggs {
 		made := queryplan.Agg{Out: queryplan.Column{Type: g.Out.Type}, Fn: g.Fn, In: from[g.In]}
 		if isTotalWord(g.Fn) {
@@ -184,9 +187,9 @@ func (e *eager) partial(a *queryplan.Aggregate, c *conjunction, rels []bool) *pa
 		if at := slices.IndexFunc(first.Aggs, same); at >= 0 {
 			made = first.Aggs[at]
 		} else {
-			made.Out.Name = c.names.Fresh(g.Out.Name)
+			made.Out.Name = c.Names.Fresh(g.Out.Name)
 			first.Aggs = append(first.Aggs, made)
-			p.rest.out = append(p.rest.out, queryplan.Rename{From: made.Out.Name, To: made.Out.Name})
+			p.rest.Out = append(p.rest.Out, queryplan.Rename{From: made.Out.Name, To: made.Out.Name})
 		}
 		fn := g.Fn
 		if fn == queryplan.Count {
@@ -214,22 +217,22 @@ func (e *eager) fits(in queryplan.Node, g queryplan.Agg, column string) bool {
 
 // cost estimates joining a conjunction and aggregating it by columns of its result; not ok
 // if a product is part of it.
-func (e *eager) cost(c *conjunction, by []string) (cost float64, ok bool) {
-	g := newJoinGraph(c, e.est, nil)
-	g.bits = true
-	parts := g.parts()
+func (e *eager) cost(c *joins.Conjunction, by []string) (cost float64, ok bool) {
+	g := joins.NewGraph(c, e.est, nil)
+	g.Bits = true
+	parts := g.Parts()
 	if len(parts) != 1 {
 		return 0, false
 	}
 	var names []string
-	for _, o := range c.out {
+	for _, o := range c.Out {
 		if slices.Contains(by, o.To) {
 			names = append(names, o.From)
-			g.conditioned.add(g.number[o.From])
+			g.Conditioned.Add(g.Number[o.From])
 		}
 	}
-	all := g.best(parts[0])
-	return all.stream + groupingCost(all.est, names), true
+	all := g.Best(parts[0])
+	return all.Stream + groupingCost(all.Est, names), true
 }
 
 // groupingCost is the cost of putting tuples in groups.
@@ -237,11 +240,11 @@ func groupingCost(in *stats.Estimate, by []string) float64 {
 	if len(by) == 0 {
 		return updateCost * in.Rows
 	}
-	x := indexShape{rows: in.Distinct(by), columns: len(by), size: 1, probes: in.Rows, unique: true}
+	x := joins.IndexShape{Rows: in.Distinct(by), Columns: len(by), Size: 1, Probes: in.Rows, Unique: true}
 	for _, name := range by {
 		width, _ := in.Cols[name].Span()
-		x.size *= width
+		x.Size *= width
 	}
-	_, find := x.cost()
+	_, find := x.Cost()
 	return (find + updateCost) * in.Rows
 }

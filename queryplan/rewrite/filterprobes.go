@@ -5,6 +5,8 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -21,7 +23,7 @@ var filterProbes = &Pass{
 	Source: "bit vectors: Babb, TODS 1979; sideways information passing: Chen, Hsiao, Yu, VLDB Journal 1997; Shrinivas et al., ICDE 2013",
 	run: func(p *program) error {
 		f := &probeFilter{est: stats.NewEstimator(p.Plan, p.catalog)}
-		loop := loops(p.Plan)
+		loop := loops.Changed(p.Plan)
 		p.rewriteTrees(func(b *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
 			if loop[b] != nil {
 				return n
@@ -31,15 +33,6 @@ var filterProbes = &Pass{
 		return nil
 	},
 }
-
-// Limits, which tests move so that small facts are worth a filter, too.
-var (
-	// leastProbes is how many tuples must be expected to probe an index for a filter in
-	// front of it to be worth its setting up.
-	leastProbes = float64(1 << 18)
-	// leastGain is the gain for each of them, on the scale of the costs.
-	leastGain = 1.0
-)
 
 type probeFilter struct{ est *stats.Estimator }
 
@@ -68,20 +61,20 @@ func (f *probeFilter) tree(n queryplan.Node) queryplan.Node {
 func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 	l, r := f.est.Of(j.Left), f.est.Of(j.Right)
 	on := j.On()
-	if l.Rows < leastProbes || len(on) == 0 {
+	if l.Rows < joins.LeastProbes || len(on) == 0 {
 		return j
 	}
-	x := indexShape{rows: r.Rows, columns: len(on), size: 1, probes: l.Rows, unique: j.Unique}
+	x := joins.IndexShape{Rows: r.Rows, Columns: len(on), Size: 1, Probes: l.Rows, Unique: j.Unique}
 	for _, name := range on {
-		x.size *= keysOf(l, r, name)
+		x.Size *= keysOf(l, r, name)
 	}
 	if len(on) == 1 {
-		x.inOrder = comesInOrder(f.est, j.Left, on[0])
+		x.InOrder = comesInOrder(f.est, j.Left, on[0])
 		stored, column := origin(f.est, j.Right, on[0], true)
-		x.numbered = stored != nil && stored.Numbers(column)
+		x.Numbered = stored != nil && stored.Numbers(column)
 	}
-	_, probe := x.cost()
-	best, gain := "", leastGain
+	_, probe := x.Cost()
+	best, gain := "", joins.LeastGain
 	var below queryplan.Node
 	for _, name := range on {
 		c, _ := queryplan.ColumnOf(j.Left, name)
@@ -90,7 +83,7 @@ func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 		}
 		keys := f.keys(j.Right, name)
 		kept := stats.JoinEstimate(queryplan.Semi, l, f.est.Of(keys), []string{name}, false).Rows / l.Rows
-		if g := bitsGain(r.Rows, keysOf(l, r, name), l.Rows, probe, kept); g > gain {
+		if g := joins.FilterGain(r.Rows, keysOf(l, r, name), l.Rows, probe, kept); g > gain {
 			best, gain = name, g
 			below = f.place(j.Left, keys, name, kept)
 		}
@@ -99,16 +92,6 @@ func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 		return j
 	}
 	return &queryplan.Join{Kind: queryplan.Inner, Left: below, Right: j.Right, Unique: j.Unique}
-}
-
-// bitsGain is what bits over the keys of so many rows, for which there is room for so many
-// values, save of each of so many probes, of which a share finds something.
-func bitsGain(rows, room, probes, probe, kept float64) float64 {
-	if room == 0 || room > 8*maxBits {
-		return 0
-	}
-	insert, test := indexShape{rows: rows, columns: 1, size: room, probes: probes, exists: true}.cost()
-	return probe*(1-kept) - test - insert*rows/probes
 }
 
 // keys returns the values of a column of a tree, and maybe some more: what hardly
@@ -201,7 +184,7 @@ func origin(est *stats.Estimator, n queryplan.Node, name string, whole bool) (*s
 // column.
 func comesInOrder(est *stats.Estimator, n queryplan.Node, name string) bool {
 	stored, column := origin(est, n, name, false)
-	return stored != nil && (stored.Columns[column].Ascending || stored.Columns[column].Rising > mostlyRising)
+	return stored != nil && (stored.Columns[column].Ascending || stored.Columns[column].Rising > joins.MostlyRising)
 }
 
 // place puts the semijoin with keys on a column over the lowest operator on the probing

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
 var foldConstants = &Pass{
@@ -26,19 +27,19 @@ func foldProgram(p *program) error {
 		want := n.Columns()
 		n = queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
 			if s, ok := n.(*queryplan.Scan); ok && empty[s.Var] {
-				return nothing(s.Columns())
+				return trees.Nothing(s.Columns())
 			}
 			return foldNode(n)
 		})
-		return withColumns(n, want)
+		return trees.WithColumns(n, want)
 	})
 	for _, b := range p.Blocks {
 		b.Cmds = slices.DeleteFunc(b.Cmds, func(c queryplan.Command) bool {
 			switch c := c.(type) {
 			case *queryplan.Insert:
-				return isEmpty(c.Node)
+				return trees.IsEmpty(c.Node)
 			case *queryplan.Check:
-				return isEmpty(c.Node)
+				return trees.IsEmpty(c.Node)
 			case *queryplan.CheckKey:
 				return empty[c.Var]
 			}
@@ -129,52 +130,6 @@ func derivesNothing(n queryplan.Node, empty map[*queryplan.Var]bool) bool {
 	return derivesNothing(n.Inputs()[0], empty)
 }
 
-// nothing is the empty bag with the given columns.
-func nothing(cols []queryplan.Column) queryplan.Node { return &queryplan.Values{Cols: cols} }
-
-func isEmpty(n queryplan.Node) bool {
-	v, ok := n.(*queryplan.Values)
-	return ok && len(v.Rows) == 0
-}
-
-// withColumns returns n with exactly the given columns in their order, through a
-// projection where its own differ.
-func withColumns(n queryplan.Node, want []queryplan.Column) queryplan.Node {
-	if slices.Equal(n.Columns(), want) {
-		return n
-	}
-	cols := make([]queryplan.Rename, len(want))
-	for i, c := range want {
-		cols[i] = queryplan.Rename{From: c.Name, To: c.Name}
-	}
-	return project(n, cols)
-}
-
-// project chooses columns of n; it looks through a projection under it, and is n
-// where nothing would change.
-func project(n queryplan.Node, cols []queryplan.Rename) queryplan.Node {
-	if p, ok := n.(*queryplan.Project); ok {
-		from := map[string]string{}
-		for _, c := range p.Cols {
-			from[c.To] = c.From
-		}
-		below := make([]queryplan.Rename, len(cols))
-		for i, c := range cols {
-			below[i] = queryplan.Rename{From: from[c.From], To: c.To}
-		}
-		return project(p.Input, below)
-	}
-	in := n.Columns()
-	same := len(in) == len(cols)
-	for i := range cols {
-		same = same && cols[i].From == in[i].Name && cols[i].To == in[i].Name
-	}
-	if same {
-		return n
-	}
-	return &queryplan.Project{Input: n, Cols: cols}
-}
-
 // foldNode folds one operator whose inputs are folded. The columns of the result
 // may be in another order.
 func foldNode(n queryplan.Node) queryplan.Node {
@@ -187,7 +142,7 @@ func foldNode(n queryplan.Node) queryplan.Node {
 		if v, ok := n.Input.(*queryplan.Values); ok {
 			return projectValues(v, n)
 		}
-		return project(n.Input, n.Cols)
+		return trees.Project(n.Input, n.Cols)
 	case *queryplan.Join:
 		return foldJoin(n)
 	case *queryplan.Union:
@@ -198,19 +153,19 @@ func foldNode(n queryplan.Node) queryplan.Node {
 		}
 	case *queryplan.TopK:
 		if n.Limit == 0 {
-			return nothing(n.Columns())
+			return trees.Nothing(n.Columns())
 		}
 	}
-	if slices.ContainsFunc(n.Inputs(), isEmpty) {
-		return nothing(n.Columns())
+	if slices.ContainsFunc(n.Inputs(), trees.IsEmpty) {
+		return trees.Nothing(n.Columns())
 	}
 	return n
 }
 
 func foldFilter(n *queryplan.Filter) queryplan.Node {
 	conds, ok := foldConds(queryplan.Conjuncts(n.Cond))
-	if !ok || isEmpty(n.Input) {
-		return nothing(n.Columns())
+	if !ok || trees.IsEmpty(n.Input) {
+		return trees.Nothing(n.Columns())
 	}
 	if len(conds) == 0 {
 		return n.Input
@@ -243,8 +198,8 @@ func evalRow(e queryplan.Expr, cols []queryplan.Column, row []scalar.Value) (sca
 }
 
 func foldMap(n *queryplan.Map) queryplan.Node {
-	if isEmpty(n.Input) {
-		return nothing(n.Columns())
+	if trees.IsEmpty(n.Input) {
+		return trees.Nothing(n.Columns())
 	}
 	if len(n.Exprs) == 0 {
 		return n.Input
@@ -254,7 +209,7 @@ func foldMap(n *queryplan.Map) queryplan.Node {
 	for i, e := range n.Exprs {
 		folded, none := foldExpr(e.Expr)
 		if none {
-			return nothing(n.Columns())
+			return trees.Nothing(n.Columns())
 		}
 		exprs[i] = queryplan.NamedExpr{Name: e.Name, Expr: folded}
 		same = same && folded == e.Expr
@@ -306,9 +261,9 @@ func projectValues(v *queryplan.Values, n *queryplan.Project) queryplan.Node {
 // into filters and maps.
 func foldJoin(n *queryplan.Join) queryplan.Node {
 	switch {
-	case isEmpty(n.Left), n.Kind != queryplan.Anti && isEmpty(n.Right):
-		return nothing(n.Columns())
-	case n.Kind == queryplan.Anti && isEmpty(n.Right):
+	case trees.IsEmpty(n.Left), n.Kind != queryplan.Anti && trees.IsEmpty(n.Right):
+		return trees.Nothing(n.Columns())
+	case n.Kind == queryplan.Anti && trees.IsEmpty(n.Right):
 		return n.Left
 	}
 	if row, ok := n.Right.(*queryplan.Values); ok && len(row.Rows) == 1 {
@@ -318,7 +273,7 @@ func foldJoin(n *queryplan.Join) queryplan.Node {
 		return joinRow(n.Left, row, n.Kind == queryplan.Inner)
 	}
 	if row, ok := n.Left.(*queryplan.Values); ok && len(row.Rows) == 1 && n.Kind == queryplan.Inner {
-		return withColumns(joinRow(n.Right, row, true), n.Columns())
+		return trees.WithColumns(joinRow(n.Right, row, true), n.Columns())
 	}
 	return n
 }
@@ -330,9 +285,9 @@ func joinRow(n queryplan.Node, row *queryplan.Values, appends bool) queryplan.No
 	in := n.Columns()
 	for i, c := range row.Cols {
 		if _, shared := queryplan.FindColumn(in, c.Name); shared {
-			conds = append(conds, equals(c, row.Rows[0][i]))
+			conds = append(conds, trees.Equals(c, row.Rows[0][i]))
 		} else if appends {
-			exprs = append(exprs, queryplan.NamedExpr{Name: c.Name, Expr: constant(row.Rows[0][i])})
+			exprs = append(exprs, queryplan.NamedExpr{Name: c.Name, Expr: trees.Constant(row.Rows[0][i])})
 		}
 	}
 	if len(conds) > 0 {
@@ -344,25 +299,17 @@ func joinRow(n queryplan.Node, row *queryplan.Values, appends bool) queryplan.No
 	return n
 }
 
-func equals(c queryplan.Column, v scalar.Value) queryplan.Expr {
-	return &queryplan.Call{
-		Func:   scalar.Lookup("eq"),
-		Args:   []queryplan.Expr{&queryplan.ColRef{Col: c}, constant(v)},
-		Result: scalar.BooleanType,
-	}
-}
-
 // notMatching is the condition that a tuple differs from a constant one in a
 // column of on; false if there is none.
 func notMatching(row *queryplan.Values, on []string) queryplan.Expr {
 	var conds []queryplan.Expr
 	for i, c := range row.Cols {
 		if slices.Contains(on, c.Name) {
-			conds = append(conds, equals(c, row.Rows[0][i]))
+			conds = append(conds, trees.Equals(c, row.Rows[0][i]))
 		}
 	}
 	if len(conds) == 0 {
-		return constant(scalar.OfBool(false))
+		return trees.Constant(scalar.OfBool(false))
 	}
 	return &queryplan.Call{Func: scalar.Lookup("not"), Args: []queryplan.Expr{queryplan.And(conds)}, Result: scalar.BooleanType}
 }
@@ -375,20 +322,20 @@ func foldUnion(n *queryplan.Union) queryplan.Node {
 		case *queryplan.Union:
 			inputs = append(inputs, in.Nodes...)
 		default:
-			if !isEmpty(in) {
+			if !trees.IsEmpty(in) {
 				inputs = append(inputs, in)
 			}
 		}
 	}
 	switch {
 	case len(inputs) == 0:
-		return nothing(cols)
+		return trees.Nothing(cols)
 	case len(inputs) == 1:
-		return withColumns(inputs[0], cols)
+		return trees.WithColumns(inputs[0], cols)
 	case len(inputs) == len(n.Nodes) && slices.Equal(inputs, n.Nodes):
 		return n
 	}
 	// A union has the columns of its first input, which may be another one now.
-	inputs[0] = withColumns(inputs[0], cols)
+	inputs[0] = trees.WithColumns(inputs[0], cols)
 	return &queryplan.Union{Nodes: inputs}
 }

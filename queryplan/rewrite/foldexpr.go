@@ -3,6 +3,7 @@ package rewrite
 import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
 // foldExpr evaluates what is constant in an expression. The second result is
@@ -19,7 +20,7 @@ func foldExpr(e queryplan.Expr) (queryplan.Expr, bool) {
 		folded, none := foldExpr(a)
 		if none {
 			if call.Func.Name == "holds" {
-				return constant(scalar.OfBool(false)), false
+				return trees.Constant(scalar.OfBool(false)), false
 			}
 			return e, true
 		}
@@ -49,12 +50,10 @@ func foldExpr(e queryplan.Expr) (queryplan.Expr, bool) {
 			// A decimal intermediate may exceed what a constant can be written as.
 			return call, false
 		}
-		return constant(v), false
+		return trees.Constant(v), false
 	}
 	return simplify(call), false
 }
-
-func constant(v scalar.Value) queryplan.Expr { return &queryplan.Const{Value: v} }
 
 // simplify applies identities that hold for every value. Where one drops an
 // operand, that operand must be sure to have a value.
@@ -71,7 +70,7 @@ func simplify(e *queryplan.Call) queryplan.Expr {
 				return other
 			}
 			if !queryplan.MayFail(other) {
-				return constant(scalar.OfBool(b))
+				return trees.Constant(scalar.OfBool(b))
 			}
 		}
 		if queryplan.EqualExpr(e.Args[0], e.Args[1]) && !queryplan.IsVolatile(e) {
@@ -94,7 +93,7 @@ func simplify(e *queryplan.Call) queryplan.Expr {
 	case "eq", "le", "ge", "ne", "lt", "gt":
 		x, y := e.Args[0], e.Args[1]
 		if queryplan.EqualExpr(x, y) && !queryplan.MayFail(x) && !queryplan.IsVolatile(x) {
-			return constant(scalar.OfBool(e.Func.Name == "eq" || e.Func.Name == "le" || e.Func.Name == "ge"))
+			return trees.Constant(scalar.OfBool(e.Func.Name == "eq" || e.Func.Name == "le" || e.Func.Name == "ge"))
 		}
 		// A constant on the left moves to the right, so that one form is enough
 		// for all who look at comparisons.
@@ -161,7 +160,7 @@ func foldConds(conds []queryplan.Expr) (out []queryplan.Expr, ok bool) {
 				}
 				continue
 			}
-			out = addCond(out, part)
+			out = trees.AddCond(out, part)
 			if col, value, ok := columnEquals(part); ok && known[col] == nil {
 				known[col] = value
 			}
@@ -186,7 +185,7 @@ func foldConds(conds []queryplan.Expr) (out []queryplan.Expr, ok bool) {
 			}
 		}
 		for _, part := range queryplan.Conjuncts(c) {
-			out = addCond(out, part)
+			out = trees.AddCond(out, part)
 		}
 	}
 	return out, true

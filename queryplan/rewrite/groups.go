@@ -7,6 +7,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -26,7 +27,7 @@ func mergeGroups(p *program) error {
 	g := &grouper{program: p, tables: map[string]*queryplan.Var{}, used: map[*queryplan.Var]bool{}}
 	g.declareTables()
 	p.rewriteTrees(func(_ *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
-		return eachConjunction(n, rootSite(c), g.merge)
+		return joins.EachConjunction(n, joins.RootSite(c), g.merge)
 	})
 	for _, name := range g.order {
 		if v := g.tables[name]; g.used[v] {
@@ -123,11 +124,11 @@ func (g *grouper) tableVar(table *stats.Table, inputs []*queryplan.Var) *querypl
 }
 
 // merge replaces scans of a conjunction that read one row by one scan.
-func (g *grouper) merge(n queryplan.Node, _ site) queryplan.Node {
+func (g *grouper) merge(n queryplan.Node, _ joins.Site) queryplan.Node {
 	if !g.meets(n) {
 		return n
 	}
-	c := flatten(n)
+	c := joins.Flatten(n)
 	merged := false
 	// A merge renames columns, which may be keys of other scans: rows are found
 	// again after each merge.
@@ -138,14 +139,14 @@ func (g *grouper) merge(n queryplan.Node, _ site) queryplan.Node {
 	if !merged {
 		return n
 	}
-	return c.assemble(leftDeep(len(c.rels)), site{})
+	return c.Assemble(joins.LeftDeep(len(c.Rels)), joins.Site{})
 }
 
 // oneRow returns the positions of scans that read the same row, or nil.
-func (g *grouper) oneRow(c *conjunction) []int {
+func (g *grouper) oneRow(c *joins.Conjunction) []int {
 	rows := map[string][]int{}
 	var order []string
-	for i, r := range c.rels {
+	for i, r := range c.Rels {
 		s, ok := r.(*queryplan.Scan)
 		if !ok {
 			continue
@@ -229,13 +230,13 @@ func (g *grouper) tableOf(v *queryplan.Var) (*queryplan.Var, []int) {
 // row that share a name. Both make classes of columns. A class gets one name,
 // which takes the place of its other names in the whole conjunction; the columns
 // of a class are compared with one another.
-func (g *grouper) together(c *conjunction, members []int) {
-	v := c.rels[members[0]].(*queryplan.Scan).Var
+func (g *grouper) together(c *joins.Conjunction, members []int) {
+	v := c.Rels[members[0]].(*queryplan.Scan).Var
 	if table, _ := g.tableOf(v); table != nil {
 		v = table
 		g.used[table] = true
 	}
-	classes := newUnionFind(len(v.Cols))
+	classes := joins.NewClasses(len(v.Cols))
 	type use struct {
 		name string
 		col  int // in the row
@@ -243,7 +244,7 @@ func (g *grouper) together(c *conjunction, members []int) {
 	var uses []use
 	columnOf := map[string]int{}
 	for _, at := range members {
-		s := c.rels[at].(*queryplan.Scan)
+		s := c.Rels[at].(*queryplan.Scan)
 		for i, name := range s.Names {
 			if name == "" {
 				continue
@@ -251,7 +252,7 @@ func (g *grouper) together(c *conjunction, members []int) {
 			col := g.column(v, s.Var, i)
 			uses = append(uses, use{name, col})
 			if other, ok := columnOf[name]; ok {
-				classes.union(other, col)
+				classes.Union(other, col)
 			} else {
 				columnOf[name] = col
 			}
@@ -261,31 +262,31 @@ func (g *grouper) together(c *conjunction, members []int) {
 	renames := map[string]string{}
 	read := make([]string, len(v.Cols))
 	for _, u := range uses {
-		class := classes.find(u.col)
+		class := classes.Find(u.col)
 		if nameOf[class] == "" {
 			nameOf[class] = u.name
 		}
 		renames[u.name] = nameOf[class]
 		read[u.col] = v.Cols[u.col].Name
 	}
-	row := &queryplan.Scan{Var: v, Version: c.rels[members[0]].(*queryplan.Scan).Version, Names: read}
+	row := &queryplan.Scan{Var: v, Version: c.Rels[members[0]].(*queryplan.Scan).Version, Names: read}
 	var names []string
 	for col := range v.Cols {
 		if read[col] != "" {
-			names = append(names, nameOf[classes.find(col)])
+			names = append(names, nameOf[classes.Find(col)])
 		}
 	}
 	var rels []queryplan.Node
-	for i, r := range c.rels {
+	for i, r := range c.Rels {
 		switch {
 		case i == members[0]:
-			rels = append(rels, c.named(row, names))
+			rels = append(rels, c.Named(row, names))
 		case !slices.Contains(members, i):
 			rels = append(rels, r)
 		}
 	}
-	c.rels = rels
-	c.rename(renames)
+	c.Rels = rels
+	c.Rename(renames)
 }
 
 // column returns the position in row, which is v itself or its table, of a

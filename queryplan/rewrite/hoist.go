@@ -1,10 +1,11 @@
 package rewrite
 
 import (
-	"slices"
-
-	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
+
+import "github.com/redfoxdb/redfox/queryplan"
 
 var hoistLoopInvariants = &Pass{
 	Name: "HoistLoopInvariants",
@@ -19,7 +20,7 @@ var hoistLoopInvariants = &Pass{
 }
 
 func hoistInvariants(p *program) error {
-	loop := loops(p.Plan)
+	loop := loops.Changed(p.Plan)
 	if len(loop) == 0 {
 		return nil
 	}
@@ -41,14 +42,14 @@ func hoistInvariants(p *program) error {
 		}
 		var visit func(n queryplan.Node) queryplan.Node
 		visit = func(n queryplan.Node) queryplan.Node {
-			if !isInvariant(n, changed) {
+			if !trees.IsInvariant(n, changed) {
 				in := n.Inputs()
 				out := make([]queryplan.Node, len(in))
 				_, isJoin := n.(*queryplan.Join)
 				_, isMulti := n.(*queryplan.MultiJoin)
 				for i, x := range in {
 					// What an invariant side is indexed by is kept anyway.
-					if out[i] = x; !(isMulti || isJoin && i > 0) || !isInvariant(x, changed) {
+					if out[i] = x; !(isMulti || isJoin && i > 0) || !trees.IsInvariant(x, changed) {
 						out[i] = visit(x)
 					}
 				}
@@ -62,13 +63,13 @@ func hoistInvariants(p *program) error {
 			}
 			for _, h := range done[entry] {
 				if queryplan.Equal(h.node, n) {
-					return &queryplan.Scan{Var: h.v, Names: columnNames(n)}
+					return &queryplan.Scan{Var: h.v, Names: trees.Columns(n)}
 				}
 			}
 			v := &queryplan.Var{Name: names.Fresh("invariant"), Kind: queryplan.Temp, Cols: n.Columns(), Keys: len(n.Columns()), Limit: -1, Span: queryplan.CommandSpan(c)}
 			p.Vars = append(p.Vars, v)
 			done[entry] = append(done[entry], hoisted{v, n})
-			return &queryplan.Scan{Var: v, Names: columnNames(n)}
+			return &queryplan.Scan{Var: v, Names: trees.Columns(n)}
 		}
 		return visit(n)
 	})
@@ -87,7 +88,7 @@ func hoistInvariants(p *program) error {
 func loopEntries(p *queryplan.Plan) map[*queryplan.Block]*queryplan.Block {
 	out := map[*queryplan.Block]*queryplan.Block{}
 	part := map[*queryplan.Block]int{}
-	loops := components(p)
+	loops := loops.Components(p)
 	for i, component := range loops {
 		for _, b := range component {
 			part[b] = i
@@ -110,13 +111,4 @@ func loopEntries(p *queryplan.Plan) map[*queryplan.Block]*queryplan.Block {
 		}
 	}
 	return out
-}
-
-// isInvariant reports whether a tree reads none of the given variables and is
-// the same whenever it is computed.
-func isInvariant(n queryplan.Node, changed map[*queryplan.Var]bool) bool {
-	if s, ok := n.(*queryplan.Scan); ok {
-		return !changed[s.Var]
-	}
-	return !isVolatile(n) && !slices.ContainsFunc(n.Inputs(), func(in queryplan.Node) bool { return !isInvariant(in, changed) })
 }

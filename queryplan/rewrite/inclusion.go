@@ -8,6 +8,8 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -34,7 +36,7 @@ var dropCertainMatches = &Pass{
 		}
 		p.rewriteTrees(func(_ *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
 			_, x.checking = c.(*queryplan.Check)
-			return eachConjunction(n, rootSite(c), x.drop)
+			return joins.EachConjunction(n, joins.RootSite(c), x.drop)
 		})
 		return nil
 	},
@@ -120,7 +122,7 @@ func (x *inclusions) stored(n queryplan.Node, cols []string, whole bool) (out co
 			return x.stored(n.Inputs()[0], cols, false)
 		}
 	case *queryplan.Aggregate:
-		if !whole && containsAll(n.By, cols) {
+		if !whole && trees.HasAll(n.By, cols) {
 			return x.stored(n.Input, cols, false)
 		}
 	case *queryplan.Join:
@@ -161,78 +163,69 @@ func (x *inclusions) covers(n, relation queryplan.Node, on []string) bool {
 }
 
 // drop leaves out of a conjunction the relations and semijoins that keep all tuples.
-func (x *inclusions) drop(n queryplan.Node, at site) queryplan.Node {
-	if !joins(n) {
+func (x *inclusions) drop(n queryplan.Node, at joins.Site) queryplan.Node {
+	if !hasJoin(n) {
 		return n
 	}
-	c := flatten(n)
-	c.restrict(at)
-	all := len(c.rels) + len(c.semis)
-	for i := 0; i < len(c.semis); i++ {
-		s := c.semis[i]
-		on := columnNames(s.right)
-		if !slices.ContainsFunc(c.rels, func(r queryplan.Node) bool { return containsAll(columnNames(r), on) && x.covers(r, s.right, on) }) {
+	c := joins.Flatten(n)
+	c.Restrict(at)
+	all := len(c.Rels) + len(c.Semis)
+	for i := 0; i < len(c.Semis); i++ {
+		s := c.Semis[i]
+		on := trees.Columns(s.Right)
+		if !slices.ContainsFunc(c.Rels, func(r queryplan.Node) bool { return trees.HasAll(trees.Columns(r), on) && x.covers(r, s.Right, on) }) {
 			continue
 		}
-		if s.kind == queryplan.Anti {
-			return nothing(n.Columns())
+		if s.Kind == queryplan.Anti {
+			return trees.Nothing(n.Columns())
 		}
-		c.semis = slices.Delete(c.semis, i, i+1)
+		c.Semis = slices.Delete(c.Semis, i, i+1)
 		i--
 	}
-	for i := len(c.rels) - 1; i >= 0 && len(c.rels) > 1; i-- {
-		if x.always(c, i, at.set) {
-			c.rels = slices.Delete(c.rels, i, i+1)
+	for i := len(c.Rels) - 1; i >= 0 && len(c.Rels) > 1; i-- {
+		if x.always(c, i, at.Set) {
+			c.Rels = slices.Delete(c.Rels, i, i+1)
 		}
 	}
-	if len(c.rels)+len(c.semis) == all {
+	if len(c.Rels)+len(c.Semis) == all {
 		return n
 	}
-	return c.assemble(leftDeep(len(c.rels)), at)
+	return c.Assemble(joins.LeftDeep(len(c.Rels)), at)
 }
 
-// joins reports whether a conjunction has a join, so that it is worth taking apart.
-func joins(n queryplan.Node) bool {
-	if !inConjunction(n) {
+// hasJoin reports whether a conjunction has a join, so that it is worth taking apart.
+func hasJoin(n queryplan.Node) bool {
+	if !joins.InConjunction(n) {
 		return false
 	}
 	_, isJoin := n.(*queryplan.Join)
-	return isJoin || slices.ContainsFunc(n.Inputs(), joins)
+	return isJoin || slices.ContainsFunc(n.Inputs(), hasJoin)
 }
 
 // always reports whether a relation of a conjunction has a match for each tuple of the
 // others, exactly one unless repeated tuples do not matter, of which nothing is used.
-func (x *inclusions) always(c *conjunction, rel int, set bool) bool {
-	cols := columnNames(c.rels[rel])
+func (x *inclusions) always(c *joins.Conjunction, rel int, set bool) bool {
+	cols := trees.Columns(c.Rels[rel])
 	shared := slices.DeleteFunc(slices.Clone(cols), func(name string) bool {
-		for i, r := range c.rels {
+		for i, r := range c.Rels {
 			if _, has := queryplan.ColumnOf(r, name); has && i != rel {
 				return false
 			}
 		}
 		return true
 	})
-	if len(shared) == 0 || !set && !queryplan.IsKey(c.rels[rel], shared) {
+	if len(shared) == 0 || !set && !queryplan.IsKey(c.Rels[rel], shared) {
 		return false
 	}
 	for _, name := range cols {
-		if !slices.Contains(shared, name) && c.uses(name) {
+		if !slices.Contains(shared, name) && c.Uses(name) {
 			return false
 		}
 	}
-	for i, r := range c.rels {
-		if i != rel && containsAll(columnNames(r), shared) && x.covers(r, c.rels[rel], shared) {
+	for i, r := range c.Rels {
+		if i != rel && trees.HasAll(trees.Columns(r), shared) && x.covers(r, c.Rels[rel], shared) {
 			return true
 		}
 	}
 	return false
-}
-
-// uses reports whether something beside relations uses a column of the conjunction.
-func (c *conjunction) uses(name string) bool {
-	has := func(names []string) bool { return slices.Contains(names, name) }
-	return slices.ContainsFunc(c.out, func(o queryplan.Rename) bool { return o.From == name }) ||
-		slices.ContainsFunc(c.conds, func(e queryplan.Expr) bool { return has(queryplan.ExprColumns(e)) }) ||
-		slices.ContainsFunc(c.maps, func(m queryplan.NamedExpr) bool { return m.Name == name || has(queryplan.ExprColumns(m.Expr)) }) ||
-		slices.ContainsFunc(c.semis, func(s semijoin) bool { return has(columnNames(s.right)) })
 }

@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
 var inlinePredicates = &Pass{
@@ -46,7 +49,7 @@ type use struct {
 
 type inliner struct {
 	*program
-	dominators
+	loops.DominatorTree
 	loop map[*queryplan.Block]map[*queryplan.Var]bool
 	defs map[*queryplan.Var]*definition
 	uses map[*queryplan.Var][]use
@@ -56,7 +59,7 @@ type inliner struct {
 
 func newInliner(p *program) *inliner {
 	in := &inliner{
-		program: p, dominators: findDominators(p.Plan), loop: loops(p.Plan), defs: map[*queryplan.Var]*definition{},
+		program: p, DominatorTree: loops.Dominators(p.Plan), loop: loops.Changed(p.Plan), defs: map[*queryplan.Var]*definition{},
 		uses: map[*queryplan.Var][]use{}, written: map[*queryplan.Var]int{},
 	}
 	for _, v := range p.Vars {
@@ -65,7 +68,7 @@ func newInliner(p *program) *inliner {
 		}
 	}
 	number := 0
-	for _, b := range reversePostorder(p.Plan) {
+	for _, b := range loops.ReversePostorder(p.Plan) {
 		for i, c := range b.Cmds {
 			number++
 			in.command(b, i, number, c)
@@ -116,7 +119,7 @@ func (in *inliner) command(b *queryplan.Block, index, number int, c queryplan.Co
 // run inlines in the order in which variables are filled, so that what is put in
 // place has been completed itself.
 func (in *inliner) run() {
-	for _, b := range reversePostorder(in.Plan) {
+	for _, b := range loops.ReversePostorder(in.Plan) {
 		var vars []*queryplan.Var
 		for _, c := range b.Cmds {
 			if ins, ok := c.(*queryplan.Insert); ok && !slices.Contains(vars, ins.Var) {
@@ -147,7 +150,7 @@ func (in *inliner) view(v *queryplan.Var) queryplan.Node {
 		for j, c := range n.Columns() {
 			renames[j] = queryplan.Rename{From: c.Name, To: v.Cols[j].Name}
 		}
-		nodes[i] = renamed(n, renames)
+		nodes[i] = trees.Rename(n, renames)
 		// What the tree reads must be the same where v is used.
 		for _, s := range queryplan.Scans(n) {
 			if s.Var == v || s.Version != queryplan.Full || in.written[s.Var] > d.at {
@@ -186,13 +189,13 @@ func (in *inliner) inline(v *queryplan.Var, n queryplan.Node) {
 		c := u.block.Cmds[u.index]
 		tree := queryplan.CommandNode(c)
 		ok := treeSize(tree)+size <= maxInlined
-		eachScan(tree, rootSite(c).set, func(s *queryplan.Scan, free bool) {
+		eachScan(tree, joins.RootSite(c).Set, func(s *queryplan.Scan, free bool) {
 			if s.Var == v {
 				scans++
 				ok = ok && (unique || free && rowWise)
 			}
 		})
-		filled := u.number > in.defs[v].merged && in.dominates(in.defs[v].block, u.block)
+		filled := u.number > in.defs[v].merged && in.Dominates(in.defs[v].block, u.block)
 		if !ok || !filled || in.loop[u.block] != nil && !(renaming && unique) {
 			return
 		}
@@ -252,7 +255,7 @@ func chooseColumns(n queryplan.Node, s *queryplan.Scan) queryplan.Node {
 			cols = append(cols, queryplan.Rename{From: s.Var.Cols[i].Name, To: name})
 		}
 	}
-	return renamed(n, cols)
+	return trees.Rename(n, cols)
 }
 
 // dropUnused removes the commands of variables that have been inlined.
@@ -280,7 +283,7 @@ func isRowWise(n queryplan.Node) (rowWise, renaming bool) {
 		return isRowWise(n.Input)
 	case *queryplan.Filter, *queryplan.Map:
 		rowWise, _ = isRowWise(n.Inputs()[0])
-		return rowWise && inConjunction(n), false
+		return rowWise && joins.InConjunction(n), false
 	case *queryplan.Union:
 		return !slices.ContainsFunc(n.Nodes, func(in queryplan.Node) bool { rowWise, _ := isRowWise(in); return !rowWise }), false
 	}
@@ -302,7 +305,7 @@ func eachScan(n queryplan.Node, free bool, f func(s *queryplan.Scan, free bool))
 		}
 	default:
 		for _, in := range n.Inputs() {
-			eachScan(in, inputSet(n, free), f)
+			eachScan(in, joins.InputSet(n, free), f)
 		}
 	}
 }

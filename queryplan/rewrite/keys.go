@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
 )
 
 var proveKeys = &Pass{
@@ -16,7 +17,7 @@ var proveKeys = &Pass{
 	Source: "functional dependencies through queries: Paulley, PhD thesis, Waterloo 2000; duplicate elimination: Paulley, Larson, ICDE 1994",
 	run: func(p *program) error {
 		p.rewriteTrees(func(_ *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
-			return dropDedup(n, rootSite(c).set)
+			return dropDedup(n, joins.RootSite(c).Set)
 		})
 		checked := map[*queryplan.Var]bool{}
 		for _, b := range p.Blocks {

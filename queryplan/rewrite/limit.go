@@ -5,6 +5,8 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
 var limitOutputs = &Pass{
@@ -19,7 +21,7 @@ var limitOutputs = &Pass{
 }
 
 func limitAtOutputs(p *program) error {
-	loop := loops(p.Plan)
+	loop := loops.Changed(p.Plan)
 	uses := map[*queryplan.Var]int{} // inserts, and what else needs all tuples counted as more
 	const more = 2
 	for _, b := range p.Blocks {
@@ -114,7 +116,7 @@ func limitSequence(n queryplan.Node) queryplan.Node {
 	for _, col := range seq.Order {
 		top.By = append(top.By, queryplan.OrderKey{Col: col})
 	}
-	return filtered(&queryplan.Seq{Input: top, Group: seq.Group, Order: seq.Order, Index: seq.Index}, rest)
+	return trees.Filter(&queryplan.Seq{Input: top, Group: seq.Group, Order: seq.Order, Index: seq.Index}, rest)
 }
 
 // upperBound recognises a condition that bounds a column from above and returns

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -57,7 +59,7 @@ var limitBeforeLookups = &Pass{
 // joined on a key of it, and nothing but the result and other lookups uses its other
 // columns.
 type lookups struct {
-	*conjunction
+	*joins.Conjunction
 	moved []int // those that are looked up later, the ones that need others' columns first
 	kept  []bool
 	// key is what a relation is looked up by, own what it fetches.
@@ -65,9 +67,9 @@ type lookups struct {
 }
 
 // findLookups finds the lookups of a conjunction. It keeps one relation.
-func findLookups(c *conjunction, allowed func(rel queryplan.Node, own []string) bool) *lookups {
-	n := len(c.rels)
-	l := &lookups{conjunction: c, kept: make([]bool, n), key: make([][]string, n), own: make([][]string, n)}
+func findLookups(c *joins.Conjunction, allowed func(rel queryplan.Node, own []string) bool) *lookups {
+	n := len(c.Rels)
+	l := &lookups{Conjunction: c, kept: make([]bool, n), key: make([][]string, n), own: make([][]string, n)}
 	left := n
 	for i := range l.kept {
 		l.kept[i] = true
@@ -78,19 +80,19 @@ func findLookups(c *conjunction, allowed func(rel queryplan.Node, own []string) 
 			used[name] = true
 		}
 	}
-	for _, cond := range c.conds {
+	for _, cond := range c.Conds {
 		use(queryplan.ExprColumns(cond))
 	}
-	for _, m := range c.maps {
+	for _, m := range c.Maps {
 		use(queryplan.ExprColumns(m.Expr))
 		use([]string{m.Name})
 	}
-	for _, s := range c.semis {
-		use(columnNames(s.right))
+	for _, s := range c.Semis {
+		use(trees.Columns(s.Right))
 	}
 	for again := true; again; {
 		again = false
-		for i, rel := range c.rels {
+		for i, rel := range c.Rels {
 			if !l.kept[i] || left == 1 {
 				continue
 			}
@@ -110,15 +112,15 @@ func findLookups(c *conjunction, allowed func(rel queryplan.Node, own []string) 
 // isMinimalKey reports whether columns are a key of a relation, none of them for
 // nothing: a further one is what another relation is looked up by, which comes first.
 func isMinimalKey(rel queryplan.Node, cols []string) bool {
-	return slices.ContainsFunc(queryplan.Keys(rel), func(key []string) bool { return len(key) == len(cols) && containsAll(cols, key) })
+	return slices.ContainsFunc(queryplan.Keys(rel), func(key []string) bool { return len(key) == len(cols) && trees.HasAll(cols, key) })
 }
 
 // split returns the columns of a relation that other kept relations or computed columns
 // have, too, and those that it alone has.
 func (l *lookups) split(rel int) (key, own []string) {
-	for _, name := range columnNames(l.rels[rel]) {
-		shared := slices.ContainsFunc(l.maps, func(m queryplan.NamedExpr) bool { return m.Name == name })
-		for i, other := range l.rels {
+	for _, name := range trees.Columns(l.Rels[rel]) {
+		shared := slices.ContainsFunc(l.Maps, func(m queryplan.NamedExpr) bool { return m.Name == name })
+		for i, other := range l.Rels {
 			if _, has := queryplan.ColumnOf(other, name); has && i != rel && l.kept[i] {
 				shared = true
 			}
@@ -139,7 +141,7 @@ func (l *lookups) settle(have []string, passes func(rel int) bool) {
 	have = slices.Clone(have)
 	var moved []int
 	for _, i := range slices.Backward(l.moved) {
-		if containsAll(have, l.key[i]) && passes(i) {
+		if trees.HasAll(have, l.key[i]) && passes(i) {
 			have = append(have, l.own[i]...)
 			moved = append(moved, i)
 			continue
@@ -154,11 +156,11 @@ func (l *lookups) settle(have []string, passes func(rel int) bool) {
 }
 
 // first returns the conjunction of the relations that are kept.
-func (l *lookups) first(out []queryplan.Rename) *conjunction {
-	c := &conjunction{maps: l.maps, conds: l.conds, semis: slices.Clone(l.semis), names: l.names, out: out}
-	for i, rel := range l.rels {
+func (l *lookups) first(out []queryplan.Rename) *joins.Conjunction {
+	c := &joins.Conjunction{Maps: l.Maps, Conds: l.Conds, Semis: slices.Clone(l.Semis), Names: l.Names, Out: out}
+	for i, rel := range l.Rels {
 		if l.kept[i] {
-			c.rels = append(c.rels, rel)
+			c.Rels = append(c.Rels, rel)
 		}
 	}
 	return c
@@ -167,7 +169,7 @@ func (l *lookups) first(out []queryplan.Rename) *conjunction {
 // after joins what is looked up to a tree.
 func (l *lookups) after(n queryplan.Node) queryplan.Node {
 	for _, i := range l.moved {
-		j := &queryplan.Join{Kind: queryplan.Inner, Left: n, Right: l.rels[i]}
+		j := &queryplan.Join{Kind: queryplan.Inner, Left: n, Right: l.Rels[i]}
 		j.Unique = j.MatchesOnce()
 		n = j
 	}
@@ -177,9 +179,9 @@ func (l *lookups) after(n queryplan.Node) queryplan.Node {
 // shown returns the columns of the conjunction's result that kept relations have or that
 // are computed, by their names in the conjunction.
 func (l *lookups) shown() (cols []string) {
-	for _, o := range l.out {
-		here := slices.ContainsFunc(l.maps, func(m queryplan.NamedExpr) bool { return m.Name == o.From })
-		for i, rel := range l.rels {
+	for _, o := range l.Out {
+		here := slices.ContainsFunc(l.Maps, func(m queryplan.NamedExpr) bool { return m.Name == o.From })
+		for i, rel := range l.Rels {
 			if _, has := queryplan.ColumnOf(rel, o.From); has && l.kept[i] {
 				here = true
 			}
@@ -197,12 +199,12 @@ const manyLeft = 0.8
 
 // groupFirst moves lookups behind an aggregate.
 func groupFirst(a *queryplan.Aggregate, est *stats.Estimator) queryplan.Node {
-	if len(a.By) < 2 || !inConjunction(a.Input) {
+	if len(a.By) < 2 || !joins.InConjunction(a.Input) {
 		return a
 	}
-	c := flatten(project(a.Input, identity(aggregated(a))))
+	c := joins.Flatten(trees.Project(a.Input, identity(joins.Aggregated(a))))
 	l := findLookups(c, func(_ queryplan.Node, own []string) bool {
-		return !slices.ContainsFunc(c.out, func(o queryplan.Rename) bool {
+		return !slices.ContainsFunc(c.Out, func(o queryplan.Rename) bool {
 			return slices.Contains(own, o.From) && slices.ContainsFunc(a.Aggs, func(g queryplan.Agg) bool { return g.Fn != queryplan.Count && g.In == o.To })
 		})
 	})
@@ -211,7 +213,7 @@ func groupFirst(a *queryplan.Aggregate, est *stats.Estimator) queryplan.Node {
 	}
 	var by []string // the groups' columns that the kept relations have
 	from := map[string]string{}
-	for _, o := range c.out {
+	for _, o := range c.Out {
 		from[o.To] = o.From
 	}
 	shown := l.shown()
@@ -222,11 +224,11 @@ func groupFirst(a *queryplan.Aggregate, est *stats.Estimator) queryplan.Node {
 	}
 	l.settle(by, func(rel int) bool {
 		key := l.key[rel]
-		rows := est.Rows(l.rels[rel])
+		rows := est.Rows(l.Rels[rel])
 		distinct := 0.0
-		for _, r := range l.rels {
+		for _, r := range l.Rels {
 			if e := est.Of(r); slices.ContainsFunc(key, func(name string) bool { _, has := e.Cols[name]; return has }) {
-				distinct = max(distinct, e.Distinct(intersect(key, columnNames(r))))
+				distinct = max(distinct, e.Distinct(intersect(key, trees.Columns(r))))
 			}
 		}
 		return rows >= manyLeft*distinct
@@ -246,8 +248,8 @@ func groupFirst(a *queryplan.Aggregate, est *stats.Estimator) queryplan.Node {
 		}
 	}
 	taken := queryplan.NewNames()
-	for _, rel := range c.rels {
-		for _, name := range columnNames(rel) {
+	for _, rel := range c.Rels {
+		for _, name := range trees.Columns(rel) {
 			taken.Take(name)
 		}
 	}
@@ -264,8 +266,8 @@ func groupFirst(a *queryplan.Aggregate, est *stats.Estimator) queryplan.Node {
 		cols = append(cols, queryplan.Rename{From: made.Out.Name, To: g.Out.Name})
 	}
 	first := l.first(out)
-	agg.Input = first.assemble(leftDeep(len(first.rels)), site{})
-	return project(l.after(agg), cols)
+	agg.Input = first.Assemble(joins.LeftDeep(len(first.Rels)), joins.Site{})
+	return trees.Project(l.after(agg), cols)
 }
 
 func intersect(a, b []string) []string {
@@ -283,12 +285,12 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 	if isDedup {
 		in = dedup.Input
 	}
-	if !inConjunction(in) {
+	if !joins.InConjunction(in) {
 		return k
 	}
-	c := flatten(in)
+	c := joins.Flatten(in)
 	ordered := map[string]bool{}
-	for _, o := range c.out {
+	for _, o := range c.Out {
 		if slices.ContainsFunc(k.By, func(key queryplan.OrderKey) bool { return key.Col == o.To }) {
 			ordered[o.From] = true
 		}
@@ -304,18 +306,18 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 	for _, key := range k.By {
 		sequence = append(sequence, key.Col)
 	}
-	for _, o := range c.out {
+	for _, o := range c.Out {
 		if !slices.Contains(sequence, o.To) {
 			sequence = append(sequence, o.To)
 		}
 	}
 	from := map[string]string{}
-	for _, o := range c.out {
+	for _, o := range c.Out {
 		from[o.To] = o.From
 	}
 	rows := est.Rows(in)
 	l.settle(l.shown(), func(rel int) bool {
-		if rows < askedShare*est.Rows(l.rels[rel]) {
+		if rows < askedShare*est.Rows(l.Rels[rel]) {
 			return false
 		}
 		for i, name := range sequence {
@@ -338,7 +340,7 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 	}
 	// The columns come in the order in which they break ties.
 	var out []queryplan.Rename
-	for _, o := range c.out {
+	for _, o := range c.Out {
 		name := queryplan.Rename{From: o.From, To: o.From}
 		if slices.Contains(shown, o.From) && !slices.Contains(out, name) {
 			out = append(out, name)
@@ -348,29 +350,29 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 	// Below, each is asked for: those that need what another fetches, through that one.
 	asked := map[int]queryplan.Node{}
 	for _, i := range slices.Backward(l.moved) {
-		right := project(l.rels[i], identity(l.key[i]))
+		right := trees.Project(l.Rels[i], identity(l.key[i]))
 		if asked[i] != nil {
-			right = project(asked[i], identity(l.key[i]))
+			right = trees.Project(asked[i], identity(l.key[i]))
 		}
-		if containsAll(shown, l.key[i]) {
-			first.semis = append(first.semis, semijoin{queryplan.Semi, right})
+		if trees.HasAll(shown, l.key[i]) {
+			first.Semis = append(first.Semis, joins.Semijoin{queryplan.Semi, right})
 			continue
 		}
-		at := slices.IndexFunc(l.moved, func(m int) bool { return containsAll(l.own[m], l.key[i]) })
+		at := slices.IndexFunc(l.moved, func(m int) bool { return trees.HasAll(l.own[m], l.key[i]) })
 		if at < 0 {
 			return k
 		}
 		through := l.moved[at]
 		if asked[through] == nil {
-			asked[through] = l.rels[through]
+			asked[through] = l.Rels[through]
 		}
 		j := &queryplan.Join{Kind: queryplan.Semi, Left: asked[through], Right: right}
 		j.Unique = j.MatchesOnce()
 		asked[through] = j
 	}
-	top.Input = first.assemble(leftDeep(len(first.rels)), site{})
+	top.Input = first.Assemble(joins.LeftDeep(len(first.Rels)), joins.Site{})
 	if isDedup {
 		top.Input = &queryplan.Dedup{Input: top.Input}
 	}
-	return project(l.after(top), c.out)
+	return trees.Project(l.after(top), c.Out)
 }

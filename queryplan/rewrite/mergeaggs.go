@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -20,7 +23,7 @@ var mergeAggregates = &Pass{
 		"insert n\n  project f, c\n    scan agg(f, c, _)\ninsert s\n  project f, t\n    scan agg(f, _, t)",
 	Source: "multi-query optimisation: Sellis, TODS 1988; fusing aggregates: Li et al., ICDE 2012",
 	run: func(p *program) error {
-		m := &aggregateMerger{program: p, dominators: findDominators(p.Plan), groups: map[string]*aggregateGroup{}}
+		m := &aggregateMerger{program: p, DominatorTree: loops.Dominators(p.Plan), groups: map[string]*aggregateGroup{}}
 		m.collect()
 		m.rewrite()
 		return nil
@@ -37,7 +40,7 @@ type aggregateGroup struct {
 
 type aggregateMember struct {
 	node  *queryplan.Aggregate
-	input *conjunction
+	input *joins.Conjunction
 	order []int // the input's relations in the order of the signature
 	// canon maps the conjunction's columns, and out those that the aggregate
 	// sees, to names that all members have in common.
@@ -46,7 +49,7 @@ type aggregateMember struct {
 
 type aggregateMerger struct {
 	*program
-	dominators
+	loops.DominatorTree
 	groups map[string]*aggregateGroup
 	order  []string
 }
@@ -54,9 +57,9 @@ type aggregateMerger struct {
 // collect groups the aggregates outside of loops. What a tree reads is named
 // with the number of times that it has been written before.
 func (m *aggregateMerger) collect() {
-	loop := loops(m.Plan)
+	loop := loops.Changed(m.Plan)
 	writes := map[*queryplan.Var]int{}
-	for _, b := range reversePostorder(m.Plan) {
+	for _, b := range loops.ReversePostorder(m.Plan) {
 		for i, c := range b.Cmds {
 			if n := queryplan.CommandNode(c); n != nil && loop[b] == nil {
 				queryplan.Walk(n, func(n queryplan.Node) {
@@ -76,14 +79,14 @@ func (m *aggregateMerger) collect() {
 }
 
 func (m *aggregateMerger) add(a *queryplan.Aggregate, b *queryplan.Block, index int, writes map[*queryplan.Var]int) {
-	member := &aggregateMember{node: a, input: flatten(project(a.Input, identity(aggregated(a))))}
+	member := &aggregateMember{node: a, input: joins.Flatten(trees.Project(a.Input, identity(joins.Aggregated(a))))}
 	key := m.signature(member, writes)
 	g := m.groups[key]
 	if g == nil {
 		g = &aggregateGroup{block: b, index: index}
 		m.groups[key] = g
 		m.order = append(m.order, key)
-	} else if !m.dominates(g.block, b) {
+	} else if !m.Dominates(g.block, b) {
 		return
 	}
 	g.members = append(g.members, member)
@@ -102,22 +105,22 @@ func identity(names []string) []queryplan.Rename {
 // by the relation they come from, and orders relations by what they are.
 func (m *aggregateMerger) signature(member *aggregateMember, writes map[*queryplan.Var]int) string {
 	c := member.input
-	texts := make([]string, len(c.rels))
-	for i, r := range c.rels {
+	texts := make([]string, len(c.Rels))
+	for i, r := range c.Rels {
 		texts[i] = relationText(r, writes)
 	}
-	member.order = make([]int, len(c.rels))
+	member.order = make([]int, len(c.Rels))
 	for i := range member.order {
 		member.order[i] = i
 	}
 	slices.SortStableFunc(member.order, func(i, j int) int { return strings.Compare(texts[i], texts[j]) })
 
-	sources := c.sources()
+	sources := c.Sources()
 	member.canon = map[string]string{}
 	var parts []string
 	for k, i := range member.order {
-		var joins []string
-		for at, name := range positions(c.rels[i]) {
+		var equal []string
+		for at, name := range positions(c.Rels[i]) {
 			if name == "" {
 				continue
 			}
@@ -125,19 +128,19 @@ func (m *aggregateMerger) signature(member *aggregateMember, writes map[*querypl
 				member.canon[name] = fmt.Sprintf("%d.%d", k, at)
 			}
 			if sources[name] > 1 {
-				joins = append(joins, fmt.Sprintf("%d=%s", at, member.canon[name]))
+				equal = append(equal, fmt.Sprintf("%d=%s", at, member.canon[name]))
 			}
 		}
-		parts = append(parts, texts[i]+"("+strings.Join(joins, ",")+")")
+		parts = append(parts, texts[i]+"("+strings.Join(equal, ",")+")")
 	}
 	bounds := map[string]stats.Bound{}
-	for _, r := range c.rels {
+	for _, r := range c.Rels {
 		for name, b := range m.catalog.Bounds(r) {
 			bounds[name] = b
 		}
 	}
 	var rest []string
-	for _, x := range c.maps {
+	for _, x := range c.Maps {
 		text := member.text(x.Expr)
 		if sources[x.Name] > 1 {
 			rest = append(rest, "equal "+member.canon[x.Name]+" "+text)
@@ -151,21 +154,21 @@ func (m *aggregateMerger) signature(member *aggregateMember, writes map[*querypl
 			bounds[x.Name] = b
 		}
 	}
-	for _, cond := range c.conds {
+	for _, cond := range c.Conds {
 		rest = append(rest, "where "+member.text(cond))
 	}
-	for _, s := range c.semis {
-		cols := make([]queryplan.Rename, 0, len(s.right.Columns()))
-		for _, col := range s.right.Columns() {
+	for _, s := range c.Semis {
+		cols := make([]queryplan.Rename, 0, len(s.Right.Columns()))
+		for _, col := range s.Right.Columns() {
 			cols = append(cols, queryplan.Rename{From: col.Name, To: member.canon[col.Name]})
 		}
 		slices.SortFunc(cols, func(x, y queryplan.Rename) int { return strings.Compare(x.To, y.To) })
-		right := renamed(s.right, cols)
-		rest = append(rest, fmt.Sprintf("%s %s %q", s.kind, relationText(right, writes), positions(right)))
+		right := trees.Rename(s.Right, cols)
+		rest = append(rest, fmt.Sprintf("%s %s %q", s.Kind, relationText(right, writes), positions(right)))
 	}
 	slices.Sort(rest)
 	member.out = map[string]string{}
-	for _, o := range c.out {
+	for _, o := range c.Out {
 		member.out[o.To] = member.canon[o.From]
 	}
 	var by []string
@@ -195,7 +198,7 @@ func positions(n queryplan.Node) []string {
 	if s, ok := n.(*queryplan.Scan); ok {
 		return s.Names
 	}
-	return columnNames(n)
+	return trees.Columns(n)
 }
 
 // text prints an expression with canonical columns.
@@ -228,9 +231,9 @@ func (m *aggregateMerger) rewrite() {
 		m.Vars = append(m.Vars, v)
 		at := place{g.block, g.index}
 		before[at] = append(before[at], &queryplan.Insert{Var: v, Node: agg, Span: span}, &queryplan.Merge{Var: v})
-		scan := &queryplan.Scan{Var: v, Names: columnNames(agg)}
+		scan := &queryplan.Scan{Var: v, Names: trees.Columns(agg)}
 		for i, member := range g.members {
-			with[member.node] = withColumns(renamed(scan, outs[i]), member.node.Columns())
+			with[member.node] = trees.WithColumns(trees.Rename(scan, outs[i]), member.node.Columns())
 		}
 	}
 	if len(with) == 0 {
@@ -277,15 +280,15 @@ func (g *aggregateGroup) merged() (*queryplan.Aggregate, [][]queryplan.Rename) {
 		local[canon] = name
 	}
 	for _, m := range g.members[1:] {
-		c.extend(first.order, m, local)
+		extend(c, first.order, m, local)
 	}
-	c.out = nil
+	c.Out = nil
 	shown := map[string]string{} // canonical name to the column of the aggregate's input
 	names := queryplan.NewNames()
 	show := func(canon, hint string) string {
 		if shown[canon] == "" {
 			shown[canon] = names.Fresh(hint)
-			c.out = append(c.out, queryplan.Rename{From: local[canon], To: shown[canon]})
+			c.Out = append(c.Out, queryplan.Rename{From: local[canon], To: shown[canon]})
 		}
 		return shown[canon]
 	}
@@ -315,36 +318,36 @@ func (g *aggregateGroup) merged() (*queryplan.Aggregate, [][]queryplan.Rename) {
 			outs[i] = append(outs[i], queryplan.Rename{From: known[id], To: a.Out.Name})
 		}
 	}
-	agg.Input = c.assemble(leftDeep(len(c.rels)), site{want: aggregated(agg)})
+	agg.Input = c.Assemble(joins.LeftDeep(len(c.Rels)), joins.Site{Want: joins.Aggregated(agg)})
 	return agg, outs
 }
 
 // extend adds the columns and computed columns that another member's input has
 // besides. Order is c's relations in the order of the signature; local is told
 // the new names.
-func (c *conjunction) extend(order []int, m *aggregateMember, local map[string]string) {
+func extend(c *joins.Conjunction, order []int, m *aggregateMember, local map[string]string) {
 	for k, i := range m.order {
-		theirs, ok := m.input.rels[i].(*queryplan.Scan)
+		theirs, ok := m.input.Rels[i].(*queryplan.Scan)
 		if !ok {
 			continue
 		}
-		own := c.rels[order[k]].(*queryplan.Scan)
+		own := c.Rels[order[k]].(*queryplan.Scan)
 		names := slices.Clone(own.Names)
 		for at, name := range theirs.Names {
 			if canon := m.canon[name]; name != "" && local[canon] == "" {
-				names[at] = c.names.Fresh(name)
+				names[at] = c.Names.Fresh(name)
 				local[canon] = names[at]
 			}
 		}
-		c.rels[order[k]] = &queryplan.Scan{Var: own.Var, Version: own.Version, Names: names}
+		c.Rels[order[k]] = &queryplan.Scan{Var: own.Var, Version: own.Version, Names: names}
 	}
-	for _, x := range m.input.maps {
+	for _, x := range m.input.Maps {
 		canon := m.canon[x.Name]
 		if local[canon] != "" {
 			continue
 		}
-		local[canon] = c.names.Fresh(x.Name)
-		c.addMap(local[canon], queryplan.RewriteExpr(x.Expr, func(e queryplan.Expr) queryplan.Expr {
+		local[canon] = c.Names.Fresh(x.Name)
+		c.AddMap(local[canon], queryplan.RewriteExpr(x.Expr, func(e queryplan.Expr) queryplan.Expr {
 			if ref, ok := e.(*queryplan.ColRef); ok {
 				return &queryplan.ColRef{Col: queryplan.Column{Name: local[m.canon[ref.Col.Name]], Type: ref.Col.Type}}
 			}

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -27,10 +30,10 @@ var projectEarly = &Pass{
 		"elimination of variables: Dechter, Artificial Intelligence 113, 1999",
 	run: func(p *program) error {
 		e := &earlyProjector{est: stats.NewEstimator(p.Plan, p.catalog)}
-		loop := loops(p.Plan)
+		loop := loops.Changed(p.Plan)
 		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
 			e.changed = loop[b]
-			return eachConjunction(n, rootSite(c), e.conjunction)
+			return joins.EachConjunction(n, joins.RootSite(c), e.conjunction)
 		})
 		return nil
 	},
@@ -57,15 +60,15 @@ type earlyProjector struct {
 	changed map[*queryplan.Var]bool // by the loop of the block at hand
 }
 
-func (e *earlyProjector) conjunction(n queryplan.Node, at site) queryplan.Node {
-	if !at.set {
+func (e *earlyProjector) conjunction(n queryplan.Node, at joins.Site) queryplan.Node {
+	if !at.Set {
 		return n
 	}
-	c := flatten(n)
-	if len(c.rels) < 3 {
+	c := joins.Flatten(n)
+	if len(c.Rels) < 3 {
 		return n // nothing is joined after the only join
 	}
-	c.restrict(at)
+	c.Restrict(at)
 	x := e.eliminate(c, false)
 	if !x.cut {
 		return n
@@ -76,13 +79,13 @@ func (e *earlyProjector) conjunction(n queryplan.Node, at site) queryplan.Node {
 	if !x.certain && !e.pays(c, x) {
 		return n
 	}
-	return x.c.assemble(leftDeep(len(x.c.rels)), at)
+	return x.c.Assemble(joins.LeftDeep(len(x.c.Rels)), at)
 }
 
 // eliminate eliminates variables of a conjunction until none is left.
-func (e *earlyProjector) eliminate(c *conjunction, even bool) *elimination {
+func (e *earlyProjector) eliminate(c *joins.Conjunction, even bool) *elimination {
 	x := &elimination{earlyProjector: e, c: c, even: even, known: map[string]*bucket{}, same: map[string]queryplan.Node{}}
-	x.repeats, x.atoms = make([]int, len(c.rels)), make([]int, len(c.rels))
+	x.repeats, x.atoms = make([]int, len(c.Rels)), make([]int, len(c.Rels))
 	for i := range x.atoms {
 		x.atoms[i] = 1
 	}
@@ -96,10 +99,10 @@ func (e *earlyProjector) total(x *elimination) float64 { return x.cost + e.cost(
 
 // pays reports whether joins with the eliminations are expected to cost much less
 // than those of the conjunction as it is.
-func (e *earlyProjector) pays(c *conjunction, x *elimination) bool {
+func (e *earlyProjector) pays(c *joins.Conjunction, x *elimination) bool {
 	least := e.total(x)
 	usual := *c
-	usual.rels = slices.Clone(c.rels)
+	usual.Rels = slices.Clone(c.Rels)
 	multi := &multijoinSelector{est: e.est, changed: e.changed}
 	multi.apply(&usual)
 	cost := e.cost(&usual) + multi.cost
@@ -107,16 +110,16 @@ func (e *earlyProjector) pays(c *conjunction, x *elimination) bool {
 }
 
 // cost estimates joining the relations of a conjunction.
-func (e *earlyProjector) cost(c *conjunction) float64 {
-	g := newJoinGraph(c, e.est, e.changed)
-	g.bits = true
+func (e *earlyProjector) cost(c *joins.Conjunction) float64 {
+	g := joins.NewGraph(c, e.est, e.changed)
+	g.Bits = true
 	cost, rows := 0.0, 1.0
-	for i, part := range g.parts() {
-		best := g.best(part)
-		cost += best.stream
-		rows *= best.rows
+	for i, part := range g.Parts() {
+		best := g.Best(part)
+		cost += best.Stream
+		rows *= best.Rows
 		if i > 0 {
-			cost += emitCost * rows
+			cost += joins.EmitCost * rows
 		}
 	}
 	return cost
@@ -126,7 +129,7 @@ func (e *earlyProjector) cost(c *conjunction) float64 {
 // without the variables that only they have.
 type elimination struct {
 	*earlyProjector
-	c *conjunction
+	c *joins.Conjunction
 	// repeats counts, for each relation, the joins it is made of that can repeat
 	// tuples, since they were last deduplicated.
 	repeats []int
@@ -158,22 +161,22 @@ type bucket struct {
 func (x *elimination) next() bool {
 	holders := map[string][]int{}
 	var order []string
-	for i, rel := range x.c.rels {
-		for _, name := range columnNames(rel) {
+	for i, rel := range x.c.Rels {
+		for _, name := range trees.Columns(rel) {
 			if holders[name] == nil {
 				order = append(order, name)
 			}
 			holders[name] = append(holders[name], i)
 		}
 	}
-	for _, o := range x.c.out {
+	for _, o := range x.c.Out {
 		delete(holders, o.From)
 	}
 	var best *bucket
 	var at []int
 	for _, name := range order {
 		rels := holders[name]
-		if len(rels) < 2 || len(rels) == len(x.c.rels) {
+		if len(rels) < 2 || len(rels) == len(x.c.Rels) {
 			continue // a single one becomes a semijoin, and of all the result is a set anyway
 		}
 		b := x.bucket(name, rels)
@@ -207,17 +210,17 @@ func (b *bucket) before(o *bucket, even bool) bool {
 func (x *elimination) bucket(name string, at []int) *bucket {
 	rels := make([]queryplan.Node, len(at))
 	for i, k := range at {
-		rels[i] = x.c.rels[k]
+		rels[i] = x.c.Rels[k]
 	}
 	// A map, condition or semijoin that went into another bucket is not in this one.
-	rest := [3]int{len(x.c.maps), len(x.c.conds), len(x.c.semis)}
+	rest := [3]int{len(x.c.Maps), len(x.c.Conds), len(x.c.Semis)}
 	if b := x.known[name]; b != nil && b.rest == rest && slices.Equal(b.rels, rels) {
 		return b
 	}
 	b := &bucket{rels: rels, rest: rest}
 	x.known[name] = b
 	f := x.part(at)
-	cols := columnNames(f.tree)
+	cols := trees.Columns(f.tree)
 	if len(cols) == 0 || slices.Contains(cols, name) {
 		return b
 	}
@@ -229,7 +232,7 @@ func (x *elimination) bucket(name string, at []int) *bucket {
 		}
 		b.repeats += x.repeats[at[i]]
 		b.atoms += x.atoms[at[i]]
-		on := slices.DeleteFunc(columnNames(rel), func(col string) bool {
+		on := slices.DeleteFunc(trees.Columns(rel), func(col string) bool {
 			return !slices.ContainsFunc(rels, func(o queryplan.Node) bool {
 				_, has := queryplan.ColumnOf(o, col)
 				return o != rel && has
@@ -247,7 +250,7 @@ func (x *elimination) bucket(name string, at []int) *bucket {
 
 // part is the part of the conjunction that some of its relations make.
 func (x *elimination) part(at []int) *fewTuples {
-	f := &fewTuples{whole: x.c, rels: make([]bool, len(x.c.rels))}
+	f := &fewTuples{whole: x.c, rels: make([]bool, len(x.c.Rels))}
 	for _, i := range at {
 		f.rels[i] = true
 	}
@@ -268,7 +271,7 @@ func (x *elimination) apply(b *bucket, at []int) {
 		x.cut, x.certain = true, x.certain || long || x.even && b.atoms > maxRepeats
 	}
 	counts, atoms := []int{repeats}, []int{b.atoms}
-	for i := range x.c.rels {
+	for i := range x.c.Rels {
 		if !f.rels[i] {
 			counts, atoms = append(counts, x.repeats[i]), append(atoms, x.atoms[i])
 		}
@@ -284,15 +287,15 @@ func (x *elimination) set(f *fewTuples, b *bucket) queryplan.Node {
 		x.cost += x.setCost(b.tree)
 		return &queryplan.Dedup{Input: b.tree}
 	}
-	part := &conjunction{names: queryplan.NewNames(), rels: rels}
+	part := &joins.Conjunction{Names: queryplan.NewNames(), Rels: rels}
 	back := make([]queryplan.Rename, 0, b.width)
-	for _, name := range columnNames(b.tree) {
-		part.out = append(part.out, queryplan.Rename{From: names[name], To: names[name]})
+	for _, name := range trees.Columns(b.tree) {
+		part.Out = append(part.Out, queryplan.Rename{From: names[name], To: names[name]})
 		back = append(back, queryplan.Rename{From: names[name], To: name})
 	}
-	key += fmt.Sprint(part.out)
+	key += fmt.Sprint(part.Out)
 	if x.same[key] == nil {
-		tree := part.assemble(leftDeep(len(rels)), site{})
+		tree := part.Assemble(joins.LeftDeep(len(rels)), joins.Site{})
 		x.cost += x.setCost(tree)
 		x.same[key] = &queryplan.Dedup{Input: tree}
 	}
@@ -301,8 +304,8 @@ func (x *elimination) set(f *fewTuples, b *bucket) queryplan.Node {
 
 // setCost is the cost of a conjunction as a set.
 func (x *elimination) setCost(tree queryplan.Node) float64 {
-	est, cols := x.est.Of(tree), columnNames(tree)
-	return partCost + x.earlyProjector.cost(flatten(tree)) + groupingCost(est, cols) + storeCost*est.Distinct(cols)
+	est, cols := x.est.Of(tree), trees.Columns(tree)
+	return partCost + x.earlyProjector.cost(joins.Flatten(tree)) + groupingCost(est, cols) + joins.StoreCost*est.Distinct(cols)
 }
 
 // canonical returns the relations of a bucket with their columns named in order of
@@ -316,13 +319,13 @@ func (x *elimination) canonical(f *fewTuples, b *bucket) (rels []queryplan.Node,
 	var text strings.Builder
 	for _, rel := range b.rels {
 		var cols []queryplan.Rename
-		for _, name := range columnNames(rel) {
+		for _, name := range trees.Columns(rel) {
 			if names[name] == "" {
 				names[name] = fmt.Sprintf("v%d", len(names))
 			}
 			cols = append(cols, queryplan.Rename{From: name, To: names[name]})
 		}
-		n := renamed(rel, cols)
+		n := trees.Rename(rel, cols)
 		switch n := n.(type) {
 		case *queryplan.Scan:
 			fmt.Fprintf(&text, "%s\n", queryplan.NodeHead(n))

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -19,7 +21,7 @@ var pruneColumns = &Pass{
 	run: func(p *program) error {
 		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
 			cols := n.Columns()
-			return withColumns(pruner{p.catalog}.node(n, columnNames(n)), cols)
+			return trees.WithColumns(pruner{p.catalog}.node(n, trees.Columns(n)), cols)
 		})
 		return nil
 	},
@@ -66,7 +68,7 @@ func (p pruner) node(n queryplan.Node, need []string) queryplan.Node {
 				from = append(from, c.From)
 			}
 		}
-		return project(p.node(n.Input, from), cols)
+		return trees.Project(p.node(n.Input, from), cols)
 	case *queryplan.Join:
 		on := n.On()
 		left := p.node(n.Left, slices.Concat(need, on))
@@ -79,7 +81,7 @@ func (p pruner) node(n queryplan.Node, need []string) queryplan.Node {
 		if len(aggs) < len(n.Aggs) {
 			n = &queryplan.Aggregate{Input: n.Input, By: n.By, Aggs: aggs}
 		}
-		in := p.node(n.Input, aggregated(n))
+		in := p.node(n.Input, joins.Aggregated(n))
 		// Columns that an aggregate does not read may as well stay.
 		if narrow, ok := in.(*queryplan.Project); ok && !slices.ContainsFunc(narrow.Cols, func(r queryplan.Rename) bool { return r.From != r.To }) {
 			in = narrow.Input
@@ -101,7 +103,7 @@ func (p pruner) node(n queryplan.Node, need []string) queryplan.Node {
 	}
 	inputs := slices.Clone(n.Inputs())
 	for i, in := range inputs {
-		inputs[i] = p.node(in, columnNames(in))
+		inputs[i] = p.node(in, trees.Columns(in))
 	}
 	return queryplan.WithInputs(n, inputs)
 }
@@ -149,7 +151,7 @@ func (p pruner) union(n *queryplan.Union, need []string) queryplan.Node {
 	for i, in := range n.Nodes {
 		inputs[i] = p.node(in, need)
 		if len(inputs[i].Columns()) != len(cols) {
-			inputs[i] = withColumns(inputs[i], cols)
+			inputs[i] = trees.WithColumns(inputs[i], cols)
 		}
 	}
 	return queryplan.WithInputs(n, inputs)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
 var pushFilters = &Pass{
@@ -33,12 +34,12 @@ func push(n queryplan.Node, conds []queryplan.Expr) queryplan.Node {
 			if queryplan.IsVolatile(c) {
 				fixed = append(fixed, c)
 			} else {
-				conds = addCond(conds, c)
+				conds = trees.AddCond(conds, c)
 			}
 		}
 		if len(fixed) > 0 {
 			// Conditions from above hold after the volatile ones as well as before.
-			return filtered(push(n.Input, conds), fixed)
+			return trees.Filter(push(n.Input, conds), fixed)
 		}
 		return push(n.Input, conds)
 	case *queryplan.Map:
@@ -76,7 +77,7 @@ func push(n queryplan.Node, conds []queryplan.Expr) queryplan.Node {
 	case *queryplan.MultiJoin:
 		return pushMultiJoin(n, conds)
 	}
-	return filtered(n, conds)
+	return trees.Filter(n, conds)
 }
 
 // pushMultiJoin gives each input the conditions on its columns.
@@ -84,10 +85,10 @@ func pushMultiJoin(n *queryplan.MultiJoin, conds []queryplan.Expr) queryplan.Nod
 	inputs := make([]queryplan.Node, len(n.Nodes))
 	placed := make([]bool, len(conds))
 	for i, in := range n.Nodes {
-		cols := columnNames(in)
+		cols := trees.Columns(in)
 		var below []queryplan.Expr
 		for j, c := range conds {
-			if used := queryplan.ExprColumns(c); len(used) > 0 && containsAll(cols, used) {
+			if used := queryplan.ExprColumns(c); len(used) > 0 && trees.HasAll(cols, used) {
 				below = append(below, c)
 				placed[j] = true
 			}
@@ -100,7 +101,7 @@ func pushMultiJoin(n *queryplan.MultiJoin, conds []queryplan.Expr) queryplan.Nod
 			above = append(above, c)
 		}
 	}
-	return filtered(queryplan.WithInputs(n, inputs), above)
+	return trees.Filter(queryplan.WithInputs(n, inputs), above)
 }
 
 // pushMap passes a map's filters below it where they use what is there: columns
@@ -120,10 +121,10 @@ func pushMap(n *queryplan.Map, conds []queryplan.Expr) queryplan.Node {
 		if slices.ContainsFunc(queryplan.ExprColumns(c), func(name string) bool { return computed[name] }) {
 			above = append(above, c)
 		} else {
-			below = addCond(below, queryplan.Substitute(c, copies))
+			below = trees.AddCond(below, queryplan.Substitute(c, copies))
 		}
 	}
-	return filtered(queryplan.WithInputs(n, []queryplan.Node{push(n.Input, below)}), above)
+	return trees.Filter(queryplan.WithInputs(n, []queryplan.Node{push(n.Input, below)}), above)
 }
 
 // pushThrough passes conditions on the columns of whole groups.
@@ -131,31 +132,31 @@ func pushThrough(n queryplan.Node, conds []queryplan.Expr, group []string) query
 	var below, above []queryplan.Expr
 	for _, c := range conds {
 		// A condition on no column would, below, leave a group of no columns empty.
-		if cols := queryplan.ExprColumns(c); len(cols) > 0 && containsAll(group, cols) {
+		if cols := queryplan.ExprColumns(c); len(cols) > 0 && trees.HasAll(group, cols) {
 			below = append(below, c)
 		} else {
 			above = append(above, c)
 		}
 	}
-	return filtered(queryplan.WithInputs(n, []queryplan.Node{push(n.Inputs()[0], below)}), above)
+	return trees.Filter(queryplan.WithInputs(n, []queryplan.Node{push(n.Inputs()[0], below)}), above)
 }
 
 // pushJoin gives each side the conditions on its own columns. What holds of a
 // join column on one side and compares it with constants goes to the other side
 // too, except from the right of an anti join to its left.
 func pushJoin(n *queryplan.Join, conds []queryplan.Expr) queryplan.Node {
-	left, right := columnNames(n.Left), columnNames(n.Right)
+	left, right := trees.Columns(n.Left), trees.Columns(n.Right)
 	on := n.On()
 	var toLeft, toRight, above []queryplan.Expr
 	for _, c := range conds {
 		cols := queryplan.ExprColumns(c)
 		placed := false
-		if containsAll(left, cols) {
-			toLeft, placed = addCond(toLeft, c), true
+		if trees.HasAll(left, cols) {
+			toLeft, placed = trees.AddCond(toLeft, c), true
 		}
-		if containsAll(on, cols) || n.Kind == queryplan.Inner && containsAll(right, cols) {
+		if trees.HasAll(on, cols) || n.Kind == queryplan.Inner && trees.HasAll(right, cols) {
 			if len(cols) > 0 {
-				toRight, placed = addCond(toRight, c), true
+				toRight, placed = trees.AddCond(toRight, c), true
 			}
 		}
 		if !placed {
@@ -165,21 +166,21 @@ func pushJoin(n *queryplan.Join, conds []queryplan.Expr) queryplan.Node {
 	if len(on) > 0 {
 		fromLeft, fromRight := restrictions(n.Left, on), restrictions(n.Right, on)
 		for _, c := range fromLeft {
-			if !containsCond(fromRight, c) {
-				toRight = addCond(toRight, c)
+			if !trees.HasCond(fromRight, c) {
+				toRight = trees.AddCond(toRight, c)
 			}
 		}
 		if n.Kind != queryplan.Anti {
 			for _, c := range fromRight {
-				if !containsCond(fromLeft, c) {
-					toLeft = addCond(toLeft, c)
+				if !trees.HasCond(fromLeft, c) {
+					toLeft = trees.AddCond(toLeft, c)
 				}
 			}
 		}
-		toLeft = without(toLeft, fromLeft)
-		toRight = without(toRight, fromRight)
+		toLeft = trees.Without(toLeft, fromLeft)
+		toRight = trees.Without(toRight, fromRight)
 	}
-	return filtered(queryplan.WithInputs(n, []queryplan.Node{push(n.Left, toLeft), push(n.Right, toRight)}), above)
+	return trees.Filter(queryplan.WithInputs(n, []queryplan.Node{push(n.Left, toLeft), push(n.Right, toRight)}), above)
 }
 
 // restrictions returns conditions on single columns among cols that the tree's
@@ -192,8 +193,8 @@ func restrictions(n queryplan.Node, cols []string) []queryplan.Expr {
 	case *queryplan.Filter:
 		out := restrictions(n.Input, cols)
 		for _, c := range queryplan.Conjuncts(n.Cond) {
-			if used := queryplan.ExprColumns(c); len(used) == 1 && containsAll(cols, used) && !queryplan.IsVolatile(c) {
-				out = addCond(out, c)
+			if used := queryplan.ExprColumns(c); len(used) == 1 && trees.HasAll(cols, used) && !queryplan.IsVolatile(c) {
+				out = trees.AddCond(out, c)
 			}
 		}
 		return out
@@ -222,68 +223,12 @@ func restrictions(n queryplan.Node, cols []string) []queryplan.Expr {
 		out := restrictions(n.Left, cols)
 		if n.Kind != queryplan.Anti {
 			for _, c := range restrictions(n.Right, cols) {
-				if n.Kind == queryplan.Inner || containsAll(n.On(), queryplan.ExprColumns(c)) {
-					out = addCond(out, c)
+				if n.Kind == queryplan.Inner || trees.HasAll(n.On(), queryplan.ExprColumns(c)) {
+					out = trees.AddCond(out, c)
 				}
 			}
 		}
 		return out
 	}
 	return nil
-}
-
-// filtered returns n under a filter of the conditions, if there are any.
-func filtered(n queryplan.Node, conds []queryplan.Expr) queryplan.Node {
-	if len(conds) == 0 {
-		return n
-	}
-	if f, ok := n.(*queryplan.Filter); ok {
-		all := slices.Clone(queryplan.Conjuncts(f.Cond))
-		for _, c := range conds {
-			all = addCond(all, c)
-		}
-		return &queryplan.Filter{Input: f.Input, Cond: queryplan.And(all)}
-	}
-	return &queryplan.Filter{Input: n, Cond: queryplan.And(conds)}
-}
-
-// addCond appends a condition that is not there yet.
-func addCond(conds []queryplan.Expr, c queryplan.Expr) []queryplan.Expr {
-	if containsCond(conds, c) {
-		return conds
-	}
-	return append(conds[:len(conds):len(conds)], c)
-}
-
-func containsCond(conds []queryplan.Expr, c queryplan.Expr) bool {
-	return slices.ContainsFunc(conds, func(d queryplan.Expr) bool { return queryplan.EqualExpr(c, d) })
-}
-
-func without(conds, gone []queryplan.Expr) []queryplan.Expr {
-	var out []queryplan.Expr
-	for _, c := range conds {
-		if !containsCond(gone, c) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// containsAll reports whether every one of names is in set.
-func containsAll(set, names []string) bool {
-	for _, name := range names {
-		if !slices.Contains(set, name) {
-			return false
-		}
-	}
-	return true
-}
-
-func columnNames(n queryplan.Node) []string {
-	cols := n.Columns()
-	out := make([]string, len(cols))
-	for i, c := range cols {
-		out[i] = c.Name
-	}
-	return out
 }

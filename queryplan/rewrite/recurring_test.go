@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
 // TestRecurringTrees runs the passes that share work over random plans whose
@@ -147,9 +148,9 @@ func (g *recurring) command(b *queryplan.Block) {
 	for range v.Cols {
 		// Few values, so that loops end.
 		col := &queryplan.ColRef{Col: cols[g.IntN(len(cols))]}
-		project.Input = filtered(project.Input, []queryplan.Expr{
-			&queryplan.Call{Func: scalar.Lookup("le"), Result: scalar.BooleanType, Args: []queryplan.Expr{col, constant(scalar.OfInt(scalar.IntType, 6))}},
-			&queryplan.Call{Func: scalar.Lookup("ge"), Result: scalar.BooleanType, Args: []queryplan.Expr{col, constant(scalar.OfInt(scalar.IntType, 0))}},
+		project.Input = trees.Filter(project.Input, []queryplan.Expr{
+			&queryplan.Call{Func: scalar.Lookup("le"), Result: scalar.BooleanType, Args: []queryplan.Expr{col, trees.Constant(scalar.OfInt(scalar.IntType, 6))}},
+			&queryplan.Call{Func: scalar.Lookup("ge"), Result: scalar.BooleanType, Args: []queryplan.Expr{col, trees.Constant(scalar.OfInt(scalar.IntType, 0))}},
 		})
 		project.Cols = append(project.Cols, queryplan.Rename{From: col.Col.Name, To: g.name()})
 	}
@@ -194,7 +195,7 @@ func (g *recurring) recipe(depth int) recipe {
 				name = "le"
 			}
 			cond := &queryplan.Call{Func: scalar.Lookup(name), Result: scalar.BooleanType, Args: []queryplan.Expr{
-				ref(n, at), constant(scalar.OfInt(scalar.IntType, bound)),
+				ref(n, at), trees.Constant(scalar.OfInt(scalar.IntType, bound)),
 			}}
 			return &queryplan.Filter{Input: n, Cond: cond}
 		}

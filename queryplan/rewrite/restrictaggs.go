@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -57,32 +59,32 @@ type consumer struct {
 }
 
 // restrict is called for each conjunction, inner ones first.
-func (r *restricter) restrict(n queryplan.Node, at site) queryplan.Node {
+func (r *restricter) restrict(n queryplan.Node, at joins.Site) queryplan.Node {
 	if !hasGroups(n) {
 		return n
 	}
-	c := flatten(n)
-	if at.want != nil {
-		c.out = slices.DeleteFunc(c.out, func(r queryplan.Rename) bool { return !slices.Contains(at.want, r.To) })
+	c := joins.Flatten(n)
+	if at.Want != nil {
+		c.Out = slices.DeleteFunc(c.Out, func(r queryplan.Rename) bool { return !slices.Contains(at.Want, r.To) })
 	}
 	var consumers []consumer
-	consumes := make([]bool, len(c.rels))
-	for i, rel := range c.rels {
+	consumes := make([]bool, len(c.Rels))
+	for i, rel := range c.Rels {
 		if hasGroups(rel) {
 			consumers = append(consumers, consumer{node: rel, rel: i})
 			consumes[i] = true
 		}
 	}
-	for i, s := range c.semis {
-		if hasGroups(s.right) {
-			consumers = append(consumers, consumer{node: s.right, rel: -1, at: i})
+	for i, s := range c.Semis {
+		if hasGroups(s.Right) {
+			consumers = append(consumers, consumer{node: s.Right, rel: -1, at: i})
 		}
 	}
 	if r.most(consumers) <= leastSaved {
 		return n
 	}
 	best, saved := (*fewTuples)(nil), leastSaved
-	for i := range c.rels {
+	for i := range c.Rels {
 		// Groups of which few remain may restrict others.
 		others := slices.DeleteFunc(slices.Clone(consumers), func(x consumer) bool { return x.rel == i })
 		few := r.fewFrom(c, i, consumes)
@@ -129,7 +131,7 @@ func hasGroups(n queryplan.Node) bool {
 // fewTuples is a part of a conjunction, one relation and those that at most one tuple
 // of each goes with, that is computed first.
 type fewTuples struct {
-	whole *conjunction
+	whole *joins.Conjunction
 	rels  []bool
 	tree  queryplan.Node
 	have  map[string]bool // columns of the part, shown or not
@@ -144,18 +146,18 @@ const neutral = 1.1
 
 // fewFrom returns the part around a relation: with it those that are joined on a key
 // of theirs, directly or through one another, and leave fewer tuples.
-func (r *restricter) fewFrom(c *conjunction, first int, consumes []bool) *fewTuples {
-	f := &fewTuples{whole: c, rels: make([]bool, len(c.rels))}
+func (r *restricter) fewFrom(c *joins.Conjunction, first int, consumes []bool) *fewTuples {
+	f := &fewTuples{whole: c, rels: make([]bool, len(c.Rels))}
 	f.rels[first] = true
 	f.extend()
 	var added []int
 	for again := true; again; {
 		again = false
-		for i, rel := range c.rels {
+		for i, rel := range c.Rels {
 			if f.rels[i] || consumes[i] {
 				continue
 			}
-			on := slices.DeleteFunc(columnNames(rel), func(name string) bool { return !f.have[name] })
+			on := slices.DeleteFunc(trees.Columns(rel), func(name string) bool { return !f.have[name] })
 			if len(on) > 0 && queryplan.IsKey(rel, on) {
 				f.rels[i], again = true, true
 				added = append(added, i)
@@ -181,17 +183,17 @@ func (r *restricter) fewFrom(c *conjunction, first int, consumes []bool) *fewTup
 func (f *fewTuples) extend() {
 	c := f.whole
 	f.have = map[string]bool{}
-	for i, rel := range c.rels {
+	for i, rel := range c.Rels {
 		if f.rels[i] {
-			for _, name := range columnNames(rel) {
+			for _, name := range trees.Columns(rel) {
 				f.have[name] = true
 			}
 		}
 	}
-	f.maps = make([]bool, len(c.maps))
+	f.maps = make([]bool, len(c.Maps))
 	for again := true; again; {
 		again = false
-		for i, m := range c.maps {
+		for i, m := range c.Maps {
 			if used := queryplan.ExprColumns(m.Expr); !f.maps[i] && len(used) > 0 && f.hasAll(used) {
 				f.maps[i], f.have[m.Name], again = true, true, true
 			}
@@ -207,49 +209,41 @@ func (f *fewTuples) hasAll(names []string) bool {
 // part, and puts it together.
 func (f *fewTuples) complete() {
 	f.extend()
-	c, part := f.whole, &conjunction{names: f.whole.names}
-	for i, rel := range c.rels {
+	c, part := f.whole, &joins.Conjunction{Names: f.whole.Names}
+	for i, rel := range c.Rels {
 		if f.rels[i] {
-			part.rels = append(part.rels, rel)
+			part.Rels = append(part.Rels, rel)
 		}
 	}
-	for i, m := range c.maps {
+	for i, m := range c.Maps {
 		if f.maps[i] {
-			part.maps = append(part.maps, m)
+			part.Maps = append(part.Maps, m)
 		}
 	}
-	f.conds = make([]bool, len(c.conds))
-	for i, cond := range c.conds {
+	f.conds = make([]bool, len(c.Conds))
+	for i, cond := range c.Conds {
 		if used := queryplan.ExprColumns(cond); len(used) > 0 && f.hasAll(used) {
 			f.conds[i] = true
-			part.conds = append(part.conds, cond)
+			part.Conds = append(part.Conds, cond)
 		}
 	}
-	f.semis = make([]bool, len(c.semis))
-	for i, s := range c.semis {
-		if used := columnNames(s.right); len(used) > 0 && f.hasAll(used) && !hasGroups(s.right) {
+	f.semis = make([]bool, len(c.Semis))
+	for i, s := range c.Semis {
+		if used := trees.Columns(s.Right); len(used) > 0 && f.hasAll(used) && !hasGroups(s.Right) {
 			f.semis[i] = true
-			part.semis = append(part.semis, s)
+			part.Semis = append(part.Semis, s)
 		}
 	}
 	used := f.usedOutside()
-	for _, rel := range part.rels {
-		for _, name := range columnNames(rel) {
-			part.show(name, used)
+	for _, rel := range part.Rels {
+		for _, name := range trees.Columns(rel) {
+			part.Show(name, used)
 		}
 	}
-	for _, m := range part.maps {
-		part.show(m.Name, used)
+	for _, m := range part.Maps {
+		part.Show(m.Name, used)
 	}
-	f.tree = part.assemble(leftDeep(len(part.rels)), site{})
-}
-
-// show makes a column a part of the result if it is used.
-func (c *conjunction) show(name string, used map[string]bool) {
-	out := queryplan.Rename{From: name, To: name}
-	if used[name] && !slices.Contains(c.out, out) {
-		c.out = append(c.out, out)
-	}
+	f.tree = part.Assemble(joins.LeftDeep(len(part.Rels)), joins.Site{})
 }
 
 // usedOutside returns the columns that the rest of the whole uses.
@@ -260,28 +254,28 @@ func (f *fewTuples) usedOutside() map[string]bool {
 			used[name] = true
 		}
 	}
-	for i, rel := range c.rels {
+	for i, rel := range c.Rels {
 		if !f.rels[i] {
-			use(columnNames(rel))
+			use(trees.Columns(rel))
 		}
 	}
-	for i, m := range c.maps {
+	for i, m := range c.Maps {
 		if !f.maps[i] {
 			use([]string{m.Name})
 			use(queryplan.ExprColumns(m.Expr))
 		}
 	}
-	for i, cond := range c.conds {
+	for i, cond := range c.Conds {
 		if !f.conds[i] {
 			use(queryplan.ExprColumns(cond))
 		}
 	}
-	for i, s := range c.semis {
+	for i, s := range c.Semis {
 		if !f.semis[i] {
-			use(columnNames(s.right))
+			use(trees.Columns(s.Right))
 		}
 	}
-	for _, o := range c.out {
+	for _, o := range c.Out {
 		use([]string{o.From})
 	}
 	return used
@@ -289,30 +283,30 @@ func (f *fewTuples) usedOutside() map[string]bool {
 
 // rest returns the conjunction with a relation in the place of the part. The
 // relation comes first.
-func (f *fewTuples) rest(first queryplan.Node) *conjunction {
+func (f *fewTuples) rest(first queryplan.Node) *joins.Conjunction {
 	c := f.whole
-	rest := &conjunction{names: c.names, out: c.out, rels: []queryplan.Node{first}}
-	for i, r := range c.rels {
+	rest := &joins.Conjunction{Names: c.Names, Out: c.Out, Rels: []queryplan.Node{first}}
+	for i, r := range c.Rels {
 		if !f.rels[i] {
-			rest.rels = append(rest.rels, r)
+			rest.Rels = append(rest.Rels, r)
 		}
 	}
-	for i, m := range c.maps {
+	for i, m := range c.Maps {
 		if !f.maps[i] {
-			rest.maps = append(rest.maps, m)
+			rest.Maps = append(rest.Maps, m)
 		}
 	}
-	for i, cond := range c.conds {
+	for i, cond := range c.Conds {
 		// A condition on a join column holds for the other side, too.
 		names := queryplan.ExprColumns(cond)
-		other := slices.ContainsFunc(rest.rels[1:], func(r queryplan.Node) bool { return containsAll(columnNames(r), names) })
+		other := slices.ContainsFunc(rest.Rels[1:], func(r queryplan.Node) bool { return trees.HasAll(trees.Columns(r), names) })
 		if !f.conds[i] || other {
-			rest.conds = append(rest.conds, cond)
+			rest.Conds = append(rest.Conds, cond)
 		}
 	}
-	for i, s := range c.semis {
+	for i, s := range c.Semis {
 		if !f.semis[i] {
-			rest.semis = append(rest.semis, s)
+			rest.Semis = append(rest.Semis, s)
 		}
 	}
 	return rest
@@ -346,8 +340,8 @@ func (f *fewTuples) savesFor(est *stats.Estimator, x consumer) (saved float64, o
 // matching returns the columns of the part that a consumer has, too.
 func (f *fewTuples) matching(x consumer) []queryplan.Rename {
 	var on []queryplan.Rename
-	theirs := columnNames(x.node)
-	for _, name := range columnNames(f.tree) {
+	theirs := trees.Columns(x.node)
+	for _, name := range trees.Columns(f.tree) {
 		if slices.Contains(theirs, name) {
 			on = append(on, queryplan.Rename{From: name, To: name})
 		}
@@ -357,7 +351,7 @@ func (f *fewTuples) matching(x consumer) []queryplan.Rename {
 
 // semiJoin keeps the tuples of n that match one of few; on maps few's columns to n's.
 func semiJoin(n, few queryplan.Node, on []queryplan.Rename) queryplan.Node {
-	j := &queryplan.Join{Kind: queryplan.Semi, Left: n, Right: renamed(few, on)}
+	j := &queryplan.Join{Kind: queryplan.Semi, Left: n, Right: trees.Rename(few, on)}
 	j.Unique = j.MatchesOnce()
 	return j
 }
@@ -380,7 +374,7 @@ func matchGroups(n queryplan.Node, on []queryplan.Rename, restrict func(in query
 	case *queryplan.Filter:
 		return over(n.Input, on)
 	case *queryplan.Map:
-		return over(n.Input, among(columnNames(n.Input)))
+		return over(n.Input, among(trees.Columns(n.Input)))
 	case *queryplan.Project:
 		var below []queryplan.Rename
 		for _, r := range on {
@@ -398,7 +392,7 @@ func matchGroups(n queryplan.Node, on []queryplan.Rename, restrict func(in query
 				return n, false
 			}
 		}
-		if hasGroups(in) && !isVolatile(in) {
+		if hasGroups(in) && !trees.IsVolatile(in) {
 			if out, ok := matchGroups(in, on, restrict); ok {
 				return queryplan.WithInputs(n, []queryplan.Node{out}), true
 			}
@@ -420,19 +414,19 @@ func (f *fewTuples) apply(r *restricter) queryplan.Node {
 	}
 
 	c := f.whole
-	rest := &conjunction{names: c.names, out: c.out, rels: []queryplan.Node{scan}}
-	for i, m := range c.maps {
+	rest := &joins.Conjunction{Names: c.Names, Out: c.Out, Rels: []queryplan.Node{scan}}
+	for i, m := range c.Maps {
 		if !f.maps[i] {
-			rest.maps = append(rest.maps, m)
+			rest.Maps = append(rest.Maps, m)
 		}
 	}
-	for i, cond := range c.conds {
+	for i, cond := range c.Conds {
 		if !f.conds[i] {
-			rest.conds = append(rest.conds, cond)
+			rest.Conds = append(rest.Conds, cond)
 		}
 	}
 	restricted := map[int]queryplan.Node{}
-	semis := slices.Clone(c.semis)
+	semis := slices.Clone(c.Semis)
 	for _, x := range f.consumers {
 		if _, ok := f.savesFor(r.est, x); !ok {
 			continue
@@ -443,22 +437,22 @@ func (f *fewTuples) apply(r *restricter) queryplan.Node {
 		if x.rel >= 0 {
 			restricted[x.rel] = out
 		} else {
-			semis[x.at].right = out
+			semis[x.at].Right = out
 		}
 	}
 	for i, s := range semis {
 		if !f.semis[i] {
-			rest.semis = append(rest.semis, s)
+			rest.Semis = append(rest.Semis, s)
 		}
 	}
-	for i, rel := range c.rels {
+	for i, rel := range c.Rels {
 		if out := restricted[i]; out != nil {
-			rest.rels = append(rest.rels, out)
+			rest.Rels = append(rest.Rels, out)
 		} else if !f.rels[i] {
-			rest.rels = append(rest.rels, rel)
+			rest.Rels = append(rest.Rels, rel)
 		}
 	}
-	return rest.assemble(leftDeep(len(rest.rels)), site{})
+	return rest.Assemble(joins.LeftDeep(len(rest.Rels)), joins.Site{})
 }
 
 // newTemporary returns a temporary of a name for what a tree yields, and the command
@@ -473,7 +467,7 @@ func newTemporary(name string, tree queryplan.Node) (*queryplan.Var, queryplan.C
 		})
 	}
 	v.Cols = cols
-	return v, &queryplan.Assign{Var: v, Node: withColumns(tree, cols)}
+	return v, &queryplan.Assign{Var: v, Node: trees.WithColumns(tree, cols)}
 }
 
 func boolInt(b bool) int {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -135,8 +137,8 @@ func runPass(pass *Pass, prog *program) (failure *PassError) {
 // outsideLoops replaces each conjunction of the commands that no loop repeats, inner ones
 // first, by what f returns for it. What f appends to before are commands that run ahead of
 // the one at hand.
-func (p *program) outsideLoops(before *[]queryplan.Command, f func(n queryplan.Node, at site) queryplan.Node) {
-	loop := loops(p.Plan)
+func (p *program) outsideLoops(before *[]queryplan.Command, f func(n queryplan.Node, at joins.Site) queryplan.Node) {
+	loop := loops.Changed(p.Plan)
 	for _, b := range p.Blocks {
 		if loop[b] != nil {
 			continue
@@ -145,7 +147,7 @@ func (p *program) outsideLoops(before *[]queryplan.Command, f func(n queryplan.N
 		for _, c := range b.Cmds {
 			if n := queryplan.CommandNode(c); n != nil {
 				*before = nil
-				if m := eachConjunction(n, rootSite(c), f); m != n {
+				if m := joins.EachConjunction(n, joins.RootSite(c), f); m != n {
 					c = queryplan.WithNode(c, m)
 				}
 				cmds = append(cmds, *before...)

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -36,23 +38,23 @@ type scanSharer struct {
 }
 
 // share is called for each conjunction, inner ones first.
-func (s *scanSharer) share(n queryplan.Node, at site) queryplan.Node {
+func (s *scanSharer) share(n queryplan.Node, at joins.Site) queryplan.Node {
 	if !hasGroups(n) {
 		return n
 	}
-	c := flatten(n)
-	if at.want != nil {
-		c.out = slices.DeleteFunc(c.out, func(r queryplan.Rename) bool { return !slices.Contains(at.want, r.To) })
+	c := joins.Flatten(n)
+	if at.Want != nil {
+		c.Out = slices.DeleteFunc(c.Out, func(r queryplan.Rename) bool { return !slices.Contains(at.Want, r.To) })
 	}
-	for i, rel := range c.rels {
+	for i, rel := range c.Rels {
 		groups, names := groupsOf(rel)
 		if groups == nil {
 			continue
 		}
-		for j, other := range c.rels {
+		for j, other := range c.Rels {
 			if scan, ok := other.(*queryplan.Scan); ok && isStored(scan) {
 				if s.together(c, i, j, groups, names, scan) {
-					return c.assemble(leftDeep(len(c.rels)), site{})
+					return c.Assemble(joins.LeftDeep(len(c.Rels)), joins.Site{})
 				}
 			}
 		}
@@ -71,7 +73,7 @@ func groupsOf(n queryplan.Node) (*queryplan.Aggregate, map[string]string) {
 	shown := map[string]string{}
 	switch n := n.(type) {
 	case *queryplan.Aggregate:
-		for _, name := range columnNames(n) {
+		for _, name := range trees.Columns(n) {
 			shown[name] = name
 		}
 		return n, shown
@@ -88,20 +90,20 @@ func groupsOf(n queryplan.Node) (*queryplan.Aggregate, map[string]string) {
 
 // together makes relation j of a conjunction, a scan, and the groups that relation i is
 // of one temporary, if these are groups of some tuples of the same variable.
-func (s *scanSharer) together(c *conjunction, i, j int, groups *queryplan.Aggregate, names map[string]string, scan *queryplan.Scan) bool {
-	in := flatten(project(groups.Input, identity(aggregated(groups))))
-	at := slices.IndexFunc(in.rels, func(r queryplan.Node) bool {
+func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.Aggregate, names map[string]string, scan *queryplan.Scan) bool {
+	in := joins.Flatten(trees.Project(groups.Input, identity(joins.Aggregated(groups))))
+	at := slices.IndexFunc(in.Rels, func(r queryplan.Node) bool {
 		own, ok := r.(*queryplan.Scan)
 		return ok && own.Var == scan.Var
 	})
-	if at < 0 || len(in.rels)+len(in.semis)+len(in.conds) == 1 {
+	if at < 0 || len(in.Rels)+len(in.Semis)+len(in.Conds) == 1 {
 		return false
 	}
-	own := in.rels[at].(*queryplan.Scan)
+	own := in.Rels[at].(*queryplan.Scan)
 	// The columns that groups are made by and that are the same in both.
 	to := map[string]string{} // names there to names here
 	for k, name := range own.Names {
-		for _, o := range in.out {
+		for _, o := range in.Out {
 			if name != "" && o.From == name && slices.Contains(groups.By, o.To) && names[o.To] != "" && names[o.To] == scan.Names[k] {
 				to[name] = scan.Names[k]
 			}
@@ -114,7 +116,7 @@ func (s *scanSharer) together(c *conjunction, i, j int, groups *queryplan.Aggreg
 	both := slices.Clone(scan.Names)
 	for k, name := range own.Names {
 		if name != "" && both[k] == "" {
-			both[k] = c.names.Fresh(name)
+			both[k] = c.Names.Fresh(name)
 		}
 	}
 	part := s.restricted(c, in, at, to, &queryplan.Scan{Var: scan.Var, Version: scan.Version, Names: both})
@@ -129,37 +131,37 @@ func (s *scanSharer) together(c *conjunction, i, j int, groups *queryplan.Aggreg
 		pos := slices.Index(both, col.Name)
 		here[k], there[k] = scan.Names[pos], own.Names[pos]
 	}
-	c.rels[j] = &queryplan.Scan{Var: v, Names: here}
-	input := &conjunction{rels: []queryplan.Node{&queryplan.Scan{Var: v, Names: there}}, maps: in.maps, out: in.out, names: in.names}
-	made := &queryplan.Aggregate{Input: input.assemble(leftDeep(1), site{}), By: groups.By, Aggs: groups.Aggs}
+	c.Rels[j] = &queryplan.Scan{Var: v, Names: here}
+	input := &joins.Conjunction{Rels: []queryplan.Node{&queryplan.Scan{Var: v, Names: there}}, Maps: in.Maps, Out: in.Out, Names: in.Names}
+	made := &queryplan.Aggregate{Input: input.Assemble(joins.LeftDeep(1), joins.Site{}), By: groups.By, Aggs: groups.Aggs}
 	var cols []queryplan.Rename
-	for _, name := range columnNames(made) {
+	for _, name := range trees.Columns(made) {
 		if names[name] != "" {
 			cols = append(cols, queryplan.Rename{From: name, To: names[name]})
 		}
 	}
-	c.rels[i] = project(made, cols)
+	c.Rels[i] = trees.Project(made, cols)
 	return true
 }
 
 // restrictsBy reports whether all that a conjunction asks of the tuples of its relation
 // at is about the given columns of it, whether each tuple comes out once at most, and
 // whether the result shows nothing that the others have.
-func (s *scanSharer) restrictsBy(in *conjunction, at int, by map[string]string) bool {
-	own := columnNames(in.rels[at])
+func (s *scanSharer) restrictsBy(in *joins.Conjunction, at int, by map[string]string) bool {
+	own := trees.Columns(in.Rels[at])
 	free := func(names []string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(own, name) && by[name] == "" })
 	}
 	computed := map[string]bool{}
-	bounds := s.catalog.Bounds(in.rels[at])
-	for _, m := range in.maps {
+	bounds := s.catalog.Bounds(in.Rels[at])
+	for _, m := range in.Maps {
 		// Computed columns are for the aggregate: they are made behind the temporary.
-		if !containsAll(own, queryplan.ExprColumns(m.Expr)) || !stats.AlwaysFits(m.Expr, bounds) || in.sources()[m.Name] > 1 {
+		if !trees.HasAll(own, queryplan.ExprColumns(m.Expr)) || !stats.AlwaysFits(m.Expr, bounds) || in.Sources()[m.Name] > 1 {
 			return false
 		}
 		computed[m.Name] = true
 	}
-	for _, o := range in.out {
+	for _, o := range in.Out {
 		if !computed[o.From] && !slices.Contains(own, o.From) {
 			return false
 		}
@@ -167,22 +169,22 @@ func (s *scanSharer) restrictsBy(in *conjunction, at int, by map[string]string) 
 	asks := func(names []string) bool {
 		return free(names) && !slices.ContainsFunc(names, func(name string) bool { return computed[name] })
 	}
-	for _, cond := range in.conds {
+	for _, cond := range in.Conds {
 		if !asks(queryplan.ExprColumns(cond)) {
 			return false
 		}
 	}
-	for _, x := range in.semis {
-		if !asks(columnNames(x.right)) {
+	for _, x := range in.Semis {
+		if !asks(trees.Columns(x.Right)) {
 			return false
 		}
 	}
-	have, left := slices.Clone(own), len(in.rels)-1
-	done := make([]bool, len(in.rels))
+	have, left := slices.Clone(own), len(in.Rels)-1
+	done := make([]bool, len(in.Rels))
 	for again := true; again; {
 		again = false
-		for i, r := range in.rels {
-			cols := columnNames(r)
+		for i, r := range in.Rels {
+			cols := trees.Columns(r)
 			if i == at || done[i] || !free(cols) {
 				continue
 			}
@@ -198,36 +200,36 @@ func (s *scanSharer) restrictsBy(in *conjunction, at int, by map[string]string) 
 
 // restricted returns the tuples of a scan that the others of a conjunction leave, under
 // the names of another one.
-func (s *scanSharer) restricted(c, in *conjunction, at int, to map[string]string, scan *queryplan.Scan) queryplan.Node {
+func (s *scanSharer) restricted(c, in *joins.Conjunction, at int, to map[string]string, scan *queryplan.Scan) queryplan.Node {
 	name := func(old string) string {
 		if to[old] == "" {
-			to[old] = c.names.Fresh(old)
+			to[old] = c.Names.Fresh(old)
 		}
 		return to[old]
 	}
 	all := func(n queryplan.Node) queryplan.Node {
 		var cols []queryplan.Rename
-		for _, col := range columnNames(n) {
+		for _, col := range trees.Columns(n) {
 			cols = append(cols, queryplan.Rename{From: col, To: name(col)})
 		}
-		return renamed(n, cols)
+		return trees.Rename(n, cols)
 	}
-	part := &conjunction{names: c.names, rels: []queryplan.Node{scan}, out: identity(columnNames(scan))}
-	for i, r := range in.rels {
+	part := &joins.Conjunction{Names: c.Names, Rels: []queryplan.Node{scan}, Out: identity(trees.Columns(scan))}
+	for i, r := range in.Rels {
 		if i != at {
-			part.rels = append(part.rels, all(r))
+			part.Rels = append(part.Rels, all(r))
 		}
 	}
-	for _, x := range in.semis {
-		part.semis = append(part.semis, semijoin{x.kind, all(x.right)})
+	for _, x := range in.Semis {
+		part.Semis = append(part.Semis, joins.Semijoin{x.Kind, all(x.Right)})
 	}
-	for _, cond := range in.conds {
-		part.conds = append(part.conds, queryplan.RewriteExpr(cond, func(e queryplan.Expr) queryplan.Expr {
+	for _, cond := range in.Conds {
+		part.Conds = append(part.Conds, queryplan.RewriteExpr(cond, func(e queryplan.Expr) queryplan.Expr {
 			if ref, ok := e.(*queryplan.ColRef); ok {
 				return &queryplan.ColRef{Col: queryplan.Column{Name: name(ref.Col.Name), Type: ref.Col.Type}}
 			}
 			return e
 		}))
 	}
-	return part.assemble(leftDeep(len(part.rels)), site{})
+	return part.Assemble(joins.LeftDeep(len(part.Rels)), joins.Site{})
 }

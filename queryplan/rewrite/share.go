@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
@@ -33,7 +35,7 @@ var eliminateCommonSubexpressions = &Pass{
 // contents have one number.
 type sharer struct {
 	*program
-	dominators
+	loops.DominatorTree
 	loop    map[*queryplan.Block]map[*queryplan.Var]bool
 	numbers map[string]int
 	last    int // number given last
@@ -51,7 +53,7 @@ type occurrence struct {
 
 func newSharer(p *program) *sharer {
 	return &sharer{
-		program: p, dominators: findDominators(p.Plan), loop: loops(p.Plan),
+		program: p, DominatorTree: loops.Dominators(p.Plan), loop: loops.Changed(p.Plan),
 		numbers: map[string]int{}, number: map[occurrence]int{}, counts: map[int]int{},
 	}
 }
@@ -59,7 +61,7 @@ func newSharer(p *program) *sharer {
 // run replaces trees that occur several times, outer ones before inner ones, and
 // reports whether there was one.
 func (s *sharer) run() bool {
-	blocks := reversePostorder(s.Plan)
+	blocks := loops.ReversePostorder(s.Plan)
 	writes := map[*queryplan.Var]int{}
 	for _, b := range blocks {
 		for i, c := range b.Cmds {
@@ -116,7 +118,7 @@ func (s *sharer) numberTree(n queryplan.Node, b *queryplan.Block, index int, wri
 		key.WriteString(queryplan.NodeString(n))
 	}
 	id, ok := s.numbers[key.String()]
-	if !ok || isVolatile(n) {
+	if !ok || trees.IsVolatile(n) {
 		s.last++
 		id = s.last
 		s.numbers[key.String()] = id
@@ -124,18 +126,6 @@ func (s *sharer) numberTree(n queryplan.Node, b *queryplan.Block, index int, wri
 	s.number[occurrence{n, b, index}] = id
 	s.counts[id]++
 	return id
-}
-
-// isVolatile reports whether an operator computes what may change from call to
-// call.
-func isVolatile(n queryplan.Node) bool {
-	switch n := n.(type) {
-	case *queryplan.Filter:
-		return queryplan.IsVolatile(n.Cond)
-	case *queryplan.Map:
-		return slices.ContainsFunc(n.Exprs, func(e queryplan.NamedExpr) bool { return queryplan.IsVolatile(e.Expr) })
-	}
-	return false
 }
 
 // pick collects the outermost trees that occur more than once and are worth it.
@@ -173,7 +163,7 @@ func (s *sharer) reaches(from, to occurrence) bool {
 		return true
 	}
 	changed := s.loop[to.block]
-	return s.dominates(from.block, to.block) && s.loop[from.block] == nil &&
+	return s.Dominates(from.block, to.block) && s.loop[from.block] == nil &&
 		!slices.ContainsFunc(queryplan.Scans(to.node), func(x *queryplan.Scan) bool { return changed[x.Var] })
 }
 
@@ -226,7 +216,7 @@ func (s *sharer) assign(all map[int][]found, order []int) bool {
 			if with[at] == nil {
 				with[at] = map[queryplan.Node]queryplan.Node{}
 			}
-			with[at][o.node] = &queryplan.Scan{Var: v, Names: columnNames(n)}
+			with[at][o.node] = &queryplan.Scan{Var: v, Names: trees.Columns(n)}
 		}
 	}
 	for _, b := range s.Blocks {
@@ -249,7 +239,7 @@ func (s *sharer) assign(all map[int][]found, order []int) bool {
 // no value is dropped either way.
 func shareExprs(n queryplan.Node) queryplan.Node {
 	m, ok := n.(*queryplan.Map)
-	if !ok || len(m.Exprs) < 2 || isVolatile(m) {
+	if !ok || len(m.Exprs) < 2 || trees.IsVolatile(m) {
 		return n
 	}
 	var first, then []queryplan.NamedExpr
@@ -288,12 +278,12 @@ func shareExprs(n queryplan.Node) queryplan.Node {
 		}
 		return out
 	}
-	known := slices.Concat(columnNames(m.Input), names(first))
+	known := slices.Concat(trees.Columns(m.Input), names(first))
 	out := queryplan.Node(&queryplan.Map{Input: m.Input, Exprs: first})
 	for len(then) > 0 {
 		var now, later []queryplan.NamedExpr
 		for _, e := range then {
-			if containsAll(known, queryplan.ExprColumns(e.Expr)) {
+			if trees.HasAll(known, queryplan.ExprColumns(e.Expr)) {
 				now = append(now, e)
 			} else {
 				later = append(later, e)
@@ -303,5 +293,5 @@ func shareExprs(n queryplan.Node) queryplan.Node {
 		known = append(known, names(now)...)
 		then = later
 	}
-	return withColumns(out, m.Columns())
+	return trees.WithColumns(out, m.Columns())
 }

@@ -1,10 +1,11 @@
-package rewrite
+package joins
 
 import (
 	"maps"
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
 // joinTree is an order in which to join the relations of a conjunction.
@@ -13,8 +14,8 @@ type joinTree struct {
 	left, right *joinTree // nil for a relation
 }
 
-// leftDeep joins n relations in their order.
-func leftDeep(n int) *joinTree {
+// LeftDeep joins n relations in their order.
+func LeftDeep(n int) *joinTree {
 	t := &joinTree{rel: 0}
 	for i := 1; i < n; i++ {
 		t = &joinTree{left: t, right: &joinTree{rel: i}}
@@ -34,57 +35,57 @@ func (t *joinTree) relations() []int {
 // their columns are there, and semijoins after them; computed columns are made
 // when something needs them, at the latest at the end.
 type assembler struct {
-	*conjunction
+	*Conjunction
 	set                bool // repeated tuples of the result do not matter
 	maps               []queryplan.NamedExpr
 	condDone, semiDone []bool
 	sources            map[string]int // relations that have a column, and maps that compute it
 }
 
-// assemble returns the operators for a conjunction in the given join order.
+// Assemble returns the operators for a conjunction in the given join order.
 // Where the site allows it, joins become semijoins that only ask for the
 // existence of a match.
-func (c *conjunction) assemble(order *joinTree, at site) queryplan.Node {
-	c.restrict(at)
+func (c *Conjunction) Assemble(order *joinTree, at Site) queryplan.Node {
+	c.Restrict(at)
 	a := &assembler{
-		conjunction: c, set: at.set, maps: slices.Clone(c.maps),
-		condDone: make([]bool, len(c.conds)), semiDone: make([]bool, len(c.semis)),
-		sources: c.sources(),
+		Conjunction: c, set: at.Set, maps: slices.Clone(c.Maps),
+		condDone: make([]bool, len(c.Conds)), semiDone: make([]bool, len(c.Semis)),
+		sources: c.Sources(),
 	}
 	needed := map[string]bool{}
-	for _, o := range c.out {
+	for _, o := range c.Out {
 		needed[o.From] = true
 	}
 	n := a.tree(order, needed)
 	for len(a.maps) > 0 {
-		cols := columnNames(n)
-		at := slices.IndexFunc(a.maps, func(m queryplan.NamedExpr) bool { return containsAll(cols, queryplan.ExprColumns(m.Expr)) })
+		cols := trees.Columns(n)
+		at := slices.IndexFunc(a.maps, func(m queryplan.NamedExpr) bool { return trees.HasAll(cols, queryplan.ExprColumns(m.Expr)) })
 		n = a.compute(n, a.maps[at].Name)
 	}
 	n = a.ready(n)
-	if at.want != nil && !slices.ContainsFunc(c.out, func(r queryplan.Rename) bool { return r.From != r.To }) {
+	if at.Want != nil && !slices.ContainsFunc(c.Out, func(r queryplan.Rename) bool { return r.From != r.To }) {
 		return n
 	}
-	return project(n, c.out)
+	return trees.Project(n, c.Out)
 }
 
-// restrict leaves the result only the columns that the site uses.
-func (c *conjunction) restrict(at site) {
-	if at.want != nil {
-		c.out = slices.DeleteFunc(c.out, func(r queryplan.Rename) bool { return !slices.Contains(at.want, r.To) })
+// Restrict leaves the result only the columns that the site uses.
+func (c *Conjunction) Restrict(at Site) {
+	if at.Want != nil {
+		c.Out = slices.DeleteFunc(c.Out, func(r queryplan.Rename) bool { return !slices.Contains(at.Want, r.To) })
 	}
 }
 
-// sources counts the relations that have a column and the maps that compute it.
+// Sources counts the relations that have a column and the maps that compute it.
 // Columns with several are what joins are on.
-func (c *conjunction) sources() map[string]int {
+func (c *Conjunction) Sources() map[string]int {
 	out := map[string]int{}
-	for _, r := range c.rels {
+	for _, r := range c.Rels {
 		for _, col := range r.Columns() {
 			out[col.Name]++
 		}
 	}
-	for _, m := range c.maps {
+	for _, m := range c.Maps {
 		out[m.Name]++
 	}
 	return out
@@ -94,11 +95,11 @@ func (c *conjunction) sources() map[string]int {
 // beside those of conditions, maps and semijoins that are still to come.
 func (a *assembler) tree(t *joinTree, needed map[string]bool) queryplan.Node {
 	if t.left == nil {
-		return a.ready(a.rels[t.rel])
+		return a.ready(a.Rels[t.rel])
 	}
 	forLeft, forRight := maps.Clone(needed), maps.Clone(needed)
 	for _, r := range t.right.relations() {
-		for _, col := range a.rels[r].Columns() {
+		for _, col := range a.Rels[r].Columns() {
 			forLeft[col.Name] = true
 		}
 	}
@@ -132,7 +133,7 @@ func (a *assembler) onlyExists(j *queryplan.Join, needed map[string]bool) bool {
 			return false
 		}
 	}
-	for i, c := range a.conds {
+	for i, c := range a.Conds {
 		if !a.condDone[i] && uses(queryplan.ExprColumns(c)) {
 			return false
 		}
@@ -142,8 +143,8 @@ func (a *assembler) onlyExists(j *queryplan.Join, needed map[string]bool) bool {
 			return false
 		}
 	}
-	for i, s := range a.semis {
-		if !a.semiDone[i] && uses(columnNames(s.right)) {
+	for i, s := range a.Semis {
+		if !a.semiDone[i] && uses(trees.Columns(s.Right)) {
 			return false
 		}
 	}
@@ -154,26 +155,26 @@ func (a *assembler) onlyExists(j *queryplan.Join, needed map[string]bool) bool {
 // that conditions and joins wait for, then semijoins.
 func (a *assembler) ready(n queryplan.Node) queryplan.Node {
 	for {
-		cols := columnNames(n)
+		cols := trees.Columns(n)
 		var conds []queryplan.Expr
-		for i, c := range a.conds {
+		for i, c := range a.Conds {
 			used := queryplan.ExprColumns(c)
 			// A condition on columns of several relations restricts each of them.
-			if containsAll(cols, used) && (!a.condDone[i] || len(used) > 0 && isLeaf(n)) {
+			if trees.HasAll(cols, used) && (!a.condDone[i] || len(used) > 0 && isLeaf(n)) {
 				conds = append(conds, c)
 				a.condDone[i] = true
 			}
 		}
 		if len(conds) > 0 {
-			n = filtered(n, conds)
+			n = trees.Filter(n, conds)
 		}
 		if name, ok := a.wanted(cols); ok {
 			n = a.compute(n, name)
 			continue
 		}
 		at := -1
-		for i, s := range a.semis {
-			if at < 0 && !a.semiDone[i] && containsAll(cols, columnNames(s.right)) {
+		for i, s := range a.Semis {
+			if at < 0 && !a.semiDone[i] && trees.HasAll(cols, trees.Columns(s.Right)) {
 				at = i
 			}
 		}
@@ -181,7 +182,7 @@ func (a *assembler) ready(n queryplan.Node) queryplan.Node {
 			return n
 		}
 		a.semiDone[at] = true
-		j := &queryplan.Join{Kind: a.semis[at].kind, Left: n, Right: a.semis[at].right}
+		j := &queryplan.Join{Kind: a.Semis[at].Kind, Left: n, Right: a.Semis[at].Right}
 		j.Unique = j.MatchesOnce()
 		n = j
 	}
@@ -193,13 +194,13 @@ func (a *assembler) wanted(cols []string) (string, bool) {
 	if name, ok := a.equality(cols); ok {
 		return name, true
 	}
-	for i, c := range a.conds {
+	for i, c := range a.Conds {
 		if name, ok := a.computable(cols, queryplan.ExprColumns(c)); ok && !a.condDone[i] {
 			return name, true
 		}
 	}
-	for i, s := range a.semis {
-		if name, ok := a.computable(cols, columnNames(s.right)); ok && !a.semiDone[i] {
+	for i, s := range a.Semis {
+		if name, ok := a.computable(cols, trees.Columns(s.Right)); ok && !a.semiDone[i] {
 			return name, true
 		}
 	}
@@ -211,7 +212,7 @@ func isLeaf(n queryplan.Node) bool {
 	if p, ok := n.(*queryplan.Project); ok {
 		n = p.Input
 	}
-	return !inConjunction(n)
+	return !InConjunction(n)
 }
 
 // computable returns a map to compute from the columns cols so that all of used
@@ -252,7 +253,7 @@ func (a *assembler) reach(cols []string, name string, under []string) (string, b
 			continue
 		}
 		used := queryplan.ExprColumns(m.Expr)
-		if containsAll(cols, used) {
+		if trees.HasAll(cols, used) {
 			return name, true
 		}
 		if next, ok := a.reachAll(cols, used, under); ok {
@@ -268,7 +269,7 @@ func (a *assembler) equality(cols []string) (string, bool) {
 		if a.sources[m.Name] < 2 {
 			continue
 		}
-		if used := queryplan.ExprColumns(m.Expr); containsAll(cols, used) {
+		if used := queryplan.ExprColumns(m.Expr); trees.HasAll(cols, used) {
 			return m.Name, true
 		} else if next, ok := a.computable(cols, used); ok {
 			return next, true
@@ -281,26 +282,14 @@ func (a *assembler) equality(cols []string) (string, bool) {
 // already, the two have to be equal.
 func (a *assembler) compute(n queryplan.Node, name string) queryplan.Node {
 	at := slices.IndexFunc(a.maps, func(m queryplan.NamedExpr) bool {
-		return m.Name == name && containsAll(columnNames(n), queryplan.ExprColumns(m.Expr))
+		return m.Name == name && trees.HasAll(trees.Columns(n), queryplan.ExprColumns(m.Expr))
 	})
 	m := a.maps[at]
 	a.maps = slices.Delete(a.maps, at, at+1)
 	if have, ok := queryplan.FindColumn(n.Columns(), name); ok {
-		m.Name = a.names.Fresh(name)
-		n = mapped(n, m)
-		return filtered(n, []queryplan.Expr{equalColumns(have, queryplan.Column{Name: m.Name, Type: have.Type})})
+		m.Name = a.Names.Fresh(name)
+		n = trees.Map(n, m)
+		return trees.Filter(n, []queryplan.Expr{trees.EqualColumns(have, queryplan.Column{Name: m.Name, Type: have.Type})})
 	}
-	return mapped(n, m)
-}
-
-// mapped appends a computed column, to the map that n is if it does not depend
-// on that.
-func mapped(n queryplan.Node, e queryplan.NamedExpr) queryplan.Node {
-	if m, ok := n.(*queryplan.Map); ok {
-		used := queryplan.ExprColumns(e.Expr)
-		if !slices.ContainsFunc(m.Exprs, func(x queryplan.NamedExpr) bool { return slices.Contains(used, x.Name) }) {
-			return &queryplan.Map{Input: m.Input, Exprs: append(slices.Clone(m.Exprs), e)}
-		}
-	}
-	return &queryplan.Map{Input: n, Exprs: []queryplan.NamedExpr{e}}
+	return trees.Map(n, m)
 }

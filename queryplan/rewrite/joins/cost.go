@@ -1,11 +1,11 @@
-package rewrite
+package joins
 
 // Costs of handling one tuple, relative to a probe of an index that the first-level
 // cache holds. They are measured on the cpu engine, over TPC-H.
 const (
 	scanCost  = 0.1 // reading it from a stored column
-	emitCost  = 0.5 // a tuple of a join's result
-	storeCost = 1   // keeping it until all are there
+	EmitCost  = 0.5 // a tuple of a join's result
+	StoreCost = 1   // keeping it until all are there
 	buildCost = 1   // putting it in an index of keys that do not repeat, beside a probe of that
 	// multiCost is putting it in an index whose keys repeat: these are counted first.
 	multiCost = 3
@@ -45,63 +45,82 @@ func touchCost(bytes float64) float64 {
 	return 8
 }
 
-// indexShape is what an index costs depends on.
-type indexShape struct {
-	rows    float64
-	columns int     // of its key
-	size    float64 // how many keys the ranges of the columns have room for; 0 if that is not known
-	probes  float64 // how often a key is looked up
+// IndexShape is what an index costs depends on.
+type IndexShape struct {
+	Rows    float64
+	Columns int     // of its key
+	Size    float64 // how many keys the ranges of the columns have room for; 0 if that is not known
+	Probes  float64 // how often a key is looked up
 	exists  bool    // only whether there is a key is asked
-	unique  bool    // keys do not repeat
+	Unique  bool    // keys do not repeat
 	// Of a key of one column:
-	inOrder  bool // probes come in its order
+	InOrder  bool // probes come in its order
 	sorted   bool // rows do
-	numbered bool // it counts the rows
+	Numbered bool // it counts the rows
 }
 
-// cost is the cost of putting a row in the index, and that of one probe. The engines
+// Cost is the cost of putting a row in the index, and that of one probe. The engines
 // address dense keys directly and hash the others, as package layout has it; the number
 // of a row needs no index.
-func (x indexShape) cost() (insert, probe float64) {
+func (x IndexShape) Cost() (insert, probe float64) {
 	slot, row := 4.0, 32.0 // bytes
 	switch {
 	case x.exists:
 		slot, row = 1.0/8, 16
-	case !x.unique:
+	case !x.Unique:
 		slot = 8
 	}
-	single := x.columns == 1
-	dense := max(row*x.rows, 32<<10)
-	if x.probes >= x.size {
+	single := x.Columns == 1
+	dense := max(row*x.Rows, 32<<10)
+	if x.Probes >= x.Size {
 		dense = max(dense, 4<<20)
 	}
-	direct := x.columns > 0 && x.size > 0 && slot*x.size <= dense
+	direct := x.Columns > 0 && x.Size > 0 && slot*x.Size <= dense
 	switch {
-	case x.columns == 0:
+	case x.Columns == 0:
 		probe = bitCost
-	case single && x.numbered:
-		probe = numberedCost * touchCost(gathered*x.rows)
-	case direct && x.exists && slot*x.size <= maxBits:
+	case single && x.Numbered:
+		probe = numberedCost * touchCost(gathered*x.Rows)
+	case direct && x.exists && slot*x.Size <= maxBits:
 		probe = bitCost
 	case direct:
-		probe = touchCost(slot * x.size)
+		probe = touchCost(slot * x.Size)
 	default:
-		probe = touchCost(row*x.rows) * hashCost
+		probe = touchCost(row*x.Rows) * hashCost
 	}
 	insert = buildCost + probe
-	if !x.exists && !x.unique {
+	if !x.exists && !x.Unique {
 		insert = multiCost + probe
 	}
-	if single && x.inOrder && (direct || x.numbered) {
+	if single && x.InOrder && (direct || x.Numbered) {
 		probe = min(probe, orderedCost)
 	}
 	switch {
-	case single && x.numbered:
+	case single && x.Numbered:
 		insert = 0
-	case single && direct && x.sorted && x.unique:
+	case single && direct && x.sorted && x.Unique:
 		insert = orderedCost
 	case single && direct && x.sorted:
 		insert = orderedMultiCost
 	}
 	return insert, probe
+}
+
+// Limits, which tests move so that small facts are worth a filter, too.
+var (
+	// LeastProbes is how many tuples must be expected to probe an index for a filter in
+	// front of it to be worth its setting up.
+	LeastProbes = float64(1 << 18)
+	// LeastGain is the gain for each of them, on the scale of the costs.
+	LeastGain = 1.0
+)
+
+// FilterGain is what bits over the keys of so many rows, for which there is room for so many
+// values, save of each of so many probes, of which a share finds something.
+func FilterGain(rows, room, probes, probe, kept float64) float64 {
+	if room == 0 || room > 8*maxBits {
+		return 0
+	}
+	insert, test := IndexShape{Rows: rows, Columns: 1, Size: room, Probes: probes, exists: true}.Cost()
+	return probe*(1-kept) - test - insert*rows/probes
 }

@@ -1,25 +1,27 @@
-package rewrite
+package joins
 
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/redfoxdb/redfox/internal/bitset"
 )
 
 // maxExact is the most relations that dynamic programming orders.
 const maxExact = 12
 
-// order returns the best join order found.
-func (g *joinGraph) order() *joinTree {
+// Order returns the best join order found.
+func (g *joinGraph) Order() *joinTree {
 	var parts []*subPlan
-	for _, rels := range g.parts() {
-		parts = append(parts, g.best(rels))
+	for _, rels := range g.Parts() {
+		parts = append(parts, g.Best(rels))
 	}
 	// Products of what nothing connects, small ones last: the right side is held.
 	slices.SortStableFunc(parts, func(a, b *subPlan) int {
 		switch {
-		case a.rows > b.rows:
+		case a.Rows > b.Rows:
 			return -1
-		case a.rows < b.rows:
+		case a.Rows < b.Rows:
 			return 1
 		}
 		return 0
@@ -31,26 +33,26 @@ func (g *joinGraph) order() *joinTree {
 	return tree
 }
 
-// best returns the best way found to join relations that are connected.
-func (g *joinGraph) best(rels []int) *subPlan {
+// Best returns the best way found to join relations that are connected.
+func (g *joinGraph) Best(rels []int) *subPlan {
 	if len(rels) <= maxExact {
 		return g.exact(rels)
 	}
 	return g.greedy(rels)
 }
 
-// parts returns the relations by connected component, in their order.
-func (g *joinGraph) parts() [][]int {
-	connected := newUnionFind(len(g.rels))
+// Parts returns the relations by connected component, in their order.
+func (g *joinGraph) Parts() [][]int {
+	connected := NewClasses(len(g.Rels))
 	for _, l := range g.links {
 		for _, i := range l[min(1, len(l)):] {
-			connected.union(l[0], i)
+			connected.Union(l[0], i)
 		}
 	}
 	at := map[int]int{}
 	var out [][]int
-	for i := range g.rels {
-		root := connected.find(i)
+	for i := range g.Rels {
+		root := connected.Find(i)
 		if _, ok := at[root]; !ok {
 			at[root] = len(out)
 			out = append(out, nil)
@@ -122,7 +124,7 @@ func isConnected(set int, near []int) bool {
 func (g *joinGraph) bestSplit(best []*subPlan, rels []int, mask int, products bool) *subPlan {
 	var out *subPlan
 	var left, right *subPlan
-	var outside bitset
+	var outside bitset.Set
 	for s := (mask - 1) & mask; s > 0; s = (s - 1) & mask {
 		l, r := best[s], best[mask^s]
 		if l == nil || r == nil || !products && !g.connected(l.cols, r.cols) {
@@ -132,14 +134,14 @@ func (g *joinGraph) bestSplit(best []*subPlan, rels []int, mask int, products bo
 			// The size of a join depends on what is joined, not on how.
 			out = g.shape(l, r)
 			outside = g.outside(func(i int) bool { at := slices.Index(rels, i); return at >= 0 && mask&(1<<at) != 0 })
-			out.stream = g.joinCost(l, r, out.rows, outside)
+			out.Stream = g.joinCost(l, r, out.Rows, outside)
 			left, right = l, r
 			continue
 		}
 		// Of equal costs the one that keeps the text's order wins.
-		cost := g.joinCost(l, r, out.rows, outside)
-		if cost < out.stream || cost == out.stream && first(l.tree) < first(left.tree) {
-			out.stream, left, right = cost, l, r
+		cost := g.joinCost(l, r, out.Rows, outside)
+		if cost < out.Stream || cost == out.Stream && first(l.tree) < first(left.tree) {
+			out.Stream, left, right = cost, l, r
 		}
 	}
 	if out == nil {
@@ -151,11 +153,11 @@ func (g *joinGraph) bestSplit(best []*subPlan, rels []int, mask int, products bo
 }
 
 // outside returns the columns of the relations that are not inside.
-func (g *joinGraph) outside(inside func(rel int) bool) bitset {
-	out := make(bitset, g.words)
-	for i, r := range g.rels {
+func (g *joinGraph) outside(inside func(rel int) bool) bitset.Set {
+	out := make(bitset.Set, g.words)
+	for i, r := range g.Rels {
 		if !inside(i) {
-			out.addAll(r.cols)
+			out.AddAll(r.cols)
 		}
 	}
 	return out
@@ -176,7 +178,7 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 	start := 0
 	for i, r := range rels {
 		leaves[i] = g.leaf(r)
-		if leaves[i].rows < leaves[start].rows {
+		if leaves[i].Rows < leaves[start].Rows {
 			start = i
 		}
 	}
@@ -184,7 +186,7 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 	leaves = slices.Delete(leaves, start, start+1)
 	holders := make([]int, len(g.names)) // of each column among the leaves
 	for _, r := range leaves {
-		for col := range r.rel.cols.members {
+		for col := range r.rel.cols.Members {
 			holders[col]++
 		}
 	}
@@ -197,8 +199,8 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 					continue
 				}
 				s := g.shape(plan, r)
-				s.stream = g.joinCost(plan, r, s.rows, g.beside(holders, r))
-				if next == nil || s.rows < next.rows || s.rows == next.rows && s.stream < next.stream {
+				s.Stream = g.joinCost(plan, r, s.Rows, g.beside(holders, r))
+				if next == nil || s.Rows < next.Rows || s.Rows == next.Rows && s.Stream < next.Stream {
 					at, next = i, s
 				}
 			}
@@ -209,27 +211,50 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 		next.tree = &joinTree{left: plan.tree, right: leaves[at].tree}
 		next.ascends = plan.ascends
 		plan = next
-		for col := range leaves[at].rel.cols.members {
+		for col := range leaves[at].rel.cols.Members {
 			holders[col]--
 		}
 		leaves = slices.Delete(leaves, at, at+1)
 		// Estimates of other columns would be copied for every candidate.
-		plan.est = plan.est.Only(func(name string) bool { i := g.number[name]; return holders[i] > 0 || g.conditioned.has(i) })
+		plan.Est = plan.Est.Only(func(name string) bool { i := g.Number[name]; return holders[i] > 0 || g.Conditioned.Has(i) })
 	}
 	return plan
 }
 
 // beside returns the columns of the relations outside of the plan but r, given
 // how many of these have each column.
-func (g *joinGraph) beside(holders []int, r *subPlan) bitset {
-	out := make(bitset, g.words)
+func (g *joinGraph) beside(holders []int, r *subPlan) bitset.Set {
+	out := make(bitset.Set, g.words)
 	for col, n := range holders {
-		if r.rel.cols.has(col) {
+		if r.rel.cols.Has(col) {
 			n--
 		}
 		if n > 0 {
-			out.add(col)
+			out.Add(col)
 		}
 	}
 	return out
+}
+
+// Widest returns the plan of a join tree and the most tuples of a join under its
+// root.
+func (g *joinGraph) Widest(t *joinTree) (plan *subPlan, rows float64) {
+	if t.left == nil {
+		return g.leaf(t.rel), 0
+	}
+	left, inLeft := g.Widest(t.left)
+	right, inRight := g.Widest(t.right)
+	rows = max(inLeft, inRight)
+	if t.left.left != nil {
+		rows = max(rows, left.Rows)
+	}
+	if t.right.left != nil {
+		rows = max(rows, right.Rows)
+	}
+	plan = g.shape(left, right)
+	under := append(t.left.relations(), t.right.relations()...)
+	outside := g.outside(func(i int) bool { return slices.Contains(under, i) })
+	plan.Stream = g.joinCost(left, right, plan.Rows, outside)
+	plan.ascends = left.ascends
+	return plan, rows
 }

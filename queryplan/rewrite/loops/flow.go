@@ -1,4 +1,4 @@
-package rewrite
+package loops
 
 import (
 	"slices"
@@ -6,12 +6,12 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// loops returns for every block on a cycle the variables that the blocks of its
+// Changed returns for every block on a cycle the variables that the blocks of its
 // loop fill or merge; blocks outside loops are not in it. Loops that share a
 // block count as one.
-func loops(p *queryplan.Plan) map[*queryplan.Block]map[*queryplan.Var]bool {
+func Changed(p *queryplan.Plan) map[*queryplan.Block]map[*queryplan.Var]bool {
 	out := map[*queryplan.Block]map[*queryplan.Var]bool{}
-	for _, component := range components(p) {
+	for _, component := range Components(p) {
 		if len(component) == 1 && !slices.Contains(component[0].Successors(), component[0]) {
 			continue
 		}
@@ -28,9 +28,9 @@ func loops(p *queryplan.Plan) map[*queryplan.Block]map[*queryplan.Var]bool {
 	return out
 }
 
-// components returns the strongly connected components of the control-flow
+// Components returns the strongly connected components of the control-flow
 // graph (Tarjan, 1972).
-func components(p *queryplan.Plan) [][]*queryplan.Block {
+func Components(p *queryplan.Plan) [][]*queryplan.Block {
 	var out [][]*queryplan.Block
 	index := map[*queryplan.Block]int{}
 	low := map[*queryplan.Block]int{}
@@ -68,9 +68,9 @@ func components(p *queryplan.Plan) [][]*queryplan.Block {
 	return out
 }
 
-// reversePostorder returns the blocks so that, loops aside, each comes after all
+// ReversePostorder returns the blocks so that, loops aside, each comes after all
 // that control passes before it.
-func reversePostorder(p *queryplan.Plan) []*queryplan.Block {
+func ReversePostorder(p *queryplan.Plan) []*queryplan.Block {
 	var out []*queryplan.Block
 	seen := map[*queryplan.Block]bool{}
 	var visit func(b *queryplan.Block)
@@ -90,16 +90,17 @@ func reversePostorder(p *queryplan.Plan) []*queryplan.Block {
 	return out
 }
 
-// dominators has for each block the nearest other one that control must pass to
+// DominatorTree has for each block the nearest other one that control must pass to
 // come to it (Cooper, Harvey, Kennedy, 2001).
-type dominators struct {
+type DominatorTree struct {
 	order map[*queryplan.Block]int // in reverse postorder
 	above map[*queryplan.Block]*queryplan.Block
 }
 
-func findDominators(p *queryplan.Plan) dominators {
-	blocks := reversePostorder(p)
-	d := dominators{map[*queryplan.Block]int{}, map[*queryplan.Block]*queryplan.Block{}}
+// Dominators returns what dominates each block of a plan.
+func Dominators(p *queryplan.Plan) DominatorTree {
+	blocks := ReversePostorder(p)
+	d := DominatorTree{map[*queryplan.Block]int{}, map[*queryplan.Block]*queryplan.Block{}}
 	before := map[*queryplan.Block][]*queryplan.Block{}
 	for i, b := range blocks {
 		d.order[b] = i
@@ -129,7 +130,7 @@ func findDominators(p *queryplan.Plan) dominators {
 	return d
 }
 
-func (d dominators) meet(a, b *queryplan.Block) *queryplan.Block {
+func (d DominatorTree) meet(a, b *queryplan.Block) *queryplan.Block {
 	for a != b {
 		if d.order[a] > d.order[b] {
 			a = d.above[a]
@@ -140,8 +141,8 @@ func (d dominators) meet(a, b *queryplan.Block) *queryplan.Block {
 	return a
 }
 
-// dominates reports whether control passes a before it comes to b.
-func (d dominators) dominates(a, b *queryplan.Block) bool {
+// Dominates reports whether control passes a before it comes to b.
+func (d DominatorTree) Dominates(a, b *queryplan.Block) bool {
 	for d.order[b] > d.order[a] {
 		b = d.above[b]
 	}

@@ -1,35 +1,35 @@
-package rewrite
+package joins
 
 import (
 	"slices"
 	"strconv"
 
-	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// conjunction is a tree of inner joins, semi and anti joins, filters, maps and
+// Conjunction is a tree of inner joins, semi and anti joins, filters, maps and
 // projections taken apart: a conjunctive query with negated and computed parts.
 // Its columns have names of its own; columns of one name are equal.
-type conjunction struct {
-	rels  []queryplan.Node      // what is joined
-	maps  []queryplan.NamedExpr // in an order in which they can be computed; a name that a relation has too is an equality
-	conds []queryplan.Expr
-	semis []semijoin
-	out   []queryplan.Rename // the result's columns
-	names *queryplan.Names
+type Conjunction struct {
+	Rels  []queryplan.Node      // what is joined
+	Maps  []queryplan.NamedExpr // in an order in which they can be computed; a name that a relation has too is an equality
+	Conds []queryplan.Expr
+	Semis []Semijoin
+	Out   []queryplan.Rename // the result's columns
+	Names *queryplan.Names
 }
 
-// semijoin keeps the tuples with a match in right (Semi) or without one (Anti).
+// Semijoin keeps the tuples with a match in right (Semi) or without one (Anti).
 // Right has the columns to match and no others.
-type semijoin struct {
-	kind  queryplan.JoinKind
-	right queryplan.Node
+type Semijoin struct {
+	Kind  queryplan.JoinKind
+	Right queryplan.Node
 }
 
-// inConjunction reports whether an operator is part of a conjunction, its inputs
+// InConjunction reports whether an operator is part of a conjunction, its inputs
 // (the left one of a semi or anti join) being further parts or relations.
-func inConjunction(n queryplan.Node) bool {
+func InConjunction(n queryplan.Node) bool {
 	switch n := n.(type) {
 	case *queryplan.Filter:
 		return !queryplan.IsVolatile(n.Cond)
@@ -41,26 +41,26 @@ func inConjunction(n queryplan.Node) bool {
 	return false
 }
 
-// site says what is done with the result of a conjunction.
-type site struct {
-	// set says that repeated tuples do not matter.
-	set bool
-	// want lists the columns that are used; nil for all, in their order.
-	want []string
+// Site says what is done with the result of a conjunction.
+type Site struct {
+	// Set says that repeated tuples do not matter.
+	Set bool
+	// Want lists the columns that are used; nil for all, in their order.
+	Want []string
 }
 
-// eachConjunction replaces every maximal conjunction of a tree by what f returns
+// EachConjunction replaces every maximal conjunction of a tree by what f returns
 // for it, inner ones first.
-func eachConjunction(n queryplan.Node, at site, f func(n queryplan.Node, at site) queryplan.Node) queryplan.Node {
-	if !inConjunction(n) {
+func EachConjunction(n queryplan.Node, at Site, f func(n queryplan.Node, at Site) queryplan.Node) queryplan.Node {
+	if !InConjunction(n) {
 		in := n.Inputs()
 		out := make([]queryplan.Node, len(in))
 		for i, x := range in {
-			next := site{set: inputSet(n, at.set)}
+			next := Site{Set: InputSet(n, at.Set)}
 			if a, ok := n.(*queryplan.Aggregate); ok {
-				next.want = aggregated(a)
+				next.Want = Aggregated(a)
 			}
-			out[i] = eachConjunction(x, next, f)
+			out[i] = EachConjunction(x, next, f)
 		}
 		if len(in) == 0 {
 			return n
@@ -69,8 +69,8 @@ func eachConjunction(n queryplan.Node, at site, f func(n queryplan.Node, at site
 	}
 	var parts func(n queryplan.Node) queryplan.Node
 	parts = func(n queryplan.Node) queryplan.Node {
-		if !inConjunction(n) {
-			return eachConjunction(n, site{set: at.set}, f)
+		if !InConjunction(n) {
+			return EachConjunction(n, Site{Set: at.Set}, f)
 		}
 		in := n.Inputs()
 		out := []queryplan.Node{parts(in[0])}
@@ -78,7 +78,7 @@ func eachConjunction(n queryplan.Node, at site, f func(n queryplan.Node, at site
 			if j.Kind == queryplan.Inner {
 				out = append(out, parts(j.Right))
 			} else {
-				out = append(out, eachConjunction(j.Right, site{set: true}, f))
+				out = append(out, EachConjunction(j.Right, Site{Set: true}, f))
 			}
 		}
 		return queryplan.WithInputs(n, out)
@@ -86,8 +86,8 @@ func eachConjunction(n queryplan.Node, at site, f func(n queryplan.Node, at site
 	return f(parts(n), at)
 }
 
-// aggregated returns the columns that an aggregate reads.
-func aggregated(n *queryplan.Aggregate) []string {
+// Aggregated returns the columns that an aggregate reads.
+func Aggregated(n *queryplan.Aggregate) []string {
 	out := slices.Clone(n.By)
 	if out == nil {
 		out = []string{}
@@ -100,9 +100,9 @@ func aggregated(n *queryplan.Aggregate) []string {
 	return out
 }
 
-// inputSet reports whether repeated tuples of an operator's input do not matter,
+// InputSet reports whether repeated tuples of an operator's input do not matter,
 // given whether those of its result do not.
-func inputSet(n queryplan.Node, set bool) bool {
+func InputSet(n queryplan.Node, set bool) bool {
 	switch n := n.(type) {
 	case *queryplan.Dedup:
 		return true
@@ -114,16 +114,16 @@ func inputSet(n queryplan.Node, set bool) bool {
 	return set
 }
 
-// rootSite is the site of a command's tree.
-func rootSite(c queryplan.Command) site {
+// RootSite is the site of a command's tree.
+func RootSite(c queryplan.Command) Site {
 	_, insert := c.(*queryplan.Insert)
-	return site{set: insert}
+	return Site{Set: insert}
 }
 
 // flattener numbers the columns of a tree; the numbers of columns that a join
 // equates form classes.
 type flattener struct {
-	unionFind
+	Classes
 	hints []string // the name that a column has where it comes from
 	rels  []flatRel
 	maps  []flatMap
@@ -168,7 +168,7 @@ func rename(e queryplan.Expr, env map[string]int) queryplan.Expr {
 
 // flatten takes a tree apart and returns the numbers of its columns.
 func (f *flattener) flatten(n queryplan.Node) map[string]int {
-	if !inConjunction(n) {
+	if !InConjunction(n) {
 		env := map[string]int{}
 		rel := flatRel{node: n}
 		for _, c := range n.Columns() {
@@ -214,7 +214,7 @@ func (f *flattener) flatten(n queryplan.Node) map[string]int {
 			right := f.flatten(n.Right)
 			for name, r := range right {
 				if l, shared := env[name]; shared {
-					f.union(l, r)
+					f.Union(l, r)
 				} else if n.Kind == queryplan.Inner {
 					env[name] = r
 				}
@@ -231,34 +231,34 @@ func (f *flattener) flatten(n queryplan.Node) map[string]int {
 	panic("rewrite: no part of a conjunction")
 }
 
-// flatten takes the conjunction at the root of a tree apart.
-func flatten(n queryplan.Node) *conjunction {
+// Flatten takes the conjunction at the root of a tree apart.
+func Flatten(n queryplan.Node) *Conjunction {
 	f := &flattener{}
 	env := f.flatten(n)
 	f.equateColumns()
-	c := &conjunction{names: queryplan.NewNames()}
+	c := &Conjunction{Names: queryplan.NewNames()}
 
 	// A class has the name under which the result shows it, else that of its
 	// first column.
 	names := map[int]string{}
 	for _, col := range n.Columns() {
-		c.names.Take(col.Name)
-		root := f.find(env[col.Name])
+		c.Names.Take(col.Name)
+		root := f.Find(env[col.Name])
 		if names[root] == "" {
 			names[root] = col.Name
 		}
-		c.out = append(c.out, queryplan.Rename{From: names[root], To: col.Name})
+		c.Out = append(c.Out, queryplan.Rename{From: names[root], To: col.Name})
 	}
 	for i, hint := range f.hints {
-		if root := f.find(i); names[root] == "" {
-			names[root] = c.names.Fresh(hint)
+		if root := f.Find(i); names[root] == "" {
+			names[root] = c.Names.Fresh(hint)
 		}
 	}
 	substitution := func(e queryplan.Expr) queryplan.Expr {
 		return queryplan.RewriteExpr(e, func(e queryplan.Expr) queryplan.Expr {
 			if ref, ok := e.(*queryplan.ColRef); ok && ref.Col.Name[0] == 0 {
 				i, _ := strconv.Atoi(ref.Col.Name[1:])
-				return &queryplan.ColRef{Col: queryplan.Column{Name: names[f.find(i)], Type: ref.Col.Type}}
+				return &queryplan.ColRef{Col: queryplan.Column{Name: names[f.Find(i)], Type: ref.Col.Type}}
 			}
 			return e
 		})
@@ -266,56 +266,56 @@ func flatten(n queryplan.Node) *conjunction {
 	for _, r := range f.rels {
 		to := make([]string, len(r.cols))
 		for i, col := range r.cols {
-			to[i] = names[f.find(col)]
+			to[i] = names[f.Find(col)]
 		}
-		c.rels = append(c.rels, c.named(r.node, to))
+		c.Rels = append(c.Rels, c.Named(r.node, to))
 	}
 	stored := map[int]queryplan.Column{} // classes with a column of a relation
 	for _, r := range f.rels {
 		for i, col := range r.node.Columns() {
-			root := f.find(r.cols[i])
+			root := f.Find(r.cols[i])
 			stored[root] = queryplan.Column{Name: names[root], Type: col.Type}
 		}
 	}
 	for _, m := range f.maps {
-		root := f.find(m.col)
+		root := f.Find(m.col)
 		if value, ok := m.expr.(*queryplan.Const); ok && stored[root].Name != "" {
-			c.conds = addCond(c.conds, equals(stored[root], value.Value))
+			c.Conds = trees.AddCond(c.Conds, trees.Equals(stored[root], value.Value))
 			continue
 		}
-		c.addMap(names[root], substitution(m.expr))
+		c.AddMap(names[root], substitution(m.expr))
 	}
 	for _, cond := range f.conds {
-		c.conds = addCond(c.conds, substitution(cond))
+		c.Conds = trees.AddCond(c.Conds, substitution(cond))
 	}
 	for _, s := range f.semis {
 		to := make([]string, len(s.on))
 		for i, col := range s.cols {
-			to[i] = names[f.find(col)]
+			to[i] = names[f.Find(col)]
 		}
-		c.semis = append(c.semis, semijoin{s.kind, matching(s.right, s.on, to)})
+		c.Semis = append(c.Semis, Semijoin{s.kind, matching(s.right, s.on, to)})
 	}
 	return c
 }
 
-// named gives the columns of a relation of c new names. If a name comes twice,
+// Named gives the columns of a relation of c new names. If a name comes twice,
 // its first column keeps it, and the others are compared with that one.
-func (c *conjunction) named(n queryplan.Node, names []string) queryplan.Node {
+func (c *Conjunction) Named(n queryplan.Node, names []string) queryplan.Node {
 	cols := n.Columns()
 	renames := make([]queryplan.Rename, len(cols))
 	seen := map[string]bool{}
 	for i, col := range cols {
 		name := names[i]
 		if seen[name] {
-			other := c.names.Fresh(col.Name)
+			other := c.Names.Fresh(col.Name)
 			first := queryplan.Column{Name: name, Type: col.Type}
-			c.conds = addCond(c.conds, equalColumns(first, queryplan.Column{Name: other, Type: col.Type}))
+			c.Conds = trees.AddCond(c.Conds, trees.EqualColumns(first, queryplan.Column{Name: other, Type: col.Type}))
 			name = other
 		}
 		seen[name] = true
 		renames[i] = queryplan.Rename{From: col.Name, To: name}
 	}
-	return renamed(n, renames)
+	return trees.Rename(n, renames)
 }
 
 // matching chooses the columns on of a semijoin's right side and names them for
@@ -332,12 +332,12 @@ func matching(right queryplan.Node, on, names []string) queryplan.Node {
 		seen[names[i]] = true
 		renames = append(renames, queryplan.Rename{From: col, To: names[i]})
 	}
-	return renamed(right, renames)
+	return trees.Rename(right, renames)
 }
 
-// rename replaces names of columns everywhere in c. Columns that get one name
+// Rename replaces names of columns everywhere in c. Columns that get one name
 // become equal; those of relations are compared.
-func (c *conjunction) rename(to map[string]string) {
+func (c *Conjunction) Rename(to map[string]string) {
 	nameOf := func(name string) string {
 		if new, ok := to[name]; ok {
 			return new
@@ -359,27 +359,27 @@ func (c *conjunction) rename(to map[string]string) {
 			return e
 		})
 	}
-	conds, computed := c.conds, c.maps
-	c.conds, c.maps = nil, nil
+	conds, computed := c.Conds, c.Maps
+	c.Conds, c.Maps = nil, nil
 	for _, cond := range conds {
-		c.conds = addCond(c.conds, inExpr(cond))
+		c.Conds = trees.AddCond(c.Conds, inExpr(cond))
 	}
 	for _, m := range computed {
-		c.addMap(nameOf(m.Name), inExpr(m.Expr))
+		c.AddMap(nameOf(m.Name), inExpr(m.Expr))
 	}
-	for i, r := range c.rels {
-		if names, changed := namesOf(columnNames(r)); changed {
-			c.rels[i] = c.named(r, names)
+	for i, r := range c.Rels {
+		if names, changed := namesOf(trees.Columns(r)); changed {
+			c.Rels[i] = c.Named(r, names)
 		}
 	}
-	for i, s := range c.semis {
-		on := columnNames(s.right)
+	for i, s := range c.Semis {
+		on := trees.Columns(s.Right)
 		if names, changed := namesOf(on); changed {
-			c.semis[i].right = matching(s.right, on, names)
+			c.Semis[i].Right = matching(s.Right, on, names)
 		}
 	}
-	for i, o := range c.out {
-		c.out[i].From = nameOf(o.From)
+	for i, o := range c.Out {
+		c.Out[i].From = nameOf(o.From)
 	}
 }
 
@@ -390,18 +390,18 @@ func equated(n queryplan.Node, renames []queryplan.Rename, col, to string) query
 	at := slices.IndexFunc(renames, func(r queryplan.Rename) bool { return r.To == to })
 	x, _ := queryplan.FindColumn(cols, renames[at].From)
 	y, _ := queryplan.FindColumn(cols, col)
-	return filtered(n, []queryplan.Expr{equalColumns(x, y)})
+	return trees.Filter(n, []queryplan.Expr{trees.EqualColumns(x, y)})
 }
 
-// addMap adds a computed column. Of two columns of one name and expression one
+// AddMap adds a computed column. Of two columns of one name and expression one
 // is enough.
-func (c *conjunction) addMap(name string, e queryplan.Expr) {
-	for _, m := range c.maps {
+func (c *Conjunction) AddMap(name string, e queryplan.Expr) {
+	for _, m := range c.Maps {
 		if m.Name == name && queryplan.EqualExpr(m.Expr, e) {
 			return
 		}
 	}
-	c.maps = append(c.maps, queryplan.NamedExpr{Name: name, Expr: e})
+	c.Maps = append(c.Maps, queryplan.NamedExpr{Name: name, Expr: e})
 }
 
 // equateColumns turns conditions that two columns are equal into classes, and
@@ -410,7 +410,7 @@ func (c *conjunction) addMap(name string, e queryplan.Expr) {
 func (f *flattener) equateColumns() {
 	computed := map[int]bool{}
 	for _, m := range f.maps {
-		computed[f.find(m.col)] = true
+		computed[f.Find(m.col)] = true
 	}
 	number := func(e queryplan.Expr) (int, bool) {
 		ref, ok := e.(*queryplan.ColRef)
@@ -418,7 +418,7 @@ func (f *flattener) equateColumns() {
 			return 0, false
 		}
 		i, _ := strconv.Atoi(ref.Col.Name[1:])
-		i = f.find(i)
+		i = f.Find(i)
 		return i, !computed[i]
 	}
 	var rest []queryplan.Expr
@@ -432,7 +432,7 @@ func (f *flattener) equateColumns() {
 		y, isY := number(call.Args[1])
 		switch {
 		case isX && isY:
-			f.union(x, y)
+			f.Union(x, y)
 		case isX && f.spansRelations(x, call.Args[1]):
 			f.maps = append(f.maps, flatMap{x, call.Args[1]})
 			computed[x] = true
@@ -455,20 +455,20 @@ func (f *flattener) spansRelations(col int, e queryplan.Expr) bool {
 	classes := func(r flatRel) []int {
 		out := make([]int, len(r.cols))
 		for i, c := range r.cols {
-			out[i] = f.find(c)
+			out[i] = f.Find(c)
 		}
 		return out
 	}
 	var used []int
 	for _, name := range queryplan.ExprColumns(e) {
 		i, _ := strconv.Atoi(name[1:])
-		used = append(used, f.find(i))
+		used = append(used, f.Find(i))
 	}
 	if len(used) == 0 || slices.Contains(used, col) {
 		return false
 	}
 	for _, m := range f.maps {
-		if slices.Contains(used, f.find(m.col)) {
+		if slices.Contains(used, f.Find(m.col)) {
 			return false
 		}
 	}
@@ -481,33 +481,73 @@ func (f *flattener) spansRelations(col int, e queryplan.Expr) bool {
 	return true
 }
 
-func equalColumns(x, y queryplan.Column) queryplan.Expr {
-	return &queryplan.Call{
-		Func:   scalar.Lookup("eq"),
-		Args:   []queryplan.Expr{&queryplan.ColRef{Col: x}, &queryplan.ColRef{Col: y}},
-		Result: scalar.BooleanType,
+// Part returns the conjunction of some of the relations, with the conditions and
+// semijoins on columns of one of them already applied.
+func (c *Conjunction) Part(rels []int) *Conjunction {
+	out := &Conjunction{Names: c.Names}
+	done := make([]bool, len(c.Semis))
+	for _, i := range rels {
+		n := c.Rels[i]
+		cols := trees.Columns(n)
+		var conds []queryplan.Expr
+		for _, cond := range c.Conds {
+			if used := queryplan.ExprColumns(cond); len(used) > 0 && trees.HasAll(cols, used) {
+				conds = append(conds, cond)
+			}
+		}
+		n = trees.Filter(n, conds)
+		for k, s := range c.Semis {
+			if on := trees.Columns(s.Right); len(on) > 0 && trees.HasAll(cols, on) && !done[k] {
+				done[k] = true
+				j := &queryplan.Join{Kind: s.Kind, Left: n, Right: s.Right}
+				j.Unique = j.MatchesOnce()
+				n = j
+			}
+		}
+		out.Rels = append(out.Rels, n)
 	}
+	return out
 }
 
-// renamed chooses and renames columns of a relation; a scan takes the names
-// itself where the order allows it.
-func renamed(n queryplan.Node, cols []queryplan.Rename) queryplan.Node {
-	s, ok := n.(*queryplan.Scan)
-	if !ok {
-		return project(n, cols)
+// ReplaceByMultijoin puts the multijoin of sub in the place of the first of rels and leaves
+// nil in those of the others. What sub has applied is only still to be applied
+// to other relations.
+func (c *Conjunction) ReplaceByMultijoin(rels []int, sub *Conjunction, order []string) {
+	in := func(used []string) bool {
+		return len(used) > 0 && slices.ContainsFunc(rels, func(i int) bool { return trees.HasAll(trees.Columns(c.Rels[i]), used) })
 	}
-	to := map[string]string{}
-	for _, c := range cols {
-		to[c.From] = c.To
-	}
-	if len(to) < len(cols) {
-		return project(n, cols)
-	}
-	names := make([]string, len(s.Names))
-	for i, name := range s.Names {
-		if name != "" {
-			names[i] = to[name]
+	out := func(used []string) bool {
+		for i, n := range c.Rels {
+			if n != nil && !slices.Contains(rels, i) && trees.HasAll(trees.Columns(n), used) {
+				return true
+			}
 		}
+		return false
 	}
-	return &queryplan.Scan{Var: s.Var, Version: s.Version, Names: names}
+	c.Conds = slices.DeleteFunc(slices.Clone(c.Conds), func(e queryplan.Expr) bool {
+		used := queryplan.ExprColumns(e)
+		return in(used) && !out(used)
+	})
+	c.Semis = slices.DeleteFunc(slices.Clone(c.Semis), func(s Semijoin) bool { return in(trees.Columns(s.Right)) })
+	for _, i := range rels {
+		c.Rels[i] = nil
+	}
+	c.Rels[rels[0]] = &queryplan.MultiJoin{Nodes: sub.Rels, Order: order}
+}
+
+// Uses reports whether something beside relations uses a column of the conjunction.
+func (c *Conjunction) Uses(name string) bool {
+	has := func(names []string) bool { return slices.Contains(names, name) }
+	return slices.ContainsFunc(c.Out, func(o queryplan.Rename) bool { return o.From == name }) ||
+		slices.ContainsFunc(c.Conds, func(e queryplan.Expr) bool { return has(queryplan.ExprColumns(e)) }) ||
+		slices.ContainsFunc(c.Maps, func(m queryplan.NamedExpr) bool { return m.Name == name || has(queryplan.ExprColumns(m.Expr)) }) ||
+		slices.ContainsFunc(c.Semis, func(s Semijoin) bool { return has(trees.Columns(s.Right)) })
+}
+
+// Show makes a column a part of the result if it is used.
+func (c *Conjunction) Show(name string, used map[string]bool) {
+	out := queryplan.Rename{From: name, To: name}
+	if used[name] && !slices.Contains(c.Out, out) {
+		c.Out = append(c.Out, out)
+	}
 }

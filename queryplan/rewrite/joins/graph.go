@@ -1,0 +1,436 @@
+package joins
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/bitset"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+// joinGraph is a conjunction as the search for an order sees it.
+type joinGraph struct {
+	Rels  []graphRel
+	links []graphLink
+	conds []graphCond
+	words int // of a column set
+	// computed are the columns that joins wait for.
+	computed []graphMap
+	joinable bitset.Set
+	// wanted are the columns that something beside joins uses.
+	wanted bitset.Set
+	// Conditioned are the columns of conditions and semijoins on several relations, and
+	// others whose estimates are wanted of the whole.
+	Conditioned bitset.Set
+	names       []string // of the columns
+	Number      map[string]int
+	// span is how many values the ranges of columns have room for, 0 where that is not
+	// known.
+	span []float64
+	// whole are the columns of whole numbers.
+	whole []bool
+	// Bits says that costs are those with the bits that FilterProbes puts in front of
+	// indexes.
+	Bits bool
+	est  *stats.Estimator
+}
+
+type graphRel struct {
+	Est     *stats.Estimate // after conditions and semijoins on its columns alone
+	scanned float64         // tuples read to get at these
+	cols    bitset.Set
+	keys    []bitset.Set
+	// Indexed says that an index on it outlives one evaluation.
+	Indexed bool
+	// whole says that it is a stored relation without conditions, so that an index needs
+	// no copy of it.
+	whole   bool
+	numbers bitset.Set // columns that count the rows of a whole one
+	ascends bitset.Set // columns in whose order its tuples come
+}
+
+// graphLink is a set of relations between which a join column or a computed one
+// makes a connection.
+type graphLink []int
+
+type graphCond struct {
+	cols bitset.Set
+	cond queryplan.Expr
+	semi *Semijoin // instead of a condition
+}
+
+type graphMap struct {
+	col  int
+	used bitset.Set
+}
+
+// NewGraph makes the graph of a conjunction. changed has the variables that a
+// loop around it changes, nil outside of loops.
+func NewGraph(c *Conjunction, est *stats.Estimator, changed map[*queryplan.Var]bool) *joinGraph {
+	g := &joinGraph{est: est, Number: map[string]int{}}
+	for _, r := range c.Rels {
+		for _, name := range trees.Columns(r) {
+			g.column(name)
+		}
+	}
+	for _, m := range c.Maps {
+		g.column(m.Name)
+	}
+	g.words = (len(g.Number) + 63) / 64
+	g.span, g.whole = make([]float64, len(g.Number)), make([]bool, len(g.Number))
+	g.joinable, g.wanted, g.Conditioned = g.set(nil), g.set(nil), g.set(nil)
+	for name, n := range c.Sources() {
+		if n > 1 {
+			g.joinable.Add(g.column(name))
+		}
+	}
+	for _, o := range c.Out {
+		g.wanted.Add(g.column(o.From))
+	}
+	for _, m := range c.Maps {
+		used := g.set(queryplan.ExprColumns(m.Expr))
+		g.computed = append(g.computed, graphMap{g.column(m.Name), used})
+		g.wanted.AddAll(used)
+	}
+	g.addConditions(c)
+	for _, r := range c.Rels {
+		g.addRelation(c, r, changed)
+	}
+	g.link()
+	return g
+}
+
+// column returns the number of a column, a new one if it has none.
+func (g *joinGraph) column(name string) int {
+	if _, ok := g.Number[name]; !ok {
+		g.Number[name] = len(g.Number)
+		g.names = append(g.names, name)
+	}
+	return g.Number[name]
+}
+
+// set returns the set of columns with the given names.
+func (g *joinGraph) set(names []string) bitset.Set {
+	s := make(bitset.Set, g.words)
+	for _, name := range names {
+		s.Add(g.column(name))
+	}
+	return s
+}
+
+// addConditions adds the conditions and semijoins that need several relations.
+func (g *joinGraph) addConditions(c *Conjunction) {
+	add := func(used []string, cond graphCond) {
+		within := func(r queryplan.Node) bool { return trees.HasAll(trees.Columns(r), used) }
+		if slices.ContainsFunc(c.Rels, within) {
+			return
+		}
+		cond.cols = g.set(used)
+		g.conds = append(g.conds, cond)
+		g.Conditioned.AddAll(cond.cols)
+	}
+	for _, cond := range c.Conds {
+		add(queryplan.ExprColumns(cond), graphCond{cond: cond})
+	}
+	for i, s := range c.Semis {
+		add(trees.Columns(s.Right), graphCond{semi: &c.Semis[i]})
+	}
+	g.wanted.AddAll(g.Conditioned)
+}
+
+// addRelation adds a relation after the conditions and semijoins on its columns
+// alone.
+func (g *joinGraph) addRelation(c *Conjunction, r queryplan.Node, changed map[*queryplan.Var]bool) {
+	names := trees.Columns(r)
+	e := g.est.Of(r)
+	rel := graphRel{scanned: e.Rows, cols: g.set(names), numbers: g.set(nil), ascends: g.set(nil)}
+	var conds []queryplan.Expr
+	for _, cond := range c.Conds {
+		if trees.HasAll(names, queryplan.ExprColumns(cond)) {
+			conds = append(conds, cond)
+		}
+	}
+	rel.whole = len(conds) == 0
+	if len(conds) > 0 {
+		e = stats.Filtered(e, conds)
+	}
+	for _, s := range c.Semis {
+		if on := trees.Columns(s.Right); trees.HasAll(names, on) {
+			e = stats.JoinEstimate(s.Kind, e, g.est.Of(s.Right), on, true)
+			rel.whole = false
+		}
+	}
+	for _, c := range r.Columns() {
+		i := g.column(c.Name)
+		g.whole[i] = c.Type.Kind == scalar.Int
+		if width, ok := e.Cols[c.Name].Span(); ok && (g.span[i] == 0 || width < g.span[i]) {
+			g.span[i] = width
+		}
+	}
+	rel.Est = e.Only(func(name string) bool {
+		i := g.column(name)
+		return g.joinable.Has(i) || g.wanted.Has(i)
+	})
+	for _, key := range queryplan.Keys(r) {
+		rel.keys = append(rel.keys, g.set(key))
+	}
+	rel.Indexed = changed != nil && (trees.IsInvariant(r, changed) || len(conds) == 0 && isGrowing(r))
+	g.storage(&rel, r)
+	g.Rels = append(g.Rels, rel)
+}
+
+// storage tells what the way in which a stored relation is kept is good for.
+func (g *joinGraph) storage(rel *graphRel, n queryplan.Node) {
+	name := func(s string) string { return s }
+	if p, ok := n.(*queryplan.Project); ok {
+		to := map[string]string{}
+		for _, c := range p.Cols {
+			to[c.From] = c.To
+		}
+		n, name = p.Input, func(s string) string { return to[s] }
+	}
+	s, ok := n.(*queryplan.Scan)
+	if !ok {
+		rel.whole = false
+		return
+	}
+	t, at := g.est.Stored(s.Var)
+	if t == nil {
+		return
+	}
+	for i, own := range s.Names {
+		to := name(own)
+		if own == "" || to == "" {
+			continue
+		}
+		if rel.whole && t.Numbers(at[i]) {
+			rel.numbers.Add(g.column(to))
+		}
+		if c := t.Columns[at[i]]; c.Ascending || c.Rising > MostlyRising {
+			rel.ascends.Add(g.column(to))
+		}
+	}
+}
+
+// MostlyRising is the share of neighbours that ascend from which on tuples are taken to
+// come in the order of a column.
+const MostlyRising = 0.99
+
+// isGrowing reports whether a relation is what has been derived so far, to whose
+// index the rounds of a loop only add.
+func isGrowing(n queryplan.Node) bool {
+	if p, ok := n.(*queryplan.Project); ok {
+		n = p.Input
+	}
+	s, ok := n.(*queryplan.Scan)
+	return ok && s.Var.Kind == queryplan.Derived && s.Version != queryplan.Delta
+}
+
+// link collects what connects relations.
+func (g *joinGraph) link() {
+	holders := func(col int) graphLink {
+		var out graphLink
+		for i, r := range g.Rels {
+			if r.cols.Has(col) {
+				out = append(out, i)
+			}
+		}
+		return out
+	}
+	for col := range g.words * 64 {
+		if l := holders(col); g.joinable.Has(col) && len(l) > 1 {
+			g.links = append(g.links, l)
+		}
+	}
+	for _, m := range g.computed {
+		if !g.joinable.Has(m.col) {
+			continue
+		}
+		l := holders(m.col)
+		for col := range g.words * 64 {
+			if m.used.Has(col) {
+				l = append(l, holders(col)...)
+			}
+		}
+		for _, o := range g.computed {
+			if o.col == m.col {
+				for col := range g.words * 64 {
+					if o.used.Has(col) {
+						l = append(l, holders(col)...)
+					}
+				}
+			}
+		}
+		g.links = append(g.links, l)
+	}
+}
+
+// subPlan is the best way found to join a set of relations.
+type subPlan struct {
+	tree    *joinTree
+	rel     *graphRel // if it is a single one
+	Est     *stats.Estimate
+	Rows    float64
+	Stream  float64 // cost of producing the tuples
+	cols    bitset.Set
+	ascends bitset.Set // columns in whose order they come
+	keys    []bitset.Set
+}
+
+func (g *joinGraph) leaf(i int) *subPlan {
+	r := &g.Rels[i]
+	s := &subPlan{
+		tree: &joinTree{rel: i}, rel: r, Est: r.Est, Rows: max(r.Est.Rows, 1e-3), Stream: scanCost * r.scanned,
+		cols: r.cols.Clone(), ascends: r.ascends, keys: r.keys,
+	}
+	g.close(s.cols)
+	return s
+}
+
+// TrieCost is the cost of having the tuples of a relation in order.
+func (g *joinGraph) TrieCost(i int) float64 {
+	if r := &g.Rels[i]; r.Indexed {
+		return keptCost * r.Est.Rows
+	}
+	s := g.leaf(i)
+	return s.Stream + 2*buildCost*s.Rows
+}
+
+// close adds the computed columns that the others allow.
+func (g *joinGraph) close(cols bitset.Set) {
+	for changed := true; changed; {
+		changed = false
+		for _, m := range g.computed {
+			if !cols.Has(m.col) && cols.HasAll(m.used) {
+				cols.Add(m.col)
+				changed = true
+			}
+		}
+	}
+}
+
+// connected reports whether a join of two sets has a column to match.
+func (g *joinGraph) connected(a, b bitset.Set) bool {
+	for w := range a {
+		if a[w]&b[w]&g.joinable[w] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// on returns the columns that a join of two sets matches.
+func (g *joinGraph) on(l, r *subPlan) bitset.Set {
+	on := make(bitset.Set, g.words)
+	for w := range on {
+		on[w] = l.cols[w] & r.cols[w] & g.joinable[w]
+	}
+	return on
+}
+
+// shape estimates the join of two plans without choosing sides.
+func (g *joinGraph) shape(l, r *subPlan) *subPlan {
+	on := g.on(l, r)
+	var names []string
+	for col := range on.Members {
+		names = append(names, g.names[col])
+	}
+	uniqueRight, uniqueLeft := hasKey(r.keys, on), hasKey(l.keys, on)
+	many, one := l.Est, r.Est
+	if uniqueLeft && !uniqueRight {
+		many, one = one, many
+	}
+	out := &subPlan{Est: stats.JoinEstimate(queryplan.Inner, many, one, names, uniqueLeft || uniqueRight), cols: l.cols.Clone()}
+	if uniqueLeft && uniqueRight {
+		out.Est.Rows = min(out.Est.Rows, r.Est.Rows)
+	}
+	switch {
+	case uniqueRight:
+		out.keys = l.keys
+	case uniqueLeft:
+		out.keys = r.keys
+	}
+	out.cols.AddAll(r.cols)
+	g.close(out.cols)
+	var conds []queryplan.Expr
+	for _, c := range g.conds {
+		if !out.cols.HasAll(c.cols) || l.cols.HasAll(c.cols) || r.cols.HasAll(c.cols) {
+			continue
+		}
+		if c.semi != nil {
+			out.Est = stats.JoinEstimate(c.semi.Kind, out.Est, g.est.Of(c.semi.Right), trees.Columns(c.semi.Right), true)
+		} else {
+			conds = append(conds, c.cond)
+		}
+	}
+	if len(conds) > 0 {
+		out.Est = stats.Filtered(out.Est, conds)
+	}
+	out.Rows = max(out.Est.Rows, 1e-3)
+	return out
+}
+
+func hasKey(keys []bitset.Set, cols bitset.Set) bool {
+	return slices.ContainsFunc(keys, cols.HasAll)
+}
+
+// joinCost is the cost of a join with r indexed and l probing. Outside are the columns
+// of relations that are in neither.
+func (g *joinGraph) joinCost(l, r *subPlan, rows float64, outside bitset.Set) float64 {
+	on := g.on(l, r)
+	build, probe := g.indexCost(l, r, on, g.onlyExists(r, on, outside))
+	probe -= g.filterGain(l, r, on, probe, min(1, rows/l.Rows))
+	return l.Stream + build + probe*l.Rows + EmitCost*rows
+}
+
+// filterGain is what a probe of an index of r becomes cheaper by where FilterProbes puts
+// bits in front of it, given the share of the probes that find something.
+func (g *joinGraph) filterGain(l, r *subPlan, on bitset.Set, probe, kept float64) float64 {
+	if !g.Bits || l.Rows < LeastProbes {
+		return 0
+	}
+	best := 0.0
+	for col := range on.Members {
+		if gain := FilterGain(r.Rows, g.span[col], l.Rows, probe, kept); g.whole[col] && gain > LeastGain {
+			best = max(best, gain)
+		}
+	}
+	return best
+}
+
+// onlyExists reports whether of a join's right side only the columns to match are used
+// and each left tuple matches once, so that a set of keys is enough.
+func (g *joinGraph) onlyExists(r *subPlan, on, outside bitset.Set) bool {
+	for w := range on {
+		if r.cols[w]&^on[w]&(g.wanted[w]|outside[w]) != 0 {
+			return false
+		}
+	}
+	return hasKey(r.keys, on)
+}
+
+// indexCost is the cost of having an index of r on the columns, from nothing, and of one
+// probe of it by l.
+func (g *joinGraph) indexCost(l, r *subPlan, on bitset.Set, exists bool) (build, probe float64) {
+	x := IndexShape{Rows: r.Rows, Size: 1, Probes: l.Rows, exists: exists, Unique: hasKey(r.keys, on)}
+	whole := r.rel != nil && r.rel.whole
+	for col := range on.Members {
+		x.Columns++
+		x.Size *= g.span[col]
+		x.InOrder = l.ascends.Has(col)
+		x.sorted = whole && r.ascends.Has(col)
+		x.Numbered = whole && r.rel.numbers.Has(col)
+	}
+	insert, probe := x.Cost()
+	switch {
+	case r.rel != nil && r.rel.Indexed:
+		return keptCost * r.Rows, probe
+	case insert == 0:
+		return 0, probe
+	case whole:
+		return r.Stream + insert*r.Rows, probe
+	}
+	return r.Stream + (StoreCost+insert)*r.Rows, probe
+}
