@@ -70,6 +70,7 @@ docs:
 	  dirname $$file; \
 	done | sort -u | while read -r dir; do $(GO) test $$dir -rewrite; done
 	$(GO) test ./cmd/redfox -run TestReadme -rewrite
+	$(GO) run ./bench docs
 
 # A plain go test takes one kernel of each kind.
 ptx:

@@ -160,7 +160,8 @@ func (s *gpuSuite) fail(name string, err error) {
 }
 
 // measure runs the jobs that are wanted over the same facts, and forgets these.
-func (s *gpuSuite) measure(ctx context.Context, db *redfox.Database, jobs ...*job) {
+// It returns the outcomes of jobs that succeed.
+func (s *gpuSuite) measure(ctx context.Context, db *redfox.Database, jobs ...*job) (done []*outcome) {
 	for _, j := range jobs {
 		if !s.wants(j.name, true) {
 			continue
@@ -171,8 +172,10 @@ func (s *gpuSuite) measure(ctx context.Context, db *redfox.Database, jobs ...*jo
 			continue
 		}
 		s.add(out)
+		done = append(done, out)
 	}
 	s.session.Forget(db)
+	return done
 }
 
 // add keeps a row and says what it is, so that a run that is cut short has said something.

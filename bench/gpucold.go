@@ -80,6 +80,12 @@ func (s *gpuSuite) cold(ctx context.Context) error {
 			}
 		}
 	}
+	if s.engine == "gpu" {
+		err := s.record("cold", map[string]time.Duration{"gpu": median(cold.result), "opening the driver and a context": median(driver.result)}, nil)
+		if err != nil {
+			return err
+		}
+	}
 	s.addProcess("context", byDefault, processTimes{}, 0)
 	s.addProcess("context-alike", driver, processTimes{}, 0)
 	s.addProcess("cold", cold, driver, firstBar)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -27,13 +28,13 @@ func benchLoad(ctx context.Context, c config) error {
 	version := ""
 	var rows []table.Row
 	for _, w := range []struct {
-		name, only, file string
-		peer             peerWork
-		program          []string
-		facts            *redfox.Facts
+		name, only, figure, file string
+		peer                     peerWork
+		program                  []string
+		facts                    *redfox.Facts
 	}{
-		{"TSV, two int columns", "tsv-load", tsv, peerTSV, nil, redfox.NewFacts().File("edge", tsv)},
-		{"Parquet, 9 columns of lineitem", "tpch-load", c.tpch, peerParquet,
+		{"TSV, two int columns", "tsv-load", "tsv", tsv, peerTSV, nil, redfox.NewFacts().File("edge", tsv)},
+		{"Parquet, 9 columns of lineitem", "tpch-load", "parquet", c.tpch, peerParquet,
 			[]string{testFile("tpch", "schema.logic"), testFile("tpch", "q01.logic")}, redfox.NewFacts().Dir(c.tpch)},
 	} {
 		if !c.wants(w.only, true) {
@@ -68,6 +69,10 @@ func benchLoad(ctx context.Context, c config) error {
 		}
 		version = peer.version
 		ours := median(times)
+		err = c.record("load/"+w.figure, map[string]time.Duration{"go": ours, "DuckDB": peer.time}, nil)
+		if err != nil {
+			return err
+		}
 		rows = append(rows, table.Row{w.name, fmt.Sprintf("%.0f MB", float64(info.Size())/1e6), seconds(ours),
 			fmt.Sprintf("%.0f MB/s", float64(info.Size())/1e6/ours.Seconds()/float64(c.threads)),
 			seconds(peer.time), ratio(ours, peer.time)})

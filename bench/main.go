@@ -26,6 +26,7 @@ type config struct {
 	engines string
 	scale   float64
 	json    string
+	figures string
 	redfox  string
 	service string
 	ssb     string
@@ -54,8 +55,9 @@ var suites = []suite{
 	{"memory", "peak memory of a closure, a process each", benchMemory},
 }
 
-// generators make data. They run where they are named only.
+// generators make data and documents. They run where they are named only.
 var generators = []suite{
+	{"docs", "renders the figures of bench/figures into docs/performance.md", writeDocuments},
 	{"ssbgen", "makes data of the Star Schema Benchmark of a scale factor, in a folder", generateSSB},
 }
 
@@ -70,6 +72,7 @@ func main() {
 	flag.StringVar(&c.engines, "engines", "", "comma-separated engines; all that the machine has when empty")
 	flag.Float64Var(&c.scale, "scale", 1, "of the suite gpu: part of the rows")
 	flag.StringVar(&c.json, "json", "", "of the suite gpu: file that gets the table as JSON")
+	flag.StringVar(&c.figures, "figures", "", "file of bench/figures whose rows the suites replace; none when empty")
 	flag.StringVar(&c.redfox, "redfox", "", "of the suite gpu: the command to measure cold processes of; none when empty")
 	flag.StringVar(&c.service, "service", "", "of the suite gpu: the test program of primitives/service, whose kernels alone are measured; none when empty")
 	flag.StringVar(&c.ssb, "ssb", ssbFolder, "folder of SSB's Parquet files; made with: go run ./bench ssbgen")
@@ -105,7 +108,7 @@ func usage() {
 	for _, s := range suites {
 		fmt.Fprintf(os.Stderr, "  %-10s %s\n", s.name, s.doc)
 	}
-	fmt.Fprintln(os.Stderr, "\ndata:")
+	fmt.Fprintln(os.Stderr, "\ndata and documents:")
 	for _, s := range generators {
 		fmt.Fprintf(os.Stderr, "  %-10s %s\n", s.name, s.doc)
 	}

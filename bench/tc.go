@@ -78,6 +78,9 @@ func benchTC(ctx context.Context, c config) error {
 			}
 			version, theirs = peer.version, peer.time
 		}
+		if err := c.record("tc/"+g.name, byEngine(engines, ours, theirs), nil); err != nil {
+			return err
+		}
 		row := append(table.Row{g.name, g.tc, rate(g.tc, slices.Min(ours))}, engineCells(ours, theirs)...)
 		rows = append(rows, row)
 	}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/internal/atomicfile"
+)
+
+// performancePage is the document that shows the figures.
+const performancePage = "docs/performance.md"
+
+// documentTable is a table of the page, from one file of figures.
+type documentTable struct {
+	marker  string // between <!-- marker --> and <!-- end -->
+	file    string
+	engines []string // a column each
+	rows    []documentRow
+}
+
+// documentRow is a row of a table.
+type documentRow struct{ work, text, command string }
+
+var documentTables = []documentTable{
+	{"two cores", "bench/figures/two-cores.json", []string{"cpu", "go"}, []documentRow{
+		{"tpch/sum", "TPC-H SF1: the sum of 22 queries, hot", "tpch"},
+		{"ssb/sum", "Star Schema Benchmark SF1: the sum of 13 queries, hot", "ssb"},
+		{"tc/SF.cedge", "transitive closure of a road network (SF.cedge), 80,498,014 pairs", "tc"},
+		{"tc/cti", "transitive closure of a mesh (cti), 6,859,653 pairs", "tc"},
+		{"load/tsv", "loading 267 MB of TSV", "load"},
+		{"load/parquet", "loading 9 columns of lineitem from Parquet", "load"},
+	}},
+	{"one NVIDIA H200", "bench/figures/h200.json", []string{"gpu"}, []documentRow{
+		{"tpch-sf10/sum", "TPC-H SF10: the sum of 22 queries, hot", "gpu"},
+		{"tpch-sf100/sum", "TPC-H SF100: the sum of 22 queries, hot", ""},
+		{"ssb-sf20/sum", "Star Schema Benchmark SF20: the sum of 13 queries, hot", ""},
+		{"ssb-sf100/sum", "Star Schema Benchmark SF100: the sum of 13 queries, hot", ""},
+		{"tc/usroads", "transitive closure of a road network (usroads), 871,365,688 pairs", "gpu"},
+		{"tc/p2p-Gnutella31", "transitive closure of a peer-to-peer network (p2p-Gnutella31), 884,179,859 pairs", "gpu"},
+		{"cold", "the first result of a small program in a new process, nothing compiled", "gpu"},
+	}},
+}
+
+// writeDocuments renders the tables of figures into the page.
+func writeDocuments(context.Context, config) error {
+	text, err := os.ReadFile(performancePage)
+	if err != nil {
+		return err
+	}
+	page, err := renderPage(string(text))
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(performancePage, []byte(page))
+}
+
+// renderPage replaces the tables of the page.
+func renderPage(page string) (string, error) {
+	for _, t := range documentTables {
+		begin, end := "<!-- "+t.marker+" -->\n", "<!-- end -->\n"
+		before, rest, ok := strings.Cut(page, begin)
+		_, after, closed := strings.Cut(rest, end)
+		if !ok || !closed {
+			return "", fmt.Errorf("%s has no table between %q and %q", performancePage, begin, end)
+		}
+		all, err := readFigures(t.file)
+		if err != nil {
+			return "", err
+		}
+		table, err := t.render(all)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", t.file, err)
+		}
+		page = before + begin + table + end + after
+	}
+	return page, nil
+}
+
+// render writes the table in Markdown. A peer that takes longer than the fastest engine
+// has the ratio beside it.
+func (t documentTable) render(all *figures) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s.\n\n| work | %s engine | peers | measured | command |\n|---|%s---|---|---|\n", all.Machine,
+		strings.Join(t.engines, " engine | "), strings.Repeat("---|", len(t.engines)))
+	for _, r := range t.rows {
+		f := all.find(r.work)
+		if f == nil {
+			return "", fmt.Errorf("there is no row %s", r.work)
+		}
+		fmt.Fprintf(&b, "| %s |", r.text)
+		best := 0.0
+		for _, e := range t.engines {
+			s, ok := f.Seconds[e]
+			if !ok {
+				b.WriteString(" |")
+				continue
+			}
+			if best == 0 || s < best {
+				best = s
+			}
+			fmt.Fprintf(&b, " %s |", inUnit(s))
+		}
+		fmt.Fprintf(&b, " %s | %s |", strings.Join(t.peers(f, best), "; "), f.Date)
+		if r.command != "" {
+			fmt.Fprintf(&b, " `go run ./bench %s`", r.command)
+		}
+		b.WriteString(" |\n")
+	}
+	return b.String(), nil
+}
+
+// peers are the systems of a row that are no engines, in the order of their names.
+func (t documentTable) peers(f *figure, best float64) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(f.Seconds)) {
+		if name == "go" || name == "cpu" || name == "gpu" {
+			continue
+		}
+		text := fmt.Sprintf("%s %s", name, inUnit(f.Seconds[name]))
+		if best > 0 && f.Seconds[name] > best {
+			text += fmt.Sprintf(" (%.3g times as long)", f.Seconds[name]/best)
+		}
+		if from := f.Source[name]; from != "" {
+			text += ", " + from
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// inUnit renders seconds, below a tenth as milliseconds.
+func inUnit(s float64) string {
+	if s < 0.1 {
+		return fmt.Sprintf("%.3g ms", s*1e3)
+	}
+	return fmt.Sprintf("%.3g s", s)
+}

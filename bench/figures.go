@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redfoxdb/redfox/internal/atomicfile"
+)
+
+// figures are what one machine has measured, as a file of bench/figures keeps
+// them. docs/performance.md is rendered from these files.
+type figures struct {
+	Machine string   `json:"machine"`
+	Figures []figure `json:"figures"`
+}
+
+// figure is one row: a piece of work and how long each system took for it.
+type figure struct {
+	Work string `json:"work"` // the key of the row, such as tpch/sum
+	Date string `json:"date"` // of the measurement: year, month, day
+	// Seconds are medians of wall-clock times by engine or peer.
+	Seconds map[string]float64 `json:"seconds"`
+	// Source says where figures that this run did not measure come from.
+	Source map[string]string `json:"source,omitempty"`
+}
+
+// readFigures reads a file; one that is absent has no figures.
+func readFigures(file string) (*figures, error) {
+	text, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &figures{}, nil
+	case err != nil:
+		return nil, err
+	}
+	var f figures
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return &f, nil
+}
+
+// find returns the row of a piece of work, nil if there is none.
+func (f *figures) find(work string) *figure {
+	i := slices.IndexFunc(f.Figures, func(g figure) bool { return g.Work == work })
+	if i < 0 {
+		return nil
+	}
+	return &f.Figures[i]
+}
+
+// write replaces a file.
+func (f *figures) write(file string) error {
+	slices.SortFunc(f.Figures, func(a, b figure) int { return strings.Compare(a.Work, b.Work) })
+	text, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(file, append(text, '\n'))
+}
+
+// record puts a row into the file of -figures, where the flag is given. The row
+// replaces the row of the same work. Systems without a time are left out.
+func (c config) record(work string, times map[string]time.Duration, source map[string]string) error {
+	if c.figures == "" {
+		return nil
+	}
+	all, err := readFigures(c.figures)
+	if err != nil {
+		return err
+	}
+	row := figure{Work: work, Date: time.Now().UTC().Format(time.DateOnly), Seconds: map[string]float64{}}
+	for system, t := range times {
+		if t > 0 {
+			row.Seconds[system] = threeDigits(t.Seconds())
+			if from := source[system]; from != "" {
+				row.Source = map[string]string{system: from}
+			}
+		}
+	}
+	if old := all.find(work); old != nil {
+		*old = row
+	} else {
+		all.Figures = append(all.Figures, row)
+	}
+	return all.write(c.figures)
+}
+
+// threeDigits rounds to the digits that a table shows.
+func threeDigits(x float64) float64 {
+	if x <= 0 {
+		return 0
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	return math.Round(math.Round(x/unit)*unit*1e12) / 1e12
+}
+
+// byEngine names the times of engines and of DuckDB.
+func byEngine(engines []string, ours []time.Duration, peer time.Duration) map[string]time.Duration {
+	times := map[string]time.Duration{"DuckDB": peer}
+	for i, e := range engines {
+		times[e] = ours[i]
+	}
+	return times
+}
