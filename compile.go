@@ -18,6 +18,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
+	"github.com/redfoxdb/redfox/runtime/machine"
+	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
 // Type is a primitive type of LogiQL; Value is one value of such a type.
@@ -52,13 +54,16 @@ type Program struct {
 	plan     *queryplan.Plan
 	warnings []*Diagnostic
 	disable  []string
-	fusing   fusing
-	codes    []*storedCode // of a compiled program
-	distrust bool          // codes are not to be run
+	fusing   assemble.Fusing
+	codes    []*assemble.Stored // of a compiled program
+	distrust bool               // codes must not run
 
 	mu        sync.Mutex
 	optimised map[string]*queryplan.Plan // by wanted predicates and statistics
 	kernels   map[kernelsKey]bool        // whether plans become the kernels of codes
+
+	selecting  sync.Mutex
+	selections map[selectionKey]*machine.Selection
 }
 
 // Pass is one named rewrite of the optimiser.
@@ -178,12 +183,15 @@ func ParsePlan(src Source, opts Options) (p *Program, err error) {
 	return &Program{plan: plan, preds: plannedPredicates(plan), disable: opts.Disable, fusing: opts.fusing()}, nil
 }
 
-// check says whether options can be kept.
+// fusing returns which kernels stay apart.
+func (o Options) fusing() assemble.Fusing {
+	return assemble.Fusing{Off: o.NoFuse, Apart: o.KeepApart}
+}
+
+// check returns the error of options that no compilation can follow.
 func (o Options) check() error {
-	for _, pair := range o.KeepApart {
-		if _, err := parsePair(pair); err != nil {
-			return err
-		}
+	if err := o.fusing().Check(); err != nil {
+		return err
 	}
 	return checkPasses(o.Disable)
 }

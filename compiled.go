@@ -15,6 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
 // CompiledOptions says what the file of a compiled program holds.
@@ -39,7 +40,7 @@ type LeftOut struct {
 // nothing else: the queries or, without any, what the program exports. The same
 // program is the same bytes.
 func (p *Program) WriteCompiled(w io.Writer, opts CompiledOptions) (left []LeftOut, err error) {
-	f := &rfx.File{Redfox: Version(), Name: opts.Name, Disable: p.disable, NoFuse: p.fusing.off, KeepApart: p.fusing.apart, Plan: p.plan.String(),
+	f := &rfx.File{Redfox: Version(), Name: opts.Name, Disable: p.disable, NoFuse: p.fusing.Off, KeepApart: p.fusing.Apart, Plan: p.plan.String(),
 		Facts: opts.Facts.fingerprint()}
 	files := spanFiles{p.sources}
 	for _, s := range p.sources {
@@ -141,7 +142,7 @@ type Compiled struct {
 	plan   *queryplan.Plan
 	preds  []predicate
 	graphs []*harmony.Program // of the code for each target
-	codes  []*storedCode      // for GPUs
+	codes  []*assemble.Stored // for GPUs
 	files  spanFiles
 }
 
@@ -191,7 +192,7 @@ func compiledError(name string, err error) error {
 }
 
 // CompiledExtension ends the names of files of compiled programs.
-const CompiledExtension = ".rfx"
+const CompiledExtension = rfx.Extension
 
 // readPlan parses the plan and gives its parts their places in the sources.
 func (c *Compiled) readPlan() error {
@@ -268,9 +269,9 @@ func (c *Compiled) Program(opts Options) (*Program, error) {
 		codes:    c.codes,
 		distrust: !opts.TrustCode,
 		disable:  slices.Concat(c.file.Disable, opts.Disable),
-		fusing: fusing{
-			off:   c.file.NoFuse || opts.NoFuse,
-			apart: slices.Concat(c.file.KeepApart, opts.KeepApart),
+		fusing: assemble.Fusing{
+			Off:   c.file.NoFuse || opts.NoFuse,
+			Apart: slices.Concat(c.file.KeepApart, opts.KeepApart),
 		},
 	}, nil
 }

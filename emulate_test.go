@@ -9,64 +9,76 @@ import (
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/machine"
+	"github.com/redfoxdb/redfox/runtime/pool"
+	"github.com/redfoxdb/redfox/weaver/assemble"
 	"github.com/redfoxdb/redfox/weaver/emit"
 )
 
-// emulateGPU gives the test GPUs that the host pretends to be, in place of those of the
-// machine. At its end nothing may have leaked on them and no rule of the driver may have
-// been broken. Tests that call it do not run beside others.
-func emulateGPU(t *testing.T, o emulator.Options) *emulator.Driver {
+// onMachine gives the test another machine, whose engines it closes at the end.
+// Tests that call it do not run beside others.
+func onMachine(t *testing.T, m *machine.Machine) {
+	t.Helper()
+	before := process
+	process = pool.New(m)
+	t.Cleanup(func() {
+		if err := process.Close(); err != nil {
+			t.Error(err)
+		}
+		process = before
+	})
+}
+
+// emulateGPU gives the test a machine whose GPUs the host emulates. At its end
+// nothing may have leaked on them and no rule of the driver may have been broken.
+func emulateGPU(t *testing.T, o emulated.Options) *emulated.Driver {
 	t.Helper()
 	lib, err := llvm.Open()
 	if err != nil {
 		t.Skip(err)
 	}
 	o.Library, o.Cache, o.Quick = lib, kernelcache.Open(), true
-	d := emulator.New(o)
-	undo := driver.Use(func() (driver.Driver, error) { return d, nil })
-	emulated = &emulation{
-		options: func(o emit.Options) emit.Options { return enginetest.Emulated(o, 64) },
-		text:    func(code *emit.Code) string { return emulator.Image(code.Module, code.IR) },
-	}
-	t.Cleanup(func() {
-		closeCards(t, &shared)
-		undo()
-		emulated = nil
+	d := emulated.New(o)
+	t.Cleanup(func() { // after the engines are closed
 		if err := d.Check(); err != nil {
 			t.Error(err)
 		}
 	})
+	onMachine(t, &machine.Machine{
+		Tools: &assemble.Tools{Find: llvm.Open, Emulation: &assemble.Emulation{
+			Options: func(o emit.Options) emit.Options { return enginetest.Emulated(o, 64) },
+			Text:    func(code *emit.Code) string { return emulated.Image(code.Module, code.IR) },
+		}},
+		Driver: func() (driver.Driver, error) { return d, nil },
+	})
 	return d
 }
 
-// closeCards closes the engines of GPUs that a test has made.
-func closeCards(t *testing.T, s *engines) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key, e := range s.made {
-		if key.card == nil {
-			continue
-		}
-		if err := closeEngine(e.Engine); err != nil {
-			t.Error(err)
-		}
-		delete(s.made, key)
-	}
-	s.codes = nil
-}
-
-// noGPU lets the test see a machine whose driver says this.
+// noGPU gives the test this machine with a driver that says this.
 func noGPU(t *testing.T, attempts ...cuda.Attempt) {
 	t.Helper()
-	t.Cleanup(driver.Use(func() (driver.Driver, error) { return nil, &cuda.NotFoundError{Tried: attempts} }))
+	m := *process.Machine
+	m.Driver = func() (driver.Driver, error) { return nil, &cuda.NotFoundError{Tried: attempts} }
+	onMachine(t, &m)
 }
 
-// hideLLVM lets the test see a machine without libLLVM.
+// hideLLVM gives the test this machine without libLLVM.
 func hideLLVM(t *testing.T) {
 	t.Helper()
-	findLLVM = func() (*llvm.Library, error) { return nil, &llvm.NotFoundError{} }
-	t.Cleanup(func() { findLLVM = openedLLVM })
+	findLLVM(t, func() (*llvm.Library, error) { return nil, &llvm.NotFoundError{} })
 }
 
-// openedLLVM finds the machine's.
-var openedLLVM = findLLVM
+// showLLVM gives the test this machine with libLLVM again.
+func showLLVM(t *testing.T) {
+	t.Helper()
+	findLLVM(t, llvm.Open)
+}
+
+func findLLVM(t *testing.T, find func() (*llvm.Library, error)) {
+	t.Helper()
+	m, tools := *process.Machine, *process.Machine.Tools
+	tools.Find = find
+	m.Tools = &tools
+	onMachine(t, &m)
+}

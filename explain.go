@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
+	"github.com/redfoxdb/redfox/harmony/decompose"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
 // ExplainOptions says what Explain shows.
@@ -128,4 +131,41 @@ func (s Stats) kernelNote(k KernelStats) string {
 		note += fmt.Sprintf(", %.0f%% of the memory's bandwidth", 100*rate/s.Device.Bandwidth)
 	}
 	return note
+}
+
+// explainKernels writes the kernels that a plan becomes, in full if that is asked
+// for, with what they cost in a run, and the fusions that were refused.
+func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, ran Stats, opts ExplainOptions) error {
+	t, err := stageTarget(StageHarmony, cmp.Or(opts.Target, ran.target))
+	if err != nil {
+		return err
+	}
+	graph, report, err := assemble.Graph(plan, t, p.fusing)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("\n== kernels, for %s\n", t.Name)
+	if opts.Kernels {
+		text += report.KernelsString()
+	} else {
+		for _, k := range report.Kernels {
+			text += fmt.Sprintf("%s: %s\n", k.Name, strings.Join(k.Ops, ", "))
+		}
+	}
+	if !opts.NoDecompose {
+		for _, l := range decompose.Find(graph) {
+			text += l.String() + " on the cpu engine\n"
+		}
+	}
+	if t.Name == ran.target && len(ran.Kernels) > 0 {
+		text += fmt.Sprintf("\n== kernels, as they ran on engine %s\n", ran.Engine)
+		for _, k := range ran.Kernels {
+			text += fmt.Sprintf("%s in %s: %s\n", k.Kernel, k.Block, ran.kernelNote(k))
+		}
+	}
+	if opts.WhyNotFused {
+		text += "\n== kernels that stay apart\n" + report.RefusalsString()
+	}
+	_, err = io.WriteString(w, text)
+	return err
 }

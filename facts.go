@@ -1,6 +1,7 @@
 package redfox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"weak"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -22,6 +22,9 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/machine"
+	"github.com/redfoxdb/redfox/runtime/pool"
+	"github.com/redfoxdb/redfox/runtime/prefetch"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -158,16 +161,15 @@ type Database struct {
 	text   int64 // bytes of dictionaries
 	time   time.Duration
 	print  string
-	ahead  *ahead // what copies it to a GPU while it is loaded, nil if nothing does
+
+	prefetch *prefetch.Prefetch // copies columns to a GPU; nil if no run takes one
+	keepers  pool.Keepers
 
 	cataloguing sync.Once
 	known       *stats.Catalog // what catalog returns
 
 	digesting sync.Once
 	content   string // what digest returns
-
-	mu      sync.Mutex
-	keepers map[weak.Pointer[engines]]bool // that may keep copies of it
 }
 
 // Report says what was read of each file.
@@ -175,6 +177,18 @@ func (db *Database) Report() *LoadReport { return db.report }
 
 // Bytes returns the size of the columns in memory.
 func (db *Database) Bytes() int64 { return db.bytes }
+
+// size returns what the choice of an engine depends on.
+func (db *Database) size() machine.Size {
+	if db == nil {
+		return machine.Size{}
+	}
+	s := machine.Size{Bytes: db.bytes}
+	for _, t := range tablesOf(db.store) {
+		s.Rows += t.Rows
+	}
+	return s
+}
 
 // held returns what a run counts of the facts against its bound: columns and dictionaries.
 func (db *Database) held() int64 {
@@ -191,13 +205,41 @@ func (p *Program) Load(ctx context.Context, facts *Facts, opts LoadOptions) (*Da
 	return p.load(ctx, facts, opts, nil)
 }
 
-// load loads facts, whose columns ahead gets as they are read.
-func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, ahead *ahead) (_ *Database, err error) {
-	defer func() {
-		if err != nil {
-			ahead.stop()
-		}
-	}()
+// LoadFor loads facts as Load does, using opts.Load, for runs with the options. If
+// these take a GPU, columns are copied to it while others are still being read, as
+// long as its memory has room. The copying goes on after LoadFor has returned.
+func (p *Program) LoadFor(ctx context.Context, facts *Facts, opts RunOptions) (*Database, error) {
+	return loadFor(ctx, process, p, facts, opts)
+}
+
+// loadFor loads facts for runs in a pool.
+func loadFor(ctx context.Context, engines *pool.Pool, p *Program, facts *Facts, opts RunOptions) (*Database, error) {
+	selected, err := p.selection(engines.Machine, opts)
+	if err != nil {
+		return nil, err
+	}
+	load := opts.Load
+	load.Threads = cmp.Or(load.Threads, opts.Threads)
+	load.Memory = cmp.Or(load.Memory, opts.Memory)
+	if engines.Closed() {
+		return nil, pool.ErrClosed
+	}
+	copies := prefetch.New(engines, selected, p.fusing, opts.Trace)
+	db, err := p.load(ctx, facts, load, copies)
+	if err != nil {
+		copies.Stop()
+		return nil, err
+	}
+	if copies != nil {
+		chosen, _ := selected.Choose(db.size()) // an error is the run's to return
+		copies.Finish(db.store, chosen)
+		db.prefetch = copies
+	}
+	return db, nil
+}
+
+// load loads facts, whose columns copies gets as they are read.
+func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, copies *prefetch.Prefetch) (_ *Database, err error) {
 	defer failure.Recover("the loader", &err)
 	start := time.Now()
 	schemas := p.schemas()
@@ -227,9 +269,9 @@ func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, ahea
 		return nil, err
 	}
 	restrict(binding, needed)
-	if ahead != nil {
-		ahead.plan(plan)
-		so.Column = ahead.column
+	if copies != nil {
+		copies.Plan(plan)
+		so.Column = copies.Column
 	}
 	db, report, err := store.Load(ctx, binding, so)
 	if err != nil {
@@ -239,7 +281,7 @@ func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, ahea
 		return nil, err
 	}
 	nameTables(db)
-	out := &Database{store: db, report: report, time: time.Since(start), ahead: ahead}
+	out := &Database{store: db, report: report, time: time.Since(start)}
 	dicts := map[*store.Dict]bool{}
 	for _, t := range tablesOf(db) {
 		for _, c := range t.Columns {
@@ -251,7 +293,6 @@ func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, ahea
 		}
 	}
 	out.print = fingerprint(out.catalog())
-	ahead.finish(out)
 	return out, nil
 }
 

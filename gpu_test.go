@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
-	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/runtime"
-	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/machine"
 )
 
 const closure = `
@@ -57,7 +57,7 @@ func resultText(t *testing.T, res *Result) string {
 
 // TestProgramsOnGPU runs the programs of testdata on an emulated GPU.
 func TestProgramsOnGPU(t *testing.T) {
-	emulateGPU(t, emulator.Options{Seed: 5})
+	emulateGPU(t, emulated.Options{Seed: 5})
 	dirs, err := filepath.Glob("testdata/programs/*/program.logic")
 	if err != nil {
 		t.Fatal(err)
@@ -148,35 +148,9 @@ func TestNoGPU(t *testing.T) {
 	}
 }
 
-// TestCards chooses among several GPUs.
+// TestCards lists several GPUs and runs on the last.
 func TestCards(t *testing.T) {
-	d := emulateGPU(t, emulator.Options{Devices: 3})
-	cards := d.Devices()
-	old := *cards[0].Info()
-	old.Attributes.Major, old.Attributes.Minor, old.Name = 7, 5, "Old GPU"
-	all := []driver.Device{described{cards[0], &old}, cards[1], cards[2]}
-	for _, tt := range []struct{ name, want, fails string }{
-		{"", "1", ""},
-		{"1", "1", ""},
-		{cards[2].Info().UUID, "2", ""},
-		{"0", "0", "GPU 0, Old GPU (sm_75) is too old: redfox needs compute capability 8.0, and it has 7.5; use --engine cpu"},
-		{"3", "", `there is no GPU "3"; there are 0: Old GPU (sm_75), 1: Emulated GPU (sm_90), 2: Emulated GPU (sm_90)`},
-	} {
-		card, err := pickCard(all, tt.name)
-		switch {
-		case tt.fails != "":
-			if err == nil || err.Error() != tt.fails {
-				t.Errorf("%q: %v", tt.name, err)
-			}
-		case err != nil:
-			t.Errorf("%q: %v", tt.name, err)
-		case fmt.Sprint(card.Info().Index) != tt.want:
-			t.Errorf("%q is GPU %d", tt.name, card.Info().Index)
-		}
-	}
-	if _, err := pickCard(all[:1], ""); err == nil || !strings.Contains(err.Error(), "too old") {
-		t.Errorf("only an old GPU: %v", err)
-	}
+	emulateGPU(t, emulated.Options{Devices: 3})
 	devices, err := Devices()
 	if err != nil || len(devices) != 3 || !devices[1].Usable || devices[1].Free == 0 || devices[1].Detail != "runs every program" {
 		t.Errorf("%+v, %v", devices, err)
@@ -189,25 +163,11 @@ func TestCards(t *testing.T) {
 	if res.Stats.Device == nil || res.Stats.Device.Peak == 0 || len(res.Stats.Kernels) == 0 {
 		t.Errorf("stats: %+v", res.Stats)
 	}
-	if describeCard(all[0], 12040, nil).Usable {
-		t.Error("an old GPU is usable")
-	}
-	if d := describeCard(all[1], 12040, errors.New("no LLVM")); !strings.Contains(d.Detail, "compiled programs with code for gpu:sm_90") || d.Driver != "12.4" {
-		t.Errorf("without LLVM: %+v", d)
-	}
 }
-
-// described is a device that says other things of itself.
-type described struct {
-	driver.Device
-	info *cuda.DeviceInfo
-}
-
-func (d described) Info() *cuda.DeviceInfo { return d.info }
 
 // TestAutoOnGPU takes the GPU for many facts that fit it.
 func TestAutoOnGPU(t *testing.T) {
-	emulateGPU(t, emulator.Options{})
+	emulateGPU(t, emulated.Options{})
 	prog := compileText(t, closure, Options{})
 	db := loadedEdges(t, prog, "ann\tbob")
 	many := &Database{store: db.store, print: db.print, bytes: db.bytes}
@@ -218,10 +178,10 @@ func TestAutoOnGPU(t *testing.T) {
 		want   string
 	}{
 		{100, 800, 0, "go"},
-		{fewFacts, 800, 0, "cpu"},
-		{fewGPUFacts, 8 << 20, 0, "gpu"},
-		{fewGPUFacts, 8 << 20, 15 << 20, "cpu"},
-		{fewGPUFacts, 600 << 20, 0, "cpu"},
+		{machine.FewFacts, 800, 0, "cpu"},
+		{machine.FewGPUFacts, 8 << 20, 0, "gpu"},
+		{machine.FewGPUFacts, 8 << 20, 15 << 20, "cpu"},
+		{machine.FewGPUFacts, 600 << 20, 0, "cpu"},
 	} {
 		// What is loaded counts, not what is there.
 		table := *db.store.Relation("edge").Table
@@ -234,7 +194,7 @@ func TestAutoOnGPU(t *testing.T) {
 		if err != nil || chosen.Name != tt.want {
 			t.Errorf("%d rows, %d bytes of %d: %s, %v", tt.rows, tt.bytes, tt.memory, chosen.Name, err)
 		}
-		if said := len(passed) > 0; said != (tt.rows >= fewGPUFacts && tt.want == "cpu") {
+		if said := len(passed) > 0; said != (tt.rows >= machine.FewGPUFacts && tt.want == "cpu") {
 			t.Errorf("%d rows, %d bytes of %d: passed over %v", tt.rows, tt.bytes, tt.memory, passed)
 		}
 	}
@@ -293,7 +253,7 @@ func TestNamedDevice(t *testing.T) {
 		refused(RunOptions{Engine: engine, Device: "0"}, nil, "GPU 0 is named", engine)
 		refused(RunOptions{Engine: engine, DeviceMemory: 1 << 30}, nil, "memory of a GPU", engine)
 	}
-	emulateGPU(t, emulator.Options{})
+	emulateGPU(t, emulated.Options{})
 	for _, engine := range []string{"", "auto", "gpu"} {
 		for name, use := range map[string]func(RunOptions) (string, error){"run": run, "session": session} {
 			if on, err := use(RunOptions{Engine: engine, Device: "0"}); err != nil || on != "gpu" {
@@ -311,7 +271,7 @@ func TestNamedDevice(t *testing.T) {
 // TestDeviceFailures has calls of the driver fail in the middle of runs. Each is an
 // environment's error, and the next run works.
 func TestDeviceFailures(t *testing.T) {
-	d := emulateGPU(t, emulator.Options{Memory: 16 << 20})
+	d := emulateGPU(t, emulated.Options{Memory: 16 << 20})
 	ctx := context.Background()
 	prog := compileText(t, closure, Options{})
 	db := loadedEdges(t, prog, "ann\tbob", "bob\tcid", "cid\tdee")
@@ -327,12 +287,12 @@ func TestDeviceFailures(t *testing.T) {
 	}
 	good()
 	for _, tt := range []struct {
-		fault emulator.Fault
+		fault emulated.Fault
 		want  []string
 	}{
-		{emulator.Fault{Calls: []string{emulator.Execution}, Times: 1, Code: emulator.IllegalAddress}, []string{"the GPU is lost", "use --engine cpu"}},
-		{emulator.Fault{Calls: []string{"cuLaunchKernel"}, Times: 1, Code: emulator.LaunchFailed}, []string{"GPU"}},
-		{emulator.Fault{Calls: emulator.Allocations, Code: emulator.OutOfMemory}, []string{"memory", "--device"}},
+		{emulated.Fault{Calls: []string{emulated.Execution}, Times: 1, Code: emulated.IllegalAddress}, []string{"the GPU is lost", "use --engine cpu"}},
+		{emulated.Fault{Calls: []string{"cuLaunchKernel"}, Times: 1, Code: emulated.LaunchFailed}, []string{"GPU"}},
+		{emulated.Fault{Calls: emulated.Allocations, Code: emulated.OutOfMemory}, []string{"memory", "--device"}},
 	} {
 		d.Inject(tt.fault)
 		_, err := prog.RunOn(ctx, db, RunOptions{Engine: "gpu"})
@@ -368,28 +328,4 @@ func TestDeviceFailures(t *testing.T) {
 		t.Errorf("a KiB of memory: %v", err)
 	}
 	good()
-}
-
-// TestDeviceErrors words what a driver says.
-func TestDeviceErrors(t *testing.T) {
-	for _, tt := range []struct {
-		err  error
-		want string
-	}{
-		{&runtime.DeviceError{Message: "the driver is too old", Needed: "CUDA 11.8", Found: "CUDA 11.4", Try: "install a newer one"},
-			"the driver is too old (needs CUDA 11.8, found CUDA 11.4); install a newer one"},
-		{fmt.Errorf("loading: %w", &cuda.Error{Call: "cuModuleLoadDataEx", Code: 222, Name: "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"}), "driver is too old for the code"},
-		{&cuda.Error{Call: "cuLaunchKernel", Code: 700, Name: "CUDA_ERROR_ILLEGAL_ADDRESS"}, "the GPU was lost to a fault"},
-		{&cuda.Error{Call: "cuMemAlloc", Code: 2}, "out of memory of the GPU"},
-		{&cuda.Error{Call: "cuModuleLoadDataEx", Code: 209}, "the code is not for this GPU"},
-	} {
-		var environment *EnvironmentError
-		if err := deviceError(tt.err); !errors.As(err, &environment) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%v becomes %v", tt.err, err)
-		}
-	}
-	other := errors.New("a bug")
-	if err := deviceError(other); err != other {
-		t.Errorf("a bug becomes %v", err)
-	}
 }

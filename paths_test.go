@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
 // TestPathsAreCountedByEdges counts paths of two and three edges of a graph of skewed
@@ -19,7 +19,7 @@ func TestPathsAreCountedByEdges(t *testing.T) {
 	const declared = "edge(x, y) -> int(x), int(y).\n"
 	names := []string{"go"}
 	if _, _, err := ChooseEngine("cpu"); err == nil {
-		emulateGPU(t, emulator.Options{Seed: 3})
+		emulateGPU(t, emulated.Options{Seed: 3})
 		names = append(names, "cpu", "gpu")
 	}
 	for _, query := range []string{
@@ -68,7 +68,7 @@ func TestLongPathsAreProjectedEarly(t *testing.T) {
 	ctx := context.Background()
 	names := []string{"go"}
 	if _, _, err := ChooseEngine("cpu"); err == nil {
-		emulateGPU(t, emulator.Options{Seed: 3})
+		emulateGPU(t, emulated.Options{Seed: 3})
 		names = append(names, "cpu", "gpu")
 	}
 	chain := func(n int) string {

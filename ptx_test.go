@@ -9,6 +9,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/ptxas"
 	"github.com/redfoxdb/redfox/runtime/gpu"
+	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
 var bothGPUs = flag.Bool("both", false, "assemble the PTX of every query for sm_80 and sm_90, not for one of them")
@@ -71,18 +72,18 @@ func TestPTXOfQueries(t *testing.T) {
 // TestEarlyPTX compares the PTX of kernels that the driver gets one by one with what it
 // gets of all together: it does not compile a kernel twice.
 func TestEarlyPTX(t *testing.T) {
-	target, err := parseTarget("gpu:sm_80")
+	target, err := assemble.ParseTarget("gpu:sm_80")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := newAssembler(target)
+	a, err := process.Machine.Tools.NewAssembler(target)
 	if err != nil {
 		t.Skip(err)
 	}
-	a.cache = nil
+	a = a.WithoutCache()
 	var mu sync.Mutex
 	var early []string
-	a.early = func(ptx string) {
+	a.Early = func(ptx string) {
 		mu.Lock()
 		defer mu.Unlock()
 		early = append(early, gpu.SplitKernels(ptx)...)
@@ -99,7 +100,7 @@ func TestEarlyPTX(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		graph, _, err := kernelsOf(plan, target, p.fusing)
+		graph, _, err := assemble.Graph(plan, target, p.fusing)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +108,7 @@ func TestEarlyPTX(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		code, err := a.compile(graph, k)
+		code, err := a.Compile(graph, k)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/suite"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
-	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
 // benchmarkQuery is a query of testdata/tpch or testdata/ssb, what DuckDB answers at scale
@@ -181,13 +181,13 @@ func TestSSB(t *testing.T) { runQueries(t, benchmarkQueries(t, "ssb")) }
 
 // TestTPCHOnGPU runs the queries of TPC-H on an emulated GPU.
 func TestTPCHOnGPU(t *testing.T) {
-	emulateGPU(t, emulator.Options{Seed: 7})
+	emulateGPU(t, emulated.Options{Seed: 7})
 	runQueriesOnGPU(t, benchmarkQueries(t, "tpch", "wide"))
 }
 
 // TestSSBOnGPU runs those of the Star Schema Benchmark on one.
 func TestSSBOnGPU(t *testing.T) {
-	emulateGPU(t, emulator.Options{Seed: 13})
+	emulateGPU(t, emulated.Options{Seed: 13})
 	runQueriesOnGPU(t, benchmarkQueries(t, "ssb"))
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -139,7 +140,7 @@ func (x *relation) fetch(ctx context.Context) error {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return deviceError(err)
+		return machine.DeviceFailure(err)
 	}
 	x.set(rel)
 	x.pending = nil

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
-	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
 // unboundedPrograms are recursions of which RF0604 warns. rounds is how many each
@@ -46,7 +46,7 @@ func TestMaxRounds(t *testing.T) {
 	ways := []RunOptions{{Engine: "go"}, {Engine: "go", Threads: 1}}
 	if _, _, err := ChooseEngine("cpu"); err == nil {
 		ways = append(ways, RunOptions{Engine: "cpu", Threads: 1}, RunOptions{Engine: "cpu", NoDecompose: true})
-		emulateGPU(t, emulator.Options{Seed: 7})
+		emulateGPU(t, emulated.Options{Seed: 7})
 		ways = append(ways, RunOptions{Engine: "gpu"})
 	}
 	for _, tt := range unboundedPrograms {
@@ -93,7 +93,7 @@ func TestMaxRoundsOfRepeatedRuns(t *testing.T) {
 	if _, _, err := ChooseEngine("cpu"); err != nil {
 		t.Skip(err)
 	}
-	emulateGPU(t, emulator.Options{Seed: 7})
+	emulateGPU(t, emulated.Options{Seed: 7})
 	ctx := context.Background()
 	prog := compileText(t, "edge(x, y) -> int(x), int(y).\nat(0, 0).\nat(y, i + 1) <- at(x, i), edge(x, y).\n", Options{})
 	db := loadedEdges(t, prog, "0\t1", "1\t2", "2\t3", "3\t4")
@@ -131,7 +131,7 @@ func TestDefaultMaxRounds(t *testing.T) {
 func TestMemoryOfComputedStrings(t *testing.T) {
 	engines := []string{"go"}
 	if _, _, err := ChooseEngine("cpu"); err == nil {
-		emulateGPU(t, emulator.Options{Seed: 7})
+		emulateGPU(t, emulated.Options{Seed: 7})
 		engines = append(engines, "cpu", "gpu")
 	}
 	prog := compileText(t, `s("a"). s(x + x) <- s(x).`, Options{})

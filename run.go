@@ -4,16 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	goruntime "runtime"
 	"slices"
 	"time"
-	"weak"
 
 	"github.com/redfoxdb/redfox/internal/failure"
+	"github.com/redfoxdb/redfox/internal/trace"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/machine"
+	"github.com/redfoxdb/redfox/runtime/pool"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -75,22 +76,22 @@ const maxViolations = 10
 // does not hold, *EnvironmentError, *InternalError, or ctx's cause.
 func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Result, error) {
 	opts.Load.Predicates = append(slices.Clone(opts.Load.Predicates), opts.Outputs...)
-	if _, _, err := p.ChooseEngine(nil, opts); err != nil {
+	if _, err := p.choose(process.Machine, nil, opts); err != nil {
 		return nil, err
 	}
 	db, err := p.LoadFor(ctx, facts, opts)
 	if err != nil {
 		return nil, err
 	}
-	defer shared.forget(db.store)
-	defer db.ahead.stop()
+	defer process.Forget(db.store)
+	defer db.prefetch.Stop()
 	return p.RunOn(ctx, db, opts)
 }
 
-// RunOn runs the program over loaded facts, as Run does. A GPU keeps a copy of facts
-// that it has run over until the Database is garbage, or the memory is needed for others.
+// RunOn runs the program over loaded facts, as Run does. A GPU keeps a copy of the
+// facts until the Database is garbage or others need the memory.
 func (p *Program) RunOn(ctx context.Context, db *Database, opts RunOptions) (*Result, error) {
-	q, err := shared.prepare(p, db, opts)
+	q, err := prepare(process, p, db, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -102,56 +103,56 @@ func (p *Program) RunOn(ctx context.Context, db *Database, opts RunOptions) (*Re
 type Prepared struct {
 	program *Program
 	db      *Database
-	engines *engines
-	engine  engineKey
+	pool    *pool.Pool
+	engine  machine.Choice
 	plan    *queryplan.Plan
-	derived []string // wanted, that the plan computes
-	inputs  []string // wanted, that are facts
+	derived []string // the outputs that the plan computes
+	inputs  []string // the outputs that are facts
 	planned time.Duration
-	threads int   // of runs that do not say
+	threads int   // of runs whose options have none
 	memory  int64 // likewise
 }
 
 // prepare chooses an engine for a run and plans it.
-func (s *engines) prepare(p *Program, db *Database, opts RunOptions) (*Prepared, error) {
-	chosen, err := p.choose(db, opts)
+func prepare(engines *pool.Pool, p *Program, db *Database, opts RunOptions) (*Prepared, error) {
+	chosen, err := p.choose(engines.Machine, db, opts)
 	if err != nil {
 		return nil, err
 	}
-	q := &Prepared{program: p, db: db, engines: s, engine: keyOf(chosen, opts, p.fusing)}
+	q := &Prepared{program: p, db: db, pool: engines, engine: chosen}
 	if q.derived, q.inputs, err = p.outputs(opts.Outputs); err != nil {
 		return nil, err
 	}
 	start := time.Now()
 	// Rewrites see the wanted outputs and the statistics of the data. From here on
 	// the plan is fixed.
-	if q.engine.card == nil {
+	if chosen.Card == nil {
 		q.plan, err = p.optimise(q.derived, db)
 	} else {
 		err = q.planCard()
 	}
 	q.planned = time.Since(start)
-	if opts.Trace != nil {
-		opts.Trace(Span{Track: HostTrack, Name: "plan", Start: start, Duration: q.planned})
-	}
+	trace.Func(opts.Trace).Since(trace.Plan, start)
 	return q, err
 }
 
 // planCard plans a run on a GPU, for which the program may have code.
 func (q *Prepared) planCard() error {
 	p := q.program
-	sm := smOf(q.engine.card)
-	plan, code, err := p.planFor(sm, q.derived, q.db)
+	plan, code, err := p.planFor(machine.SM(q.engine.Card), q.derived, q.db)
 	if err != nil {
 		return err
 	}
 	q.plan = plan
 	if code != nil {
-		q.engines.offer(code)
-	} else if _, err := openLLVM(); err != nil {
+		q.pool.Shelf.Put(code)
+	} else if _, err := q.pool.Machine.Tools.LLVM(); err != nil {
 		return p.otherPlan(q.derived)
 	}
-	q.engines.keep(q.db)
+	// Copies of the facts on the card are freed once the facts are garbage.
+	if free := q.db.keepers.Add(q.pool); free != nil {
+		goruntime.AddCleanup(q.db, free, q.db.store)
+	}
 	return nil
 }
 
@@ -182,31 +183,27 @@ func (q *Prepared) request(opts RunOptions) *runtime.Request {
 	}
 }
 
-// with lets f use the engine, and words its failures.
-func (q *Prepared) with(ctx context.Context, f func(*keptEngine) error) (err error) {
-	name := q.engine.name
-	defer failure.Recover("the "+name+" engine", &err)
-	eng, err := q.engines.acquire(q.engine, q.program.fusing)
-	if err != nil {
-		return err
+// with calls f with the engine and words its failures.
+func (q *Prepared) with(ctx context.Context, f func(runtime.Engine) error) (err error) {
+	defer failure.Recover("the "+q.engine.Name+" engine", &err)
+	ran := false
+	err = q.pool.With(q.engine, q.program.fusing, func(e runtime.Engine) error {
+		ran = true
+		return f(e)
+	})
+	if err != nil && ran {
+		return q.program.runError(ctx, q.engine.Name, err)
 	}
-	defer q.engines.release(eng)
-	if err := f(eng); err != nil {
-		if d, ok := eng.Engine.(interface{ Lost() bool }); ok && d.Lost() {
-			q.engines.lose(eng)
-		}
-		return q.program.runError(ctx, name, err)
-	}
-	return nil
+	return err
 }
 
-// Run runs the program, as Program.Run does. Of the options, those that say which
-// engine runs what have been decided.
+// Run runs the program, as Program.Run does. The engine and the outputs are those
+// of Prepare, whatever the options say.
 func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err error) {
 	start := time.Now()
 	var answer *runtime.Answer
-	err = q.with(ctx, func(eng *keptEngine) error {
-		answer, err = eng.Run(ctx, q.request(opts))
+	err = q.with(ctx, func(e runtime.Engine) error {
+		answer, err = e.Run(ctx, q.request(opts))
 		return withFacts(err, cmp.Or(opts.Memory, q.memory), q.db.held())
 	})
 	if err != nil {
@@ -215,9 +212,7 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 	if len(answer.Violations) > 0 {
 		return nil, violationError(answer.Violations)
 	}
-	if opts.Trace != nil {
-		opts.Trace(Span{Track: HostTrack, Name: "run on " + q.engine.name, Start: start, Duration: time.Since(start)})
-	}
+	trace.Func(opts.Trace).Since("run on "+q.engine.Name, start)
 	return q.result(answer, opts, time.Since(start))
 }
 
@@ -225,15 +220,9 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 func (q *Prepared) result(answer *runtime.Answer, opts RunOptions, took time.Duration) (*Result, error) {
 	res := &Result{relations: map[string]*relation{}, threads: cmp.Or(opts.Threads, q.threads)}
 	res.Stats = Stats{
-		Engine: q.engine.name, Load: q.db.time, Plan: q.planned, Compile: answer.Compile, Run: took - answer.Compile,
+		Engine: q.engine.Name, Load: q.db.time, Plan: q.planned, Compile: answer.Compile, Run: took - answer.Compile,
 		Peak: answer.Peak + q.db.held(), Dropped: answer.Dropped, Kernels: answer.Kernels, Device: answer.Device,
-		plan: q.plan, profile: answer.Profile,
-	}
-	switch {
-	case q.engine.card != nil:
-		res.Stats.target = "gpu:" + q.engine.card.Info().Architecture()
-	case q.engine.name == "cpu":
-		res.Stats.target = DefaultCPU
+		plan: q.plan, profile: answer.Profile, target: q.engine.Target(),
 	}
 	for _, v := range q.program.plan.Vars {
 		pending := answer.Pending[v.Name]
@@ -241,7 +230,7 @@ func (q *Prepared) result(answer *runtime.Answer, opts RunOptions, took time.Dur
 		case slices.Contains(q.derived, v.Name):
 			rel := answer.Outputs[v.Name]
 			if rel == nil && pending == nil {
-				return nil, &InternalError{Phase: "the " + q.engine.name + " engine", Err: fmt.Errorf("no output for %s", v.Name)}
+				return nil, &InternalError{Phase: "the " + q.engine.Name + " engine", Err: fmt.Errorf("no output for %s", v.Name)}
 			}
 			res.add(v, rel, pending)
 		case slices.Contains(q.inputs, v.Name):
@@ -253,27 +242,6 @@ func (q *Prepared) result(answer *runtime.Answer, opts RunOptions, took time.Dur
 	res.bound(cmp.Or(opts.Memory, q.memory), q.db.held())
 	res.releaseAtEnd()
 	return res, nil
-}
-
-// keep makes engines give back what they keep of facts once these are garbage. Facts that
-// live on do not keep engines reachable.
-func (s *engines) keep(db *Database) {
-	keeper := weak.Make(s)
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if db.keepers[keeper] {
-		return
-	}
-	if db.keepers == nil {
-		db.keepers = map[weak.Pointer[engines]]bool{}
-	}
-	maps.DeleteFunc(db.keepers, func(k weak.Pointer[engines], _ bool) bool { return k.Value() == nil })
-	db.keepers[keeper] = true
-	goruntime.AddCleanup(db, func(facts *store.Database) {
-		if s := keeper.Value(); s != nil {
-			s.forget(facts)
-		}
-	}, db.store)
 }
 
 // relation returns the facts of an input.

@@ -14,6 +14,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -46,7 +47,7 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 	case errors.As(err, &environment):
 		return environment
 	}
-	if err = deviceError(err); errors.As(err, &environment) {
+	if err = machine.DeviceFailure(err); errors.As(err, &environment) {
 		return environment
 	}
 	return engineBug(engine, err)

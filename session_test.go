@@ -12,20 +12,19 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/await"
-	"github.com/redfoxdb/redfox/runtime/gpu"
-	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
-	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/pool"
 )
 
 // onEngines calls f once for each engine, the GPU being an emulated one.
 func onEngines(t *testing.T, f func(t *testing.T, engine string)) {
-	for _, engine := range engineNames {
+	for _, engine := range []string{"gpu", "cpu", "go"} {
 		t.Run(engine, func(t *testing.T) {
 			switch engine {
 			case "gpu":
-				emulateGPU(t, emulator.Options{Seed: 3})
+				emulateGPU(t, emulated.Options{Seed: 3})
 			case "cpu":
-				if _, err := openLLVM(); err != nil {
+				if _, err := process.Machine.Tools.LLVM(); err != nil {
 					t.Skip(err)
 				}
 			}
@@ -129,12 +128,12 @@ func TestSession(t *testing.T) {
 // another one if that fails.
 func TestEarlyStart(t *testing.T) {
 	ctx := context.Background()
-	d := emulateGPU(t, emulator.Options{})
+	d := emulateGPU(t, emulated.Options{})
 	prog := compileText(t, closure, Options{NoFuse: true})
 	db := loadedEdges(t, prog, "ann\tbob")
 	opts := RunOptions{Engine: "gpu", DeviceMemory: 64 << 20}
-	run := func(s *engines) error {
-		q, err := s.prepare(prog, db, opts)
+	run := func(engines *pool.Pool) error {
+		q, err := prepare(engines, prog, db, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,16 +144,16 @@ func TestEarlyStart(t *testing.T) {
 		const call = "cuDevicePrimaryCtxRetain"
 		before := d.Calls()[call]
 		if fails {
-			d.Inject(emulator.Fault{Calls: []string{call}, Times: 1, Code: emulator.OutOfMemory})
+			d.Inject(emulated.Fault{Calls: []string{call}, Times: 1, Code: emulated.OutOfMemory})
 		}
-		var s engines
-		s.start(opts, prog.fusing)
-		err := run(&s)
+		s := pool.New(process.Machine)
+		start(s, opts, prog.fusing)
+		err := run(s)
 		var environment *EnvironmentError
 		if fails != (errors.As(err, &environment) && strings.Contains(err.Error(), "the GPU is out of memory")) {
 			t.Errorf("the run's error is %v", err)
 		}
-		if err := run(&s); err != nil {
+		if err := run(s); err != nil {
 			t.Errorf("the next run: %v", err)
 		}
 		want := 1
@@ -165,18 +164,18 @@ func TestEarlyStart(t *testing.T) {
 			t.Errorf("%d contexts were opened, want %d", n, want)
 		}
 		d.Heal()
-		if err := s.close(); err != nil {
+		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	var s engines
-	s.start(RunOptions{Engine: "auto"}, fusing{})
-	if len(s.made) > 0 {
-		t.Error("auto opens a GPU before there are facts")
+	selected, err := process.Machine.Select(RunOptions{Engine: "auto"}.want(), nil)
+	if err != nil || selected.IsGPU() {
+		t.Errorf("auto opens a GPU before there are facts, %v", err)
 	}
 }
 
-// TestCloseWaits closes a session while programs run.
+// TestCloseWaits closes a session while a program runs, which ends all the same.
+// That Close waits for it is for TestClose of package pool.
 func TestCloseWaits(t *testing.T) {
 	ctx := context.Background()
 	s, err := OpenSession(SessionOptions{Engine: "go"})
@@ -202,11 +201,6 @@ func TestCloseWaits(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	s.engines.mu.Lock()
-	if n := s.engines.runs; n > 0 {
-		t.Errorf("%d runs go on after Close", n)
-	}
-	s.engines.mu.Unlock()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -214,7 +208,7 @@ func TestCloseWaits(t *testing.T) {
 
 // TestFactsLeaveGPU drops a database, after which nothing of it stays on the device.
 func TestFactsLeaveGPU(t *testing.T) {
-	emulateGPU(t, emulator.Options{})
+	emulateGPU(t, emulated.Options{})
 	ctx := context.Background()
 	prog := compileText(t, closure, Options{})
 	func() {
@@ -225,22 +219,22 @@ func TestFactsLeaveGPU(t *testing.T) {
 				t.Fatalf("%v, %v", res, err)
 			}
 		}
-		if shared.deviceUse().Resident == 0 {
+		if process.Use().Resident == 0 {
 			t.Error("no facts are on the device")
 		}
 		goruntime.KeepAlive(db)
 	}()
 	await.Until(t, "facts that are gone to leave the GPU", func() bool {
 		goruntime.GC()
-		return shared.deviceUse().Held == 0
+		return process.Use().Held == 0
 	})
-	if use := shared.deviceUse(); use.Held != 0 {
+	if use := process.Use(); use.Held != 0 {
 		t.Errorf("%+v is held of facts that are gone", use)
 	}
 	if _, err := prog.Run(ctx, NewFacts().Rows("edge", []any{"ann", "bob"}), RunOptions{Engine: "gpu"}); err != nil {
 		t.Error(err)
 	}
-	if use := shared.deviceUse(); use.Held != 0 {
+	if use := process.Use(); use.Held != 0 {
 		t.Errorf("%+v is held of facts that only one run had", use)
 	}
 }
@@ -293,7 +287,7 @@ func TestStoredCode(t *testing.T) {
 			fails: "has code for what it prints by default, which is _, and not for reach"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			emulateGPU(t, emulator.Options{})
+			emulateGPU(t, emulated.Options{})
 			prog := compileText(t, closure, Options{})
 			if tt.facts != nil {
 				tt.opts.Facts = loadedEdges(t, prog, tt.facts...)
@@ -317,7 +311,7 @@ func TestStoredCode(t *testing.T) {
 				}
 				t.Log(err)
 				// Where it can be compiled, it is.
-				findLLVM = openedLLVM
+				showLLVM(t)
 				got, err = prog.RunOn(ctx, db, RunOptions{Engine: "gpu", Outputs: outputs})
 			}
 			if err != nil {
@@ -334,7 +328,7 @@ func TestStoredCode(t *testing.T) {
 // compiled again, or the run refuses.
 func TestUntrustedCode(t *testing.T) {
 	ctx := context.Background()
-	emulateGPU(t, emulator.Options{})
+	emulateGPU(t, emulated.Options{})
 	prog := compileText(t, closure, Options{})
 	prog = storedProgram(t, prog, CompiledOptions{Targets: []string{"gpu:sm_80"}}, false)
 	db := loadedEdges(t, prog, "ann\tbob", "bob\tcid")
@@ -343,7 +337,7 @@ func TestUntrustedCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	spoiled := *prog.codes[0]
-	spoiled.PTX = ".version 7.8\nthis would fail"
+	spoiled.Text = ".version 7.8\nthis would fail"
 	prog.codes[0] = &spoiled
 	got, err := prog.RunOn(ctx, db, RunOptions{Engine: "gpu"})
 	if err != nil {
@@ -368,43 +362,9 @@ func TestUntrustedCode(t *testing.T) {
 	}
 }
 
-// TestVersionOfPTX reads versions, and holds a driver's against that of stored code.
-func TestVersionOfPTX(t *testing.T) {
-	for text, want := range map[string]int{
-		".version 7.8\n.target sm_80\n": 78, "//\n// Generated\n//\n\n.version 8.0\n": 80, "": 0, ".target sm_80": 0, ".version x": 0,
-	} {
-		if got := versionOfPTX(text); got != want {
-			t.Errorf("%q is of version %d, not %d", text, got, want)
-		}
-	}
-	prog := compileText(t, closure, Options{})
-	plan, err := prog.optimise(prog.wantedByDefault(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old, err := parseTarget("gpu:sm_80")
-	if err != nil {
-		t.Fatal(err)
-	}
-	graph, _, err := kernelsOf(plan, old, prog.fusing)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old.ptx = ptxOf(11040)
-	var s engines
-	s.offer(&storedCode{target: old, graph: graph.String(), Code: gpu.Code{PTX: ".version 7.8\n"}})
-	if _, err := s.stored(old, graph, woven.Knowledge{}); err == nil || !strings.Contains(err.Error(), "is PTX 7.8, and the GPU's driver reads PTX up to 7.4; install a newer driver") {
-		t.Errorf("got %v", err)
-	}
-	old.ptx = ptxOf(12000)
-	if code, err := s.stored(old, graph, woven.Knowledge{}); code == nil || err != nil {
-		t.Errorf("got %v", err)
-	}
-}
-
 // TestNoCompiler runs a program on a GPU where nothing can be compiled.
 func TestNoCompiler(t *testing.T) {
-	emulateGPU(t, emulator.Options{})
+	emulateGPU(t, emulated.Options{})
 	hideLLVM(t)
 	prog := compileText(t, closure, Options{})
 	_, err := prog.Run(context.Background(), NewFacts(), RunOptions{Engine: "gpu"})
@@ -412,7 +372,7 @@ func TestNoCompiler(t *testing.T) {
 	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "code for a GPU must be compiled") || !strings.Contains(err.Error(), "redfox compile --target gpu:sm_90 -o FILE.rfx") {
 		t.Errorf("got %v", err)
 	}
-	if info := gpuInfo(); info.Available || !strings.Contains(info.Detail, "compiled programs") {
+	if info := process.Machine.Engine("gpu"); info.Available || !strings.Contains(info.Detail, "compiled programs") {
 		t.Errorf("%+v", info)
 	}
 	devices, err := Devices()

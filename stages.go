@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/redfoxdb/redfox/frontend"
@@ -14,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/trace"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
 // Stage is a form of a program that can be printed.
@@ -83,7 +83,7 @@ func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 }
 
 // graphFor returns the optimised plan and its kernel graph for a target.
-func (p *Program) graphFor(t target, opts EmitOptions) (*queryplan.Plan, *harmony.Program, error) {
+func (p *Program) graphFor(t assemble.Target, opts EmitOptions) (*queryplan.Plan, *harmony.Program, error) {
 	start := time.Now()
 	plan, err := p.optimise(p.wantedByDefault(), opts.Facts)
 	if err != nil {
@@ -91,7 +91,7 @@ func (p *Program) graphFor(t target, opts EmitOptions) (*queryplan.Plan, *harmon
 	}
 	trace.Func(opts.Trace).Since(trace.Plan, start)
 	start = time.Now()
-	graph, _, err := kernelsOf(plan, t, p.fusing)
+	graph, _, err := assemble.Graph(plan, t, p.fusing)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,34 +99,28 @@ func (p *Program) graphFor(t target, opts EmitOptions) (*queryplan.Plan, *harmon
 	return plan, graph, nil
 }
 
-// emitPTX writes the PTX of the program. What was compiled before for facts of the same
-// content is not even planned again.
-func (p *Program) emitPTX(w io.Writer, t target, opts EmitOptions) error {
-	a, err := newAssembler(t)
+// emitPTX writes the PTX of the program. If it was compiled before for facts of the
+// same content, it is not even planned.
+func (p *Program) emitPTX(w io.Writer, t assemble.Target, opts EmitOptions) error {
+	a, err := process.Machine.Tools.NewAssembler(t)
 	if err != nil {
 		return err
 	}
-	key := ""
-	if maker, err := makerOf(t, a.key); err != nil { // there is no telling which generator made what is there
-		a.cache = nil
-	} else if a.cache != nil { // without one, facts need not be read
-		key = strings.Join([]string{"program", maker, fmt.Sprintf("%q %v %q %q", p.disable, p.fusing.off, p.fusing.apart, p.wantedByDefault()),
-			opts.Facts.digest(), p.plan.String()}, "\x00")
+	about := func() []string {
+		return []string{
+			fmt.Sprintf("%q %v %q %q", p.disable, p.fusing.Off, p.fusing.Apart, p.wantedByDefault()), opts.Facts.digest(), p.plan.String(),
+		}
 	}
-	ptx, ok := a.cache.Get(key)
-	if !ok {
+	ptx, err := a.Once(about, func() (string, error) {
 		plan, graph, err := p.graphFor(t, opts)
 		if err != nil {
-			return err
+			return "", err
 		}
-		text, err := a.ptx(plan, graph, opts)
-		if err != nil {
-			return err
-		}
-		ptx = []byte(text)
-		a.cache.Put(key, ptx)
+		return ptxOf(a, plan, graph, t, opts)
+	})
+	if err == nil {
+		_, err = io.WriteString(w, ptx)
 	}
-	_, err = w.Write(ptx)
 	return err
 }
 
@@ -152,13 +146,13 @@ func (p *Program) emitSyntax(w io.Writer, stage Stage) error {
 }
 
 // stageTarget returns the target of a stage from the kernel graph on.
-func stageTarget(stage Stage, name string) (target, error) {
+func stageTarget(stage Stage, name string) (assemble.Target, error) {
 	if !slices.Contains(Stages(), stage) {
 		var names []string
 		for _, s := range Stages() {
 			names = append(names, string(s))
 		}
-		return target{}, &EnvironmentError{Message: fmt.Sprintf("no stage is called %q", stage), Help: suggestHelp(string(stage), names)}
+		return assemble.Target{}, &EnvironmentError{Message: fmt.Sprintf("no stage is called %q", stage), Help: suggestHelp(string(stage), names)}
 	}
 	if name == "" {
 		name = DefaultCPU
@@ -166,15 +160,15 @@ func stageTarget(stage Stage, name string) (target, error) {
 			name = DefaultGPU
 		}
 	}
-	t, err := parseTarget(name)
+	t, err := assemble.ParseTarget(name)
 	switch {
 	case err != nil:
-		return target{}, err
+		return assemble.Target{}, err
 	case stage == StagePTX && !t.GPU:
-		return target{}, &EnvironmentError{Message: fmt.Sprintf("PTX is code for GPUs, and the target is %s", name),
+		return assemble.Target{}, &EnvironmentError{Message: fmt.Sprintf("PTX is code for GPUs, and the target is %s", name),
 			Help: "use --target " + DefaultGPU + ", or --emit asm"}
 	case stage == StageASM && t.GPU:
-		return target{}, &EnvironmentError{Message: fmt.Sprintf("assembly is code for this machine's processor, and the target is %s", name),
+		return assemble.Target{}, &EnvironmentError{Message: fmt.Sprintf("assembly is code for this machine's processor, and the target is %s", name),
 			Help: "use --target " + DefaultCPU + ", or --emit ptx"}
 	}
 	return t, nil
@@ -182,23 +176,23 @@ func stageTarget(stage Stage, name string) (target, error) {
 
 // stageText returns a stage of a kernel graph. Of one that was read from a file there
 // is no plan and no database.
-func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t target, opts EmitOptions) (string, error) {
+func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t assemble.Target, opts EmitOptions) (string, error) {
 	if stage == StageHarmony {
 		return graph.String(), nil
 	}
 	if stage == StagePTX {
-		a, err := newAssembler(t)
+		a, err := process.Machine.Tools.NewAssembler(t)
 		if err != nil {
 			return "", err
 		}
-		return a.ptx(plan, graph, opts)
+		return ptxOf(a, plan, graph, t, opts)
 	}
 	k, err := opts.know(plan, graph, t)
 	if err != nil {
 		return "", err
 	}
 	start := time.Now()
-	code, err := emitKernels(graph, t, k)
+	code, err := process.Machine.Tools.IR(graph, t, k)
 	if err != nil {
 		return "", err
 	}
@@ -206,22 +200,22 @@ func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t targ
 	if stage == StageLLVM {
 		return code.IR, nil
 	}
-	a, err := newAssembler(t)
+	a, err := process.Machine.Tools.NewAssembler(t)
 	if err != nil {
 		return "", err
 	}
-	a.trace = opts.Trace
-	return a.assembly(code)
+	a.Trace = opts.Trace
+	return a.Assembly(code)
 }
 
-// ptx returns the PTX of a kernel graph, as stageText does.
-func (a *assembler) ptx(plan *queryplan.Plan, graph *harmony.Program, opts EmitOptions) (string, error) {
-	k, err := opts.know(plan, graph, a.target)
+// ptxOf returns the PTX of a kernel graph, as stageText does.
+func ptxOf(a *assemble.Assembler, plan *queryplan.Plan, graph *harmony.Program, t assemble.Target, opts EmitOptions) (string, error) {
+	k, err := opts.know(plan, graph, t)
 	if err != nil {
 		return "", err
 	}
-	a.trace = opts.Trace
-	code, err := a.compile(graph, k)
+	a.Trace = opts.Trace
+	code, err := a.Compile(graph, k)
 	if err != nil {
 		return "", err
 	}
@@ -229,7 +223,7 @@ func (a *assembler) ptx(plan *queryplan.Plan, graph *harmony.Program, opts EmitO
 }
 
 // know is what code for the facts may take for granted.
-func (o EmitOptions) know(plan *queryplan.Plan, graph *harmony.Program, t target) (woven.Knowledge, error) {
+func (o EmitOptions) know(plan *queryplan.Plan, graph *harmony.Program, t assemble.Target) (woven.Knowledge, error) {
 	start := time.Now()
 	k, err := know(plan, graph, t, o.Facts)
 	if err == nil {
@@ -269,7 +263,7 @@ func (k *KernelGraph) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
-	graph, err := partitioned(k.graph, t)
+	graph, err := assemble.Partition(k.graph, t)
 	if err != nil {
 		return err
 	}

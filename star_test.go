@@ -17,6 +17,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/starprog"
 	"github.com/redfoxdb/redfox/internal/short"
 	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
 // defaultStarSeed begins the programs that each run without flags makes.
@@ -354,7 +355,7 @@ func starOnEngine(t *testing.T, engine string, count, goroutines int) {
 
 // TestStarOnCPU runs star programs on the cpu engine.
 func TestStarOnCPU(t *testing.T) {
-	if _, err := openLLVM(); err != nil {
+	if _, err := process.Machine.Tools.LLVM(); err != nil {
 		t.Skip(err)
 	}
 	starOnEngine(t, "cpu", *starCPU, goruntime.NumCPU())
@@ -362,7 +363,7 @@ func TestStarOnCPU(t *testing.T) {
 
 // TestStarOnGPU runs star programs on an emulated GPU.
 func TestStarOnGPU(t *testing.T) {
-	emulateGPU(t, emulator.Options{Seed: 5})
+	emulateGPU(t, emulated.Options{Seed: 5})
 	starOnEngine(t, "gpu", *starGPU, 1)
 }
 

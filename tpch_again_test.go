@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/suite"
-	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
 // TestTPCHAgainOnGPU runs each query of TPC-H again and again over the same facts. From
 // the second run on, the host waits for the results and for what it computes itself only.
 func TestTPCHAgainOnGPU(t *testing.T) {
-	emulateGPU(t, emulator.Options{Seed: 9})
+	emulateGPU(t, emulated.Options{Seed: 9})
 	for i := range 22 {
 		q := &benchmarkQuery{name: fmt.Sprintf("q%02d", i+1)}
 		q.want = readAnswer(t, filepath.Join("testdata/tpch/sf0.01", q.name+".tsv"))

@@ -11,6 +11,9 @@ import (
 	"unicode/utf8"
 )
 
+// Extension ends the names of files of compiled programs.
+const Extension = ".rfx"
+
 // Format is the version of the format that this package writes and reads.
 const Format = 3
 

@@ -93,6 +93,12 @@ var layers = []layer{
 
 	{"weaver/assemble/codecache", []string{"harmony", "harmony/abi", "harmony/domain"}},
 	{"weaver/assemble/hostcode", []string{"internal/llvm", "primitives"}},
+	{"weaver/assemble", []string{
+		"queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/lower", "harmony/ranges",
+		"primitives", "weaver/assemble/codecache", "weaver/assemble/hostcode", "weaver/emit",
+		"weaver/fuse", "weaver/partition", "weaver/target", "internal/buildid", "internal/failure",
+		"internal/kernelcache", "internal/llvm", "internal/trace",
+	}},
 
 	{"runtime/order", nil},
 	{"runtime/store", []string{"internal/atomicfile", "internal/parquet", "runtime/order"}},
@@ -116,11 +122,28 @@ var layers = []layer{
 	}},
 	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "weaver/assemble/hostcode"}},
 
+	{"runtime/machine", []string{
+		"frontend/diag", "weaver/assemble", "weaver/target", "runtime", "internal/cuda",
+		"internal/cuda/driver", "internal/failure", "internal/llvm",
+	}},
+	{"runtime/pool", []string{
+		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/gpu", "runtime/machine",
+		"runtime/native", "runtime/portable", "runtime/store", "runtime/woven", "internal/cuda",
+		"internal/cuda/driver", "internal/failure", "internal/kernelcache", "internal/trace",
+	}},
+	{"runtime/prefetch", []string{
+		"queryplan", "weaver/assemble", "runtime", "runtime/machine", "runtime/pool",
+		"runtime/store", "internal/failure", "internal/trace",
+	}},
+
 	{".", []string{
-		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse", "frontend/source",
-		"queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats", "harmony", "harmony/decompose", "harmony/lower",
-		"harmony/abi", "weaver/assemble/codecache", "harmony/domain", "harmony/ranges", "harmony/rfx", "primitives", "weaver/fuse", "weaver/partition", "weaver/emit", "weaver/target",
-		"runtime", "runtime/account", "runtime/gpu", "runtime/layout", "runtime/native", "runtime/portable", "runtime/woven", "runtime/store", "weaver/assemble/hostcode", "internal/cuda", "internal/cuda/driver", "internal/failure", "internal/trace", "internal/kernelcache", "internal/buildid", "internal/confine", "internal/llvm",
+		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse",
+		"frontend/source", "queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats",
+		"harmony", "harmony/abi", "harmony/decompose", "harmony/rfx", "weaver/assemble", "runtime",
+		"runtime/account", "runtime/gpu", "runtime/layout", "runtime/machine", "runtime/pool",
+		"runtime/portable", "runtime/prefetch", "runtime/store", "runtime/woven",
+		"internal/confine", "internal/cuda", "internal/cuda/driver", "internal/failure",
+		"internal/kernelcache", "internal/llvm", "internal/trace",
 	}},
 	{"internal/suite", []string{"testdata"}},
 	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen", "internal/suite"}},

@@ -12,8 +12,11 @@ import (
 	"weak"
 
 	"github.com/redfoxdb/redfox/internal/await"
+	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu"
-	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/machine"
+	"github.com/redfoxdb/redfox/runtime/pool"
 )
 
 // weights has a functional predicate, whose key the plan does not need, and a relation.
@@ -69,7 +72,7 @@ func TestLoadFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		if engine == "gpu" {
-			<-db.ahead.done
+			<-db.prefetch.Done()
 		}
 		res, err := prog.RunOn(ctx, db, opts)
 		if err != nil {
@@ -93,36 +96,45 @@ func TestLoadFor(t *testing.T) {
 
 // TestLoadForAuto has columns go to a GPU if they have so many rows that it will be taken.
 func TestLoadForAuto(t *testing.T) {
-	emulateGPU(t, emulator.Options{Seed: 3})
+	emulateGPU(t, emulated.Options{Seed: 3})
 	prog := compileText(t, weights, Options{})
-	for rows, want := range map[int]int{1000: 0, fewGPUFacts: 2} {
+	for rows, want := range map[int]int{1000: 0, machine.FewGPUFacts: 2} {
 		var tracer Tracer
 		db, err := prog.LoadFor(context.Background(), weightFacts(rows), RunOptions{Trace: tracer.Add})
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-db.ahead.done
+		<-db.prefetch.Done()
 		if got := copies(&tracer); len(got) != want {
 			t.Errorf("of %d rows %v were copied", rows, got)
 		}
 	}
 	// A column would fit, and all facts do not.
-	db, err := prog.LoadFor(context.Background(), weightFacts(fewGPUFacts), RunOptions{DeviceMemory: 16 << 20})
+	opts := RunOptions{DeviceMemory: 16 << 20}
+	db, err := prog.LoadFor(context.Background(), weightFacts(machine.FewGPUFacts), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-db.ahead.done
-	for key, e := range shared.made {
-		if g, ok := e.Engine.(*gpu.Engine); ok && key.memory == 16<<20 && g.Use().Held != 0 {
-			t.Errorf("the GPU is not for these facts, and its engine holds %+v", g.Use())
+	<-db.prefetch.Done()
+	selected, err := prog.selection(process.Machine, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice, ok := selected.OnGPU(machine.Size{Rows: machine.FewGPUFacts})
+	if err := process.With(choice, prog.fusing, func(e runtime.Engine) error {
+		if use := e.(*gpu.Engine).Use(); !ok || use.Peak == 0 || use.Held != 0 {
+			t.Errorf("the GPU is not for these facts, and its engine holds %+v", use)
 		}
+		return nil
+	}); err != nil {
+		t.Error(err)
 	}
 }
 
 // TestLoadForFails has a load that fails when columns are on the GPU, where nothing may
 // stay, and a GPU that fails, which the run says.
 func TestLoadForFails(t *testing.T) {
-	d := emulateGPU(t, emulator.Options{Seed: 3})
+	d := emulateGPU(t, emulated.Options{Seed: 3})
 	ctx := context.Background()
 	prog := compileText(t, weights, Options{})
 	s, err := OpenSession(SessionOptions{Engine: "gpu"})
@@ -146,7 +158,7 @@ func TestLoadForFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-db.ahead.done
+	<-db.prefetch.Done()
 	if use := s.DeviceUse(); use.Held == 0 {
 		t.Error("nothing is copied")
 	}
@@ -154,11 +166,11 @@ func TestLoadForFails(t *testing.T) {
 	if use := s.DeviceUse(); use.Held != 0 {
 		t.Errorf("nothing is to be kept, and the session holds %+v", use)
 	}
-	d.Inject(emulator.Fault{Calls: []string{"cuMemcpyHtoDAsync"}, Times: 1, Code: emulator.LaunchFailed})
+	d.Inject(emulated.Fault{Calls: []string{"cuMemcpyHtoDAsync"}, Times: 1, Code: emulated.LaunchFailed})
 	if db, err = s.Load(ctx, prog, weightFacts(5000), LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	<-db.ahead.done
+	<-db.prefetch.Done()
 	if !d.Heal() {
 		t.Error("nothing failed")
 	}
@@ -168,7 +180,7 @@ func TestLoadForFails(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Load(ctx, prog, weightFacts(50), LoadOptions{}); !errors.Is(err, errSessionClosed) {
+	if _, err := s.Load(ctx, prog, weightFacts(50), LoadOptions{}); !errors.Is(err, pool.ErrClosed) {
 		t.Errorf("a closed session: %v", err)
 	}
 }

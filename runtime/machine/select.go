@@ -1,0 +1,232 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/internal/failure"
+)
+
+// The numbers of rows below which Auto passes over an engine: making code, and
+// copying the facts to a GPU, usually takes longer than such a run.
+const (
+	FewFacts    = 1 << 15 // for native code
+	FewGPUFacts = 1 << 20
+)
+
+// CheckEngine returns an error if no engine has that name.
+func CheckEngine(name string) error {
+	if name == "" || slices.Contains(Names(), name) {
+		return nil
+	}
+	help := "there are " + strings.Join(Names(), ", ")
+	if near, ok := diag.Suggest(name, Names()); ok {
+		help = fmt.Sprintf("did you mean %s?", near)
+	}
+	return &failure.Environment{Message: fmt.Sprintf("no engine is called %q", name), Help: help}
+}
+
+// EngineFor returns the engine that a name and a device mean: naming a device
+// implies GPU.
+func EngineFor(engine, device string) string {
+	if device != "" && isAuto(engine) {
+		return GPU
+	}
+	return engine
+}
+
+func isAuto(engine string) bool { return engine == "" || engine == Auto }
+
+// MayUseGPU reports whether runs with an engine may use a GPU.
+func MayUseGPU(engine string) bool { return isAuto(engine) || engine == GPU }
+
+// Want is what the user asks for.
+type Want struct {
+	Engine string // a name; "" is Auto
+	Device string // number or UUID of a GPU; "" is the first that can be used
+	Memory int64  // bound in bytes on the memory of the GPU; 0 for none
+}
+
+// settle resolves the name of the engine. It refuses names that no engine has, and
+// wishes for a GPU beside an engine that uses none.
+func (w Want) settle() (Want, error) {
+	if err := CheckEngine(w.Engine); err != nil {
+		return w, err
+	}
+	w.Engine = cmp.Or(EngineFor(w.Engine, w.Device), Auto)
+	given := ""
+	switch {
+	case MayUseGPU(w.Engine):
+		return w, nil
+	case w.Device != "":
+		given = fmt.Sprintf("GPU %s is named", w.Device)
+	case w.Memory != 0:
+		given = "the memory of a GPU is bounded"
+	default:
+		return w, nil
+	}
+	return w, &failure.Environment{
+		Message: fmt.Sprintf("%s, and engine %s uses none", given, w.Engine),
+		Help:    "take engine gpu or auto, or say nothing of a GPU",
+	}
+}
+
+// Selection resolves a Want for the runs of one program. It looks for a GPU once.
+type Selection struct {
+	machine *Machine
+	want    Want
+	card    func() (driver.Device, error)
+}
+
+// Select returns the selection for a program. The function able returns an error
+// if a GPU cannot have code for the program; nil stands for any program.
+func (m *Machine) Select(want Want, able func(driver.Device) error) (*Selection, error) {
+	want, err := want.settle()
+	if err != nil {
+		return nil, err
+	}
+	return &Selection{m, want, sync.OnceValues(func() (driver.Device, error) {
+		found, err := m.CUDA()
+		if err != nil {
+			return nil, unavailable(GPU, err).missing()
+		}
+		card, err := pick(found.Devices(), want.Device)
+		if err == nil && able != nil {
+			err = able(card)
+		}
+		return card, err
+	})}, nil
+}
+
+// IsGPU reports whether runs take the gpu engine whatever the facts are.
+func (s *Selection) IsGPU() bool { return s.want.Engine == GPU }
+
+// MayBeGPU reports whether runs over some facts take the gpu engine.
+func (s *Selection) MayBeGPU() bool { return MayUseGPU(s.want.Engine) }
+
+// Choice is an engine that was chosen for a run.
+type Choice struct {
+	Info
+	Card   driver.Device // of the gpu engine
+	Memory int64         // bound on the memory of the card that it may take; 0 for none
+	Passed []Info        // that Auto would have taken had they been available
+}
+
+// Target returns the name of the target of the engine's kernels; "" if it runs
+// plans.
+func (c Choice) Target() string {
+	switch {
+	case c.Card != nil:
+		return "gpu:" + c.Card.Info().Architecture()
+	case c.Name == CPU:
+		return DefaultCPU
+	}
+	return ""
+}
+
+// Size is that of facts; the zero value stands for facts that are not known yet.
+type Size struct {
+	Rows  int
+	Bytes int64
+}
+
+// Choose returns the engine of a run over facts. The error is that with which the
+// run would fail.
+func (s *Selection) Choose(facts Size) (Choice, error) {
+	switch s.want.Engine {
+	case Auto:
+		return s.best(facts), nil
+	case GPU:
+		card, err := s.card()
+		if err != nil {
+			return Choice{}, err
+		}
+		return s.onCard(card), nil
+	}
+	info := s.machine.Engine(s.want.Engine)
+	if !info.Available {
+		return Choice{}, info.missing()
+	}
+	return Choice{Info: info}, nil
+}
+
+// OnGPU returns the choice of the gpu engine, if runs over facts of a size or more
+// take it.
+func (s *Selection) OnGPU(facts Size) (c Choice, ok bool) {
+	if !s.MayBeGPU() || !s.IsGPU() && facts.Rows < FewGPUFacts {
+		return c, false
+	}
+	card, err := s.card()
+	if err != nil || !s.IsGPU() && !s.holds(card, facts) {
+		return c, false
+	}
+	return s.onCard(card), true
+}
+
+func (s *Selection) onCard(card driver.Device) Choice {
+	return Choice{Info: Info{Name: GPU, Available: true, Detail: CardText(card)}, Card: card, Memory: s.want.Memory}
+}
+
+// best is the choice of Auto.
+func (s *Selection) best(facts Size) Choice {
+	var passed []Info
+	if facts.Rows >= FewGPUFacts {
+		card, err := s.card()
+		switch {
+		case err != nil && s.machine.hasGPUProblem():
+			passed = append(passed, unavailable(GPU, err))
+		case err != nil:
+		case !s.holds(card, facts):
+			passed = append(passed, Info{Name: GPU,
+				Detail: fmt.Sprintf("the facts take %d MB, and the GPU's memory is too small for them", facts.Bytes>>20)})
+		default:
+			return s.onCard(card)
+		}
+	}
+	if facts.Rows >= FewFacts {
+		info := s.machine.Engine(CPU)
+		if info.Available {
+			return Choice{Info: info, Passed: passed}
+		}
+		passed = append(passed, info)
+	}
+	return Choice{Info: s.machine.Engine(Go), Passed: passed}
+}
+
+// holds reports whether a GPU has room for facts and as much again, which is the
+// least that most runs need.
+func (s *Selection) holds(card driver.Device, facts Size) bool {
+	room := int64(card.Info().Memory)
+	if s.want.Memory > 0 {
+		room = min(room, s.want.Memory)
+	}
+	return facts.Bytes <= room/2
+}
+
+// Best resolves the name of an engine for any program over many facts. Of the gpu
+// engine it looks at the first GPU that can be used.
+func (m *Machine) Best(name string) (chosen Info, passed []Info, err error) {
+	if err := CheckEngine(name); err != nil {
+		return Info{}, nil, err
+	}
+	if !isAuto(name) {
+		if chosen = m.Engine(name); !chosen.Available {
+			return chosen, nil, chosen.missing()
+		}
+		return chosen, nil, nil
+	}
+	for _, k := range Kinds {
+		if chosen = m.Engine(k.Name); chosen.Available {
+			break
+		}
+		if k.Name != GPU || m.hasGPUProblem() {
+			passed = append(passed, chosen)
+		}
+	}
+	return chosen, passed, nil
+}

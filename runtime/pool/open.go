@@ -1,0 +1,88 @@
+package pool
+
+import (
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/kernelcache"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu"
+	"github.com/redfoxdb/redfox/runtime/machine"
+	"github.com/redfoxdb/redfox/runtime/native"
+	"github.com/redfoxdb/redfox/runtime/portable"
+	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/weaver/assemble"
+)
+
+// open makes the engine that was chosen.
+func (p *Pool) open(c machine.Choice, how assemble.Fusing) (runtime.Engine, error) {
+	switch c.Name {
+	case machine.GPU:
+		return p.openGPU(c, how)
+	case machine.CPU:
+		return p.openCPU(how)
+	}
+	return portable.New(), nil
+}
+
+// openGPU returns an engine for a GPU. If the GPU cannot be opened, each run
+// returns the error.
+func (p *Pool) openGPU(c machine.Choice, how assemble.Fusing) (runtime.Engine, error) {
+	t, version, err := p.Machine.TargetOf(c.Card)
+	if err != nil {
+		return nil, err
+	}
+	return gpu.Start(gpu.Options{
+		Device:  c.Card,
+		Version: version,
+		Limit:   c.Memory,
+		Cache:   kernelcache.Open(),
+		Lower:   lowering(t, how),
+		Compile: func(graph *harmony.Program, k woven.Knowledge, early func(ptx string)) (*gpu.Code, error) {
+			code, err := p.Machine.Tools.PTX(&p.Shelf, t, graph, k, early)
+			if err != nil {
+				return nil, err
+			}
+			return &gpu.Code{Module: code.Module, PTX: code.Text}, nil
+		},
+	}), nil
+}
+
+func (p *Pool) openCPU(how assemble.Fusing) (runtime.Engine, error) {
+	lib, err := p.Machine.Tools.LLVM()
+	if err != nil {
+		return nil, err
+	}
+	t, err := assemble.ParseTarget(machine.DefaultCPU)
+	if err != nil {
+		return nil, err
+	}
+	return native.New(native.Options{
+		Library:   lib,
+		Cache:     kernelcache.Open(),
+		Lower:     lowering(t, how),
+		Generator: generator{p.Machine.Tools, t},
+	}), nil
+}
+
+// lowering turns plans into the kernels of a target, for an engine.
+func lowering(t assemble.Target, how assemble.Fusing) func(*queryplan.Plan) (*harmony.Program, error) {
+	return func(plan *queryplan.Plan) (*harmony.Program, error) {
+		graph, _, err := assemble.Graph(plan, t, how)
+		return graph, err
+	}
+}
+
+// generator makes native code for the cpu engine.
+type generator struct {
+	tools  *assemble.Tools
+	target assemble.Target
+}
+
+// Generate returns objects for the kernels of a graph.
+func (g generator) Generate(graph *harmony.Program, k woven.Knowledge) (*native.Code, error) {
+	code, err := g.tools.Objects(graph, g.target, k)
+	if err != nil {
+		return nil, err
+	}
+	return &native.Code{Module: code.Module, Objects: code.Objects, Calls: code.Calls}, nil
+}

@@ -1,0 +1,117 @@
+package assemble
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/lower"
+	"github.com/redfoxdb/redfox/internal/failure"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/weaver/fuse"
+	"github.com/redfoxdb/redfox/weaver/partition"
+)
+
+// Fusing restricts the fusion of kernels: none at all, or not of some pairs.
+type Fusing struct {
+	Off   bool
+	Apart []string // pairs that stay apart, "k1+k2", by the names before fusion
+}
+
+// String is a key: equal restrictions have equal texts.
+func (f Fusing) String() string { return fmt.Sprintf("%t %q", f.Off, f.Apart) }
+
+// Check returns the error of a pair that is none.
+func (f Fusing) Check() error {
+	for _, pair := range f.Apart {
+		if _, err := parsePair(pair); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pairs returns the pairs that stay apart. Their kernels must be in the graph.
+func (f Fusing) pairs(graph *harmony.Program) ([]fuse.Pair, error) {
+	var pairs []fuse.Pair
+	for _, text := range f.Apart {
+		pair, err := parsePair(text)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range []string{pair.Producer, pair.Consumer} {
+			if !slices.ContainsFunc(graph.Kernels(), func(k *harmony.Kernel) bool { return k.Name == name }) {
+				return nil, &failure.Environment{Message: fmt.Sprintf("no kernel is called %q", name),
+					Help: "redfox compile --emit harmony --no-fuse names the kernels; they depend on the facts"}
+			}
+		}
+		pairs = append(pairs, pair)
+	}
+	return pairs, nil
+}
+
+// parsePair reads the names of two kernels.
+func parsePair(text string) (fuse.Pair, error) {
+	producer, consumer, ok := strings.Cut(text, "+")
+	if !ok || producer == "" || consumer == "" {
+		return fuse.Pair{}, &failure.Environment{Message: fmt.Sprintf("%q is no pair of kernels", text),
+			Help: "write two names with a plus between them, such as k1+k2"}
+	}
+	return fuse.Pair{Producer: producer, Consumer: consumer}, nil
+}
+
+// Graph lowers a plan and fuses its kernels for a target. It is the one place
+// where plans become kernels, for all engines and for compiled programs.
+func Graph(plan *queryplan.Plan, t Target, how Fusing) (graph *harmony.Program, report *fuse.Report, err error) {
+	// Operators become kernels over managed variables. From here on nothing knows
+	// operators.
+	graph, err = lowered(plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Functions that GPUs have no code for go to kernels of the host. From here on
+	// each kernel runs on one of the two.
+	graph, err = Partition(graph, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	pairs, err := how.pairs(graph)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer failure.Recover("fusion", &err)
+	// Kernels that can pass rows on in registers become one. From here on an operator
+	// may be in several kernels, and a kernel has several operators.
+	graph, report, err = fuse.Fuse(graph, fuse.Options{Off: how.Off, Keep: pairs, Budget: t.Budget, Distinct: harmony.Distinct(plan)})
+	if err != nil {
+		return nil, nil, &failure.Internal{Phase: "fusion", Err: err, Dump: plan.String()}
+	}
+	return graph, report, nil
+}
+
+// lowered turns an optimised plan into a kernel graph.
+func lowered(plan *queryplan.Plan) (p *harmony.Program, err error) {
+	defer failure.Recover("lowering", &err)
+	p, err = lower.Lower(plan)
+	if err == nil {
+		err = harmony.Verify(p)
+	}
+	if err != nil {
+		return nil, &failure.Internal{Phase: "lowering", Err: err}
+	}
+	return p, nil
+}
+
+// Partition divides a kernel graph between a GPU and the host. The graph of
+// another target stays as it is.
+func Partition(graph *harmony.Program, t Target) (p *harmony.Program, err error) {
+	if !t.GPU {
+		return graph, nil
+	}
+	defer failure.Recover("partitioning", &err)
+	if p, err = partition.Partition(graph); err != nil {
+		return nil, &failure.Internal{Phase: "partitioning", Err: err, Dump: graph.String()}
+	}
+	return p, nil
+}
