@@ -16,7 +16,6 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/reference/starprog"
 	"github.com/redfoxdb/redfox/internal/short"
-	emulator "github.com/redfoxdb/redfox/runtime/gpu/emulated"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 

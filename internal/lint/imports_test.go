@@ -249,14 +249,13 @@ func TestImportTableIsCurrent(t *testing.T) {
 // also use those of testLibraries. Each module has an entry in RATIONALE.md.
 var libraries = map[string][]string{
 	"github.com/alecthomas/participle/v2": {"frontend/parse"},
-	"github.com/andybalholm/brotli":       {"internal/parquet"},
 	"github.com/apache/arrow-go/v18":      {"runtime/store", "internal/reference/starprog", "."},
+	"github.com/dsnet/compress":           {"internal/parquet"},
 	"github.com/jedib0t/go-pretty/v6":     {"runtime/store", "cmd/redfox", "bench"},
 	"github.com/klauspost/compress":       {"internal/parquet", "internal/ssbgen", "runtime/store"},
 	"github.com/llir/llvm":                {"weaver/expr", "weaver/emit"},
 	"github.com/pierrec/lz4/v4":           {"internal/parquet"},
 	"github.com/rivo/uniseg":              {"frontend/diag"},
-	"github.com/schollz/progressbar/v3":   {"cmd/redfox"},
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},
 	"golang.org/x/sys":                    {"runtime/account", "runtime/store", "runtime/gpu/emulated", "cmd/redfox"},
 	"golang.org/x/term":                   {"cmd/redfox"},
