@@ -16,12 +16,11 @@ GO       ?= go
 FUZZTIME ?= 10s
 PYTHON   ?= bench/data/venv/bin/python
 
-export CGO_ENABLED = 0
-
 .PHONY: build test quick every check audit fuzz bench docs ptx test-gpu primitives
 
+# The flags are those of a plain go run and go test, so nothing is compiled twice.
 build:
-	$(GO) build -trimpath -o redfox ./cmd/redfox
+	$(GO) build -o redfox ./cmd/redfox
 
 # Skipped tests hide from a plain go test; runtests lists them with their reasons.
 # The peer comparison needs what .ci/run installs.
@@ -78,8 +77,9 @@ ptx:
 	$(GO) test . -run TestPTXOfQueries -both -v -timeout 2h
 
 # redfox-selftest runs on machines without Go, too: copy it and testdata there.
+# Without cgo, it runs with any C library.
 test-gpu:
-	$(GO) build -trimpath -o redfox-selftest ./cmd/redfox-selftest
+	CGO_ENABLED=0 $(GO) build -trimpath -o redfox-selftest ./cmd/redfox-selftest
 	./redfox-selftest -engine gpu -random 500 -runs 3
 	./redfox-selftest -engine gpu -random 500 -seed 1000 -parallel 8
 	./redfox-selftest -engine gpu -only quickstart -runs 1000
