@@ -88,3 +88,41 @@ func checkOrder(t *testing.T, ranges []Interval, cols [][]int64, packed []uint64
 		}
 	}
 }
+
+func TestLayoutRoundTrip(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 10))
+	for range 300 {
+		n := 1 + rnd.IntN(7)
+		ranges := make([]Interval, n)
+		cols := make([][]int64, n)
+		const rows = 9
+		for i := range ranges {
+			lo := int64(rnd.Uint64()) >> rnd.IntN(64)
+			ranges[i] = Interval{Lo: lo, Hi: max(lo, lo+int64(rnd.Uint64()>>(1+rnd.IntN(63))))}
+			for range rows {
+				span := uint64(ranges[i].Hi) - uint64(ranges[i].Lo)
+				w := rnd.Uint64()
+				if span != 1<<64-1 {
+					w = rnd.Uint64N(span + 1)
+				}
+				cols[i] = append(cols[i], lo+int64(w))
+			}
+		}
+		l := NewLayout(ranges)
+		packed := make([]uint64, rows*l.Words)
+		l.Pack(packed, cols, rows)
+		out := make([]int64, rows)
+		for i := range cols {
+			l.Unpack(out, packed, i, rows)
+			for k := range out {
+				if out[k] != cols[i][k] {
+					t.Fatalf("column %d of %v: packed %d, unpacked %d", i, ranges, cols[i][k], out[k])
+				}
+			}
+			l.UnpackAt(out[:2], packed, []uint32{3, 8}, i)
+			if out[0] != cols[i][3] || out[1] != cols[i][8] {
+				t.Fatalf("column %d of %v by number: %v", i, ranges, out[:2])
+			}
+		}
+	}
+}

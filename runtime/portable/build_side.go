@@ -53,7 +53,7 @@ func (b *buildSide) grows() bool { return b.table != nil }
 // ensure builds the index if need be and returns its number of rows.
 func (b *buildSide) ensure(r *run) int {
 	if b.grows() {
-		if b.growing == nil || b.growing.groups == nil {
+		if b.growing == nil || b.growing.freed() {
 			b.growing = b.table.growingIndex(b.ranges, b.keyCols, b.payCols, r.opts.vector)
 		}
 		return b.table.rows(b.version)

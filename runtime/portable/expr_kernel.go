@@ -196,20 +196,6 @@ func multiply(a, b int64) (int64, bool) {
 	return int64(lo), high == int64(lo)>>63
 }
 
-// canonical returns the bits of a float as values have them: one NaN, no
-// negative zero.
-func canonical(f float64) int64 {
-	if f != f {
-		f = math.NaN()
-	}
-	if f == 0 {
-		f = 0
-	}
-	return int64(math.Float64bits(f))
-}
-
-func float(w int64) float64 { return math.Float64frombits(uint64(w)) }
-
 var floatKernels = map[string]func(m *machine, dst, a, b []int64){
 	"add": func(_ *machine, dst, a, b []int64) {
 		for i := range dst {

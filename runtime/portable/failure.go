@@ -70,3 +70,10 @@ func (c *canceller) check() {
 // errStopped is what workers abort with when another worker has failed; its
 // error is the one reported.
 var errStopped = fmt.Errorf("stopped because another worker failed")
+
+// errIndexRows is the error of a build side with more rows than an index numbers.
+type errIndexRows struct{ name string }
+
+func (e errIndexRows) Error() string {
+	return "a join with " + e.name + " needs an index of more than 4 billion tuples, which is not supported"
+}

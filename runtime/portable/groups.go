@@ -197,14 +197,6 @@ func (t *groups) rehash() {
 	free(t.mem, had)
 }
 
-// hashKey hashes a packed key of at least one word.
-func hashKey(key []uint64) uint64 {
-	if len(key) == 1 {
-		return hashWord(key[0])
-	}
-	return hashWords(key)
-}
-
 // numberAll finds the groups of packed keys, a row each.
 func (t *groups) numberAll(keys []uint64, ids []uint32) {
 	kw := t.agg.key.Words

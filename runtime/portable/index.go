@@ -122,13 +122,6 @@ func (x *index) build(r *run, parts []*keyed) {
 	}
 }
 
-// errIndexRows is the error of a build side with more rows than an index numbers.
-type errIndexRows struct{ name string }
-
-func (e errIndexRows) Error() string {
-	return "a join with " + e.name + " needs an index of more than 4 billion tuples, which is not supported"
-}
-
 func (x *index) allocPayload() {
 	switch {
 	case x.pay.Words == 0:

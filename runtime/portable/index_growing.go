@@ -96,6 +96,9 @@ func (x *growingIndex) free() {
 	}
 }
 
+// freed reports whether the index has lost its contents, as with its table's.
+func (x *growingIndex) freed() bool { return x.groups == nil }
+
 // extend adds the table's delta.
 func (x *growingIndex) extend() {
 	x.round++
@@ -105,9 +108,9 @@ func (x *growingIndex) extend() {
 func (x *growingIndex) add(list []span) {
 	lay := &x.table.lay
 	for _, s := range list {
-		for from := s.from; from < s.to; {
-			n := min(s.to-from, x.size)
-			rows := s.chunk.words[from*lay.Words : (from+n)*lay.Words]
+		for from := 0; from < s.rows(); {
+			n := min(s.rows()-from, x.size)
+			rows := s.packed(lay.Words, from, n)
 			for i, c := range x.keyCols {
 				lay.Unpack(x.keyVecs[i], rows, c, n)
 			}
@@ -168,13 +171,6 @@ func (x *growingIndex) payload(dst []int64, places []uint32, i int) {
 	x.pay.UnpackAt(dst, words, places, i)
 }
 
-func (x *growingIndex) hash(key []uint64) uint64 {
-	if len(key) == 1 {
-		return hashWord(key[0])
-	}
-	return hashWords(key)
-}
-
 // group returns the number of a key's group, a new one if there is none.
 func (x *growingIndex) group(key []uint64) int {
 	mem := x.table.mem
@@ -185,7 +181,7 @@ func (x *growingIndex) group(key []uint64) int {
 		if 2*(x.n+1) > len(x.slots) {
 			x.rehash()
 		}
-		at := x.hash(key) & x.mask
+		at := hashKey(key) & x.mask
 		for x.slots[at] != 0 && !equalWords(x.keyOf(x.slots[at]-1), key) {
 			at = (at + 1) & x.mask
 		}
@@ -222,7 +218,7 @@ func (x *growingIndex) rehash() {
 	x.slots = alloc[uint32](mem, x.name, size)
 	x.mask = uint64(size - 1)
 	for g := range x.n {
-		at := x.hash(x.keyOf(uint32(g))) & x.mask
+		at := hashKey(x.keyOf(uint32(g))) & x.mask
 		for x.slots[at] != 0 {
 			at = (at + 1) & x.mask
 		}
@@ -238,7 +234,7 @@ func (x *growingIndex) find(key []uint64) int {
 	if x.slots == nil {
 		return -1
 	}
-	at := x.hash(key) & x.mask
+	at := hashKey(key) & x.mask
 	for x.slots[at] != 0 {
 		if g := x.slots[at] - 1; equalWords(x.keyOf(g), key) {
 			return int(g)

@@ -63,33 +63,13 @@ type trieInput struct {
 
 // multiSource yields the tuples of a multijoin.
 type multiSource[K trieWord] struct {
-	inputs []*trieSide[K]
-	vars   []joinVariable
-	// lead is the input whose rows are shared out among the workers; of those that
-	// have the first variable the one with the most rows.
-	lead int
-	base int64
-	// fixed is the place of the last variable, of two, whose list stays the same
-	// while the variable before takes its values; -1 if neither does.
-	fixed int
-	// pays are the inputs' columns in the output, of one input after the other.
-	pays  []payloadColumn
-	slots int
+	sides []*trieSide[K]
+	join  multiWalk[K]
 }
-
-// joinVariable is a column that several inputs have.
-type joinVariable struct {
-	at   []place
-	slot int // in the output; -1 if it is not needed
-}
-
-// place is a level of an input's trie.
-type place struct{ input, level int }
-
-type payloadColumn struct{ input, field, slot int }
 
 func newMultiSource[K trieWord](c *compiler, n *queryplan.MultiJoin, need names, inputs []trieInput, base int64, known map[string]*trieSide[K]) *pipeline {
-	src := &multiSource[K]{base: base}
+	src := &multiSource[K]{join: multiWalk[K]{base: base}}
+	join := &src.join
 	p := &pipeline{src: src}
 	for _, name := range n.Order {
 		v := joinVariable{slot: -1}
@@ -109,32 +89,22 @@ func newMultiSource[K trieWord](c *compiler, n *queryplan.MultiJoin, need names,
 			b.slot = v.slot
 			p.cols = append(p.cols, b)
 		}
-		src.vars = append(src.vars, v)
+		join.vars = append(join.vars, v)
 	}
 	for i := range inputs {
 		in := &inputs[i]
 		for j, name := range in.pays {
 			b := *mergedBinding(in.pipes, name)
 			b.slot = len(p.cols)
-			src.pays = append(src.pays, payloadColumn{i, len(in.keys) + j, b.slot})
+			join.pays = append(join.pays, payloadColumn{i, len(in.keys) + j, b.slot})
 			p.cols = append(p.cols, b)
 		}
-		src.inputs = append(src.inputs, newTrieSide(c, in, base, known))
+		side := newTrieSide(c, in, base, known)
+		src.sides, join.inputs = append(src.sides, side), append(join.inputs, &side.trie)
 	}
-	src.fixed = src.findFixed()
 	p.slots = len(p.cols)
-	src.slots = p.slots
+	join.slots = p.slots
 	return p
-}
-
-func (s *multiSource[K]) findFixed() int {
-	last := len(s.vars) - 1
-	if last == 0 || len(s.vars[last].at) > 2 {
-		return -1
-	}
-	return slices.IndexFunc(s.vars[last].at, func(p place) bool {
-		return !slices.ContainsFunc(s.vars[last-1].at, func(q place) bool { return p.input == q.input })
-	})
 }
 
 // newTrieSide returns the trie of an input, a known one if there is.
@@ -158,57 +128,21 @@ func newTrieSide[K trieWord](c *compiler, in *trieInput, base int64, known map[s
 		ranges = append(ranges, mergedBinding(in.pipes, name).rng)
 	}
 	s := &trieSide[K]{
-		name: "the trie on " + describe(in.node), pipes: in.pipes, inputs: c.stamp(in.node),
-		cols: cols, levels: len(in.keys), base: base, lay: interval.NewLayout(ranges),
+		trieShape: trieShape{name: "the trie on " + describe(in.node), lay: interval.NewLayout(ranges), levels: len(in.keys), base: base},
+		pipes:     in.pipes, inputs: c.stamp(in.node), cols: cols,
 	}
 	s.lay.Words = max(s.lay.Words, 1) // rows without a bit still count
 	known[text] = s
 	return s
 }
 
-// leadWeight is how many rows of an ordinary source a row of the lead counts
-// for: each starts a search and not one step.
-const leadWeight = 16
-
 func (s *multiSource[K]) prepare(r *run) int {
-	for _, in := range s.inputs {
-		if in.ensure(r) == 0 {
+	for _, side := range s.sides {
+		if side.ensure(r) == 0 {
 			return 0
 		}
 	}
-	rows := 0
-	for _, at := range s.vars[0].at {
-		if n := s.inputs[at.input].trie.rows; n > rows {
-			s.lead, rows = at.input, n
-		}
-	}
-	return rows * leadWeight
+	return s.join.share()
 }
 
-func (s *multiSource[K]) start(w *worker) scanner {
-	size := w.run.opts.vector
-	j := &multiScanner[K]{src: s, run: w.run, size: size, batch: batch{cols: vectors(s.slots, size)}}
-	j.inputs = make([]walked[K], len(s.inputs))
-	for i, in := range s.inputs {
-		x := &j.inputs[i]
-		x.trie = &in.trie
-		x.from, x.to = make([]uint32, in.levels+1), make([]uint32, in.levels+1)
-	}
-	lead := 0
-	for _, v := range s.vars {
-		j.cursors = append(j.cursors, make([]cursor[K], len(v.at)))
-	}
-	for _, in := range s.inputs {
-		lead = max(lead, in.levels)
-	}
-	j.first, j.last = make([]uint32, lead+1), make([]uint32, lead+1)
-	j.bound = make([]K, len(s.vars))
-	for _, c := range s.pays {
-		if !slices.Contains(j.chosen, c.input) {
-			j.chosen = append(j.chosen, c.input)
-			j.places = append(j.places, make([]uint32, size))
-		}
-	}
-	j.rows = make([]uint32, len(j.chosen))
-	return j
-}
+func (s *multiSource[K]) start(w *worker) scanner { return s.join.walk(w) }

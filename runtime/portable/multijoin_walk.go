@@ -6,7 +6,7 @@ import "slices"
 // variable after the other to the values that all inputs with that variable have
 // under what is bound so far (Leapfrog Triejoin: Veldhuizen, ICDT 2014).
 type multiScanner[K trieWord] struct {
-	src    *multiSource[K]
+	src    *multiWalk[K]
 	run    *run
 	inputs []walked[K]
 	bound  []K // of the variables
@@ -277,7 +277,7 @@ func (s *multiScanner[K]) flush() {
 	for _, c := range s.src.pays {
 		places := s.places[slices.Index(s.chosen, c.input)][:s.batch.n]
 		in := s.src.inputs[c.input]
-		in.lay.UnpackAt(s.batch.cols[c.slot], in.trie.words, places, c.field)
+		in.lay.UnpackAt(s.batch.cols[c.slot], in.words, places, c.field)
 	}
 	s.next.push(&s.batch)
 	s.batch.n = 0

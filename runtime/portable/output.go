@@ -78,9 +78,9 @@ func (r *evaluation) columns(v *queryplan.Var, t *table) []*store.Column {
 		b := store.NewBuilder(v.Cols[i].Type, r.dict(v, i))
 		words := make([]int64, outputBlock)
 		for _, s := range spans {
-			for from := s.from; from < s.to; from += outputBlock {
-				n := min(outputBlock, s.to-from)
-				t.lay.Unpack(words, s.chunk.words[from*t.lay.Words:], i, n)
+			for from := 0; from < s.rows(); from += outputBlock {
+				n := min(outputBlock, s.rows()-from)
+				t.lay.Unpack(words, s.packed(t.lay.Words, from, n), i, n)
 				b.AppendWords(words[:n])
 			}
 			r.stop.check()
@@ -96,15 +96,16 @@ func (r *evaluation) fill(col *store.Column, t *table, i int, spans []span) {
 	at := 0
 	for k, s := range spans {
 		starts[k] = at
-		at += s.to - s.from
+		at += s.rows()
 	}
 	if col.Width == 4 {
 		account.AdviseHuge(unsafe.Pointer(&col.U32[0]), 4*len(col.U32))
 	}
 	r.tasks(len(spans), func(k int) {
 		s := spans[k]
-		rows := s.chunk.words[s.from*t.lay.Words : s.to*t.lay.Words]
-		switch n := s.to - s.from; col.Width {
+		n := s.rows()
+		rows := s.packed(t.lay.Words, 0, n)
+		switch col.Width {
 		case 1:
 			fillOffsets(col.U8[starts[k]:][:n], rows, &t.lay, i)
 		case 2:

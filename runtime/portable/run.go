@@ -145,7 +145,7 @@ func (r *evaluation) next(b *queryplan.Block) *queryplan.Block {
 		return t.To
 	case *queryplan.Branch:
 		for _, v := range t.Vars {
-			if r.c.tables[v].delta.rows > 0 {
+			if r.c.tables[v].rows(queryplan.Delta) > 0 {
 				return t.Then
 			}
 		}
@@ -162,7 +162,7 @@ func (r *evaluation) progress(b *queryplan.Block, visits int) {
 	for _, c := range b.Cmds {
 		if m, ok := c.(*queryplan.Merge); ok && !slices.Contains(p.Vars, m.Var.Name) {
 			p.Vars = append(p.Vars, m.Var.Name)
-			p.New += int64(r.c.tables[m.Var].delta.rows)
+			p.New += int64(r.c.tables[m.Var].rows(queryplan.Delta))
 			p.Total += int64(r.c.tables[m.Var].rows(queryplan.Full))
 		}
 	}

@@ -24,7 +24,7 @@ func (s *tableSource) prepare(*run) int {
 	rows := 0
 	for _, p := range s.spans {
 		s.starts = append(s.starts, rows)
-		rows += p.to - p.from
+		rows += p.rows()
 	}
 	return rows
 }
@@ -45,13 +45,13 @@ func (s *tableScanner) scan(from, to int, next op) {
 	at := sort.SearchInts(src.starts, from+1) - 1
 	for from < to {
 		p := src.spans[at]
-		begin := p.from + from - src.starts[at]
-		n := min(to-from, p.to-begin, s.size)
+		begin := from - src.starts[at]
+		n := min(to-from, p.rows()-begin, s.size)
 		if n == 0 {
 			at++
 			continue
 		}
-		rows := p.chunk.words[begin*lay.Words : (begin+n)*lay.Words]
+		rows := p.packed(lay.Words, begin, n)
 		for slot, col := range src.cols {
 			lay.Unpack(s.batch.cols[slot], rows, col, n)
 		}
@@ -195,73 +195,4 @@ func refineRange[T entry](sel []uint32, entries []T, lo, hi uint64) []uint32 {
 		k += flagBit(entries[r]-low <= width)
 	}
 	return sel[:k]
-}
-
-// bag is materialised rows, in the pieces that the workers made.
-type bag struct {
-	parts []part
-}
-
-type part struct {
-	cols [][]int64
-	n    int
-}
-
-// release frees a bag whose columns were allocated from mem.
-func (b *bag) release(mem *memory) {
-	for _, p := range b.parts {
-		for _, c := range p.cols {
-			free(mem, c)
-		}
-	}
-	b.parts = nil
-}
-
-// bagSource scans a bag that is computed when it is needed.
-type bagSource struct {
-	compute func(r *run) *bag
-	bag     *bag
-	cols    []int // of the bag, for each slot
-	starts  []int
-}
-
-func (s *bagSource) prepare(r *run) int {
-	s.bag = s.compute(r)
-	s.starts = s.starts[:0]
-	rows := 0
-	for _, p := range s.bag.parts {
-		s.starts = append(s.starts, rows)
-		rows += p.n
-	}
-	return rows
-}
-
-func (s *bagSource) start(w *worker) scanner {
-	return &bagScanner{src: s, batch: batch{cols: make([][]int64, len(s.cols))}, size: w.run.opts.vector}
-}
-
-type bagScanner struct {
-	src   *bagSource
-	batch batch
-	size  int
-}
-
-func (s *bagScanner) scan(from, to int, next op) {
-	src := s.src
-	at := sort.SearchInts(src.starts, from+1) - 1
-	for from < to {
-		p := &src.bag.parts[at]
-		begin := from - src.starts[at]
-		n := min(to-from, p.n-begin, s.size)
-		if n == 0 {
-			at++
-			continue
-		}
-		for slot, col := range src.cols {
-			s.batch.cols[slot] = p.cols[col][begin : begin+n]
-		}
-		s.batch.n = n
-		next.push(&s.batch)
-		from += n
-	}
 }

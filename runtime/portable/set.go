@@ -283,11 +283,6 @@ type mixer struct {
 	mask       uint64
 }
 
-const (
-	mixA = 0x9E3779B97F4A7C15
-	mixB = 0xD1B54A32D192ED03
-)
-
 // The inverses of the multipliers modulo 2^64, by Newton's iteration.
 var mixAInverse, mixBInverse = inverse(mixA), inverse(mixB)
 
@@ -315,22 +310,6 @@ func (m *mixer) key(h uint64) uint64 {
 	h = h * mixBInverse & m.mask
 	h ^= h >> (m.half & 63)
 	return h * mixAInverse & m.mask
-}
-
-// hashWord spreads a word over 64 bits.
-func hashWord(k uint64) uint64 {
-	hi, lo := bits.Mul64(k^mixB, mixA)
-	return hi ^ lo
-}
-
-// hashWords hashes a tuple of several words.
-func hashWords(row []uint64) uint64 {
-	h := uint64(len(row)) * mixB
-	for _, w := range row {
-		hi, lo := bits.Mul64(h^w, mixA)
-		h = hi ^ lo ^ w*mixB
-	}
-	return hashWord(h)
 }
 
 // shard is one part of a sharded or wide set, with linear probing. A slot of a
@@ -473,14 +452,4 @@ func (s *shard[T]) growWide(t *table) {
 		s.slots[p] = v
 	}
 	free(t.mem, had)
-}
-
-func equalWords(a, b []uint64) bool {
-	b = b[:len(a)]
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

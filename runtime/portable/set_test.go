@@ -66,7 +66,7 @@ func TestSets(t *testing.T) {
 				}
 				exec(r, []*pipeline{p})
 				if arrived, kept := sink.finish(); int(arrived) != rows.n || int(kept) != len(want)-before {
-					t.Fatalf("%s, round %d, mode %d: %d of %d tuples are new, want %d", name, round, table.set.mode, kept, arrived, len(want)-before)
+					t.Fatalf("%s, round %d: %d of %d tuples are new, want %d", name, round, kept, arrived, len(want)-before)
 				}
 				table.merge()
 				if table.rows(queryplan.Full) != len(want) || table.rows(queryplan.Delta) != len(want)-before {
@@ -108,55 +108,4 @@ func scanAll(t *table, n int) *pipeline {
 		p.cols = append(p.cols, binding{name: name, slot: i})
 	}
 	return p
-}
-
-func TestMixerIsABijection(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(7, 8))
-	for b := range uint(65) {
-		m := newMixer(b)
-		for range 200 {
-			k := rnd.Uint64() & m.mask
-			if h := m.hash(k); h&^m.mask != 0 || m.key(h) != k {
-				t.Fatalf("%d bits: key %x has hash %x, which has key %x", b, k, h, m.key(h))
-			}
-		}
-	}
-}
-
-func TestLayoutRoundTrip(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(9, 10))
-	for range 300 {
-		n := 1 + rnd.IntN(7)
-		ranges := make([]interval.Interval, n)
-		cols := make([][]int64, n)
-		const rows = 9
-		for i := range ranges {
-			lo := int64(rnd.Uint64()) >> rnd.IntN(64)
-			ranges[i] = interval.Interval{Lo: lo, Hi: max(lo, lo+int64(rnd.Uint64()>>(1+rnd.IntN(63))))}
-			for range rows {
-				span := uint64(ranges[i].Hi) - uint64(ranges[i].Lo)
-				w := rnd.Uint64()
-				if span != 1<<64-1 {
-					w = rnd.Uint64N(span + 1)
-				}
-				cols[i] = append(cols[i], lo+int64(w))
-			}
-		}
-		l := interval.NewLayout(ranges)
-		packed := make([]uint64, rows*l.Words)
-		l.Pack(packed, cols, rows)
-		out := make([]int64, rows)
-		for i := range cols {
-			l.Unpack(out, packed, i, rows)
-			for k := range out {
-				if out[k] != cols[i][k] {
-					t.Fatalf("column %d of %v: packed %d, unpacked %d", i, ranges, cols[i][k], out[k])
-				}
-			}
-			l.UnpackAt(out[:2], packed, []uint32{3, 8}, i)
-			if out[0] != cols[i][3] || out[1] != cols[i][8] {
-				t.Fatalf("column %d of %v by number: %v", i, ranges, out[:2])
-			}
-		}
-	}
 }

@@ -46,6 +46,13 @@ type span struct {
 	from, to int
 }
 
+// packed returns n rows of k words, from the given one of the span on.
+func (s span) packed(k, from, n int) []uint64 {
+	return s.chunk.words[(s.from+from)*k : (s.from+from+n)*k]
+}
+
+func (s span) rows() int { return s.to - s.from }
+
 // spans is a version of a table.
 type spans struct {
 	list []span

@@ -29,8 +29,18 @@ type trie[K trieWord] struct {
 	// the values lie far apart.
 	direct []uint32
 	least  K
-	// words are the sorted packed rows, kept if they have a payload.
+	// words are the sorted packed rows, kept if they have a payload, and lay is
+	// their layout.
 	words []uint64
+	lay   *interval.Layout
+}
+
+// trieShape is how the packed rows of an input become a trie.
+type trieShape struct {
+	name   string          // for messages
+	lay    interval.Layout // of the levels and then of the payload
+	levels int
+	base   int64
 }
 
 // find returns the node of the first level with a value.
@@ -100,61 +110,14 @@ func (t *trie[K]) children(level int, node uint32) (from, to uint32) {
 	return node, node + 1
 }
 
-// trieSide is an input of multijoins: a trie that is built when it is first
-// needed, and again only when what it was built from has changed. Multijoins with
-// equal inputs share one.
-type trieSide[K trieWord] struct {
-	name   string // for messages
-	pipes  []*pipeline
-	inputs stamp
-	cols   []string // of the levels and then of the payload
-	levels int
-	base   int64
-	lay    interval.Layout // of cols
-
-	built bool
-	at    uint64 // the inputs' stamp when it was built
-	sink  *trieSink
-	trie  trie[K]
-}
-
-// ensure builds the trie if need be and returns its number of rows.
-func (s *trieSide[K]) ensure(r *run) int {
-	if now := s.inputs.now(); !s.built || s.at != now {
-		s.built, s.at = false, now
-		s.free(r.mem)
-		if s.sink == nil {
-			s.sink = &trieSink{name: s.name, cols: s.cols, lay: &s.lay, parts: make([]keyed, r.threads)}
-			setSink(s.pipes, s.sink)
-		}
-		exec(r, s.pipes)
-		s.build(r)
-		s.built = true
-	}
-	return s.trie.rows
-}
-
-func (s *trieSide[K]) free(mem *memory) {
-	for _, v := range s.trie.vals {
-		free(mem, v)
-	}
-	for _, b := range s.trie.below {
-		free(mem, b)
-	}
-	free(mem, s.trie.direct)
-	free(mem, s.trie.words)
-	s.trie = trie[K]{}
-}
-
-// chunkRows is how many rows one task of building a trie looks at.
+// trieChunk is how many rows one task of building a trie looks at.
 const trieChunk = 1 << 16
 
-// build sorts the rows that the sink has got and makes the levels of them.
-func (s *trieSide[K]) build(r *run) {
-	words, rows := s.sink.take(r)
-	t := &s.trie
-	if t.rows = rows; rows == 0 {
-		return
+// buildTrie returns the trie of packed rows, which it owns from now on.
+func buildTrie[K trieWord](r *run, s *trieShape, words []uint64, rows int) *trie[K] {
+	t := &trie[K]{rows: rows, lay: &s.lay}
+	if rows == 0 {
+		return t
 	}
 	if rows >= math.MaxUint32 {
 		abort(errIndexRows{s.name})
@@ -213,15 +176,28 @@ func (s *trieSide[K]) build(r *run) {
 		}
 	})
 	t.index(r.mem, s.name)
-	if len(s.cols) > s.levels {
+	if len(s.lay.Fields) > s.levels {
 		t.words = words
 	} else {
 		free(r.mem, words)
 	}
+	return t
+}
+
+func (t *trie[K]) free(mem *memory) {
+	for _, v := range t.vals {
+		free(mem, v)
+	}
+	for _, b := range t.below {
+		free(mem, b)
+	}
+	free(mem, t.direct)
+	free(mem, t.words)
+	*t = trie[K]{}
 }
 
 // sort orders the packed rows by the columns of the levels.
-func (s *trieSide[K]) sort(r *run, words []uint64, rows int) []uint64 {
+func (s *trieShape) sort(r *run, words []uint64, rows int) []uint64 {
 	w := s.lay.Words
 	if w == 1 {
 		payload := 0
@@ -260,7 +236,7 @@ func (s *trieSide[K]) sort(r *run, words []uint64, rows int) []uint64 {
 
 // differs returns a function that gives the first level on which a row differs
 // from the row before it, and the number of levels if it does on none.
-func (s *trieSide[K]) differs(words []uint64) func(row int) int {
+func (s *trieShape) differs(words []uint64) func(row int) int {
 	w, keys := s.lay.Words, s.lay.Fields[:s.levels]
 	if w > 1 {
 		return func(row int) int {
@@ -298,60 +274,3 @@ func (s *trieSide[K]) differs(words []uint64) func(row int) int {
 		return len(shifts)
 	}
 }
-
-// trieSink packs the rows of an input.
-type trieSink struct {
-	name  string
-	cols  []string
-	lay   *interval.Layout
-	parts []keyed // of the workers; the rows are their keys
-}
-
-func (s *trieSink) begin(*run, bool) {}
-
-func (s *trieSink) start(w *worker, p *pipeline) op {
-	o := &trieOp{trieSink: s, part: &s.parts[w.id], mem: w.run.mem, in: make([][]int64, len(s.cols))}
-	for _, name := range s.cols {
-		o.slots = append(o.slots, p.find(name).slot)
-	}
-	return o
-}
-
-// take returns the rows of all workers in one array, which the caller owns.
-func (s *trieSink) take(r *run) (words []uint64, rows int) {
-	starts := make([]int, len(s.parts))
-	for i := range s.parts {
-		starts[i] = rows
-		rows += s.parts[i].n
-	}
-	w := s.lay.Words
-	words = alloc[uint64](r.mem, s.name, rows*w)
-	r.tasks(len(s.parts), func(i int) {
-		p := &s.parts[i]
-		copy(words[starts[i]*w:], p.keys)
-		free(r.mem, p.keys)
-		*p = keyed{}
-	})
-	return words, rows
-}
-
-type trieOp struct {
-	*trieSink
-	part  *keyed
-	mem   *memory
-	slots []int
-	in    [][]int64
-}
-
-func (o *trieOp) push(b *batch) {
-	for i, slot := range o.slots {
-		o.in[i] = b.cols[slot]
-	}
-	w, p := o.lay.Words, o.part
-	n := len(p.keys)
-	p.keys = regrow(o.mem, o.name, p.keys, n+b.n*w)[:n+b.n*w]
-	o.lay.Pack(p.keys[n:], o.in, b.n)
-	p.n += b.n
-}
-
-func (o *trieOp) close() {}

@@ -1,5 +1,7 @@
 package portable
 
+import "math"
+
 // batch is some rows of a pipeline, a vector of words a column. Stages do not
 // change the vectors of a batch they are given; they may pass them on.
 type batch struct {
@@ -42,3 +44,17 @@ func flagBit(b bool) int {
 	}
 	return n
 }
+
+// canonical returns the bits of a float as values have them: one NaN, no
+// negative zero.
+func canonical(f float64) int64 {
+	if f != f {
+		f = math.NaN()
+	}
+	if f == 0 {
+		f = 0
+	}
+	return int64(math.Float64bits(f))
+}
+
+func float(w int64) float64 { return math.Float64frombits(uint64(w)) }
