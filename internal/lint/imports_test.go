@@ -110,7 +110,19 @@ var layers = []layer{
 		"frontend/source", "queryplan", "queryplan/cfg", "harmony", "harmony/abi", "harmony/decompose", "harmony/domain", "harmony/ranges",
 		"internal/interval", "runtime", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "weaver/assemble/codecache",
 	}},
-	{"runtime/portable", []string{"frontend/source", "queryplan", "internal/bounds", "internal/interval", "runtime", "runtime/account", "runtime/order", "runtime/prepare", "runtime/store"}},
+	{"runtime/portable", []string{
+		"queryplan", "internal/interval", "runtime", "runtime/account", "runtime/portable/columns", "runtime/portable/pipeline",
+		"runtime/portable/tables", "runtime/portable/work", "runtime/store",
+	}},
+	{"runtime/portable/work", []string{"runtime", "runtime/account", "runtime/order"}},
+	{"runtime/portable/columns", []string{"queryplan", "internal/bounds", "internal/interval", "runtime/portable/work", "runtime/prepare", "runtime/store"}},
+	{"runtime/portable/expr", []string{"queryplan", "internal/interval", "runtime/portable/columns", "runtime/portable/work", "runtime/prepare", "runtime/store"}},
+	{"runtime/portable/tables", []string{"queryplan", "internal/interval", "runtime/order", "runtime/portable/work", "runtime/store"}},
+	{"runtime/portable/tries", []string{"internal/interval", "runtime/portable/work"}},
+	{"runtime/portable/pipeline", []string{
+		"frontend/source", "queryplan", "internal/interval", "runtime", "runtime/order", "runtime/portable/columns", "runtime/portable/expr",
+		"runtime/portable/tables", "runtime/portable/tries", "runtime/portable/work", "runtime/prepare", "runtime/store",
+	}},
 	{"runtime/native", []string{
 		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/decompose", "harmony/domain", "harmony/ranges",
 		"runtime/account", "weaver/assemble/hostcode", "runtime/layout", "runtime/woven", "internal/interval", "internal/llvm",

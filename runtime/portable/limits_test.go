@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
 
 // line is a path of n edges.
@@ -48,11 +49,11 @@ func TestMemoryIsReturned(t *testing.T) {
 	p := parse(t, closure)
 	db := database(p, map[string]planref.Rows{"edge": line(1500)})
 	for _, bound := range []int64{0, 6 << 20} {
-		r := newEvaluation(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: 2, Memory: bound}, defaults)
-		_ = guard(r.walk)
-		r.mem.Close()
-		if r.mem.Mapped() != 0 {
-			t.Errorf("bound %d: %d arrays are still mapped", bound, r.mem.Mapped())
+		r := newEvaluation(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: 2, Memory: bound}, work.DefaultSizes)
+		_ = work.Guard(r.walk)
+		r.Mem.Close()
+		if r.Mem.Mapped() != 0 {
+			t.Errorf("bound %d: %d arrays are still mapped", bound, r.Mem.Mapped())
 		}
 	}
 }
@@ -286,7 +287,7 @@ func TestPanicsBecomeInternalErrors(t *testing.T) {
 		}
 	}
 	_, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db})
-	var bug *InternalError
+	var bug *work.InternalError
 	if !errors.As(err, &bug) || bug.Stack == "" {
 		t.Errorf("got %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/portable/tables"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -16,13 +17,13 @@ func (r *evaluation) output() {
 		if !v.Output {
 			continue
 		}
-		cols := r.cols.stored[v]
-		rows := r.cols.rows[v]
-		if t := r.c.tables[v]; t != nil {
-			t.settle()
-			rows = t.rows(queryplan.Full)
+		cols := r.cols.Stored[v]
+		rows := r.cols.Rows[v]
+		if t := r.c.Tables[v]; t != nil {
+			t.Settle()
+			rows = t.Rows(queryplan.Full)
 			cols = r.columns(v, t)
-			t.clear()
+			t.Clear()
 		}
 		table := &store.Table{Name: v.Name, Rows: rows}
 		rel := &store.Relation{Name: v.Name, Table: table, Keys: v.Keys}
@@ -44,7 +45,7 @@ func (r *evaluation) emptyColumn(v *queryplan.Var, i int) *store.Column {
 
 // dict returns the dictionary of a String column, else nil.
 func (r *evaluation) dict(v *queryplan.Var, i int) *store.Dict {
-	if d := r.cols.dicts.vars[v][i]; d != nil {
+	if d := r.cols.Dicts.Vars[v][i]; d != nil {
 		return d.Dict
 	}
 	return nil
@@ -58,13 +59,13 @@ const outputBlock = 1 << 13
 const packedOutput = 1 << 20
 
 // columns unpacks a table.
-func (r *evaluation) columns(v *queryplan.Var, t *table) []*store.Column {
+func (r *evaluation) columns(v *queryplan.Var, t *tables.Table) []*store.Column {
 	cols := make([]*store.Column, len(v.Cols))
-	rows := t.rows(queryplan.Full)
-	spans := t.version(nil, queryplan.Full)
+	rows := t.Rows(queryplan.Full)
+	spans := t.Version(nil, queryplan.Full)
 	var small []int
 	for i, c := range v.Cols {
-		rng := r.cols.ranges[v][i]
+		rng := r.cols.Ranges[v][i]
 		inOrder := c.Type.Kind != scalar.Float && (c.Type.Kind != scalar.Uint || rng.Lo >= 0)
 		if rows >= packedOutput && rng.Bits() <= 32 && inOrder {
 			cols[i] = store.NewPacked(c.Type, r.dict(v, i), rows, rng.Lo, rng.Hi)
@@ -73,17 +74,17 @@ func (r *evaluation) columns(v *queryplan.Var, t *table) []*store.Column {
 		}
 		small = append(small, i)
 	}
-	r.tasks(len(small), func(k int) {
+	r.Tasks(len(small), func(k int) {
 		i := small[k]
 		b := store.NewBuilder(v.Cols[i].Type, r.dict(v, i))
 		words := make([]int64, outputBlock)
 		for _, s := range spans {
-			for from := 0; from < s.rows(); from += outputBlock {
-				n := min(outputBlock, s.rows()-from)
-				t.lay.Unpack(words, s.packed(t.lay.Words, from, n), i, n)
+			for from := 0; from < s.Rows(); from += outputBlock {
+				n := min(outputBlock, s.Rows()-from)
+				t.Layout.Unpack(words, s.Packed(t.Layout.Words, from, n), i, n)
 				b.AppendWords(words[:n])
 			}
-			r.stop.check()
+			r.Stop.Check()
 		}
 		cols[i] = b.Finish()
 	})
@@ -91,27 +92,27 @@ func (r *evaluation) columns(v *queryplan.Var, t *table) []*store.Column {
 }
 
 // fill copies a field of all rows into a column of its width.
-func (r *evaluation) fill(col *store.Column, t *table, i int, spans []span) {
+func (r *evaluation) fill(col *store.Column, t *tables.Table, i int, spans []tables.Span) {
 	starts := make([]int, len(spans))
 	at := 0
 	for k, s := range spans {
 		starts[k] = at
-		at += s.rows()
+		at += s.Rows()
 	}
 	if col.Width == 4 {
 		account.AdviseHuge(unsafe.Pointer(&col.U32[0]), 4*len(col.U32))
 	}
-	r.tasks(len(spans), func(k int) {
+	r.Tasks(len(spans), func(k int) {
 		s := spans[k]
-		n := s.rows()
-		rows := s.packed(t.lay.Words, 0, n)
+		n := s.Rows()
+		rows := s.Packed(t.Layout.Words, 0, n)
 		switch col.Width {
 		case 1:
-			fillOffsets(col.U8[starts[k]:][:n], rows, &t.lay, i)
+			fillOffsets(col.U8[starts[k]:][:n], rows, &t.Layout, i)
 		case 2:
-			fillOffsets(col.U16[starts[k]:][:n], rows, &t.lay, i)
+			fillOffsets(col.U16[starts[k]:][:n], rows, &t.Layout, i)
 		case 4:
-			fillOffsets(col.U32[starts[k]:][:n], rows, &t.lay, i)
+			fillOffsets(col.U32[starts[k]:][:n], rows, &t.Layout, i)
 		}
 	})
 }

@@ -77,6 +77,14 @@ func (g *generator) rows(types []scalar.Type, n int) planref.Rows {
 	return out
 }
 
+func columnNames(cols []queryplan.Column) []string {
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = c.Name
+	}
+	return out
+}
+
 func distinct(rows planref.Rows) planref.Rows {
 	seen := map[string]bool{}
 	var out planref.Rows

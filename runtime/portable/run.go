@@ -9,13 +9,19 @@ import (
 
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/portable/columns"
+	"github.com/redfoxdb/redfox/runtime/portable/pipeline"
+	"github.com/redfoxdb/redfox/runtime/portable/work"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-type engine struct{ opts options }
+type engine struct{ opts work.Sizes }
+
+// InternalError is a bug of the engine.
+type InternalError = work.InternalError
 
 // New returns the go engine.
-func New() runtime.Engine { return &engine{defaults} }
+func New() runtime.Engine { return &engine{work.DefaultSizes} }
 
 // Name returns "go".
 func (e *engine) Name() string { return "go" }
@@ -26,11 +32,11 @@ func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 		return nil, err
 	}
 	r := newEvaluation(ctx, req, e.opts)
-	defer r.mem.Close()
-	stop := context.AfterFunc(ctx, r.stop.stop)
+	defer r.Mem.Close()
+	stop := context.AfterFunc(ctx, r.Stop.Stop)
 	defer stop()
-	if err := guard(r.walk); err != nil {
-		if bug, ok := err.(*InternalError); ok && bug.Command == "" {
+	if err := work.Guard(r.walk); err != nil {
+		if bug, ok := err.(*work.InternalError); ok && bug.Command == "" {
 			bug.Command = r.running
 		}
 		return nil, err
@@ -40,24 +46,24 @@ func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 
 // evaluation is one run of a plan.
 type evaluation struct {
-	*run
+	*work.Run
 	req     *runtime.Request
 	answer  *runtime.Answer
 	running string // the command, for internal errors
 
-	cols    *columns
-	c       *compiler
+	cols    *columns.Columns
+	c       *pipeline.Compiler
 	cmds    map[queryplan.Command]*command
 	profile []*runtime.CommandProfile
 	pace    runtime.Pace
 }
 
-func newEvaluation(ctx context.Context, req *runtime.Request, opts options) *evaluation {
+func newEvaluation(ctx context.Context, req *runtime.Request, opts work.Sizes) *evaluation {
 	threads := req.Threads
 	if threads <= 0 {
 		threads = goruntime.GOMAXPROCS(0)
 	}
-	return &evaluation{run: newRun(ctx, threads, req.Memory, opts), req: req, answer: &runtime.Answer{Outputs: map[string]*store.Relation{}}}
+	return &evaluation{Run: work.NewRun(ctx, threads, req.Memory, opts), req: req, answer: &runtime.Answer{Outputs: map[string]*store.Relation{}}}
 }
 
 // command is a compiled command.
@@ -76,7 +82,7 @@ func (r *evaluation) walk() {
 	r.pace = runtime.StartPace()
 	most := r.req.RoundsBound()
 	for b := r.req.Plan.Blocks[0]; b != nil; {
-		if last != nil && !r.c.flow.SameLoop(last, b) {
+		if last != nil && !r.c.Flow.SameLoop(last, b) {
 			visits[b] = 0
 		}
 		visits[b]++
@@ -86,14 +92,14 @@ func (r *evaluation) walk() {
 		r.progress(b, visits[b])
 		next := r.next(b)
 		if loop, ok := b.Term.(*queryplan.Branch); ok && loop.Unbounded && next == loop.Then && int64(visits[b]) >= most {
-			abort(&runtime.RoundsError{Loop: loop, Rounds: most})
+			work.Abort(&runtime.RoundsError{Loop: loop, Rounds: most})
 		}
 		b, last = next, b
 	}
 	r.running = "output"
 	r.output()
-	r.answer.Dropped = r.dropped.Load()
-	r.answer.Peak = r.mem.Peak()
+	r.answer.Dropped = r.Dropped.Load()
+	r.answer.Peak = r.Mem.Peak()
 	if r.req.Profile {
 		for _, p := range r.profile {
 			r.answer.Profile = append(r.answer.Profile, *p)
@@ -103,16 +109,16 @@ func (r *evaluation) walk() {
 
 // step runs a command.
 func (r *evaluation) step(c *command) {
-	r.stop.check()
+	r.Stop.Check()
 	if !r.req.Profile && r.req.Trace == nil {
-		if err := guard(func() { c.run() }); err != nil {
+		if err := work.Guard(func() { c.run() }); err != nil {
 			r.fail(c, err)
 		}
 		return
 	}
 	begin := time.Now()
 	var rows, kept int64
-	if err := guard(func() { rows, kept = c.run() }); err != nil {
+	if err := work.Guard(func() { rows, kept = c.run() }); err != nil {
 		r.fail(c, err)
 	}
 	took := time.Since(begin)
@@ -132,10 +138,10 @@ func (r *evaluation) step(c *command) {
 
 // fail passes an error on, with the command's text if it is a bug.
 func (r *evaluation) fail(c *command, err error) {
-	if bug, ok := err.(*InternalError); ok && bug.Command == "" {
+	if bug, ok := err.(*work.InternalError); ok && bug.Command == "" {
 		bug.Command = c.text()
 	}
-	abort(err)
+	work.Abort(err)
 }
 
 // next returns the block that a terminator goes to; nil for Halt.
@@ -145,7 +151,7 @@ func (r *evaluation) next(b *queryplan.Block) *queryplan.Block {
 		return t.To
 	case *queryplan.Branch:
 		for _, v := range t.Vars {
-			if r.c.tables[v].rows(queryplan.Delta) > 0 {
+			if r.c.Tables[v].Rows(queryplan.Delta) > 0 {
 				return t.Then
 			}
 		}
@@ -155,15 +161,15 @@ func (r *evaluation) next(b *queryplan.Block) *queryplan.Block {
 }
 
 func (r *evaluation) progress(b *queryplan.Block, visits int) {
-	if !r.c.flow.InLoop(b) || !r.pace.Due(r.req) {
+	if !r.c.Flow.InLoop(b) || !r.pace.Due(r.req) {
 		return
 	}
 	p := runtime.Progress{Block: b.Name, Iteration: visits}
 	for _, c := range b.Cmds {
 		if m, ok := c.(*queryplan.Merge); ok && !slices.Contains(p.Vars, m.Var.Name) {
 			p.Vars = append(p.Vars, m.Var.Name)
-			p.New += int64(r.c.tables[m.Var].rows(queryplan.Delta))
-			p.Total += int64(r.c.tables[m.Var].rows(queryplan.Full))
+			p.New += int64(r.c.Tables[m.Var].Rows(queryplan.Delta))
+			p.Total += int64(r.c.Tables[m.Var].Rows(queryplan.Full))
 		}
 	}
 	r.req.Progress(p)
@@ -173,17 +179,17 @@ func (r *evaluation) progress(b *queryplan.Block, visits int) {
 func (r *evaluation) prepare() {
 	p := r.req.Plan
 	var err error
-	if r.cols, err = bind(r.mem, p, r.req.Facts); err != nil {
-		abort(err)
+	if r.cols, err = columns.Bind(r.Mem, p, r.req.Facts); err != nil {
+		work.Abort(err)
 	}
-	r.c = newCompiler(r.run, p, r.cols, r.req.MaxViolations, func(v runtime.Violation) {
+	r.c = pipeline.New(r.Run, p, r.cols, r.req.MaxViolations, func(v runtime.Violation) {
 		r.answer.Violations = append(r.answer.Violations, v)
 	})
 	r.cmds = map[queryplan.Command]*command{}
 	for _, b := range p.Blocks {
 		for i, cmd := range b.Cmds {
 			compiled := &command{
-				run:     r.c.command(b, i, cmd),
+				run:     r.c.Command(b, i, cmd),
 				profile: &runtime.CommandProfile{Block: b.Name, Command: i},
 				text:    func() string { return queryplan.CommandString(cmd) },
 			}

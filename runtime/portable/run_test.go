@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/portable/work"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -21,14 +22,14 @@ import (
 // data.
 var configurations = []struct {
 	name    string
-	opts    options
+	opts    work.Sizes
 	threads int
 }{
-	{"default", defaults, 2},
-	{"serial", options{vector: 16, serialRows: 1 << 30, smallSet: defaults.smallSet, groups: defaults.groups}, 1},
-	{"tiny", options{vector: 3, serialRows: 1, smallSet: 4, groups: 4}, 2},
-	{"one row", options{vector: 1, serialRows: 1, smallSet: 0, groups: 1}, 7},
-	{"hashed", options{vector: 5, serialRows: 1, smallSet: 2, noBitmaps: true, groups: 8}, 3},
+	{"default", work.DefaultSizes, 2},
+	{"serial", work.Sizes{Vector: 16, SerialRows: 1 << 30, SmallSet: work.DefaultSizes.SmallSet, Groups: work.DefaultSizes.Groups}, 1},
+	{"tiny", work.Sizes{Vector: 3, SerialRows: 1, SmallSet: 4, Groups: 4}, 2},
+	{"one row", work.Sizes{Vector: 1, SerialRows: 1, SmallSet: 0, Groups: 1}, 7},
+	{"hashed", work.Sizes{Vector: 5, SerialRows: 1, SmallSet: 2, NoBitmaps: true, Groups: 8}, 3},
 }
 
 // database makes stored relations of rows. Those that only one table reads get
@@ -131,7 +132,7 @@ func compareRuns(got *runtime.Answer, err error, want *planref.Answer, wantErr e
 	case wantErr != nil:
 		return fmt.Errorf("the reference failed: %w", wantErr)
 	case err != nil:
-		var bug *InternalError
+		var bug *work.InternalError
 		if errors.As(err, &bug) {
 			return fmt.Errorf("%w\n%s", err, bug.Stack)
 		}

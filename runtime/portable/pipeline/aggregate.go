@@ -1,0 +1,231 @@
+package pipeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/portable/columns"
+	"github.com/redfoxdb/redfox/runtime/portable/tables"
+	"github.com/redfoxdb/redfox/runtime/portable/work"
+)
+
+// aggregation computes an Aggregate when a pipeline scans it.
+type aggregation struct {
+	cached
+	tables.Grouping
+	pipes []*pipeline
+	node  *queryplan.Aggregate
+	span  source.Span
+	by    []columns.Column
+	in    []columns.Column // of each aggregate; Count has none
+	// uses are the places of the aggregates among the accumulators; -1 for Count.
+	// avg(x), total(x) and the words of a wide total share an accumulator.
+	uses []int
+}
+
+func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span source.Span, inputs stamp) *aggregation {
+	a := &aggregation{cached: cached{inputs: inputs}, Grouping: tables.Grouping{Name: name}, pipes: pipes, node: n, span: span}
+	ranges := make([]interval.Interval, len(n.By))
+	for i, name := range n.By {
+		a.by = append(a.by, *mergedBinding(pipes, name))
+		ranges[i] = a.by[i].Bound
+	}
+	a.Key = interval.NewLayout(ranges)
+	for _, g := range n.Aggs {
+		a.Counts = a.Counts || g.Fn == queryplan.Count || g.Fn == queryplan.Avg
+		if g.Fn == queryplan.Count {
+			a.in, a.uses = append(a.in, columns.Column{}), append(a.uses, -1)
+			continue
+		}
+		b := *mergedBinding(pipes, g.In)
+		fn := g.Fn
+		if fn.IsTotal() {
+			fn = queryplan.Total
+		}
+		use := -1
+		for i, s := range a.Accs {
+			if s.Fn == fn && s.Col == b.Name {
+				use = i
+			}
+		}
+		if use < 0 {
+			use = len(a.Accs)
+			a.Accs = append(a.Accs, tables.AccSpec{Fn: fn, Col: b.Name, Type: b.Type, Bound: b.Bound, Codes: b.Unordered()})
+		}
+		a.in, a.uses = append(a.in, b), append(a.uses, use)
+	}
+	return a
+}
+
+// mergedBinding returns a column of pipelines that go into one sink, with the
+// bounds of all of them.
+func mergedBinding(pipes []*pipeline, name string) *columns.Column {
+	b := *pipes[0].find(name)
+	for _, p := range pipes[1:] {
+		b.Bound = b.Bound.Union(p.find(name).Bound)
+	}
+	return &b
+}
+
+// columns returns the result's columns.
+func (a *aggregation) columns() []columns.Column {
+	var out []columns.Column
+	for _, b := range a.by {
+		b.Slot = len(out)
+		out = append(out, b)
+	}
+	for i, g := range a.node.Aggs {
+		out = append(out, columns.Column{Name: g.Out.Name, Slot: len(out), Type: g.Out.Type, Dict: a.in[i].Dict, Bound: interval.Aggregate(g.Fn.String(), g.Out.Type, a.in[i].Bound)})
+	}
+	return out
+}
+
+// compute returns the groups.
+func (a *aggregation) compute(r *work.Run) *bag {
+	return a.refresh(r, func() *bag {
+		sink := &groupSink{agg: a, workers: make([][]*tables.Groups, r.Threads)}
+		for _, p := range a.pipes {
+			p.sink, p.chains = sink, nil
+		}
+		exec(r, a.pipes)
+		return a.finish(r, tables.MergeGroups(r, slices.Concat(sink.workers...)))
+	})
+}
+
+// finish turns tables of different groups into rows, and frees them.
+func (a *aggregation) finish(r *work.Run, tables []*tables.Groups) *bag {
+	out := &bag{parts: make([]part, len(tables))}
+	overflows := make([]*groupOverflow, len(tables))
+	r.Tasks(len(tables), func(i int) {
+		out.parts[i], overflows[i] = a.rows(r, tables[i])
+		tables[i].Free()
+	})
+	var first *groupOverflow
+	for _, o := range overflows {
+		if o != nil && (first == nil || a.compareGroups(o, first) < 0) {
+			first = o
+		}
+	}
+	if first != nil {
+		work.Abort(a.overflow(first))
+	}
+	return out
+}
+
+// groupOverflow is a result that does not fit its type.
+type groupOverflow struct {
+	agg   int
+	group []int64
+}
+
+// rows returns the groups of a table and, of those whose results do not fit, the
+// first.
+func (a *aggregation) rows(r *work.Run, t *tables.Groups) (p part, first *groupOverflow) {
+	p.n = t.N
+	for i := range a.by {
+		col := work.Alloc[int64](r.Mem, a.Name, t.N)
+		a.Key.Unpack(col, t.Keys, i, t.N)
+		p.cols = append(p.cols, col)
+	}
+	defer func() { p.remove(t.Taken) }()
+	for i := range a.node.Aggs {
+		g := &a.node.Aggs[i]
+		col := work.Alloc[int64](r.Mem, a.Name, t.N)
+		p.cols = append(p.cols, col)
+		if g.Fn == queryplan.Count {
+			copy(col, t.Counts)
+			continue
+		}
+		t.Accs[a.uses[i]].Results(col, g, a.in[i].Type, t.Counts, func(k int) {
+			if _, gone := slices.BinarySearch(t.Taken, k); gone {
+				return
+			}
+			o := &groupOverflow{agg: i}
+			for _, by := range p.cols[:len(a.by)] {
+				o.group = append(o.group, by[k])
+			}
+			if first == nil || a.compareGroups(o, first) < 0 {
+				first = o
+			}
+		})
+	}
+	return p, first
+}
+
+// compareGroups orders overflows by group, then by aggregate.
+func (a *aggregation) compareGroups(x, y *groupOverflow) int {
+	for c, b := range a.by {
+		if o := b.Compare(x.group[c], y.group[c]); o != 0 {
+			return o
+		}
+	}
+	return cmp.Compare(x.agg, y.agg)
+}
+
+func (a *aggregation) overflow(o *groupOverflow) error {
+	g := a.node.Aggs[o.agg]
+	e := &runtime.OverflowError{Fn: g.Fn, Out: g.Out, Span: a.span}
+	for c, b := range a.by {
+		e.By = append(e.By, queryplan.Column{Name: b.Name, Type: b.Type})
+		e.Group = append(e.Group, b.Value(o.group[c]))
+	}
+	return e
+}
+
+// groupSink groups the rows of pipelines.
+type groupSink struct {
+	agg     *aggregation
+	workers [][]*tables.Groups // of each worker; it adds to the last one
+}
+
+func (s *groupSink) begin(*work.Run, bool) {}
+
+func (s *groupSink) start(w *work.Worker, p *pipeline) work.Op {
+	o := &groupOp{groupSink: s, w: w, ids: make([]uint32, w.Run.Sizes.Vector), keys: make([]uint64, w.Run.Sizes.Vector*s.agg.Key.Words)}
+	for _, b := range s.agg.by {
+		o.by = append(o.by, p.find(b.Name).Slot)
+	}
+	for _, a := range s.agg.Accs {
+		o.in = append(o.in, p.find(a.Col).Slot)
+	}
+	o.keyCols, o.inCols = make([][]int64, len(o.by)), make([][]int64, len(o.in))
+	return o
+}
+
+type groupOp struct {
+	*groupSink
+	w               *work.Worker
+	by, in          []int // slots
+	keyCols, inCols [][]int64
+	keys            []uint64
+	ids             []uint32
+}
+
+func (o *groupOp) Close() {}
+
+// table returns the table that the worker adds to.
+func (o *groupOp) table() *tables.Groups {
+	mine := &o.workers[o.w.Id]
+	switch n := len(*mine); {
+	case n == 0:
+		*mine = append(*mine, tables.NewGroups(&o.agg.Grouping, o.w.Run, 0))
+	case (*mine)[n-1].Full():
+		*mine = append(*mine, tables.NewGroups(&o.agg.Grouping, o.w.Run, o.w.Run.Sizes.Groups))
+	}
+	return (*mine)[len(*mine)-1]
+}
+
+func (o *groupOp) Push(b *work.Batch) {
+	for i, slot := range o.by {
+		o.keyCols[i] = b.Cols[slot]
+	}
+	o.agg.Key.Pack(o.keys, o.keyCols, b.N)
+	for i, slot := range o.in {
+		o.inCols[i] = b.Cols[slot][:b.N]
+	}
+	o.table().Add(o.keys, o.ids[:b.N], o.inCols)
+}

@@ -1,0 +1,116 @@
+package pipeline
+
+import (
+	"sync"
+
+	"github.com/redfoxdb/redfox/runtime/portable/work"
+)
+
+// cached is the result of an operator that is computed as a whole. It is kept
+// while nothing that it was computed from changes, so that what does not change
+// in a loop is computed once.
+type cached struct {
+	inputs stamp
+	built  bool
+	at     uint64
+	result *bag
+}
+
+// refresh returns the result, computing it if need be.
+func (c *cached) refresh(r *work.Run, compute func() *bag) *bag {
+	if now := c.inputs.now(); !c.built || c.at != now {
+		if c.result != nil {
+			c.result.release(r.Mem)
+		}
+		c.built, c.at = false, now
+		c.result = compute()
+		c.built = true
+	}
+	return c.result
+}
+
+// collectSink keeps the rows of pipelines, a part for each worker.
+type collectSink struct {
+	name string
+	cols []string
+	// prune, if set, is called when a part has reached limit rows; it may drop
+	// some.
+	prune func(p *part)
+	limit int
+
+	mu    sync.Mutex
+	parts []*part
+	seen  []int64 // rows that arrived at each worker
+}
+
+func newCollectSink(r *work.Run, name string, cols []string) *collectSink {
+	return &collectSink{name: name, cols: cols, parts: make([]*part, r.Threads), seen: make([]int64, r.Threads)}
+}
+
+func (s *collectSink) begin(*work.Run, bool) {}
+
+func (s *collectSink) start(w *work.Worker, p *pipeline) work.Op {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.parts[w.Id] == nil {
+		s.parts[w.Id] = &part{cols: make([][]int64, len(s.cols))}
+	}
+	o := &collectOp{collectSink: s, part: s.parts[w.Id], mem: w.Run.Mem, id: w.Id}
+	for _, name := range s.cols {
+		o.slots = append(o.slots, p.find(name).Slot)
+	}
+	return o
+}
+
+type collectOp struct {
+	*collectSink
+	part  *part
+	mem   *work.Memory
+	id    int
+	slots []int
+}
+
+func (o *collectOp) Push(b *work.Batch) {
+	p := o.part
+	for i, slot := range o.slots {
+		p.cols[i] = append(work.Regrow(o.mem, o.name, p.cols[i], p.n+b.N), b.Cols[slot][:b.N]...)
+	}
+	p.n += b.N
+	o.seen[o.id] += int64(b.N)
+	if o.prune != nil && p.n >= o.limit {
+		o.prune(p)
+	}
+}
+
+func (o *collectOp) Close() {}
+
+// gather returns all rows as one part and frees the others.
+func (s *collectSink) gather(mem *work.Memory) part {
+	var all []*part
+	n := 0
+	for _, p := range s.parts {
+		if p != nil && p.n > 0 {
+			all = append(all, p)
+			n += p.n
+		} else if p != nil {
+			(&bag{parts: []part{*p}}).release(mem)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return part{cols: make([][]int64, len(s.cols))}
+	case 1:
+		return *all[0]
+	}
+	out := part{n: n}
+	for i := range s.cols {
+		col := work.Alloc[int64](mem, s.name, n)
+		at := 0
+		for _, p := range all {
+			at += copy(col[at:], p.cols[i])
+			work.Free(mem, p.cols[i])
+		}
+		out.cols = append(out.cols, col)
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package pipeline
+
+import (
+	"sync/atomic"
+
+	"github.com/redfoxdb/redfox/runtime/portable/tables"
+	"github.com/redfoxdb/redfox/runtime/portable/work"
+)
+
+// insertSink adds tuples to a table: those that are new, if the table has a set.
+type insertSink struct {
+	table *tables.Table
+	cols  []string     // column names of the pipeline, in the table's order
+	rows  atomic.Int64 // tuples that arrived
+}
+
+func (s *insertSink) begin(r *work.Run, parallel bool) {
+	s.table.Begin(r, parallel)
+}
+
+func (s *insertSink) start(w *work.Worker, p *pipeline) work.Op {
+	o := &insertOp{insertSink: s, run: w.Run, id: w.Id, writer: s.table.Writer(w.Id)}
+	for _, name := range s.cols {
+		o.slots = append(o.slots, p.find(name).Slot)
+	}
+	o.cols = make([][]int64, len(o.slots))
+	o.keys = make([]uint64, w.Run.Sizes.Vector*s.table.Layout.Words)
+	return o
+}
+
+// finish hands the new rows over and returns how many tuples arrived and how
+// many were new, since the last call.
+func (s *insertSink) finish() (rows, kept int64) {
+	return s.rows.Swap(0), int64(s.table.TakeNew())
+}
+
+// insertOp adds one worker's tuples.
+type insertOp struct {
+	*insertSink
+	run    *work.Run
+	id     int
+	writer *tables.Writer
+	slots  []int
+	cols   [][]int64
+	keys   []uint64 // packed tuples of the batch
+	n      int64
+}
+
+func (o *insertOp) Push(b *work.Batch) {
+	t := o.table
+	for i, slot := range o.slots {
+		o.cols[i] = b.Cols[slot]
+	}
+	keys := o.keys[:b.N*t.Layout.Words]
+	t.Layout.Pack(keys, o.cols, b.N)
+	o.n += int64(b.N)
+	o.writer.Insert(o.run, keys)
+}
+
+func (o *insertOp) Close() {
+	o.writer.Finish(o.run, o.id)
+	o.rows.Add(o.n)
+	o.n = 0
+}

@@ -1,0 +1,195 @@
+package pipeline
+
+import (
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/portable/tables"
+	"github.com/redfoxdb/redfox/runtime/portable/work"
+)
+
+// joinStage probes a build side with the rows of a pipeline.
+type joinStage struct {
+	side *buildSide
+	kind queryplan.JoinKind
+	keys []int // slots of the key columns, in the order of the side's key
+	// check holds the numbers of the key columns that may have words outside the
+	// build side's bounds, which its layout cannot pack.
+	check []int
+	keep  []int // slots of the input that go on
+	pay   []int // payload columns that go on, after them
+}
+
+func (s *joinStage) prepare(r *work.Run) bool {
+	return s.side.ensure(r) > 0 || s.kind == queryplan.Anti
+}
+
+func (s *joinStage) start(w *work.Worker, next work.Op) work.Op {
+	size := w.Run.Sizes.Vector
+	n := len(s.keep) + len(s.pay)
+	key := &s.side.index.Key
+	if s.side.grows() {
+		key = &s.side.growing.Key
+	}
+	return &joinOp{joinStage: s, w: w, next: next, size: size,
+		cols:  make([][]int64, len(s.keys)),
+		keys:  make([]uint64, size*key.Words),
+		valid: make([]bool, size),
+		runs:  tables.Runs{Start: make([]uint32, size), Count: make([]uint32, size)},
+		left:  make([]uint32, size),
+		right: make([]uint32, size),
+		out:   work.Batch{Cols: work.Vectors(n, size)},
+		same:  work.Batch{Cols: make([][]int64, n)},
+	}
+}
+
+type joinOp struct {
+	*joinStage
+	w           *work.Worker
+	next        work.Op
+	size        int
+	cols        [][]int64
+	keys        []uint64
+	valid       []bool
+	runs        tables.Runs
+	left, right []uint32 // of the output: the input's row and the place in the payload
+	out, same   work.Batch
+}
+
+func (o *joinOp) Close() { o.next.Close() }
+
+func (o *joinOp) Push(b *work.Batch) {
+	o.lookup(b)
+	count := o.runs.Count[:b.N]
+	switch {
+	case o.kind == queryplan.Inner && (o.side.grows() || !o.side.index.Unique):
+		o.expand(b, count)
+	case o.kind == queryplan.Inner:
+		k := 0
+		left, right, start := o.left, o.right, o.runs.Start
+		for i, c := range count {
+			left[k] = uint32(i)
+			right[k] = start[i]
+			k += int(c)
+		}
+		o.emitUnique(b, k)
+	default:
+		want := o.kind == queryplan.Semi
+		k := 0
+		for i, c := range count {
+			o.left[k] = uint32(i)
+			k += work.Bit((c != 0) == want)
+		}
+		pushSelected(b, o.left[:k], o.keep, &o.out, &o.same, o.next)
+	}
+}
+
+// lookup finds the runs of all rows of the batch.
+func (o *joinOp) lookup(b *work.Batch) {
+	for i, slot := range o.joinStage.keys {
+		o.cols[i] = b.Cols[slot]
+	}
+	x := &o.side.index
+	key, _ := o.side.layouts()
+	var valid []bool
+	// A single column needs no check against a dense index: what is outside its
+	// bounds is outside its domain, too.
+	if len(o.check) > 0 && !(x.Offsets != nil && len(o.cols) == 1) {
+		valid = o.validate(b.N)
+	}
+	key.Pack(o.keys, o.cols, b.N)
+	if o.side.grows() {
+		o.side.growing.Lookup(o.side.version, o.keys, valid, b.N, &o.runs)
+		return
+	}
+	x.Lookup(o.keys, valid, b.N, &o.runs)
+}
+
+func (o *joinOp) validate(n int) []bool {
+	valid := o.valid[:n]
+	for j, c := range o.check {
+		r := o.side.bounds[c]
+		col := o.cols[c][:n]
+		if j == 0 {
+			for i, v := range col {
+				valid[i] = r.Lo <= v && v <= r.Hi
+			}
+			continue
+		}
+		for i, v := range col {
+			valid[i] = valid[i] && r.Lo <= v && v <= r.Hi
+		}
+	}
+	return valid
+}
+
+// emitUnique pushes k rows that match one row each.
+func (o *joinOp) emitUnique(b *work.Batch, k int) {
+	if k == 0 {
+		return
+	}
+	out := &o.out
+	n := len(o.keep)
+	for i, slot := range o.keep {
+		if k < b.N {
+			work.Compact(o.out.Cols[i], b.Cols[slot], o.left[:k])
+		} else {
+			o.same.Cols[i] = b.Cols[slot]
+		}
+	}
+	for i, c := range o.pay {
+		o.payload(o.out.Cols[n+i][:k], o.right[:k], c)
+		o.same.Cols[n+i] = o.out.Cols[n+i]
+	}
+	if k == b.N {
+		out = &o.same
+	}
+	out.N = k
+	o.next.Push(out)
+}
+
+func (o *joinOp) payload(dst []int64, places []uint32, c int) {
+	if g := o.side.growing; g != nil {
+		g.Payload(dst, places, c)
+		return
+	}
+	o.side.index.Payload(dst, places, c)
+}
+
+// expand pushes a row for every match.
+func (o *joinOp) expand(b *work.Batch, count []uint32) {
+	left, right := o.left, o.right
+	k := 0
+	for i, c := range count {
+		start := o.runs.Start[i]
+		for c > 0 {
+			if k == len(left) {
+				o.emit(b, k)
+				k = 0
+			}
+			n := min(int(c), len(left)-k)
+			l, r := left[k:k+n], right[k:k+n]
+			for j := range l {
+				l[j] = uint32(i)
+				r[j] = start + uint32(j)
+			}
+			start += uint32(n)
+			c -= uint32(n)
+			k += n
+		}
+	}
+	o.emit(b, k)
+}
+
+func (o *joinOp) emit(b *work.Batch, k int) {
+	if k == 0 {
+		return
+	}
+	o.w.Run.Stop.Check()
+	for i, slot := range o.keep {
+		work.Compact(o.out.Cols[i], b.Cols[slot], o.left[:k])
+	}
+	for i, c := range o.pay {
+		o.payload(o.out.Cols[len(o.keep)+i][:k], o.right[:k], c)
+	}
+	o.out.N = k
+	o.next.Push(&o.out)
+}

@@ -1,0 +1,279 @@
+package tables
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/portable/work"
+)
+
+// GrowingIndex is an index on the full and old versions of a table that is
+// still growing. Each Merge adds the new delta. The rows of a key are one run,
+// which moves to a place of twice the size when it is full, so that probing
+// stays sequential.
+type GrowingIndex struct {
+	name     string
+	table    *Table
+	Key, Pay interval.Layout
+	keyCols  []int // of the table
+	payCols  []int
+
+	// groups by packed key: direct if the keys' domain is small, else by open
+	// addressing with slots of 1 + the group's number.
+	direct []uint32
+	slots  []uint32
+	mask   uint64
+	keys   []uint64 // of the groups
+	groups []uint32 // groupWords each
+	n      int      // groups
+
+	// The payload of the groups' runs: one of the two, the first for payloads of
+	// up to 32 bits.
+	narrow *arena[uint32]
+	broad  *arena[uint64]
+	round  uint32
+
+	size             int // rows that are added at a time
+	keyBuf, payBuf   []uint64
+	keyVecs, payVecs [][]int64
+}
+
+// The words of a group: where its run starts, its length and room, and the
+// length that it had before the given round.
+const (
+	groupStart = iota
+	groupLen
+	groupRoom
+	groupOldLen
+	groupRound
+	groupWords
+)
+
+// maxDirect is the largest key domain that is addressed directly, in bits.
+const maxDirect = 22
+
+func newGrowingIndex(t *Table, ranges []interval.Interval, keyCols, payCols []int, size int) *GrowingIndex {
+	pick := func(cols []int) []interval.Interval {
+		out := make([]interval.Interval, len(cols))
+		for i, c := range cols {
+			out[i] = ranges[c]
+		}
+		return out
+	}
+	x := &GrowingIndex{name: "the index on " + t.Name, table: t, keyCols: keyCols, payCols: payCols,
+		Key: interval.NewLayout(pick(keyCols)), Pay: interval.NewLayout(pick(payCols))}
+	x.size = size
+	x.keyVecs, x.payVecs = work.Vectors(len(keyCols), size), work.Vectors(len(payCols), size)
+	if x.Key.Words <= 1 && x.Key.Bits <= maxDirect {
+		x.direct = work.Alloc[uint32](t.mem, x.name, 1<<x.Key.Bits)
+	}
+	switch {
+	case x.Pay.Words == 0:
+	case x.Pay.Words == 1 && x.Pay.Bits <= 32:
+		x.narrow = &arena[uint32]{mem: t.mem, name: x.name, stride: 1}
+	default:
+		x.broad = &arena[uint64]{mem: t.mem, name: x.name, stride: x.Pay.Words}
+	}
+	x.keyBuf = make([]uint64, size*x.Key.Words)
+	x.payBuf = make([]uint64, size*x.Pay.Words)
+	x.add(t.old.list)
+	x.extend()
+	return x
+}
+
+func (x *GrowingIndex) free() {
+	mem := x.table.mem
+	work.Free(mem, x.direct)
+	work.Free(mem, x.slots)
+	work.Free(mem, x.keys)
+	work.Free(mem, x.groups)
+	x.direct, x.slots, x.keys, x.groups, x.n = nil, nil, nil, nil, 0
+	if x.narrow != nil {
+		x.narrow.reset()
+	}
+	if x.broad != nil {
+		x.broad.reset()
+	}
+}
+
+// Freed reports whether the index has lost its contents, as with its table's.
+func (x *GrowingIndex) Freed() bool { return x.groups == nil }
+
+// extend adds the table's delta.
+func (x *GrowingIndex) extend() {
+	x.round++
+	x.add(x.table.delta.list)
+}
+
+func (x *GrowingIndex) add(list []Span) {
+	lay := &x.table.Layout
+	for _, s := range list {
+		for from := 0; from < s.Rows(); {
+			n := min(s.Rows()-from, x.size)
+			rows := s.Packed(lay.Words, from, n)
+			for i, c := range x.keyCols {
+				lay.Unpack(x.keyVecs[i], rows, c, n)
+			}
+			for i, c := range x.payCols {
+				lay.Unpack(x.payVecs[i], rows, c, n)
+			}
+			x.Key.Pack(x.keyBuf, x.keyVecs, n)
+			x.Pay.Pack(x.payBuf, x.payVecs, n)
+			x.addRows(n)
+			from += n
+		}
+	}
+}
+
+func (x *GrowingIndex) addRows(n int) {
+	kw, pw := x.Key.Words, x.Pay.Words
+	for i := range n {
+		g := x.group(x.keyBuf[i*kw : i*kw+kw])
+		w := x.groups[g*groupWords:][:groupWords]
+		if w[groupRound] != x.round {
+			w[groupRound], w[groupOldLen] = x.round, w[groupLen]
+		}
+		if pw > 0 && w[groupLen] == w[groupRoom] {
+			x.move(w)
+		}
+		switch at := int(w[groupStart]) + int(w[groupLen]); {
+		case x.narrow != nil:
+			x.narrow.words[at] = uint32(x.payBuf[i])
+		case pw == 1:
+			x.broad.words[at] = x.payBuf[i]
+		case pw > 1:
+			copy(x.broad.words[at*pw:], x.payBuf[i*pw:i*pw+pw])
+		}
+		w[groupLen]++
+	}
+}
+
+// move gives a full run twice its room.
+func (x *GrowingIndex) move(w []uint32) {
+	if x.narrow != nil {
+		w[groupStart] = x.narrow.move(w[groupStart], w[groupRoom])
+	} else {
+		w[groupStart] = x.broad.move(w[groupStart], w[groupRoom])
+	}
+	w[groupRoom] = max(leastRoom, 2*w[groupRoom])
+}
+
+// Payload reads column i of the payload at the given places.
+func (x *GrowingIndex) Payload(dst []int64, places []uint32, i int) {
+	if x.narrow != nil {
+		unpackNarrow(dst, x.narrow.words, places, x.Pay.Fields[i])
+		return
+	}
+	var words []uint64
+	if x.broad != nil {
+		words = x.broad.words
+	}
+	x.Pay.UnpackAt(dst, words, places, i)
+}
+
+// group returns the number of a key's group, a new one if there is none.
+func (x *GrowingIndex) group(key []uint64) int {
+	mem := x.table.mem
+	var slot *uint32
+	if x.direct != nil {
+		slot = &x.direct[directKey(key)]
+	} else {
+		if 2*(x.n+1) > len(x.slots) {
+			x.rehash()
+		}
+		at := work.HashKey(key) & x.mask
+		for x.slots[at] != 0 && !work.EqualWords(x.keyOf(x.slots[at]-1), key) {
+			at = (at + 1) & x.mask
+		}
+		slot = &x.slots[at]
+	}
+	if *slot == 0 {
+		kw := x.Key.Words
+		x.groups = work.Regrow(mem, x.name, x.groups, (x.n+1)*groupWords)[:(x.n+1)*groupWords]
+		x.keys = work.Regrow(mem, x.name, x.keys, (x.n+1)*kw)[:(x.n+1)*kw]
+		copy(x.keys[x.n*kw:], key)
+		x.n++
+		*slot = uint32(x.n)
+	}
+	return int(*slot) - 1
+}
+
+// directKey returns the address of a key of at most one word.
+func directKey(key []uint64) uint64 {
+	if len(key) == 0 {
+		return 0
+	}
+	return key[0]
+}
+
+func (x *GrowingIndex) keyOf(g uint32) []uint64 {
+	kw := x.Key.Words
+	return x.keys[int(g)*kw : int(g)*kw+kw]
+}
+
+func (x *GrowingIndex) rehash() {
+	mem := x.table.mem
+	work.Free(mem, x.slots)
+	size := max(64, 2*len(x.slots))
+	x.slots = work.Alloc[uint32](mem, x.name, size)
+	x.mask = uint64(size - 1)
+	for g := range x.n {
+		at := work.HashKey(x.keyOf(uint32(g))) & x.mask
+		for x.slots[at] != 0 {
+			at = (at + 1) & x.mask
+		}
+		x.slots[at] = uint32(g + 1)
+	}
+}
+
+// find returns a key's group, or -1.
+func (x *GrowingIndex) find(key []uint64) int {
+	if x.direct != nil {
+		return int(x.direct[directKey(key)]) - 1
+	}
+	if x.slots == nil {
+		return -1
+	}
+	at := work.HashKey(key) & x.mask
+	for x.slots[at] != 0 {
+		if g := x.slots[at] - 1; work.EqualWords(x.keyOf(g), key) {
+			return int(g)
+		}
+		at = (at + 1) & x.mask
+	}
+	return -1
+}
+
+// Lookup finds the runs of n packed keys in a version.
+func (x *GrowingIndex) Lookup(v queryplan.Version, keys []uint64, valid []bool, n int, out *Runs) {
+	kw := x.Key.Words
+	for i := range n {
+		out.Count[i] = 0
+		if valid != nil && !valid[i] {
+			continue
+		}
+		g := x.find(keys[i*kw : i*kw+kw])
+		if g < 0 {
+			continue
+		}
+		w := x.groups[g*groupWords:][:groupWords]
+		out.Start[i], out.Count[i] = w[groupStart], w[groupLen]
+		if v == queryplan.Old && w[groupRound] == x.round {
+			out.Count[i] = w[groupOldLen]
+		}
+	}
+}
+
+// GrowingIndex returns the table's index of those columns, making it if there
+// is none.
+func (t *Table) Growing(ranges []interval.Interval, keyCols, payCols []int, size int) *GrowingIndex {
+	for _, x := range t.growing {
+		if slices.Equal(x.keyCols, keyCols) && slices.Equal(x.payCols, payCols) {
+			return x
+		}
+	}
+	x := newGrowingIndex(t, ranges, keyCols, payCols, size)
+	t.growing = append(t.growing, x)
+	return x
+}

@@ -1,0 +1,481 @@
+package tables
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/runtime/portable/work"
+)
+
+// Index finds the rows of a join's build side by key. Rows with equal keys, a
+// run, are neighbours in the payload (compressed sparse rows), so that a skewed
+// key costs no chain. Keys of a small domain address their run directly; others
+// go through an open-addressing table. Distinct keys that lead to no payload may be
+// a bitmap, which often stays in the cache where a table would not.
+type Index struct {
+	Name string
+	Mem  *work.Memory
+	Key  interval.Layout
+	Pay  interval.Layout
+
+	Rows   int
+	Unique bool // no run is longer than one
+
+	// Of dense keys: run k is offsets[k]..offsets[k+1]-1, for packed keys minus
+	// least below domain. Two more entries make every other key an empty run.
+	Offsets []uint32
+	least   uint64
+	domain  uint64
+
+	// Of distinct dense keys without payload: bit k of packed keys minus least.
+	present []uint64
+
+	// Of other keys: pairs of the key, or its hash if it has several words, and
+	// start<<32 | length of its run; a length of 0 marks an empty slot.
+	slots []uint64
+	mask  uint64
+	// keys of rows in run order, for keys of several words.
+	keys []uint64
+	// filter has a bit for each key of one word, at its hash shifted by shift: most
+	// keys that are not there are found out without a look at the slots.
+	filter []uint64
+	shift  uint
+
+	// The payload: one of the two, the first for payloads of up to 32 bits.
+	narrow []uint32
+	broad  []uint64
+}
+
+// Runs are ranges of an index's rows, one for each row that probes it.
+type Runs struct {
+	Start, Count []uint32
+
+	// maybe are the rows that an index's filter lets pass. It is tried for a few of many
+	// batches, and used for all while it stops half of their rows.
+	maybe         []uint32
+	batches       int
+	tried, passed int
+}
+
+const (
+	filterBatches = 64
+	filterTrials  = 2
+)
+
+// filtered reports whether to use the filter for a batch.
+func (r *Runs) filtered() bool {
+	phase := r.batches % filterBatches
+	r.batches++
+	if phase == 0 {
+		r.tried, r.passed = 0, 0
+	}
+	return phase < filterTrials || 2*r.passed <= r.tried
+}
+
+// Keyed is packed rows of a build side, in the pieces that workers made.
+type Keyed struct {
+	Keys, Pays []uint64
+	N          int
+}
+
+// Free gives back the memory of the index, which is then empty.
+func (x *Index) Free() {
+	work.Free(x.Mem, x.Offsets)
+	work.Free(x.Mem, x.present)
+	work.Free(x.Mem, x.slots)
+	work.Free(x.Mem, x.keys)
+	work.Free(x.Mem, x.filter)
+	work.Free(x.Mem, x.narrow)
+	work.Free(x.Mem, x.broad)
+	x.Offsets, x.present, x.slots, x.keys, x.filter, x.narrow, x.broad, x.Rows = nil, nil, nil, nil, nil, nil, nil, 0
+}
+
+// Build makes the index of the rows in parts, and empties them.
+func (x *Index) Build(r *work.Run, parts []*Keyed) {
+	for _, p := range parts {
+		x.Rows += p.N
+	}
+	if x.Rows >= math.MaxUint32 {
+		work.Abort(work.TooManyRows(x.Name))
+	}
+	switch {
+	case x.Rows == 0:
+	case x.Key.Words == 0:
+		x.buildProduct(parts)
+	case x.Key.Words == 1:
+		x.measure(parts)
+		switch {
+		case x.Pay.Words == 0 && x.buildBitmap(r, parts):
+		case x.domain-1 < uint64(8*x.Rows+256):
+			// An array over the keys' range is no bigger than a hash table.
+			x.buildDense(r, parts)
+		default:
+			x.buildHashed(r, parts)
+			x.buildFilter(parts)
+		}
+	default:
+		x.buildHashed(r, parts)
+	}
+	for _, p := range parts {
+		work.Free(x.Mem, p.Keys)
+		work.Free(x.Mem, p.Pays)
+		*p = Keyed{}
+	}
+}
+
+func (x *Index) allocPayload() {
+	switch {
+	case x.Pay.Words == 0:
+	case x.Pay.Words == 1 && x.Pay.Bits <= 32:
+		x.narrow = work.Alloc[uint32](x.Mem, x.Name, x.Rows)
+	default:
+		x.broad = work.Alloc[uint64](x.Mem, x.Name, x.Rows*x.Pay.Words)
+	}
+}
+
+func (x *Index) putPayload(at uint32, p *Keyed, i int) {
+	switch k := x.Pay.Words; {
+	case k == 0:
+	case x.narrow != nil:
+		x.narrow[at] = uint32(p.Pays[i])
+	case k == 1:
+		x.broad[at] = p.Pays[i]
+	default:
+		copy(x.broad[int(at)*k:int(at)*k+k], p.Pays[i*k:i*k+k])
+	}
+}
+
+// buildProduct puts all rows into one run.
+func (x *Index) buildProduct(parts []*Keyed) {
+	x.allocPayload()
+	at := uint32(0)
+	for _, p := range parts {
+		for i := range p.N {
+			x.putPayload(at, p, i)
+			at++
+		}
+	}
+	x.Unique = x.Rows == 1
+}
+
+// measure finds the range of one-word keys; a range of all words has domain 0.
+func (x *Index) measure(parts []*Keyed) {
+	lo, hi := uint64(math.MaxUint64), uint64(0)
+	for _, p := range parts {
+		for _, k := range p.Keys[:p.N] {
+			lo, hi = min(lo, k), max(hi, k)
+		}
+	}
+	x.least, x.domain = lo, hi-lo+1
+}
+
+// A bitmap of so many bits stays in the cache, and is worth it from so many rows on.
+const (
+	cachedBitmap = 1 << 19
+	bitmapRows   = 64
+)
+
+// buildBitmap marks the keys if a bitmap of them is no bigger than a hash table
+// would be, or small, and no key occurs twice.
+func (x *Index) buildBitmap(r *work.Run, parts []*Keyed) bool {
+	if x.domain-1 >= uint64(256*x.Rows) && (x.domain-1 >= cachedBitmap || x.Rows < bitmapRows) {
+		return false
+	}
+	x.present = work.Alloc[uint64](x.Mem, x.Name, int(x.domain/64)+1)
+	for _, p := range parts {
+		r.Stop.Check()
+		for _, k := range p.Keys[:p.N] {
+			k -= x.least
+			word, bit := &x.present[k/64], uint64(1)<<(k%64)
+			if *word&bit != 0 {
+				work.Free(x.Mem, x.present)
+				x.present = nil
+				return false
+			}
+			*word |= bit
+		}
+	}
+	x.Unique = true
+	return true
+}
+
+func (x *Index) buildDense(r *work.Run, parts []*Keyed) {
+	x.allocPayload()
+	x.Offsets = work.Alloc[uint32](x.Mem, x.Name, int(x.domain)+2)
+	off, least := x.Offsets, x.least
+	for _, p := range parts {
+		r.Stop.Check()
+		for _, k := range p.Keys[:p.N] {
+			off[k-least]++
+		}
+	}
+	longest, sum := uint32(0), uint32(0)
+	for i, c := range off {
+		longest = max(longest, c)
+		sum += c
+		off[i] = sum
+	}
+	x.Unique = longest <= 1
+	// Filling each run from its end turns the ends into starts.
+	for i := len(parts) - 1; i >= 0; i-- {
+		r.Stop.Check()
+		p := parts[i]
+		switch {
+		case x.Pay.Words == 0:
+			for j := p.N - 1; j >= 0; j-- {
+				off[p.Keys[j]-least]--
+			}
+		case x.narrow != nil:
+			for j := p.N - 1; j >= 0; j-- {
+				o := &off[p.Keys[j]-least]
+				*o--
+				x.narrow[*o] = uint32(p.Pays[j])
+			}
+		default:
+			for j := p.N - 1; j >= 0; j-- {
+				o := &off[p.Keys[j]-least]
+				*o--
+				x.putPayload(*o, p, j)
+			}
+		}
+	}
+}
+
+// buildHashed counts the rows of each key, lays out the runs and fills them.
+func (x *Index) buildHashed(r *work.Run, parts []*Keyed) {
+	x.allocPayload()
+	size := 16
+	for size < 2*x.Rows {
+		size *= 2
+	}
+	x.slots = work.Alloc[uint64](x.Mem, x.Name, 2*size)
+	x.mask = uint64(size - 1)
+	kw := x.Key.Words
+	places := work.Alloc[uint32](x.Mem, x.Name, x.Rows)
+	defer work.Free(x.Mem, places)
+	// While counting, the high half of a slot holds one of the key's rows, to
+	// compare keys of several words with.
+	rowOf := func(n uint32) []uint64 {
+		for _, p := range parts {
+			if int(n) < p.N {
+				return p.Keys[int(n)*kw : int(n)*kw+kw]
+			}
+			n -= uint32(p.N)
+		}
+		return nil
+	}
+	row := 0
+	for _, p := range parts {
+		r.Stop.Check()
+		for i := range p.N {
+			var key, h uint64
+			if kw == 1 {
+				key = p.Keys[i]
+				h = work.HashWord(key)
+			} else {
+				key = work.HashWords(p.Keys[i*kw : i*kw+kw])
+				h = key
+			}
+			at := h & x.mask
+			for ; ; at = (at + 1) & x.mask {
+				run := x.slots[2*at+1]
+				if run == 0 {
+					x.slots[2*at] = key
+					x.slots[2*at+1] = uint64(row) << 32
+					break
+				}
+				if x.slots[2*at] == key && (kw == 1 || work.EqualWords(rowOf(uint32(run>>32)), p.Keys[i*kw:i*kw+kw])) {
+					break
+				}
+			}
+			x.slots[2*at+1]++
+			places[row] = uint32(at)
+			row++
+		}
+	}
+	start := uint64(0)
+	x.Unique = true
+	for at := 1; at < len(x.slots); at += 2 {
+		if n := x.slots[at] & math.MaxUint32; n > 0 {
+			x.Unique = x.Unique && n == 1
+			start += n
+			x.slots[at] = start<<32 | n
+		}
+	}
+	if kw > 1 {
+		x.keys = work.Alloc[uint64](x.Mem, x.Name, x.Rows*kw)
+	}
+	for i := len(parts) - 1; i >= 0; i-- {
+		r.Stop.Check()
+		p := parts[i]
+		for j := p.N - 1; j >= 0; j-- {
+			row--
+			slot := &x.slots[2*uint64(places[row])+1]
+			*slot -= 1 << 32
+			at := uint32(*slot >> 32)
+			x.putPayload(at, p, j)
+			if kw > 1 {
+				copy(x.keys[int(at)*kw:], p.Keys[j*kw:j*kw+kw])
+			}
+		}
+	}
+}
+
+const (
+	// filterBits is how many bits a filter has for a key, at least: one key of so many
+	// that are not there passes it.
+	filterBits = 16
+	// maxFiltered is the number of keys for which a filter may be of use: that of more
+	// is no faster to look at than the slots.
+	maxFiltered = 1 << 22
+)
+
+// buildFilter makes the filter of keys of one word.
+func (x *Index) buildFilter(parts []*Keyed) {
+	if x.Rows > maxFiltered {
+		return
+	}
+	digits := uint(bits.Len(uint(max(64, filterBits*x.Rows-1))))
+	x.filter, x.shift = work.Alloc[uint64](x.Mem, x.Name, 1<<digits/64), 64-digits
+	for _, p := range parts {
+		for _, k := range p.Keys[:p.N] {
+			h := k * work.MixA >> x.shift
+			x.filter[h/64] |= 1 << (h % 64)
+		}
+	}
+}
+
+// Lookup finds the runs of n packed keys; keys that are not valid have none.
+func (x *Index) Lookup(keys []uint64, valid []bool, n int, out *Runs) {
+	start, count := out.Start[:n], out.Count[:n]
+	switch {
+	case x.Rows == 0:
+		clear(count)
+	case x.Key.Words == 0:
+		// There is no key, or all columns of it have one value here.
+		for i := range start {
+			start[i], count[i] = 0, uint32(x.Rows)
+			if valid != nil && !valid[i] {
+				count[i] = 0
+			}
+		}
+	case x.present != nil:
+		present, least, domain := x.present, x.least, x.domain
+		for i, k := range x.exclude(keys[:n], valid) {
+			start[i], count[i] = 0, 0
+			if k -= least; k < domain {
+				count[i] = uint32(present[k/64] >> (k % 64) & 1)
+			}
+		}
+	case x.Offsets != nil:
+		off, least, domain := x.Offsets, x.least, x.domain
+		for i, k := range x.exclude(keys[:n], valid) {
+			k = min(k-least, domain)
+			start[i] = off[k]
+			count[i] = off[k+1] - off[k]
+		}
+	default:
+		x.lookupHashed(keys, valid, n, out)
+	}
+}
+
+// exclude moves keys that are not valid out of the domain.
+func (x *Index) exclude(keys []uint64, valid []bool) []uint64 {
+	if valid != nil {
+		for i, ok := range valid[:len(keys)] {
+			if !ok {
+				keys[i] = x.least - 1 // outside, whatever the domain
+			}
+		}
+	}
+	return keys
+}
+
+func (x *Index) lookupHashed(keys []uint64, valid []bool, n int, out *Runs) {
+	kw := x.Key.Words
+	if kw == 1 {
+		x.lookupWords(keys[:n], valid, out)
+		return
+	}
+	for i := range n {
+		out.Count[i] = 0
+		if valid != nil && !valid[i] {
+			continue
+		}
+		key := keys[i*kw : i*kw+kw]
+		h := work.HashWords(key)
+		for at := h & x.mask; ; at = (at + 1) & x.mask {
+			run := x.slots[2*at+1]
+			if run == 0 {
+				break
+			}
+			start := int(run >> 32)
+			if x.slots[2*at] == h && work.EqualWords(x.keys[start*kw:start*kw+kw], key) {
+				out.Start[i], out.Count[i] = uint32(start), uint32(run)
+				break
+			}
+		}
+	}
+}
+
+// lookupWords is lookupHashed of keys of one word.
+func (x *Index) lookupWords(keys []uint64, valid []bool, out *Runs) {
+	start, count := out.Start[:len(keys)], out.Count[:len(keys)]
+	clear(count)
+	slots, mask := x.slots, x.mask
+	find := func(i int, key uint64) {
+		for at := work.HashWord(key) & mask; ; at = (at + 1) & mask {
+			run := slots[2*at+1]
+			if run == 0 {
+				return
+			}
+			if slots[2*at] == key {
+				start[i], count[i] = uint32(run>>32), uint32(run)
+				return
+			}
+		}
+	}
+	if x.filter == nil || !out.filtered() {
+		for i, key := range keys {
+			if valid == nil || valid[i] {
+				find(i, key)
+			}
+		}
+		return
+	}
+	if len(out.maybe) < len(keys) {
+		out.maybe = make([]uint32, len(keys))
+	}
+	maybe, filter, shift := out.maybe[:len(keys)], x.filter, x.shift&63
+	n := 0
+	for i, key := range keys {
+		maybe[n] = uint32(i)
+		h := key * work.MixA >> shift
+		n += int(filter[h/64] >> (h % 64) & 1)
+	}
+	out.tried, out.passed = out.tried+len(keys), out.passed+n
+	for _, i := range maybe[:n] {
+		if valid == nil || valid[i] {
+			find(int(i), keys[i])
+		}
+	}
+}
+
+// Payload reads column i of the payload at the given places.
+func (x *Index) Payload(dst []int64, places []uint32, i int) {
+	if x.narrow == nil {
+		x.Pay.UnpackAt(dst, x.broad, places, i)
+		return
+	}
+	unpackNarrow(dst, x.narrow, places, x.Pay.Fields[i])
+}
+
+// unpackNarrow reads a field of tuples of 32 bits at the given places.
+func unpackNarrow(dst []int64, tuples, places []uint32, f interval.Field) {
+	dst = dst[:len(places)]
+	mask := uint32(f.Mask())
+	for i, p := range places {
+		dst[i] = int64(tuples[p]>>(f.Shift&31)&mask) + f.Base
+	}
+}

@@ -1,0 +1,345 @@
+package tables
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/portable/work"
+)
+
+// Table holds the tuples of a Derived or Temp variable, or of a Dedup: packed
+// rows, only ever appended, and, where repeated tuples must be found, a set.
+// Its versions are spans of the rows, so Merge moves no tuple.
+type Table struct {
+	Name   string
+	mem    *work.Memory
+	Layout interval.Layout
+	set    *tupleSet // nil for bags and for tuples proved distinct
+
+	old, delta, fresh spans
+	taken             int // rows of fresh that takeNew has counted
+	// Epoch counts the changes of each version, for what was computed from it.
+	Epoch [3]uint64
+
+	// chunks is replaced as a whole when it grows, so that workers look rows up
+	// while others append.
+	mu     sync.Mutex
+	chunks atomic.Pointer[[]*chunk]
+	// writers add rows on behalf of the workers, by the worker's number.
+	writers []*Writer
+	// growing are the indexes that each Merge extends.
+	growing []*GrowingIndex
+}
+
+// chunk is a piece of a table's rows. It belongs to the worker that fills it.
+type chunk struct {
+	words []uint64
+	id    int
+	rows  int // filled
+	room  int
+}
+
+// Span is a range of a chunk's rows.
+type Span struct {
+	chunk    *chunk
+	from, to int
+}
+
+// Packed returns n rows of k words, from the given one of the span on.
+func (s Span) Packed(k, from, n int) []uint64 {
+	return s.chunk.words[(s.from+from)*k : (s.from+from+n)*k]
+}
+
+// Rows returns the number of rows.
+func (s Span) Rows() int { return s.to - s.from }
+
+// spans is a version of a table.
+type spans struct {
+	list []Span
+	rows int
+}
+
+func (s *spans) add(p Span) {
+	if p.from == p.to {
+		return
+	}
+	s.rows += p.to - p.from
+	if n := len(s.list); n > 0 && s.list[n-1].chunk == p.chunk && s.list[n-1].to == p.from {
+		s.list[n-1].to = p.to
+		return
+	}
+	s.list = append(s.list, p)
+}
+
+// The rows of a chunk: small first, so that tiny relations stay tiny, then a
+// share of what the table has, up to a huge page of single words.
+const (
+	minChunkRows = 64
+	maxChunkRows = 1 << 18
+	// rowBits is what a row number within a chunk needs.
+	rowBits = 18
+)
+
+// New returns an empty table whose columns are bounded by ranges.
+func New(mem *work.Memory, name string, ranges []interval.Interval, distinct bool) *Table {
+	t := &Table{Name: name, mem: mem, Layout: interval.NewLayout(ranges)}
+	// Tuples without a bit, such as those of a nullary predicate, still need
+	// something to be found by.
+	t.Layout.Words = max(t.Layout.Words, 1)
+	t.chunks.Store(&[]*chunk{})
+	if distinct {
+		t.set = newTupleSet(t, ranges)
+	}
+	return t
+}
+
+// Rows returns the number of tuples of a version.
+func (t *Table) Rows(v queryplan.Version) int {
+	switch v {
+	case queryplan.Old:
+		return t.old.rows
+	case queryplan.Delta:
+		return t.delta.rows
+	}
+	return t.old.rows + t.delta.rows
+}
+
+// Version appends the spans of a version to dst.
+func (t *Table) Version(dst []Span, v queryplan.Version) []Span {
+	if v != queryplan.Delta {
+		dst = append(dst, t.old.list...)
+	}
+	if v != queryplan.Old {
+		dst = append(dst, t.delta.list...)
+	}
+	return dst
+}
+
+// Merge ends a round.
+func (t *Table) Merge() {
+	grew, moves := t.fresh.rows > 0, t.delta.rows > 0
+	if grew {
+		t.Epoch[queryplan.Full]++
+	}
+	if grew || moves {
+		t.Epoch[queryplan.Delta]++
+	}
+	if moves {
+		t.Epoch[queryplan.Old]++
+	}
+	for _, s := range t.delta.list {
+		t.old.add(s)
+	}
+	t.delta, t.fresh, t.taken = t.fresh, spans{list: t.delta.list[:0]}, 0
+	for _, x := range t.growing {
+		x.extend()
+	}
+}
+
+// Publish makes all rows appended so far the only version of a bag.
+func (t *Table) Publish() {
+	for i := range t.Epoch {
+		t.Epoch[i]++
+	}
+	t.old, t.fresh, t.taken = t.fresh, spans{}, 0
+}
+
+// Detach makes room for new contents of a bag; the rows that it has can be
+// scanned until freeChunks.
+func (t *Table) Detach() []*chunk {
+	had := *t.chunks.Load()
+	t.chunks.Store(&[]*chunk{})
+	t.freeWriters()
+	return had
+}
+
+// FreeChunks gives back the memory of chunks.
+func (t *Table) FreeChunks(chunks []*chunk) {
+	for _, c := range chunks {
+		work.Free(t.mem, c.words)
+	}
+}
+
+// Clear drops rows, set and indexes.
+func (t *Table) Clear() {
+	for i := range t.Epoch {
+		t.Epoch[i]++
+	}
+	t.FreeChunks(*t.chunks.Load())
+	t.chunks.Store(&[]*chunk{})
+	t.old, t.delta, t.fresh, t.taken = spans{}, spans{}, spans{}, 0
+	t.freeWriters()
+	if t.set != nil {
+		t.set.reset()
+	}
+	for _, x := range t.growing {
+		x.free()
+	}
+	t.growing = nil
+}
+
+// newChunk returns a chunk with room for rows, at least for one.
+func (t *Table) newChunk() *chunk {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	have := *t.chunks.Load()
+	room := minChunkRows
+	for _, c := range have[max(0, len(have)-8):] {
+		room = max(room, 2*c.room)
+	}
+	room = min(room, maxChunkRows)
+	c := &chunk{id: len(have), room: room}
+	c.words = work.Alloc[uint64](t.mem, t.Name, room*t.Layout.Words)
+	grown := append(have, c)
+	t.chunks.Store(&grown)
+	return c
+}
+
+// row returns the words of a row by its number, see appender.
+func (t *Table) row(number uint64) []uint64 {
+	c := (*t.chunks.Load())[number>>rowBits]
+	k := t.Layout.Words
+	at := int(number&(1<<rowBits-1)) * k
+	return c.words[at : at+k]
+}
+
+// appender adds rows to a table on behalf of one worker.
+type appender struct {
+	table *Table
+	cur   *chunk
+	from  int
+	done  []Span
+}
+
+// reserve returns the current chunk, with room for at least one row.
+func (a *appender) reserve() *chunk {
+	if a.cur == nil || a.cur.rows == a.cur.room {
+		a.seal()
+		a.cur = a.table.newChunk()
+		a.from = 0
+	}
+	return a.cur
+}
+
+// add appends rows of k words each.
+func (a *appender) add(rows []uint64) {
+	k := a.table.Layout.Words
+	for len(rows) > 0 {
+		c := a.reserve()
+		n := min(len(rows)/k, c.room-c.rows)
+		copy(c.words[c.rows*k:], rows[:n*k])
+		c.rows += n
+		rows = rows[n*k:]
+	}
+}
+
+// addRow appends one row and returns its number.
+func (a *appender) addRow(row []uint64) uint64 {
+	c := a.reserve()
+	copy(c.words[c.rows*len(row):], row)
+	number := uint64(c.id)<<rowBits | uint64(c.rows)
+	c.rows++
+	return number
+}
+
+func (a *appender) seal() {
+	if a.cur != nil && a.cur.rows > a.from {
+		a.done = append(a.done, Span{a.cur, a.from, a.cur.rows})
+		a.from = a.cur.rows
+	}
+}
+
+// flush hands the rows appended so far over to the table's running round.
+func (a *appender) flush() {
+	a.seal()
+	for _, s := range a.done {
+		a.table.fresh.add(s)
+	}
+	a.done = a.done[:0]
+}
+
+// Writer is what one worker needs to add tuples to a table.
+type Writer struct {
+	appender
+	fresh  []uint64
+	narrow exchange[uint32]
+	broad  exchange[uint64]
+	wide   wideExchange
+}
+
+// Writer returns the writer of a worker. Workers may ask at the same time.
+func (t *Table) Writer(id int) *Writer {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.writers) <= id {
+		t.writers = append(t.writers, &Writer{appender: appender{table: t}})
+	}
+	return t.writers[id]
+}
+
+// Begin prepares the table for inserts by one worker, or by several.
+func (t *Table) Begin(r *work.Run, parallel bool) {
+	if t.set != nil && (t.set.mode != smallMode || parallel) {
+		t.set.grow(r)
+	}
+}
+
+// Insert adds packed tuples: all of them to a bag, else those that are new.
+func (w *Writer) Insert(r *work.Run, keys []uint64) {
+	if set := w.table.set; set != nil {
+		set.insert(w, r, keys)
+		return
+	}
+	w.add(keys)
+}
+
+// Finish inserts what insert has only collected, on behalf of a worker.
+func (w *Writer) Finish(r *work.Run, id int) {
+	if set := w.table.set; set != nil {
+		set.flush(w, r, id)
+	}
+}
+
+// flush takes over the rows of all writers. No worker may run.
+func (t *Table) flush() {
+	for _, w := range t.writers {
+		w.flush()
+	}
+}
+
+// TakeNew takes over the rows of all writers and returns how many rows have come
+// since the last call.
+func (t *Table) TakeNew() int {
+	t.flush()
+	n := t.fresh.rows - t.taken
+	t.taken = t.fresh.rows
+	return n
+}
+
+func (t *Table) freeWriters() {
+	for _, w := range t.writers {
+		work.Free(t.mem, w.narrow.words)
+		work.Free(t.mem, w.broad.words)
+		*w = Writer{appender: appender{table: t}}
+	}
+}
+
+// Settle frees everything but the rows, as nothing is inserted or looked up any
+// more.
+func (t *Table) Settle() {
+	t.DropSet()
+	for _, x := range t.growing {
+		x.free()
+	}
+}
+
+// DropSet frees the set once nothing is inserted any more.
+func (t *Table) DropSet() {
+	if t.set != nil {
+		t.set.reset()
+		t.set = nil
+		t.freeWriters()
+	}
+}
