@@ -355,7 +355,7 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 			right = trees.Project(asked[i], identity(l.key[i]))
 		}
 		if trees.HasAll(shown, l.key[i]) {
-			first.Semis = append(first.Semis, joins.Semijoin{queryplan.Semi, right})
+			first.Semis = append(first.Semis, joins.Semijoin{Kind: queryplan.Semi, Right: right})
 			continue
 		}
 		at := slices.IndexFunc(l.moved, func(m int) bool { return trees.HasAll(l.own[m], l.key[i]) })

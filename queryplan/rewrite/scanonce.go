@@ -221,7 +221,7 @@ func (s *scanSharer) restricted(c, in *joins.Conjunction, at int, to map[string]
 		}
 	}
 	for _, x := range in.Semis {
-		part.Semis = append(part.Semis, joins.Semijoin{x.Kind, all(x.Right)})
+		part.Semis = append(part.Semis, joins.Semijoin{Kind: x.Kind, Right: all(x.Right)})
 	}
 	for _, cond := range in.Conds {
 		part.Conds = append(part.Conds, queryplan.RewriteExpr(cond, func(e queryplan.Expr) queryplan.Expr {
