@@ -1,6 +1,5 @@
 // Package service is the kernels that a GPU runtime needs beside woven ones: states
-// of launches, fills, running sums, tables made larger, sets made from rows, rows put in
-// order.
+// of launches, fills, running sums, tables made larger, rows put in order.
 //
 // In: nothing. Out: PTX and machine code, embedded, and how each kernel is launched. The package
 // imports nothing of redfox, and no driver: a [Launch] is names and words, which the
@@ -16,7 +15,7 @@
 // block that finds nothing to do, so that callers need no special case. Launches of a
 // stream follow each other, and none waits for the host.
 //
-// Tables are those of ../src: set64.h, rowset.h, bitset.h. What a kernel writes into
+// Tables are those of ../src: set64.h and rowset.h. What a kernel writes into
 // is zeroed before, where it says so; what it does not say to be zeroed may hold
 // anything.
 //
@@ -29,9 +28,6 @@
 //	rehash      37 G keys/s to twice as many slots of 2 GB, 25 G/s of 16 MB
 //	move        1.8 TB/s with cells of a word, 1.5 with those of 3
 //	rowset      14 G rows/s to a third of 2 GB, 11 G/s to two thirds of 1 GB
-//	keys        14 G/s to a third of 1 GB, 11 G/s to two thirds
-//	bits        17 G/s at random into 512 MB, 100 G/s into 8 MB or in order
-//	sort        52 G keys/s a pass, each with a payload
 //	pairs       180 G pairs/s a pass, 41 G/s in all four; 570 G keys/s are counted
 //	words       180 G words/s a pass, as pairs; 290 G words/s are counted
 //	numbers     1,160 G rows/s, of 4 bytes each

@@ -57,30 +57,6 @@ var (
 		Tile: threads * 4,
 		Cost: "8 bytes read and 3 multiplications a word; about 1.5 random atomics a row",
 	}
-	bitsKernel = Kernel{
-		Name: "rf_bits", Params: []string{"bits", "size", "fields", "count", "from", "until"},
-		Does: "sets the bits of the packed keys of rows",
-		Tile: threads * 4,
-		Cost: "the columns read; one atomic a row",
-	}
-	keysKernel = Kernel{
-		Name: "rf_keys", Params: []string{"slots", "mask", "fields", "count", "from", "until"},
-		Does: "inserts the packed keys of rows into a set",
-		Tile: threads * 4,
-		Cost: "the columns read; about 1.5 random accesses and one atomic a row",
-	}
-	sortCountKernel = Kernel{
-		Name: "rf_sort_count", Params: []string{"keys", "n", "shift", "counts"},
-		Does: "counts the digits of keys for a pass of a sort",
-		Tile: threads * 16,
-		Cost: "8 bytes read and one atomic in shared memory a key; 2 KB written a tile",
-	}
-	sortScatterKernel = Kernel{
-		Name: "rf_sort_scatter", Params: []string{"keys_out", "payloads_out", "keys", "payloads", "counts", "n", "shift"},
-		Does: "moves keys to their places by a digit",
-		Tile: threads * 16,
-		Cost: "8 bytes read and 8 written a key and a payload; 2 KB read a tile",
-	}
 	pairsCountKernel = Kernel{
 		Name: "rf_pairs_count", Params: []string{"keys", "n", "together", "counts"},
 		Does: "counts the digits of keys of 32 bits for all passes of a sort",
@@ -100,10 +76,10 @@ var (
 // The kernels of each module, in the order of its PTX.
 var (
 	baseKernels = []*Kernel{
-		&statesKernel, &statesOfKernel, &fillKernel, &scanKernel, &rehashKernel, &moveKernel, &rowSetKernel, &bitsKernel, &keysKernel,
+		&statesKernel, &statesOfKernel, &fillKernel, &scanKernel, &rehashKernel, &moveKernel, &rowSetKernel,
 	}
 	sortingKernels = []*Kernel{
-		&sortCountKernel, &sortScatterKernel, &pairsCountKernel, &pairsMoveKernel,
+		&pairsCountKernel, &pairsMoveKernel,
 		&orderKeysKernel, &orderSelectKernel, &orderUpToKernel, &orderRankKernel, &orderHeadsKernel,
 		&orderStartsKernel, &orderPlacesKernel, &orderBelowKernel, &orderKeepKernel, &orderMoveKernel, &orderUnpackKernel, &orderNumbersKernel,
 	}

@@ -81,60 +81,6 @@ func RowSet(slots, mask, columns, width, rows int64) Launch {
 	return over(&rowSetKernel, rows, slots, mask, columns, width, rows)
 }
 
-// Field is a column of packed keys, in terms of abi.Param: ColumnData, -Base, -Step
-// and -Width, then SetShift, -Base and -Bits.
-type Field struct {
-	Data, Base, Step, Width int64
-	Shift, Least, Bits      int64
-}
-
-// FieldWords is the length of a field in memory.
-const FieldWords = 7
-
-// AppendFields appends what Bits and Keys want to find at the address fields.
-func AppendFields(words []int64, fields []Field) []int64 {
-	for _, f := range fields {
-		words = append(words, f.Data, f.Base, f.Step, f.Width, f.Shift, f.Least, f.Bits)
-	}
-	return words
-}
-
-// Bits sets the bits of the packed keys of rows from to until - 1. Keys at or above
-// size are left out.
-func Bits(bits, size, fields, count, from, until int64) Launch {
-	return over(&bitsKernel, span(from, until), bits, size, fields, count, from, until)
-}
-
-// Keys inserts the packed keys of rows from to until - 1 into a set (set64.h) that has
-// room for them. It may have keys already.
-func Keys(slots, mask, fields, count, from, until int64) Launch {
-	return over(&keysKernel, span(from, until), slots, mask, fields, count, from, until)
-}
-
-// span is the number of rows that tiles cover which begin at a multiple of 16.
-func span(from, until int64) int64 { return max(0, until-from&^15) }
-
-// A sort of words as unsigned numbers, with a payload each or without, takes a pass
-// for each byte in which they may differ, the lowest first: SortCount, an exclusive
-// Scan of the counts, SortScatter. It is stable. The kernels are those of SortPTX.
-
-// SortCount counts, for each tile of n keys, those with each value of the byte
-// key >> shift.
-func SortCount(keys, n, shift, counts int64) Launch {
-	return over(&sortCountKernel, n, keys, n, shift, counts)
-}
-
-// SortCounts returns the number of words of counts for n keys.
-func SortCounts(n int64) int64 {
-	return 256 * ((n + int64(sortCountKernel.Tile) - 1) / int64(sortCountKernel.Tile))
-}
-
-// SortScatter moves n keys to other memory, and their payloads unless those are 0,
-// in the order of the byte that was counted. Counts have been summed up.
-func SortScatter(keysOut, payloadsOut, keys, payloads, counts, n, shift int64) Launch {
-	return over(&sortScatterKernel, n, keysOut, payloadsOut, keys, payloads, counts, n, shift)
-}
-
 // A sort of keys of 32 bits as unsigned numbers, with a payload of 32 bits each, is
 // PairsCount and then PairsMove for each byte in which keys may differ, the lowest
 // first. It is stable. Pairs whose payloads lie behind their keys, as Together, are sorted

@@ -4,7 +4,7 @@ package service
 // order as the ordering wants it, one after the other. A sort by it takes OrderKeys,
 // PairsCount and the passes of PairsMove for each 32 bits of it, the lowest first; the
 // first rows of many are found by Select and SelectUpTo, and put in order by Rank. The
-// kernels are those of SortPTX. Rows are 32-bit numbers, and 0 for their address stands
+// kernels are those of Sorting. Rows are 32-bit numbers, and 0 for their address stands
 // for all rows in their order.
 
 var (

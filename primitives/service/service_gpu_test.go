@@ -112,8 +112,8 @@ func TestCard(t *testing.T) {
 		check  func(*testing.T, machine, int)
 	}{
 		{&statesKernel, checkStates}, {&fillKernel, checkFill}, {&scanKernel, checkScan}, {&rehashKernel, checkRehash},
-		{&moveKernel, checkMove}, {&rowSetKernel, checkRowSet}, {&bitsKernel, checkBits}, {&keysKernel, checkKeys},
-		{&sortScatterKernel, checkSort}, {&pairsMoveKernel, checkPairs}, {&pairsMoveKernel, checkWords},
+		{&moveKernel, checkMove}, {&rowSetKernel, checkRowSet},
+		{&pairsMoveKernel, checkPairs}, {&pairsMoveKernel, checkWords},
 	} {
 		t.Run(test.kernel.Name, func(t *testing.T) {
 			for _, n := range c.sizes(test.kernel) {
@@ -247,13 +247,11 @@ func BenchmarkCard(b *testing.B) {
 		b.Run(fmt.Sprint("set-", bits), func(b *testing.B) {
 			slots := int64(1) << bits
 			n := slots * 2 / 3
-			column, from, to, moved := c.area(b, n), c.area(b, slots+1), c.area(b, 2*slots+1), c.area(b, slots+1)
-			c.distinct(b, column, int(n))
-			fields := c.put(b, words(AppendFields(nil, []Field{{Data: column, Step: 1, Width: 8, Bits: 64}})))
-			keys := Keys(from, slots-1, fields, 1, 0, n)
-			c.measure(b, "keys", float64(n), "key", func(b *testing.B) { c.zero(b, from, slots+1) }, keys)
-			c.zero(b, from, slots+1)
-			c.run(b, keys)
+			set := make([]uint64, slots+1)
+			for i := range n {
+				enter(set, mix(uint64(i+1)))
+			}
+			from, to, moved := c.put(b, set), c.area(b, 2*slots+1), c.area(b, slots+1)
 			zero := func(b *testing.B) { c.zero(b, to, 2*slots+1) }
 			c.measure(b, "rehash", float64(n), "key", zero, Rehash(from, slots-1, to, 2*slots-1, 0))
 			c.measure(b, "rehash-moved", float64(n), "key", zero, Rehash(from, slots-1, to, 2*slots-1, moved))
@@ -273,43 +271,6 @@ func BenchmarkCard(b *testing.B) {
 				c.measure(b, fmt.Sprint(width, "-of-", bits), n, "row", func(b *testing.B) { c.zero(b, set, 1<<28) }, RowSet(set, 1<<bits-1, columns, width, n))
 			}
 		}
-	})
-	b.Run("bits", func(b *testing.B) {
-		const n = 90_000_000
-		column := c.area(b, n/2)
-		keys := make([]uint64, n)
-		for _, test := range []struct {
-			name string
-			bits int
-			key  func(i uint64) uint64
-		}{
-			{"26", 26, func(i uint64) uint64 { return mix(i) >> 38 }},
-			{"32", 32, func(i uint64) uint64 { return mix(i) >> 32 }},
-			{"32-ascending", 32, func(i uint64) uint64 { return 47 * i }},
-		} {
-			for i := range keys {
-				keys[i/2] = keys[i/2]>>32 | test.key(uint64(i))<<32
-			}
-			ok(b, c.ctx.CopyToDevice(cuda.Pointer(column), raw(keys[:n/2])))
-			set := c.area(b, 1<<test.bits/64)
-			fields := c.put(b, words(AppendFields(nil, []Field{{Data: column, Step: 1, Width: 4, Bits: int64(test.bits)}})))
-			zero := func(b *testing.B) { c.zero(b, set, 1<<test.bits/64) }
-			c.measure(b, test.name, n, "key", zero, Bits(set, 1<<test.bits, fields, 1, 0, n))
-		}
-	})
-	b.Run("sort", func(b *testing.B) {
-		const n = 100_000_000
-		from, to, rows, moved := c.area(b, n), c.area(b, n), c.area(b, n), c.area(b, n)
-		c.distinct(b, from, n)
-		words := SortCounts(n)
-		counts, scratch := c.area(b, words), c.area(b, ScanScratch(words)/8)
-		count, scan := SortCount(from, n, 8, counts), Scan(counts, words, false, scratch)
-		scatter := SortScatter(to, moved, from, rows, counts, n, 8)
-		counted := func(b *testing.B) { c.start(b, count) }
-		summed := func(b *testing.B) { c.start(b, count); c.start(b, scan) }
-		c.measure(b, "count", n, "key", nil, count)
-		c.measure(b, "scan", n, "key", counted, scan)
-		c.measure(b, "scatter", n, "key", summed, scatter)
 	})
 	b.Run("pairs", func(b *testing.B) {
 		const n = 1 << 28

@@ -14,10 +14,7 @@ func TestScan(t *testing.T)     { onEach(t, &scanKernel, checkScan) }
 func TestRehash(t *testing.T)   { onEach(t, &rehashKernel, checkRehash) }
 func TestMove(t *testing.T)     { onEach(t, &moveKernel, checkMove) }
 func TestRowSet(t *testing.T)   { onEach(t, &rowSetKernel, checkRowSet) }
-func TestBits(t *testing.T)     { onEach(t, &bitsKernel, checkBits) }
-func TestKeys(t *testing.T)     { onEach(t, &keysKernel, checkKeys) }
 
-func TestSort(t *testing.T)  { onEach(t, &sortScatterKernel, checkSort) }
 func TestPairs(t *testing.T) { onEach(t, &pairsMoveKernel, checkPairs) }
 func TestWords(t *testing.T) { onEach(t, &pairsMoveKernel, checkWords) }
 
@@ -293,110 +290,6 @@ func checkRowSet(t *testing.T, m machine, n int) {
 	}
 }
 
-// keyed is a relation of n rows with packed keys: columns of all widths, or of one.
-type keyed struct {
-	memory []int64
-	fields []Field
-	keys   []uint64
-	size   uint64
-}
-
-func newKeyed(t testing.TB, m machine, n int, widths ...int) *keyed {
-	k := &keyed{keys: make([]uint64, n), size: 1}
-	shift := 0
-	for c, width := range widths {
-		// So many values as keys differ in, and that fit.
-		field := max(1, min(8*width, 20))
-		if width == 0 {
-			field = 0
-		}
-		offsets := random(n + c)[c:]
-		bytes := make([]uint64, (n*width+7)/8+1)
-		base, step := int64(-1000*c), int64(1+c%2*2)
-		least := base - 7
-		for r := range offsets {
-			// Step and least use up some of the field.
-			offsets[r] %= max(1, (uint64(1)<<field-7)/uint64(step))
-			if width == 0 {
-				offsets[r] = 0
-			}
-			for b := range width {
-				i := r*width + b
-				bytes[i/8] |= offsets[r] >> (8 * b) & 0xff << (i % 8 * 8)
-			}
-			k.keys[r] |= uint64(base+step*int64(offsets[r])-least) << shift
-		}
-		bits := int64(max(field, 3))
-		at := m.put(t, bytes)
-		k.memory = append(k.memory, at)
-		k.fields = append(k.fields, Field{Data: at, Base: base, Step: step, Width: int64(width), Shift: int64(shift), Least: least, Bits: bits})
-		shift += int(bits)
-		k.size = 1 << shift
-	}
-	return k
-}
-
-func (k *keyed) free(t testing.TB, m machine) {
-	for _, at := range k.memory {
-		m.get(t, at, 0)
-	}
-}
-
-// ranges are the rows to take of n.
-func ranges(n int) [][2]int { return [][2]int{{0, n}, {n / 2, n}, {min(n, 17), n - n/3}} }
-
-func checkBits(t *testing.T, m machine, n int) {
-	for _, widths := range [][]int{{2}, {1, 0, 1}, {4}, {8}} {
-		k := newKeyed(t, m, n, widths...)
-		fields := words(AppendFields(nil, k.fields))
-		fieldsAt := m.put(t, fields)
-		for _, r := range ranges(n) {
-			r[1] = max(r[0], r[1])
-			// Keys at and above size are left out.
-			size := k.size - k.size/4
-			want := make([]uint64, (k.size+63)/64)
-			want[0] = 1
-			at := m.put(t, want)
-			m.run(t, Bits(at, int64(size), fieldsAt, int64(len(widths)), int64(r[0]), int64(r[1])))
-			for _, key := range k.keys[r[0]:r[1]] {
-				if key < size {
-					want[key/64] |= 1 << (key % 64)
-				}
-			}
-			same(t, "bits", m.get(t, at, len(want)), want)
-		}
-		m.get(t, fieldsAt, len(fields))
-		k.free(t, m)
-	}
-}
-
-func checkKeys(t *testing.T, m machine, n int) {
-	for _, widths := range [][]int{{4}, {1, 2, 0, 4}, {8, 8}} {
-		k := newKeyed(t, m, n, widths...)
-		fields := words(AppendFields(nil, k.fields))
-		fieldsAt := m.put(t, fields)
-		for _, r := range ranges(n) {
-			r[1] = max(r[0], r[1])
-			different := map[uint64]bool{0: true, 77: true}
-			for _, key := range k.keys[r[0]:r[1]] {
-				different[key] = true
-			}
-			var keys []uint64
-			for key := range different {
-				keys = append(keys, key)
-			}
-			set := make([]uint64, slotsFor(n+2)+1)
-			enter(set, 0)
-			enter(set, 77)
-			at := m.put(t, set)
-			m.run(t, Keys(at, int64(len(set)-2), fieldsAt, int64(len(widths)), int64(r[0]), int64(r[1])))
-			isSetOf(t, m.get(t, at, len(set)), keys)
-		}
-		m.get(t, fieldsAt, len(fields))
-		k.free(t, m)
-	}
-}
-
 // words turns words into unsigned ones.
 func words(w []int64) []uint64 {
 	out := make([]uint64, len(w))
@@ -404,46 +297,6 @@ func words(w []int64) []uint64 {
 		out[i] = uint64(w[i])
 	}
 	return out
-}
-
-func checkSort(t *testing.T, m machine, n int) {
-	for _, payloads := range []bool{false, true} {
-		// Keys that differ in two bytes, with many that are equal.
-		keys, rows := random(n), make([]uint64, n)
-		for i := range keys {
-			keys[i] = keys[i]%3<<16 | keys[i]>>58<<32 | 0xab<<40
-			rows[i] = uint64(i)
-		}
-		slices.SortStableFunc(rows, func(a, b uint64) int { return cmp.Compare(keys[a], keys[b]) })
-		sorted := make([]uint64, n)
-		for i, r := range rows {
-			sorted[i] = keys[r]
-		}
-		counts := SortCounts(int64(n))
-		countsAt, scratchAt := m.put(t, random(int(counts))), m.put(t, make([]uint64, ScanScratch(counts)/8))
-		from, to := [2]int64{m.put(t, keys), 0}, [2]int64{m.put(t, random(n)), 0}
-		if payloads {
-			numbers := make([]uint64, n)
-			for i := range numbers {
-				numbers[i] = uint64(i)
-			}
-			from[1], to[1] = m.put(t, numbers), m.put(t, random(n))
-		}
-		for _, shift := range []int64{16, 32} {
-			m.run(t, SortCount(from[0], int64(n), shift, countsAt))
-			m.run(t, Scan(countsAt, counts, false, scratchAt))
-			m.run(t, SortScatter(to[0], to[1], from[0], from[1], countsAt, int64(n), shift))
-			from, to = to, from
-		}
-		same(t, "keys", m.get(t, from[0], n), sorted)
-		if payloads {
-			same(t, "payloads", m.get(t, from[1], n), rows)
-			m.get(t, to[1], n)
-		}
-		for _, at := range []int64{to[0], countsAt, scratchAt} {
-			m.get(t, at, 0)
-		}
-	}
 }
 
 // halves packs numbers of 32 bits into words.

@@ -32,8 +32,8 @@ struct Entry {
 
 const Entry entries[] = {
     RF_ENTRY(rf_states), RF_ENTRY(rf_states_of), RF_ENTRY(rf_fill), RF_ENTRY(rf_scan), RF_ENTRY(rf_rehash),
-    RF_ENTRY(rf_move),   RF_ENTRY(rf_rowset), RF_ENTRY(rf_bits), RF_ENTRY(rf_keys),
-    RF_ENTRY(rf_sort_count), RF_ENTRY(rf_sort_scatter), RF_ENTRY(rf_pairs_count), RF_ENTRY(rf_pairs_move),
+    RF_ENTRY(rf_move),   RF_ENTRY(rf_rowset),
+    RF_ENTRY(rf_pairs_count), RF_ENTRY(rf_pairs_move),
     RF_ENTRY(rf_order_keys), RF_ENTRY(rf_order_select), RF_ENTRY(rf_order_upto), RF_ENTRY(rf_order_rank),
     RF_ENTRY(rf_order_heads), RF_ENTRY(rf_order_starts), RF_ENTRY(rf_order_places), RF_ENTRY(rf_order_below),
     RF_ENTRY(rf_order_keep), RF_ENTRY(rf_order_move), RF_ENTRY(rf_order_unpack), RF_ENTRY(rf_order_numbers),

@@ -5,7 +5,6 @@
 
 #include "grid.h"
 
-#include "../../src/keys.h"
 #include "../../src/lookback.h"
 #include "../../src/rowset.h"
 #include "../../src/set64.h"
@@ -293,66 +292,4 @@ RF_KERNEL(rf_rowset, 5)(uint64_t *slots, uint64_t mask, const int64_t *columns, 
     }
     service::seat<ROWSET_ITEMS>(slots, mask, word, hash);
   }
-}
-
-enum { KEY_ITEMS = 4, KEY_TILE = THREADS * KEY_ITEMS };
-
-// Field is a column of a key: where its offsets are, how they become words, and
-// the word's place in the packed key.
-struct Field {
-  int64_t data, base, step, width;
-  int64_t shift, least, bits;
-};
-
-namespace service {
-
-// each_key calls with with the live flags and packed keys of each tile of rows from
-// to until - 1. Tiles start at a multiple of 16 rows, where columns are aligned.
-template <class F>
-RF_HELPER void each_key(const Field *fields, int64_t count, int64_t from, int64_t until, F with) {
-  int64_t aligned = from & ~(int64_t)15;
-  for (int64_t start = aligned + grid::block() * KEY_TILE; start < until; start += grid::blocks() * KEY_TILE) {
-    int32_t rows = grid::rows(until, start, KEY_TILE);
-    uint64_t keys[KEY_ITEMS];
-    uint8_t live[KEY_ITEMS];
-    RF_UNROLL
-    for (int32_t i = 0; i < KEY_ITEMS; i++) {
-      int32_t row = rf_tile_row(i, THREADS);
-      keys[i] = 0;
-      live[i] = row < rows && start + row >= from;
-    }
-    for (int64_t f = 0; f < count; f++) {
-      Field field = fields[f];
-      int64_t words[KEY_ITEMS];
-      rf_tile_load(words, grid::global<uint8_t>(field.data), (int32_t)field.width, field.base, field.step, start, rows,
-                   THREADS, KEY_ITEMS);
-      rf_tile_pack(keys, live, words, field.shift, field.least, field.bits, 0, KEY_ITEMS);
-    }
-    with(live, keys);
-  }
-}
-
-} // namespace service
-
-// rf_bits sets the bits, out of size, of the packed keys of rows from to until - 1.
-RF_KERNEL(rf_bits, 4)(uint32_t *bits, uint64_t size, const Field *fields, int64_t count, int64_t from, int64_t until) {
-  service::each_key(fields, count, from, until, [=](const uint8_t *live, const uint64_t *keys) RF_LAMBDA {
-    RF_UNROLL
-    for (int32_t i = 0; i < KEY_ITEMS; i++)
-      if (live[i] && keys[i] < size)
-        target::either(bits + keys[i] / 32, 1u << (keys[i] % 32));
-  });
-}
-
-// rf_keys inserts the packed keys of rows from to until - 1 into an rf_set64.
-RF_KERNEL(rf_keys, 4)(uint64_t *slots, uint64_t mask, const Field *fields, int64_t count, int64_t from, int64_t until) {
-  service::each_key(fields, count, from, until, [=](const uint8_t *live, const uint64_t *keys) RF_LAMBDA {
-    uint64_t words[KEY_ITEMS], at[KEY_ITEMS];
-    RF_UNROLL
-    for (int32_t i = 0; i < KEY_ITEMS; i++) {
-      words[i] = live[i] ? set64::stored(keys[i]) : 0;
-      at[i] = set64::home(mask, keys[i]);
-    }
-    service::seat<KEY_ITEMS>(slots, mask, words, at);
-  });
 }

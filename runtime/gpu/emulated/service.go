@@ -17,8 +17,6 @@ var serviceKernels = named(service.Base.Kernels, map[string]serviceKernel{
 	"rf_rehash":    rehash,
 	"rf_move":      move,
 	"rf_rowset":    rowSet,
-	"rf_bits":      keyBits,
-	"rf_keys":      keySlots,
 })
 
 // serviceKernel does the work of all blocks.
@@ -258,73 +256,4 @@ func rowSet(m *Memory, p []int64) error {
 		slots[at] = hash>>rowBits<<rowBits | uint64(row+firstRow)
 	}
 	return nil
-}
-
-// eachKey calls with with the packed keys of rows that have one.
-func (m *Memory) eachKey(fields, count, from, until int64, with func(key uint64) error) error {
-	words, err := m.Words(fields, service.FieldWords*count)
-	if err != nil {
-		return err
-	}
-	var list []service.Field
-	for ; len(words) > 0; words = words[service.FieldWords:] {
-		list = append(list, service.Field{
-			Data: int64(words[0]), Base: int64(words[1]), Step: int64(words[2]), Width: int64(words[3]),
-			Shift: int64(words[4]), Least: int64(words[5]), Bits: int64(words[6]),
-		})
-	}
-	columns := make([][]byte, len(list))
-	for i, f := range list {
-		if f.Width > 0 && until > 0 {
-			if columns[i], err = m.Bytes(cuda.Pointer(f.Data), uint64(f.Width*until)); err != nil {
-				return err
-			}
-		}
-	}
-rows:
-	for row := from; row < until; row++ {
-		key := uint64(0)
-		for i, f := range list {
-			offset := uint64(0)
-			for b := range f.Width {
-				offset |= uint64(columns[i][row*f.Width+b]) << (8 * b)
-			}
-			part := uint64(f.Base+f.Step*int64(offset)) - uint64(f.Least)
-			if f.Bits < 64 && part>>uint(f.Bits) != 0 {
-				continue rows
-			}
-			key |= part << uint(f.Shift&63)
-		}
-		if err := with(key); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func keyBits(m *Memory, p []int64) error {
-	size := uint64(p[1])
-	bits, err := m.Bytes(cuda.Pointer(p[0]), (size+31)/32*4)
-	if err != nil {
-		return err
-	}
-	return m.eachKey(p[2], p[3], p[4], p[5], func(key uint64) error {
-		if key < size {
-			bits[key/8] |= 1 << (key % 8)
-		}
-		return nil
-	})
-}
-
-func keySlots(m *Memory, p []int64) error {
-	slots, err := m.set(p[0], p[1])
-	if err != nil {
-		return err
-	}
-	return m.eachKey(p[2], p[3], p[4], p[5], func(key uint64) error {
-		if enter(slots, key) < 0 {
-			return fmt.Errorf("no slot of %d is free", len(slots))
-		}
-		return nil
-	})
 }

@@ -101,31 +101,6 @@ func TestService(t *testing.T) {
 		}
 	}
 
-	// Offsets of 1 byte: words 100 + 2 * (0, 1, 2, 3), of which the key takes those from
-	// 102 on, in 2 bits from the third on.
-	offsets := b.upload(0x03020100)
-	fields := b.upload(toWords(service.AppendFields(nil, []service.Field{{Data: at(offsets), Base: 100, Step: 2, Width: 1, Shift: 2, Least: 102, Bits: 2}}))...)
-	bits := b.upload(0)
-	run(service.Bits(at(bits), 16, at(fields), 1, 1, 4))
-	b.want("bits of keys 0 and 8; 4 does not fit", bits, 1|1<<8)
-	keys := b.upload(make([]uint64, 5)...)
-	run(service.Keys(at(keys), 3, at(fields), 1, 0, 3))
-	if got := b.words(keys, 5); !slices.Contains(got[:4], 8) || got[4] != 1 {
-		t.Errorf("keys 0 and 8: %d", got)
-	}
-
-	sorted := []uint64{0x0105, 0x0003, 0xff03, 0x0104}
-	in, payload := b.upload(sorted...), b.upload(0, 1, 2, 3)
-	out, payloadOut := b.upload(make([]uint64, 4)...), b.upload(make([]uint64, 4)...)
-	counts := b.upload(make([]uint64, service.SortCounts(4))...)
-	for shift := int64(0); shift < 16; shift += 8 {
-		run(service.SortCount(at(in), 4, shift, at(counts)))
-		run(service.Scan(at(counts), service.SortCounts(4), false, at(scratch)))
-		run(service.SortScatter(at(out), at(payloadOut), at(in), at(payload), at(counts), 4, shift))
-		in, payload, out, payloadOut = out, payloadOut, in, payload
-	}
-	b.want("sorted", in, 0x0003, 0x0104, 0x0105, 0xff03)
-	b.want("their payloads", payload, 1, 3, 0, 2)
 	b.ok(b.d.Check())
 }
 

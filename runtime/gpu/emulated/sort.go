@@ -11,8 +11,6 @@ import (
 
 // sortKernels are those of service.Sorting.
 var sortKernels = named(service.Sorting.Kernels, map[string]serviceKernel{
-	"rf_sort_count":    sortCount,
-	"rf_sort_scatter":  sortScatter,
 	"rf_pairs_count":   pairsCount,
 	"rf_pairs_move":    pairsMove,
 	"rf_order_keys":    orderKeys,
@@ -28,57 +26,6 @@ var sortKernels = named(service.Sorting.Kernels, map[string]serviceKernel{
 	"rf_order_unpack":  orderUnpack,
 	"rf_order_numbers": orderNumbers,
 })
-
-// sortTile is how many keys are counted together. Counts are by digit, then by tile.
-const sortTile = 4096
-
-func sortTiles(n int64) int64 { return (n + sortTile - 1) / sortTile }
-
-func sortCount(m *Memory, p []int64) error {
-	n, shift := p[1], uint(p[2])
-	keys, err := m.Words(p[0], n)
-	if err != nil {
-		return err
-	}
-	counts, err := m.Words(p[3], service.SortCounts(n))
-	if err != nil {
-		return err
-	}
-	clear(counts)
-	for i, k := range keys {
-		counts[int64(k>>shift&255)*sortTiles(n)+int64(i)/sortTile]++
-	}
-	return nil
-}
-
-func sortScatter(m *Memory, p []int64) error {
-	n, shift := p[5], uint(p[6])
-	var err error
-	words := func(at, n int64) (out []uint64) {
-		if err == nil && at != 0 {
-			out, err = m.Words(at, n)
-		}
-		return out
-	}
-	keysOut, payloadsOut, keys, payloads := words(p[0], n), words(p[1], n), words(p[2], n), words(p[3], n)
-	counts := words(p[4], service.SortCounts(n))
-	if err != nil {
-		return err
-	}
-	next := append([]uint64(nil), counts...)
-	for i, k := range keys {
-		at := &next[int64(k>>shift&255)*sortTiles(n)+int64(i)/sortTile]
-		if *at >= uint64(n) {
-			return fmt.Errorf("key %d goes to %d of %d", i, *at, n)
-		}
-		keysOut[*at] = k
-		if payloads != nil && payloadsOut != nil {
-			payloadsOut[*at] = payloads[i]
-		}
-		*at++
-	}
-	return nil
-}
 
 // halves returns numbers of 32 bits.
 func (m *Memory) halves(at, n int64) ([]uint32, error) {
