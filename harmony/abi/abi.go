@@ -176,6 +176,17 @@ type Param struct {
 // Kind is the kind of a parameter.
 type Kind uint8
 
+// IsAddress reports whether a parameter is an address.
+func (k Kind) IsAddress() bool {
+	switch k {
+	case ColumnData, ValuesData, TableData, Gauge, SetTable, SetColumns,
+		IndexTable, IndexBegins, IndexRows, IndexWideSlots, IndexWideColumns, IndexWideGauge,
+		GroupTable, GroupColumns, GroupCells, GroupOccupied, Dropped, Fault, HostCall:
+		return true
+	}
+	return false
+}
+
 // The kinds of parameter. All pointers are to the target's memory.
 const (
 	RowsFrom  Kind = iota // the first row of the source

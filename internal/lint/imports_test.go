@@ -86,9 +86,13 @@ var layers = []layer{
 	{"weaver/expr", []string{"internal/interval"}},
 	{"weaver/fuse", []string{"frontend/source", "queryplan", "queryplan/cfg", "harmony", "weaver/target"}},
 	{"weaver/partition", []string{"frontend/source", "queryplan", "queryplan/cfg", "harmony", "harmony/domain", "weaver/expr"}},
-	{"weaver/emit", []string{
-		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/domain", "internal/interval", "primitives",
+	{"weaver/shape", []string{
+		"frontend/source", "queryplan", "queryplan/irtext", "harmony", "harmony/abi", "harmony/domain", "internal/interval", "primitives",
 		"weaver/expr", "weaver/fuse", "weaver/partition", "weaver/target",
+	}},
+	{"weaver/emit", []string{
+		"queryplan", "harmony", "harmony/abi", "harmony/domain", "internal/interval", "primitives",
+		"weaver/expr", "weaver/partition", "weaver/shape", "weaver/target",
 	}},
 
 	{"weaver/assemble/codecache", []string{"harmony", "harmony/abi", "harmony/domain"}},

@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/llir/llvm/ir/types"
@@ -9,60 +8,23 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
-// build emits the functions that make an index, once for all its builds. One whose keys
-// are row numbers needs none.
-func (m *module) build(x *harmony.Index) error {
-	if m.built[x] {
+// endOfBuild has rows enter the index. A row set of form Wide makes room for them.
+func (w *kernel) endOfBuild() {
+	x, role := w.shape.Index, w.entry.Role
+	keys := &keys{kernel: w, kinds: shape.IndexKey, name: x.Name}
+	if role != abi.BuildFill && w.shape.MayBeWide(shape.IndexKey, x.Name, len(x.Key)) {
+		w.addGauge(gauge{Param: abi.Param{Kind: abi.IndexWideGauge, Var: x.Name}, formed: true, form: abi.IndexForm, least: abi.Wide})
+	}
+	w.end = func() error {
+		for _, r := range w.shape.Key() {
+			keys.words = append(keys.words, w.regs[r].words)
+		}
+		w.enter(keys, x, role)
 		return nil
 	}
-	m.built[x] = true
-	if m.opts.Fix != nil && x.Kind != harmony.Multi {
-		form, known := m.opts.Fix(symbol("build_", x.Name), abi.Param{Kind: abi.IndexForm, Var: x.Name})
-		if known && abi.Form(form) == abi.None {
-			return nil
-		}
-	}
-	if x.Kind != harmony.Multi {
-		return m.buildEntry(x, abi.BuildInsert, "build_")
-	}
-	if err := m.buildEntry(x, abi.BuildCount, "count_"); err != nil {
-		return err
-	}
-	return m.buildEntry(x, abi.BuildFill, "fill_")
-}
-
-// buildEntry emits a kernel that loads the key of each row and enters it.
-func (m *module) buildEntry(x *harmony.Index, role abi.Role, prefix string) error {
-	k := &harmony.Kernel{Name: prefix + x.Name, Source: &harmony.Rows{Rel: x.Of, Version: x.Version}, Span: x.Span}
-	var key []harmony.Operand
-	for _, col := range x.Key {
-		r := &harmony.Reg{Type: x.Of.Cols[col].Type}
-		k.Stages = append(k.Stages, &harmony.Load{Out: r, Col: col})
-		key = append(key, harmony.Operand{Reg: r})
-	}
-	e := abi.Entry{Symbol: symbol(prefix, x.Name), Role: role, Of: x.Name}
-	err := m.emitEntry(e, k, func(w *kernel) {
-		for _, o := range key {
-			w.keep(o.Reg)
-		}
-		keys := &keys{kernel: w, kinds: indexKey, name: x.Name}
-		if role != abi.BuildFill && keys.mayBeWide(len(key)) {
-			w.addGauge(gauge{Param: abi.Param{Kind: abi.IndexWideGauge, Var: x.Name}, formed: true, form: abi.IndexForm, least: abi.Wide})
-		}
-		w.end = func() error {
-			for _, o := range key {
-				keys.words = append(keys.words, w.regs[o.Reg].words)
-			}
-			w.enter(keys, x, role)
-			return nil
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("index %s: %w", x.Name, err)
-	}
-	return nil
 }
 
 // enter enters the rows of a tile into an index.

@@ -465,7 +465,7 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 				word = rows
 			case p.Kind == abi.LiteralWord:
 				word = int64(e.Literals[p.Index].Value.Bits())
-			case !isPointer(p.Kind):
+			case !p.Kind.IsAddress():
 				t.Fatalf("no word for %s", p)
 			}
 			params[i] = word

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
@@ -9,20 +11,16 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 )
 
-// compact moves the live rows of a CPU's tile together, if that helps the stages
-// from one on. Where all rows are left nothing moves, and where none is the tile or
-// round is over.
+// compact moves the live rows of a CPU's tile together for the stages from one on. If
+// all rows are live nothing moves; if none is, the tile or round is over.
 func (w *kernel) compact(stage int) {
-	if w.dense || !w.wantsCompaction(stage) {
-		return
-	}
 	items, total := w.selectLive(w.flags)
 	w.unlessEmpty(total)
 	var arrays []*array
 	for _, r := range w.liveRegs(stage) {
 		arrays = append(arrays, w.regs[r].arrays()...)
 	}
-	loads := w.lastLoad >= stage
+	loads := w.work.LastLoad >= stage
 	fresh := loads && w.source == nil
 	switch {
 	case fresh:
@@ -106,11 +104,5 @@ func (r *stored) arrays() []*array {
 // liveRegs returns the registers that have a value and are read by the stages from
 // one on, in the order in which they are defined.
 func (w *kernel) liveRegs(stage int) []*harmony.Reg {
-	var out []*harmony.Reg
-	for _, s := range w.stages[:stage] {
-		if r := harmony.Def(s); r != nil && w.regs[r] != nil && w.last[r] >= stage {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(w.work.Live(stage), func(r *harmony.Reg) bool { return w.regs[r] == nil })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // expansion is a probe of a multi index: the rows of a tile become the rows of
@@ -32,13 +33,13 @@ type expansion struct {
 	row value.Value
 }
 
-// expand emits a probe of a multi index, and the rest of the kernel as a loop over
-// rounds.
-func (w *kernel) expand(p *harmony.Probe, stage int) error {
+// expand emits a probe of a multi index, which is a step, and the rest of the kernel as
+// a loop over rounds.
+func (w *kernel) expand(p *harmony.Probe, at int) error {
 	live := w.liveCopy()
-	k := w.keysOf(indexKey, p.Index.Name, p.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Stage(p, i) })
+	k := w.keysOf(shape.IndexKey, p.Index.Name, p.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Stage(p, i) })
 	begins, counts := w.matches(k, p.Index.Name, k.find(live), live)
-	x := &expansion{kernel: w, probe: p, stage: stage}
+	x := &expansion{kernel: w, probe: p, stage: w.work.Steps[at].From}
 	x.begin(begins, counts)
 
 	position := w.positions[w.depth]
@@ -57,7 +58,7 @@ func (w *kernel) expand(p *harmony.Probe, stage int) error {
 	}
 	x.round(first)
 	w.next = last
-	if err := w.rest(stage + 1); err != nil {
+	if err := w.rest(at + 1); err != nil {
 		return err
 	}
 	w.Cur.NewBr(last)
@@ -90,7 +91,7 @@ func (x *expansion) begin(begins, counts *array) {
 	}
 	x.total = x.call("rf_expand_begin", x.ends, counts.ptr, x.scratchOf("rf_expand_begin"), i32(x.target.Threads), x.items)
 	x.begins = x.share(begins)
-	if x.tile.source != nil && x.lastLoad > x.stage {
+	if x.tile.source != nil && x.work.LastLoad > x.stage {
 		x.source = x.share(x.tile.source)
 	}
 	for _, reg := range x.liveRegs(x.stage + 1) {
@@ -126,7 +127,7 @@ func (x *expansion) round(first value.Value) {
 		row, places = x.fill(first)
 	}
 	x.carry(row)
-	if w.last[x.probe.Out] > x.stage {
+	if w.work.Last[x.probe.Out] > x.stage {
 		w.tile.regs[x.probe.Out] = &stored{words: x.matched(places)}
 	}
 }
@@ -270,7 +271,7 @@ func (x *expansion) carry(row *array) {
 		regs[s.reg] = to
 	}
 	var source *array
-	if w.lastLoad > x.stage {
+	if w.work.LastLoad > x.stage {
 		source = w.array(types.I64)
 	}
 	w.loop(w.tile.count, func(i value.Value) {

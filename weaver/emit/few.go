@@ -8,8 +8,8 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // fewGroups is the number of groups up to which a CPU goes through a tile once for
@@ -24,7 +24,7 @@ type summand struct {
 }
 
 // summands returns the accumulators of a sink that addFew takes, by their places.
-func (w *kernel) summands(s *harmony.Group, slots *array, size value.Value) map[int]*summand {
+func (w *kernel) summands(s *harmony.Group, g *shape.Group, slots *array, size value.Value) map[int]*summand {
 	out := map[int]*summand{}
 	for i, a := range s.To.Accs {
 		sum := &summand{accumulator: &accumulator{kernel: w, groups: s.To, index: i, acc: a, slots: slots, live: w.liveFlags(), size: size}}
@@ -32,7 +32,7 @@ func (w *kernel) summands(s *harmony.Group, slots *array, size value.Value) map[
 		case a.Shares > 0:
 			continue
 		case a.Fn == queryplan.Count:
-		case !a.Fn.IsTotal() || a.In.Kind == scalar.Float || !w.sumFits(s.Vals[i], w.target.Items):
+		case !g.Accs[i].Fits:
 			continue
 		default:
 			sum.words = w.regs[s.Vals[i].Reg].words
@@ -49,28 +49,6 @@ func (s *summand) add() {
 		return
 	}
 	s.addWords(s.words)
-}
-
-// sumFits reports whether the bounds of an operand keep its sum over some rows within
-// 64 bits.
-func (w *kernel) sumFits(o harmony.Operand, rows int) bool {
-	most := int64(1<<62) / int64(rows)
-	lo, hi, ok := w.boundsOf(o)
-	return ok && lo >= -most && hi <= most
-}
-
-// boundsOf returns bounds of an operand's words; not ok if none are known, which may then
-// be words of 128 bits.
-func (w *kernel) boundsOf(o harmony.Operand) (lo, hi int64, ok bool) {
-	if o.Reg == nil {
-		return 0, 0, false
-	}
-	s := w.regs[o.Reg]
-	lo, hi, ok = s.lo, s.hi, s.bounded
-	if !ok && w.module.opts.Range != nil {
-		lo, hi, ok = w.module.opts.Range(o.Reg)
-	}
-	return lo, hi, ok
 }
 
 // addFew adds the live rows of a tile to sums, and marks groups that have a row, if

@@ -14,6 +14,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/weaver/expr"
+	"github.com/redfoxdb/redfox/weaver/shape"
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
@@ -23,6 +24,7 @@ type function struct {
 	*expr.Block
 	module *module
 	target target.Target // with the entry's own tile
+	shape  *shape.Function
 	entry  *abi.Entry
 	fn     *ir.Func
 	first  *ir.Block
@@ -41,27 +43,25 @@ type function struct {
 	globals  []*ir.Global
 	metadata []metadata.Definition
 	stack    int // bytes of arrays
-	// registers bounds those of a thread on a GPU; 0: the machine's assembler chooses.
-	registers int
-	// scratch is the shared memory that collective primitives use, one after the
-	// other, and shared what holds values between them; both grow. A tile gets smaller
-	// so that they fit what a block may declare. The launch asks for dynamic, whose
-	// users see to it that there is room for it; it is declared, too, if all is small.
+	// scratch, shared and dynamic are the block's shared memory, as shape.Memory has
+	// them. They grow while code is emitted, to the sizes of the shape.
 	scratch, shared, dynamic sharedMemory
 }
 
 // newFunction begins an entry at its second block.
-func (m *module) newFunction(e *abi.Entry, to target.Target) *function {
-	e.Threads, e.Items = to.Threads, to.Items
+func (m *module) newFunction(of *shape.Function) *function {
+	to := m.opts.Target
+	to.Threads, to.Items = of.Threads, of.Items
 	f := &function{
-		module: m, target: to, entry: e,
+		module: m, target: to, shape: of,
+		entry: &abi.Entry{Symbol: of.Symbol, Role: of.Role, Of: of.Of, Threads: of.Threads, Items: of.Items},
 		names: map[string]int{}, params: map[abi.Param]value.Value{}, literals: map[literal]int{},
 	}
 	result := types.Type(types.I64)
 	if to.GPU {
 		result = types.Void
 	}
-	f.fn = ir.NewFunc(e.Symbol, result)
+	f.fn = ir.NewFunc(of.Symbol, result)
 	f.fn.Parent = ir.NewModule()
 	f.fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
 	if to.GPU {
@@ -87,41 +87,28 @@ func (m *module) newFunction(e *abi.Entry, to target.Target) *function {
 	return f
 }
 
-// finish adds what is known in the end: the state behind the other parameters,
-// the sizes of shared memory.
-func (f *function) finish() {
+// finish adds what is known at the end: the state behind the other parameters, and the
+// sizes of shared memory. Code that needs other memory than its shape says is a bug.
+func (f *function) finish() error {
 	f.fn.Params = append(f.fn.Params, f.last)
 	for _, p := range f.fn.Params {
 		f.fn.Sig.Params = append(f.fn.Sig.Params, p.Typ)
 	}
-	f.entry.Scratch = f.sharedSize()
-	if f.entry.Scratch > target.StaticShared {
-		f.entry.Dynamic = f.dynamic.size
+	used := shape.Memory{Scratch: f.scratch.size, Shared: f.shared.size, Dynamic: f.dynamic.size}
+	if used != f.shape.Memory {
+		return fmt.Errorf("emit: the code takes shared memory%s, its shape%s", used, f.shape.Memory)
+	}
+	if f.stack > shape.MostStack && f.target.Items > shape.LeastItems && !f.target.GPU {
+		return fmt.Errorf("emit: the code has %d bytes of arrays on the stack", f.stack)
+	}
+	if f.entry.Scratch = used.Total(); f.entry.Scratch > target.StaticShared {
+		f.entry.Dynamic = used.Dynamic
 	}
 	f.scratch.finish(false)
 	f.shared.finish(false)
 	f.dynamic.finish(f.entry.Dynamic > 0)
+	return nil
 }
-
-// sharedSize is the shared memory in bytes that the block has so far.
-func (f *function) sharedSize() int {
-	size := 0
-	for _, s := range []*sharedMemory{&f.scratch, &f.shared, &f.dynamic} {
-		size += (s.size + sharedAlign - 1) / sharedAlign * sharedAlign
-	}
-	return size
-}
-
-// sharedRoom is what dynamic may still take, where a tile needs no more than scratchReserve
-// of what comes after.
-func (f *function) sharedRoom() int { return f.target.MostShared() - f.sharedSize() - scratchReserve }
-
-const (
-	// sharedAlign is the alignment of a block's shared memory in bytes.
-	sharedAlign = 16
-	// scratchReserve is shared memory for what collective primitives need.
-	scratchReserve = 1 << 10
-)
 
 func (f *function) fresh(prefix string) string {
 	f.names[prefix]++
@@ -323,7 +310,7 @@ func (s *sharedMemory) at(from, size int) value.Value {
 		s.rename(s.f.entry.Symbol)
 		s.global.AddrSpace = sharedSpace
 		s.global.Linkage = enum.LinkageInternal
-		s.global.Align = sharedAlign
+		s.global.Align = shape.Align
 		s.f.globals = append(s.f.globals, s.global)
 	}
 	cast := s.f.generic(addressIn{s.global, sharedSpace})
@@ -343,7 +330,7 @@ func (s *sharedMemory) rename(symbol string) {
 
 // more returns the address of memory that nothing else uses.
 func (s *sharedMemory) more(size int) value.Value {
-	return s.at((s.size+sharedAlign-1)/sharedAlign*sharedAlign, size)
+	return s.at(shape.Aligned(s.size), size)
 }
 
 // finish gives the memory its size, or leaves that to the launch: what is dynamic is

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"math"
+	"slices"
 
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
@@ -12,22 +13,23 @@ import (
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // group adds the live rows to groups: it finds a slot for each, and then goes
 // through the accumulators one after the other. Sums for few groups are added up
 // together.
 func (w *kernel) group(s *harmony.Group) error {
-	g := s.To
-	if w.sharesList(g) {
-		return w.groupRuns(s)
+	g, how := s.To, w.howTo(s)
+	if how.How == shape.InRuns {
+		return w.groupRuns(s, how)
 	}
 	if w.target.GPU {
-		return w.groupOnGPU(s)
+		return w.groupOnGPU(s, how)
 	}
 	slots := w.groupSlots(s)
 	size := w.fewSlots(g)
-	bounded := w.summands(s, slots, size)
+	bounded := w.summands(s, how, slots, size)
 	var sums []*summand
 	for i := range g.Accs {
 		if bounded[i] != nil {
@@ -35,7 +37,7 @@ func (w *kernel) group(s *harmony.Group) error {
 		}
 	}
 	many := func() {
-		if !w.isOrdered(g) {
+		if !w.shape.IsOrdered(g) {
 			w.call("rf_tile_cells_mark", w.param(abi.GroupOccupied, g.Name, 0), slots.ptr, w.liveFlags().ptr, w.items)
 		}
 		for _, sum := range sums {
@@ -55,7 +57,7 @@ func (w *kernel) group(s *harmony.Group) error {
 		}
 		d := w.module.opts.Domains.Sink(s, len(s.Key)+i)
 		words := w.operandArrays(s.Vals[i], d).words
-		if extreme := a.Fn == queryplan.Min || a.Fn == queryplan.Max; extreme && d != nil && d.Grows {
+		if extreme := shape.IsExtreme(a); extreme && d != nil && d.Grows {
 			if err := acc.extremeOfStrings(words, d); err != nil {
 				return err
 			}
@@ -68,10 +70,15 @@ func (w *kernel) group(s *harmony.Group) error {
 	return nil
 }
 
+// howTo returns how a sink groups rows.
+func (w *kernel) howTo(s *harmony.Group) *shape.Group {
+	return w.shape.Groups[slices.IndexFunc(w.shape.Groups, func(g *shape.Group) bool { return g.Sink == s })]
+}
+
 // groupKey packs the keys of the live rows' groups.
 func (w *kernel) groupKey(s *harmony.Group) (*keys, *array) {
 	g := s.To
-	k := w.keysOf(groupKey, g.Name, s.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Sink(s, i) })
+	k := w.keysOf(shape.GroupKey, g.Name, s.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Sink(s, i) })
 	// The bounds are those of all keys that come, so that nothing is dropped by them.
 	key, live := w.array(types.I64), w.liveCopy()
 	k.byForm(func() {
@@ -87,7 +94,7 @@ func (w *kernel) groupKey(s *harmony.Group) (*keys, *array) {
 func (w *kernel) groupSlots(s *harmony.Group) *array {
 	g := s.To
 	k, key := w.groupKey(s)
-	if w.isOrdered(g) {
+	if w.shape.IsOrdered(g) {
 		return w.orderedSlots(g, key)
 	}
 	form, known := w.fixed(abi.GroupForm, g.Name, 0)

@@ -13,15 +13,16 @@ import (
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // beginGroups leaves of a tile of slots those that have a group.
 func (w *kernel) beginGroups(g *harmony.Groups) {
 	switch {
-	case w.sharesList(g):
+	case w.shape.SharesList(g):
 		w.beginList(g)
 		return
-	case w.isOrdered(g):
+	case w.shape.IsOrdered(g):
 		return
 	}
 	occupied := w.param(abi.GroupOccupied, g.Name, 0)
@@ -79,13 +80,13 @@ func (w *kernel) groupColumn(g *harmony.Groups, l *harmony.Load) {
 
 // groupKeys reads a key column.
 func (w *kernel) groupKeys(g *harmony.Groups, col int, out *array) {
-	k := &keys{kernel: w, kinds: groupKey, name: g.Name, words: make([]*array, len(g.Keys))}
+	k := &keys{kernel: w, kinds: shape.GroupKey, name: g.Name, words: make([]*array, len(g.Keys))}
 	param := func(kind abi.Kind, index int) value.Value { return w.param(kind, g.Name, index) }
 	readSized := func(form, size, column value.Value) {
 		w.call("rf_tile_group_keys", out.ptr, w.start, form, param(abi.GroupTable, 0), size,
 			param(abi.GroupShift, col), param(abi.GroupBase, col), param(abi.GroupBits, col), column, w.rows, i32(w.target.Threads), w.items)
 	}
-	if w.isOrdered(g) {
+	if w.shape.IsOrdered(g) {
 		// The packed keys stand where a hash table has them, and none in its last word.
 		readSized(i64(int64(abi.Hash)), i64(math.MaxInt64-1), null)
 		return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/weaver/shape"
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
@@ -40,6 +41,9 @@ func TestIR(t *testing.T) {
 				return err.Error() + "\n"
 			}
 			text := code.Module.String() + definitions(code.IR)
+			if again := shapedAgain(t, p, o); again != text {
+				t.Fatalf("%s: shapes that are read from their text give other code:\n%s\n%s", d.Pos, text, again)
+			}
 			if i == 0 {
 				first = text
 			} else if text != first {
@@ -48,6 +52,23 @@ func TestIR(t *testing.T) {
 		}
 		return first
 	})
+}
+
+// shapedAgain returns the code of shapes that are printed and read again.
+func shapedAgain(t *testing.T, p *harmony.Program, o Options) string {
+	t.Helper()
+	shapes, err := shape.Choose(p, o)
+	if err == nil {
+		shapes, err = shape.Parse("shapes", shapes.String(), p, o)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := Shaped(shapes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code.Module.String() + definitions(code.IR)
 }
 
 func fixAll(_ string, p abi.Param) (int64, bool) {

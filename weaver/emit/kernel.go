@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/llir/llvm/ir"
@@ -12,92 +11,26 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/primitives"
-	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/weaver/fuse"
-	"github.com/redfoxdb/redfox/weaver/target"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
-
-// mostStack bounds the arrays of a CPU's function, which stand on the stack of
-// whichever thread calls it.
-const mostStack = 2 << 20
-
-// fewItems is the most rows a thread where more would cost more time to compile than
-// they save: where nothing is known of the facts, as code for every width of every
-// column and every form of every table is long, and unrolling makes it so many times
-// longer; in the builds of indexes, which wait for atomics; over groups, whose
-// results take long code and which are seldom many; into groups that may not all
-// find a place in a block's shared memory; where tuples are long; and where a hash table
-// is searched, for which more warps do as well as more rows a thread. Kernels that
-// expand rows have as few, and few registers: they wait for random places of memory, and
-// want many threads to do so (bench/history.md).
-const fewItems = 4
-
-// fewRegisters is the most registers of a thread with which a multiprocessor runs
-// 1,024 threads. A kernel that is not lean would spill.
-const fewRegisters = 64
-
-// isLean reports whether a kernel does no more for a row than to find its matches and
-// insert what it makes of them, as the rules of closures do.
-func isLean(k *harmony.Kernel) bool {
-	probes, reads := 0, 0
-	for _, s := range k.Stages {
-		switch s.(type) {
-		case *harmony.Probe:
-			probes++
-		case *harmony.Load, *harmony.Gather:
-			reads++
-		}
-	}
-	return probes == 1 && reads <= 3 && len(k.Sinks) == 1
-}
-
-// isLeanGroup reports whether a kernel adds words to few groups' cells that it finds
-// without a search. Sums of 128 bits and searches take more registers than a thread of
-// so many has.
-func (w *kernel) isLeanGroup() bool {
-	s, ok := w.k.Sinks[0].(*harmony.Group)
-	if !ok || len(w.k.Sinks) > 1 || len(s.To.Accs) > 2 || len(w.k.Stages) > 4 {
-		return false
-	}
-	form, known := w.fixed(abi.GroupForm, s.To.Name, 0)
-	return known && abi.Form(form) < abi.Hash && !slices.ContainsFunc(s.To.Accs, func(a harmony.Acc) bool {
-		return a.Fn != queryplan.Count && a.Fn != queryplan.Min && a.Fn != queryplan.Max
-	})
-}
-
-// groupParts is how many parts a tile has that is grouped by a key.
-const groupParts = 4
 
 // kernel is a kernel's function in the making.
 type kernel struct {
 	*function
 	*tile
-	k      *harmony.Kernel
-	stages []harmony.Stage // in the order of work
-	// last has the last stage that reads a register; that of sinks is len(stages).
-	last     map[*harmony.Reg]int
-	lastLoad int            // the last stage that loads from the source
-	kept     []*harmony.Reg // those that are read behind all stages
-	// large says that the block has a place for each of many groups, and largeThreads how
-	// many threads it should have for that; see own.layLarge.
-	large        bool
-	largeThreads int
-	// cut is the stage that has a queue before it, 0 if there is none; see queue.
-	cut int
-	// left is the share of the source's rows that is expected to come to the sinks.
-	left float64
+	k    *harmony.Kernel
+	work *shape.Work // what is done with the tile at hand
 
 	number    value.Value   // of the tile at hand
-	parts     int           // of a tile, one after the other
 	positions []value.Value // variables, one for each expansion: the first output of its round
-	// firstOutput and outputStep are where the first expansion begins in a tile, and
-	// how far it is from round to round.
+	// firstOutput is where the first expansion begins in a tile, and outputStep the
+	// distance between its rounds.
 	firstOutput, outputStep value.Value
 	depth                   int       // of expansions around the place at hand
 	next                    *ir.Block // where a tile or round goes on when no row is left
 	stop                    *ir.Block // leaves the function, to be called again
 	stops                   bool      // whether something goes there
-	fetched                 bool      // whether the tile's first loads and the gauges are done with
+	fetched                 bool      // whether the tile's first loads have been begun and the gauges read
 	// end emits what becomes of the rows that are left, and gauges has the gauges
 	// that make room for it.
 	end    func() error
@@ -106,140 +39,54 @@ type kernel struct {
 	// it leaves.
 	prologue *ir.Block
 	flushes  []func()
-	// dropped is a variable with the decimals that the thread has dropped and that
-	// are not counted yet, nil if there are none.
+	// dropped is a variable that counts the decimals that the thread has dropped since
+	// the last countDropped; nil if there are none.
 	dropped value.Value
 }
 
-// kernel emits a kernel. On a GPU it takes the tile as large as the estimate of
-// package fuse and the shared memory allow.
-func (m *module) kernel(k *harmony.Kernel) error {
-	err := m.emitEntry(abi.Entry{Symbol: symbol("", k.Name), Role: abi.Kernel, Of: k.Name}, k, func(w *kernel) {
-		w.end = w.sinks
-		for _, s := range k.Sinks {
-			for _, o := range harmony.SinkOperands(s) {
-				w.keep(o.Reg)
-			}
-			g := gauge{Param: abi.Param{Kind: abi.Gauge, Var: harmony.SinkTarget(s).ManagedName()}}
-			// A limit is moved where the run is cancelled. A CPU looks at all gauges, a GPU
-			// at those of groups that do not grow only where a tile can take long.
-			if s, ok := s.(*harmony.Group); ok && w.target.GPU && !slices.ContainsFunc(k.Stages, isExpansion) {
-				if len(s.Key) == 0 {
-					continue // the group is there
-				}
-				g.formed, g.form, g.least = true, abi.GroupForm, abi.Hash
-			}
-			w.addGauge(g)
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("kernel %s: %w", k.Name, err)
+// emit emits the function of a shape: a loop over the rows of the kernel's source,
+// which go through its stages.
+func (m *module) emit(f *shape.Function) error {
+	w := &kernel{function: m.newFunction(f), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: f.Kernel, work: f.Work}
+	if f.Index != nil {
+		w.endOfBuild()
+	} else {
+		w.endOfKernel()
 	}
+	if err := w.emit(); err != nil {
+		return err
+	}
+	if err := w.finish(); err != nil {
+		return err
+	}
+	m.functions = append(m.functions, w.function)
+	m.abi.Entries = append(m.abi.Entries, w.entry)
 	return nil
 }
 
-// cut returns the stage before which a kernel has a queue, see chooseCut, the items of a
-// thread ahead of it, and the share of the source's rows that is expected to come to the
-// kernel's sinks.
-func (m *module) cut(entry abi.Entry, k *harmony.Kernel) (at, items int, left float64) {
-	if !m.opts.Cut && (!m.opts.Target.GPU || m.opts.Fix == nil) || entry.Role != abi.Kernel {
-		return 0, 0, 1 // what is not needed is not asked: code depends on the answers
-	}
-	w := &kernel{function: m.newFunction(&entry, m.opts.Target), tile: &tile{}, k: k}
-	w.schedule()
-	for _, s := range k.Sinks {
-		for _, o := range harmony.SinkOperands(s) {
-			w.keep(o.Reg)
-		}
-	}
-	shares := m.shares(w.stages)
-	at, items = w.chooseCut(shares), filteredItems
-	if slices.ContainsFunc(w.stages[:at], isRandom) {
-		items = probedItems
-	}
-	return at, items, shares[len(w.stages)]
-}
-
-// emitEntry emits a function over the rows of a kernel's source, which go through
-// its stages. The setup says what happens to them then. A tile that needs more memory
-// than there is gets smaller.
-func (m *module) emitEntry(entry abi.Entry, k *harmony.Kernel, setup func(w *kernel)) error {
-	to := m.opts.Target
-	cut, items, left := m.cut(entry, k)
-	switch {
-	case cut > 0 && to.GPU:
-		to.Items = min(to.Items, items)
-	case to.GPU:
-		to.Items = min(to.Items, fuse.EstimateOf(k, to.Budget).Items)
-		_, ofGroups := k.Source.(*harmony.GroupRows)
-		if m.opts.Fix == nil || ofGroups || entry.Role != abi.Kernel || slices.ContainsFunc(k.Stages, isExpansion) {
-			to.Items = min(to.Items, fewItems)
-		}
-	}
-	large := false
-	for first := true; ; first = false {
-		e := entry
-		w := &kernel{function: m.newFunction(&e, to), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: k}
-		w.schedule()
-		w.cut, w.left, w.large = cut, left, large
-		shared := to.MostShared()
-		if to.GPU && w.findsRuns() {
-			if first && to.Threads < runThreads {
-				to.Threads = runThreads
-				continue
+// endOfKernel has rows go to the sinks, whose gauges make room for them.
+func (w *kernel) endOfKernel() {
+	w.end = w.sinks
+	for _, s := range w.k.Sinks {
+		g := gauge{Param: abi.Param{Kind: abi.Gauge, Var: harmony.SinkTarget(s).ManagedName()}}
+		// A limit is moved where the run is cancelled. A CPU looks at all gauges, a GPU
+		// at those of groups that do not grow only where a tile can take long.
+		if s, ok := s.(*harmony.Group); ok && w.target.GPU && !slices.ContainsFunc(w.k.Stages, shape.IsExpansion) {
+			if len(s.Key) == 0 {
+				continue // the group is there
 			}
-			w.registers = fewRegisters
-			shared = min(shared, runShared)
+			g.formed, g.form, g.least = true, abi.GroupForm, abi.Hash
 		}
-		if to.GPU && cut == 0 && to.Items > fewItems && (w.spillsGroups() || w.searches() || w.holdsMuch()) {
-			to.Items = fewItems
-			continue
-		}
-		w.parts = 1
-		if to.GPU && cut == 0 && entry.Role == abi.Kernel && !slices.ContainsFunc(k.Stages, isExpansion) && w.spillsGroups() {
-			w.parts = groupParts
-			if w.isLeanGroup() {
-				w.registers = fewRegisters
-			}
-		}
-		setup(w)
-		if err := w.emit(); err != nil {
-			return err
-		}
-		w.finish()
-		if w.large && !large {
-			// What it is searched with is not needed, and more threads may be.
-			large, to.Threads = true, w.largeThreads
-			continue
-		}
-		switch {
-		case !to.GPU && w.stack > mostStack && to.Items > 32:
-			to.Items /= 2
-		case !to.GPU || e.Scratch <= shared && w.scratch.size+w.shared.size <= target.StaticShared:
-			m.add(w.function)
-			return nil
-		case to.Items > abi.Chunk:
-			to.Items /= 2
-		case to.Threads > 32:
-			to.Threads /= 2
-		default:
-			return &UnsupportedError{
-				What: fmt.Sprintf("a block of kernel %s needs %d bytes of shared memory and has %d", k.Name, e.Scratch, shared),
-				Span: k.Span,
-			}
-		}
+		w.addGauge(g)
 	}
 }
 
 // emit emits the loop over tiles.
 func (w *kernel) emit() error {
-	for _, s := range w.stages {
-		if isExpansion(s) {
+	for _, s := range w.work.Steps {
+		if s.Kind == shape.Expansion {
 			w.entry.Expansions++
 		}
-	}
-	if w.target.GPU && w.entry.Expansions > 0 && w.module.opts.Fix != nil && isLean(w.k) {
-		w.registers = fewRegisters
 	}
 	until, step := w.readState()
 	from, end := w.param(abi.RowsFrom, "", 0), w.param(abi.RowsUntil, "", 0)
@@ -254,7 +101,7 @@ func (w *kernel) emit() error {
 	w.Cur.NewBr(head)
 	exit := done
 	var q *queue
-	if w.cut > 0 {
+	if w.shape.Queue != nil {
 		q = w.newQueue()
 		exit = q.leave
 	}
@@ -266,7 +113,7 @@ func (w *kernel) emit() error {
 		if err := q.tiles(from, end, body, latch, done); err != nil {
 			return err
 		}
-	} else if w.parts == 1 {
+	} else if w.shape.Parts == 1 {
 		w.begin(from, end, at)
 		if w.entry.Expansions == 0 && !w.canFetch() {
 			w.checkGauges()
@@ -297,51 +144,16 @@ func (w *kernel) emit() error {
 	return nil
 }
 
-// mostHeld is how many words of the tuples that a kernel makes a thread's registers hold,
-// two for each, beside what it needs to make them.
-const mostHeld = 56
-
-// holdsMuch reports whether the rows of a thread become tuples of more words than
-// its registers hold. What goes to groups is added column by column.
-func (w *kernel) holdsMuch() bool {
-	words := 0
-	for _, s := range w.k.Sinks {
-		if _, ok := s.(*harmony.Group); !ok {
-			words = max(words, len(harmony.SinkOperands(s)))
-		}
-	}
-	return words*w.target.Items > mostHeld
-}
-
-// searches reports whether a stage or a sink may look for keys in a hash table.
-func (w *kernel) searches() bool {
-	hashed := func(kind abi.Kind, name string) bool {
-		form, known := w.fixed(kind, name, 0)
-		return !known || abi.Form(form) >= abi.Hash
-	}
-	for _, s := range w.stages {
-		if p, ok := s.(*harmony.Probe); ok && hashed(abi.IndexForm, p.Index.Name) {
-			return true
-		}
-	}
-	for _, s := range w.k.Sinks {
-		if s, ok := s.(*harmony.Insert); ok && hashed(abi.SetForm, s.To.Name) {
-			return true
-		}
-	}
-	return false
-}
-
 // eachPart emits a loop over the parts of a tile, and goes on to the end of the tile.
 // A block looks at the gauges, and waits for all its threads, once for all parts.
 func (w *kernel) eachPart(from, end value.Value) error {
-	w.entry.Items *= w.parts
+	w.entry.Items *= w.shape.Parts
 	w.checkGauges()
 	after := w.next
 	start := w.Cur
 	head, body := w.newBlock("parts"), w.newBlock("part")
-	first := start.NewMul(w.number, i64(int64(w.parts)))
-	until := start.NewAdd(first, i64(int64(w.parts)))
+	first := start.NewMul(w.number, i64(int64(w.shape.Parts)))
+	until := start.NewAdd(first, i64(int64(w.shape.Parts)))
 	start.NewBr(head)
 	part := head.NewPhi(ir.NewIncoming(first, start))
 	w.Cur = head
@@ -361,12 +173,6 @@ func (w *kernel) eachPart(from, end value.Value) error {
 	w.Cur.NewBr(head)
 	w.next = after
 	return nil
-}
-
-// isExpansion reports whether a stage makes several rows of one.
-func isExpansion(s harmony.Stage) bool {
-	p, ok := s.(*harmony.Probe)
-	return ok && p.Kind == harmony.ProbeMulti
 }
 
 // place puts a block that was made before at the end of the function, and goes on
@@ -440,7 +246,7 @@ func (w *kernel) leave(b *ir.Block, result func() value.Value) {
 // at them at the first of every queueLooks tiles: to look, all threads of a block wait for
 // each other.
 func (w *kernel) checkGauges() {
-	if w.cut == 0 || len(w.gauges) == 0 {
+	if w.shape.Queue == nil || len(w.gauges) == 0 {
 		w.lookAtGauges()
 		return
 	}
@@ -467,7 +273,7 @@ func (w *kernel) lookAtGauges() {
 // the gauges are looked at, so that a block waits once for both.
 func (w *kernel) canFetch() bool {
 	_, ofGroups := w.k.Source.(*harmony.GroupRows)
-	return w.target.GPU && !ofGroups && !w.fetched && w.parts == 1 && len(w.stages) > 0 && w.inRun(w.stages[0])
+	return w.target.GPU && !ofGroups && !w.fetched && w.shape.Parts == 1 && len(w.work.Steps) > 0 && w.work.Steps[0].Kind == shape.Run
 }
 
 // gauge is a gauge that a kernel looks at. Where only some forms of what it is of
@@ -556,31 +362,24 @@ func (w *kernel) begin(from, end, number value.Value) {
 	}
 }
 
-// rest emits the stages from one on, and the sinks.
+// rest emits the steps from one on, and the sinks.
 func (w *kernel) rest(from int) error {
-	for i := from; i < len(w.stages); {
-		if m, ok := w.stages[i].(*harmony.Map); ok && w.isHost(m) {
-			if err := w.host(m); err != nil {
+	for i := from; i < len(w.work.Steps); i++ {
+		step := w.work.Steps[i]
+		switch s := w.work.Stages[step.From]; step.Kind {
+		case shape.Host:
+			if err := w.host(s.(*harmony.Map)); err != nil {
 				return err
 			}
-			i++
-			continue
+		case shape.Expansion:
+			return w.expand(s.(*harmony.Probe), i)
+		case shape.Lookup:
+			w.probe(s.(*harmony.Probe))
+		case shape.Run:
+			w.run(w.work.Stages[step.From:step.To], step.To)
 		}
-		if p, ok := w.stages[i].(*harmony.Probe); ok {
-			if isExpansion(p) {
-				return w.expand(p, i)
-			}
-			w.probe(p)
-			i++
-			w.compact(i)
-			continue
-		}
-		end := w.endOfRun(i)
-		w.run(w.stages[i:end], end)
-		drops := isDrop(w.stages[end-1])
-		i = end
-		if drops {
-			w.compact(i)
+		if step.Compacts {
+			w.compact(step.To)
 		}
 	}
 	return w.end()

@@ -10,25 +10,13 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/interval"
-)
-
-// keyKinds are the parameters that say how a variable's keys are packed.
-type keyKinds struct {
-	form, size, shift, base, bits abi.Kind
-	// of form Wide
-	slots, mask, columns abi.Kind
-}
-
-var (
-	indexKey = keyKinds{abi.IndexForm, abi.IndexSize, abi.IndexShift, abi.IndexBase, abi.IndexBits, abi.IndexWideSlots, abi.IndexWideMask, abi.IndexWideColumns}
-	setKey   = keyKinds{abi.SetForm, abi.SetSize, abi.SetShift, abi.SetBase, abi.SetBits, abi.SetTable, abi.SetSize, abi.SetColumns}
-	groupKey = keyKinds{abi.GroupForm, abi.GroupSize, abi.GroupShift, abi.GroupBase, abi.GroupBits, abi.GroupTable, abi.GroupSize, abi.GroupColumns}
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // keys is a variable's keys for all items.
 type keys struct {
 	*kernel
-	kinds keyKinds
+	kinds shape.KeyKinds
 	name  string
 	words []*array // of the key's columns
 	// bounds are those of the words of each column, if all are known.
@@ -36,7 +24,7 @@ type keys struct {
 }
 
 // keysOf prepares the operands of a key. domainOf gives the domain of a constant.
-func (w *kernel) keysOf(kinds keyKinds, name string, key []harmony.Operand, domainOf func(i int) *domain.Domain) *keys {
+func (w *kernel) keysOf(kinds shape.KeyKinds, name string, key []harmony.Operand, domainOf func(i int) *domain.Domain) *keys {
 	k := &keys{kernel: w, kinds: kinds, name: name}
 	known := true
 	for i, o := range key {
@@ -51,19 +39,15 @@ func (w *kernel) keysOf(kinds keyKinds, name string, key []harmony.Operand, doma
 	return k
 }
 
-// mayBeWide reports whether the keys, of a number of columns, may be of form Wide.
-// Keys of one column never are: they are a word.
-func (k *keys) mayBeWide(columns int) bool {
-	form, known := k.fixed(k.kinds.form, k.name, 0)
-	return columns > 1 && (!known || abi.Form(form) == abi.Wide)
-}
+// mayBeWide reports whether the keys may be of form Wide.
+func (k *keys) mayBeWide() bool { return k.shape.MayBeWide(k.kinds, k.name, len(k.words)) }
 
 // byForm emits what form Wide asks for, or what the others do, or a choice where the
 // form is a parameter.
 func (k *keys) byForm(wide, packed func()) {
-	_, known := k.fixed(k.kinds.form, k.name, 0)
+	_, known := k.fixed(k.kinds.Form, k.name, 0)
 	switch {
-	case !k.mayBeWide(len(k.words)):
+	case !k.mayBeWide():
 		packed()
 	case known:
 		wide()
@@ -76,14 +60,14 @@ func (k *keys) isWide() value.Value {
 	return k.Cur.NewICmp(enum.IPredEQ, k.form(), i64(int64(abi.Wide)))
 }
 
-func (k *keys) form() value.Value { return k.param(k.kinds.form, k.name, 0) }
+func (k *keys) form() value.Value { return k.param(k.kinds.Form, k.name, 0) }
 
 // tableForm is the form of the table behind the packed key: the numbers of wide
 // tuples are keys of form Direct.
 func (k *keys) tableForm() value.Value {
-	_, known := k.fixed(k.kinds.form, k.name, 0)
+	_, known := k.fixed(k.kinds.Form, k.name, 0)
 	switch {
-	case !k.mayBeWide(len(k.words)):
+	case !k.mayBeWide():
 		return k.form()
 	case known:
 		return i64(int64(abi.Direct))
@@ -98,7 +82,7 @@ func (k *keys) find(flags *array) *array {
 	k.byForm(func() {
 		stride := i32(k.target.Items)
 		k.call("rf_tile_wide_find", packed.ptr, flags.ptr, k.tuples(), stride, i32(len(k.words)),
-			k.param(k.kinds.slots, k.name, 0), k.param(k.kinds.mask, k.name, 0), k.param(k.kinds.columns, k.name, 0), i32(0), k.items)
+			k.param(k.kinds.Slots, k.name, 0), k.param(k.kinds.Mask, k.name, 0), k.param(k.kinds.Columns, k.name, 0), i32(0), k.items)
 	}, func() { k.pack(packed, flags) })
 	return packed
 }
@@ -124,7 +108,7 @@ func (k *keys) pack(packed, flags *array) {
 	if !k.target.GPU {
 		known := true
 		for c := range k.words {
-			for _, kind := range []abi.Kind{k.kinds.shift, k.kinds.bits} {
+			for _, kind := range []abi.Kind{k.kinds.Shift, k.kinds.Bits} {
 				_, ok := k.fixed(kind, k.name, c)
 				known = known && ok
 			}
@@ -140,7 +124,7 @@ func (k *keys) pack(packed, flags *array) {
 			first = 1
 		}
 		k.call("rf_tile_pack", packed.ptr, flags.ptr, words.ptr,
-			k.param(k.kinds.shift, k.name, c), k.param(k.kinds.base, k.name, c), k.param(k.kinds.bits, k.name, c), i32(first), k.items)
+			k.param(k.kinds.Shift, k.name, c), k.param(k.kinds.Base, k.name, c), k.param(k.kinds.Bits, k.name, c), i32(first), k.items)
 	}
 }
 
@@ -148,9 +132,9 @@ func (k *keys) pack(packed, flags *array) {
 func (k *keys) packItem(packed, flags *array, i value.Value) {
 	var key, in value.Value
 	for c, words := range k.words {
-		shift, _ := k.fixed(k.kinds.shift, k.name, c)
-		bits, _ := k.fixed(k.kinds.bits, k.name, c)
-		offset := value.Value(k.Cur.NewSub(k.get(words, i), k.param(k.kinds.base, k.name, c)))
+		shift, _ := k.fixed(k.kinds.Shift, k.name, c)
+		bits, _ := k.fixed(k.kinds.Bits, k.name, c)
+		offset := value.Value(k.Cur.NewSub(k.get(words, i), k.param(k.kinds.Base, k.name, c)))
 		if bits < 64 {
 			in = k.both(in, k.Cur.NewICmp(enum.IPredULT, offset, constant.NewInt(types.I64, 1<<bits)))
 		}

@@ -14,10 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/weaver/expr"
 	"github.com/redfoxdb/redfox/weaver/partition"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
-
-// isHost reports whether a function has no native form and is no table.
-func (w *kernel) isHost(m *harmony.Map) bool { return partition.NeedsHost(m, w.module.opts.Domains) }
 
 // apply emits a function that is not the host's.
 func (r *rows) apply(m *harmony.Map) expr.Value {
@@ -38,7 +36,7 @@ func (r *rows) apply(m *harmony.Map) expr.Value {
 // lookup reads a table at a code.
 func (r *rows) lookup(t *abi.Table, at int, code expr.Value) expr.Value {
 	guard := r.both(r.live, code.Present)
-	v := wordValue(r.function, t.Result, r.entryOf(tableColumn(at), code.Word, guard))
+	v := wordValue(r.function, t.Result, r.entryOf(shape.TableColumn(at), code.Word, guard))
 	v.Present = code.Present
 	present := r.param(abi.TablePresent, "", at)
 	if c, ok := present.(*constant.Int); ok && c.X.Sign() == 0 {
@@ -59,7 +57,7 @@ func (r *rows) applyToCodes(m *harmony.Map) expr.Value {
 	op, args := m.Func.Name, m.Args
 	d := doms.Stage(m, 0)
 	if args[0].Reg == nil && args[1].Reg != nil {
-		if swapped, ok := mirrored[op]; ok {
+		if swapped, ok := shape.Mirrored[op]; ok {
 			op, args = swapped, []harmony.Operand{args[1], args[0]}
 		}
 	}
@@ -74,9 +72,6 @@ func (r *rows) applyToCodes(m *harmony.Map) expr.Value {
 	}
 	return expr.CompareWords(r.Block, op, x, r.operand(args[1], d))
 }
-
-// mirrored are the comparisons with their operands exchanged.
-var mirrored = map[string]string{"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 // compareWithPlace compares the code of a string with the place of a constant among
 // those of a sorted domain. The constant need not be there.

@@ -3,7 +3,6 @@ package emit
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/constant"
@@ -12,33 +11,27 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
-	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/weaver/expr"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // module is the code in the making.
 type module struct {
-	program   *harmony.Program
-	opts      Options
+	opts      *Options
 	abi       *abi.Module
 	functions []*function // those of the entries
 	// declared has the primitives and intrinsics that are called, by name.
 	declared map[string]*ir.Func
-	// subsets are what subset has answered.
-	subsets map[*harmony.Relation]float64
-	built   map[*harmony.Index]bool
 }
 
-func newModule(p *harmony.Program, o Options) *module {
+func newModule(p *shape.Program) *module {
+	o := &p.Options
 	return &module{
-		program:  p,
 		opts:     o,
 		abi:      &abi.Module{Target: o.Target.Name, Tables: o.Domains.Tables()},
 		declared: map[string]*ir.Func{},
-		built:    map[*harmony.Index]bool{},
-		subsets:  map[*harmony.Relation]float64{},
 	}
 }
 
@@ -54,12 +47,6 @@ func (m *module) finish() (*Code, error) {
 		}
 	}
 	return c, nil
-}
-
-// add takes a finished function in.
-func (m *module) add(f *function) {
-	m.functions = append(m.functions, f)
-	m.abi.Entries = append(m.abi.Entries, f.entry)
 }
 
 // text prints functions as a module, with declarations of what they call.
@@ -87,8 +74,8 @@ func text(functions ...*function) string {
 				&metadata.String{Value: "kernel"},
 				i32(1),
 			}}
-			if f.registers > 0 {
-				note.Fields = append(note.Fields, &metadata.String{Value: "maxnreg"}, i32(f.registers))
+			if f.shape.Registers > 0 {
+				note.Fields = append(note.Fields, &metadata.String{Value: "maxnreg"}, i32(f.shape.Registers))
 			}
 			m.MetadataDefs = append(m.MetadataDefs, note)
 			kernels.Nodes = append(kernels.Nodes, note)
@@ -211,21 +198,4 @@ func (m *module) declare(name string, result types.Type, params ...types.Type) *
 	f.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
 	m.declared[name] = f
 	return f
-}
-
-// symbol makes a name of a variable's or a kernel's that LLVM, PTX and linkers take.
-func symbol(prefix, name string) string {
-	var b strings.Builder
-	b.WriteString(prefix)
-	for _, r := range []byte(name) {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			b.WriteByte(r)
-		case r == '_':
-			b.WriteString("__")
-		default:
-			fmt.Fprintf(&b, "_%02x", r)
-		}
-	}
-	return b.String()
 }

@@ -68,17 +68,17 @@ type narrowField struct {
 
 // narrowFields returns how narrow keys are packed, if they are narrow.
 func (k *keys) narrowFields() ([]narrowField, bool) {
-	form, known := k.fixed(k.kinds.form, k.name, 0)
-	size, also := k.fixed(k.kinds.size, k.name, 0)
+	form, known := k.fixed(k.kinds.Form, k.name, 0)
+	size, also := k.fixed(k.kinds.Size, k.name, 0)
 	if !known || !also || abi.Form(form) != abi.Direct && abi.Form(form) != abi.None || size <= 0 || size > 1<<narrowBits || len(k.bounds) == 0 {
 		return nil, false
 	}
 	fields := make([]narrowField, len(k.bounds))
 	top := -1 // the field of the highest bits, on which the size depends
 	for c, bound := range k.bounds {
-		base, known := k.fixed(k.kinds.base, k.name, c)
-		shift, also := k.fixed(k.kinds.shift, k.name, c)
-		bits, too := k.fixed(k.kinds.bits, k.name, c)
+		base, known := k.fixed(k.kinds.Base, k.name, c)
+		shift, also := k.fixed(k.kinds.Shift, k.name, c)
+		bits, too := k.fixed(k.kinds.Bits, k.name, c)
 		if !known || !also || !too || shift+bits > narrowBits || !near(bound, base) {
 			return nil, false
 		}
@@ -116,11 +116,10 @@ func (w *kernel) bounds(o harmony.Operand, s *stored) (interval.Interval, bool) 
 	if s.bounded {
 		return interval.Interval{Lo: s.lo, Hi: s.hi}, true
 	}
-	if o.Reg == nil || w.module.opts.Range == nil {
+	if o.Reg == nil {
 		return interval.Interval{}, false
 	}
-	lo, hi, ok := w.module.opts.Range(o.Reg)
-	return interval.Interval{Lo: lo, Hi: hi}, ok
+	return w.shape.Range(o.Reg)
 }
 
 // lookNarrow is look for an index that is found by narrow keys, and not ok where it is not.
@@ -132,7 +131,7 @@ func (w *kernel) lookNarrow(k *keys, p *harmony.Probe, found *array) (rows *arra
 	if key == nil {
 		return nil, false
 	}
-	form, _ := k.fixed(k.kinds.form, k.name, 0)
+	form, _ := k.fixed(k.kinds.Form, k.name, 0)
 	unique := p.Index.Kind == harmony.Unique
 	switch {
 	case unique && abi.Form(form) == abi.None:

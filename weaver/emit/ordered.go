@@ -9,12 +9,6 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 )
 
-// isOrdered reports whether groups are known to be of form Ordered.
-func (f *function) isOrdered(g *harmony.Groups) bool {
-	form, known := f.fixed(abi.GroupForm, g.Name, 0)
-	return known && abi.Form(form) == abi.Ordered
-}
-
 // orderedSlots gives the live items the slots of groups whose keys come in order: an
 // item belongs to the last group, or begins the next one. The cursor of the gauge
 // counts them. There is room for as many new groups as a tile has items.

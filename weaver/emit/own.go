@@ -14,60 +14,15 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/weaver/target"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // A GPU's block keeps groups of its own: without a key in registers, else in a table
 // in shared memory (primitives/src/own.h). What finds no place there goes to the
 // table of all blocks. Each block adds what it has kept when it leaves.
 
-const (
-	// ownMemory is what the tables of a block's own groups may take of its shared
-	// memory: four or five such blocks are enough to keep the memory busy.
-	ownMemory = 46 << 10
-	// mostOwnBits says how many places are enough: a few thousand groups are many
-	// enough for atomics of all blocks on their cells not to wait for each other.
-	mostOwnBits = 11
-	// slotBits says how many slots of a hash table there are for a place. With four, a
-	// warp finds nearly all keys at once.
-	slotBits = 2
-	// leastOwnBits are the fewest places that are worth a look.
-	leastOwnBits = 5
-	// copyBits are spare places of groups with numbers, for the lanes of a warp.
-	copyBits = 5
-	// copyMemory is what a table with spare places may take: it leaves room for as many
-	// blocks as there are registers for.
-	copyMemory = 26 << 10
-)
-
-const (
-	// queuedMemory is what the tables may take behind a queue, which few rows come to: the
-	// rest of the memory caches what is looked up ahead of it.
-	queuedMemory = 12 << 10
-	// queuedShare is the share of a source's rows up to which those behind a queue are
-	// added to the groups of all blocks, if their own would have to be searched.
-	queuedShare = 0.02
-)
-
-// spillsGroups reports whether a GPU's block may meet groups that it has no place for.
-func (w *kernel) spillsGroups() bool {
-	for _, s := range w.k.Sinks {
-		if s, ok := s.(*harmony.Group); ok && w.searchesGroup(s) {
-			return true
-		}
-	}
-	return false
-}
-
-// searchesGroup reports whether a GPU's block has to search for a row's group.
-func (w *kernel) searchesGroup(s *harmony.Group) bool {
-	k := &keys{kernel: w, kinds: groupKey, name: s.To.Name, words: make([]*array, len(s.Key))}
-	most, ok := k.numbers()
-	return len(s.Key) > 0 && !w.isOrdered(s.To) && (!ok || most > mostOwnBits) && !w.large
-}
-
 // groupOnGPU adds the live rows to groups.
-func (w *kernel) groupOnGPU(s *harmony.Group) error {
+func (w *kernel) groupOnGPU(s *harmony.Group, how *shape.Group) error {
 	accs := make([]*accumulator, len(s.To.Accs))
 	words := make([]*array, len(accs))
 	for i, a := range s.To.Accs {
@@ -78,33 +33,30 @@ func (w *kernel) groupOnGPU(s *harmony.Group) error {
 		d := w.module.opts.Domains.Sink(s, len(s.Key)+i)
 		words[i] = w.operandArrays(s.Vals[i], d).words
 		switch {
-		case a.Fn != queryplan.Min && a.Fn != queryplan.Max:
+		case !shape.IsExtreme(a):
 		case d != nil && d.Grows:
 			return accs[i].extremeOfStrings(words[i], d)
 		default:
 			words[i] = accs[i].ordered(words[i])
 		}
 	}
-	if len(s.Key) == 0 {
-		w.groupAll(s, accs, words)
-		return nil
-	}
-	k := &keys{kernel: w, kinds: groupKey, name: s.To.Name, words: make([]*array, len(s.Key))}
-	if most, ok := k.numbers(); ok && most == 0 {
-		// All rows whose keys fit have the same one.
-		w.groupKey(s)
-		w.groupAll(s, accs, words)
-		return nil
-	}
-	if !w.groupPrivately(s, accs, words) {
-		w.groupByKey(s, accs, words)
+	switch how.How {
+	case shape.InRegisters:
+		if len(s.Key) > 0 {
+			w.groupKey(s) // what its bounds drop is dropped
+		}
+		w.groupAll(s, how, accs, words)
+	case shape.InCells:
+		w.groupPrivately(s, how.Cells, accs, words)
+	default:
+		w.groupByKey(s, how.Table, accs, words)
 	}
 	return nil
 }
 
-// groupByKey adds the live rows to a block's own groups, and those that find no place
-// to the groups of all blocks.
-func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*array) {
+// groupByKey adds the live rows to a block's own groups, if it has a table, and those
+// that find no place there to the groups of all blocks.
+func (w *kernel) groupByKey(s *harmony.Group, t *shape.Table, accs []*accumulator, words []*array) {
 	g := s.To
 	k, key := w.groupKey(s)
 	live := w.liveFlags()
@@ -126,19 +78,19 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 			a.add(words[i])
 		}
 	}
-	o := w.newOwn(s, k, accs)
-	if o == nil {
+	if t == nil {
 		toAll(live, live)
 		return
 	}
+	o := w.newOwn(t, k, accs)
 	places := w.array(types.I32)
 	numbered := func(marks value.Value) {
 		live, key := o.share(live, key)
 		w.call("rf_own_numbered", places.ptr, live.ptr, key.ptr, marks, o.copies, w.items)
 	}
-	if o.fits {
+	if o.Fits {
 		marks := o.words
-		if o.witness != nil {
+		if o.Witness != nil {
 			marks = null
 		}
 		numbered(marks)
@@ -149,7 +101,7 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 	misses, some := w.variable(types.I32, i32(0)), w.variable(types.I32, i32(0))
 	w.store(i32(0), some)
 	searched := func() {
-		w.store(w.call("rf_own_places", places.ptr, rest.ptr, enter.ptr, live.ptr, key.ptr, o.words, i32(o.bits), i32(o.slotBits), misses, w.items), some)
+		w.store(w.call("rf_own_places", places.ptr, rest.ptr, enter.ptr, live.ptr, key.ptr, o.words, i32(o.Bits), i32(o.SlotBits), misses, w.items), some)
 	}
 	if form, ok := k.tableForm().(*constant.Int); ok && abi.Form(form.X.Int64()) == abi.Hash {
 		searched()
@@ -163,165 +115,64 @@ func (w *kernel) groupByKey(s *harmony.Group, accs []*accumulator, words []*arra
 // own is a block's own table of groups.
 type own struct {
 	*kernel
+	*shape.Table
 	accs []*accumulator
-	bits int // of places
-	// slotBits are those of the table's words: more where keys are searched.
-	slotBits int
-	// places is how many there are, and slots how many words the table has for them, 0 if
-	// groups are told by their places.
-	places, slots int
 	// begin is where the table is, words its words, null if there are none, and copies what
 	// rf_own_copies says.
 	begin, words, copies value.Value
 	// first is the group with which the block's share begins; see share.
-	first   value.Value
-	fits    bool // whether every group has a place
-	sink    *harmony.Group
-	cells   []ownCells
-	count   part  // the rows of a place, if an accumulator asks for them
-	digits  []int // that sums of the accumulators would have
-	witness *part // digits that are not all 0 if a place has had a row; nil: none are known
-	size    int   // bytes
+	first value.Value
 }
 
-// part is a part of the table: digits of 32 bits, or words if there are none. None at
-// all begins at 0, where the table's own words are.
-type part struct{ at, digits int }
-
-// ownCells are the cells of an accumulator in the table. Accumulators of the same operand share
-// those of its sum.
-type ownCells struct {
-	part
-	like int // the accumulator whose cells they are
-}
-
-// ownDigits is how many digits a sum of an operand has that a block keeps for itself.
-// Blocks add less than 2^32 rows, unless expansions make them.
-func (w *kernel) ownDigits(o harmony.Operand) int {
-	switch {
-	case w.entry.Expansions > 0:
-		return 4
-	case w.sumFits(o, rowsAtMost):
-		return 2
-	}
-	return 3
-}
-
-// countDigits is how many a number of rows has.
-func (w *kernel) countDigits() int {
-	if w.entry.Expansions > 0 {
-		return 2
-	}
-	return 1
-}
-
-// rowsAtMost bounds the rows of a source: they are numbered in 32 bits.
-const rowsAtMost = 1 << 32
-
-// newOwn makes room for a table, and says what the block does with it before and
-// after all tiles. It returns nil if there is no room for a useful one.
-func (w *kernel) newOwn(s *harmony.Group, k *keys, accs []*accumulator) *own {
-	g := s.To
-	tables := 0
-	for _, s := range w.k.Sinks {
-		if s, ok := s.(*harmony.Group); ok && len(s.Key) > 0 {
-			tables++
-		}
-	}
-	room := min(ownMemory/tables, target.StaticShared-w.shared.size-scratchReserve)
-	if w.cut > 0 {
-		room = min(room, queuedMemory)
-	}
-	o := &own{kernel: w, accs: accs, sink: s}
-	for _, v := range s.Vals {
-		o.digits = append(o.digits, w.ownDigits(v))
-	}
+// newOwn makes room for a table, which the block clears before its first tile and adds
+// to the groups of all blocks after its last one.
+func (w *kernel) newOwn(t *shape.Table, k *keys, accs []*accumulator) *own {
+	o := &own{kernel: w, Table: t, accs: accs}
 	memory := &w.shared
-	most, numbered := k.numbers()
-	switch {
-	case numbered && o.layOut(min(most+copyBits, mostOwnBits), 0, min(room, copyMemory)) && most <= o.bits,
-		numbered && most <= mostOwnBits && o.layOut(most, 0, room) && most == o.bits:
-		o.fits = true
-	case numbered && o.layLarge():
+	if t.IsLarge() {
 		memory = &w.dynamic
-	case w.cut > 0 && w.left < queuedShare, !o.layOut(mostOwnBits-1, slotBits, room):
-		return nil
 	}
+	w.entry.Sharing = t.Sharing
 	w.inPrologue(func() {
-		o.begin = memory.more(o.size)
-		w.call("rf_block_clear", o.begin, i64(int64(o.size/8)), i64(0), i32(w.target.Threads))
+		o.begin = memory.more(o.Size)
+		w.call("rf_block_clear", o.begin, i64(int64(o.Size/8)), i64(0), i32(w.target.Threads))
 		o.words, o.copies = null, i32(0)
-		if n := w.entry.Sharing; n > 0 {
+		if n := o.Sharing; n > 0 {
 			member := w.Cur.NewURem(w.block(), i64(int64(n)))
-			o.first = w.Cur.NewMul(member, i64(int64(o.places)))
+			o.first = w.Cur.NewMul(member, i64(int64(o.Places)))
 		}
-		if o.slots > 0 {
+		if o.Slots > 0 {
 			o.words = o.begin
-			o.copies = w.call("rf_own_copies", k.tableForm(), w.param(abi.GroupSize, g.Name, 0), i32(o.bits))
+			o.copies = w.call("rf_own_copies", k.tableForm(), w.param(abi.GroupSize, k.name, 0), i32(o.Bits))
 		}
 	})
-	w.flushes = append(w.flushes, func() { o.flush(g, k) })
+	w.flushes = append(w.flushes, func() { o.flush(k) })
 	return o
 }
 
-// layOut places the parts of a table one behind the other, with as many places as
-// there is room for, up to a number. It reports whether they are enough to be useful.
-func (o *own) layOut(bits, slots, room int) bool {
-	for ; bits >= leastOwnBits; bits-- {
-		o.bits, o.slotBits = bits, bits+slots
-		o.places, o.slots = 1<<o.bits, 1<<o.slotBits
-		if o.place(); o.size <= room {
-			return true
-		}
+// share returns which rows are live and of the block's share, and the numbers that
+// their groups have there.
+func (o *own) share(live, key *array) (own, numbers *array) {
+	if o.Sharing == 0 {
+		return live, key
 	}
-	return false
+	own, numbers = o.array(types.I8), o.array(types.I64)
+	o.eachItem(func(i value.Value) {
+		number := o.Cur.NewSub(o.get(key, i), o.first)
+		in := o.Cur.NewICmp(enum.IPredULT, number, i64(int64(o.Places)))
+		o.set(numbers, i, number)
+		o.setFlag(own, i, o.Cur.NewAnd(o.flag(live, i), in))
+	})
+	return own, numbers
 }
 
-// place lays out the parts behind the table's words.
-func (o *own) place() {
-	places := o.places
-	o.size, o.cells, o.count, o.witness = 0, make([]ownCells, len(o.accs)), part{}, nil
-	take := func(bytes int) int {
-		at := o.size
-		o.size += (bytes + 15) / 16 * 16
-		return at
+// shareOf returns where the block's share begins in memory with a number of words for
+// each group.
+func (o *own) shareOf(p value.Value, words int) value.Value {
+	if o.Sharing == 0 {
+		return p
 	}
-	if o.slots > 0 {
-		take(8 * (o.slots + 1))
-	}
-	for i, a := range o.accs {
-		c := &o.cells[i]
-		if c.like = i; a.acc.Fn.IsTotal() {
-			c.like = sameSum(o.sink, i)
-		}
-		switch {
-		case a.acc.Fn == queryplan.Count, a.shares():
-		case c.like < i:
-			c.part = o.cells[c.like].part
-		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
-			c.at = take(8 * places)
-		case a.acc.In.Kind == scalar.Float:
-			c.at = take(8 * abi.FloatSumWords * places)
-		default:
-			c.digits = o.digits[i]
-			c.at = take(4 * c.digits * places)
-			if o.witness == nil && o.isPositive(o.sink.Vals[i]) {
-				o.witness = &c.part
-			}
-		}
-		if a.counts() && o.count.digits == 0 {
-			o.count.digits = o.countDigits()
-			o.count.at = take(4 * o.count.digits * places)
-			o.witness = &o.count
-		}
-	}
-}
-
-// isPositive reports whether an operand is above 0, so that a sum of at least one, of
-// digits that hold it, is not 0.
-func (w *kernel) isPositive(o harmony.Operand) bool {
-	lo, _, ok := w.boundsOf(o)
-	return ok && lo > 0
+	return o.at(types.I64, p, o.Cur.NewMul(o.first, i64(int64(words))))
 }
 
 // part returns the address of a part of the table.
@@ -329,17 +180,17 @@ func (o *own) part(at int) value.Value { return o.at(types.I8, o.begin, i64(int6
 
 // add adds the rows that have places. Words are those of the accumulators.
 func (o *own) add(places *array, words []*array) {
-	all := i32(o.places)
-	if o.count.digits > 0 {
-		o.call("rf_own_count", o.part(o.count.at), all, i32(o.count.digits), places.ptr, o.items)
+	all := i32(o.Places)
+	if o.Count.Digits > 0 {
+		o.call("rf_own_count", o.part(o.Count.At), all, i32(o.Count.Digits), places.ptr, o.items)
 	}
 	var slots, placed *array // places as what all blocks have, where floats ask for it
 	for i, a := range o.accs {
-		c := o.cells[i]
+		c := o.Accs[i]
 		switch {
-		case a.acc.Fn == queryplan.Count, a.shares(), c.like < i:
-		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
-			o.call("rf_own_extreme", o.part(c.at), places.ptr, words[i].ptr, a.least(), o.items)
+		case a.acc.Fn == queryplan.Count, a.shares(), c.Like < i:
+		case shape.IsExtreme(a.acc):
+			o.call("rf_own_extreme", o.part(c.At), places.ptr, words[i].ptr, a.least(), o.items)
 		case a.acc.In.Kind == scalar.Float:
 			if slots == nil {
 				slots, placed = o.array(types.I64), o.array(types.I8)
@@ -349,47 +200,47 @@ func (o *own) add(places *array, words []*array) {
 					o.setFlag(placed, i, o.Cur.NewICmp(enum.IPredSGE, place, i32(0)))
 				})
 			}
-			o.call("rf_tile_cells_float", o.part(c.at), i32(abi.FloatSumWords), slots.ptr, words[i].ptr, placed.ptr, i32(1), o.items)
+			o.call("rf_tile_cells_float", o.part(c.At), i32(abi.FloatSumWords), slots.ptr, words[i].ptr, placed.ptr, i32(1), o.items)
 		default:
-			o.call("rf_own_add", o.part(c.at), all, i32(c.digits), places.ptr, words[i].ptr, a.unsigned(), o.items)
+			o.call("rf_own_add", o.part(c.At), all, i32(c.Digits), places.ptr, words[i].ptr, a.unsigned(), o.items)
 		}
 	}
 }
 
 // flush adds what the table has to the cells of all blocks.
-func (o *own) flush(g *harmony.Groups, k *keys) {
-	all, slots, threads := i32(o.places), i32(cmp.Or(o.slots, o.places)), i32(o.target.Threads)
+func (o *own) flush(k *keys) {
+	all, slots, threads := i32(o.Places), i32(cmp.Or(o.Slots, o.Places)), i32(o.target.Threads)
 	witness, digits := value.Value(null), 0
-	if o.fits && o.witness != nil {
-		witness, digits = o.part(o.witness.at), o.witness.digits
+	if o.Fits && o.Witness != nil {
+		witness, digits = o.part(o.Witness.At), o.Witness.Digits
 	}
-	o.call("rf_own_settle", o.words, slots, o.copies, k.tableForm(), o.param(abi.GroupTable, g.Name, 0),
-		o.param(abi.GroupSize, g.Name, 0), o.shareOf(o.param(abi.GroupOccupied, g.Name, 0), 1), witness, i32(digits), threads)
+	o.call("rf_own_settle", o.words, slots, o.copies, k.tableForm(), o.param(abi.GroupTable, k.name, 0),
+		o.param(abi.GroupSize, k.name, 0), o.shareOf(o.param(abi.GroupOccupied, k.name, 0), 1), witness, i32(digits), threads)
 	cells := func(a *accumulator, word int) value.Value { return o.shareOf(a.cells(word), a.stride()) }
-	sums := func(a *accumulator, word int, p part, unsigned value.Value, countOnly int) {
-		o.call("rf_own_pass_sums", cells(a, word), i32(a.stride()), o.part(p.at), all, i32(p.digits), unsigned, i32(countOnly),
+	sums := func(a *accumulator, word int, p shape.TablePart, unsigned value.Value, countOnly int) {
+		o.call("rf_own_pass_sums", cells(a, word), i32(a.stride()), o.part(p.At), all, i32(p.Digits), unsigned, i32(countOnly),
 			o.words, slots, o.copies, threads)
 	}
 	for i, a := range o.accs {
-		c := o.cells[i]
+		c := o.Accs[i]
 		switch {
 		case a.acc.Fn == queryplan.Count, a.shares():
-		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
-			o.call("rf_own_pass_extremes", cells(a, 0), o.part(c.at), a.least(), o.words, slots, o.copies, threads)
+		case shape.IsExtreme(a.acc):
+			o.call("rf_own_pass_extremes", cells(a, 0), o.part(c.At), a.least(), o.words, slots, o.copies, threads)
 		case a.acc.In.Kind == scalar.Float:
-			o.call("rf_own_pass_words", cells(a, 0), i32(a.stride()), o.part(c.at), i32(abi.FloatSumWords), o.words, slots, o.copies, threads)
+			o.call("rf_own_pass_words", cells(a, 0), i32(a.stride()), o.part(c.At), i32(abi.FloatSumWords), o.words, slots, o.copies, threads)
 		default:
-			sums(a, 0, c.part, a.unsigned(), 0)
+			sums(a, 0, c.TablePart, a.unsigned(), 0)
 		}
-		if a.counts() {
-			sums(a, a.stride()-1, o.count, i32(1), 1)
+		if shape.Counts(a.acc) {
+			sums(a, a.stride()-1, o.Count, i32(1), 1)
 		}
 	}
 }
 
 // groupAll adds the live rows to the one group there is: in registers, but sums of
 // floats in shared memory.
-func (w *kernel) groupAll(s *harmony.Group, accs []*accumulator, words []*array) {
+func (w *kernel) groupAll(s *harmony.Group, how *shape.Group, accs []*accumulator, words []*array) {
 	live := w.liveFlags()
 	rows := w.variable(types.I64, i64(0))
 	parts := make([][]value.Value, len(accs)) // variables
@@ -397,7 +248,7 @@ func (w *kernel) groupAll(s *harmony.Group, accs []*accumulator, words []*array)
 	for i, a := range accs {
 		switch {
 		case a.acc.Fn == queryplan.Count, a.shares():
-		case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
+		case shape.IsExtreme(a.acc):
 			parts[i] = []value.Value{w.variable(types.I64, i64(abi.CellOf(a.acc.Fn, a.acc.In).Initial))}
 		case a.acc.In.Kind == scalar.Float:
 			const size = 8 * abi.FloatSumWords
@@ -407,7 +258,7 @@ func (w *kernel) groupAll(s *harmony.Group, accs []*accumulator, words []*array)
 			})
 		default:
 			parts[i] = []value.Value{w.variable(types.I64, i64(0))}
-			if !w.sumFits(s.Vals[i], mostThreadRows) {
+			if !how.Accs[i].Fits {
 				parts[i] = append(parts[i], w.variable(types.I64, i64(0)))
 			}
 		}
@@ -425,7 +276,7 @@ func (w *kernel) groupAll(s *harmony.Group, accs []*accumulator, words []*array)
 			}
 			word := w.get(words[k], i)
 			switch {
-			case a.acc.Fn == queryplan.Min, a.acc.Fn == queryplan.Max:
+			case shape.IsExtreme(a.acc):
 				before := w.load(types.I64, p[0])
 				better := w.Cur.NewAnd(in, w.Cur.NewICmp(a.beats(), word, before))
 				w.store(w.Cur.NewSelect(better, word, before), p[0])
@@ -453,9 +304,6 @@ func (w *kernel) groupAll(s *harmony.Group, accs []*accumulator, words []*array)
 	}
 	w.flushes = append(w.flushes, func() { w.flushAll(s, accs, rows, parts, kept) })
 }
-
-// mostThreadRows bounds the rows that one thread adds up.
-const mostThreadRows = 1 << 31
 
 // flushAll adds up what the threads have, and adds it to the cells.
 func (w *kernel) flushAll(s *harmony.Group, accs []*accumulator, rows value.Value, parts [][]value.Value, kept []value.Value) {
@@ -498,7 +346,7 @@ func (w *kernel) flushAll(s *harmony.Group, accs []*accumulator, rows value.Valu
 			default:
 				w.call("rf_cell_add_i128", a.cells(0), total, high, i32(1))
 			}
-			if a.counts() {
+			if shape.Counts(a.acc) {
 				w.call("rf_cell_add", a.cells(a.stride()-1), count, i32(1))
 			}
 			if i == 0 {
@@ -509,11 +357,6 @@ func (w *kernel) flushAll(s *harmony.Group, accs []*accumulator, rows value.Valu
 			w.call("rf_block_add_words", a.cells(0), kept[i], i32(abi.FloatSumWords), threads)
 		}
 	}
-}
-
-// counts reports whether the accumulator has a number of rows, as its last word.
-func (a *accumulator) counts() bool {
-	return a.acc.Fn == queryplan.Count || a.acc.Fn == queryplan.Avg && !a.shares()
 }
 
 // least says as a number whether the accumulator is a least value.
@@ -538,26 +381,4 @@ func (a *accumulator) unsigned() value.Value {
 		return i32(1)
 	}
 	return i32(0)
-}
-
-// numbers returns of how many bits packed keys of form Direct are, if that is known.
-func (k *keys) numbers() (int, bool) {
-	if form, known := k.fixed(k.kinds.form, k.name, 0); !known || abi.Form(form) != abi.Direct {
-		return 0, false
-	}
-	return k.packedBits()
-}
-
-// packedBits returns of how many bits packed keys are, if that is known.
-func (k *keys) packedBits() (int, bool) {
-	most := 0
-	for c := range k.words {
-		shift, known := k.fixed(k.kinds.shift, k.name, c)
-		bits, also := k.fixed(k.kinds.bits, k.name, c)
-		if !known || !also {
-			return 0, false
-		}
-		most = max(most, int(shift+bits))
-	}
-	return most, true
 }

@@ -6,51 +6,16 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
-	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/weaver/expr"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
-
-// isPointer reports whether a parameter is an address.
-func isPointer(k abi.Kind) bool {
-	switch k {
-	case abi.ColumnData, abi.ValuesData, abi.TableData, abi.Gauge, abi.SetTable, abi.SetColumns,
-		abi.IndexTable, abi.IndexBegins, abi.IndexRows, abi.IndexWideSlots, abi.IndexWideColumns, abi.IndexWideGauge,
-		abi.GroupTable, abi.GroupColumns, abi.GroupCells, abi.GroupOccupied, abi.Dropped, abi.Fault, abi.HostCall:
-		return true
-	}
-	return false
-}
-
-// canFix reports whether a caller may know a parameter when code is made.
-func canFix(k abi.Kind) bool {
-	switch k {
-	case abi.RowsFrom, abi.RowsUntil, abi.LiteralWord, abi.LiteralHigh, abi.PlaceLow, abi.PlaceHigh, abi.HostContext:
-		return false
-	}
-	return !isPointer(k)
-}
-
-// shapesBuild reports whether the code of an index build is another one where a parameter
-// is known. The builds of indexes do little but wait for memory, and differ between
-// indexes in nothing else: on a GPU, where each function is compiled by itself, many of
-// them then are one.
-func shapesBuild(k abi.Kind) bool {
-	switch k {
-	case abi.ColumnWidth, abi.ColumnStep, abi.IndexForm:
-		return true
-	}
-	return false
-}
 
 // fixed returns the constant that a parameter is.
 func (f *function) fixed(kind abi.Kind, name string, index int) (int64, bool) {
-	if f.module.opts.Fix == nil || !canFix(kind) || f.target.GPU && f.entry.Role != abi.Kernel && !shapesBuild(kind) {
-		return 0, false
-	}
-	return f.module.opts.Fix(f.entry.Symbol, abi.Param{Kind: kind, Var: name, Index: index})
+	return f.shape.Fixed(kind, name, index)
 }
 
 // param returns a parameter: an address, or an i64. It is read in the function's
@@ -68,11 +33,11 @@ func (f *function) param(kind abi.Kind, name string, index int) value.Value {
 	switch {
 	case !f.target.GPU:
 		t := types.Type(types.I64)
-		if isPointer(kind) {
+		if kind.IsAddress() {
 			t = expr.Ptr()
 		}
 		f.params[p] = f.inFirst(func() value.Value { return f.load(t, f.at(types.I64, f.words, i64(int64(at)))) })
-	case isPointer(kind):
+	case kind.IsAddress():
 		f.params[p] = f.globalParam(f.fresh("p"))
 	default:
 		v := ir.NewParam(f.fresh("p"), types.I64)
@@ -155,38 +120,18 @@ func (f *function) join(low, high value.Value) value.Value {
 	return f.Cur.NewOr(top, f.Cur.NewZExt(low, types.I128))
 }
 
-// column is where a column's words come from: a relation's, a table's or that of
-// constant rows.
-type column struct {
-	data, base, step, width abi.Kind
-	name                    string
-	index                   int
-}
-
-func relationColumn(r *harmony.Relation, index int) column {
-	return column{abi.ColumnData, abi.ColumnBase, abi.ColumnStep, abi.ColumnWidth, r.Name, index}
-}
-
-func valuesColumn(index int) column {
-	return column{abi.ValuesData, abi.ValuesBase, abi.ValuesStep, abi.ValuesWidth, "", index}
-}
-
-func tableColumn(index int) column {
-	return column{abi.TableData, abi.TableBase, abi.TableStep, abi.TableWidth, "", index}
-}
-
 // columnWords are the parameters of a column.
 type columnWords struct{ data, base, step, width value.Value }
 
-func (f *function) columnWords(c column) columnWords {
+func (f *function) columnWords(c shape.Column) columnWords {
 	p := columnWords{
 		data:  null,
-		base:  f.param(c.base, c.name, c.index),
-		step:  f.param(c.step, c.name, c.index),
-		width: f.param32(c.width, c.name, c.index),
+		base:  f.param(c.Base, c.Name, c.Index),
+		step:  f.param(c.Step, c.Name, c.Index),
+		width: f.param32(c.Width, c.Name, c.Index),
 	}
-	if width, known := f.fixed(c.width, c.name, c.index); !known || width > 0 {
-		p.data = f.param(c.data, c.name, c.index)
+	if width, known := f.fixed(c.Width, c.Name, c.Index); !known || width > 0 {
+		p.data = f.param(c.Data, c.Name, c.Index)
 	}
 	return p
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // probe emits a probe that finds one row at most.
 func (w *kernel) probe(p *harmony.Probe) {
 	found := w.liveCopy()
-	k := w.keysOf(indexKey, p.Index.Name, p.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Stage(p, i) })
+	k := w.keysOf(shape.IndexKey, p.Index.Name, p.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Stage(p, i) })
 	rows, ok := w.lookNarrow(k, p, found)
 	if !ok {
 		rows = w.look(k, p, k.find(found), found)

@@ -368,7 +368,7 @@ func TestPTXPatterns(t *testing.T) {
 			// 16 bytes a load: 4 rows of a column of 4 bytes, 2 of one of 8.
 			wide := `ld\.global(\.nc)?\.v4\.u32|ld\.global(\.nc)?\.v2\.u64`
 			if strings.Contains(c.kernel, "group g") {
-				items /= groupParts
+				items /= 4
 			}
 			if n, least := len(regexp.MustCompile(wide).FindAllString(ptx, -1)), c.loads*(items/4+items/2); n < least {
 				t.Errorf("%d loads of 16 bytes, want at least %d", n, least)

@@ -1,8 +1,6 @@
 package emit
 
 import (
-	"slices"
-
 	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
@@ -10,6 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // A GPU's kernel that is expected to drop most of its rows is cut in two. The stages
@@ -19,26 +18,14 @@ import (
 // for memory are spent on rows that are not there. What is needed behind the cut is read,
 // or found, again by the row's number: for few rows that costs less than to carry it.
 
-const (
-	// filteredItems are the rows that a thread has ahead of a queue, and probedItems if
-	// they are looked up there: a multiprocessor's cache of 256 KB is also its shared memory,
-	// and what is looked up is to stay in it beside the tiles and queues of all blocks.
-	filteredItems = 8
-	probedItems   = 4
-	// behindItems are the rows that a thread has behind a queue.
-	behindItems = 1
-	// hostItems are a CPU's behind a queue.
-	hostItems = 32
-	// queueLooks is how many tiles a block begins after a look at the gauges, a power of two.
-	queueLooks = 4
-)
+// queueLooks is how many tiles a block begins after a look at the gauges, a power of two.
+const queueLooks = 4
 
 // queue is a kernel's queue in the making.
 type queue struct {
 	*kernel
-	// mates is how many threads share a queue: those of a warp if nothing behind it is
-	// done by all threads of a block together, else these. Each works on so many items.
-	mates, items int
+	*shape.Queue
+	mates int // the threads that share a queue
 	// rows is the thread's queue, counts has a block's counters and is null for a warp's.
 	rows, counts value.Value
 	// Variables: how many rows the queue has; whose turn the counters are; and how many
@@ -50,16 +37,10 @@ type queue struct {
 
 // newQueue makes room for a queue.
 func (w *kernel) newQueue() *queue {
-	q := &queue{kernel: w, mates: w.target.Threads, items: behindItems, counts: null, leave: w.newBlock("leave")}
-	if !w.target.GPU {
-		q.items = hostItems
-	}
-	warps := 1
-	if w.target.GPU && w.isByWarps() {
-		q.mates, warps = 32, w.target.Threads/32
-	}
-	rows := q.mates * (w.target.Items + q.items)
-	w.entry.Queued = warps * rows
+	q := &queue{kernel: w, Queue: w.shape.Queue, mates: w.shape.Queue.Mates(w.shape), counts: null, leave: w.newBlock("leave")}
+	w.entry.Queued = q.Rows(w.shape)
+	warps := w.target.Threads / q.mates
+	rows := w.entry.Queued / warps // of each queue
 	w.inPrologue(func() {
 		if !w.target.GPU {
 			q.rows, q.counts = w.alloca(types.I32, rows), w.alloca(types.I32, 4)
@@ -81,35 +62,19 @@ func (w *kernel) newQueue() *queue {
 	return q
 }
 
-// isByWarps reports whether each warp may have a queue of its own: appending to a
-// relation and entering tuples into row sets are done by all threads of a block together.
-func (w *kernel) isByWarps() bool {
-	wide := func(kinds keyKinds, name string, columns int) bool {
-		return (&keys{kernel: w, kinds: kinds, name: name}).mayBeWide(columns)
-	}
-	for _, s := range w.k.Sinks {
-		if g, ok := s.(*harmony.Group); !ok || wide(groupKey, g.To.Name, len(g.Key)) {
-			return false
-		}
-	}
-	return true
-}
-
 // batch is how many rows are taken from the queue at a time.
-func (q *queue) batch() int { return q.mates * q.items }
+func (q *queue) batch() int { return q.mates * q.Items }
 
 // tiles emits what is done with a tile, from block body on, and goes on at latch, or at
 // done where the block leaves.
 func (q *queue) tiles(from, end value.Value, body, latch, done *ir.Block) error {
 	w := q.kernel
-	ahead, behind := w.ahead(w.cut), w.behind(w.cut)
 	drain := ir.NewBlock(w.fresh("queue"))
 	q.leave.Insts = append(q.leave.Insts, &ir.InstStore{Src: i32(1), Dst: q.least})
 	q.leave.NewBr(drain)
 	w.stop, w.next = q.leave, drain
 
 	w.Cur = body
-	w.setStages(ahead)
 	w.begin(from, end, w.number)
 	if !w.canFetch() {
 		w.checkGauges()
@@ -122,11 +87,7 @@ func (q *queue) tiles(from, end value.Value, body, latch, done *ir.Block) error 
 	w.Cur.NewBr(drain)
 
 	w.place(drain)
-	w.setStages(behind)
-	for _, r := range w.kept {
-		w.last[r] = len(behind)
-	}
-	w.end = last
+	w.work, w.end = q.Behind, last
 	return q.drain(w.firstRow(from), latch, done)
 }
 
@@ -153,12 +114,12 @@ func (q *queue) drain(first value.Value, latch, done *ir.Block) error {
 	w.Cur.NewCondBr(enough(), inside, after)
 
 	w.Cur = inside
-	w.target.Items = q.items
+	w.target.Items = q.Items
 	w.tile = &tile{drops: true, regs: map[*harmony.Reg]*stored{}}
-	w.setCount(w.function, i64(int64(q.items)))
+	w.setCount(w.function, i64(int64(q.Items)))
 	w.source, w.flags = w.array(types.I64), w.array(types.I8)
 	count := w.load(types.I32, q.count)
-	w.call("rf_queue_take", w.source.ptr, w.flags.ptr, q.rows, count, i32(q.mates), i32(q.items))
+	w.call("rf_queue_take", w.source.ptr, w.flags.ptr, q.rows, count, i32(q.mates), i32(q.Items))
 	w.eachItem(func(i value.Value) { w.set(w.source, i, w.Cur.NewAdd(w.get(w.source, i), first)) })
 	left := w.Cur.NewSub(count, i32(q.batch()))
 	w.store(w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSGT, left, i32(0)), left, i32(0)), q.count)
@@ -180,56 +141,4 @@ func (q *queue) drain(first value.Value, latch, done *ir.Block) error {
 	leaves := w.Cur.NewICmp(enum.IPredSLT, w.load(types.I32, q.least), i32(q.batch()))
 	w.Cur.NewCondBr(leaves, done, latch)
 	return nil
-}
-
-// loadShare is the share of rows from which on a column is read for all of a tile, at
-// once with the others: a chunk of four rows is read whole, and a sector of memory has up to
-// 32 rows.
-const loadShare = 0.1
-
-// ahead returns the stages that a kernel has ahead of a queue that is cut in before one of
-// them. The loads that not only few rows come to are first: so all are begun together.
-func (w *kernel) ahead(cut int) []harmony.Stage {
-	shares := w.module.shares(w.stages[:cut])
-	var first, rest []harmony.Stage
-	for i, s := range w.stages[:cut] {
-		if _, ok := s.(*harmony.Load); ok && shares[i] >= loadShare {
-			first = append(first, s)
-		} else {
-			rest = append(rest, s)
-		}
-	}
-	return append(first, rest...)
-}
-
-// behind returns the stages that a kernel has behind a queue that is cut in before one of
-// them: with those that find again what is needed of the stages before. Those only drop
-// rows that have been dropped.
-func (w *kernel) behind(cut int) []harmony.Stage {
-	needed := map[*harmony.Reg]bool{}
-	for _, r := range w.kept {
-		needed[r] = true
-	}
-	for _, s := range w.stages[cut:] {
-		for _, r := range harmony.Uses(s) {
-			needed[r] = true
-		}
-	}
-	var again []harmony.Stage
-	for i := cut - 1; i >= 0; i-- {
-		s := w.stages[i]
-		r := harmony.Def(s)
-		if n, ok := s.(*harmony.Need); ok {
-			r = n.Reg
-		}
-		if !needed[r] {
-			continue
-		}
-		again = append(again, s)
-		for _, r := range harmony.Uses(s) {
-			needed[r] = true
-		}
-	}
-	slices.Reverse(again)
-	return append(again, w.stages[cut:]...)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/weaver/expr"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // rows is the row at hand in a loop over items.
@@ -32,7 +33,7 @@ func (w *kernel) run(stages []harmony.Stage, end int) {
 	drops := false
 	for _, s := range stages {
 		w.fetch(s)
-		drops = drops || isDrop(s)
+		drops = drops || shape.IsDrop(s)
 	}
 	if end == len(stages) && w.entry.Expansions == 0 && w.canFetch() {
 		w.checkGauges()
@@ -58,7 +59,7 @@ func (w *kernel) run(stages []harmony.Stage, end int) {
 			r.stage(s)
 		}
 		for _, s := range stages {
-			if d := harmony.Def(s); d != nil && w.last[d] >= end && w.regs[d] == nil {
+			if d := harmony.Def(s); d != nil && w.work.Last[d] >= end && w.regs[d] == nil {
 				out[d] = w.newStored(r.vals[d])
 				w.write(out[d], i, r.vals[d])
 			}
@@ -89,7 +90,7 @@ func (w *kernel) clearTail(flags *array) {
 // done row by row: always on a GPU, where each thread has to have its accesses
 // under way together, and on a CPU where the width is a parameter.
 func (w *kernel) fetch(s harmony.Stage) {
-	var c column
+	var c shape.Column
 	var from *array // the rows; nil: those of the tile
 	switch s := s.(type) {
 	case *harmony.Load:
@@ -97,13 +98,13 @@ func (w *kernel) fetch(s harmony.Stage) {
 			w.groupColumn(g.Groups, s)
 			return
 		}
-		c, from = w.sourceColumn(s.Col), w.source
+		c, from = w.shape.ColumnOf(s), w.source
 	case *harmony.Gather:
-		c, from = relationColumn(s.Row.Row, s.Col), w.regs[s.Row].words
+		c, from = w.shape.ColumnOf(s), w.regs[s.Row].words
 	default:
 		return
 	}
-	if w.byRow(c) {
+	if w.shape.ByRow(c) {
 		return
 	}
 	def := harmony.Def(s)
@@ -120,24 +121,18 @@ func (w *kernel) fetch(s harmony.Stage) {
 	w.regs[def] = out
 }
 
-// byRow reports whether the entries of a column are read in the loop over items.
-func (w *kernel) byRow(c column) bool {
-	_, known := w.fixed(c.width, c.name, c.index)
-	return known && !w.target.GPU
-}
-
 // stage emits a stage for the row.
 func (r *rows) stage(s harmony.Stage) {
 	switch s := s.(type) {
 	case *harmony.Load:
 		if r.regs[s.Out] == nil {
 			row := r.sourceRow()
-			r.define(s.Out, wordValue(r.function, s.Out.Type, r.entryOf(r.sourceColumn(s.Col), row, nil)))
+			r.define(s.Out, wordValue(r.function, s.Out.Type, r.entryOf(r.shape.ColumnOf(s), row, nil)))
 		}
 	case *harmony.Gather:
 		if r.regs[s.Out] == nil {
 			row := r.get(r.regs[s.Row].words, r.i)
-			r.define(s.Out, wordValue(r.function, s.Out.Type, r.entryOf(relationColumn(s.Row.Row, s.Col), row, r.guard)))
+			r.define(s.Out, wordValue(r.function, s.Out.Type, r.entryOf(r.shape.ColumnOf(s), row, r.guard)))
 		}
 	case *harmony.Map:
 		r.define(s.Out, r.apply(s))
@@ -201,12 +196,12 @@ func (r *rows) define(reg *harmony.Reg, v expr.Value) {
 
 // bound adds to a value what is known of its register.
 func (w *kernel) bound(reg *harmony.Reg, v expr.Value) expr.Value {
-	if w.module.opts.Range == nil || reg.Row != nil {
+	if reg.Row != nil {
 		return v
 	}
-	if lo, hi, ok := w.module.opts.Range(reg); ok {
+	if in, ok := w.shape.Range(reg); ok {
 		v = expr.Narrow(w.Block, v)
-		v.Lo, v.Hi, v.Bounded = lo, hi, true
+		v.Lo, v.Hi, v.Bounded = in.Lo, in.Hi, true
 	}
 	return v
 }
@@ -241,10 +236,10 @@ func wordValue(f *function, t scalar.Type, word value.Value) expr.Value {
 
 // entryOf reads one entry of a column. Where the guard does not hold the row is
 // anything and the word unspecified.
-func (f *function) entryOf(c column, row, guard value.Value) value.Value {
+func (f *function) entryOf(c shape.Column, row, guard value.Value) value.Value {
 	p := f.columnWords(c)
 	data := p.data
-	width, known := f.fixed(c.width, c.name, c.index)
+	width, known := f.fixed(c.Width, c.Name, c.Index)
 	if known && width == 0 {
 		return p.base
 	}

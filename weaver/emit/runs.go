@@ -2,7 +2,6 @@ package emit
 
 import (
 	"math"
-	"slices"
 
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
@@ -11,29 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
-
-// sharesList reports whether groups are known to be one list for all that fill it, as those
-// of form Ordered are on a GPU.
-func (f *function) sharesList(g *harmony.Groups) bool {
-	shared, known := f.fixed(abi.GroupShared, g.Name, 0)
-	return f.isOrdered(g) && (f.target.GPU || known && shared != 0)
-}
-
-// runThreads is how many threads a GPU's block has that looks for runs: each block meets
-// others in the runs that it shares with them, so that few large tiles are best.
-const runThreads = 512
-
-// runShared is the most shared memory of such a block: a multiprocessor has room for two.
-const runShared = 112 << 10
-
-// findsRuns reports whether the kernel adds to groups that are one list.
-func (w *kernel) findsRuns() bool {
-	return slices.ContainsFunc(w.k.Sinks, func(s harmony.Sink) bool {
-		g, ok := s.(*harmony.Group)
-		return ok && w.sharesList(g.To)
-	})
-}
 
 // runs is a tile's runs of rows with the same key, as primitives/src/runs.h finds them.
 type runs struct {
@@ -61,12 +39,12 @@ const (
 
 // groupRuns adds the live rows to groups whose keys come in their order. What a run of rows
 // comes to is stored; only the first and the last run of a tile are added to cells.
-func (w *kernel) groupRuns(s *harmony.Group) error {
+func (w *kernel) groupRuns(s *harmony.Group, how *shape.Group) error {
 	_, key := w.groupKey(s)
 	g, threads := s.To, i32(w.target.Threads)
 	r := &runs{kernel: w, numbers: w.array(types.I32), heads: w.array(types.I8), ends: w.array(types.I8), live: w.liveFlags()}
-	r.tile = w.sharedWords(runsMemory + w.target.Threads*w.target.Items/4)
-	narrow := w.keyBits(g) <= 32
+	r.tile = w.sharedWords(shape.RunsMemory + w.target.Threads*w.target.Items/4)
+	narrow := how.KeyNarrow
 	table := w.param(abi.GroupTable, g.Name, 0)
 	w.call("rf_block_runs", r.numbers.ptr, r.heads.ptr, r.ends.ptr, r.live.ptr, key.ptr, table,
 		w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), truth(narrow), r.tile, threads, w.items)
@@ -83,9 +61,9 @@ func (w *kernel) groupRuns(s *harmony.Group) error {
 			if d != nil && d.Grows {
 				return acc.noStrings()
 			}
-			puts = append(puts, r.scan(acc, s.Vals[i], w.operandArrays(s.Vals[i], d).words))
+			puts = append(puts, r.scan(acc, how.Accs[i], w.operandArrays(s.Vals[i], d).words))
 		}
-		if acc.counts() {
+		if shape.Counts(a) {
 			if count == nil {
 				c := r.counts()
 				count = &c
@@ -104,10 +82,6 @@ func (w *kernel) groupRuns(s *harmony.Group) error {
 	}
 	return nil
 }
-
-// runsMemory is what a block knows of a tile's runs, in bytes, beside what it does of each
-// chunk of the tile.
-const runsMemory = 32
 
 // sharedWords returns memory that a block's threads share, of so many bytes; on a CPU it is
 // the one thread's.
@@ -130,15 +104,6 @@ func (r *runs) stage(words *array, narrow bool, how int) runWords {
 	return p
 }
 
-// keyBits returns how many bits packed keys of groups have at most.
-func (w *kernel) keyBits(g *harmony.Groups) int {
-	k := &keys{kernel: w, kinds: groupKey, name: g.Name, words: make([]*array, len(g.Keys))}
-	if most, ok := k.packedBits(); ok {
-		return most
-	}
-	return 64
-}
-
 // counts counts the rows of parts.
 func (r *runs) counts() runWords {
 	out := r.array(types.I64)
@@ -154,28 +119,24 @@ func (r *runs) sums(words *array, narrow bool) runWords {
 
 // scan stages what an accumulator makes of an operand's words, and returns what puts it
 // into the cells.
-func (r *runs) scan(acc *accumulator, o harmony.Operand, words *array) func() {
-	rows := r.target.Threads * r.target.Items
-	lo, hi, bounded := r.boundsOf(o)
-	within := func(most int64) bool { return bounded && lo >= -most && hi <= most }
+func (r *runs) scan(acc *accumulator, how shape.Acc, words *array) func() {
 	// The words themselves may be those of other accumulators, too.
 	mapped := func(of func(word value.Value) value.Value) *array {
 		out := r.array(types.I64)
 		r.eachItem(func(i value.Value) { r.set(out, i, of(r.get(words, i))) })
 		return out
 	}
-	switch kind := acc.acc.In.Kind; {
-	case acc.acc.Fn == queryplan.Min || acc.acc.Fn == queryplan.Max:
-		narrow := kind != scalar.Uint && kind != scalar.Float && within(math.MaxInt32)
+	switch {
+	case shape.IsExtreme(acc.acc):
 		ordered := mapped(acc.orderedWord)
-		r.call("rf_tile_run_extremes", ordered.ptr, r.heads.ptr, r.live.ptr, acc.least(), truth(narrow), r.items)
-		how := greatestOfParts
+		r.call("rf_tile_run_extremes", ordered.ptr, r.heads.ptr, r.live.ptr, acc.least(), truth(how.Narrow), r.items)
+		join := greatestOfParts
 		if acc.acc.Fn == queryplan.Min {
-			how = leastOfParts
+			join = leastOfParts
 		}
-		return r.putWords(acc, 0, r.stage(ordered, narrow, how))
-	case r.sumFits(o, rows):
-		sum := r.sums(mapped(func(word value.Value) value.Value { return word }), within(math.MaxInt32/int64(rows)))
+		return r.putWords(acc, 0, r.stage(ordered, how.Narrow, join))
+	case how.Fits:
+		sum := r.sums(mapped(func(word value.Value) value.Value { return word }), how.Narrow)
 		return r.putSums(acc, sum, null)
 	}
 	// The halves apart: nothing carries.

@@ -86,8 +86,8 @@ func TestRunsOnGPU(t *testing.T) {
 			}
 		}
 		e := code.Module.Entries[0]
-		if narrow && e.Threads != runThreads {
-			t.Errorf("%s has blocks of %d threads, want %d", e.Symbol, e.Threads, runThreads)
+		if narrow && e.Threads != 512 {
+			t.Errorf("%s has blocks of %d threads, want 512", e.Symbol, e.Threads)
 		}
 		image := ptxOf(t, code, 90)
 		if _, err := ptxas.Find(); err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // sinks emits what becomes of the rows that are left.
@@ -45,8 +46,8 @@ func (w *kernel) appendRows(to *harmony.Relation, vals []*array) {
 	}
 	first := w.call("rf_block_reserve", gauge, w.count, null, i32(1))
 	for i, words := range vals {
-		c := relationColumn(to, i)
-		if w.byRow(c) {
+		c := shape.RelationColumn(to, i)
+		if w.shape.ByRow(c) {
 			w.appendColumn(c, first, w.count, func(i value.Value) value.Value { return w.get(words, i) })
 			continue
 		}
@@ -57,8 +58,8 @@ func (w *kernel) appendRows(to *harmony.Relation, vals []*array) {
 }
 
 // appendColumn writes words to a CPU's column of known width, from row first on.
-func (w *kernel) appendColumn(c column, first, count value.Value, word func(i value.Value) value.Value) {
-	width, _ := w.fixed(c.width, c.name, c.index)
+func (w *kernel) appendColumn(c shape.Column, first, count value.Value, word func(i value.Value) value.Value) {
+	width, _ := w.fixed(c.Width, c.Name, c.Index)
 	if width == 0 {
 		return
 	}
@@ -77,7 +78,7 @@ func (w *kernel) appendColumn(c column, first, count value.Value, word func(i va
 func (w *kernel) appendLive(to *harmony.Relation, vals []*array, flags *array) {
 	known := !w.target.GPU // also of a relation without columns
 	for i := range vals {
-		known = known && w.byRow(relationColumn(to, i))
+		known = known && w.shape.ByRow(shape.RelationColumn(to, i))
 	}
 	if known {
 		w.appendSelected(to, vals, flags)
@@ -88,12 +89,12 @@ func (w *kernel) appendLive(to *harmony.Relation, vals []*array, flags *array) {
 		first := w.call("rf_block_reserve", w.param(abi.Gauge, to.Name, 0), w.Cur.NewZExt(total, types.I64),
 			w.scratchOf("rf_block_reserve"), i32(w.target.Threads))
 		for i, words := range vals {
-			c := relationColumn(to, i)
-			if width, known := w.fixed(c.width, c.name, c.index); known && width == 0 {
+			c := shape.RelationColumn(to, i)
+			if width, known := w.fixed(c.Width, c.Name, c.Index); known && width == 0 {
 				continue
 			}
 			p := w.columnWords(c)
-			w.call("rf_tile_append", p.data, w.param(c.width, c.name, c.index), p.base, first, words.ptr, rank.ptr, flags.ptr, w.items)
+			w.call("rf_tile_append", p.data, w.param(c.Width, c.Name, c.Index), p.base, first, words.ptr, rank.ptr, flags.ptr, w.items)
 		}
 	})
 }
@@ -104,7 +105,7 @@ func (w *kernel) appendSelected(to *harmony.Relation, vals []*array, flags *arra
 	w.when(w.Cur.NewICmp(enum.IPredNE, total, i64(0)), func() {
 		first := w.call("rf_block_reserve", w.param(abi.Gauge, to.Name, 0), total, null, i32(1))
 		for i, words := range vals {
-			w.appendColumn(relationColumn(to, i), first, total, func(i value.Value) value.Value {
+			w.appendColumn(shape.RelationColumn(to, i), first, total, func(i value.Value) value.Value {
 				return w.get(words, w.Cur.NewZExt(w.get(items, i), types.I64))
 			})
 		}
@@ -120,7 +121,7 @@ func (w *kernel) insert(s *harmony.Insert) {
 		return
 	}
 	isNew := w.liveCopy()
-	k := &keys{kernel: w, kinds: setKey, name: name, words: vals}
+	k := &keys{kernel: w, kinds: shape.SetKey, name: name, words: vals}
 	table, size := func() value.Value { return w.param(abi.SetTable, name, 0) }, func() value.Value { return w.param(abi.SetSize, name, 0) }
 	k.byForm(func() {
 		numbers := w.array(types.I64)

@@ -1,4 +1,4 @@
-package emit
+package shape
 
 import (
 	"slices"
@@ -8,21 +8,28 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// Shares of rows that conditions leave of which nothing is known, after Selinger et al.,
-// "Access path selection in a relational database management system" (1979).
+// Shares of rows that a condition leaves if nothing is known of it, after Selinger et
+// al., "Access path selection in a relational database management system" (1979).
 const (
 	equalShare  = 0.1
 	rangeShare  = 1.0 / 3
 	otherShare  = 0.5
-	subsetShare = 0.25 // of keys that a relation has which the program makes
-	leastShare  = 1e-4 // that an estimate comes to
+	subsetShare = 0.25 // of the keys, in a relation that the program makes
+	leastShare  = 1e-4 // the least of all estimates
 )
 
-// shares estimates the share of the source's rows that is left before each of the stages,
-// and behind all.
-func (m *module) shares(stages []harmony.Stage) []float64 {
+// shares estimates which shares of rows stages leave.
+type shares struct {
+	graph   *harmony.Program
+	bounds  func(r *harmony.Reg) (lo, hi int64, ok bool) // Options.Range
+	subsets map[*harmony.Relation]float64                // what subset has answered
+}
+
+// of estimates the share of the source's rows that is left before each stage, and
+// behind all of them.
+func (m *shares) of(stages []harmony.Stage) []float64 {
 	defs := map[*harmony.Reg]harmony.Stage{}
-	asked := map[*harmony.Reg]float64{} // what is left of rows whose key of one column was found
+	asked := map[*harmony.Reg]float64{} // by the register that was looked up alone
 	out := make([]float64, 0, len(stages)+1)
 	left := 1.0
 	for _, s := range stages {
@@ -57,9 +64,9 @@ func (m *module) shares(stages []harmony.Stage) []float64 {
 	return append(out, max(left, leastShare))
 }
 
-// subset estimates which share of the keys that there are a relation has: all, if the
-// program does not make it, else what the kernels leave that do.
-func (m *module) subset(r *harmony.Relation) float64 {
+// subset estimates which share of all keys a relation has: all of them if the program
+// does not make it, else the share that its kernels leave.
+func (m *shares) subset(r *harmony.Relation) float64 {
 	if r.Kind != queryplan.Temp && r.Kind != queryplan.Derived {
 		return 1
 	}
@@ -68,16 +75,16 @@ func (m *module) subset(r *harmony.Relation) float64 {
 	}
 	m.subsets[r] = subsetShare // for a relation that depends on itself
 	sum, known := 0.0, false
-	for _, k := range m.program.Kernels() {
+	for _, k := range m.graph.Kernels() {
 		into := slices.ContainsFunc(k.Sinks, func(s harmony.Sink) bool { return harmony.SinkTarget(s) == harmony.Managed(r) })
 		if !into {
 			continue
 		}
 		rows, ok := k.Source.(*harmony.Rows)
-		if !ok || slices.ContainsFunc(k.Stages, isExpansion) {
+		if !ok || slices.ContainsFunc(k.Stages, IsExpansion) {
 			return subsetShare
 		}
-		shares := m.shares(k.Stages)
+		shares := m.of(k.Stages)
 		sum, known = sum+m.subset(rows.Rel)*shares[len(k.Stages)], true
 	}
 	if known {
@@ -87,7 +94,7 @@ func (m *module) subset(r *harmony.Relation) float64 {
 }
 
 // shareOf estimates the share of the rows for which a condition holds.
-func (m *module) shareOf(cond harmony.Operand, defs map[*harmony.Reg]harmony.Stage) float64 {
+func (m *shares) shareOf(cond harmony.Operand, defs map[*harmony.Reg]harmony.Stage) float64 {
 	f, ok := defs[cond.Reg].(*harmony.Map)
 	if !ok {
 		return otherShare
@@ -109,7 +116,7 @@ func (m *module) shareOf(cond harmony.Operand, defs map[*harmony.Reg]harmony.Sta
 		return otherShare
 	}
 	op, x, y := f.Func.Name, f.Args[0], f.Args[1]
-	if swapped, ok := mirrored[op]; ok && x.Reg == nil {
+	if swapped, ok := Mirrored[op]; ok && x.Reg == nil {
 		op, x, y = swapped, y, x
 	}
 	if x.Reg == nil || y.Reg != nil {
@@ -142,7 +149,10 @@ func (m *module) shareOf(cond harmony.Operand, defs map[*harmony.Reg]harmony.Sta
 	return otherShare
 }
 
-// conjuncts returns the conditions that all have to hold for one to hold.
+// Mirrored are the comparisons with their operands exchanged.
+var Mirrored = map[string]string{"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+// conjuncts splits a conjunction into its conditions.
 func conjuncts(cond harmony.Operand, defs map[*harmony.Reg]harmony.Stage) []harmony.Operand {
 	if f, ok := defs[cond.Reg].(*harmony.Map); ok && f.Func.Name == "and" {
 		return append(conjuncts(f.Args[0], defs), conjuncts(f.Args[1], defs)...)
@@ -150,9 +160,9 @@ func conjuncts(cond harmony.Operand, defs map[*harmony.Reg]harmony.Stage) []harm
 	return []harmony.Operand{cond}
 }
 
-// shareOfAll estimates the share of the rows for which conditions hold, as if they were
-// independent: but of the bounds of one register each only cuts off a share.
-func (m *module) shareOfAll(conds []harmony.Operand, defs map[*harmony.Reg]harmony.Stage) float64 {
+// shareOfAll estimates the share of the rows for which all conditions hold, as if they
+// were independent. Of the bounds of one register, each cuts off its own share.
+func (m *shares) shareOfAll(conds []harmony.Operand, defs map[*harmony.Reg]harmony.Stage) float64 {
 	share := 1.0
 	cut := map[*harmony.Reg]float64{}
 	var bounded []*harmony.Reg
@@ -177,15 +187,14 @@ func (m *module) shareOfAll(conds []harmony.Operand, defs map[*harmony.Reg]harmo
 }
 
 // rangeOf returns the bounds of a register's words, if they are known.
-func (m *module) rangeOf(r *harmony.Reg) (lo, hi int64, ok bool) {
-	if m.opts.Range == nil || r.Row != nil {
+func (m *shares) rangeOf(r *harmony.Reg) (lo, hi int64, ok bool) {
+	if m.bounds == nil || r.Row != nil {
 		return 0, 0, false
 	}
-	return m.opts.Range(r)
+	return m.bounds(r)
 }
 
-// wordOf returns the word that a constant is among those of a column, if that does not
-// depend on a domain.
+// wordOf returns the word of a constant, if that does not depend on a domain.
 func wordOf(v scalar.Value) (float64, bool) {
 	switch v.Type.Kind {
 	case scalar.Int, scalar.Datetime:

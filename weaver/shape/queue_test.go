@@ -1,11 +1,11 @@
-package emit
+package shape
 
 import (
 	"math"
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
@@ -76,24 +76,41 @@ block b0:
 			if c.cpu {
 				o.Target = target.CPU()
 			}
-			code, err := Program(p, o)
+			shapes, err := Choose(p, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, e := range code.Module.Entries {
-				if e.Of == "k" && (e.Queued > 0) != c.queue {
-					t.Errorf("%d rows are held back", e.Queued)
-				}
-			}
-			for _, k := range p.Kernels() {
-				if k.Name != "k" {
+			for _, f := range shapes.Functions {
+				if f.Role != abi.Kernel || f.Of != "k" {
 					continue
 				}
-				shares := newModule(p, Options{Range: o.Range, Domains: domain.Find(p)}).shares(k.Stages)
-				if got := shares[len(shares)-1]; math.Abs(got-c.left) > 0.002 {
+				if (f.Queue != nil) != c.queue {
+					t.Errorf("a queue: %t, want %t", f.Queue != nil, c.queue)
+				}
+				left := shapes.shares.of(f.Kernel.Stages)
+				if got := left[len(left)-1]; math.Abs(got-c.left) > 0.002 {
 					t.Errorf("a share of %.4f of the rows is left, not %.4f", got, c.left)
 				}
 			}
 		})
 	}
+}
+
+// fixAll fixes columns of 4 bytes, and keys of 10 bits a column in form Direct.
+func fixAll(_ string, p abi.Param) (int64, bool) {
+	switch p.Kind {
+	case abi.ColumnWidth, abi.ValuesWidth:
+		return 4, true
+	case abi.ColumnBase, abi.SetBase, abi.IndexBase, abi.GroupBase, abi.GroupShared, abi.SetShared:
+		return 0, true
+	case abi.ColumnStep:
+		return 1, true
+	case abi.SetForm, abi.IndexForm, abi.GroupForm:
+		return int64(abi.Direct), true
+	case abi.SetShift, abi.IndexShift, abi.GroupShift:
+		return 10 * int64(p.Index), true
+	case abi.SetBits, abi.IndexBits, abi.GroupBits:
+		return 10, true
+	}
+	return 0, false
 }
