@@ -213,19 +213,11 @@ func checkPasses(names []string) error {
 		if !found {
 			return &EnvironmentError{
 				Message: fmt.Sprintf("no optimiser pass is called %q", name),
-				Help:    suggestHelp(name, known),
+				Help:    diag.DidYouMean(name, known),
 			}
 		}
 	}
 	return nil
-}
-
-// suggestHelp offers the nearest of the known names, or all of them.
-func suggestHelp(name string, known []string) string {
-	if near, ok := diag.Suggest(name, known); ok {
-		return fmt.Sprintf("did you mean %s?", near)
-	}
-	return "there are " + strings.Join(known, ", ")
 }
 
 // Warnings returns the program's diagnostics, none of which is an error.

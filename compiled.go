@@ -47,7 +47,7 @@ func (p *Program) WriteCompiled(w io.Writer, opts CompiledOptions) (left []LeftO
 		f.Sources = append(f.Sources, rfx.Source{Name: s.Name, Text: s.Text})
 	}
 	if p.sources != nil {
-		for _, at := range planSpans(p.plan) {
+		for _, at := range queryplan.Spans(p.plan) {
 			f.Places = append(f.Places, files.toFile(*at))
 		}
 	}
@@ -74,31 +74,6 @@ func (p *Program) WriteCompiled(w io.Writer, opts CompiledOptions) (left []LeftO
 		f.Code = append(f.Code, code.Code)
 	}
 	return left, rfx.Write(w, f)
-}
-
-// planSpans returns where a plan keeps the places of its variables, and then of its
-// commands and unbounded branches, in the order of its text.
-func planSpans(p *queryplan.Plan) []*source.Span {
-	var out []*source.Span
-	for _, v := range p.Vars {
-		out = append(out, &v.Span)
-	}
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			switch c := c.(type) {
-			case *queryplan.Insert:
-				out = append(out, &c.Span)
-			case *queryplan.Check:
-				out = append(out, &c.Span)
-			case *queryplan.CheckKey:
-				out = append(out, &c.Span)
-			}
-		}
-		if t, ok := b.Term.(*queryplan.Branch); ok && t.Unbounded {
-			out = append(out, &t.Span)
-		}
-	}
-	return out
 }
 
 // spanFiles numbers the sources of a program, from 1.
@@ -207,7 +182,7 @@ func (c *Compiled) readPlan() error {
 	if len(c.files.files) == 0 {
 		return nil // it was compiled from a plan, whose text is its source
 	}
-	spans := planSpans(plan)
+	spans := queryplan.Spans(plan)
 	if len(spans) != len(c.file.Places) {
 		return fmt.Errorf("it has %d variables and commands, and the manifest %d places", len(spans), len(c.file.Places))
 	}

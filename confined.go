@@ -1,20 +1,19 @@
 package redfox
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/confine"
+	"github.com/redfoxdb/redfox/runtime/diagnose"
 )
 
 // Allow lets the program read files that lang:physical:filePath names if they lie
 // below the folders, or below that of Dir. Links do not lead out of them. Without a
-// folder, the program reads no file that it names. Files of File and Add, and readers,
-// need not be allowed.
+// folder, the program reads no file that it names. Files of File and Add, and
+// readers, need not be allowed.
 func (f *Facts) Allow(dirs ...string) *Facts {
 	f.allowed = append(f.allowed, dirs...)
 	return f
@@ -44,7 +43,7 @@ func (p *Program) imports(facts *Facts) ([]FactFile, error) {
 		}
 		path := besideProgram(b.program, b.Path)
 		if err := folders.Check(path); err != nil {
-			refused = append(refused, b.refusal("read", path, err, folders))
+			refused = append(refused, diagnose.Refusal(b.Span, "read", path, err, folders))
 			continue
 		}
 		f := FactFile{Pred: q.Name, Path: path, Header: b.Header, Positional: true, Offset: b.Offset,
@@ -66,44 +65,4 @@ func besideProgram(program, path string) string {
 		return path
 	}
 	return filepath.Join(filepath.Dir(program), path)
-}
-
-// refusal says that the program may not read or write a path, because of err.
-func (b *fileBinding) refusal(verb, path string, err error, folders confine.Folders) *Diagnostic {
-	d := &Diagnostic{Severity: diag.Error, Code: diag.PathNotAllowed, Span: b.Span,
-		Message: fmt.Sprintf("the program may not %s %s", verb, path)}
-	outside, ok := err.(*confine.OutsideError)
-	if !ok {
-		d.Notes = []string{err.Error()}
-		return d
-	}
-	if abs, err := filepath.Abs(path); err == nil && abs != outside.Real {
-		d.Notes = append(d.Notes, "it leads to "+outside.Real)
-	}
-	var names []string
-	for _, dir := range folders {
-		if dir = filepath.Clean(dir); dir == "." {
-			dir = "the current folder"
-		}
-		if !slices.Contains(names, dir) {
-			names = append(names, dir)
-		}
-	}
-	if len(names) > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("it may %s below %s", verb, strings.Join(names, ", ")))
-	}
-	dir := filepath.Dir(path)
-	if (confine.Folders{dir}).Check(path) != nil { // a link leads elsewhere
-		dir = filepath.Dir(outside.Real)
-	}
-	d.Helps = []string{"allow it with --allow-path " + shellWord(dir)}
-	return d
-}
-
-// shellWord quotes a path for a POSIX shell where it needs it.
-func shellWord(path string) string {
-	if !strings.ContainsAny(path, " \t\n'\"`$&|;<>()[]{}*?!~#\\") {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/internal/confine"
+	"github.com/redfoxdb/redfox/runtime/diagnose"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -63,7 +64,7 @@ func (p *Program) ResolveExports(opts ExportOptions) ([]Export, error) {
 			x.Path = filepath.Join(opts.Dir, b.Path)
 		}
 		if err := folders.Check(x.Path); err != nil {
-			d := b.refusal("write", x.Path, err, folders)
+			d := diagnose.Refusal(b.Span, "write", x.Path, err, folders)
 			if opts.Dir == "" && filepath.IsLocal(b.Path) {
 				below := "write it to DIR/" + filepath.Clean(b.Path) + " with --out DIR"
 				d.Helps = slices.Insert(d.Helps, 0, below)

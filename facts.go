@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
-	"maps"
-	"path/filepath"
+	"io/fs"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -21,7 +19,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/stats"
-	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/facts"
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/pool"
 	"github.com/redfoxdb/redfox/runtime/prefetch"
@@ -53,24 +51,14 @@ type Facts struct {
 	dir     string
 	allowed []string // folders of files that the program names
 	files   []FactFile
-	rows    []rowFacts
-	columns []columnFacts
-	records []arrowFacts
+	given   []givenFacts
 }
 
-type rowFacts struct {
-	pred string
-	rows [][]any
-}
-
-type columnFacts struct {
-	pred   string
-	slices []any
-}
-
-type arrowFacts struct {
-	pred   string
-	record arrow.RecordBatch
+// givenFacts are facts of a predicate that were given as Go values.
+type givenFacts struct {
+	pred     string
+	relation func(store.Schema) (*store.Relation, error)
+	bag      bool // tuples may repeat
 }
 
 // NewFacts returns no facts.
@@ -96,21 +84,23 @@ func (f *Facts) Add(file FactFile) *Facts { f.files = append(f.files, file); ret
 // Rows adds tuples of Go values to a predicate: ints of any size, floats, strings,
 // bools, Decimal, WideDecimal, time.Time, or text that reads as the column's type.
 func (f *Facts) Rows(pred string, rows ...[]any) *Facts {
-	f.rows = append(f.rows, rowFacts{pred, rows})
-	return f
+	return f.give(pred, true, func(s store.Schema) (*store.Relation, error) { return facts.FromRows(s, rows) })
 }
 
-// Columns adds tuples to a predicate that lie in one slice for each argument, all of one
+// Columns adds tuples to a predicate as one slice for each argument, all of one
 // length: of integers of any size, floats, bools, strings or time.Time. It is the
 // fastest way for facts that are in memory. The slices must not change afterwards.
 func (f *Facts) Columns(pred string, slices ...any) *Facts {
-	f.columns = append(f.columns, columnFacts{pred, slices})
-	return f
+	return f.give(pred, false, func(s store.Schema) (*store.Relation, error) { return store.FromSlices(s, slices...) })
 }
 
 // Arrow adds a record's rows to a predicate, columns by position.
 func (f *Facts) Arrow(pred string, record arrow.RecordBatch) *Facts {
-	f.records = append(f.records, arrowFacts{pred, record})
+	return f.give(pred, false, func(s store.Schema) (*store.Relation, error) { return store.FromArrow(s, record) })
+}
+
+func (f *Facts) give(pred string, bag bool, relation func(store.Schema) (*store.Relation, error)) *Facts {
+	f.given = append(f.given, givenFacts{pred, relation, bag})
 	return f
 }
 
@@ -120,13 +110,7 @@ func (f *Facts) predicates() []string {
 	for _, x := range f.files {
 		out = append(out, x.Pred)
 	}
-	for _, x := range f.rows {
-		out = append(out, x.pred)
-	}
-	for _, x := range f.columns {
-		out = append(out, x.pred)
-	}
-	for _, x := range f.records {
+	for _, x := range f.given {
 		out = append(out, x.pred)
 	}
 	return out
@@ -184,7 +168,7 @@ func (db *Database) size() machine.Size {
 		return machine.Size{}
 	}
 	s := machine.Size{Bytes: db.bytes}
-	for _, t := range tablesOf(db.store) {
+	for _, t := range facts.Tables(db.store) {
 		s.Rows += t.Rows
 	}
 	return s
@@ -201,19 +185,19 @@ func (db *Database) held() int64 {
 // Load reads the facts that the program uses into columns. A malformed row, and
 // a functional predicate with two values for a key, is a *ProgramError that says
 // where it stands.
-func (p *Program) Load(ctx context.Context, facts *Facts, opts LoadOptions) (*Database, error) {
-	return p.load(ctx, facts, opts, nil)
+func (p *Program) Load(ctx context.Context, given *Facts, opts LoadOptions) (*Database, error) {
+	return p.load(ctx, given, opts, nil)
 }
 
 // LoadFor loads facts as Load does, using opts.Load, for runs with the options. If
 // these take a GPU, columns are copied to it while others are still being read, as
 // long as its memory has room. The copying goes on after LoadFor has returned.
-func (p *Program) LoadFor(ctx context.Context, facts *Facts, opts RunOptions) (*Database, error) {
-	return loadFor(ctx, process, p, facts, opts)
+func (p *Program) LoadFor(ctx context.Context, given *Facts, opts RunOptions) (*Database, error) {
+	return loadFor(ctx, process, p, given, opts)
 }
 
 // loadFor loads facts for runs in a pool.
-func loadFor(ctx context.Context, engines *pool.Pool, p *Program, facts *Facts, opts RunOptions) (*Database, error) {
+func loadFor(ctx context.Context, engines *pool.Pool, p *Program, given *Facts, opts RunOptions) (*Database, error) {
 	selected, err := p.selection(engines.Machine, opts)
 	if err != nil {
 		return nil, err
@@ -225,7 +209,7 @@ func loadFor(ctx context.Context, engines *pool.Pool, p *Program, facts *Facts, 
 		return nil, pool.ErrClosed
 	}
 	copies := prefetch.New(engines, selected, p.fusing, opts.Trace)
-	db, err := p.load(ctx, facts, load, copies)
+	db, err := p.load(ctx, given, load, copies)
 	if err != nil {
 		copies.Stop()
 		return nil, err
@@ -239,32 +223,31 @@ func loadFor(ctx context.Context, engines *pool.Pool, p *Program, facts *Facts, 
 }
 
 // load loads facts, whose columns copies gets as they are read.
-func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, copies *prefetch.Prefetch) (_ *Database, err error) {
+func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions, copies *prefetch.Prefetch) (_ *Database, err error) {
 	defer failure.Recover("the loader", &err)
 	start := time.Now()
 	schemas := p.schemas()
-	if err := checkFactNames(facts, schemas, p); err != nil {
+	if err := checkFactNames(given, schemas, p); err != nil {
 		return nil, err
 	}
-	files := slices.Clone(facts.files)
-	imports, err := p.imports(facts)
+	files := slices.Clone(given.files)
+	imports, err := p.imports(given)
 	if err != nil {
 		return nil, err
 	}
 	files = append(files, imports...)
 	so := store.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress}
 	if opts.Memory > 0 {
-		held := &reservation{bound: opts.Memory}
-		so.Reserve, so.Bound = held.take, opts.Memory
+		so.Reserve, so.Bound = facts.Reservation(opts.Memory), opts.Memory
 	}
 	if opts.SkipMalformed {
 		so.OnError = store.Skip
 	}
-	binding, err := store.Bind(schemas, facts.dir, files, so)
+	binding, err := store.Bind(schemas, given.dir, files, so)
 	if err != nil {
 		return nil, loadError(ctx, err)
 	}
-	needed, plan, err := p.needed(append(facts.predicates(), opts.Predicates...))
+	needed, plan, err := p.needed(append(given.predicates(), opts.Predicates...))
 	if err != nil {
 		return nil, err
 	}
@@ -277,13 +260,13 @@ func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, copi
 	if err != nil {
 		return nil, loadError(ctx, err)
 	}
-	if err := addRows(db, schemas, facts); err != nil {
+	if err := addGiven(db, schemas, given.given); err != nil {
 		return nil, err
 	}
-	nameTables(db)
+	facts.NameTables(db)
 	out := &Database{store: db, report: report, time: time.Since(start)}
 	dicts := map[*store.Dict]bool{}
-	for _, t := range tablesOf(db) {
+	for _, t := range facts.Tables(db) {
 		for _, c := range t.Columns {
 			out.bytes += c.Bytes()
 			if c.Dict != nil && !dicts[c.Dict] {
@@ -292,22 +275,8 @@ func (p *Program) load(ctx context.Context, facts *Facts, opts LoadOptions, copi
 			}
 		}
 	}
-	out.print = fingerprint(out.catalog())
+	out.print = facts.Fingerprint(out.catalog())
 	return out, nil
-}
-
-// reservation bounds what the loader holds.
-type reservation struct {
-	bound, held int64
-}
-
-func (r *reservation) take(what string, n int64) error {
-	if n > 0 && r.held+n > r.bound {
-		err := &runtime.MemoryError{What: what, Want: n, Held: r.held, Bound: r.bound, Loading: true}
-		return &EnvironmentError{Message: err.Error(), Err: err}
-	}
-	r.held += n
-	return nil
 }
 
 // schemas returns what the loader must know of the program's inputs.
@@ -330,7 +299,7 @@ func (p *Program) schemas() []store.Schema {
 
 // checkFactNames refuses facts for predicates that the program does not have or
 // that it derives.
-func checkFactNames(facts *Facts, schemas []store.Schema, p *Program) error {
+func checkFactNames(given *Facts, schemas []store.Schema, p *Program) error {
 	var names []string
 	for _, s := range schemas {
 		names = append(names, s.Name)
@@ -341,7 +310,7 @@ func checkFactNames(facts *Facts, schemas []store.Schema, p *Program) error {
 			derived[q.Name] = true
 		}
 	}
-	for _, name := range facts.predicates() {
+	for _, name := range given.predicates() {
 		if slices.Contains(names, name) ||
 			slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, name+":") }) {
 			continue
@@ -354,7 +323,7 @@ func checkFactNames(facts *Facts, schemas []store.Schema, p *Program) error {
 		}
 		help := "the program has no predicate that takes facts"
 		if len(names) > 0 {
-			help = suggestHelp(name, names)
+			help = diag.DidYouMean(name, names)
 		}
 		return &EnvironmentError{Message: fmt.Sprintf("the program has no predicate %s", name), Help: help}
 	}
@@ -399,88 +368,27 @@ func restrict(b *store.Binding, needed map[string]bool) {
 	b.Sources = sources
 }
 
-// addRows puts the facts that come from Go values, slices and Arrow records.
-func addRows(db *store.Database, schemas []store.Schema, facts *Facts) error {
-	parts := map[string][]*store.Relation{}
-	schema := func(pred string) store.Schema {
-		i := slices.IndexFunc(schemas, func(s store.Schema) bool { return s.Name == pred })
-		if i < 0 {
-			return store.Schema{}
+// addGiven adds the facts that were given as Go values.
+func addGiven(db *store.Database, schemas []store.Schema, given []givenFacts) error {
+	parts, bags := map[string][]*store.Relation{}, map[string]bool{}
+	for _, f := range given {
+		schema := store.Schema{Name: f.pred} // of no arguments, which refuses every tuple
+		if i := slices.IndexFunc(schemas, func(s store.Schema) bool { return s.Name == f.pred }); i >= 0 {
+			schema = schemas[i]
 		}
-		return schemas[i]
-	}
-	for _, f := range facts.rows {
-		rel, err := relationOfRows(schema(f.pred), f.rows)
-		if err != nil {
-			return err
-		}
-		parts[f.pred] = append(parts[f.pred], rel)
-	}
-	for _, f := range facts.columns {
-		rel, err := store.FromSlices(schema(f.pred), f.slices...)
+		rel, err := f.relation(schema)
 		if err != nil {
 			return loadError(context.Background(), err)
 		}
 		parts[f.pred] = append(parts[f.pred], rel)
-	}
-	for _, f := range facts.records {
-		rel, err := store.FromArrow(schema(f.pred), f.record)
-		if err != nil {
-			return loadError(context.Background(), err)
-		}
-		parts[f.pred] = append(parts[f.pred], rel)
+		bags[f.pred] = bags[f.pred] || f.bag
 	}
 	for _, s := range schemas {
-		rels := parts[s.Name]
-		if len(rels) == 0 {
-			continue
-		}
-		if loaded := db.Relation(s.Name); loaded != nil && loaded.Rows() > 0 {
-			rels = append(rels, loaded)
-		}
-		fromRows := slices.ContainsFunc(facts.rows, func(f rowFacts) bool { return f.pred == s.Name })
-		if len(rels) == 1 && !fromRows {
-			db.Put(rels[0]) // a set already
-			continue
-		}
-		rel, err := store.Concat(s, rels...)
-		if err != nil {
+		if err := facts.Add(db, s, parts[s.Name], bags[s.Name]); err != nil {
 			return loadError(context.Background(), err)
 		}
-		db.Put(rel)
 	}
 	return nil
-}
-
-// nameTables gives the tables of a database short names that are unique, so that
-// plans do not depend on where files lie.
-func nameTables(db *store.Database) {
-	taken := map[string]bool{}
-	for _, t := range tablesOf(db) {
-		base := filepath.Base(t.Name)
-		for _, ext := range []string{".gz", ".zst", ".tsv", ".csv", ".parquet", ".pq"} {
-			base = strings.TrimSuffix(base, ext)
-		}
-		name := base
-		for i := 2; taken[name]; i++ {
-			name = fmt.Sprintf("%s#%d", base, i)
-		}
-		taken[name] = true
-		t.Name = name
-	}
-}
-
-// tablesOf returns the tables of a database in order of first use.
-func tablesOf(db *store.Database) []*store.Table {
-	var out []*store.Table
-	seen := map[*store.Table]bool{}
-	for _, r := range db.Relations() {
-		if !seen[r.Table] {
-			seen[r.Table] = true
-			out = append(out, r.Table)
-		}
-	}
-	return out
 }
 
 // catalog describes the database to the optimiser.
@@ -488,61 +396,8 @@ func (db *Database) catalog() *stats.Catalog {
 	if db == nil {
 		return nil
 	}
-	db.cataloguing.Do(func() { db.known = catalogOf(db.store) })
+	db.cataloguing.Do(func() { db.known = facts.Catalog(db.store) })
 	return db.known
-}
-
-func catalogOf(db *store.Database) *stats.Catalog {
-	cat := &stats.Catalog{Relations: map[string]*stats.Relation{}, Tables: map[string]*stats.Table{}}
-	for _, t := range tablesOf(db) {
-		cat.Tables[t.Name] = tableStats(t)
-	}
-	for _, r := range db.Relations() {
-		table := cat.Tables[r.Table.Name]
-		if table.Key == nil && r.Keys < len(r.Cols) {
-			table.Key = r.Cols[:r.Keys]
-		}
-		cat.Relations[r.Name] = &stats.Relation{Name: r.Name, Rows: int64(r.Rows()), Table: r.Table.Name, Cols: r.Cols}
-	}
-	return cat
-}
-
-func tableStats(t *store.Table) *stats.Table {
-	sample := t.Sample()
-	out := &stats.Table{Name: t.Name, Rows: int64(t.Rows), Sample: &stats.Sample{Rows: sample.Rows, Data: tableData{t}}}
-	for i, c := range t.Columns {
-		of := sample.Columns[i]
-		col := stats.Column{Name: t.Names[i], Min: c.Stats.Min, Max: c.Stats.Max, Distinct: c.Stats.Distinct,
-			Ascending: c.Stats.Ascending, Equal: of.Equal, Rising: of.Rising}
-		for _, top := range of.Top {
-			col.Top = append(col.Top, stats.Frequent{Value: c.ValueOf(top.Word), Share: top.Share})
-		}
-		out.Columns = append(out.Columns, col)
-	}
-	return out
-}
-
-// tableData lets the optimiser look up entries of a table.
-type tableData struct{ table *store.Table }
-
-func (d tableData) Value(column, row int) Value { return d.table.Columns[column].Value(row) }
-
-func (d tableData) Find(column int, v Value) (from, until int) {
-	return d.table.Columns[column].Find(v)
-}
-
-// fingerprint tells catalogs apart that may be planned differently. The most frequent
-// words stand for the samples.
-func fingerprint(cat *stats.Catalog) string {
-	h := fnv.New64a()
-	for _, name := range slices.Sorted(maps.Keys(cat.Relations)) {
-		fmt.Fprintln(h, *cat.Relations[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(cat.Tables)) {
-		t := cat.Tables[name]
-		fmt.Fprintln(h, t.Name, t.Rows, t.Key, t.Columns)
-	}
-	return fmt.Sprintf("%x", h.Sum64())
 }
 
 func (db *Database) fingerprint() string {
@@ -563,16 +418,19 @@ func loadError(ctx context.Context, err error) error {
 	}
 	var bad *store.LoadError
 	var key *store.KeyError
+	var row *facts.RowError
 	var bind *store.BindError
 	switch {
 	case errors.As(err, &key):
 		return &ProgramError{Diagnostics: []*Diagnostic{{Severity: diag.Error, Code: diag.KeyConflict, Message: key.Error(),
 			Notes: []string{key.Predicate + " is a functional predicate: each key has one value"}}}}
 	case errors.As(err, &bad):
-		if missing(bad) {
+		if errors.Is(bad.Err, fs.ErrNotExist) || errors.Is(bad.Err, fs.ErrPermission) {
 			return &EnvironmentError{Message: bad.Error(), Err: err}
 		}
 		return &ProgramError{Diagnostics: []*Diagnostic{{Severity: diag.Error, Code: diag.BadFacts, Message: bad.Error()}}}
+	case errors.As(err, &row):
+		return &ProgramError{Diagnostics: []*Diagnostic{{Severity: diag.Error, Code: diag.BadFacts, Message: row.Error()}}}
 	case errors.As(err, &bind):
 		return &EnvironmentError{Message: bind.Reason, Help: bind.Help, Err: err}
 	}

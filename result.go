@@ -13,6 +13,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/redfoxdb/redfox/internal/govalue"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
@@ -237,7 +238,7 @@ func (r *Result) Rows(pred string) iter.Seq[[]any] {
 		for tuple := range r.Tuples(pred) {
 			row := make([]any, len(tuple))
 			for i, v := range tuple {
-				row[i] = goValue(v)
+				row[i] = govalue.Of(v)
 			}
 			if !yield(row) {
 				return
@@ -400,46 +401,8 @@ func (x *relation) fetched(name string) *store.Output {
 }
 
 // Decimal is an exact decimal number: Unscaled divided by 10^Scale.
-type Decimal struct {
-	Unscaled int64
-	Scale    uint8
-}
+type Decimal = govalue.Decimal
 
-// String returns the number with all its digits after the point.
-func (d Decimal) String() string { return scalar.Format(scalar.OfDecimal(d.Scale, d.Unscaled)) }
-
-// WideDecimal is an exact decimal number of up to 38 digits: 2^64 High + Low, a signed
-// number, divided by 10^Scale.
-type WideDecimal struct {
-	High  int64
-	Low   uint64
-	Scale uint8
-}
-
-// String returns the number with all its digits after the point.
-func (d WideDecimal) String() string {
-	return scalar.Format(scalar.OfInt128(scalar.WideDecimalOf(d.Scale), scalar.Int128{Hi: d.High, Lo: d.Low}))
-}
-
-// goValue returns a value as Rows hands it out.
-func goValue(v Value) any {
-	switch v.Type.Kind {
-	case scalar.Int:
-		return v.Int()
-	case scalar.Uint:
-		return v.Bits()
-	case scalar.Float:
-		return v.Float()
-	case scalar.Boolean:
-		return v.Bool()
-	case scalar.Decimal:
-		if v.Type.IsWide() {
-			n := v.Int128()
-			return WideDecimal{High: n.Hi, Low: n.Lo, Scale: v.Type.Scale}
-		}
-		return Decimal{Unscaled: v.Int(), Scale: v.Type.Scale}
-	case scalar.Datetime:
-		return time.UnixMicro(v.Int()).UTC()
-	}
-	return v.Str()
-}
+// WideDecimal is an exact decimal number of up to 38 digits: the signed number
+// 2^64 High + Low, divided by 10^Scale.
+type WideDecimal = govalue.WideDecimal

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/trace"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/diagnose"
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/pool"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -210,7 +212,7 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 		return nil, err
 	}
 	if len(answer.Violations) > 0 {
-		return nil, violationError(answer.Violations)
+		return nil, &ProgramError{Diagnostics: diagnose.Violations(answer.Violations)}
 	}
 	trace.Func(opts.Trace).Since("run on "+q.engine.Name, start)
 	return q.result(answer, opts, time.Since(start))
@@ -277,7 +279,7 @@ func (p *Program) outputs(wanted []string) (derived, inputs []string, err error)
 		case i < 0 || !slices.Contains(names, name):
 			return nil, nil, &EnvironmentError{
 				Message: fmt.Sprintf("the program has no predicate %s", name),
-				Help:    suggestHelp(name, names),
+				Help:    diag.DidYouMean(name, names),
 			}
 		case p.plan.Vars[i].Kind == queryplan.Input:
 			inputs = append(inputs, name)

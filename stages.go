@@ -8,6 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/trace"
@@ -152,7 +153,7 @@ func stageTarget(stage Stage, name string) (assemble.Target, error) {
 		for _, s := range Stages() {
 			names = append(names, string(s))
 		}
-		return assemble.Target{}, &EnvironmentError{Message: fmt.Sprintf("no stage is called %q", stage), Help: suggestHelp(string(stage), names)}
+		return assemble.Target{}, &EnvironmentError{Message: fmt.Sprintf("no stage is called %q", stage), Help: diag.DidYouMean(string(stage), names)}
 	}
 	if name == "" {
 		name = DefaultCPU

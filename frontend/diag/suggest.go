@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,6 +34,15 @@ func Suggest(name string, candidates []string) (string, bool) {
 		}
 	}
 	return best, best != ""
+}
+
+// DidYouMean returns the help for a name that is not known: the name that was
+// probably meant, or all names.
+func DidYouMean(name string, known []string) string {
+	if near, ok := Suggest(name, known); ok {
+		return fmt.Sprintf("did you mean %s?", near)
+	}
+	return "there are " + strings.Join(known, ", ")
 }
 
 // editDistance is the optimal string alignment distance of a and b (Damerau,

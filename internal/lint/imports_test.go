@@ -36,6 +36,7 @@ var layers = []layer{
 	{"internal/ssbgen", []string{"internal/atomicfile", "internal/parquet"}},
 	{"primitives", nil},
 	{"internal/failure", nil},
+	{"internal/govalue", nil},
 	{"internal/trace", nil},
 	{"internal/await", nil},
 	{"internal/short", nil},
@@ -138,6 +139,13 @@ var layers = []layer{
 	}},
 	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "weaver/assemble/hostcode"}},
 
+	{"runtime/facts", []string{
+		"queryplan", "queryplan/stats", "runtime", "runtime/store", "internal/failure",
+		"internal/govalue",
+	}},
+	{"runtime/diagnose", []string{
+		"frontend/diag", "frontend/source", "queryplan", "runtime", "internal/confine",
+	}},
 	{"runtime/machine", []string{
 		"frontend/diag", "weaver/assemble", "weaver/target", "runtime", "internal/cuda",
 		"internal/cuda/driver", "internal/failure", "internal/llvm",
@@ -156,10 +164,11 @@ var layers = []layer{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse",
 		"frontend/source", "queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats",
 		"harmony", "harmony/abi", "harmony/decompose", "harmony/rfx", "weaver/assemble", "runtime",
-		"runtime/account", "runtime/gpu", "runtime/layout", "runtime/machine", "runtime/pool",
-		"runtime/portable", "runtime/prefetch", "runtime/store", "runtime/woven",
-		"internal/confine", "internal/cuda", "internal/cuda/driver", "internal/failure",
-		"internal/kernelcache", "internal/llvm", "internal/trace",
+		"runtime/account", "runtime/diagnose", "runtime/facts", "runtime/gpu", "runtime/layout",
+		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch", "runtime/store",
+		"runtime/woven", "internal/buildid", "internal/confine", "internal/cuda",
+		"internal/cuda/driver", "internal/failure", "internal/govalue", "internal/kernelcache",
+		"internal/llvm", "internal/trace",
 	}},
 	{"internal/suite", []string{"testdata"}},
 	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen", "internal/suite"}},

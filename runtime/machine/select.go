@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -24,11 +23,7 @@ func CheckEngine(name string) error {
 	if name == "" || slices.Contains(Names(), name) {
 		return nil
 	}
-	help := "there are " + strings.Join(Names(), ", ")
-	if near, ok := diag.Suggest(name, Names()); ok {
-		help = fmt.Sprintf("did you mean %s?", near)
-	}
-	return &failure.Environment{Message: fmt.Sprintf("no engine is called %q", name), Help: help}
+	return &failure.Environment{Message: fmt.Sprintf("no engine is called %q", name), Help: diag.DidYouMean(name, Names())}
 }
 
 // EngineFor returns the engine that a name and a device mean: naming a device

@@ -1,0 +1,102 @@
+package govalue
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"time"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Decimal is an exact decimal number: Unscaled divided by 10^Scale.
+type Decimal struct {
+	Unscaled int64
+	Scale    uint8
+}
+
+// String returns the number with all its digits after the point.
+func (d Decimal) String() string { return scalar.Format(scalar.OfDecimal(d.Scale, d.Unscaled)) }
+
+// WideDecimal is an exact decimal number of up to 38 digits: the signed number
+// 2^64 High + Low, divided by 10^Scale.
+type WideDecimal struct {
+	High  int64
+	Low   uint64
+	Scale uint8
+}
+
+// String returns the number with all its digits after the point.
+func (d WideDecimal) String() string {
+	return scalar.Format(scalar.OfInt128(scalar.WideDecimalOf(d.Scale), scalar.Int128{Hi: d.High, Lo: d.Low}))
+}
+
+// To converts a Go value to a type; it must fit.
+func To(t scalar.Type, x any) (scalar.Value, error) {
+	switch x := x.(type) {
+	case scalar.Value:
+		if x.Type == t {
+			return x, nil
+		}
+		return scalar.ParseText(t, scalar.Format(x))
+	case string:
+		if t.Kind == scalar.String {
+			return scalar.OfString(x), nil
+		}
+		return scalar.ParseText(t, x)
+	case bool:
+		if t.Kind == scalar.Boolean {
+			return scalar.OfBool(x), nil
+		}
+	case time.Time:
+		if t.Kind == scalar.Datetime {
+			return scalar.OfDatetime(x.UnixMicro()), nil
+		}
+	case Decimal:
+		if t.IsNumeric() {
+			return scalar.ParseText(t, x.String())
+		}
+	case WideDecimal:
+		if t.IsNumeric() {
+			return scalar.ParseText(t, x.String())
+		}
+	}
+	v := reflect.ValueOf(x)
+	switch {
+	case !t.IsNumeric() || !v.IsValid():
+	case v.CanInt():
+		return scalar.ParseText(t, fmt.Sprint(v.Int()))
+	case v.CanUint():
+		return scalar.ParseText(t, fmt.Sprint(v.Uint()))
+	case v.CanFloat() && t.Kind == scalar.Float:
+		if t.Bits == 32 && math.Abs(v.Float()) > math.MaxFloat32 && !math.IsInf(v.Float(), 0) {
+			return scalar.Value{}, fmt.Errorf("%v does not fit %s", x, t)
+		}
+		return scalar.OfFloat(t, v.Float()), nil
+	}
+	return scalar.Value{}, fmt.Errorf("a Go %T does not convert to %s", x, t)
+}
+
+// Of returns the Go value of a value: int64, uint64, float64, bool, string,
+// Decimal, WideDecimal or time.Time.
+func Of(v scalar.Value) any {
+	switch v.Type.Kind {
+	case scalar.Int:
+		return v.Int()
+	case scalar.Uint:
+		return v.Bits()
+	case scalar.Float:
+		return v.Float()
+	case scalar.Boolean:
+		return v.Bool()
+	case scalar.Decimal:
+		if v.Type.IsWide() {
+			n := v.Int128()
+			return WideDecimal{High: n.Hi, Low: n.Lo, Scale: v.Type.Scale}
+		}
+		return Decimal{Unscaled: v.Int(), Scale: v.Type.Scale}
+	case scalar.Datetime:
+		return time.UnixMicro(v.Int()).UTC()
+	}
+	return v.Str()
+}

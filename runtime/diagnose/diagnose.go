@@ -1,0 +1,230 @@
+package diagnose
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+)
+
+// Program is what diagnostics need of the program that ran.
+type Program struct {
+	Plan    *queryplan.Plan
+	Clauses func(pred string) []source.Span // with the predicate as their head
+}
+
+// Failure returns the diagnostic of a run that the program or its data made fail;
+// nil for other errors.
+func (p Program) Failure(err error) *diag.Diagnostic {
+	var doubled *runtime.KeyError
+	var total *runtime.OverflowError
+	var rounds *runtime.RoundsError
+	switch {
+	case errors.As(err, &rounds):
+		return endless(rounds)
+	case errors.As(err, &doubled):
+		return p.key(doubled)
+	case errors.As(err, &total):
+		return overflow(total)
+	}
+	return nil
+}
+
+// key points at the clauses that derive the predicate. Which of them gave the
+// values is not recorded.
+func (p Program) key(e *runtime.KeyError) *diag.Diagnostic {
+	keys := e.Var.Keys
+	d := &diag.Diagnostic{
+		Severity: diag.Error,
+		Code:     diag.KeyConflict,
+		Span:     e.Var.Span,
+		Message: fmt.Sprintf("%s has both %s and %s", functional(e.Var.Name, e.First[:keys]),
+			valueList(e.First[keys:]), valueList(e.Second[keys:])),
+		Notes: []string{fmt.Sprintf("%s is a functional predicate: each key has one value", e.Var.Name)},
+		Helps: []string{"derive one value a key, for example with agg<<v = min(x)>>, or declare a relation with parentheses"},
+	}
+	clauses := p.Clauses(e.Var.Name)
+	for i, span := range clauses {
+		switch {
+		case i == 0:
+			d.Span, d.At = firstLine(span), "derived here"
+		case i < maxClauses:
+			d.Labels = append(d.Labels, diag.Label{Span: firstLine(span), Message: "and here"})
+		}
+	}
+	if more := len(clauses) - maxClauses; more > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("%d more clauses derive it", more))
+	}
+	for _, v := range p.Plan.Vars {
+		if v.Kind == queryplan.Input && v.Source == e.Var.Name {
+			d.Notes = append(d.Notes, fmt.Sprintf("%s also has facts from outside the program", e.Var.Name))
+		}
+	}
+	return d
+}
+
+// endless points at what grows in a recursion.
+func endless(e *runtime.RoundsError) *diag.Diagnostic {
+	again := int64(math.MaxInt64)
+	if e.Rounds < again/10 {
+		again = 10 * e.Rounds
+	}
+	return &diag.Diagnostic{
+		Severity: diag.Error,
+		Code:     diag.EndlessRecursion,
+		Span:     e.Loop.Span,
+		Message:  fmt.Sprintf("the recursion of %s still derives new tuples after %s", fills(e.Loop), roundsText(e.Rounds)),
+		At:       "this grows from round to round",
+		Helps: []string{"add a bound to the body of the rule",
+			fmt.Sprintf("if the recursion ends later, allow it more rounds, for example with --max-rounds %d, or any number with --max-rounds none", again)},
+	}
+}
+
+// MemoryHelp names a recursion that may have exhausted the memory; "" if there is
+// none.
+func (p Program) MemoryHelp() string {
+	for _, b := range p.Plan.Blocks {
+		if loop, ok := b.Term.(*queryplan.Branch); ok && loop.Unbounded {
+			pos := loop.Span.Position()
+			return fmt.Sprintf("the recursion of %s may never end, because of %s at %s:%d:%d (see redfox explain RF0604)",
+				fills(loop), firstLine(loop.Span).Text(), pos.File, pos.Line, pos.Column)
+		}
+	}
+	return ""
+}
+
+// fills names the predicates that a loop derives.
+func fills(loop *queryplan.Branch) string {
+	var names []string
+	for _, v := range loop.Vars {
+		names = append(names, v.Name)
+	}
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return strings.Join(names, "")
+}
+
+func roundsText(n int64) string {
+	if n == 1 {
+		return "1 round"
+	}
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text + " rounds"
+}
+
+// maxClauses bounds how many clauses a diagnostic points at.
+const maxClauses = 4
+
+// overflow names the group whose total or average does not fit.
+func overflow(e *runtime.OverflowError) *diag.Diagnostic {
+	group := "the total"
+	if e.Fn == queryplan.Avg {
+		group = "the average"
+	}
+	if len(e.By) > 0 {
+		var parts []string
+		for i, c := range queryplan.JoinedColumns(e.By) {
+			parts = append(parts, c.Name+" = "+scalar.Literal(scalar.JoinedRow(e.Group)[i]))
+		}
+		group += " for " + strings.Join(parts, ", ")
+	}
+	return &diag.Diagnostic{
+		Severity: diag.Error,
+		Code:     diag.TotalOverflow,
+		Span:     e.Span,
+		Message:  fmt.Sprintf("%s does not fit %s", group, e.Out.Type.Joined()),
+		Helps:    []string{overflowHelp(e)},
+	}
+}
+
+// overflowHelp names a type that has room for a total or an average: 38 digits, if
+// it does not have them yet.
+func overflowHelp(e *runtime.OverflowError) string {
+	const finer = "convert the values before adding them, for example with int:float:convert, or group them more finely"
+	t := e.Out.Type
+	if e.Fn == queryplan.Avg && t.Kind == scalar.Decimal {
+		if t.IsWide() {
+			return "convert the values before averaging them, for example with decimal:float:convert"
+		}
+		return "convert the values before averaging them, for example with int:decimal128:convert or decimal:decimal128:convert"
+	}
+	if e.Fn != queryplan.Total || t.Kind == scalar.Float || t.Word != scalar.Whole || t.IsWide() {
+		return finer
+	}
+	return fmt.Sprintf("declare the value of the predicate %s, and the sum is taken in 38 digits; or %s", scalar.WideDecimalOf(t.Scale), finer)
+}
+
+// Violations words the constraints that do not hold, each with its first violating
+// bindings. A result that does not fit replaces them, as it does where an
+// accumulator finds it: constraints may be about what is then missing.
+func Violations(violations []runtime.Violation) []*diag.Diagnostic {
+	var out []*diag.Diagnostic
+	for _, v := range violations {
+		if result := v.Check.Result; result != nil {
+			err := &runtime.OverflowError{Fn: result.Fn, Out: result.Out, By: v.Cols, Group: v.Tuples[0], Span: v.Check.Span}
+			return []*diag.Diagnostic{overflow(err)}
+		}
+		bindings := "one binding violates"
+		if v.Count > 1 {
+			bindings = fmt.Sprintf("%d bindings violate", v.Count)
+		}
+		d := &diag.Diagnostic{
+			Severity: diag.Error,
+			Code:     diag.ConstraintViolated,
+			Span:     firstLine(v.Check.Span),
+			Message:  bindings + " this constraint",
+		}
+		for _, t := range v.Tuples {
+			if text := bindingText(v.Cols, t); text != "" {
+				d.Notes = append(d.Notes, text)
+			}
+		}
+		if more := v.Count - int64(len(v.Tuples)); more > 0 && len(d.Notes) > 0 {
+			d.Notes = append(d.Notes, fmt.Sprintf("and %d more", more))
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// firstLine cuts a span at its first line break, so that a long clause is not
+// repeated in full.
+func firstLine(s source.Span) source.Span {
+	if i := strings.IndexByte(s.Text(), '\n'); i >= 0 {
+		s.End = s.Start + i
+	}
+	return s
+}
+
+func bindingText(cols []queryplan.Column, tuple []scalar.Value) string {
+	var parts []string
+	tuple = scalar.JoinedRow(tuple)
+	for i, c := range queryplan.JoinedColumns(cols) {
+		parts = append(parts, c.Name+" = "+scalar.Literal(tuple[i]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// functional renders f[k, ...] with literal keys.
+func functional(name string, keys []scalar.Value) string {
+	return name + "[" + valueList(keys) + "]"
+}
+
+func valueList(values []scalar.Value) string {
+	var parts []string
+	for _, v := range scalar.JoinedRow(values) {
+		parts = append(parts, scalar.Literal(v))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,40 @@
+package facts
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Tables returns the tables of a database in order of first use.
+func Tables(db *store.Database) []*store.Table {
+	var out []*store.Table
+	seen := map[*store.Table]bool{}
+	for _, r := range db.Relations() {
+		if !seen[r.Table] {
+			seen[r.Table] = true
+			out = append(out, r.Table)
+		}
+	}
+	return out
+}
+
+// NameTables gives the tables of a database short names that are unique, so that
+// plans do not depend on where files lie.
+func NameTables(db *store.Database) {
+	taken := map[string]bool{}
+	for _, t := range Tables(db) {
+		base := filepath.Base(t.Name)
+		for _, ext := range []string{".gz", ".zst", ".tsv", ".csv", ".parquet", ".pq"} {
+			base = strings.TrimSuffix(base, ext)
+		}
+		name := base
+		for i := 2; taken[name]; i++ {
+			name = fmt.Sprintf("%s#%d", base, i)
+		}
+		taken[name] = true
+		t.Name = name
+	}
+}
