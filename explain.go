@@ -76,7 +76,7 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database, opts E
 	if _, err = io.WriteString(w, plan.Tree(annotate)); err != nil {
 		return err
 	}
-	return p.explainKernels(w, plan, ran, opts)
+	return p.explainKernels(w, plan, db, ran, opts)
 }
 
 // estimates annotates operators with the rows that the optimiser expects.
@@ -135,7 +135,7 @@ func (s Stats) kernelNote(k KernelStats) string {
 
 // explainKernels writes the kernels that a plan becomes, in full if that is asked
 // for, with what they cost in a run, and the fusions that were refused.
-func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, ran Stats, opts ExplainOptions) error {
+func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database, ran Stats, opts ExplainOptions) error {
 	t, err := stageTarget(StageHarmony, cmp.Or(opts.Target, ran.target))
 	if err != nil {
 		return err
@@ -146,7 +146,15 @@ func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, ran Stats, o
 	}
 	text := fmt.Sprintf("\n== kernels, for %s\n", t.Name)
 	if opts.Kernels {
-		text += report.KernelsString()
+		k, err := know(plan, graph, t, db)
+		if err != nil {
+			return err
+		}
+		shapes, err := process.Machine.Tools.Shape(graph, t, k)
+		if err != nil {
+			return err
+		}
+		text += report.KernelsString(shapes.Explain)
 	} else {
 		for _, k := range report.Kernels {
 			text += fmt.Sprintf("%s: %s\n", k.Name, strings.Join(k.Ops, ", "))

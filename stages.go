@@ -27,6 +27,7 @@ const (
 	StageCore    Stage = "core"    // the checked program
 	StagePlan    Stage = "plan"    // the optimised query plan
 	StageHarmony Stage = "harmony" // the kernel graph, fused for the target
+	StageShape   Stage = "shape"   // what is decided of each kernel before its code
 	StageLLVM    Stage = "llvm"    // LLVM IR of the kernels, before it is optimised
 	StagePTX     Stage = "ptx"     // PTX of the kernels, of a GPU target
 	StageASM     Stage = "asm"     // assembly of the kernels, for the processor of this machine
@@ -34,7 +35,7 @@ const (
 
 // Stages lists all stages in pipeline order.
 func Stages() []Stage {
-	return []Stage{StageAST, StageNormal, StageCore, StagePlan, StageHarmony, StageLLVM, StagePTX, StageASM}
+	return []Stage{StageAST, StageNormal, StageCore, StagePlan, StageHarmony, StageShape, StageLLVM, StagePTX, StageASM}
 }
 
 // EmitOptions says what a stage is made for.
@@ -43,7 +44,7 @@ type EmitOptions struct {
 	// of the data.
 	Facts *Database
 	// Target is what kernels are fused and compiled for: "cpu", or "gpu:sm_90". With
-	// "" it is DefaultGPU for the kernel graph and PTX, DefaultCPU for the rest.
+	// "" it is DefaultGPU for the kernel graph, shapes and PTX, DefaultCPU for the rest.
 	Target string
 	// Trace is told what took time from the plan on: TracePlan and the others, on
 	// HostTrack, and on a track for each core what LLVM does to single functions, which
@@ -157,7 +158,7 @@ func stageTarget(stage Stage, name string) (assemble.Target, error) {
 	}
 	if name == "" {
 		name = DefaultCPU
-		if stage == StageHarmony || stage == StagePTX {
+		if stage == StageHarmony || stage == StageShape || stage == StagePTX {
 			name = DefaultGPU
 		}
 	}
@@ -191,6 +192,13 @@ func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t asse
 	k, err := opts.know(plan, graph, t)
 	if err != nil {
 		return "", err
+	}
+	if stage == StageShape {
+		shapes, err := process.Machine.Tools.Shape(graph, t, k)
+		if err != nil {
+			return "", err
+		}
+		return shapes.String(), nil
 	}
 	start := time.Now()
 	code, err := process.Machine.Tools.IR(graph, t, k)

@@ -19,8 +19,8 @@ func compileCommand(con *console) *cli.Command {
 			"of its kernels for each --target. redfox run takes that file as a program, and redfox inspect shows " +
 			"what it holds.\n\n" +
 			"Else it prints a stage: ast, the syntax tree; core, the checked program with types and strata; plan, " +
-			"the optimised query plan; harmony, the kernel graph, fused for the target; llvm, LLVM IR before it is " +
-			"optimised; ptx, for a GPU target; asm, for this machine's processor. The last two need libLLVM. Plans " +
+			"the optimised query plan; harmony, the kernel graph, fused for the target; shape, what is decided of " +
+			"each kernel before its code; llvm, LLVM IR before it is optimised; ptx, for a GPU target; asm, for this machine's processor. The last two need libLLVM. Plans " +
 			"and kernel graphs are taken as programs, too, from files whose names end in .plan and .harmony.\n\n" +
 			"With --facts, plan and kernels are made for those facts: for the tables that their files are and for " +
 			"how many tuples there are. Without, they are made for all.\n\n" +

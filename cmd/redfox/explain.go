@@ -21,7 +21,7 @@ func explainCommand(con *console) *cli.Command {
 		Description: "Without facts, the plan is what the optimiser makes of the program alone; with --facts it " +
 			"knows how many tuples there are. --steps shows what each pass changed; --run runs the plan and " +
 			"adds tuples and times. The kernels that the plan becomes come last; --kernels says what each is expected " +
-			"to take, and --why-not-fused lists those that stay apart, with reasons. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
+			"to take and what is decided of its code, with reasons, and --why-not-fused lists those that stay apart, with reasons. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
 			examplesMark +
 			"redfox explain reach.logic\n" +
 			"redfox explain --steps reach.logic\n" +

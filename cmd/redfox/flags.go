@@ -111,7 +111,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "emit", Category: groupCompiler, Value: "plan",
-			Usage: "print the program's `STAGE`: ast, normal, core, plan, harmony, llvm, ptx or asm"}
+			Usage: "print the program's `STAGE`: ast, normal, core, plan, harmony, shape, llvm, ptx or asm"}
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "target", Category: groupCompiler,

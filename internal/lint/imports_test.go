@@ -102,8 +102,7 @@ var layers = []layer{
 		"queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/lower", "harmony/ranges",
 		"primitives", "weaver/assemble/codecache", "weaver/assemble/hostcode", "weaver/emit",
 		"weaver/fuse", "weaver/partition", "weaver/target", "internal/buildid", "internal/failure",
-		"internal/kernelcache", "internal/llvm", "internal/trace",
-	}},
+		"internal/kernelcache", "internal/llvm", "internal/trace", "weaver/shape"}},
 
 	{"runtime/order", nil},
 	{"runtime/store", []string{"internal/atomicfile", "internal/parquet", "runtime/order"}},

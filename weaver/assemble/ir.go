@@ -11,33 +11,56 @@ import (
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/weaver/assemble/codecache"
 	"github.com/redfoxdb/redfox/weaver/emit"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
+
+// Shape decides about the code of a graph. From here on, nothing asks for the facts.
+func (t *Tools) Shape(graph *harmony.Program, to Target, k codecache.Knowledge) (shapes *shape.Program, err error) {
+	const phase = "the shape of kernels"
+	defer failure.Recover(phase, &err)
+	opts := shape.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains}
+	if t.emulates(to) {
+		opts = t.Emulation.Options(opts)
+	}
+	shapes, err = shape.Choose(graph, opts)
+	if err != nil {
+		return nil, phaseError(phase, graph, err)
+	}
+	return shapes, nil
+}
 
 // IR generates the LLVM IR of a graph. It is the one place where kernels become
 // code, for all engines and for compiled programs.
 func (t *Tools) IR(graph *harmony.Program, to Target, k codecache.Knowledge) (code *emit.Code, err error) {
-	defer failure.Recover("code generation", &err)
-	opts := emit.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains}
-	if t.emulates(to) {
-		opts = t.Emulation.Options(opts)
+	const phase = "code generation"
+	shapes, err := t.Shape(graph, to, k)
+	if err != nil {
+		return nil, err
 	}
-	code, err = emit.Program(graph, opts)
-	var missing *emit.UnsupportedError
-	switch {
-	case errors.As(err, &missing):
-		message := missing.Error()
-		if missing.Span.IsValid() {
-			at := missing.Span.Position()
-			message = fmt.Sprintf("%s:%d:%d: %s", at.File, at.Line, at.Column, message)
-		}
-		return nil, &failure.Environment{Message: message, Help: "the go engine runs every program", Err: err}
-	case err != nil:
-		return nil, &failure.Internal{Phase: "code generation", Err: err, Dump: graph.String()}
+	defer failure.Recover(phase, &err)
+	code, err = emit.Shaped(shapes)
+	if err == nil {
+		err = abi.Verify(code.Module)
 	}
-	if err := abi.Verify(code.Module); err != nil {
-		return nil, &failure.Internal{Phase: "code generation", Err: err, Dump: graph.String()}
+	if err != nil {
+		return nil, phaseError(phase, graph, err)
 	}
 	return code, nil
+}
+
+// phaseError is the error of a kernel that the target has no code for, with its
+// place, or of redfox.
+func phaseError(phase string, graph *harmony.Program, err error) error {
+	var missing *shape.UnsupportedError
+	if !errors.As(err, &missing) {
+		return &failure.Internal{Phase: phase, Err: err, Dump: graph.String()}
+	}
+	message := missing.Error()
+	if missing.Span.IsValid() {
+		at := missing.Span.Position()
+		message = fmt.Sprintf("%s:%d:%d: %s", at.File, at.Line, at.Column, message)
+	}
+	return &failure.Environment{Message: message, Help: "the go engine runs every program", Err: err}
 }
 
 // Unbound returns the knowledge of a graph without facts. Facts, and the

@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 	"github.com/redfoxdb/redfox/weaver/emit"
+	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // Tools are what code is made with.
@@ -22,8 +23,8 @@ type Tools struct {
 
 // Emulation describes the code of GPUs that the host emulates.
 type Emulation struct {
-	// Options adapts the options of emission.
-	Options func(emit.Options) emit.Options
+	// Options adapts the options of the shape.
+	Options func(shape.Options) shape.Options
 	// Text returns what stands for PTX.
 	Text func(*emit.Code) string
 }

@@ -113,7 +113,7 @@ func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, opts Opt
 		}
 	}
 	if report {
-		return rep.KernelsString() + rep.RefusalsString()
+		return rep.KernelsString(nil) + rep.RefusalsString()
 	}
 	text := out.String()
 	return text[strings.Index(text, "block "):] + rep.RefusalsString()

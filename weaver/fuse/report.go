@@ -81,9 +81,10 @@ func (f *fuser) describe() {
 	}
 }
 
-// KernelsString lists the kernels: what each is made of and is expected to take. Behind them
-// are the orderings that have taken over the work of others.
-func (r *Report) KernelsString() string {
+// KernelsString lists the kernels: what each is made of and is expected to take, and
+// then what more says of it, if that is not nil. Orderings that have taken over the work
+// of kernels follow.
+func (r *Report) KernelsString(more func(kernel string) string) string {
 	var b strings.Builder
 	for _, k := range r.Kernels {
 		b.WriteString("kernel " + k.Name)
@@ -98,6 +99,9 @@ func (r *Report) KernelsString() string {
 			b.WriteString("  on the host\n")
 		} else {
 			fmt.Fprintf(&b, "  on %s: %v\n", r.Budget.Name, k.Estimate)
+			if more != nil {
+				b.WriteString(more(k.Name))
+			}
 		}
 	}
 	for _, o := range r.InPlace {

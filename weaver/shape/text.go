@@ -75,6 +75,21 @@ func (f *Function) String() string {
 	return b.String()
 }
 
+// Explain returns the shape of a kernel, with a line for each reason.
+func (p *Program) Explain(kernel string) string {
+	i := slices.IndexFunc(p.Functions, func(f *Function) bool { return f.Role == abi.Kernel && f.Of == kernel })
+	if i < 0 {
+		return ""
+	}
+	f := p.Functions[i]
+	_, text, _ := strings.Cut(f.String(), "\n")
+	text, _, _ = strings.Cut(text, "  because ")
+	for _, why := range f.Why {
+		text += fmt.Sprintf("  because %s: %s\n", why.Name, why.Doc)
+	}
+	return text
+}
+
 // String returns what a group's line says of a table, if there is one.
 func (t *Table) String() string {
 	if t == nil {
