@@ -28,20 +28,16 @@ type aggregation struct {
 }
 
 func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span source.Span, inputs stamp) *aggregation {
-	a := &aggregation{cached: cached{inputs: inputs}, Grouping: tables.Grouping{Name: name}, pipes: pipes, node: n, span: span}
-	ranges := make([]interval.Interval, len(n.By))
-	for i, name := range n.By {
-		a.by = append(a.by, *mergedBinding(pipes, name))
-		ranges[i] = a.by[i].Bound
-	}
-	a.Key = interval.NewLayout(ranges)
+	a := &aggregation{cached: cached{memo: memo{inputs: inputs}}, Grouping: tables.Grouping{Name: name}, pipes: pipes, node: n, span: span}
+	a.by = mergedAll(pipes, n.By)
+	a.Key = interval.NewLayout(boundsOf(a.by))
 	for _, g := range n.Aggs {
 		a.Counts = a.Counts || g.Fn == queryplan.Count || g.Fn == queryplan.Avg
 		if g.Fn == queryplan.Count {
 			a.in, a.uses = append(a.in, columns.Column{}), append(a.uses, -1)
 			continue
 		}
-		b := *mergedBinding(pipes, g.In)
+		b := merged(pipes, g.In)
 		fn := g.Fn
 		if fn.IsTotal() {
 			fn = queryplan.Total
@@ -61,16 +57,6 @@ func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span
 	return a
 }
 
-// mergedBinding returns a column of pipelines that go into one sink, with the
-// bounds of all of them.
-func mergedBinding(pipes []*pipeline, name string) *columns.Column {
-	b := *pipes[0].find(name)
-	for _, p := range pipes[1:] {
-		b.Bound = b.Bound.Union(p.find(name).Bound)
-	}
-	return &b
-}
-
 // columns returns the result's columns.
 func (a *aggregation) columns() []columns.Column {
 	var out []columns.Column
@@ -86,7 +72,7 @@ func (a *aggregation) columns() []columns.Column {
 
 // compute returns the groups.
 func (a *aggregation) compute(r *work.Run) *bag {
-	return a.refresh(r, func() *bag {
+	return a.bag(r, func() *bag {
 		sink := &groupSink{agg: a, workers: make([][]*tables.Groups, r.Threads)}
 		for _, p := range a.pipes {
 			p.sink, p.chains = sink, nil
@@ -192,7 +178,7 @@ func (s *groupSink) start(w *work.Worker, p *pipeline) work.Op {
 	for _, a := range s.agg.Accs {
 		o.in = append(o.in, p.find(a.Col).Slot)
 	}
-	o.keyCols, o.inCols = make([][]int64, len(o.by)), make([][]int64, len(o.in))
+	o.inCols = make([][]int64, len(o.in))
 	return o
 }
 
@@ -209,7 +195,7 @@ func (o *groupOp) Close() {}
 
 // table returns the table that the worker adds to.
 func (o *groupOp) table() *tables.Groups {
-	mine := &o.workers[o.w.Id]
+	mine := &o.workers[o.w.ID]
 	switch n := len(*mine); {
 	case n == 0:
 		*mine = append(*mine, tables.NewGroups(&o.agg.Grouping, o.w.Run, 0))
@@ -220,9 +206,7 @@ func (o *groupOp) table() *tables.Groups {
 }
 
 func (o *groupOp) Push(b *work.Batch) {
-	for i, slot := range o.by {
-		o.keyCols[i] = b.Cols[slot]
-	}
+	o.keyCols = b.Pick(o.keyCols, o.by)
 	o.agg.Key.Pack(o.keys, o.keyCols, b.N)
 	for i, slot := range o.in {
 		o.inCols[i] = b.Cols[slot][:b.N]

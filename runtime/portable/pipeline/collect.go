@@ -6,26 +6,20 @@ import (
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
 
-// cached is the result of an operator that is computed as a whole. It is kept
-// while nothing that it was computed from changes, so that what does not change
-// in a loop is computed once.
+// cached is the bag of an operator that is computed as a whole.
 type cached struct {
-	inputs stamp
-	built  bool
-	at     uint64
+	memo
 	result *bag
 }
 
-// refresh returns the result, computing it if need be.
-func (c *cached) refresh(r *work.Run, compute func() *bag) *bag {
-	if now := c.inputs.now(); !c.built || c.at != now {
+// bag returns the result, computing it if need be.
+func (c *cached) bag(r *work.Run, compute func() *bag) *bag {
+	c.refresh(func() {
 		if c.result != nil {
 			c.result.release(r.Mem)
 		}
-		c.built, c.at = false, now
 		c.result = compute()
-		c.built = true
-	}
+	})
 	return c.result
 }
 
@@ -52,14 +46,10 @@ func (s *collectSink) begin(*work.Run, bool) {}
 func (s *collectSink) start(w *work.Worker, p *pipeline) work.Op {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.parts[w.Id] == nil {
-		s.parts[w.Id] = &part{cols: make([][]int64, len(s.cols))}
+	if s.parts[w.ID] == nil {
+		s.parts[w.ID] = &part{cols: make([][]int64, len(s.cols))}
 	}
-	o := &collectOp{collectSink: s, part: s.parts[w.Id], mem: w.Run.Mem, id: w.Id}
-	for _, name := range s.cols {
-		o.slots = append(o.slots, p.find(name).Slot)
-	}
-	return o
+	return &collectOp{collectSink: s, part: s.parts[w.ID], mem: w.Run.Mem, id: w.ID, slots: p.slotsOf(s.cols)}
 }
 
 type collectOp struct {

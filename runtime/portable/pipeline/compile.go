@@ -25,7 +25,7 @@ type Compiler struct {
 	run    *work.Run
 	cols   *columns.Columns
 	Tables map[*queryplan.Var]*tables.Table // of Derived and Temp variables
-	sides  map[string]*buildSide
+	sides  map[string]*builtSide
 	tries  trieSides
 	Flow   *queryplan.Flow
 
@@ -42,7 +42,7 @@ type Compiler struct {
 
 // New makes the tables of a plan's variables.
 func New(r *work.Run, p *queryplan.Plan, cols *columns.Columns, maxViolations int, violated func(runtime.Violation)) *Compiler {
-	c := &Compiler{run: r, cols: cols, Tables: map[*queryplan.Var]*tables.Table{}, sides: map[string]*buildSide{}, Flow: queryplan.NewFlow(p),
+	c := &Compiler{run: r, cols: cols, Tables: map[*queryplan.Var]*tables.Table{}, sides: map[string]*builtSide{}, Flow: queryplan.NewFlow(p),
 		violated: violated, maxViolations: maxViolations}
 	for _, v := range p.Vars {
 		switch v.Kind {
@@ -111,19 +111,12 @@ func (c *Compiler) node(n queryplan.Node, need names) []*pipeline {
 }
 
 func (c *Compiler) scan(n *queryplan.Scan, need names) *pipeline {
-	p := &pipeline{}
-	var cols []int
 	all := c.cols.Of(n.Var)
 	for i, name := range n.Names {
-		if !need[name] || name == "" {
-			continue
-		}
-		b := all[i]
-		b.Name, b.Slot = name, len(cols)
-		p.cols = append(p.cols, b)
-		cols = append(cols, i)
+		all[i].Name = name
 	}
-	p.slots = len(cols)
+	p := &pipeline{}
+	cols := p.choose(all, need)
 	if t := c.Tables[n.Var]; t != nil {
 		p.src = &tableSource{table: t, version: n.Version, cols: cols}
 		return p
@@ -137,26 +130,20 @@ func (c *Compiler) scan(n *queryplan.Scan, need names) *pipeline {
 }
 
 func (c *Compiler) values(n *queryplan.Values, need names) *pipeline {
-	p := &pipeline{}
 	rows := part{n: len(n.Rows)}
-	var cols []int
+	all := make([]columns.Column, len(n.Cols))
 	for i, col := range n.Cols {
-		b := columns.Column{Name: col.Name, Slot: len(cols), Type: col.Type, Dict: c.cols.Dicts.Values[n][i], Bound: interval.None}
+		b := columns.Column{Name: col.Name, Type: col.Type, Dict: c.cols.Dicts.Values[n][i], Bound: interval.None}
 		words := make([]int64, len(n.Rows))
 		for r, row := range n.Rows {
 			words[r] = columns.WordOf(row[i], b.Dict)
 			b.Bound = b.Bound.Union(interval.Of(words[r]))
 		}
 		rows.cols = append(rows.cols, words)
-		if need[col.Name] {
-			p.cols = append(p.cols, b)
-			cols = append(cols, i)
-		}
+		all[i] = b
 	}
-	p.slots = len(cols)
 	constant := &bag{parts: []part{rows}}
-	p.src = &bagSource{compute: func(*work.Run) *bag { return constant }, cols: cols}
-	return p
+	return bagPipeline(func(*work.Run) *bag { return constant }, all, need)
 }
 
 func (c *Compiler) filter(n *queryplan.Filter, need names) []*pipeline {
@@ -344,47 +331,35 @@ func (c *Compiler) project(n *queryplan.Project, need names) []*pipeline {
 	return pipes
 }
 
-// stamp returns what a tree reads, apart from facts.
-func (c *Compiler) stamp(n queryplan.Node) stamp {
-	var s stamp
-	for _, scan := range queryplan.Scans(n) {
-		if t := c.Tables[scan.Var]; t != nil {
-			s = append(s, versionOf{t, scan.Version})
-		}
-	}
-	return s
-}
-
 func (c *Compiler) join(n *queryplan.Join, need names) []*pipeline {
 	on := n.On()
-	left := n.Left.Columns()
-	right := n.Right.Columns()
 	leftNeed := names{}
-	for _, col := range left {
+	for _, col := range n.Left.Columns() {
 		if need[col.Name] {
 			leftNeed[col.Name] = true
 		}
 	}
 	var pay []string
 	if n.Kind == queryplan.Inner {
-		for _, col := range right {
+		for _, col := range n.Right.Columns() {
 			if need[col.Name] && !slices.Contains(on, col.Name) {
 				pay = append(pay, col.Name)
 			}
 		}
 	}
 	side, payCols := c.side(n.Right, on, pay)
+	bounds := side.keyBounds()
 	pipes := c.node(n.Left, leftNeed.with(on...))
 	for _, p := range pipes {
 		st := &joinStage{side: side, kind: n.Kind}
 		for i, name := range on {
 			b := p.find(name)
 			st.keys = append(st.keys, b.Slot)
-			if r := side.bounds[i]; r.Empty() || !b.Bound.Empty() && (b.Bound.Lo < r.Lo || b.Bound.Hi > r.Hi) {
+			if r := bounds[i]; r.Empty() || !b.Bound.Empty() && (b.Bound.Lo < r.Lo || b.Bound.Hi > r.Hi) {
 				st.check = append(st.check, i)
 			}
 			if n.Kind != queryplan.Anti {
-				b.Bound = b.Bound.Intersect(side.bounds[i])
+				b.Bound = b.Bound.Intersect(bounds[i])
 			}
 		}
 		st.keep = p.restrict(need)
@@ -400,21 +375,12 @@ func (c *Compiler) join(n *queryplan.Join, need names) []*pipeline {
 }
 
 // side returns the build side for a tree, and the bindings of its payload.
-func (c *Compiler) side(n queryplan.Node, key, pay []string) (*buildSide, []columns.Column) {
+func (c *Compiler) side(n queryplan.Node, key, pay []string) (buildSide, []columns.Column) {
 	if scan, cols := resolveScan(n); scan != nil && scan.Version != queryplan.Delta && c.Flow.GrowsAround(scan.Var, c.block) {
 		return c.growingSide(scan, cols, key, pay)
 	}
 	pipes := c.node(n, names{}.with(key...).with(pay...))
-	var keyRanges, payRanges []interval.Interval
-	var payCols []columns.Column
-	for _, name := range key {
-		keyRanges = append(keyRanges, mergedBinding(pipes, name).Bound)
-	}
-	for _, name := range pay {
-		b := *mergedBinding(pipes, name)
-		payCols = append(payCols, b)
-		payRanges = append(payRanges, b.Bound)
-	}
+	payCols := mergedAll(pipes, pay)
 	// Equal trees give equal text; renamed scans of one variable are made equal
 	// by naming columns by their place.
 	text := queryplan.NodeString(n)
@@ -426,21 +392,19 @@ func (c *Compiler) side(n queryplan.Node, key, pay []string) (*buildSide, []colu
 	} else {
 		text += strings.Join(key, ",") + " | " + strings.Join(pay, ",")
 	}
-	if s := c.sides[text]; s != nil {
-		for i := range payCols {
-			payCols[i].Name = pay[i]
-		}
-		return s, payCols
+	s := c.sides[text]
+	if s == nil {
+		s = &builtSide{memo: memo{inputs: c.stamp(n)}, pipes: pipes, key: key, pay: pay, bounds: boundsOf(mergedAll(pipes, key))}
+		s.index = tables.Index{Name: "the index on " + describe(n), Mem: c.run.Mem,
+			Key: interval.NewLayout(s.bounds), Pay: interval.NewLayout(boundsOf(payCols))}
+		c.sides[text] = s
 	}
-	s := &buildSide{name: "the index on " + describe(n), pipes: pipes, inputs: c.stamp(n), key: key, pay: pay, bounds: keyRanges}
-	s.index = tables.Index{Name: s.name, Mem: c.run.Mem, Key: interval.NewLayout(keyRanges), Pay: interval.NewLayout(payRanges)}
-	c.sides[text] = s
 	return s, payCols
 }
 
-func (c *Compiler) growingSide(scan *queryplan.Scan, cols map[string]int, key, pay []string) (*buildSide, []columns.Column) {
+func (c *Compiler) growingSide(scan *queryplan.Scan, cols map[string]int, key, pay []string) (buildSide, []columns.Column) {
 	v := scan.Var
-	s := &buildSide{name: "the index on " + v.Name, table: c.Tables[v], ranges: c.cols.Ranges[v], version: scan.Version, key: key, pay: pay}
+	s := &growingSide{table: c.Tables[v], ranges: c.cols.Ranges[v], version: scan.Version}
 	for _, name := range key {
 		s.keyCols = append(s.keyCols, cols[name])
 		s.bounds = append(s.bounds, s.ranges[cols[name]])
@@ -511,28 +475,15 @@ func (c *Compiler) aggregate(n *queryplan.Aggregate, need names) []*pipeline {
 
 // bagPipeline scans the needed columns of a computed bag.
 func bagPipeline(compute func(r *work.Run) *bag, cols []columns.Column, need names) *pipeline {
-	src := &bagSource{compute: compute}
-	p := &pipeline{src: src}
-	for i, b := range cols {
-		if need[b.Name] {
-			b.Slot = len(p.cols)
-			p.cols = append(p.cols, b)
-			src.cols = append(src.cols, i)
-		}
-	}
-	p.slots = len(p.cols)
+	p := &pipeline{}
+	p.src = &bagSource{compute: compute, cols: p.choose(cols, need)}
 	return p
 }
 
 // orderingOf returns the columns of a materialised input and how it is ordered.
 func orderingOf(name string, n queryplan.Node, pipes []*pipeline, group []string, by []queryplan.OrderKey) (cols []string, o ordering) {
-	o.name = name
-	for i, col := range n.Columns() {
-		b := *mergedBinding(pipes, col.Name)
-		b.Slot = i
-		cols = append(cols, col.Name)
-		o.binds = append(o.binds, b)
-	}
+	cols = columnNames(n.Columns())
+	o.name, o.binds = name, mergedAll(pipes, cols)
 	for _, name := range group {
 		o.group = append(o.group, slices.Index(cols, name))
 	}
@@ -549,7 +500,7 @@ func (c *Compiler) seq(n *queryplan.Seq, need names) []*pipeline {
 		by[i].Col = name
 	}
 	cols, o := orderingOf("the sequence of "+c.label, n.Input, pipes, n.Group, by)
-	q := &sequence{cached: cached{inputs: c.stamp(n)}, ordering: o, pipes: pipes, cols: cols}
+	q := &sequence{cached: cached{memo: memo{inputs: c.stamp(n)}}, ordering: o, pipes: pipes, cols: cols}
 	index := columns.Column{Name: n.Index, Type: scalar.IntType, Bound: interval.Interval{Lo: 0, Hi: 1 << 32}}
 	return []*pipeline{bagPipeline(q.compute, append(slices.Clone(o.binds), index), need)}
 }
@@ -557,6 +508,6 @@ func (c *Compiler) seq(n *queryplan.Seq, need names) []*pipeline {
 func (c *Compiler) topK(n *queryplan.TopK, need names) []*pipeline {
 	pipes := c.node(n.Input, namesOf(n.Input.Columns()))
 	cols, o := orderingOf("the first tuples of "+c.label, n.Input, pipes, n.Group, n.By)
-	k := &topK{cached: cached{inputs: c.stamp(n)}, ordering: o, pipes: pipes, cols: cols, limit: n.Limit}
+	k := &topK{cached: cached{memo: memo{inputs: c.stamp(n)}}, ordering: o, pipes: pipes, cols: cols, limit: n.Limit}
 	return []*pipeline{bagPipeline(k.compute, o.binds, need)}
 }

@@ -19,11 +19,7 @@ func (s *insertSink) begin(r *work.Run, parallel bool) {
 }
 
 func (s *insertSink) start(w *work.Worker, p *pipeline) work.Op {
-	o := &insertOp{insertSink: s, run: w.Run, id: w.Id, writer: s.table.Writer(w.Id)}
-	for _, name := range s.cols {
-		o.slots = append(o.slots, p.find(name).Slot)
-	}
-	o.cols = make([][]int64, len(o.slots))
+	o := &insertOp{insertSink: s, slots: p.slotsOf(s.cols), run: w.Run, id: w.ID, writer: s.table.Writer(w.ID)}
 	o.keys = make([]uint64, w.Run.Sizes.Vector*s.table.Layout.Words)
 	return o
 }
@@ -48,9 +44,7 @@ type insertOp struct {
 
 func (o *insertOp) Push(b *work.Batch) {
 	t := o.table
-	for i, slot := range o.slots {
-		o.cols[i] = b.Cols[slot]
-	}
+	o.cols = b.Pick(o.cols, o.slots)
 	keys := o.keys[:b.N*t.Layout.Words]
 	t.Layout.Pack(keys, o.cols, b.N)
 	o.n += int64(b.N)

@@ -8,7 +8,7 @@ import (
 
 // joinStage probes a build side with the rows of a pipeline.
 type joinStage struct {
-	side *buildSide
+	side buildSide
 	kind queryplan.JoinKind
 	keys []int // slots of the key columns, in the order of the side's key
 	// check holds the numbers of the key columns that may have words outside the
@@ -25,13 +25,8 @@ func (s *joinStage) prepare(r *work.Run) bool {
 func (s *joinStage) start(w *work.Worker, next work.Op) work.Op {
 	size := w.Run.Sizes.Vector
 	n := len(s.keep) + len(s.pay)
-	key := &s.side.index.Key
-	if s.side.grows() {
-		key = &s.side.growing.Key
-	}
 	return &joinOp{joinStage: s, w: w, next: next, size: size,
-		cols:  make([][]int64, len(s.keys)),
-		keys:  make([]uint64, size*key.Words),
+		keys:  make([]uint64, size*s.side.finder().KeyLayout().Words),
 		valid: make([]bool, size),
 		runs:  tables.Runs{Start: make([]uint32, size), Count: make([]uint32, size)},
 		left:  make([]uint32, size),
@@ -46,6 +41,7 @@ type joinOp struct {
 	w           *work.Worker
 	next        work.Op
 	size        int
+	index       tables.Finder
 	cols        [][]int64
 	keys        []uint64
 	valid       []bool
@@ -60,7 +56,7 @@ func (o *joinOp) Push(b *work.Batch) {
 	o.lookup(b)
 	count := o.runs.Count[:b.N]
 	switch {
-	case o.kind == queryplan.Inner && (o.side.grows() || !o.side.index.Unique):
+	case o.kind == queryplan.Inner && !o.index.Distinct():
 		o.expand(b, count)
 	case o.kind == queryplan.Inner:
 		k := 0
@@ -84,29 +80,22 @@ func (o *joinOp) Push(b *work.Batch) {
 
 // lookup finds the runs of all rows of the batch.
 func (o *joinOp) lookup(b *work.Batch) {
-	for i, slot := range o.joinStage.keys {
-		o.cols[i] = b.Cols[slot]
-	}
-	x := &o.side.index
-	key, _ := o.side.layouts()
+	o.cols = b.Pick(o.cols, o.joinStage.keys)
+	o.index = o.side.finder()
 	var valid []bool
 	// A single column needs no check against a dense index: what is outside its
 	// bounds is outside its domain, too.
-	if len(o.check) > 0 && !(x.Offsets != nil && len(o.cols) == 1) {
+	if len(o.check) > 0 && !(o.index.Dense() && len(o.cols) == 1) {
 		valid = o.validate(b.N)
 	}
-	key.Pack(o.keys, o.cols, b.N)
-	if o.side.grows() {
-		o.side.growing.Lookup(o.side.version, o.keys, valid, b.N, &o.runs)
-		return
-	}
-	x.Lookup(o.keys, valid, b.N, &o.runs)
+	o.index.KeyLayout().Pack(o.keys, o.cols, b.N)
+	o.index.Lookup(o.keys, valid, b.N, &o.runs)
 }
 
 func (o *joinOp) validate(n int) []bool {
-	valid := o.valid[:n]
+	valid, bounds := o.valid[:n], o.side.keyBounds()
 	for j, c := range o.check {
-		r := o.side.bounds[c]
+		r := bounds[c]
 		col := o.cols[c][:n]
 		if j == 0 {
 			for i, v := range col {
@@ -136,7 +125,7 @@ func (o *joinOp) emitUnique(b *work.Batch, k int) {
 		}
 	}
 	for i, c := range o.pay {
-		o.payload(o.out.Cols[n+i][:k], o.right[:k], c)
+		o.index.Payload(o.out.Cols[n+i][:k], o.right[:k], c)
 		o.same.Cols[n+i] = o.out.Cols[n+i]
 	}
 	if k == b.N {
@@ -144,14 +133,6 @@ func (o *joinOp) emitUnique(b *work.Batch, k int) {
 	}
 	out.N = k
 	o.next.Push(out)
-}
-
-func (o *joinOp) payload(dst []int64, places []uint32, c int) {
-	if g := o.side.growing; g != nil {
-		g.Payload(dst, places, c)
-		return
-	}
-	o.side.index.Payload(dst, places, c)
 }
 
 // expand pushes a row for every match.
@@ -188,7 +169,7 @@ func (o *joinOp) emit(b *work.Batch, k int) {
 		work.Compact(o.out.Cols[i], b.Cols[slot], o.left[:k])
 	}
 	for i, c := range o.pay {
-		o.payload(o.out.Cols[len(o.keep)+i][:k], o.right[:k], c)
+		o.index.Payload(o.out.Cols[len(o.keep)+i][:k], o.right[:k], c)
 	}
 	o.out.N = k
 	o.next.Push(&o.out)

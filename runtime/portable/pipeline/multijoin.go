@@ -40,7 +40,7 @@ func (c *Compiler) multiJoin(n *queryplan.MultiJoin, need names) *pipeline {
 		x.node = in
 		x.pipes = c.node(in, names{}.with(x.keys...).with(x.pays...))
 		for _, name := range x.keys {
-			all = all.Union(mergedBinding(x.pipes, name).Bound)
+			all = all.Union(merged(x.pipes, name).Bound)
 		}
 	}
 	if c.tries.narrow == nil {
@@ -83,9 +83,9 @@ func newMultiSource[K tries.Word](c *Compiler, n *queryplan.MultiJoin, need name
 				continue
 			}
 			v.At = append(v.At, tries.Place{Input: i, Level: level})
-			in := mergedBinding(inputs[i].pipes, name)
+			in := merged(inputs[i].pipes, name)
 			in.Bound = in.Bound.Intersect(b.Bound)
-			b = *in
+			b = in
 		}
 		if need[name] {
 			v.Slot = len(p.cols)
@@ -97,7 +97,7 @@ func newMultiSource[K tries.Word](c *Compiler, n *queryplan.MultiJoin, need name
 	for i := range inputs {
 		in := &inputs[i]
 		for j, name := range in.pays {
-			b := *mergedBinding(in.pipes, name)
+			b := merged(in.pipes, name)
 			b.Slot = len(p.cols)
 			join.Pays = append(join.Pays, tries.Payload{Input: i, Field: len(in.keys) + j, Slot: b.Slot})
 			p.cols = append(p.cols, b)
@@ -128,11 +128,11 @@ func newTrieSide[K tries.Word](c *Compiler, in *trieInput, base int64, known map
 	}
 	var ranges []interval.Interval
 	for _, name := range cols {
-		ranges = append(ranges, mergedBinding(in.pipes, name).Bound)
+		ranges = append(ranges, merged(in.pipes, name).Bound)
 	}
 	s := &trieSide[K]{
 		Shape: tries.Shape{Name: "the trie on " + describe(in.node), Layout: interval.NewLayout(ranges), Levels: len(in.keys), Base: base},
-		pipes: in.pipes, inputs: c.stamp(in.node), cols: cols,
+		pipes: in.pipes, memo: memo{inputs: c.stamp(in.node)}, cols: cols,
 	}
 	s.Layout.Words = max(s.Layout.Words, 1) // rows without a bit still count
 	known[text] = s

@@ -41,7 +41,7 @@ type sequence struct {
 
 // compute returns the input's columns and the index.
 func (q *sequence) compute(r *work.Run) *bag {
-	return q.refresh(r, func() *bag {
+	return q.bag(r, func() *bag {
 		p := collect(r, q.name, q.pipes, q.cols).gather(r.Mem)
 		index := work.Alloc[int64](r.Mem, q.name, p.n)
 		by := make([]int, len(q.by))
@@ -86,7 +86,7 @@ type topK struct {
 const minPrune = 1 << 14
 
 func (k *topK) compute(r *work.Run) *bag {
-	return k.refresh(r, func() *bag {
+	return k.bag(r, func() *bag {
 		p, _ := k.collectCounted(r)
 		return &bag{parts: []part{*p}}
 	})

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"sync/atomic"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/runtime/portable/columns"
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
@@ -57,18 +58,70 @@ type chain struct {
 }
 
 func (p *pipeline) chain(w *work.Worker) *chain {
-	if p.chains[w.Id] == nil {
+	if p.chains[w.ID] == nil {
 		next := p.sink.start(w, p)
 		for i := len(p.stages) - 1; i >= 0; i-- {
 			next = p.stages[i].start(w, next)
 		}
-		p.chains[w.Id] = &chain{scan: p.src.start(w), head: next}
+		p.chains[w.ID] = &chain{scan: p.src.start(w), head: next}
 	}
-	return p.chains[w.Id]
+	return p.chains[w.ID]
 }
 
 // find returns the column of that name.
 func (p *pipeline) find(name string) *columns.Column { return columns.Find(p.cols, name) }
+
+// slotsOf returns the slots of columns.
+func (p *pipeline) slotsOf(names []string) []int {
+	out := make([]int, len(names))
+	for i, name := range names {
+		out[i] = p.find(name).Slot
+	}
+	return out
+}
+
+// choose makes the needed ones of a source's columns those of the pipeline, and
+// returns their places.
+func (p *pipeline) choose(cols []columns.Column, need names) []int {
+	var places []int
+	for i, b := range cols {
+		if need[b.Name] {
+			b.Slot = len(p.cols)
+			p.cols = append(p.cols, b)
+			places = append(places, i)
+		}
+	}
+	p.slots = len(p.cols)
+	return places
+}
+
+// merged returns a column of pipelines that go into one sink, with the bounds of
+// all of them.
+func merged(pipes []*pipeline, name string) columns.Column {
+	b := *pipes[0].find(name)
+	for _, p := range pipes[1:] {
+		b.Bound = b.Bound.Union(p.find(name).Bound)
+	}
+	return b
+}
+
+// mergedAll is merged for columns that the sink numbers anew.
+func mergedAll(pipes []*pipeline, names []string) []columns.Column {
+	out := make([]columns.Column, len(names))
+	for i, name := range names {
+		out[i] = merged(pipes, name)
+		out[i].Slot = i
+	}
+	return out
+}
+
+func boundsOf(cols []columns.Column) []interval.Interval {
+	out := make([]interval.Interval, len(cols))
+	for i, c := range cols {
+		out[i] = c.Bound
+	}
+	return out
+}
 
 // maxMorsel is the most rows of a morsel. A serial run also goes by morsels, to
 // notice that it is cancelled.

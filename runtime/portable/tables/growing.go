@@ -245,8 +245,26 @@ func (x *GrowingIndex) find(key []uint64) int {
 	return -1
 }
 
-// Lookup finds the runs of n packed keys in a version.
-func (x *GrowingIndex) Lookup(v queryplan.Version, keys []uint64, valid []bool, n int, out *Runs) {
+// growingVersion is a GrowingIndex as it finds the rows of a version.
+type growingVersion struct {
+	*GrowingIndex
+	version queryplan.Version
+}
+
+// Of returns the index of a version.
+func (x *GrowingIndex) Of(v queryplan.Version) Finder { return growingVersion{x, v} }
+
+// KeyLayout returns the layout of keys.
+func (x *GrowingIndex) KeyLayout() *interval.Layout { return &x.Key }
+
+// Distinct is false, as rows are still to come.
+func (x *GrowingIndex) Distinct() bool { return false }
+
+// Dense is false: a key outside its bounds cannot be packed.
+func (x *GrowingIndex) Dense() bool { return false }
+
+// Lookup finds the runs of n packed keys; keys that are not valid have none.
+func (x growingVersion) Lookup(keys []uint64, valid []bool, n int, out *Runs) {
 	kw := x.Key.Words
 	for i := range n {
 		out.Count[i] = 0
@@ -259,7 +277,7 @@ func (x *GrowingIndex) Lookup(v queryplan.Version, keys []uint64, valid []bool, 
 		}
 		w := x.groups[g*groupWords:][:groupWords]
 		out.Start[i], out.Count[i] = w[groupStart], w[groupLen]
-		if v == queryplan.Old && w[groupRound] == x.round {
+		if x.version == queryplan.Old && w[groupRound] == x.round {
 			out.Count[i] = w[groupOldLen]
 		}
 	}

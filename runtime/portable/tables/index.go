@@ -20,11 +20,11 @@ type Index struct {
 	Pay  interval.Layout
 
 	Rows   int
-	Unique bool // no run is longer than one
+	unique bool // no run is longer than one
 
 	// Of dense keys: run k is offsets[k]..offsets[k+1]-1, for packed keys minus
 	// least below domain. Two more entries make every other key an empty run.
-	Offsets []uint32
+	offsets []uint32
 	least   uint64
 	domain  uint64
 
@@ -45,6 +45,19 @@ type Index struct {
 	// The payload: one of the two, the first for payloads of up to 32 bits.
 	narrow []uint32
 	broad  []uint64
+}
+
+// Finder finds rows by key.
+type Finder interface {
+	KeyLayout() *interval.Layout
+	// Lookup finds the runs of n packed keys. Keys that are not valid have none.
+	Lookup(keys []uint64, valid []bool, n int, out *Runs)
+	// Payload reads column i of the payload of the rows at the given places.
+	Payload(dst []int64, places []uint32, i int)
+	// Distinct reports whether no key has two rows.
+	Distinct() bool
+	// Dense reports whether a key of one column outside its bounds finds nothing.
+	Dense() bool
 }
 
 // Runs are ranges of an index's rows, one for each row that probes it.
@@ -81,14 +94,14 @@ type Keyed struct {
 
 // Free gives back the memory of the index, which is then empty.
 func (x *Index) Free() {
-	work.Free(x.Mem, x.Offsets)
+	work.Free(x.Mem, x.offsets)
 	work.Free(x.Mem, x.present)
 	work.Free(x.Mem, x.slots)
 	work.Free(x.Mem, x.keys)
 	work.Free(x.Mem, x.filter)
 	work.Free(x.Mem, x.narrow)
 	work.Free(x.Mem, x.broad)
-	x.Offsets, x.present, x.slots, x.keys, x.filter, x.narrow, x.broad, x.Rows = nil, nil, nil, nil, nil, nil, nil, 0
+	x.offsets, x.present, x.slots, x.keys, x.filter, x.narrow, x.broad, x.Rows = nil, nil, nil, nil, nil, nil, nil, 0
 }
 
 // Build makes the index of the rows in parts, and empties them.
@@ -156,7 +169,7 @@ func (x *Index) buildProduct(parts []*Keyed) {
 			at++
 		}
 	}
-	x.Unique = x.Rows == 1
+	x.unique = x.Rows == 1
 }
 
 // measure finds the range of one-word keys; a range of all words has domain 0.
@@ -196,14 +209,14 @@ func (x *Index) buildBitmap(r *work.Run, parts []*Keyed) bool {
 			*word |= bit
 		}
 	}
-	x.Unique = true
+	x.unique = true
 	return true
 }
 
 func (x *Index) buildDense(r *work.Run, parts []*Keyed) {
 	x.allocPayload()
-	x.Offsets = work.Alloc[uint32](x.Mem, x.Name, int(x.domain)+2)
-	off, least := x.Offsets, x.least
+	x.offsets = work.Alloc[uint32](x.Mem, x.Name, int(x.domain)+2)
+	off, least := x.offsets, x.least
 	for _, p := range parts {
 		r.Stop.Check()
 		for _, k := range p.Keys[:p.N] {
@@ -216,7 +229,7 @@ func (x *Index) buildDense(r *work.Run, parts []*Keyed) {
 		sum += c
 		off[i] = sum
 	}
-	x.Unique = longest <= 1
+	x.unique = longest <= 1
 	// Filling each run from its end turns the ends into starts.
 	for i := len(parts) - 1; i >= 0; i-- {
 		r.Stop.Check()
@@ -295,10 +308,10 @@ func (x *Index) buildHashed(r *work.Run, parts []*Keyed) {
 		}
 	}
 	start := uint64(0)
-	x.Unique = true
+	x.unique = true
 	for at := 1; at < len(x.slots); at += 2 {
 		if n := x.slots[at] & math.MaxUint32; n > 0 {
-			x.Unique = x.Unique && n == 1
+			x.unique = x.unique && n == 1
 			start += n
 			x.slots[at] = start<<32 | n
 		}
@@ -346,6 +359,15 @@ func (x *Index) buildFilter(parts []*Keyed) {
 	}
 }
 
+// KeyLayout returns the layout of keys.
+func (x *Index) KeyLayout() *interval.Layout { return &x.Key }
+
+// Distinct reports whether no run is longer than one row.
+func (x *Index) Distinct() bool { return x.unique }
+
+// Dense reports whether keys address their runs directly.
+func (x *Index) Dense() bool { return x.offsets != nil }
+
 // Lookup finds the runs of n packed keys; keys that are not valid have none.
 func (x *Index) Lookup(keys []uint64, valid []bool, n int, out *Runs) {
 	start, count := out.Start[:n], out.Count[:n]
@@ -368,8 +390,8 @@ func (x *Index) Lookup(keys []uint64, valid []bool, n int, out *Runs) {
 				count[i] = uint32(present[k/64] >> (k % 64) & 1)
 			}
 		}
-	case x.Offsets != nil:
-		off, least, domain := x.Offsets, x.least, x.domain
+	case x.offsets != nil:
+		off, least, domain := x.offsets, x.least, x.domain
 		for i, k := range x.exclude(keys[:n], valid) {
 			k = min(k-least, domain)
 			start[i] = off[k]

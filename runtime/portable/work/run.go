@@ -38,7 +38,7 @@ type Run struct {
 
 // Worker is one of the run's threads.
 type Worker struct {
-	Id  int
+	ID  int
 	Run *Run
 }
 
@@ -47,7 +47,7 @@ type Worker struct {
 func NewRun(ctx context.Context, threads int, bound int64, opts Sizes) *Run {
 	r := &Run{Sizes: opts, Threads: threads, Mem: newMemory(bound)}
 	for i := range threads {
-		r.Workers = append(r.Workers, &Worker{Id: i, Run: r})
+		r.Workers = append(r.Workers, &Worker{ID: i, Run: r})
 	}
 	r.Stop.Ctx = ctx
 	return r

@@ -9,6 +9,15 @@ type Batch struct {
 	Cols [][]int64
 }
 
+// Pick returns the vectors of some slots, in dst if it has room.
+func (b *Batch) Pick(dst [][]int64, slots []int) [][]int64 {
+	dst = dst[:0]
+	for _, s := range slots {
+		dst = append(dst, b.Cols[s])
+	}
+	return dst
+}
+
 // Op is one stage or the sink of a pipeline as one worker runs it.
 type Op interface {
 	Push(b *Batch)
