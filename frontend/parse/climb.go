@@ -33,9 +33,9 @@ type climber struct {
 // clause is left out.
 var broken ast.Node = &ast.Wildcard{}
 
-// formula parses the run of tokens that f stands for.
-func (c *climber) formula(f lexer.Token) ast.Node {
-	c.next, c.end = f.Pos.Line, f.Pos.Column
+// formula parses a run of tokens.
+func (c *climber) formula(r run) ast.Node {
+	c.next, c.end = r.from, r.to
 	n := c.disjunction()
 	if !c.failed && c.next < c.end {
 		c.leftover()

@@ -4,11 +4,12 @@
 // and diagnostics RF0001 to RF0099 for the others. A clause with an error hides
 // no other clause.
 //
-// A hand-written scanner makes tokens, with comments put aside. A participle
-// grammar (grammar.go) recognises the shape of each clause; the formulas in it
-// are climbed by operator precedence (climb.go). Slips that have one plain
+// A hand-written scanner makes tokens, with comments put aside. The tokens are
+// split into clauses at full stops, and clauses into formulas at arrows (parse.go).
+// Formulas are climbed by operator precedence (climb.go), specifiers such as
+// agg<<>> parsed by a participle grammar (grammar.go). Slips that have one plain
 // meaning, such as `:-`, are reported and read as what is meant.
 //
-// It knows no names and no types, and imports neither core nor sema. The flag
-// --emit ast prints what it makes.
+// It knows no names and no types, and imports neither core nor sema. `redfox
+// compile --emit ast` prints what it makes.
 package parse

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -177,15 +176,9 @@ func (c *climber) missingArguments(name token) {
 	})
 }
 
-// shapeError reports why the tokens of a clause do not have the shape of one.
-// Syntax is what participle understood before err.
-func (c *climber) shapeError(tokens []token, syntax *clauseSyntax, err error) {
-	i := len(tokens) - 1
-	if perr, ok := err.(participle.Error); ok {
-		if n := slices.IndexFunc(tokens, func(t token) bool { return t.start == perr.Position().Offset }); n >= 0 {
-			i = n
-		}
-	}
+// shapeError reports why the tokens of a clause do not have the shape of one:
+// tokens[i] belongs to no part of it.
+func (c *climber) shapeError(tokens []token, shape clauseShape, i int) {
 	found := tokens[i]
 	at := c.span(found, found)
 
@@ -194,19 +187,13 @@ func (c *climber) shapeError(tokens []token, syntax *clauseSyntax, err error) {
 		return
 	}
 	// An error inside a formula before the place explains more than the place.
-	if syntax != nil {
-		formulas := []lexer.Token{syntax.Left}
-		if syntax.Arrow != nil && syntax.Arrow.Right != nil {
-			formulas = append(formulas, *syntax.Arrow.Right)
+	for _, f := range []run{shape.left, shape.right} {
+		if !f.empty() {
+			c.formula(f)
 		}
-		for _, f := range formulas {
-			if f.Type == tokFormula {
-				c.formula(f)
-			}
-		}
-		if c.failed {
-			return
-		}
+	}
+	if c.failed {
+		return
 	}
 	switch {
 	case isClosing(found.kind):

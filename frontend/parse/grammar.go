@@ -1,44 +1,18 @@
 package parse
 
 import (
+	"errors"
 	"io"
+	"slices"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
-
-	"github.com/redfoxdb/redfox/frontend/diag"
-	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// The grammar of clauses. One token tells every alternative from the others.
-//
-// A formula is one token here, tokFormula, which stands for a run of the
-// scanner's tokens; the climber parses the run. With a rung of the grammar for
-// every level of operators, participle's reflection makes the program of
-// BenchmarkParse take 14 times as long (430 ms for 5,000 lines), and with all
-// operators on one rung 10 times.
+// The grammar of specifiers. One token tells every alternative from the others.
+// RATIONALE.md explains why the rest of a clause is parsed by hand.
 
-// clauseSyntax is one clause with its full stop.
-type clauseSyntax struct {
-	Left   lexer.Token   `parser:"@Formula"`
-	Arrow  *arrowSyntax  `parser:"( @@"`
-	Update *updateSyntax `parser:"| @@ )?"`
-	Dot    lexer.Token   `parser:"@Dot"`
-}
-
-// arrowSyntax is an arrow and what follows it.
-type arrowSyntax struct {
-	Arrow lexer.Token  `parser:"@(LArrow | RArrow | LLArrow | RRArrow)"`
-	P2P   *p2pSyntax   `parser:"@@?"`
-	Right *lexer.Token `parser:"@Formula?"`
-}
-
-// updateSyntax is the right side of an abbreviated aggregate.
-type updateSyntax struct {
-	Right lexer.Token `parser:"PlusEq @Formula"`
-}
-
-// p2pSyntax is a predicate-to-predicate specifier.
+// p2pSyntax is a predicate-to-predicate specifier: `agg<<n = count()>>`.
 type p2pSyntax struct {
 	Name  lexer.Token   `parser:"@P2P"`
 	Open  lexer.Token   `parser:"@LShift ( Raw"`
@@ -54,120 +28,71 @@ type specSyntax struct {
 	Close lexer.Token  `parser:"@RParen"`
 }
 
-// clauseParser is built once: building resolves the grammar by reflection.
-var clauseParser = participle.MustBuild[clauseSyntax](
-	participle.Lexer(definition{symbols}),
+// p2pParser is built once: building resolves the grammar by reflection.
+var p2pParser = participle.MustBuild[p2pSyntax](
+	participle.Lexer(definition{
+		"EOF": tokEOF, "P2P": tokP2P, "LShift": tokLShift, "RShift": tokRShift, "Raw": tokRaw,
+		"Ident": tokIdent, "Eq": tokEq, "Comma": tokComma, "LParen": tokLParen, "RParen": tokRParen,
+		"Formula": tokFormula,
+	}),
 	participle.UseLookahead(0),
 )
 
-// plainClause takes a clause without reflection if it is a fact, or two formulas and an
-// arrow between them, as most are. Of other clauses it takes nothing: the grammar, which
-// has these, too, finds what is wrong with them.
-func plainClause(lex *lexer.PeekingLexer) (*clauseSyntax, bool) {
-	start := lex.MakeCheckpoint()
-	left, dot := lex.Next(), lex.Next()
-	syntax := &clauseSyntax{Left: *left}
-	if _, ok := arrows[dot.Type]; ok {
-		syntax.Arrow = &arrowSyntax{Arrow: *dot}
-		if dot = lex.Next(); dot.Type == tokFormula {
-			syntax.Arrow.Right, dot = dot, lex.Next()
-		}
-	}
-	if left.Type != tokFormula || dot.Type != tokDot {
-		lex.LoadCheckpoint(start)
-		return nil, false
-	}
-	syntax.Dot = *dot
-	return syntax, true
-}
-
-// definition is LogiQL's lexer.Definition at the level of clauses.
-type definition struct{ symbols map[string]lexer.TokenType }
+// definition is the lexer.Definition of the grammar: the names of the tokens in
+// its struct tags. The parser is given its tokens and never lexes.
+type definition map[string]lexer.TokenType
 
 // Symbols implements lexer.Definition.
-func (d definition) Symbols() map[string]lexer.TokenType { return d.symbols }
+func (d definition) Symbols() map[string]lexer.TokenType { return d }
 
 // Lex implements lexer.Definition.
-func (d definition) Lex(filename string, r io.Reader) (lexer.Lexer, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
-	p := &parser{file: source.NewFile(filename, string(text)), diags: &diag.List{}}
-	tokens, ends := p.split(newScanner(p.file, p.diags).all())
-	return &shape{file: p.file, tokens: tokens, ends: ends}, nil
-}
+func (definition) Lex(string, io.Reader) (lexer.Lexer, error) { return nil, errors.ErrUnsupported }
 
-// shape is a lexer.Lexer that shows tokens as the grammar of clauses sees them:
-// with every formula as one token.
-type shape struct {
-	file   *source.File
-	tokens []token     // end with EOF
-	ends   []clauseEnd // of the clauses from next on
-	next   int
-	// specifier is set between << and >>, where only what stands in
-	// parentheses is a formula.
-	specifier bool
+// p2pLexer is a lexer.Lexer over the tokens of a clause from a specifier on, in
+// which an argument is one token.
+type p2pLexer struct {
+	*climber
+	at, stop int
 }
 
 // Next implements lexer.Lexer. The line and column of a token's position are not
 // those of the text: they are the range of the tokens that it stands for.
-func (s *shape) Next() (lexer.Token, error) {
-	from := s.next
-	if len(s.ends) > 0 && from == s.ends[0].stop {
-		s.ends = s.ends[1:]
-		s.specifier = false
+func (l *p2pLexer) Next() (lexer.Token, error) {
+	if l.at > l.stop {
+		return lexer.EOFToken(lexer.Position{}), nil
 	}
-	if !s.specifier || s.tokens[from-1].kind == tokLParen {
-		if s.next = s.formulaEnd(from); s.next > from {
-			return s.token(tokFormula, from), nil
+	from := l.at
+	t := l.tokens[from]
+	out := lexer.Token{Type: t.kind, Value: l.text(t)}
+	l.at++
+	if l.tokens[from-1].kind == tokLParen {
+		if end := l.formulaEnd(from, l.stop); end > from {
+			out.Type, l.at = tokFormula, end
 		}
 	}
-	kind := s.tokens[from].kind
-	switch kind {
-	case tokLShift:
-		s.specifier = true
-	case tokRShift:
-		s.specifier = false
-	}
-	if kind != tokEOF {
-		s.next++
-	}
-	return s.token(kind, from), nil
+	out.Pos = lexer.Position{Offset: t.start, Line: from, Column: l.at}
+	return out, nil
 }
 
-// token returns tokens [from, next) as one.
-func (s *shape) token(kind lexer.TokenType, from int) lexer.Token {
-	out := lexer.Token{Type: kind, Pos: lexer.Position{Offset: s.tokens[from].start, Line: from, Column: s.next}}
-	if s.next > from {
-		out.Value = s.file.Text[s.tokens[from].start:s.tokens[s.next-1].end]
-	}
-	return out
-}
+// tokens returns the range of tokens that a token of the grammar stands for.
+func tokens(t lexer.Token) run { return run{t.Pos.Line, t.Pos.Column} }
 
-// formulaEnd returns the index of the first token from the given one on that
-// only a clause has a use for, or that closes a bracket opened before.
-func (s *shape) formulaEnd(from int) int {
-	brackets, braces := 0, 0
-	i := from
-	for ; len(s.ends) > 0 && i < s.ends[0].stop-1; i++ {
-		switch s.tokens[i].kind {
-		case tokLParen, tokLBracket:
-			brackets++
-		case tokRParen, tokRBracket:
-			if brackets == 0 && braces == 0 {
-				return i
-			}
-			brackets--
-		case tokLBrace, tokQuotedBrace:
-			braces++
-		case tokRBrace:
-			braces--
-		case tokLArrow, tokRArrow, tokLLArrow, tokRRArrow, tokPlusEq, tokP2P, tokLShift, tokRShift:
-			if braces <= 0 {
-				return i
-			}
+// p2p parses the specifier at a token, and returns the token behind it. If the
+// specifier is wrong, the result is nil and the token at which it is.
+func (c *climber) p2p(from, stop int) (*p2pSyntax, int) {
+	lex, err := lexer.Upgrade(&p2pLexer{climber: c, at: from, stop: stop})
+	if err == nil {
+		var syntax *p2pSyntax
+		if syntax, err = p2pParser.ParseFromLexer(lex, participle.AllowTrailing(true)); err == nil {
+			return syntax, tokens(syntax.Close).to
 		}
 	}
-	return i
+	at := stop
+	if perr, ok := err.(participle.Error); ok {
+		isThere := func(t token) bool { return t.start == perr.Position().Offset }
+		if n := slices.IndexFunc(c.tokens[from:stop], isThere); n >= 0 {
+			at = from + n
+		}
+	}
+	return nil, at
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
@@ -49,7 +48,6 @@ func (p *parser) report(d *diag.Diagnostic) {
 // how deep it is nested.
 func (p *parser) clauses(tokens []token, depth int) []*ast.Clause {
 	tokens, ends := p.split(tokens)
-	lex, _ := lexer.Upgrade(&shape{file: p.file, tokens: tokens, ends: ends})
 	out := make([]*ast.Clause, 0, len(ends))
 	start := 0
 	for _, end := range ends {
@@ -57,30 +55,32 @@ func (p *parser) clauses(tokens []token, depth int) []*ast.Clause {
 		// What the scanner has reported has no consequences to report.
 		if !slices.ContainsFunc(tokens[start:end.stop], isBad) {
 			c := &climber{parser: p, tokens: tokens, depth: depth}
-			if clause := c.clause(lex, start, end); clause != nil {
+			if clause := c.clause(start, end); clause != nil {
 				out = append(out, clause)
 			}
 		}
 		start = end.stop
-		for t := lex.Peek(); !t.EOF() && t.Pos.Line < start; t = lex.Peek() {
-			lex.Next()
-		}
 	}
 	return out
 }
 
 // clause parses tokens[start:end.stop]; nil when it has an error.
-func (c *climber) clause(lex *lexer.PeekingLexer, start int, end clauseEnd) *ast.Clause {
-	syntax, ok := plainClause(lex)
+func (c *climber) clause(start int, end clauseEnd) *ast.Clause {
+	shape, at, ok := c.shape(start, end.stop-1)
 	if !ok {
-		var err error
-		syntax, err = clauseParser.ParseFromLexer(lex, participle.AllowTrailing(true))
-		if err != nil {
-			c.shapeError(c.tokens[start:end.stop], syntax, err)
-			return nil
-		}
+		c.shapeError(c.tokens[start:end.stop], shape, at-start)
+		return nil
 	}
-	out := c.convert(syntax)
+	out := &ast.Clause{Left: c.formula(shape.left), Arrow: arrows[shape.arrow]}
+	if shape.arrow == tokPlusEq {
+		out.Update = "+="
+	}
+	if shape.p2p != nil {
+		out.P2P = c.specifier(shape.p2p)
+	}
+	if !shape.right.empty() {
+		out.Right = c.formula(shape.right)
+	}
 	if c.failed {
 		return nil
 	}
@@ -91,30 +91,75 @@ func (c *climber) clause(lex *lexer.PeekingLexer, start int, end clauseEnd) *ast
 	return out
 }
 
-// convert builds the tree of a clause.
-func (c *climber) convert(syntax *clauseSyntax) *ast.Clause {
-	out := &ast.Clause{Left: c.formula(syntax.Left)}
-	switch {
-	case syntax.Arrow != nil:
-		out.Arrow = arrows[syntax.Arrow.Arrow.Type]
-		if syntax.Arrow.P2P != nil {
-			out.P2P = c.p2p(syntax.Arrow.P2P)
-		}
-		if syntax.Arrow.Right != nil {
-			out.Right = c.formula(*syntax.Arrow.Right)
-		}
-	case syntax.Update != nil:
-		out.Update = "+="
-		out.Right = c.formula(syntax.Update.Right)
+// run is a range of tokens.
+type run struct{ from, to int }
+
+func (r run) empty() bool { return r.from == r.to }
+
+// clauseShape is a clause before its formulas are parsed.
+type clauseShape struct {
+	left, right run
+	arrow       lexer.TokenType // also tokPlusEq; 0 for a fact
+	p2p         *p2pSyntax
+}
+
+// shape finds the parts of the clause in tokens[at:stop]. If they are not those of
+// a clause, it returns the first token that belongs to no part.
+func (c *climber) shape(at, stop int) (s clauseShape, end int, ok bool) {
+	part := func() run {
+		from := at
+		at = c.formulaEnd(from, stop)
+		return run{from, at}
 	}
-	return out
+	s.left = part()
+	kind := c.tokens[at].kind
+	if s.left.empty() || !isArrow(kind) && kind != tokPlusEq {
+		return s, at, !s.left.empty() && at == stop
+	}
+	s.arrow = kind
+	at++
+	if isArrow(kind) && c.tokens[at].kind == tokP2P {
+		if s.p2p, at = c.p2p(at, stop); s.p2p == nil {
+			return s, at, false
+		}
+	}
+	s.right = part()
+	return s, at, at == stop && (isArrow(kind) || !s.right.empty())
+}
+
+// formulaEnd returns the index of the first token from the given one on that
+// only a clause has a use for, or that closes a bracket opened before.
+func (c *climber) formulaEnd(from, stop int) int {
+	brackets, braces := 0, 0
+	i := from
+	for ; i < stop; i++ {
+		switch c.tokens[i].kind {
+		case tokLParen, tokLBracket:
+			brackets++
+		case tokRParen, tokRBracket:
+			if brackets == 0 && braces == 0 {
+				return i
+			}
+			brackets--
+		case tokLBrace, tokQuotedBrace:
+			braces++
+		case tokRBrace:
+			braces--
+		case tokLArrow, tokRArrow, tokLLArrow, tokRRArrow, tokPlusEq, tokP2P, tokLShift, tokRShift:
+			if braces <= 0 {
+				return i
+			}
+		}
+	}
+	return i
 }
 
 var arrows = map[lexer.TokenType]ast.Arrow{
 	tokLArrow: ast.Rule, tokRArrow: ast.Constraint, tokLLArrow: ast.MetaRule, tokRRArrow: ast.MetaConstraint,
 }
 
-func (c *climber) p2p(syntax *p2pSyntax) *ast.P2P {
+// specifier builds the tree of a specifier.
+func (c *climber) specifier(syntax *p2pSyntax) *ast.P2P {
 	name, open, closing := c.scanned(syntax.Name), c.scanned(syntax.Open), c.scanned(syntax.Close)
 	out := &ast.P2P{
 		Span: c.span(name, closing),
@@ -125,7 +170,7 @@ func (c *climber) p2p(syntax *p2pSyntax) *ast.P2P {
 		outName, fn := c.scanned(s.Out), c.scanned(s.Fn)
 		spec := &ast.Spec{Span: c.span(outName, c.scanned(s.Close)), Out: c.name(outName), Fn: c.name(fn)}
 		if s.In != nil {
-			spec.In = c.formula(*s.In)
+			spec.In = c.formula(tokens(*s.In))
 		}
 		out.Specs = append(out.Specs, spec)
 	}
@@ -133,7 +178,7 @@ func (c *climber) p2p(syntax *p2pSyntax) *ast.P2P {
 }
 
 // scanned returns the scanner's token that t stands for.
-func (c *climber) scanned(t lexer.Token) token { return c.tokens[t.Pos.Line] }
+func (c *climber) scanned(t lexer.Token) token { return c.tokens[tokens(t).from] }
 
 // clauseEnd says where a clause ends: tokens[stop-1] is its full stop.
 type clauseEnd struct {

@@ -2,7 +2,7 @@ package parse
 
 import "github.com/alecthomas/participle/v2/lexer"
 
-// The kinds of token. Each operator is a kind of its own, so that the grammar
+// The kinds of token. Each operator is a kind of its own, so that the parser
 // compares small integers and a token's text is always as written, even where
 // the scanner has taken `==` for `=`.
 const (
@@ -51,24 +51,8 @@ const (
 	tokQuotedBrace // `{
 	tokBad         // what the scanner has reported; it has no meaning
 
-	tokFormula // a run of tokens, in the grammar of clauses only
+	tokFormula // a run of tokens, in the grammar of specifiers only
 )
-
-// symbols names the kinds for the grammar's struct tags.
-var symbols = map[string]lexer.TokenType{
-	"EOF": tokEOF, "Ident": tokIdent, "Int": tokInt, "Decimal": tokDecimal,
-	"Float": tokFloat, "String": tokString, "Datetime": tokDatetime,
-	"Quoted": tokQuoted, "Raw": tokRaw, "P2P": tokP2P,
-	"Dot": tokDot, "Comma": tokComma, "Semicolon": tokSemicolon, "Not": tokNot,
-	"Eq": tokEq, "Ne": tokNe, "Lt": tokLt, "Le": tokLe, "Gt": tokGt, "Ge": tokGe,
-	"Plus": tokPlus, "Minus": tokMinus, "Star": tokStar, "Slash": tokSlash,
-	"Caret": tokCaret, "At": tokAt, "Colon": tokColon, "PlusEq": tokPlusEq,
-	"LArrow": tokLArrow, "RArrow": tokRArrow, "LLArrow": tokLLArrow, "RRArrow": tokRRArrow,
-	"LShift": tokLShift, "RShift": tokRShift, "LParen": tokLParen, "RParen": tokRParen,
-	"LBracket": tokLBracket, "RBracket": tokRBracket, "LBrace": tokLBrace,
-	"RBrace": tokRBrace, "QuotedBrace": tokQuotedBrace, "Bad": tokBad,
-	"Formula": tokFormula,
-}
 
 // token is one token of the scanner: bytes [start, end) of the file.
 type token struct {
