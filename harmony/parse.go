@@ -100,7 +100,7 @@ func (p *parser) groups() *Groups {
 		}
 		a := Acc{Out: queryplan.ParseColumn(&p.Cursor)}
 		p.Expect("=")
-		a.Fn = p.aggFn()
+		a.Fn = queryplan.ParseAggFn(&p.Cursor)
 		p.Expect("(")
 		if a.Fn != queryplan.Count {
 			a.In = p.Type()
@@ -125,26 +125,9 @@ func (p *parser) groups() *Groups {
 	return g
 }
 
-func (p *parser) aggFn() queryplan.AggFn {
-	t := p.Next()
-	fn, ok := queryplan.ParseAggFn(t.Text)
-	if !ok || t.Kind != irtext.WordToken {
-		p.Unexpected(t, "count, total, min, max or avg")
-	}
-	return fn
-}
-
 // version reads `edge`, `delta edge` or `old edge`.
 func (p *parser) version() (*Relation, Version) {
-	v := Full
-	if second := p.Tokens[min(1, len(p.Tokens)-1)]; second.Kind == irtext.WordToken || second.Kind == irtext.NameToken {
-		switch {
-		case p.AcceptWord("delta"):
-			v = Delta
-		case p.AcceptWord("old"):
-			v = Old
-		}
-	}
+	v := queryplan.ParseVersion(&p.Cursor)
 	return p.relationRef(), v
 }
 

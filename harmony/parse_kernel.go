@@ -31,7 +31,8 @@ func (p *parser) kernel(k *Kernel, ln *irtext.Line) {
 func (p *parser) kernelSource(ln *irtext.Line) Source {
 	t := p.Next()
 	if t.IsWord("values") {
-		return p.values(ln)
+		cols, rows := queryplan.ParseValues(&p.Cursor, ln)
+		return &Values{Cols: cols, Rows: rows}
 	}
 	var s Source
 	switch t.Text {
@@ -46,21 +47,6 @@ func (p *parser) kernelSource(ln *irtext.Line) Source {
 	}
 	p.End()
 	p.leaf(ln)
-	return s
-}
-
-func (p *parser) values(ln *irtext.Line) *Values {
-	s := &Values{}
-	p.Tuple(func() { s.Cols = append(s.Cols, queryplan.ParseColumn(&p.Cursor)) })
-	p.End()
-	for _, kid := range ln.Kids {
-		p.Tokens = kid.Tokens
-		row := make([]scalar.Value, 0, len(s.Cols))
-		p.Tuple(func() { row = append(row, p.Literal()) })
-		p.End()
-		p.leaf(kid)
-		s.Rows = append(s.Rows, row)
-	}
 	return s
 }
 
@@ -79,7 +65,7 @@ func (p *parser) sink() Sink {
 				p.Expect(",")
 			}
 			t = p.Peek()
-			if fn := p.aggFn(); fn != a.Fn {
+			if fn := queryplan.ParseAggFn(&p.Cursor); fn != a.Fn {
 				p.Fail(t.Start, t.End, "accumulator %d of %s is a %s", i+1, irtext.QuoteName(s.To.Name), a.Fn)
 			}
 			p.Expect("(")

@@ -37,37 +37,29 @@ func (p *Program) Format(opts FormatOptions) string {
 		w.lifetimes = Lifetimes(p)
 	}
 	for _, r := range p.Relations {
-		w.line(0, "relation "+queryplan.DeclText((*queryplan.Var)(r)))
+		w.Line(0, "relation "+queryplan.DeclText((*queryplan.Var)(r)))
 	}
 	for _, x := range p.Indexes {
-		w.line(0, "index "+irtext.QuoteName(x.Name)+" "+x.Kind.String()+" "+versionText(x.Of, x.Version)+
+		w.Line(0, "index "+irtext.QuoteName(x.Name)+" "+x.Kind.String()+" "+versionText(x.Of, x.Version)+
 			"("+columnsAt(x.Of.Cols, x.Key)+")")
 	}
 	for _, g := range p.Groups {
-		w.line(0, groupsText(g))
+		w.Line(0, groupsText(g))
 	}
 	for _, b := range p.Blocks {
-		w.line(0, cfg.BlockText(b)+w.freed(b))
+		w.Line(0, cfg.BlockText(b)+w.freed(b))
 		for _, c := range b.Cmds {
 			w.command(c)
 		}
-		w.line(1, cfg.TermText(b.Term, (*Relation).ManagedName))
+		w.Line(1, cfg.TermText(b.Term, (*Relation).ManagedName))
 	}
-	return w.b.String()
+	return w.String()
 }
 
 type printer struct {
-	b         strings.Builder
+	irtext.Printer
 	opts      FormatOptions
 	lifetimes *Lives
-}
-
-func (w *printer) line(indent int, text string) {
-	for range indent {
-		w.b.WriteString("  ")
-	}
-	w.b.WriteString(text)
-	w.b.WriteByte('\n')
 }
 
 // freed returns the comment with the variables that die on the way into a block.
@@ -117,16 +109,15 @@ func (w *printer) command(c Command) {
 	case *CheckKey:
 		span = c.Span
 	}
-	if w.opts.Spans && span.IsValid() {
-		pos := span.Position()
-		note += fmt.Sprintf("  // %s:%d:%d: %s", pos.File, pos.Line, pos.Column, strings.Join(strings.Fields(span.Text()), " "))
+	if w.opts.Spans {
+		note += irtext.Origin(span)
 	}
 	if w.lifetimes != nil {
 		if life := w.lifetimes.Commands[c]; life != nil {
 			note += lifeText("", life.Alloc, life.Free)
 		}
 	}
-	w.line(1, CommandString(c)+note)
+	w.Line(1, CommandString(c)+note)
 	if run, ok := c.(*Run); ok {
 		w.kernel(run.Kernel)
 	}

@@ -12,21 +12,21 @@ import (
 
 func (w *printer) kernel(k *Kernel) {
 	names := registerNames(k)
-	w.line(2, SourceString(k.Source))
+	w.Line(2, SourceString(k.Source))
 	if v, ok := k.Source.(*Values); ok {
 		for _, row := range v.Rows {
 			out := make([]string, len(row))
 			for i, v := range row {
 				out[i] = scalar.Literal(v)
 			}
-			w.line(3, "("+strings.Join(out, ", ")+")")
+			w.Line(3, "("+strings.Join(out, ", ")+")")
 		}
 	}
 	for _, s := range k.Stages {
-		w.line(2, names.stage(k, s))
+		w.Line(2, names.stage(k, s))
 	}
 	for _, s := range k.Sinks {
-		w.line(2, names.sink(s))
+		w.Line(2, names.sink(s))
 	}
 }
 

@@ -44,7 +44,7 @@ func (v *verifier) variables(p *Program) error {
 		return nil
 	}
 	for _, r := range p.Relations {
-		if err := add(r, "relation", verifyRelation(r)); err != nil {
+		if err := add(r, "relation", queryplan.VerifyDecl((*queryplan.Var)(r), "relations")); err != nil {
 			return err
 		}
 	}
@@ -59,32 +59,6 @@ func (v *verifier) variables(p *Program) error {
 		}
 	}
 	return nil
-}
-
-func verifyRelation(r *Relation) error {
-	if err := queryplan.DistinctColumns(r.Cols); err != nil {
-		return err
-	}
-	stored := r.Kind == queryplan.Input || r.Kind == queryplan.Table
-	switch {
-	case r.Kind > queryplan.Temp:
-		return fmt.Errorf("unknown kind %d", r.Kind)
-	case r.Keys < 0 || r.Keys > len(r.Cols):
-		return fmt.Errorf("%d key columns of %d", r.Keys, len(r.Cols))
-	case stored && r.Unique, r.Kind != queryplan.Derived && r.Checked:
-		return fmt.Errorf("unique is for derived and temp relations, checked for derived ones")
-	case r.Kind == queryplan.Table && len(r.Stored) != len(r.Cols):
-		return fmt.Errorf("%d stored columns for %d columns", len(r.Stored), len(r.Cols))
-	case r.Kind != queryplan.Table && len(r.Stored) > 0:
-		return fmt.Errorf("stored columns are for tables")
-	case stored == (r.Source == ""):
-		return fmt.Errorf("inputs and tables, and no others, have a source")
-	case r.Output && r.Kind != queryplan.Derived && r.Kind != queryplan.Input:
-		return fmt.Errorf("only derived and input relations can be output")
-	case len(r.OrderBy) > 0 && !r.Output:
-		return fmt.Errorf("only outputs have an order")
-	}
-	return orderExists(r.OrderBy, r.Cols)
 }
 
 func (v *verifier) index(x *Index) error {
@@ -148,15 +122,6 @@ func columnsExist(cols []Column, lists ...[]int) error {
 	return nil
 }
 
-func orderExists(keys []OrderKey, cols []Column) error {
-	for _, k := range keys {
-		if _, ok := queryplan.FindColumn(cols, k.Col); !ok {
-			return fmt.Errorf("there is no column %s to order by", k.Col)
-		}
-	}
-	return nil
-}
-
 func (v *verifier) command(c Command) error {
 	for _, m := range append(Reads(c), Writes(c)...) {
 		if !v.vars[m] {
@@ -187,7 +152,7 @@ func (v *verifier) command(c Command) error {
 		if c.Limit < 0 {
 			return fmt.Errorf("the limit %d is negative", c.Limit)
 		}
-		if err := orderExists(c.By, c.From.Cols); err != nil {
+		if err := queryplan.VerifyOrder(c.By, c.From.Cols); err != nil {
 			return err
 		}
 		return takes(c.To, c.From, c.Cols, false)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
@@ -157,4 +158,65 @@ func DistinctColumns(cols []Column) error {
 		seen.add(c.Name)
 	}
 	return nil
+}
+
+// VerifyDecl checks a declaration. What it declares is called what in messages:
+// variables, or relations.
+func VerifyDecl(x *Var, what string) error {
+	if err := DistinctColumns(x.Cols); err != nil {
+		return err
+	}
+	if x.Keys < 0 || x.Keys > len(x.Cols) {
+		return fmt.Errorf("%d key columns of %d", x.Keys, len(x.Cols))
+	}
+	switch {
+	case x.Kind > Temp:
+		return fmt.Errorf("unknown kind %d", x.Kind)
+	case x.Kind != Derived && x.Checked, x.Kind != Derived && x.Kind != Temp && x.Unique:
+		return fmt.Errorf("unique is for derived and temp %s, checked for derived ones", what)
+	case x.Kind == Table && len(x.Stored) != len(x.Cols):
+		return fmt.Errorf("%d stored columns for %d columns", len(x.Stored), len(x.Cols))
+	case x.Kind != Table && len(x.Stored) > 0:
+		return fmt.Errorf("stored columns are for tables")
+	case (x.Kind == Input || x.Kind == Table) == (x.Source == ""):
+		return fmt.Errorf("inputs and tables, and no others, have a source")
+	case x.Output && x.Kind != Derived && x.Kind != Input:
+		return fmt.Errorf("only derived and input %s can be output", what)
+	case len(x.OrderBy) > 0 && !x.Output:
+		return fmt.Errorf("only outputs have an order")
+	}
+	return VerifyOrder(x.OrderBy, x.Cols)
+}
+
+// ParseVersion reads `delta` or `old` before the name of a variable.
+func ParseVersion(c *irtext.Cursor) Version {
+	named := func(t irtext.Token) bool { return t.Kind == irtext.WordToken || t.Kind == irtext.NameToken }
+	switch {
+	case len(c.Tokens) < 2 || !named(c.Tokens[1]):
+	case c.AcceptWord("delta"):
+		return Delta
+	case c.AcceptWord("old"):
+		return Old
+	}
+	return Full
+}
+
+// ParseValues reads the columns of constant rows, and the rows under their line.
+func ParseValues(c *irtext.Cursor, ln *irtext.Line) ([]Column, [][]scalar.Value) {
+	var cols []Column
+	c.Tuple(func() { cols = append(cols, ParseColumn(c)) })
+	c.End()
+	var rows [][]scalar.Value
+	for _, kid := range ln.Kids {
+		cfg.Leaf(c, kid, "a row")
+		c.Tokens = kid.Tokens
+		row := make([]scalar.Value, 0, len(cols))
+		c.Tuple(func() { row = append(row, c.Literal()) })
+		c.End()
+		if len(row) != len(cols) {
+			c.FailLine(kid, "the values of this row do not match the columns: %d of %d", len(row), len(cols))
+		}
+		rows = append(rows, row)
+	}
+	return cols, rows
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
 // Node is a relational operator. Its result is a bag of tuples with named
@@ -197,10 +198,14 @@ func (f AggFn) String() string { return aggNames[f] }
 
 var aggNames = [...]string{"count", "total", "min", "max", "avg", "total_high", "total_low"}
 
-// ParseAggFn is the inverse of AggFn.String.
-func ParseAggFn(name string) (AggFn, bool) {
-	at := slices.Index(aggNames[:], name)
-	return AggFn(max(at, 0)), at >= 0
+// ParseAggFn reads the name of a function.
+func ParseAggFn(c *irtext.Cursor) AggFn {
+	t := c.Next()
+	at := slices.Index(aggNames[:], t.Text)
+	if at < 0 || t.Kind != irtext.WordToken {
+		c.Unexpected(t, "count, total, min, max or avg")
+	}
+	return AggFn(at)
 }
 
 // IsTotal reports whether the function is, or is made of, the sum of its input.

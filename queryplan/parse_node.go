@@ -37,7 +37,9 @@ func (p *parser) node(ln *irtext.Line) Node {
 		p.Tokens = rest
 		return p.scan(ln)
 	case "values":
-		return p.values(ln)
+		p.Tokens = rest
+		cols, rows := ParseValues(&p.Cursor, ln)
+		return &Values{Cols: cols, Rows: rows}
 	case "filter":
 		n := &Filter{Input: p.input(ln)}
 		p.Tokens = rest
@@ -133,15 +135,7 @@ func (p *parser) leaf(ln *irtext.Line) {
 }
 
 func (p *parser) scan(ln *irtext.Line) Node {
-	n := &Scan{}
-	if len(p.Tokens) > 1 && p.Tokens[1].Kind != irtext.PunctToken {
-		switch {
-		case p.AcceptWord("delta"):
-			n.Version = Delta
-		case p.AcceptWord("old"):
-			n.Version = Old
-		}
-	}
+	n := &Scan{Version: ParseVersion(&p.Cursor)}
 	n.Var = p.varRef()
 	p.Expect("(")
 	for !p.Accept(")") {
@@ -159,37 +153,6 @@ func (p *parser) scan(ln *irtext.Line) Node {
 			len(n.Names), n.Var.Name, irtext.ListColumns(columnNames(n.Var.Cols)))
 	}
 	p.End()
-	return n
-}
-
-func (p *parser) values(ln *irtext.Line) Node {
-	p.Tokens = ln.Tokens[1:]
-	n := &Values{}
-	p.Expect("(")
-	for !p.Accept(")") {
-		if len(n.Cols) > 0 {
-			p.Expect(",")
-		}
-		n.Cols = append(n.Cols, ParseColumn(&p.Cursor))
-	}
-	p.End()
-	for _, kid := range ln.Kids {
-		p.leaf(kid)
-		p.Tokens = kid.Tokens
-		p.Expect("(")
-		row := make([]scalar.Value, 0, len(n.Cols))
-		for !p.Accept(")") {
-			if len(row) > 0 {
-				p.Expect(",")
-			}
-			row = append(row, p.Literal())
-		}
-		p.End()
-		if len(row) != len(n.Cols) {
-			p.FailLine(kid, "the values of this row do not match the columns: %d of %d", len(row), len(n.Cols))
-		}
-		n.Rows = append(n.Rows, row)
-	}
 	return n
 }
 
@@ -237,12 +200,7 @@ func (p *parser) multiJoin(ln *irtext.Line) Node {
 func (p *parser) agg() Agg {
 	a := Agg{Out: ParseColumn(&p.Cursor)}
 	p.Expect("=")
-	t := p.Next()
-	fn, ok := ParseAggFn(t.Text)
-	if !ok || t.Kind != irtext.WordToken {
-		p.Unexpected(t, "count, total, min, max or avg")
-	}
-	a.Fn = fn
+	a.Fn = ParseAggFn(&p.Cursor)
 	p.Expect("(")
 	if a.Fn != Count {
 		a.In = p.Name("a column")

@@ -25,23 +25,23 @@ func (p *Plan) String() string { return p.Format(FormatOptions{}) }
 func (p *Plan) Format(opts FormatOptions) string {
 	w := printer{opts: opts}
 	for _, v := range p.Vars {
-		w.line(0, "var "+DeclText(v))
+		w.Line(0, "var "+DeclText(v))
 	}
 	for _, b := range p.Blocks {
-		w.line(0, cfg.BlockText(b))
+		w.Line(0, cfg.BlockText(b))
 		for _, c := range b.Cmds {
 			w.command(c)
 		}
-		w.line(1, cfg.TermText(b.Term, (*Var).name))
+		w.Line(1, cfg.TermText(b.Term, (*Var).name))
 	}
-	return w.b.String()
+	return w.String()
 }
 
 // NodeString returns the text of one operator tree, as it stands in a plan.
 func NodeString(n Node) string {
 	var w printer
 	w.node(0, n)
-	return w.b.String()
+	return w.String()
 }
 
 // ExprString returns the text of an expression: calls in prefix form, constants
@@ -53,25 +53,16 @@ func ExprString(e Expr) string {
 }
 
 type printer struct {
-	b    strings.Builder
+	irtext.Printer
 	opts FormatOptions
-}
-
-func (w *printer) line(indent int, text string) {
-	for range indent {
-		w.b.WriteString("  ")
-	}
-	w.b.WriteString(text)
-	w.b.WriteByte('\n')
 }
 
 func (w *printer) command(c Command) {
 	head, node, span := CommandString(c), CommandNode(c), CommandSpan(c)
-	if w.opts.Spans && span.IsValid() {
-		pos := span.Position()
-		head += fmt.Sprintf("  // %s:%d:%d: %s", pos.File, pos.Line, pos.Column, strings.Join(strings.Fields(span.Text()), " "))
+	if w.opts.Spans {
+		head += irtext.Origin(span)
 	}
-	w.line(1, head)
+	w.Line(1, head)
 	if node != nil {
 		w.node(2, node)
 	}
@@ -135,10 +126,10 @@ func namesText(names []string) string {
 }
 
 func (w *printer) node(indent int, n Node) {
-	w.line(indent, NodeHead(n))
+	w.Line(indent, NodeHead(n))
 	if v, ok := n.(*Values); ok {
 		for _, row := range v.Rows {
-			w.line(indent+1, rowText(row))
+			w.Line(indent+1, rowText(row))
 		}
 	}
 	for _, in := range n.Inputs() {

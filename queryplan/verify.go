@@ -34,37 +34,11 @@ func (v *verifier) variables(vars []*Var) error {
 			return fmt.Errorf("two variables are named %s", x.Name)
 		}
 		names[x.Name], v.vars[x] = true, true
-		if err := verifyVar(x); err != nil {
+		if err := VerifyDecl(x, "variables"); err != nil {
 			return fmt.Errorf("variable %s: %w", x.Name, err)
 		}
 	}
 	return nil
-}
-
-func verifyVar(x *Var) error {
-	if err := DistinctColumns(x.Cols); err != nil {
-		return err
-	}
-	if x.Keys < 0 || x.Keys > len(x.Cols) {
-		return fmt.Errorf("%d key columns of %d", x.Keys, len(x.Cols))
-	}
-	switch {
-	case x.Kind > Temp:
-		return fmt.Errorf("unknown kind %d", x.Kind)
-	case x.Kind != Derived && x.Checked, x.Kind != Derived && x.Kind != Temp && x.Unique:
-		return fmt.Errorf("unique is for derived and temp variables, checked for derived ones")
-	case x.Kind == Table && len(x.Stored) != len(x.Cols):
-		return fmt.Errorf("%d stored columns for %d columns", len(x.Stored), len(x.Cols))
-	case x.Kind != Table && len(x.Stored) > 0:
-		return fmt.Errorf("stored columns are for tables")
-	case (x.Kind == Input || x.Kind == Table) == (x.Source == ""):
-		return fmt.Errorf("inputs and tables, and no others, have a source")
-	case x.Output && x.Kind != Derived && x.Kind != Input:
-		return fmt.Errorf("only derived and input variables can be output")
-	case len(x.OrderBy) > 0 && !x.Output:
-		return fmt.Errorf("only outputs have an order")
-	}
-	return orderKeysExist(x.OrderBy, x.Cols)
 }
 
 func (v *verifier) command(c Command) error {

@@ -145,7 +145,7 @@ func (v *verifier) operator(n Node, inputs [][]Column) ([]Column, error) {
 		if err := columnsExist(inputs[0], n.Group); err != nil {
 			return nil, err
 		}
-		return inputs[0], orderKeysExist(n.By, inputs[0])
+		return inputs[0], VerifyOrder(n.By, inputs[0])
 	}
 	return nil, fmt.Errorf("unknown operator")
 }
@@ -320,7 +320,8 @@ func columnsExist(in []Column, lists ...[]string) error {
 	return nil
 }
 
-func orderKeysExist(keys []OrderKey, in []Column) error {
+// VerifyOrder checks that an ordering is by columns that are there, none twice.
+func VerifyOrder(keys []OrderKey, in []Column) error {
 	names := make([]string, len(keys))
 	for i, k := range keys {
 		names[i] = k.Col
