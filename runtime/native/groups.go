@@ -118,7 +118,7 @@ func (t *groupTable) makeRoom(slack int) error {
 	need := int(t.gauge.cursor) + slack
 	switch t.lay.Form {
 	case abi.None, abi.Direct:
-		t.gauge.limit = unlimited
+		t.gauge.setLimit(unlimited)
 		if t.slots > 0 {
 			return nil
 		}
@@ -127,19 +127,19 @@ func (t *groupTable) makeRoom(slack int) error {
 		if err := t.growKeys(need); err != nil {
 			return err
 		}
-		t.gauge.limit = int64(roomOf(&t.keys.Region, t.keys.mask) - slack)
+		t.gauge.setLimit(int64(roomOf(&t.keys.Region, t.keys.mask) - slack))
 		return nil
 	case abi.Ordered:
 		if err := t.growList(need); err != nil {
 			return err
 		}
-		t.gauge.limit = int64(t.slots - slack)
+		t.gauge.setLimit(int64(t.slots - slack))
 		return nil
 	}
 	if err := t.growTuples(need); err != nil {
 		return err
 	}
-	t.gauge.limit = int64(min(t.slots, roomOf(&t.wide.Region, t.wide.mask)) - slack)
+	t.gauge.setLimit(int64(min(t.slots, roomOf(&t.wide.Region, t.wide.mask)) - slack))
 	return nil
 }
 

@@ -223,7 +223,8 @@ func (x *index) wideTable(n int) error {
 		return err
 	}
 	x.wide.mask = uint64(slots - 1)
-	x.gauge.cursor, x.gauge.limit = 0, unlimited
+	x.gauge.cursor = 0
+	x.gauge.setLimit(unlimited)
 	for _, c := range x.tuples {
 		if err := c.Grow(x.what, 8*max(n, 1)); err != nil {
 			return err

@@ -2,14 +2,15 @@ package native
 
 import (
 	"fmt"
-	"github.com/redfoxdb/redfox/runtime/account"
-	"github.com/redfoxdb/redfox/runtime/layout"
 	"math"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -18,6 +19,13 @@ type gauge struct {
 	cursor, limit int64
 	_             [6]int64
 }
+
+// setLimit moves the limit. A canceller may move it at the same time, so the
+// caller looks afterwards whether the run is cancelled.
+func (g *gauge) setLimit(n int64) { atomic.StoreInt64(&g.limit, n) }
+
+// full reports whether the cursor has passed the limit.
+func (g *gauge) full() bool { return g.cursor > atomic.LoadInt64(&g.limit) }
 
 func (g *gauge) address() int64 { return int64(uintptr(unsafe.Pointer(g))) }
 
@@ -242,7 +250,7 @@ func (r *relation) makeRoom(slack int) error {
 		}
 		room = min(room, r.set.room())
 	}
-	r.gauge.limit = int64(room - slack)
+	r.gauge.setLimit(int64(room - slack))
 	return nil
 }
 

@@ -50,7 +50,7 @@ func (c *canceller) cancel() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, g := range c.gauges {
-		atomic.StoreInt64(&g.limit, math.MinInt64)
+		g.setLimit(math.MinInt64)
 	}
 }
 
@@ -118,7 +118,7 @@ func (r *run) exec(j *job) error {
 	for first := true; ; first = false {
 		var gauges []*gauge
 		for _, t := range e.targets {
-			if first || t.rel.gauge.cursor > t.rel.gauge.limit {
+			if first || t.rel.gauge.full() {
 				if err := t.rel.makeRoom(slack * t.sinks); err != nil {
 					return err
 				}
@@ -226,7 +226,7 @@ func (r *run) work(w *worker, next *atomic.Int64, tiles, morsel int64, tile int)
 		grown := false
 		for _, g := range w.job.entry.groups {
 			t := g.rel.workers[w.id]
-			if t.gauge.cursor > t.gauge.limit {
+			if t.gauge.full() {
 				if err := t.makeRoom(tile * g.sinks); err != nil {
 					return true, err
 				}

@@ -80,7 +80,7 @@ func (s *Sorter) refine(ctx context.Context, p *packing, words, spare []uint64, 
 			// A share ends with the run that reaches its step, so only its last run can
 			// be long.
 			for last := from; last < to; {
-				end := p.endOfRun(words, last)
+				end := p.endOfRun(words[:to], last) // others write behind the share
 				if end == to && end-last >= parallelSort/2 {
 					long[i], to = last+1, last
 					break
