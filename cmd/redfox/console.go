@@ -3,13 +3,16 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"golang.org/x/term"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
 // console is what a command talks to: results go to out, all talk to err.
@@ -60,4 +63,61 @@ func (con *console) noteCodeFolder() {
 	if _, err := redfox.CodeFolder(); err != nil {
 		fmt.Fprintln(con.err, "redfox: note:", err)
 	}
+}
+
+// writer is what results are written to.
+type writer = io.Writer
+
+// output calls write with standard output or, if file is not "", with a file
+// of that name, which appears only when all has been written.
+func (con *console) output(ctx context.Context, file string, write func(writer) error) error {
+	if file == "" || file == "-" {
+		return write(stoppable{ctx, con.out})
+	}
+	return replaceFile(file, func(w io.Writer) error { return write(stoppable{ctx, w}) })
+}
+
+// replaceFile makes a file of what write writes (atomicfile.Write).
+func replaceFile(name string, write func(io.Writer) error) error {
+	return writeFailed(name, atomicfile.Write(name, write))
+}
+
+// writeFailed words an error of the operating system as one about a file. Others are
+// those of what writes.
+func writeFailed(name string, err error) error {
+	if path := new(fs.PathError); errors.As(err, &path) {
+		return cannotWrite(name, err)
+	}
+	return err
+}
+
+// written makes an error of a writer one about the output, unless it is one of
+// the kinds that have a form of their own.
+func written(err error) error {
+	var env *redfox.EnvironmentError
+	var program *redfox.ProgramError
+	var internal *redfox.InternalError
+	switch {
+	case err == nil, errors.Is(err, errInterrupted), errors.Is(err, errTimeout),
+		errors.As(err, &env), errors.As(err, &program), errors.As(err, &internal):
+		return err
+	}
+	return &outputError{err}
+}
+
+// cannotWrite words a failed write.
+func cannotWrite(name string, err error) error { return cannot("write", name, err) }
+
+// cannot words a failed file operation.
+func cannot(do, name string, err error) error {
+	reason := err
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		reason = path.Err
+	case errors.As(err, &link):
+		reason = link.Err
+	}
+	return &redfox.EnvironmentError{Message: fmt.Sprintf("cannot %s %s: %v", do, name, reason), Err: err}
 }

@@ -4,10 +4,11 @@ import (
 	"fmt"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/rlimit"
 )
 
-// What a run takes of the process's address space beside what --memory bounds: stacks of
-// threads and areas of the C library, and libLLVM with its code where an engine needs it.
+// The address space that a run takes beside what --memory bounds: stacks of threads
+// and arenas of the C library, and libLLVM with its code if an engine needs it.
 const (
 	threadSpace = 192 << 20
 	llvmSpace   = 320 << 20
@@ -16,7 +17,7 @@ const (
 // leastSpace is the least bound that a limit of the address space may leave.
 const leastSpace = 16 << 20
 
-// tooLittle says that the address space does not suffice.
+// tooLittle is the error of an address space that does not suffice.
 func tooLittle(limit, needed int64) error {
 	return &redfox.EnvironmentError{
 		Message: fmt.Sprintf("the address space of the process is limited to %s (ulimit -v), and redfox needs %s before it reads facts", size(limit), size(needed)),
@@ -24,20 +25,21 @@ func tooLittle(limit, needed int64) error {
 	}
 }
 
-// canStart refuses a limit of the address space under which Go may not get the threads
-// that it wants, which ends the process at any time.
+// canStart refuses a limit of the address space under which Go may not get the
+// threads that it wants, which would end the process at any time.
 func canStart() error {
-	if limit, used, ok := addressSpace(); ok && limit < used+threadSpace {
+	if limit, used, ok := rlimit.AddressSpace(); ok && limit < used+threadSpace {
 		return tooLittle(limit, used+threadSpace)
 	}
 	return nil
 }
 
-// withinLimit returns the bound of a run's memory, given that of --memory, or 0, under the
-// process's limit of its address space. Memory counts twice against that: a table that
-// grows is in two places for a while. If the limit decides, the user is told.
+// withinLimit returns the bound on a run's memory: that of --memory (0 is none), or
+// what the limit of the address space leaves, of which it tells the user. Memory
+// counts twice against the limit, because a table that grows is in two places for a
+// while.
 func (con *console) withinLimit(memory int64, engine string) (int64, error) {
-	limit, used, ok := addressSpace()
+	limit, used, ok := rlimit.AddressSpace()
 	if !ok {
 		return memory, nil
 	}

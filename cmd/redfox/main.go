@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	goruntime "runtime"
 	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/redfoxdb/redfox"
 )
 
 func main() { os.Exit(execute(os.Args, newConsole(os.Stdin, os.Stdout, os.Stderr))) }
@@ -130,4 +134,20 @@ func newApp(con *console) *cli.App {
 		cmd.Action = namingCommand(cmd.Action)
 	}
 	return app
+}
+
+func versionCommand(con *console) *cli.Command {
+	return &cli.Command{
+		Name:  "version",
+		Usage: "print the version of redfox and what it was built with",
+		Action: func(c *cli.Context) error {
+			fmt.Fprintln(con.out, "redfox", buildVersion())
+			return nil
+		},
+	}
+}
+
+// buildVersion names the version of redfox and what it was built with.
+func buildVersion() string {
+	return fmt.Sprintf("%s %s %s/%s", redfox.Version(), goruntime.Version(), goruntime.GOOS, goruntime.GOARCH)
 }

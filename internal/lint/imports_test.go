@@ -37,6 +37,7 @@ var layers = []layer{
 	{"primitives", nil},
 	{"internal/failure", nil},
 	{"internal/govalue", nil},
+	{"internal/rlimit", nil},
 	{"internal/trace", nil},
 	{"internal/await", nil},
 	{"internal/short", nil},
@@ -170,7 +171,7 @@ var layers = []layer{
 		"internal/llvm", "internal/trace",
 	}},
 	{"internal/suite", []string{"testdata"}},
-	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen", "internal/suite"}},
+	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/rlimit", "internal/ssbgen", "internal/suite"}},
 	{"cmd/redfox-selftest", []string{".", "internal/atomicfile", "internal/malloc", "internal/reference/randprog"}},
 }
 
@@ -281,7 +282,7 @@ var libraries = map[string][]string{
 	"github.com/pierrec/lz4/v4":           {"internal/parquet"},
 	"github.com/rivo/uniseg":              {"frontend/diag"},
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},
-	"golang.org/x/sys":                    {"runtime/account", "runtime/store", "runtime/gpu/emulated", "cmd/redfox"},
+	"golang.org/x/sys":                    {"runtime/account", "runtime/store", "runtime/gpu/emulated", "internal/rlimit"},
 	"golang.org/x/term":                   {"cmd/redfox"},
 	"github.com/ebitengine/purego":        {"internal/dynlib", "internal/malloc", "internal/llvm", "internal/cuda"},
 	"github.com/cockroachdb/datadriven":   nil,

@@ -1,4 +1,4 @@
-package main
+package rlimit
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// addressSpace returns the limit of the process's address space, and how much of it is
-// taken; ok is false if there is no limit.
-func addressSpace() (limit, used int64, ok bool) {
+// AddressSpace returns the limit of the process's address space and how much of it
+// is taken; ok is false if there is no limit.
+func AddressSpace() (limit, used int64, ok bool) {
 	var r unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &r) != nil || r.Cur >= 1<<62 {
 		return 0, 0, false
