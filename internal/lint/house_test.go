@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/doc"
 	"go/format"
+	"go/parser"
 	"go/token"
 	"path"
 	"regexp"
@@ -94,14 +95,18 @@ func TestExportedDocuments(t *testing.T) {
 		var syntax []*ast.File
 		for _, f := range goFiles(t) {
 			if f.Package() == pkg && !f.Test() && f.Syntax.Name.Name != "main" {
-				syntax = append(syntax, f.Syntax)
+				// The package doc drops what is not exported from the trees that it gets.
+				own, err := parser.ParseFile(position, f.Path, f.Text, parser.ParseComments|parser.SkipObjectResolution)
+				if err != nil {
+					t.Fatal(err)
+				}
+				syntax = append(syntax, own)
 			}
 		}
 		if len(syntax) == 0 {
 			continue
 		}
-		// NewFromFiles takes over the trees; PreserveAST leaves them to the others.
-		p, err := doc.NewFromFiles(position, syntax, path.Join(modulePath, pkg), doc.PreserveAST)
+		p, err := doc.NewFromFiles(position, syntax, path.Join(modulePath, pkg))
 		if err != nil {
 			t.Errorf("%s: %v", pkg, err)
 			continue
