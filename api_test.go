@@ -42,7 +42,7 @@ func TestWrongCalls(t *testing.T) {
 		{"unknown predicate", run(redfox.NewFacts().Rows("edges", []any{1, 2}), redfox.RunOptions{}),
 			"the program has no predicate edges; did you mean edge?"},
 		{"derived predicate", run(redfox.NewFacts().Rows("reach", []any{1, 2}), redfox.RunOptions{}),
-			"reach is derived by rules, so it can not be given facts; give the facts to a predicate of their own and add a rule that copies it"},
+			"reach is derived by rules, so it cannot be given facts; give the facts to a predicate of their own and add a rule that copies it"},
 		{"short row", run(redfox.NewFacts().Rows("edge", []any{1}), redfox.RunOptions{}),
 			"error: row 1 of the facts for edge: it has 1 values, edge has 2 arguments [RF1004]"},
 		{"wrong type", run(redfox.NewFacts().Rows("edge", []any{1, true}), redfox.RunOptions{}),

@@ -28,20 +28,20 @@ type (
 	Value = scalar.Value
 )
 
-// Options says how to compile.
+// Options are the options of a compilation.
 type Options struct {
-	// Disable names optimiser passes to leave out; Passes lists them.
+	// Disable names passes of the optimiser to skip; Passes lists them.
 	Disable []string
-	// NoFuse leaves kernels as the plan is lowered, one an operator.
+	// NoFuse leaves one kernel for each operator of the plan.
 	NoFuse bool
-	// KeepApart names pairs of kernels that stay apart, "k1+k2", by the names that
-	// they have before fusion: Explain and the harmony stage with NoFuse show them.
+	// KeepApart names pairs of kernels that are not fused, "k1+k2", by their names
+	// before fusion. The harmony stage with NoFuse shows these.
 	KeepApart []string
-	// External names predicates that will get facts from outside, so that the
-	// program need not declare them.
+	// External names predicates that get facts from outside. The program need not
+	// declare them.
 	External []string
-	// TrustCode runs the code that the file of a compiled program holds, which can do
-	// anything that the process can. Without it code is made of the program's plan.
+	// TrustCode runs the code in the file of a compiled program, which can do
+	// anything that the process can. Without it, code is made from the plan.
 	TrustCode bool
 }
 
@@ -69,7 +69,7 @@ type Program struct {
 // Pass is one named rewrite of the optimiser.
 type Pass struct {
 	Name, Doc string
-	Required  bool // can not be left out
+	Required  bool // cannot be disabled
 }
 
 // Passes lists the optimiser's passes in the order they run.
@@ -81,9 +81,9 @@ func Passes() []Pass {
 	return out
 }
 
-// Check compiles the sources as far as the checked program and returns every
-// diagnostic, sorted by place. The error is not about the program: it is
-// ctx's, or an *InternalError.
+// Check compiles the sources up to the checked program and returns every
+// diagnostic, sorted by place. The error is not about the program: it is the cause
+// of ctx, or an *InternalError.
 func Check(ctx context.Context, sources []Source, opts Options) ([]*Diagnostic, error) {
 	checked, err := check(ctx, sources, opts)
 	if err != nil {
@@ -92,7 +92,7 @@ func Check(ctx context.Context, sources []Source, opts Options) ([]*Diagnostic, 
 	return checked.found, nil
 }
 
-// checked is what the front end makes of sources.
+// checked is the output of the front end.
 type checked struct {
 	program *core.Program // nil if there are errors
 	syntax  []*ast.File
@@ -207,7 +207,7 @@ func checkPasses(names []string) error {
 			}
 			found = true
 			if p.Required {
-				return &EnvironmentError{Message: fmt.Sprintf("pass %s can not be left out", name)}
+				return &EnvironmentError{Message: fmt.Sprintf("pass %s cannot be left out", name)}
 			}
 		}
 		if !found {
@@ -248,8 +248,7 @@ func (p *Program) wantedByDefault() []string {
 }
 
 // optimise returns the rewritten plan that computes the wanted predicates over
-// databases like db. Plans are kept, so that running a program again costs no
-// planning.
+// databases like db. Plans are kept, so a second run plans nothing.
 func (p *Program) optimise(wanted []string, db *Database) (*queryplan.Plan, error) {
 	wanted = slices.Clone(wanted)
 	sort.Strings(wanted)

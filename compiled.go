@@ -18,27 +18,27 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
-// CompiledOptions says what the file of a compiled program holds.
+// CompiledOptions are the options of WriteCompiled.
 type CompiledOptions struct {
 	Name string // of the program
-	// Targets are what there is code for: "cpu", "gpu:sm_90". Nil stands for
-	// DefaultGPU and DefaultCPU, either of which is left out if it can not be.
+	// Targets are those that the file has code for: "cpu", "gpu:sm_90". Nil stands
+	// for DefaultGPU and DefaultCPU, as far as this machine can compile for them.
 	Targets []string
-	// Facts are what the kernels are made for: the tables that they stand in and their
-	// statistics. With nil the kernels are for all facts.
+	// Facts are those that the kernels are specialised for: their tables and
+	// statistics. With nil, the kernels serve all facts.
 	Facts *Database
 }
 
-// LeftOut is a target that a compiled program has no code for, and why not.
+// LeftOut is a target that a compiled program has no code for, and the reason.
 type LeftOut struct {
 	Target string
 	Reason error
 }
 
 // WriteCompiled writes the program as a file: its plan, which every engine can run,
-// and the code of its kernels. Kernels compute what a run prints that is told
-// nothing else: the queries or, without any, what the program exports. The same
-// program is the same bytes.
+// and the code of its kernels. The kernels compute what a run prints by default: the
+// queries or, without any, what the program exports. Equal programs give equal
+// bytes.
 func (p *Program) WriteCompiled(w io.Writer, opts CompiledOptions) (left []LeftOut, err error) {
 	f := &rfx.File{Redfox: Version(), Name: opts.Name, Disable: p.disable, NoFuse: p.fusing.Off, KeepApart: p.fusing.Apart, Plan: p.plan.String(),
 		Facts: opts.Facts.fingerprint()}
@@ -121,8 +121,8 @@ type Compiled struct {
 	files  spanFiles
 }
 
-// ParseCompiled reads the file of a compiled program, as WriteCompiled writes it, and
-// checks that its parts are whole and mean something.
+// ParseCompiled reads the file of a compiled program, as WriteCompiled writes it,
+// and verifies its parts.
 func ParseCompiled(src Source) (c *Compiled, err error) {
 	defer failure.Recover("the reader of compiled programs", &err)
 	f, err := rfx.Read(strings.NewReader(src.Text))
@@ -150,7 +150,7 @@ func ParseCompiled(src Source) (c *Compiled, err error) {
 	return c, nil
 }
 
-// compiledError words why a file is not taken.
+// compiledError words why a file is refused.
 func compiledError(name string, err error) error {
 	help := fmt.Sprintf("copy the file again, or compile the program again with redfox compile -o %s", filepath.Base(name))
 	var version *rfx.VersionError
@@ -217,8 +217,8 @@ func (c *Compiled) readPredicates() error {
 	return nil
 }
 
-// readGraph parses a target's kernel graph and holds it against the rest that the
-// file has of the target.
+// readGraph parses the kernel graph of a target and checks it against the rest of
+// the target's code.
 func readGraph(code rfx.Code) (*harmony.Program, error) {
 	g, err := harmony.Parse(code.Target+"/graph", code.Graph)
 	if err == nil {
@@ -230,9 +230,9 @@ func readGraph(code rfx.Code) (*harmony.Program, error) {
 	return g, err
 }
 
-// Program returns the program. Its plan is optimised for the facts that it is run
-// over. Files that the program names are looked for beside the file of the
-// compiled program. The code in the file runs only with Options.TrustCode.
+// Program returns the program. Its plan is optimised for the facts of each run.
+// Files that the program names are looked for beside the file of the compiled
+// program. The code in the file runs only with Options.TrustCode.
 func (c *Compiled) Program(opts Options) (*Program, error) {
 	if err := opts.check(); err != nil {
 		return nil, err

@@ -17,6 +17,14 @@ import (
 // process holds the engines of all runs outside sessions.
 var process = pool.New(machine.Host())
 
+// The names of engines, for RunOptions.Engine. EngineAuto is the best for the facts.
+const (
+	EngineGPU  = machine.GPU
+	EngineCPU  = machine.CPU
+	EngineGo   = machine.Go
+	EngineAuto = machine.Auto
+)
+
 // EngineInfo says whether this machine can run programs with an engine.
 type EngineInfo = machine.Info
 
@@ -137,7 +145,7 @@ func (p *Program) checkCode(m *machine.Machine, card driver.Device) error {
 		for _, c := range p.codes {
 			have = append(have, c.Name)
 		}
-		message = fmt.Sprintf("the compiled program has code for %s, and %s needs it for gpu:%s or an older one; it can not be compiled here: %s",
+		message = fmt.Sprintf("the compiled program has code for %s, and %s needs it for gpu:%s or an older one; it cannot be compiled here: %s",
 			strings.Join(have, ", "), machine.CardText(card), architecture, detail)
 	}
 	return &EnvironmentError{Message: message, Help: fmt.Sprintf(

@@ -15,23 +15,22 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
-// ExplainOptions says what Explain shows.
+// ExplainOptions are the options of Explain.
 type ExplainOptions struct {
 	Steps bool // each pass of the optimiser as a diff of the plan
 	// Run runs the program and shows rows and times beside the commands.
 	Run bool
-	// Kernels says of the kernels that the plan becomes what each is expected to take,
-	// and WhyNotFused lists the pairs of them that stay apart, with reasons. Target
-	// is what they are made for, as for Emit.
+	// Kernels shows the estimated cost of each kernel, and WhyNotFused the pairs of
+	// kernels that are not fused, with reasons. Target is that of the kernels, as
+	// for Emit.
 	Kernels, WhyNotFused bool
 	Target               string
 	RunOptions
 }
 
-// Explain writes the plan as trees: what each rule became, in which order, with
-// the optimiser's estimates or, after a run, with what really happened, and the
-// kernels that its operators become. With a nil db the optimiser knows nothing of
-// the data.
+// Explain writes the plan as trees, with the optimiser's estimates or the
+// measurements of a run, and the kernels that its operators become. With a nil db
+// the optimiser knows nothing of the data.
 func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database, opts ExplainOptions) error {
 	wanted := opts.Outputs
 	if wanted == nil {
@@ -90,7 +89,7 @@ func estimates(plan *queryplan.Plan, db *Database) func(any) string {
 	}
 }
 
-// profileNotes annotates the commands of a plan with what a run measured.
+// profileNotes annotates the commands of a plan with the measurements of a run.
 func profileNotes(plan *queryplan.Plan, profile []runtime.CommandProfile) func(any) string {
 	notes := map[queryplan.Command]string{}
 	for _, c := range profile {
@@ -118,7 +117,7 @@ func profileNotes(plan *queryplan.Plan, profile []runtime.CommandProfile) func(a
 	}
 }
 
-// kernelNote says what a kernel cost in a run.
+// kernelNote is the cost of a kernel in a run.
 func (s Stats) kernelNote(k KernelStats) string {
 	took := cmp.Or(k.Device, k.Time)
 	note := fmt.Sprintf("%v, %d times, %d rows, %d new, %d bytes", took.Round(time.Microsecond), k.Calls, k.Rows, k.Kept, k.Bytes)
@@ -133,8 +132,8 @@ func (s Stats) kernelNote(k KernelStats) string {
 	return note
 }
 
-// explainKernels writes the kernels that a plan becomes, in full if that is asked
-// for, with what they cost in a run, and the fusions that were refused.
+// explainKernels writes the kernels that a plan becomes, their cost in a run, and the
+// fusions that were refused.
 func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database, ran Stats, opts ExplainOptions) error {
 	t, err := stageTarget(StageHarmony, cmp.Or(opts.Target, ran.target))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Export is a file that the program asks a predicate to be written to, by
-// lang:physical:filePath and rules that derive the predicate.
+// Export is a file that the program writes a predicate to: one that it derives and
+// gives a lang:physical:filePath.
 type Export struct {
 	Pred string
 	Path string // as the program has it, or as ResolveExports resolves it
@@ -34,11 +34,11 @@ func (p *Program) Exports() []Export {
 	return out
 }
 
-// ExportOptions says where a program may write the files that it names: nowhere, if
-// both fields are empty. Links do not lead out of the folders.
+// ExportOptions names the folders below which a program may write the files that it
+// names: nowhere, if both fields are empty. Links do not lead out of the folders.
 type ExportOptions struct {
-	// Dir is the folder that relative paths are below. It is made if it is missing.
-	// Without it they are beside the program's file.
+	// Dir is the folder of relative paths; it is made if it is missing. Without it
+	// they are relative to the program's file.
 	Dir   string
 	Allow []string // further folders
 }
@@ -79,9 +79,9 @@ func (p *Program) ResolveExports(opts ExportOptions) ([]Export, error) {
 	return out, nil
 }
 
-// WriteExport writes an export file, which ResolveExports has listed, from a result
-// that holds its predicate, in the layout that the program's directives say. The file
-// appears only when it is whole.
+// WriteExport writes an export file that ResolveExports has listed, in the layout of
+// the program's directives, from a result that holds its predicate. The file appears
+// only when it is complete.
 func (p *Program) WriteExport(res *Result, x Export) error {
 	if !x.resolved {
 		_, err := p.ResolveExports(ExportOptions{})
@@ -129,8 +129,7 @@ func (p *Program) WriteExport(res *Result, x Export) error {
 	return res.missing(x.Pred)
 }
 
-// exportFormat returns the format that a file's name says: CSV, Parquet, or else
-// TSV.
+// exportFormat returns the format of a file's name: CSV, Parquet, or else TSV.
 func exportFormat(path string) Format {
 	name := strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 	switch {
@@ -142,7 +141,7 @@ func exportFormat(path string) Format {
 	return TSV
 }
 
-// missing says that the result does not hold a predicate.
+// missing is the error of a predicate that the result does not hold.
 func (r *Result) missing(pred string) error {
 	return &EnvironmentError{
 		Message: "the result does not hold " + pred,

@@ -26,8 +26,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// FactFormat is how a file of facts is written; the zero value goes by the
-// file's name.
+// FactFormat is a format of files of facts; the zero value derives it from the
+// name of the file.
 type FactFormat = store.Format
 
 // The formats of fact files.
@@ -38,15 +38,14 @@ const (
 	ParquetFacts = store.Parquet
 )
 
-// FactFile ties a file or a reader to a predicate, with all there is to say of
-// its layout.
+// FactFile ties a file or a reader to a predicate and describes its layout.
 type FactFile = store.Fact
 
 // ParseFact reads the form PRED=FILE or PRED=FILE(column, ...) of --fact.
 func ParseFact(text string) (FactFile, error) { return store.ParseFact(text) }
 
-// Facts says where the facts of a run come from. It only names them: Load reads
-// them. The methods add a source and return the Facts, so that they chain.
+// Facts lists the sources of the facts of a run; Load reads them. The methods add
+// a source and return the Facts, so that they chain.
 type Facts struct {
 	dir     string
 	allowed []string // folders of files that the program names
@@ -64,13 +63,12 @@ type givenFacts struct {
 // NewFacts returns no facts.
 func NewFacts() *Facts { return &Facts{} }
 
-// Dir names the folder whose files PRED.tsv, .csv and .parquet hold facts. A
-// folder is taken after everything else, for predicates that have no other source.
+// Dir names the folder whose files PRED.tsv, .csv and .parquet hold facts. It serves
+// predicates that have no other source.
 func (f *Facts) Dir(dir string) *Facts { f.dir = dir; return f }
 
-// File ties a file to a predicate, in the format that its name says. The
-// predicate may also be the part before the colon of several, which then are
-// columns of the file.
+// File ties a file to a predicate, in the format of its name. The predicate may
+// also be the part before the colon of several, which then are columns of the file.
 func (f *Facts) File(pred, path string) *Facts { return f.Add(FactFile{Pred: pred, Path: path}) }
 
 // Reader ties what r yields, until its end, to a predicate. It is read once.
@@ -119,12 +117,12 @@ func (f *Facts) predicates() []string {
 // LoadProgress is how far the reading of a file is.
 type LoadProgress = store.Progress
 
-// LoadOptions says how to read facts.
+// LoadOptions are the options of Load.
 type LoadOptions struct {
 	Threads int  // 0 means all cores
 	Header  bool // text files name their columns in the first line
-	// SkipMalformed leaves malformed rows out and counts them in the Database's
-	// report, instead of refusing the file.
+	// SkipMalformed skips malformed rows and counts them in the report, instead of
+	// refusing the file.
 	SkipMalformed bool
 	Memory        int64 // bound in bytes for the facts; 0 means none
 	// Predicates are read even if no rule uses them.
@@ -133,7 +131,7 @@ type LoadOptions struct {
 	Progress func(LoadProgress)
 }
 
-// LoadReport says what was read.
+// LoadReport lists what was read.
 type LoadReport = store.Report
 
 // Database is loaded facts, ready for programs that agree on the types of their
@@ -156,7 +154,7 @@ type Database struct {
 	content   string // what digest returns
 }
 
-// Report says what was read of each file.
+// Report lists what was read of each file.
 func (db *Database) Report() *LoadReport { return db.report }
 
 // Bytes returns the size of the columns in memory.
@@ -174,7 +172,8 @@ func (db *Database) size() machine.Size {
 	return s
 }
 
-// held returns what a run counts of the facts against its bound: columns and dictionaries.
+// held returns the bytes of the facts that count against the bound of a run: columns
+// and dictionaries.
 func (db *Database) held() int64 {
 	if db == nil {
 		return 0
@@ -182,9 +181,8 @@ func (db *Database) held() int64 {
 	return db.bytes + db.text
 }
 
-// Load reads the facts that the program uses into columns. A malformed row, and
-// a functional predicate with two values for a key, is a *ProgramError that says
-// where it stands.
+// Load reads the facts that the program uses into columns. A malformed row, or a
+// functional predicate with two values for a key, is a *ProgramError with its place.
 func (p *Program) Load(ctx context.Context, given *Facts, opts LoadOptions) (*Database, error) {
 	return p.load(ctx, given, opts, nil)
 }
@@ -279,15 +277,15 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions, copi
 	return out, nil
 }
 
-// schemas returns what the loader must know of the program's inputs.
+// schemas describes the program's inputs to the loader.
 func (p *Program) schemas() []store.Schema {
 	var out []store.Schema
 	for _, v := range p.plan.Vars {
 		if v.Kind != queryplan.Input {
 			continue
 		}
-		// An input of another name than its source is a part of a predicate that also
-		// has facts in the program.
+		// The name differs from the source if the predicate also has facts in the
+		// program.
 		s := store.Schema{Name: v.Source, Keys: v.Keys, Optional: v.Name != v.Source}
 		for _, c := range v.Cols {
 			s.Args = append(s.Args, store.Field{Name: c.Joined().Name, Type: c.Type})
@@ -297,8 +295,7 @@ func (p *Program) schemas() []store.Schema {
 	return out
 }
 
-// checkFactNames refuses facts for predicates that the program does not have or
-// that it derives.
+// checkFactNames refuses facts of predicates that the program lacks or derives.
 func checkFactNames(given *Facts, schemas []store.Schema, p *Program) error {
 	var names []string
 	for _, s := range schemas {
@@ -317,7 +314,7 @@ func checkFactNames(given *Facts, schemas []store.Schema, p *Program) error {
 		}
 		if derived[name] {
 			return &EnvironmentError{
-				Message: fmt.Sprintf("%s is derived by rules, so it can not be given facts", name),
+				Message: fmt.Sprintf("%s is derived by rules, so it cannot be given facts", name),
 				Help:    "give the facts to a predicate of their own and add a rule that copies it",
 			}
 		}
@@ -330,9 +327,9 @@ func checkFactNames(given *Facts, schemas []store.Schema, p *Program) error {
 	return nil
 }
 
-// needed returns the inputs that some output or check of the program reads, and
-// the extra ones, and the plan that reads them. An extra predicate may be an input
-// or a helper, whose inputs no output need read.
+// needed returns the inputs that an output or a check of the program reads, with the
+// extra ones, and the plan that reads them. An extra predicate may be an input, or a
+// helper whose inputs no output reads.
 func (p *Program) needed(extra []string) (map[string]bool, *queryplan.Plan, error) {
 	var all []string
 	for _, v := range p.plan.Vars {
@@ -356,7 +353,7 @@ func (p *Program) needed(extra []string) (map[string]bool, *queryplan.Plan, erro
 	return needed, plan, nil
 }
 
-// restrict leaves out of a binding what is not needed.
+// restrict removes predicates that are not needed from a binding.
 func restrict(b *store.Binding, needed map[string]bool) {
 	sources := b.Sources[:0]
 	for _, s := range b.Sources {
@@ -437,7 +434,7 @@ func loadError(ctx context.Context, err error) error {
 	return &EnvironmentError{Message: err.Error(), Err: err}
 }
 
-// digest tells databases apart by all that they hold. The first call reads all columns.
+// digest identifies a database by its contents. The first call reads all columns.
 func (db *Database) digest() string {
 	if db == nil {
 		return ""

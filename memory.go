@@ -6,19 +6,19 @@ import (
 	"github.com/redfoxdb/redfox/runtime/account"
 )
 
-// heapSlack is what the heap may hold beside what a bound of memory counts: text and pages
-// that are being read, garbage, and Go's own.
+// heapSlack is what the heap may hold beside what a bound of memory counts: text and
+// pages that are being read, garbage, and Go's own.
 const heapSlack = 32 << 20
 
-// LimitProcess lets Go's collector keep the process near the bound that RunOptions.Memory
-// and LoadOptions.Memory have: what they count is refused when it passes the bound, and
-// garbage beside it is collected. It sets the limit of debug.SetMemoryLimit for the whole
-// process, so that it is for programs that have little else in memory; 0 leaves it alone.
+// LimitProcess makes Go's collector keep the process near the bound of
+// RunOptions.Memory and LoadOptions.Memory, which do not count garbage. It sets
+// debug.SetMemoryLimit for the whole process, so it is for programs that hold little
+// else in memory; 0 changes nothing.
 func LimitProcess(memory int64) {
 	if memory <= 0 {
 		return
 	}
-	// What is there before the first load, such as compiled programs, is not counted.
+	// The bound does not count what is there already, such as compiled programs.
 	var now goruntime.MemStats
 	goruntime.ReadMemStats(&now)
 	account.LimitProcess(memory + heapSlack + int64(now.HeapAlloc))

@@ -32,7 +32,7 @@ type Result struct {
 	failure   atomic.Pointer[error]
 }
 
-// relation is one predicate of a result with its presentation.
+// relation is a predicate of a result and how it is presented.
 type relation struct {
 	cols    []Column
 	order   []store.Order
@@ -49,16 +49,16 @@ type relation struct {
 	columns []*store.Column
 }
 
-// KernelStats says what one kernel of a run cost.
+// KernelStats is the cost of one kernel in a run.
 type KernelStats = runtime.KernelProfile
 
-// DeviceStats says what a run cost on a GPU beside its kernels.
+// DeviceStats is the cost of a run on a GPU beside its kernels.
 type DeviceStats = runtime.DeviceProfile
 
-// Transfer is what was copied between host and GPU.
+// Transfer is the amount and the time of copies between host and GPU.
 type Transfer = runtime.Transfer
 
-// Stats says what a run cost.
+// Stats is the cost of a run.
 type Stats struct {
 	Engine  string
 	Load    time.Duration // reading facts
@@ -67,17 +67,18 @@ type Stats struct {
 	Run     time.Duration
 	Peak    int64 // bytes of facts, relations and indexes, on the host
 	Dropped int64 // decimals that did not fit their type, so that their atom was false
-	// Kernels is what each kernel cost, if a profile was asked for and the engine
+	// Kernels is the cost of each kernel, if a profile was asked for and the engine
 	// runs kernels.
 	Kernels []KernelStats
-	// Device is what the run did on a GPU; nil if it was not there.
+	// Device is the cost on a GPU; nil for other engines.
 	Device  *DeviceStats
 	plan    *queryplan.Plan
 	profile []runtime.CommandProfile
 	target  string // that kernels were made for; "" if there are none
 }
 
-// Fills lists the predicates that a block of the plan, which kernels name, adds tuples to.
+// Fills lists the predicates that a block of the plan adds tuples to. KernelStats
+// names blocks.
 func (s Stats) Fills(block string) []string {
 	var out []string
 	if s.plan == nil {
@@ -93,7 +94,7 @@ func (s Stats) Fills(block string) []string {
 	return out
 }
 
-// add takes a predicate, whose tuples are here or pending.
+// add adds a predicate, whose tuples are on the host or pending.
 func (r *Result) add(v *queryplan.Var, rel *store.Relation, pending runtime.Pending) {
 	out := &relation{pending: pending, cols: planColumns(v.Cols), limit: v.Limit, threads: r.threads}
 	if v.Kind == queryplan.Input {
@@ -115,8 +116,8 @@ func (x *relation) set(rel *store.Relation) {
 	x.columns = rel.Columns()
 }
 
-// Fetch copies the tuples of a resident run from the GPU. What asks for tuples does
-// that by itself, but can not say that it failed. A predicate is copied once.
+// Fetch copies the tuples of a resident run from the GPU. Methods that need tuples
+// copy them as well, but cannot all return an error. A predicate is copied once.
 func (r *Result) Fetch(ctx context.Context) error {
 	for _, name := range r.names {
 		if err := r.relations[name].fetch(ctx); err != nil {
@@ -148,8 +149,8 @@ func (x *relation) fetch(ctx context.Context) error {
 	return nil
 }
 
-// Err returns why tuples that Rows or Tuples should have yielded could not be copied
-// from the GPU; nil if they could.
+// Err returns the error with which Rows or Tuples failed to copy tuples from the
+// GPU; nil if there was none.
 func (r *Result) Err() error {
 	if err := r.failure.Load(); err != nil {
 		return *err
@@ -157,8 +158,7 @@ func (r *Result) Err() error {
 	return nil
 }
 
-// Release gives the memory on the GPU back that tuples take which were not copied. They
-// can not be had any more.
+// Release frees tuples on the GPU that were not copied. They are lost.
 func (r *Result) Release() {
 	for _, x := range r.relations {
 		x.mu.Lock()
@@ -230,9 +230,9 @@ func (x *relation) rows() int64 {
 var errDone = errors.New("done")
 
 // Rows yields the tuples of a predicate, sorted, as Go values: int64, uint64,
-// float64, bool, string, Decimal, WideDecimal and time.Time. A predicate that the result does
-// not hold yields nothing, and so does one that is on a GPU and can not be copied; Err
-// says why.
+// float64, bool, string, Decimal, WideDecimal and time.Time. It yields nothing for a
+// predicate that the result does not hold, or whose tuples cannot be copied from the
+// GPU; then Err returns the reason.
 func (r *Result) Rows(pred string) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for tuple := range r.Tuples(pred) {
@@ -295,7 +295,7 @@ func (r *Result) Arrow(pred string) (arrow.RecordBatch, error) {
 	return store.ToArrow(out)
 }
 
-// Format is how results are written.
+// Format is a format of results.
 type Format = store.OutputFormat
 
 // The output formats.
@@ -310,13 +310,14 @@ const (
 // ParseFormat returns the format of a name: table, tsv, csv, json or parquet.
 func ParseFormat(name string) (Format, error) { return store.ParseOutputFormat(name) }
 
-// WriteOptions says how to write a predicate.
+// WriteOptions are the options of Write.
 type WriteOptions struct {
 	Header bool  // TSV and CSV: column names in the first line
 	Limit  int64 // at most so many tuples; 0 means all
 }
 
-// bound bounds the memory in which tuples are sorted by what facts and results leave.
+// bound limits the memory in which tuples are sorted to what facts and results leave
+// of it.
 func (r *Result) bound(bytes, facts int64) {
 	if bytes == 0 {
 		return
@@ -339,7 +340,7 @@ func (r *Result) bound(bytes, facts int64) {
 	}
 }
 
-// inMemory calls do with what is written, sorted in memory that is bounded.
+// inMemory calls do with the output, sorted in bounded memory.
 func (x *relation) inMemory(out *store.Output, do func(*store.Output) error) error {
 	if x.bound == 0 {
 		return do(out)
@@ -373,8 +374,8 @@ func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOption
 	})
 }
 
-// WriteFile writes a predicate as Write does into a file that appears only when
-// it is whole.
+// WriteFile writes a predicate as Write does, to a file that appears only when it
+// is complete.
 func (r *Result) WriteFile(path, pred string, format Format, opts WriteOptions) error {
 	err := store.WriteFile(path, func(w io.Writer) error { return r.Write(w, pred, format, opts) })
 	if err != nil {

@@ -20,47 +20,47 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// RunProgress is where a run is.
+// RunProgress is how far a run is.
 type RunProgress = runtime.Progress
 
-// RunOptions says how to run a program.
+// RunOptions are the options of a run.
 type RunOptions struct {
-	Engine  string // "go", "cpu", "gpu", or "auto" and "" for the best for the facts
+	Engine  string // EngineGo, EngineCPU, EngineGPU or, like "", EngineAuto
 	Threads int    // 0 means all cores
-	// Memory bounds facts, relations and indexes, in bytes. 0 means no bound, but half
-	// of the memory that is available for a program of which RF0604 warns.
+	// Memory bounds facts, relations and indexes, in bytes. 0 means no bound; for a
+	// program that RF0604 warns about, it means half of the available memory.
 	Memory int64
-	// Device is the number or the UUID of a GPU, as Devices lists them; "" is the first
-	// one that can be used. With it, "auto" is "gpu", whatever the facts, and the run
-	// fails if that GPU can not be used; with another engine it is an error.
+	// Device is the number or the UUID of a GPU, as Devices lists them; "" is the
+	// first that can be used. Naming a device implies engine gpu, and the run fails
+	// if that GPU cannot be used. With another engine it is an error.
 	Device string
-	// DeviceMemory bounds in bytes what runs and facts take of the GPU's memory; 0 is
-	// what it has. Runs with the same bound share it. With an engine other than "gpu" and
-	// "auto" it is an error.
+	// DeviceMemory bounds, in bytes, what runs and facts take of the GPU's memory; 0
+	// means all of it. Runs with the same bound share it. With an engine other than
+	// gpu and auto it is an error.
 	DeviceMemory int64
-	// Outputs names the predicates that are wanted; the others are computed only
-	// as far as these need them. Nil wants every exported predicate and query.
+	// Outputs names the predicates of the result. Other predicates are computed only
+	// as far as these need them. Nil stands for every exported predicate and query.
 	Outputs []string
-	// Resident leaves the tuples of the result on the GPU, if one has computed them,
-	// until they are asked for; see Result.Fetch.
+	// Resident leaves the tuples of the result on the GPU that computed them until
+	// they are asked for; see Result.Fetch.
 	Resident bool
-	// MaxRounds bounds the rounds of each recursion of which RF0604 warns; others have
-	// no bound. 0 means DefaultMaxRounds, or as many as there are facts if these are
-	// more, and NoMaxRounds no bound. At the bound the run fails with RF1005.
+	// MaxRounds bounds the rounds of each recursion that RF0604 warns about. 0 means
+	// the larger of DefaultMaxRounds and the number of facts; NoMaxRounds means no
+	// bound. At the bound the run fails with RF1005.
 	MaxRounds int64
 	// Progress, if set, is called now and then from one goroutine at a time.
 	Progress func(RunProgress)
-	// NoDecompose runs every loop round by round over all of its tuples, also where a
-	// column decomposes it. Answers stay the same.
+	// NoDecompose runs every loop round by round over all of its tuples, even if a
+	// column decomposes it. The answers are the same.
 	NoDecompose bool
-	// Profile asks for times and rows of each command and kernel in Stats. It makes runs
-	// on a GPU slower.
+	// Profile records times and rows of each command and kernel in Stats. It makes
+	// runs on a GPU slower.
 	Profile bool
-	// Trace, if set, gets all that took time. It is safe for concurrent use, as the Add of
-	// a Tracer is, whose Write makes a file of it.
+	// Trace, if set, receives what took time. It must be safe for concurrent use, as
+	// Tracer.Add is.
 	Trace func(Span)
-	// Load says how Run and LoadFor read facts; RunOn does not use it. Its Threads and
-	// Memory default to those of the run.
+	// Load are the options with which Run and LoadFor read facts; RunOn does not use
+	// them. Their Threads and Memory default to those of the run.
 	Load LoadOptions
 }
 
@@ -158,13 +158,12 @@ func (q *Prepared) planCard() error {
 	return nil
 }
 
-// request is what an engine is asked for.
+// request returns the request to the engine.
 func (q *Prepared) request(opts RunOptions) *runtime.Request {
 	memory := cmp.Or(opts.Memory, q.memory)
 	if memory == 0 && q.plan.Unbounded() {
-		// Rounds may each derive more than the one before, and reach the end of
-		// the memory long before the bound on rounds. Go's heap may hold as much
-		// garbage again.
+		// Each round may derive more than the one before and exhaust the memory long
+		// before the bound on rounds. The heap may hold as much garbage again.
 		memory = account.Available() / 2
 	}
 	if memory > 0 {
@@ -218,7 +217,7 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 	return q.result(answer, opts, time.Since(start))
 }
 
-// result makes a result of an engine's answer.
+// result turns an engine's answer into a result.
 func (q *Prepared) result(answer *runtime.Answer, opts RunOptions, took time.Duration) (*Result, error) {
 	res := &Result{relations: map[string]*relation{}, threads: cmp.Or(opts.Threads, q.threads)}
 	res.Stats = Stats{
@@ -258,8 +257,8 @@ func (db *Database) relation(v *queryplan.Var) *store.Relation {
 	return store.EmptyRelation(s)
 }
 
-// outputs resolves the wanted predicates into those that a plan computes and
-// those that are facts.
+// outputs divides the wanted predicates into those that a plan computes and those
+// that are facts.
 func (p *Program) outputs(wanted []string) (derived, inputs []string, err error) {
 	if wanted == nil {
 		for _, v := range p.plan.Vars {

@@ -38,18 +38,17 @@ func Stages() []Stage {
 	return []Stage{StageAST, StageNormal, StageCore, StagePlan, StageHarmony, StageShape, StageLLVM, StagePTX, StageASM}
 }
 
-// EmitOptions says what a stage is made for.
+// EmitOptions are the options of Emit.
 type EmitOptions struct {
-	// Facts is what the plan is optimised for; with nil the optimiser knows nothing
-	// of the data.
+	// Facts are those that the plan is optimised for; with nil the optimiser knows
+	// nothing of the data.
 	Facts *Database
-	// Target is what kernels are fused and compiled for: "cpu", or "gpu:sm_90". With
-	// "" it is DefaultGPU for the kernel graph, shapes and PTX, DefaultCPU for the rest.
+	// Target is that of the kernels: "cpu", or "gpu:sm_90". "" stands for DefaultGPU
+	// for the kernel graph, shapes and PTX, and for DefaultCPU otherwise.
 	Target string
-	// Trace is told what took time from the plan on: TracePlan and the others, on
-	// HostTrack, and on a track for each core what LLVM does to single functions, which
-	// may come from several goroutines at once. PTX that was made before, of the same
-	// program for the same facts, took nothing. Nil for none.
+	// Trace, if set, receives what took time from the plan on: TracePlan and the
+	// others on HostTrack, and on a track for each core what LLVM does to single
+	// functions, from several goroutines. Cached PTX takes no time.
 	Trace func(Span)
 }
 
@@ -176,8 +175,8 @@ func stageTarget(stage Stage, name string) (assemble.Target, error) {
 	return t, nil
 }
 
-// stageText returns a stage of a kernel graph. Of one that was read from a file there
-// is no plan and no database.
+// stageText returns a stage of a kernel graph. A graph that was read from a file has
+// no plan and no database.
 func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t assemble.Target, opts EmitOptions) (string, error) {
 	if stage == StageHarmony {
 		return graph.String(), nil
@@ -231,7 +230,7 @@ func ptxOf(a *assemble.Assembler, plan *queryplan.Plan, graph *harmony.Program, 
 	return code.Text, nil
 }
 
-// know is what code for the facts may take for granted.
+// know returns what code for the facts may take for granted.
 func (o EmitOptions) know(plan *queryplan.Plan, graph *harmony.Program, t assemble.Target) (woven.Knowledge, error) {
 	start := time.Now()
 	k, err := know(plan, graph, t, o.Facts)
@@ -242,11 +241,11 @@ func (o EmitOptions) know(plan *queryplan.Plan, graph *harmony.Program, t assemb
 }
 
 // KernelGraph is a program that was read from the text of its kernel graph. It can
-// be compiled; engines run plans.
+// be compiled but not run: engines run plans.
 type KernelGraph struct{ graph *harmony.Program }
 
 // ParseHarmony reads the text of a kernel graph, as Emit writes it at StageHarmony,
-// and verifies it. Its error says where the text is wrong.
+// and verifies it. The error names the place of a mistake.
 func ParseHarmony(src Source) (k *KernelGraph, err error) {
 	defer failure.Recover("the parser of kernel graphs", &err)
 	p, err := harmony.Parse(src.Name, src.Text)
@@ -259,9 +258,8 @@ func ParseHarmony(src Source) (k *KernelGraph, err error) {
 	return &KernelGraph{p}, nil
 }
 
-// Emit writes the text of a stage from the kernel graph on. The kernels are
-// compiled as they stand, without fusing any, but for what a GPU has to leave to the
-// host.
+// Emit writes the text of a stage from the kernel graph on. Kernels are not fused;
+// on a GPU, functions without code for it move to kernels of the host.
 func (k *KernelGraph) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	switch stage {
 	case StageAST, StageNormal, StageCore, StagePlan:

@@ -38,7 +38,7 @@ func flags(errs io.Writer) (*flag.FlagSet, *config) {
 	c := &config{}
 	f := flag.NewFlagSet("redfox-selftest", flag.ContinueOnError)
 	f.SetOutput(errs)
-	f.StringVar(&c.session.Engine, "engine", "auto", "engine to test: gpu, cpu or go; auto is the best that the machine has")
+	f.StringVar(&c.session.Engine, "engine", redfox.EngineAuto, "engine to test: gpu, cpu or go; auto is the best that the machine has")
 	f.StringVar(&c.session.Device, "device", "", "number or UUID of the GPU")
 	f.Int64Var(&c.session.DeviceMemory, "device-memory", 0, "bytes of the GPU's memory to use at most; 0 is what is free")
 	f.IntVar(&c.session.Threads, "threads", 0, "threads; 0 is all cores")

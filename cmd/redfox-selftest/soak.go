@@ -99,7 +99,7 @@ func (t *tester) soakFor(ctx context.Context) error {
 		return err
 	}
 	little := t.session
-	if little.Engine == "gpu" {
+	if little.Engine == redfox.EngineGPU {
 		little.DeviceMemory = tightMemory
 	}
 	if s.tight, err = redfox.OpenSession(little); err != nil {
@@ -370,7 +370,7 @@ func (s *soak) takes(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 // apart runs it in a session that is opened for it and closed, with a result still there.
 func (s *soak) apart(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 	opts := s.session
-	if opts.Engine == "gpu" {
+	if opts.Engine == redfox.EngineGPU {
 		opts.DeviceMemory = []int64{0, 1 << 20, 16 << 20, 256 << 20}[rng.IntN(4)]
 	}
 	own, err := redfox.OpenSession(opts)

@@ -59,7 +59,7 @@ func (t *tester) held(sessions ...*redfox.Session) memory {
 
 // cardBytes returns what is in use of the GPU, 0 if another engine is tested.
 func (t *tester) cardBytes() int64 {
-	if t.session.Engine != "gpu" {
+	if t.session.Engine != redfox.EngineGPU {
 		return 0
 	}
 	devices, err := redfox.Devices()

@@ -47,15 +47,15 @@ func newTester(ctx context.Context, c config, out io.Writer) (*tester, error) {
 		return nil, fmt.Errorf("%w; -data names the folder testdata of the source tree", err)
 	}
 	t.session.Engine = redfox.EngineFor(t.session.Engine, t.session.Device)
-	if t.session.Engine == "auto" || t.session.Engine == "" {
-		best, _, err := redfox.ChooseEngine("auto")
+	if t.session.Engine == redfox.EngineAuto || t.session.Engine == "" {
+		best, _, err := redfox.ChooseEngine(redfox.EngineAuto)
 		if err != nil {
 			return nil, err
 		}
 		t.session.Engine = best.Name
 	}
 	var err error
-	if t.reference, err = redfox.OpenSession(redfox.SessionOptions{Engine: "go", Threads: c.session.Threads}); err != nil {
+	if t.reference, err = redfox.OpenSession(redfox.SessionOptions{Engine: redfox.EngineGo, Threads: c.session.Threads}); err != nil {
 		return nil, err
 	}
 	if t.tested, err = redfox.OpenSession(t.session); err != nil {

@@ -64,7 +64,7 @@ func (b *bench) eachPassOff(ctx context.Context) error {
 			variants = append(variants, &variant{name: p.Name, change: func(o *redfox.Options) { o.Disable = append(slices.Clone(o.Disable), p.Name) }})
 		}
 	}
-	if b.run.Engine != "go" && !b.compile.NoFuse {
+	if b.run.Engine != redfox.EngineGo && !b.compile.NoFuse {
 		variants = append(variants, &variant{name: "kernel fusion", kernel: true, change: func(o *redfox.Options) { o.NoFuse = true }})
 	}
 	var total cost

@@ -71,7 +71,7 @@ func (b *bench) do(ctx context.Context) (err error) {
 	}
 	// What bandwidth is measured with is not the queries' memory.
 	b.report.Peak = suite.PeakMemory()
-	if b.run.Engine != "gpu" {
+	if b.run.Engine != redfox.EngineGPU {
 		b.report.Bandwidth = suite.Bandwidth(b.threads)
 	}
 	b.report.Finish()
@@ -111,7 +111,7 @@ func (b *bench) begin() error {
 	r.Redfox = redfox.Version()
 	r.Engine, r.Threads, r.SharedFacts = b.run.Engine, b.threads, b.shared
 	r.Rows = map[string]int64{}
-	if b.run.Engine != "gpu" {
+	if b.run.Engine != redfox.EngineGPU {
 		r.BandwidthBy = fmt.Sprintf("half a GiB read by %s", count(int64(b.threads), "thread"))
 		return nil
 	}
@@ -302,7 +302,7 @@ func (b *bench) ours(ctx context.Context, q suite.Query, db *redfox.Database, m 
 	if err := b.repeated(ctx, q, db, m, want); err != nil {
 		return err
 	}
-	if m.Engine == "go" {
+	if m.Engine == redfox.EngineGo {
 		return nil
 	}
 	// An engine of its own finds what the other one has left on disk.

@@ -27,16 +27,16 @@ func enginesCommand(con *console) *cli.Command {
 				if !e.Available && e.Help != "" {
 					fmt.Fprintf(con.out, "           %s\n", e.Help)
 				}
-				if e.Name == "gpu" {
+				if e.Name == redfox.EngineGPU {
 					printDevices(con)
 				}
 			}
-			auto, _, err := redfox.ChooseEngine("auto")
+			auto, _, err := redfox.ChooseEngine(redfox.EngineAuto)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(con.out, "auto  %s", auto.Name)
-			if auto.Name != "go" {
+			if auto.Name != redfox.EngineGo {
 				fmt.Fprint(con.out, "; a simpler engine over few facts, as compiling takes longer than the run")
 			}
 			fmt.Fprintln(con.out)
@@ -45,8 +45,7 @@ func enginesCommand(con *console) *cli.Command {
 	}
 }
 
-// printDevices lists the GPUs, if there are any; why there are none the line of the
-// engine says.
+// printDevices lists the GPUs. If there are none, the line of the engine says why.
 func printDevices(con *console) {
 	devices, err := redfox.Devices()
 	if err != nil {
@@ -62,14 +61,15 @@ func printDevices(con *console) {
 	}
 }
 
-// engineFlags returns the engine that the flags say (redfox.EngineFor). With one that uses
-// no GPU, what is said of a GPU is a mistake.
+// engineFlags returns the engine that the flags mean (redfox.EngineFor). Flags about a
+// GPU are a mistake beside an engine that uses none.
 func engineFlags(c *cli.Context) (string, error) {
 	engine := redfox.EngineFor(c.String("engine"), c.String("device"))
 	if err := redfox.CheckEngine(engine); err != nil {
 		return "", err
 	}
-	if engine == "gpu" || engine == "auto" || engine == "" {
+	switch engine {
+	case redfox.EngineGPU, redfox.EngineAuto, "":
 		return engine, nil
 	}
 	for _, flag := range []string{"device", "device-memory"} {

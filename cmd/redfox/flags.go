@@ -72,7 +72,7 @@ var flagTable = []func() cli.Flag{
 			Usage: "write to `FILE` what took how long, as JSON that Perfetto (ui.perfetto.dev) and Chrome show"}
 	},
 	func() cli.Flag {
-		return &cli.StringFlag{Name: "engine", Category: groupEngine, Value: "auto",
+		return &cli.StringFlag{Name: "engine", Category: groupEngine, Value: redfox.EngineAuto,
 			Usage: "run on `ENGINE`: auto, go, cpu or gpu, as redfox engines tells"}
 	},
 	func() cli.Flag {

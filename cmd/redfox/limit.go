@@ -44,7 +44,7 @@ func (con *console) withinLimit(memory int64, engine string) (int64, error) {
 		return memory, nil
 	}
 	others := int64(threadSpace)
-	if engine != "go" {
+	if engine != redfox.EngineGo {
 		others += llvmSpace
 	}
 	left := (limit - used - others) / 2

@@ -142,8 +142,8 @@ func (r *run) prepare(ctx context.Context, c *cli.Context) (*redfox.Program, cho
 	return prog, wanted, err
 }
 
-// read loads the facts and tells what is noteworthy about them. That the engine is not
-// there ends the loading.
+// read loads the facts and prints what is noteworthy about them. It ends as soon as
+// the engine turns out to be unavailable.
 func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database, error) {
 	defer r.progress.done()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -171,7 +171,7 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 	if err != nil {
 		return nil, err
 	}
-	if chosen.Name != "go" {
+	if chosen.Name != redfox.EngineGo {
 		r.con.noteCodeFolder()
 	}
 	for _, e := range passed {

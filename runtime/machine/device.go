@@ -106,12 +106,17 @@ func (m *Machine) TargetOf(card driver.Device) (t assemble.Target, version cuda.
 	if err != nil {
 		return t, 0, err
 	}
-	if t, err = assemble.ParseTarget("gpu:" + card.Info().Architecture()); err != nil {
+	if t, err = assemble.ParseTarget(targetName(card)); err != nil {
 		return t, 0, err
 	}
 	t.PTX = ptxOf(found.Version())
 	t.Shared = card.Info().Attributes.SharedPerBlockOptin
 	return t, found.Version(), nil
+}
+
+// targetName returns the name of the target of a GPU: "gpu:sm_90".
+func targetName(card driver.Device) string {
+	return target.GPUPrefix + strconv.Itoa(SM(card))
 }
 
 // ptxOf returns the newest version of PTX that a driver reads: CUDA 11.8 came

@@ -117,7 +117,7 @@ type Choice struct {
 func (c Choice) Target() string {
 	switch {
 	case c.Card != nil:
-		return "gpu:" + c.Card.Info().Architecture()
+		return targetName(c.Card)
 	case c.Name == CPU:
 		return DefaultCPU
 	}
