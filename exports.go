@@ -9,7 +9,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/confine"
 	"github.com/redfoxdb/redfox/runtime/diagnose"
-	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/write"
 )
 
 // Export is a file that the program writes a predicate to: one that it derives and
@@ -100,7 +100,7 @@ func (p *Program) WriteExport(res *Result, x Export) error {
 		if err != nil {
 			return err
 		}
-		opts := store.WriteOptions{Header: b.Header != nil && *b.Header}
+		opts := write.Options{Header: b.Header != nil && *b.Header}
 		if b.Delimiter != "" {
 			opts.Delimiter = b.Delimiter[0]
 		}
@@ -117,8 +117,8 @@ func (p *Program) WriteExport(res *Result, x Export) error {
 			}
 		}
 		err = x.folders.Write(x.Path, func(w io.Writer) error {
-			return store.WriteCompressed(w, x.Path, func(w io.Writer) error {
-				return store.Write(w, out, format, opts)
+			return write.Compressed(w, x.Path, func(w io.Writer) error {
+				return write.Rows(w, out, format, opts)
 			})
 		})
 		if err != nil {

@@ -24,25 +24,26 @@ import (
 	"github.com/redfoxdb/redfox/runtime/pool"
 	"github.com/redfoxdb/redfox/runtime/prefetch"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
 // FactFormat is a format of files of facts; the zero value derives it from the
 // name of the file.
-type FactFormat = store.Format
+type FactFormat = read.Format
 
 // The formats of fact files.
 const (
-	AutoFacts    = store.FormatAuto
-	TSVFacts     = store.TSV
-	CSVFacts     = store.CSV
-	ParquetFacts = store.Parquet
+	AutoFacts    = read.FormatAuto
+	TSVFacts     = read.TSV
+	CSVFacts     = read.CSV
+	ParquetFacts = read.Parquet
 )
 
 // FactFile ties a file or a reader to a predicate and describes its layout.
-type FactFile = store.Fact
+type FactFile = read.Fact
 
 // ParseFact reads the form PRED=FILE or PRED=FILE(column, ...) of --fact.
-func ParseFact(text string) (FactFile, error) { return store.ParseFact(text) }
+func ParseFact(text string) (FactFile, error) { return read.ParseFact(text) }
 
 // Facts lists the sources of the facts of a run; Load reads them. The methods add
 // a source and return the Facts, so that they chain.
@@ -89,12 +90,12 @@ func (f *Facts) Rows(pred string, rows ...[]any) *Facts {
 // length: of integers of any size, floats, bools, strings or time.Time. It is the
 // fastest way for facts that are in memory. The slices must not change afterwards.
 func (f *Facts) Columns(pred string, slices ...any) *Facts {
-	return f.give(pred, false, func(s store.Schema) (*store.Relation, error) { return store.FromSlices(s, slices...) })
+	return f.give(pred, false, func(s store.Schema) (*store.Relation, error) { return read.FromSlices(s, slices...) })
 }
 
 // Arrow adds a record's rows to a predicate, columns by position.
 func (f *Facts) Arrow(pred string, record arrow.RecordBatch) *Facts {
-	return f.give(pred, false, func(s store.Schema) (*store.Relation, error) { return store.FromArrow(s, record) })
+	return f.give(pred, false, func(s store.Schema) (*store.Relation, error) { return read.FromArrow(s, record) })
 }
 
 func (f *Facts) give(pred string, bag bool, relation func(store.Schema) (*store.Relation, error)) *Facts {
@@ -115,7 +116,7 @@ func (f *Facts) predicates() []string {
 }
 
 // LoadProgress is how far the reading of a file is.
-type LoadProgress = store.Progress
+type LoadProgress = read.Progress
 
 // LoadOptions are the options of Load.
 type LoadOptions struct {
@@ -132,7 +133,7 @@ type LoadOptions struct {
 }
 
 // LoadReport lists what was read.
-type LoadReport = store.Report
+type LoadReport = read.Report
 
 // Database is loaded facts, ready for programs that agree on the types of their
 // predicates. It is immutable and safe for concurrent use.
@@ -234,14 +235,14 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions, copi
 		return nil, err
 	}
 	files = append(files, imports...)
-	so := store.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress}
+	so := read.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress}
 	if opts.Memory > 0 {
 		so.Reserve, so.Bound = facts.Reservation(opts.Memory), opts.Memory
 	}
 	if opts.SkipMalformed {
-		so.OnError = store.Skip
+		so.OnError = read.Skip
 	}
-	binding, err := store.Bind(schemas, given.dir, files, so)
+	binding, err := read.Bind(schemas, given.dir, files, so)
 	if err != nil {
 		return nil, loadError(ctx, err)
 	}
@@ -254,7 +255,7 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions, copi
 		copies.Plan(plan)
 		so.Column = copies.Column
 	}
-	db, report, err := store.Load(ctx, binding, so)
+	db, report, err := read.Load(ctx, binding, so)
 	if err != nil {
 		return nil, loadError(ctx, err)
 	}
@@ -354,10 +355,10 @@ func (p *Program) needed(extra []string) (map[string]bool, *queryplan.Plan, erro
 }
 
 // restrict removes predicates that are not needed from a binding.
-func restrict(b *store.Binding, needed map[string]bool) {
+func restrict(b *read.Binding, needed map[string]bool) {
 	sources := b.Sources[:0]
 	for _, s := range b.Sources {
-		s.Uses = slices.DeleteFunc(s.Uses, func(u store.Use) bool { return !needed[u.Schema.Name] })
+		s.Uses = slices.DeleteFunc(s.Uses, func(u read.Use) bool { return !needed[u.Schema.Name] })
 		if len(s.Uses) > 0 {
 			sources = append(sources, s)
 		}
@@ -413,10 +414,10 @@ func loadError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	var bad *store.LoadError
-	var key *store.KeyError
+	var bad *read.LoadError
+	var key *read.KeyError
 	var row *facts.RowError
-	var bind *store.BindError
+	var bind *read.BindError
 	switch {
 	case errors.As(err, &key):
 		return &ProgramError{Diagnostics: []*Diagnostic{{Severity: diag.Error, Code: diag.KeyConflict, Message: key.Error(),

@@ -20,6 +20,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/write"
 )
 
 // Result is the answer of a run: relations by predicate. It is immutable and
@@ -292,23 +293,23 @@ func (r *Result) Arrow(pred string) (arrow.RecordBatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.ToArrow(out)
+	return write.ToArrow(out)
 }
 
 // Format is a format of results.
-type Format = store.OutputFormat
+type Format = write.Format
 
 // The output formats.
 const (
-	Table   = store.OutputTable
-	TSV     = store.OutputTSV
-	CSV     = store.OutputCSV
-	JSON    = store.OutputJSON
-	Parquet = store.OutputParquet
+	Table   = write.Table
+	TSV     = write.TSV
+	CSV     = write.CSV
+	JSON    = write.JSON
+	Parquet = write.Parquet
 )
 
 // ParseFormat returns the format of a name: table, tsv, csv, json or parquet.
-func ParseFormat(name string) (Format, error) { return store.ParseOutputFormat(name) }
+func ParseFormat(name string) (Format, error) { return write.ParseFormat(name) }
 
 // WriteOptions are the options of Write.
 type WriteOptions struct {
@@ -341,7 +342,7 @@ func (r *Result) bound(bytes, facts int64) {
 }
 
 // inMemory calls do with the output, sorted in bounded memory.
-func (x *relation) inMemory(out *store.Output, do func(*store.Output) error) error {
+func (x *relation) inMemory(out *write.Output, do func(*write.Output) error) error {
 	if x.bound == 0 {
 		return do(out)
 	}
@@ -369,15 +370,15 @@ func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOption
 	if opts.Limit > 0 && (out.Limit < 0 || out.Limit > opts.Limit) {
 		out.Limit = opts.Limit
 	}
-	return x.inMemory(out, func(out *store.Output) error {
-		return store.Write(w, out, format, store.WriteOptions{Header: opts.Header})
+	return x.inMemory(out, func(out *write.Output) error {
+		return write.Rows(w, out, format, write.Options{Header: opts.Header})
 	})
 }
 
 // WriteFile writes a predicate as Write does, to a file that appears only when it
 // is complete.
 func (r *Result) WriteFile(path, pred string, format Format, opts WriteOptions) error {
-	err := store.WriteFile(path, func(w io.Writer) error { return r.Write(w, pred, format, opts) })
+	err := write.File(path, func(w io.Writer) error { return r.Write(w, pred, format, opts) })
 	if err != nil {
 		return fileError("write", path, err)
 	}
@@ -385,7 +386,7 @@ func (r *Result) WriteFile(path, pred string, format Format, opts WriteOptions) 
 }
 
 // output presents the tuples, which are copied from the device if they are there.
-func (x *relation) output(name string) (*store.Output, error) {
+func (x *relation) output(name string) (*write.Output, error) {
 	if err := x.fetch(context.Background()); err != nil {
 		return nil, err
 	}
@@ -393,8 +394,8 @@ func (x *relation) output(name string) (*store.Output, error) {
 }
 
 // fetched presents tuples that are on the host.
-func (x *relation) fetched(name string) *store.Output {
-	out := &store.Output{Name: name, Columns: x.columns, Rows: x.rel.Rows(), Order: x.order, Limit: x.limit, InOrder: x.rel.InOrder, Threads: x.threads}
+func (x *relation) fetched(name string) *write.Output {
+	out := &write.Output{Name: name, Columns: x.columns, Rows: x.rel.Rows(), Order: x.order, Limit: x.limit, InOrder: x.rel.InOrder, Threads: x.threads}
 	for _, c := range x.cols {
 		out.Names = append(out.Names, c.Name)
 	}

@@ -32,6 +32,7 @@ var layers = []layer{
 	{"internal/kernelcache", []string{"internal/atomicfile"}},
 	{"internal/reference/randprog", nil},
 	{"internal/buildid", nil},
+	{"internal/parallel", nil},
 	{"internal/parquet", nil},
 	{"internal/ssbgen", []string{"internal/atomicfile", "internal/parquet"}},
 	{"primitives", nil},
@@ -106,8 +107,10 @@ var layers = []layer{
 		"internal/kernelcache", "internal/llvm", "internal/trace", "weaver/shape"}},
 
 	{"runtime/order", nil},
-	{"runtime/store", []string{"internal/atomicfile", "internal/parquet", "runtime/order"}},
+	{"runtime/store", []string{"internal/parallel", "runtime/order"}},
 	{"runtime", []string{"frontend/source", "internal/trace", "queryplan", "runtime/store"}},
+	{"runtime/store/read", []string{"internal/parallel", "internal/parquet", "runtime/store"}},
+	{"runtime/store/write", []string{"internal/atomicfile", "internal/parallel", "internal/parquet", "runtime/order", "runtime/store"}},
 	{"runtime/account", []string{"runtime"}},
 	{"runtime/prepare", []string{"queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges", "internal/interval", "runtime/store"}},
 	{"runtime/layout", []string{"queryplan", "harmony", "harmony/abi", "internal/interval"}},
@@ -140,7 +143,7 @@ var layers = []layer{
 	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "weaver/assemble/hostcode"}},
 
 	{"runtime/facts", []string{
-		"queryplan", "queryplan/stats", "runtime", "runtime/store", "internal/failure",
+		"queryplan", "queryplan/stats", "runtime", "runtime/store", "runtime/store/read", "internal/failure",
 		"internal/govalue",
 	}},
 	{"runtime/diagnose", []string{
@@ -165,7 +168,7 @@ var layers = []layer{
 		"frontend/source", "queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats",
 		"harmony", "harmony/abi", "harmony/decompose", "harmony/rfx", "weaver/assemble", "runtime",
 		"runtime/account", "runtime/diagnose", "runtime/facts", "runtime/gpu", "runtime/layout",
-		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch", "runtime/store",
+		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch", "runtime/store", "runtime/store/read", "runtime/store/write",
 		"runtime/woven", "internal/buildid", "internal/confine", "internal/cuda",
 		"internal/cuda/driver", "internal/failure", "internal/govalue", "internal/kernelcache",
 		"internal/llvm", "internal/trace",
@@ -178,7 +181,7 @@ var layers = []layer{
 // testOnly lists packages that only test files may import, and each other. The
 // rooms of internal/reference are among them, and may import any phase.
 var testOnly = []string{
-	"internal/await", "internal/short", "internal/ptxas", "internal/cuda/cudatest",
+	"internal/await", "internal/short", "internal/randvalue", "runtime/store/storetest", "internal/ptxas", "internal/cuda/cudatest",
 	"internal/cuda/driver/conformance", "internal/lint",
 	"internal/reference/enginetest", "internal/reference/harmonyref", "internal/reference/oracle",
 	"internal/reference/planref", "internal/reference/starprog", "internal/reference/testprograms",
@@ -274,10 +277,10 @@ func TestImportTableIsCurrent(t *testing.T) {
 // also use those of testLibraries. Each module has an entry in RATIONALE.md.
 var libraries = map[string][]string{
 	"github.com/alecthomas/participle/v2": {"frontend/parse"},
-	"github.com/apache/arrow-go/v18":      {"runtime/store", "internal/reference/starprog", "."},
+	"github.com/apache/arrow-go/v18":      {"runtime/store/read", "runtime/store/write", "internal/reference/starprog", "."},
 	"github.com/dsnet/compress":           {"internal/parquet"},
-	"github.com/jedib0t/go-pretty/v6":     {"runtime/store", "cmd/redfox", "bench"},
-	"github.com/klauspost/compress":       {"internal/parquet", "internal/ssbgen", "runtime/store"},
+	"github.com/jedib0t/go-pretty/v6":     {"runtime/store/write", "cmd/redfox", "bench"},
+	"github.com/klauspost/compress":       {"internal/parquet", "internal/ssbgen", "runtime/store/read", "runtime/store/write"},
 	"github.com/llir/llvm":                {"weaver/expr", "weaver/emit"},
 	"github.com/pierrec/lz4/v4":           {"internal/parquet"},
 	"github.com/rivo/uniseg":              {"frontend/diag"},

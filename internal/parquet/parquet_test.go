@@ -196,7 +196,7 @@ func TestHostileHeaders(t *testing.T) {
 
 // FuzzFile reads all pages of what claims to be a file.
 func FuzzFile(f *testing.F) {
-	files, _ := filepath.Glob("../../runtime/store/testdata/parquet/*.parquet")
+	files, _ := filepath.Glob("../../runtime/store/read/testdata/parquet/*.parquet")
 	if len(files) == 0 {
 		f.Fatal("no files to begin with")
 	}

@@ -1,6 +1,10 @@
 package facts
 
-import "github.com/redfoxdb/redfox/runtime/store"
+import (
+	"github.com/redfoxdb/redfox/runtime/store"
+
+	"github.com/redfoxdb/redfox/runtime/store/read"
+)
 
 // Add adds parts to the relation of a predicate. The parts are sets, unless bag
 // says that their tuples may repeat.
@@ -15,7 +19,7 @@ func Add(db *store.Database, s store.Schema, parts []*store.Relation, bag bool) 
 		db.Put(parts[0])
 		return nil
 	}
-	rel, err := store.Concat(s, parts...)
+	rel, err := read.Concat(s, parts...)
 	if err == nil {
 		db.Put(rel)
 	}

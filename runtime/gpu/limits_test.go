@@ -20,6 +20,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
 // fork is a closure whose sets are hashed, beside groups, an index and strings.
@@ -324,7 +325,7 @@ func TestStaging(t *testing.T) {
 	for i := range int64(700_000) { // more than one buffer of 4 MiB
 		xs, ys = append(xs, i<<33+5), append(ys, i<<33)
 	}
-	rel, err := store.FromSlices(store.Schema{Name: "r", Keys: 2, Args: []store.Field{{Name: "x", Type: scalar.IntType}, {Name: "y", Type: scalar.IntType}}}, xs, ys)
+	rel, err := read.FromSlices(store.Schema{Name: "r", Keys: 2, Args: []store.Field{{Name: "x", Type: scalar.IntType}, {Name: "y", Type: scalar.IntType}}}, xs, ys)
 	if err != nil {
 		t.Fatal(err)
 	}

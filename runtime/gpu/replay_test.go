@@ -21,6 +21,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/write"
 )
 
 // nodes runs a plan several times, compares, and returns the nodes of the graph that the
@@ -49,7 +50,7 @@ func nodes(t *testing.T, e *Engine, plan *queryplan.Plan, db *store.Database, ti
 // inOrder compares tuples as they stand with how they are presented.
 func inOrder(t *testing.T, v *queryplan.Var, rel *store.Relation) {
 	t.Helper()
-	out := store.OutputOf(rel)
+	out := write.Of(rel)
 	for _, k := range v.OrderBy {
 		at := slices.IndexFunc(v.Cols, func(c queryplan.Column) bool { return c.Name == k.Col })
 		out.Order = append(out.Order, store.Order{Col: at, Desc: k.Desc})

@@ -15,6 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
 // loadGraph reads an edge list, source<TAB>target, repeated edges removed.
@@ -169,11 +170,11 @@ func BenchmarkQueries(b *testing.B) {
 	for _, c := range v.Cols {
 		s.Args = append(s.Args, store.Field{Name: c.Name, Type: c.Type})
 	}
-	binding, err := store.Bind([]store.Schema{s}, "", []store.Fact{{Pred: "lineitem", Path: dir + "/lineitem.parquet"}}, store.Options{})
+	binding, err := read.Bind([]store.Schema{s}, "", []read.Fact{{Pred: "lineitem", Path: dir + "/lineitem.parquet"}}, read.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	db, _, err := store.Load(context.Background(), binding, store.Options{})
+	db, _, err := read.Load(context.Background(), binding, read.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

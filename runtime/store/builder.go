@@ -16,9 +16,9 @@ const chunkRows = 1 << 15
 type Builder struct {
 	typ    scalar.Type
 	dict   *Dict     // the codes' dictionary; nil for a type that has none or while own is in use
-	own    *interner // collects the strings of a column that gets a dictionary of its own
+	own    *Interner // collects the strings of a column that gets a dictionary of its own
 	buf    []int64
-	chunks []chunk
+	chunks []Chunk
 	n      int
 }
 
@@ -28,7 +28,7 @@ type Builder struct {
 func NewBuilder(t scalar.Type, dict *Dict) *Builder {
 	b := &Builder{typ: t, dict: dict}
 	if t.Kind == scalar.String && dict == nil {
-		b.own = newInterner()
+		b.own = NewInterner(nil, "")
 	}
 	return b
 }
@@ -56,7 +56,7 @@ func (b *Builder) AppendWords(words []int64) {
 // AppendString adds a string.
 func (b *Builder) AppendString(s string) {
 	if b.own != nil {
-		b.Append(int64(b.own.code(s)))
+		b.Append(int64(b.own.Code(s)))
 		return
 	}
 	b.Append(int64(b.dict.Intern(s)))
@@ -76,7 +76,7 @@ func (b *Builder) flush() {
 		return
 	}
 	b.n += len(b.buf)
-	b.chunks = append(b.chunks, narrow(b.typ.Kind, b.buf, 1))
+	b.chunks = append(b.chunks, Narrow(b.typ.Kind, b.buf, 1))
 	b.buf = b.buf[:0]
 }
 
@@ -89,18 +89,19 @@ func (b *Builder) Finish() *Column {
 	// Without a deadline there is no error.
 	dict, remaps, _ := mergeSources(context.Background(), 1, []dictSource{b.own}, nil, "")
 	for i := range b.chunks {
-		b.chunks[i].remap(remaps[0])
+		b.chunks[i].Remap(remaps[0])
 	}
-	return assembleOwn(1, dict, b.chunks)
+	col, _ := Join(1, b.typ, dict, b.chunks, func(int64) error { return nil })
+	return col
 }
 
 // ColumnOf returns a column of the words. dict is the dictionary of a String
 // column, else nil.
 func ColumnOf(t scalar.Type, words []int64, dict *Dict) *Column {
-	chunks := make([]chunk, 0, (len(words)+chunkRows-1)/chunkRows)
+	chunks := make([]Chunk, 0, (len(words)+chunkRows-1)/chunkRows)
 	for len(words) > 0 {
 		n := min(len(words), chunkRows)
-		chunks = append(chunks, narrow(t.Kind, words[:n], 1))
+		chunks = append(chunks, Narrow(t.Kind, words[:n], 1))
 		words = words[n:]
 	}
 	if t.Kind == scalar.String && dict == nil {
@@ -132,4 +133,30 @@ func BooleanColumn(values []uint8) *Column {
 	c.Stats.Distinct = min(int64(len(values)), 1+int64(c.Width))
 	c.Stats.Ascending = bytes.IndexByte(values, 1) < 0 || bytes.LastIndexByte(values, 0) < bytes.IndexByte(values, 1)
 	return c
+}
+
+// ConcatColumns returns the entries of columns of a type one after the other.
+func ConcatColumns(t scalar.Type, parts []*Column) *Column {
+	var dict *Dict
+	if t.Kind == scalar.String {
+		dicts := make([]*Dict, len(parts))
+		for i, c := range parts {
+			dicts[i] = c.Dict
+		}
+		var remaps [][]uint32
+		dict, remaps = MergeDicts(dicts, nil)
+		for i, c := range parts {
+			parts[i] = c.WithDict(dict, remaps[i])
+		}
+	}
+	b := NewBuilder(t, dict)
+	words := make([]int64, chunkRows)
+	for _, c := range parts {
+		for from := 0; from < c.Len(); from += chunkRows {
+			part := words[:min(chunkRows, c.Len()-from)]
+			c.Read(part, from)
+			b.AppendWords(part)
+		}
+	}
+	return b.Finish()
 }

@@ -5,13 +5,14 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // chunk is a run of entries that are stored as a column's are, with a base, step
 // and width of their own. Loaders narrow each block of a file to a chunk; the
 // column is put together at the end, when the range of all chunks is known.
-type chunk struct {
+type Chunk struct {
 	n          int
 	min, max   uint64 // order keys
 	last       uint64 // order key of the last entry; first is that of the first
@@ -28,13 +29,19 @@ type chunk struct {
 	table []int64
 }
 
+// Placed reports whether the entries are places in a table of words, or all equal.
+func (c *Chunk) Placed() bool { return c.table != nil || c.width == 0 }
+
+// length returns the number of entries.
+func (c *Chunk) Len() int { return c.n }
+
 // bytes returns the memory of the entries.
-func (c *chunk) bytes() int64 { return int64(c.n)*int64(c.width) + 8*int64(len(c.table)) }
+func (c *Chunk) Bytes() int64 { return int64(c.n)*int64(c.width) + 8*int64(len(c.table)) }
 
 // placed returns the chunk of words that are the entries of a table, each of which is
 // there at least once. Both slices are copied.
-func placed(k scalar.Kind, places []uint16, table []int64) chunk {
-	c := chunk{n: len(places)}
+func Placed(k scalar.Kind, places []uint16, table []int64) Chunk {
+	c := Chunk{n: len(places)}
 	if len(table) <= 1<<8 {
 		c.width, c.u8 = 1, make([]uint8, len(places))
 		for i, p := range places {
@@ -48,8 +55,8 @@ func placed(k scalar.Kind, places []uint16, table []int64) chunk {
 }
 
 // setTable puts other words in the places of those that are there.
-func (c *chunk) setTable(k scalar.Kind, table []int64) {
-	*c = chunk{n: c.n, width: c.width, u8: c.u8, u16: c.u16, table: table}
+func (c *Chunk) setTable(k scalar.Kind, table []int64) {
+	*c = Chunk{n: c.n, width: c.width, u8: c.u8, u16: c.u16, table: table}
 	keys := make([]uint64, len(table))
 	for i, w := range table {
 		keys[i] = orderKeyOf(k, w)
@@ -82,8 +89,8 @@ func ascends[T unsigned](places []T, keys []uint64) bool {
 }
 
 // narrow packs words, each to be multiplied by unit. There must be at least one.
-func narrow(k scalar.Kind, words []int64, unit int64) chunk {
-	c := chunk{n: len(words)}
+func Narrow(k scalar.Kind, words []int64, unit int64) Chunk {
+	c := Chunk{n: len(words)}
 	if k == scalar.Float {
 		c.bound(words, floatKey)
 		if c.min == c.max {
@@ -105,7 +112,7 @@ func narrow(k scalar.Kind, words []int64, unit int64) chunk {
 		return c
 	}
 	step := stepOf(k, words, base)
-	c.width = widthOf((c.max - c.min) / step)
+	c.width = WidthOf((c.max - c.min) / step)
 	switch c.width {
 	case 1:
 		c.u8 = offsets[uint8](words, base, step)
@@ -121,7 +128,7 @@ func narrow(k scalar.Kind, words []int64, unit int64) chunk {
 	return c
 }
 
-func (c *chunk) scaleBounds(flip uint64, unit int64) {
+func (c *Chunk) scaleBounds(flip uint64, unit int64) {
 	if unit == 1 {
 		return
 	}
@@ -130,7 +137,7 @@ func (c *chunk) scaleBounds(flip uint64, unit int64) {
 	}
 }
 
-func (c *chunk) boundFlipped(words []int64, flip uint64) {
+func (c *Chunk) boundFlipped(words []int64, flip uint64) {
 	key := uint64(words[0]) ^ flip
 	lo, hi, prev, descents := key, key, key, 0
 	for _, w := range words {
@@ -144,7 +151,7 @@ func (c *chunk) boundFlipped(words []int64, flip uint64) {
 	c.min, c.max, c.first, c.last, c.ascending = lo, hi, uint64(words[0])^flip, prev, descents == 0
 }
 
-func (c *chunk) bound(words []int64, order func(int64) uint64) {
+func (c *Chunk) bound(words []int64, order func(int64) uint64) {
 	c.first = order(words[0])
 	c.min, c.max, c.last, c.ascending = c.first, c.first, c.first, true
 	for _, w := range words {
@@ -242,7 +249,7 @@ func offsets[T unsigned](words []int64, base int64, step uint64) []T {
 }
 
 // remap replaces the codes of a String chunk. A nil table changes nothing.
-func (c *chunk) remap(codes []uint32) {
+func (c *Chunk) Remap(codes []uint32) {
 	if codes == nil {
 		return
 	}
@@ -259,17 +266,17 @@ func (c *chunk) remap(codes []uint32) {
 	for i, w := range words {
 		words[i] = int64(codes[w])
 	}
-	*c = narrow(scalar.String, words, 1)
+	*c = Narrow(scalar.String, words, 1)
 }
 
 // read sets words to those of all entries, which are not places in a table.
-func (c *chunk) read(dst []int64) {
+func (c *Chunk) read(dst []int64) {
 	col := Column{Base: c.base, Step: c.step, Width: c.width, U8: c.u8, U16: c.u16, U32: c.u32, U64: c.u64}
 	col.Read(dst[:c.n], 0)
 }
 
 // assemble makes one column of chunks, on so many threads, and empties them as it goes.
-func assemble(threads int, t scalar.Type, dict *Dict, chunks []chunk) *Column {
+func assemble(threads int, t scalar.Type, dict *Dict, chunks []Chunk) *Column {
 	col := planColumn(t, dict, chunks)
 	col.fill(threads, chunks)
 	col.count(threads)
@@ -283,17 +290,24 @@ func (c *Column) count(threads int) {
 	}
 }
 
-// assembleOwn is assemble for a column of strings that uses all of its
-// dictionary.
-func assembleOwn(threads int, dict *Dict, chunks []chunk) *Column {
-	col := planColumn(scalar.StringType, dict, chunks)
+// join is assemble for strings that use all of their dictionary, and for all else.
+// It calls reserve with the memory of the column before it takes that.
+func Join(threads int, t scalar.Type, dict *Dict, chunks []Chunk, reserve func(bytes int64) error) (*Column, error) {
+	col := planColumn(t, dict, chunks)
+	if err := reserve(col.Bytes()); err != nil {
+		return nil, err
+	}
 	col.fill(threads, chunks)
-	col.Stats.Distinct = int64(dict.Len())
-	return col
+	if dict != nil {
+		col.Stats.Distinct = int64(dict.Len())
+	} else {
+		col.count(threads)
+	}
+	return col, nil
 }
 
 // planColumn returns the column that chunks make, which has no entries yet.
-func planColumn(t scalar.Type, dict *Dict, chunks []chunk) *Column {
+func planColumn(t scalar.Type, dict *Dict, chunks []Chunk) *Column {
 	col := &Column{Type: t, Dict: dict, Step: 1}
 	if len(chunks) == 0 {
 		col.Stats.Ascending = true
@@ -319,14 +333,14 @@ func planColumn(t scalar.Type, dict *Dict, chunks []chunk) *Column {
 		col.Width = 8
 	default:
 		step := commonStep(k, chunks, lo)
-		if widthOf((hi-lo)/step) == widthOf(hi-lo) {
+		if WidthOf((hi-lo)/step) == WidthOf(hi-lo) {
 			step = 1
 		}
 		col.Step = int64(step)
-		col.Width = widthOf((hi - lo) / step)
+		col.Width = WidthOf((hi - lo) / step)
 		col.Base = col.Stats.Min
 		// A base of zero is cheaper to work with; take it where it costs nothing.
-		if m := uint64(col.Stats.Min); m%step == 0 && (int64(m) >= 0 || k == scalar.Uint) && widthOf(uint64(col.Stats.Max)/step) == col.Width {
+		if m := uint64(col.Stats.Min); m%step == 0 && (int64(m) >= 0 || k == scalar.Uint) && WidthOf(uint64(col.Stats.Max)/step) == col.Width {
 			col.Base = 0
 		}
 	}
@@ -334,22 +348,22 @@ func planColumn(t scalar.Type, dict *Dict, chunks []chunk) *Column {
 }
 
 // fill makes the entries of a planned column, and empties the chunks as it goes.
-func (col *Column) fill(threads int, chunks []chunk) {
+func (col *Column) fill(threads int, chunks []Chunk) {
 	switch col.Width {
 	case 1:
-		col.U8 = join[uint8](threads, col, chunks)
+		col.U8 = joined[uint8](threads, col, chunks)
 	case 2:
-		col.U16 = join[uint16](threads, col, chunks)
+		col.U16 = joined[uint16](threads, col, chunks)
 	case 4:
-		col.U32 = join[uint32](threads, col, chunks)
+		col.U32 = joined[uint32](threads, col, chunks)
 	case 8:
-		col.U64 = join[uint64](threads, col, chunks)
+		col.U64 = joined[uint64](threads, col, chunks)
 	}
 }
 
 // commonStep returns the greatest number that divides the distance of every
 // entry from the least one, for the kinds that are stored in steps.
-func commonStep(k scalar.Kind, chunks []chunk, lo uint64) uint64 {
+func commonStep(k scalar.Kind, chunks []Chunk, lo uint64) uint64 {
 	if !stepped(k) {
 		return 1
 	}
@@ -360,14 +374,14 @@ func commonStep(k scalar.Kind, chunks []chunk, lo uint64) uint64 {
 	return step
 }
 
-func join[T unsigned](threads int, col *Column, chunks []chunk) []T {
+func joined[T unsigned](threads int, col *Column, chunks []Chunk) []T {
 	out := make([]T, col.n)
 	adviseHuge(out)
 	starts, at := make([]int, len(chunks)), 0
 	for i := range chunks {
 		starts[i], at = at, at+chunks[i].n
 	}
-	inParallel(threads, len(chunks), func(i int) {
+	parallel.Do(threads, len(chunks), func(i int) {
 		c := &chunks[i]
 		shift := T(uint64(c.base-col.Base) / uint64(col.Step))
 		scale := T(c.step / col.Step)
@@ -390,7 +404,7 @@ func join[T unsigned](threads int, col *Column, chunks []chunk) []T {
 				dst[j] = shift
 			}
 		}
-		chunks[i] = chunk{}
+		chunks[i] = Chunk{}
 	})
 	return out
 }

@@ -174,7 +174,7 @@ func (c *Column) WithDict(d *Dict, remap []uint32) *Column {
 	// The order of the codes stays, and with it what is known of them.
 	out := &Column{Type: c.Type, Dict: d, Step: 1, Stats: c.Stats, n: c.n}
 	least, greatest := remap[c.Stats.Min], remap[c.Stats.Max]
-	out.Base, out.Width = int64(least), widthOf(uint64(greatest-least))
+	out.Base, out.Width = int64(least), WidthOf(uint64(greatest-least))
 	out.Stats.Min, out.Stats.Max = int64(least), int64(greatest)
 	switch out.Width {
 	case 1:
@@ -255,7 +255,7 @@ func orderWord(k scalar.Kind, key uint64) int64 {
 func floatKey(w int64) uint64 { return uint64(w) ^ (uint64(w>>63) | 1<<63) }
 
 // widthOf returns the bytes that hold every number up to max.
-func widthOf(max uint64) uint8 {
+func WidthOf(max uint64) uint8 {
 	switch {
 	case max == 0:
 		return 0

@@ -11,83 +11,16 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/redfoxdb/redfox/internal/randvalue"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
-
-// allTypes has a type of each kind and width.
-var allTypes = []scalar.Type{
-	scalar.BooleanType, scalar.IntType, scalar.IntOf(8), scalar.IntOf(16), scalar.IntOf(32),
-	scalar.UintType, scalar.UintOf(8), scalar.UintOf(16), scalar.UintOf(32),
-	scalar.FloatType, {Kind: scalar.Float, Bits: 32}, scalar.DecimalType, scalar.DecimalOf(0), scalar.DecimalOf(2), scalar.DecimalOf(18),
-	scalar.DatetimeType, scalar.StringType,
-}
-
-// randomValue returns a value that is often extreme, small or ugly.
-func randomValue(rng *rand.Rand, t scalar.Type) scalar.Value {
-	extremes := []int64{0, 1, -1, math.MaxInt64, math.MinInt64, math.MaxInt32, math.MinInt32, 127, -128, 255, 256, 65535, 65536}
-	n := extremes[rng.IntN(len(extremes))]
-	switch rng.IntN(4) {
-	case 0:
-		n = rng.Int64N(100)
-	case 1:
-		n = int64(rng.Uint64())
-	case 2:
-		n = rng.Int64N(1<<40) - 1<<39
-	}
-	switch t.Kind {
-	case scalar.Boolean:
-		return scalar.OfBool(n&1 == 0)
-	case scalar.Int, scalar.Uint:
-		return scalar.OfInt(t, n)
-	case scalar.Decimal:
-		return scalar.OfBits(t, uint64(n))
-	case scalar.Datetime:
-		const years = 9000 * 366
-		switch rng.IntN(3) {
-		case 0:
-			n = rng.Int64N(years) * microsPerDay
-		case 1:
-			n = rng.Int64N(years*86400) * 1_000_000
-		default:
-			n = rng.Int64N(years*microsPerDay) - 1000*366*microsPerDay
-		}
-		return scalar.OfDatetime(n)
-	case scalar.Float:
-		specials := []float64{0, math.Copysign(0, -1), 1.5, -1e-300, 1e300, math.Inf(1), math.Inf(-1), math.NaN(), 0.1}
-		if rng.IntN(2) == 0 {
-			return scalar.OfFloat(t, specials[rng.IntN(len(specials))])
-		}
-		return scalar.OfFloat(t, math.Float64frombits(rng.Uint64()))
-	}
-	pieces := []string{"", "a", "b", "\t", "\n", "\r", "\\", "t", "n", "\"", ",", "|", "é", "日本", "\ufeff", " ", "()", "longer than eight bytes", "0"}
-	var s strings.Builder
-	for range rng.IntN(5) {
-		s.WriteString(pieces[rng.IntN(len(pieces))])
-	}
-	return scalar.OfString(s.String())
-}
-
-// randomColumn returns a column and its values.
-func randomColumn(rng *rand.Rand, t scalar.Type, n int) (*Column, []scalar.Value) {
-	b := NewBuilder(t, nil)
-	values := make([]scalar.Value, n)
-	pool := make([]scalar.Value, 1+rng.IntN(n+1))
-	for i := range pool {
-		pool[i] = randomValue(rng, t)
-	}
-	for i := range values {
-		values[i] = pool[rng.IntN(len(pool))]
-		b.AppendValue(values[i])
-	}
-	return b.Finish(), values
-}
 
 func TestColumnsHoldTheirValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for round := range 400 {
-		typ := allTypes[round%len(allTypes)]
+		typ := randvalue.Types[round%len(randvalue.Types)]
 		col, values := randomColumn(rng, typ, rng.IntN(60))
-		if round < len(allTypes)*2 {
+		if round < len(randvalue.Types)*2 {
 			col, values = randomColumn(rng, typ, 3*chunkRows/2+rng.IntN(100))
 		}
 		if col.Len() != len(values) {
@@ -138,7 +71,7 @@ func TestColumnsHoldTheirValues(t *testing.T) {
 }
 
 func TestColumnWidths(t *testing.T) {
-	day := int64(microsPerDay)
+	day := int64(scalar.MicrosPerDay)
 	for _, c := range []struct {
 		typ        scalar.Type
 		words      []int64
@@ -214,12 +147,12 @@ func TestSort(t *testing.T) {
 	for round := range 300 {
 		rows := rng.IntN(3 * smallSort)
 		if round%50 == 0 {
-			rows = 3*blockRows + rng.IntN(100)
+			rows = 3*BlockRows + rng.IntN(100)
 		}
 		cols := make([]*Column, 1+rng.IntN(4))
 		var by []Order
 		for c := range cols {
-			cols[c], _ = randomColumn(rng, allTypes[rng.IntN(len(allTypes))], rows)
+			cols[c], _ = randomColumn(rng, randvalue.Types[rng.IntN(len(randvalue.Types))], rows)
 			if cols[c].Dict != nil && rng.IntN(2) == 0 {
 				// Codes out of order, as programs make them.
 				words := make([]int64, rows)
@@ -235,7 +168,7 @@ func TestSort(t *testing.T) {
 			}
 		}
 		want := naiveOrder(cols, rows, by)
-		s := newRowSorter(sorting{threads: 1 + rng.IntN(3)}, cols, by)
+		s := newRowSorter(Sorting{Threads: 1 + rng.IntN(3)}, cols, by)
 		got, err := s.rows(context.Background(), rows)
 		if err != nil || !slices.Equal(got.Rows, want) {
 			t.Fatalf("round %d: the rows differ by %v, %v", round, by, err)
@@ -418,10 +351,25 @@ func TestWithDict(t *testing.T) {
 
 // each calls yield with blocks of the rows in order, at most limit of them.
 func (s *rowSorter) each(ctx context.Context, rows, limit int, yield func(block [][]int64) error) error {
-	a, err := s.arrange(ctx, rows, limit)
+	a, err := Arrange(ctx, s.Sorting, s.cols, s.by, rows, limit)
 	if err != nil {
 		return err
 	}
-	defer a.free()
-	return a.each(ctx, len(s.cols), yield)
+	defer a.Free()
+	return a.Each(ctx, len(s.cols), yield)
+}
+
+// randomColumn returns a column and its values.
+func randomColumn(rng *rand.Rand, t scalar.Type, n int) (*Column, []scalar.Value) {
+	b := NewBuilder(t, nil)
+	values := make([]scalar.Value, n)
+	pool := make([]scalar.Value, 1+rng.IntN(n+1))
+	for i := range pool {
+		pool[i] = randvalue.Of(rng, t)
+	}
+	for i := range values {
+		values[i] = pool[rng.IntN(len(pool))]
+		b.AppendValue(values[i])
+	}
+	return b.Finish(), values
 }

@@ -47,7 +47,7 @@ func (r *Relation) Names() []string {
 }
 
 // Columns returns the column of each argument.
-func (r *Relation) Columns() []*Column { return r.Table.columns(r.Cols) }
+func (r *Relation) Columns() []*Column { return r.Table.Pick(r.Cols) }
 
 // Rows returns the number of tuples.
 func (r *Relation) Rows() int { return r.Table.Rows }
@@ -108,4 +108,25 @@ func (db *Database) Relations() []*Relation {
 		out[i] = db.relations[n]
 	}
 	return out
+}
+
+// Pick returns some columns of the table.
+func (t *Table) Pick(cols []int) []*Column {
+	out := make([]*Column, len(cols))
+	for i, c := range cols {
+		out[i] = t.Columns[c]
+	}
+	return out
+}
+
+// EmptyRelation returns the relation of a predicate without facts.
+func EmptyRelation(s Schema) *Relation {
+	t := &Table{Name: s.Name}
+	r := &Relation{Name: s.Name, Table: t, Keys: s.Keys}
+	for i, f := range s.Args {
+		t.Names = append(t.Names, f.Name)
+		t.Columns = append(t.Columns, ColumnOf(f.Type, nil, nil))
+		r.Cols = append(r.Cols, i)
+	}
+	return r
 }

@@ -6,7 +6,7 @@ import "encoding/binary"
 const shortText = 32
 
 // textBytes returns how many bytes the strings of codes are together.
-func (d *Dict) textBytes(codes []uint32) int {
+func (d *Dict) TextBytes(codes []uint32) int {
 	total, ends := 0, d.sorted.ends
 	for _, code := range codes {
 		if int(code) < len(ends) {
@@ -24,7 +24,7 @@ func (d *Dict) textBytes(codes []uint32) int {
 // appendTexts writes the strings of codes into text one behind the other, from a place on,
 // and puts the place where each begins in place of its code. Most strings are short: they
 // are copied as a block of fixed size where neither side ends, which takes no call.
-func (d *Dict) appendTexts(codes []uint32, text []byte, at int) {
+func (d *Dict) AppendTexts(codes []uint32, text []byte, at int) {
 	ends, data := d.sorted.ends, d.sorted.data
 	for i, code := range codes {
 		codes[i] = uint32(at)

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -34,7 +35,7 @@ const exactDistinctRows = 1 << 12
 
 // partly divides n entries among threads: count gets each thread's share.
 func partly(n, threads int, count func(i, from, to int)) {
-	inParallel(threads, threads, func(i int) { count(i, n/threads*i, n/threads*(i+1)+n%threads*((i+1)/threads)) })
+	parallel.Do(threads, threads, func(i int) { count(i, n/threads*i, n/threads*(i+1)+n%threads*((i+1)/threads)) })
 }
 
 func countBitmap[T uint8 | uint16](entries []T, domain, threads int) int64 {

@@ -13,7 +13,7 @@ import (
 // number, unless nearly all strings are different: then most are not looked up, which for a
 // long list is what takes the time, and some get several. Where memory is scarce, every
 // string is looked up. Loaders have one per worker and string column.
-type interner struct {
+type Interner struct {
 	// parts have partStrings strings each, but for the last: so no long arena is copied
 	// as it grows.
 	parts []stringArena
@@ -28,7 +28,7 @@ type interner struct {
 
 	// ledger is where memory is reserved, under the name what; nil allows everything.
 	// Once it has refused, err is set and codes mean nothing.
-	ledger *ledger
+	ledger *Ledger
 	what   string
 	err    error
 }
@@ -65,22 +65,29 @@ const (
 	trialRepeats = 16
 )
 
-func newInterner() *interner { return &interner{} }
+// newInterner returns an interner whose memory the ledger reserves under the name
+// what; a nil ledger allows everything.
+func NewInterner(ledger *Ledger, what string) *Interner {
+	return &Interner{ledger: ledger, what: what}
+}
 
-func (t *interner) len() int          { return t.n }
-func (t *interner) at(i int) string   { return t.parts[i/partStrings].at(i % partStrings) }
-func (t *interner) sortedPrefix() int { return 0 }
+// failed returns the error of the ledger, once it has refused memory.
+func (t *Interner) Err() error { return t.err }
+
+func (t *Interner) len() int          { return t.n }
+func (t *Interner) at(i int) string   { return t.parts[i/partStrings].at(i % partStrings) }
+func (t *Interner) sortedPrefix() int { return 0 }
 
 // take reserves memory, and reports whether there is so much.
-func (t *interner) take(bytes int64) bool {
+func (t *Interner) take(bytes int64) bool {
 	if t.ledger != nil && t.err == nil {
-		t.err = t.ledger.take(t.what, bytes)
+		t.err = t.ledger.Take(t.what, bytes)
 	}
 	return t.err == nil
 }
 
 // add appends a string, and reports whether there is memory for it.
-func (t *interner) add(s string) bool {
+func (t *Interner) add(s string) bool {
 	if t.n%partStrings == 0 {
 		var part stringArena
 		if last := len(t.parts) - 1; last >= 0 {
@@ -104,7 +111,7 @@ func (t *interner) add(s string) bool {
 			return false
 		}
 		part.enlarge(size)
-		t.ledger.give(int64(had))
+		t.ledger.Give(int64(had))
 	}
 	part.add(s)
 	t.n++
@@ -112,7 +119,7 @@ func (t *interner) add(s string) bool {
 }
 
 // bytes returns the memory of the strings.
-func (t *interner) bytes() (n int64) {
+func (t *Interner) bytes() (n int64) {
 	for i := range t.parts {
 		n += t.parts[i].bytes()
 	}
@@ -120,7 +127,7 @@ func (t *interner) bytes() (n int64) {
 }
 
 // textBytes returns the length of all strings together.
-func (t *interner) textBytes() (n int64) {
+func (t *Interner) textBytes() (n int64) {
 	for i := range t.parts {
 		n += int64(len(t.parts[i].data))
 	}
@@ -128,21 +135,22 @@ func (t *interner) textBytes() (n int64) {
 }
 
 // code returns the number of a string, which is copied when it is new.
-func (t *interner) code(s string) uint32 {
+func (t *Interner) Code(s string) uint32 {
 	code, _ := t.find(s, func(string) bool { return true })
 	return code
 }
 
 // codeOfText returns the number of text from outside. It refuses strings that
 // are not valid UTF-8 or contain a zero byte.
-func (t *interner) codeOfText(b []byte) (code uint32, ok bool) {
-	return t.find(unsafe.String(unsafe.SliceData(b), len(b)), isText)
+func (t *Interner) CodeOfText(b []byte) (code uint32, ok bool) {
+	return t.find(unsafe.String(unsafe.SliceData(b), len(b)), IsText)
 }
 
-func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
+// IsText reports whether a string is valid UTF-8 without a zero byte.
+func IsText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
 // find returns the number of a string. A new one is added when admit says so.
-func (t *interner) find(s string, admit func(string) bool) (code uint32, ok bool) {
+func (t *Interner) find(s string, admit func(string) bool) (code uint32, ok bool) {
 	if len(s) >= 8 {
 		return t.findAny(s, admit)
 	}
@@ -160,7 +168,7 @@ func (t *interner) find(s string, admit func(string) bool) (code uint32, ok bool
 	return code, ok
 }
 
-func (t *interner) findAny(s string, admit func(string) bool) (code uint32, ok bool) {
+func (t *Interner) findAny(s string, admit func(string) bool) (code uint32, ok bool) {
 	if t.err != nil {
 		return 0, true
 	}
@@ -210,7 +218,7 @@ func (t *interner) findAny(s string, admit func(string) bool) (code uint32, ok b
 }
 
 // grow makes the table twice as large, and reports whether there is memory for that.
-func (t *interner) grow() bool {
+func (t *Interner) grow() bool {
 	old := t.table
 	slots := max(64, 2*len(old))
 	if !t.take(slotBytes * int64(slots)) {
@@ -228,12 +236,12 @@ func (t *interner) grow() bool {
 		}
 		t.table[i] = slot
 	}
-	t.ledger.give(slotBytes * int64(len(old)))
+	t.ledger.Give(slotBytes * int64(len(old)))
 	return true
 }
 
 // dropTable gives up the memory that only finding strings needs.
-func (t *interner) dropTable() {
-	t.ledger.give(slotBytes * int64(len(t.table)))
+func (t *Interner) DropTable() {
+	t.ledger.Give(slotBytes * int64(len(t.table)))
 	t.table = nil
 }

@@ -4,7 +4,7 @@ import "sync"
 
 // ledger keeps what one load has reserved of Options.Reserve. A nil ledger allows
 // everything. It is safe for concurrent use, and an order.Allocator.
-type ledger struct {
+type Ledger struct {
 	reserve func(what string, n int64) error // nil: no bound
 	bound   int64                            // of reserve
 
@@ -13,12 +13,18 @@ type ledger struct {
 	err  error // of every reservation, once the load has failed
 }
 
+// newLedger returns a ledger of what reserve allows, which is bound bytes. A nil
+// reserve allows everything.
+func NewLedger(reserve func(what string, n int64) error, bound int64) *Ledger {
+	return &Ledger{reserve: reserve, bound: bound}
+}
+
 // bounded reports whether a reservation may fail.
-func (g *ledger) bounded() bool { return g != nil && g.reserve != nil }
+func (g *Ledger) Bounded() bool { return g != nil && g.reserve != nil }
 
 // scarce reports whether memory is worth more than time.
-func (g *ledger) scarce() bool {
-	if !g.bounded() {
+func (g *Ledger) scarce() bool {
+	if !g.Bounded() {
 		return false
 	}
 	g.mu.Lock()
@@ -31,8 +37,8 @@ const plenty = 4
 
 // take reserves memory before it is allocated. what is the subject of the message if
 // there is not enough.
-func (g *ledger) take(what string, n int64) error {
-	if !g.bounded() || n == 0 {
+func (g *Ledger) Take(what string, n int64) error {
+	if !g.Bounded() || n == 0 {
 		return nil
 	}
 	g.mu.Lock()
@@ -48,37 +54,37 @@ func (g *ledger) take(what string, n int64) error {
 }
 
 // give gives back memory that is garbage from now on.
-func (g *ledger) give(n int64) {
+func (g *Ledger) Give(n int64) {
 	// Giving back does not fail.
-	_ = g.take("", -n)
+	_ = g.Take("", -n)
 }
 
 // settle gives back all but the given bytes.
-func (g *ledger) settle(keep int64) {
+func (g *Ledger) Settle(keep int64) {
 	if g == nil {
 		return
 	}
 	g.mu.Lock()
 	held := g.held
 	g.mu.Unlock()
-	g.give(held - keep)
+	g.Give(held - keep)
 }
 
 // fail gives everything back. Goroutines that have not stopped yet get nothing more.
-func (g *ledger) fail(err error) {
+func (g *Ledger) Fail(err error) {
 	g.mu.Lock()
 	g.err = err
 	g.mu.Unlock()
-	g.settle(0)
+	g.Settle(0)
 }
 
 // Alloc returns n zeroed words of Go's heap.
-func (g *ledger) Alloc(what string, n int) ([]uint64, error) {
-	if err := g.take(what, 8*int64(n)); err != nil {
+func (g *Ledger) Alloc(what string, n int) ([]uint64, error) {
+	if err := g.Take(what, 8*int64(n)); err != nil {
 		return nil, err
 	}
 	return make([]uint64, n), nil
 }
 
 // Free leaves words to the collector.
-func (g *ledger) Free(words []uint64) { g.give(8 * int64(cap(words))) }
+func (g *Ledger) Free(words []uint64) { g.Give(8 * int64(cap(words))) }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"slices"
+
+	"github.com/redfoxdb/redfox/internal/parallel"
 )
 
 // MergeDicts returns a sorted dictionary of the strings of all dictionaries and
@@ -21,7 +23,7 @@ func MergeDicts(dicts []*Dict, extra []string) (merged *Dict, remaps [][]uint32)
 		sources = append(sources, givenStrings(extra))
 	}
 	// Without a deadline there is no error.
-	merged, remaps, _ = mergeSources(context.Background(), threadsOf(0), sources, nil, "")
+	merged, remaps, _ = mergeSources(context.Background(), parallel.Threads(0), sources, nil, "")
 	return merged, remaps[:len(dicts)]
 }
 
@@ -64,6 +66,18 @@ func (l givenStrings) len() int          { return len(l) }
 func (l givenStrings) at(i int) string   { return l[i] }
 func (l givenStrings) sortedPrefix() int { return 0 }
 
+// mergeInterners returns the dictionary of the strings of all interners, and for
+// each the code of each of its strings, or nil where those are its numbers. It
+// removes interners from the list when it has copies of their strings.
+func MergeInterners(ctx context.Context, threads int, list []*Interner, ledger *Ledger, what string) (*Dict, [][]uint32, error) {
+	sources := make([]dictSource, len(list))
+	for i, t := range list {
+		sources[i] = t
+	}
+	clear(list)
+	return mergeSources(ctx, threads, sources, ledger, what)
+}
+
 // mergeSources returns the dictionary of the strings of all sources, and for each source
 // the code of each of its strings, or nil where those are its numbers. It runs on so many
 // threads. Its error is the context's cause, or the ledger's, where it reserves memory for
@@ -75,15 +89,15 @@ func (l givenStrings) sortedPrefix() int { return 0 }
 // times; else it is merged with those parts of sources that are in order.
 //
 // Reserved stay the dictionary and 4 bytes for each string of the sources.
-func mergeSources(ctx context.Context, threads int, sources []dictSource, ledger *ledger, what string) (*Dict, [][]uint32, error) {
+func mergeSources(ctx context.Context, threads int, sources []dictSource, ledger *Ledger, what string) (*Dict, [][]uint32, error) {
 	var strings, held, text int64
 	for _, s := range sources {
-		if t, ok := s.(*interner); ok && ledger.bounded() {
+		if t, ok := s.(*Interner); ok && ledger.Bounded() {
 			strings, held, text = strings+int64(t.n), held+t.bytes(), text+t.textBytes()
 		}
 	}
 	sorting := text + sortBytes*strings + min(int64(threads)*sorterBytes, text+sortedBytes*strings)
-	if err := ledger.take(what, sorting); err != nil {
+	if err := ledger.Take(what, sorting); err != nil {
 		return nil, nil, err
 	}
 	sorted, err := sortStrings(ctx, threads, sources)
@@ -91,8 +105,8 @@ func mergeSources(ctx context.Context, threads int, sources []dictSource, ledger
 		return nil, nil, err
 	}
 	kept := text + refBytes*strings // sorted
-	ledger.give(sorting - kept)
-	if err := ledger.take(what, codeBytes*strings); err != nil {
+	ledger.Give(sorting - kept)
+	if err := ledger.Take(what, codeBytes*strings); err != nil {
 		return nil, nil, err
 	}
 	remaps := make([][]uint32, len(sources))
@@ -104,16 +118,16 @@ func mergeSources(ctx context.Context, threads int, sources []dictSource, ledger
 	d := &Dict{}
 	if inOrder == 0 {
 		clear(sources) // the list has copies of the strings
-		ledger.give(held)
-		if err := ledger.take(what, sorted.bytes()); err != nil {
+		ledger.Give(held)
+		if err := ledger.Take(what, sorted.bytes()); err != nil {
 			return nil, nil, err
 		}
 		d.sorted = sorted.distinct(threads, remaps)
-		ledger.give(kept)
+		ledger.Give(kept)
 	} else if d.sorted, err = sorted.mergedWithPrefixes(ctx, remaps); err != nil {
 		return nil, nil, err
 	}
-	inParallel(threads, len(remaps), func(i int) {
+	parallel.Do(threads, len(remaps), func(i int) {
 		if isIdentity(remaps[i]) {
 			remaps[i] = nil
 		}
@@ -156,7 +170,7 @@ func (l *stringList) mergedWithPrefixes(ctx context.Context, remaps [][]uint32) 
 	out.grow(count, size)
 	heads := make([]int, len(l.sources)+1) // of each source's prefix, and of the list
 	for n := 0; ; n++ {
-		if n%blockRows == 0 && ctx.Err() != nil {
+		if n%BlockRows == 0 && ctx.Err() != nil {
 			return out, context.Cause(ctx)
 		}
 		least, ref := -1, stringRef(0)

@@ -84,9 +84,9 @@ func (c *Column) bounds() (lo, hi uint64) {
 		}
 	}
 	lo, hi = math.MaxUint64, 0
-	words := make([]int64, min(c.n, blockRows))
-	for from := 0; from < c.n; from += blockRows {
-		part := words[:min(blockRows, c.n-from)]
+	words := make([]int64, min(c.n, BlockRows))
+	for from := 0; from < c.n; from += BlockRows {
+		part := words[:min(BlockRows, c.n-from)]
 		c.Read(part, from)
 		if c.Type.Kind == scalar.Float {
 			for _, w := range part {
@@ -126,7 +126,7 @@ func (c *Column) view(data unsafe.Pointer) {
 
 // newPacked returns a packed column without its slice.
 func newPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
-	c := &Column{Type: t, Dict: dict, Base: lo, Step: 1, Width: widthOf(uint64(hi) - uint64(lo)), n: n}
+	c := &Column{Type: t, Dict: dict, Base: lo, Step: 1, Width: WidthOf(uint64(hi) - uint64(lo)), n: n}
 	c.Stats = ColumnStats{Min: lo, Max: hi, Distinct: int64(n)}
 	if span := uint64(hi) - uint64(lo); span < uint64(n) {
 		c.Stats.Distinct = int64(span) + 1

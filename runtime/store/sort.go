@@ -3,11 +3,10 @@ package store
 import (
 	"cmp"
 	"context"
-	goruntime "runtime"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
@@ -18,32 +17,32 @@ type Order struct {
 }
 
 // arrangement is rows in order.
-type arrangement struct {
-	n int
+type Arrangement struct {
+	N int
 	// read sets dst to the words of a column from a place of the order on. Goroutines
 	// may read at the same time.
-	read func(col int, dst []int64, from int)
-	free func() // gives memory back; nothing is read afterwards
+	Read func(col int, dst []int64, from int)
+	Free func() // gives memory back; nothing is read afterwards
 }
 
 // inPlace is the first n rows of columns as they stand.
-func inPlace(cols []*Column, n int) *arrangement {
-	return &arrangement{n: n, read: func(c int, dst []int64, from int) { cols[c].Read(dst, from) }, free: func() {}}
+func InPlace(cols []*Column, n int) *Arrangement {
+	return &Arrangement{N: n, Read: func(c int, dst []int64, from int) { cols[c].Read(dst, from) }, Free: func() {}}
 }
 
 // each calls yield with blocks of the rows in order: block holds a slice of words
 // for each column. The slices are used again.
-func (a *arrangement) each(ctx context.Context, cols int, yield func(block [][]int64) error) error {
+func (a *Arrangement) Each(ctx context.Context, cols int, yield func(block [][]int64) error) error {
 	block := make([][]int64, cols)
-	room := make([]int64, cols*min(blockRows, a.n))
-	for from := 0; from < a.n; from += blockRows {
+	room := make([]int64, cols*min(BlockRows, a.N))
+	for from := 0; from < a.N; from += BlockRows {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		n := min(blockRows, a.n-from)
+		n := min(BlockRows, a.N-from)
 		for c := range block {
 			block[c] = room[c*n:][:n:n]
-			a.read(c, block[c], from)
+			a.Read(c, block[c], from)
 		}
 		if err := yield(block); err != nil {
 			return err
@@ -60,30 +59,31 @@ func (a *arrangement) each(ctx context.Context, cols int, yield func(block [][]i
 // scattered by their leading bits, sorted a bucket at a time in cache, and
 // unpacked; no row is looked up. Otherwise it takes 20. When the rows are in order
 // already, or few are wanted, next to nothing is held.
-func (s *rowSorter) arrange(ctx context.Context, rows, limit int) (*arrangement, error) {
-	a := &arrangement{n: min(limit, rows), free: func() {}}
+func Arrange(ctx context.Context, with Sorting, cols []*Column, by []Order, rows, limit int) (*Arrangement, error) {
+	s := newRowSorter(with, cols, by)
+	a := &Arrangement{N: min(limit, rows), Free: func() {}}
 	sorted, _, err := s.inOrder(ctx, rows)
 	switch {
 	case err != nil:
 		return nil, err
 	case sorted:
-		return inPlace(s.cols, a.n), nil
+		return InPlace(s.cols, a.N), nil
 	case len(s.groups) == 1 && limit > rows/fewRows:
 		g := &s.groups[0]
-		keys, err := g.sortedKeys(ctx, &s.sorting, rows)
+		keys, err := g.sortedKeys(ctx, &s.Sorting, rows)
 		if err != nil {
 			return nil, err
 		}
-		a.read = func(c int, dst []int64, from int) { g.unpack(dst, keys[from:][:len(dst)], s.place[c]) }
-		a.free = func() { s.free(keys) }
+		a.Read = func(c int, dst []int64, from int) { g.unpack(dst, keys[from:][:len(dst)], s.place[c]) }
+		a.Free = func() { s.free(keys) }
 	default:
 		x, keys := s.ordering(rows)
-		first, err := s.sorter().TopK(ctx, x, nil, keys, int64(a.n))
+		first, err := s.sorter().TopK(ctx, x, nil, keys, int64(a.N))
 		if err != nil {
 			return nil, err
 		}
-		a.read = func(c int, dst []int64, from int) { s.cols[c].Gather(dst, first.Rows[from:][:len(dst)]) }
-		a.free = first.Free
+		a.Read = func(c int, dst []int64, from int) { s.cols[c].Gather(dst, first.Rows[from:][:len(dst)]) }
+		a.Free = first.Free
 	}
 	return a, nil
 }
@@ -93,12 +93,12 @@ func (s *rowSorter) arrange(ctx context.Context, rows, limit int) (*arrangement,
 const fewRows = 8
 
 // blockRows is the number of rows that are handed on at once.
-const blockRows = 2048
+const BlockRows = 2048
 
 // rowSorter sorts the rows of columns. Its groups are the columns, each group
 // packed into one word.
 type rowSorter struct {
-	sorting
+	Sorting
 	cols   []*Column
 	by     []Order // of every column
 	groups []keyGroup
@@ -106,28 +106,28 @@ type rowSorter struct {
 }
 
 // sorting is what rows are sorted with.
-type sorting struct {
-	threads int             // at most so many; 0: as many as there are cores
-	memory  order.Allocator // nil: Go's heap
-	what    string          // what messages call the rows
+type Sorting struct {
+	Threads int             // at most so many; 0: as many as there are cores
+	Memory  order.Allocator // nil: Go's heap
+	What    string          // what messages call the rows
 }
 
 // alloc returns n words.
-func (s *sorting) alloc(n int) ([]uint64, error) {
-	if s.memory == nil {
+func (s *Sorting) alloc(n int) ([]uint64, error) {
+	if s.Memory == nil {
 		return make([]uint64, n), nil
 	}
-	return s.memory.Alloc(s.what, n)
+	return s.Memory.Alloc(s.What, n)
 }
 
-func (s *sorting) free(words []uint64) {
-	if s.memory != nil {
-		s.memory.Free(words)
+func (s *Sorting) free(words []uint64) {
+	if s.Memory != nil {
+		s.Memory.Free(words)
 	}
 }
 
 // rowList returns a list of n rows that is not given back.
-func (s *sorting) rowList(n int) ([]uint32, error) {
+func (s *Sorting) rowList(n int) ([]uint32, error) {
 	if n == 0 {
 		return []uint32{}, nil
 	}
@@ -138,8 +138,8 @@ func (s *sorting) rowList(n int) ([]uint32, error) {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(&words[0])), n), nil
 }
 
-func newRowSorter(with sorting, cols []*Column, by []Order) *rowSorter {
-	s := &rowSorter{sorting: with, cols: cols, place: make([]int, len(cols)), groups: make([]keyGroup, 1)}
+func newRowSorter(with Sorting, cols []*Column, by []Order) *rowSorter {
+	s := &rowSorter{Sorting: with, cols: cols, place: make([]int, len(cols)), groups: make([]keyGroup, 1)}
 	used := make([]bool, len(cols))
 	for _, o := range by {
 		if !used[o.Col] {
@@ -175,12 +175,12 @@ type ranked struct {
 func (r ranked) Ranks() []uint32 { return r.ranks }
 
 func (s *rowSorter) sorter() *order.Sorter {
-	return &order.Sorter{Threads: s.threads, Memory: s.memory}
+	return &order.Sorter{Threads: s.Threads, Memory: s.Memory}
 }
 
 // ordering returns the rows as package order takes them.
 func (s *rowSorter) ordering(rows int) (*order.Rows, []order.Key) {
-	x := &order.Rows{Name: cmp.Or(s.what, "a relation"), N: rows}
+	x := &order.Rows{Name: cmp.Or(s.What, "a relation"), N: rows}
 	for _, c := range s.cols {
 		x.Cols = append(x.Cols, order.Column{Type: c.Type, Words: c})
 	}
@@ -210,15 +210,15 @@ const orderRows = 1 << 16
 func (s *rowSorter) inOrder(ctx context.Context, rows int) (sorted, strict bool, err error) {
 	g := &s.groups[0]
 	var descends, repeats atomic.Bool
-	inParallel(threadsOf(s.threads), (rows+orderRows-1)/orderRows, func(i int) {
+	parallel.Do(parallel.Threads(s.Threads), (rows+orderRows-1)/orderRows, func(i int) {
 		from, to := i*orderRows, min((i+1)*orderRows, rows)
-		keys, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
+		keys, scratch := make([]uint64, BlockRows), make([]uint64, BlockRows)
 		var last uint64
 		if from > 0 {
 			last = g.keyOf(from - 1)
 		}
-		for ; from < to && !descends.Load() && ctx.Err() == nil; from += blockRows {
-			part := keys[:min(blockRows, to-from)]
+		for ; from < to && !descends.Load() && ctx.Err() == nil; from += BlockRows {
+			part := keys[:min(BlockRows, to-from)]
 			g.read(part, scratch, from)
 			for i, k := range part {
 				if k > last || from+i == 0 {
@@ -241,14 +241,6 @@ func (s *rowSorter) inOrder(ctx context.Context, rows int) (sorted, strict bool,
 	})
 	sorted = !descends.Load()
 	return sorted, sorted && !repeats.Load(), context.Cause(ctx)
-}
-
-// threadsOf resolves a number of threads, of which 0 stands for one a core.
-func threadsOf(n int) int {
-	if n <= 0 {
-		return goruntime.GOMAXPROCS(0)
-	}
-	return n
 }
 
 // compareRest orders two rows by all groups but the first.
@@ -277,11 +269,11 @@ func (s *rowSorter) rows(ctx context.Context, n int) (*order.Selection, error) {
 const bucketBits = 11
 
 // sortedKeys returns the keys of all rows in order, which are the caller's to free.
-func (g *keyGroup) sortedKeys(ctx context.Context, with *sorting, rows int) ([]uint64, error) {
+func (g *keyGroup) sortedKeys(ctx context.Context, with *Sorting, rows int) ([]uint64, error) {
 	if rows <= oneSort {
 		return g.sortedOnce(ctx, with, rows)
 	}
-	threads := min(threadsOf(with.threads), 1+rows>>16)
+	threads := min(parallel.Threads(with.Threads), 1+rows>>16)
 	lead := max(0, g.bits-bucketBits)
 	buckets := 1 << min(g.bits, bucketBits)
 	// counts[t][b] is first how many keys thread t has in bucket b, then where
@@ -289,18 +281,18 @@ func (g *keyGroup) sortedKeys(ctx context.Context, with *sorting, rows int) ([]u
 	counts := make([][]int, threads)
 	share := func(t int) (from, to int) { return rows / threads * t, rows / threads * (t + 1) }
 	each := func(t int, visit func(part []uint64)) {
-		keys, scratch := make([]uint64, blockRows), make([]uint64, blockRows)
+		keys, scratch := make([]uint64, BlockRows), make([]uint64, BlockRows)
 		from, to := share(t)
 		if t == threads-1 {
 			to = rows
 		}
-		for ; from < to && ctx.Err() == nil; from += blockRows {
-			part := keys[:min(blockRows, to-from)]
+		for ; from < to && ctx.Err() == nil; from += BlockRows {
+			part := keys[:min(BlockRows, to-from)]
 			g.read(part, scratch, from)
 			visit(part)
 		}
 	}
-	inParallel(threads, threads, func(t int) {
+	parallel.Do(threads, threads, func(t int) {
 		count := make([]int, buckets)
 		each(t, func(part []uint64) {
 			for _, k := range part {
@@ -318,7 +310,7 @@ func (g *keyGroup) sortedKeys(ctx context.Context, with *sorting, rows int) ([]u
 	if err != nil {
 		return nil, err
 	}
-	inParallel(threads, threads, func(t int) {
+	parallel.Do(threads, threads, func(t int) {
 		next := counts[t]
 		each(t, func(part []uint64) {
 			for _, k := range part {
@@ -329,7 +321,7 @@ func (g *keyGroup) sortedKeys(ctx context.Context, with *sorting, rows int) ([]u
 		})
 	})
 	scratch, errs := make([][]uint64, threads), make([]error, threads)
-	inParallelBy(threads, buckets, func(t, b int) {
+	parallel.By(threads, buckets, func(t, b int) {
 		if ctx.Err() != nil || errs[t] != nil {
 			return
 		}
@@ -372,7 +364,7 @@ func bucketStarts(counts [][]int, buckets int) []int {
 const oneSort = 1 << 16
 
 // sortedOnce is sortedKeys for few rows.
-func (g *keyGroup) sortedOnce(ctx context.Context, with *sorting, rows int) ([]uint64, error) {
+func (g *keyGroup) sortedOnce(ctx context.Context, with *Sorting, rows int) ([]uint64, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -381,37 +373,10 @@ func (g *keyGroup) sortedOnce(ctx context.Context, with *sorting, rows int) ([]u
 		return nil, err
 	}
 	scratch := make([]uint64, rows)
-	for from := 0; from < rows; from += blockRows {
-		part := keys[from:min(from+blockRows, rows)]
+	for from := 0; from < rows; from += BlockRows {
+		part := keys[from:min(from+BlockRows, rows)]
 		g.read(part, scratch, from)
 	}
 	sortKeys(keys, scratch, g.bits)
 	return keys, nil
-}
-
-// inParallel runs do(0) to do(n-1), on so many goroutines at most.
-func inParallel(threads, n int, do func(i int)) {
-	inParallelBy(threads, n, func(_, i int) { do(i) })
-}
-
-// inParallelBy is inParallel for work that needs to know its goroutine's number.
-func inParallelBy(threads, n int, do func(thread, i int)) {
-	if threads <= 1 || n <= 1 {
-		for i := range n {
-			do(0, i)
-		}
-		return
-	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	work := func(t int) {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			do(t, i)
-		}
-	}
-	for t := 1; t < min(threads, n); t++ {
-		wg.Go(func() { work(t) })
-	}
-	work(0) // others take a while to wake up
-	wg.Wait()
 }

@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strings"
 	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/parallel"
 )
 
 // stringRef names a string of several sources: the source's number in the upper half, the
@@ -67,7 +69,7 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 	// next is first how many strings of each span are in each bucket, then where the
 	// next one of them goes.
 	next := make([][]int, len(spans))
-	inParallel(threads, len(spans), func(i int) {
+	parallel.Do(threads, len(spans), func(i int) {
 		x := spans[i]
 		next[i] = make([]int, buckets)
 		if buckets == 1 {
@@ -77,7 +79,7 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 		s := sources[x.source]
 		places[i] = make([]uint16, x.to-x.from)
 		for j := range places[i] {
-			if j%blockRows == 0 && ctx.Err() != nil {
+			if j%BlockRows == 0 && ctx.Err() != nil {
 				return
 			}
 			b := splitters.bucket(s.at(x.from + j))
@@ -90,7 +92,7 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 	}
 	l.starts = bucketStarts(next, buckets)
 	l.refs = make([]stringRef, n)
-	inParallel(threads, len(spans), func(i int) {
+	parallel.Do(threads, len(spans), func(i int) {
 		x := spans[i]
 		for j := range x.to - x.from {
 			b := 0
@@ -104,7 +106,7 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 	})
 	l.texts = make([]bucketText, buckets)
 	sorters := make([]bucketSorter, threads)
-	inParallelBy(threads, buckets, func(t, b int) {
+	parallel.By(threads, buckets, func(t, b int) {
 		if ctx.Err() == nil {
 			l.texts[b] = sorters[t].sort(ctx, l, l.refs[l.starts[b]:l.starts[b+1]])
 		}
@@ -213,7 +215,8 @@ func (x *bucketSorter) at(place int) string {
 // one before. It looks each string up once: what it works on is a copy.
 func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef) bucketText {
 	x.data, x.ends = x.data[:0], x.ends[:0]
-	x.items, x.scratch = grown(x.items, len(refs)), grown(x.scratch, len(refs))
+	n := len(refs)
+	x.items, x.scratch = slices.Grow(x.items[:0], n)[:n], slices.Grow(x.scratch[:0], n)[:n]
 	for i, r := range refs {
 		x.data = append(x.data, l.at(r)...)
 		x.ends = append(x.ends, len(x.data))
@@ -311,7 +314,7 @@ func (l *stringList) distinct(threads int, places [][]uint32) stringArena {
 	var out stringArena
 	out.grow(count, size)
 	out.data, out.ends, out.wide = out.data[:size], out.ends[:cap(out.ends)], out.wide[:cap(out.wide)]
-	inParallel(threads, buckets, func(b int) {
+	parallel.Do(threads, buckets, func(b int) {
 		copy(out.data[start[b]:], l.texts[b].data)
 		code, end := first[b], start[b]
 		for i, n := range l.texts[b].lengths {

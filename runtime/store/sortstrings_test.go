@@ -26,9 +26,9 @@ func TestSortStrings(t *testing.T) {
 			var sources []dictSource
 			all := map[string]bool{}
 			for range 3 {
-				in := newInterner()
+				in := NewInterner(nil, "")
 				for range 40_000 {
-					in.code(draw())
+					in.Code(draw())
 				}
 				sources = append(sources, in)
 			}
@@ -94,9 +94,9 @@ func TestSortStrings(t *testing.T) {
 func TestLongDictionary(t *testing.T) {
 	defer func(n int) { shortArena = n }(shortArena)
 	shortArena = 1 << 20
-	in := newInterner()
+	in := NewInterner(nil, "")
 	for i := range 40_000 {
-		in.code(fmt.Sprintf("a string of a long dictionary: %d", i*7919%40_000))
+		in.Code(fmt.Sprintf("a string of a long dictionary: %d", i*7919%40_000))
 	}
 	d, remaps, err := mergeSources(context.Background(), 3, []dictSource{in}, nil, "")
 	if err != nil || d.Len() != in.len() || d.sorted.wide == nil || d.sorted.ends != nil {
@@ -178,7 +178,7 @@ func TestUniqueRows(t *testing.T) {
 			t.Errorf("%s: the rows are not as the test says", name)
 		}
 		for _, threads := range []int{1, 3} {
-			if got, err := uniqueRows(context.Background(), sorting{threads: threads}, cols, rows); got != c.want || err != nil {
+			if got, err := UniqueRows(context.Background(), Sorting{Threads: threads}, cols, rows); got != c.want || err != nil {
 				t.Errorf("%s, %d threads: %v, %v", name, threads, got, err)
 			}
 		}
@@ -189,17 +189,17 @@ func TestUniqueRows(t *testing.T) {
 // few of the first ones are looked up, and all of the others.
 func TestInternerTrials(t *testing.T) {
 	const different, again = 40 * trialStrings, 100 * trialStrings
-	in := newInterner()
+	in := NewInterner(nil, "")
 	codes := make([]uint32, 0, different+again)
 	text := func(i int) string { return fmt.Sprintf("string %d", i) }
 	for i := range different {
-		codes = append(codes, in.code(text(i)))
+		codes = append(codes, in.Code(text(i)))
 	}
 	if in.len() != different || in.held > different/8 {
 		t.Errorf("%d different strings: %d numbers, %d of them in the table", different, in.len(), in.held)
 	}
 	for i := range again {
-		codes = append(codes, in.code(text(i%1000)))
+		codes = append(codes, in.Code(text(i%1000)))
 	}
 	if max := different + trialStrings*(trialRepeats+2); in.len() > max {
 		t.Errorf("%d strings, want at most %d", in.len(), max)

@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
 // clears has what lowering seldom makes: a loop in which a temp, a set, groups and
@@ -97,7 +98,7 @@ func Clears(t *testing.T, run func(graph *harmony.Program, db *store.Database) (
 		}
 		columns[i] = words
 	}
-	rel, err := store.FromSlices(s, columns...)
+	rel, err := read.FromSlices(s, columns...)
 	if err != nil {
 		t.Fatal(err)
 	}

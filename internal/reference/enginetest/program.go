@@ -17,6 +17,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
 // PlanOf compiles a program to an optimised plan.
@@ -59,7 +60,7 @@ func Database(prog *core.Program, facts oracle.Facts) (*store.Database, error) {
 			}
 			slices[i] = column
 		}
-		rel, err := store.FromSlices(s, slices...)
+		rel, err := read.FromSlices(s, slices...)
 		if err != nil {
 			return nil, err
 		}

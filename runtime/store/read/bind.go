@@ -1,0 +1,509 @@
+package read
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Fact ties a file to a predicate by name, whatever the file is called.
+type Fact struct {
+	// Pred is a predicate, or the part of predicates' names before a colon: then
+	// the file feeds all of them whose arguments it has columns for.
+	Pred   string
+	Path   string
+	Reader io.Reader // read instead of the file, when not nil
+	// Open opens the file; nil is os.Open. A program that names Path itself may not
+	// read all that the user can.
+	Open      func() (*os.File, error)
+	Format    Format
+	Delimiter byte     // 0 is the format's own: tab or comma
+	Header    *bool    // nil is Options.Header
+	Names     []string // of the file's columns, in their order, for a text file whose header is missing or not to be used
+	Columns   []string // the file's column for each argument: a name, or a number from 1; nil finds them by the arguments' names
+	// Positional says that columns go to arguments by their place, even if they
+	// have names.
+	Positional bool
+	Offset     bool // the first argument is the byte offset of the record
+}
+
+// ParseFact reads "PRED=FILE" or "PRED=FILE(column, column)".
+func ParseFact(text string) (Fact, error) {
+	pred, path, ok := strings.Cut(text, "=")
+	if !ok || pred == "" || path == "" {
+		return Fact{}, fmt.Errorf("%q is not of the form PRED=FILE or PRED=FILE(column, ...)", text)
+	}
+	f := Fact{Pred: strings.TrimSpace(pred), Path: path}
+	if open := strings.LastIndexByte(path, '('); open > 0 && strings.HasSuffix(path, ")") {
+		f.Path = path[:open]
+		for _, c := range strings.Split(path[open+1:len(path)-1], ",") {
+			if c = strings.TrimSpace(c); c == "" {
+				return Fact{}, fmt.Errorf("%q has a column without a name", text)
+			}
+			f.Columns = append(f.Columns, c)
+		}
+	}
+	return f, nil
+}
+
+// Binding says which file fills which predicates.
+type Binding struct {
+	Schemas []store.Schema
+	Sources []Source
+	// Notes say which predicates have no file and which files no predicate.
+	Notes []string
+}
+
+// BindError is a binding that can not be made: two files for a predicate, a
+// missing or ambiguous column, an unknown predicate.
+type BindError struct {
+	Reason string
+	Help   string // what to do, or ""
+}
+
+// Error returns the reason and the help.
+func (e *BindError) Error() string {
+	if e.Help == "" {
+		return e.Reason
+	}
+	return e.Reason + "; " + e.Help
+}
+
+// Bind finds the files of facts for predicates. A folder's files PRED.tsv, .csv
+// and .parquet (the texts also with .gz or .zst) belong to the predicate of their
+// name; that of a predicate a:b may also be called a_b.* or stand in a folder as
+// a/b.*. A file with named columns feeds more: lineitem.parquet fills every
+// predicate lineitem:X whose arguments are named like columns of it. The value
+// of a functional predicate may also be the column that is named like the last
+// part of the predicate's name, or the only one that ends in "_" and that.
+// Names of columns are compared without regard to case.
+//
+// Facts come first: a predicate that one of them names takes nothing from dir.
+// An empty dir is no folder.
+func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Binding, error) {
+	b := &binder{opts: &opts, result: &Binding{Schemas: schemas}, taken: map[string]string{}, named: map[string]bool{}}
+	for i := range facts {
+		if err := b.fact(&facts[i]); err != nil {
+			return nil, err
+		}
+	}
+	if dir != "" {
+		for name := range b.taken {
+			b.named[name] = true
+		}
+		if err := b.folder(dir); err != nil {
+			return nil, err
+		}
+		b.noteUnknown()
+	}
+	for _, s := range schemas {
+		if b.taken[s.Name] == "" && !s.Optional {
+			b.note("%s has no file of facts; it is empty", s.Name)
+		}
+	}
+	return b.result, nil
+}
+
+// binder is the making of a binding.
+type binder struct {
+	opts   *Options
+	result *Binding
+	taken  map[string]string // predicate → path of the file that fills it
+	named  map[string]bool   // predicates that a Fact fills
+	// unknown are files of the folder whose names resemble no predicate's. A
+	// folder is often shared by programs, so they make one note together.
+	unknown []string
+}
+
+// noteUnknown tells of the files that nothing has a use for.
+func (b *binder) noteUnknown() {
+	const shown = 3
+	names := b.unknown[:min(len(b.unknown), shown)]
+	rest := ""
+	if more := len(b.unknown) - shown; more > 0 {
+		rest = fmt.Sprintf(" and %d more", more)
+	}
+	if len(names) > 0 {
+		b.note("not used, for want of a predicate of the name: %s%s", strings.Join(names, ", "), rest)
+	}
+}
+
+func (b *binder) note(format string, args ...any) {
+	b.result.Notes = append(b.result.Notes, fmt.Sprintf(format, args...))
+}
+
+// fact binds one explicit file.
+func (b *binder) fact(f *Fact) error {
+	var exact *store.Schema
+	var group []*store.Schema
+	var names []string
+	for i := range b.result.Schemas {
+		s := &b.result.Schemas[i]
+		names = append(names, s.Name)
+		if s.Name == f.Pred {
+			exact = s
+		} else if strings.HasPrefix(s.Name, f.Pred+":") {
+			group = append(group, s)
+		}
+	}
+	if exact == nil && len(group) == 0 {
+		e := &BindError{Reason: fmt.Sprintf("there is no predicate %s that could take the facts of %s", f.Pred, f.Path)}
+		if near, ok := nearest(f.Pred, names); ok {
+			e.Help = fmt.Sprintf("did you mean %s?", near)
+		}
+		return e
+	}
+	source, err := b.openSource(f)
+	if err != nil {
+		return fileError(f.Path, err)
+	}
+	if exact != nil {
+		if err := b.use(source, exact, f); err != nil {
+			return err
+		}
+		if f.Columns != nil || f.Offset || source.Columns == nil {
+			return nil
+		}
+	}
+	missing, err := b.feed(source, group)
+	if err == nil && len(missing) == len(group) && exact == nil {
+		return &BindError{
+			Reason: fmt.Sprintf("%s feeds no predicate %s:...: %v", f.Path, f.Pred, missing[0]),
+			Help:   "name the predicate and its columns, as in PRED=FILE(column, ...)",
+		}
+	}
+	return err
+}
+
+// folder binds the files of a folder.
+func (b *binder) folder(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fileError(dir, err)
+	}
+	if !info.IsDir() {
+		return &BindError{Reason: fmt.Sprintf("%s is a file, not a folder of facts", dir), Help: "bind a file as PRED=FILE"}
+	}
+	// With the separator, a dir that is a link is followed.
+	root := dir + string(filepath.Separator)
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return fileError(path, err)
+		}
+		stem, ok := dataFile(path)
+		if strings.HasPrefix(entry.Name(), ".") && path != root {
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if entry.IsDir() && path != root {
+			ok = false
+		}
+		if !ok || path == root {
+			return nil
+		}
+		stem, err = filepath.Rel(dir, stem)
+		if err != nil {
+			return fileError(path, err)
+		}
+		return b.folderFile(path, filepath.ToSlash(stem))
+	})
+}
+
+// dataFile returns a data file's path without its extensions.
+func dataFile(path string) (stem string, ok bool) {
+	text := strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
+	for _, ext := range []string{".tsv", ".csv"} {
+		if stem, ok := strings.CutSuffix(text, ext); ok {
+			return stem, true
+		}
+	}
+	return strings.CutSuffix(path, ".parquet")
+}
+
+// folderFile binds the file at dir/stem.EXT.
+func (b *binder) folderFile(path, stem string) error {
+	var own, group []*store.Schema
+	var names []string
+	explicit := false
+	for i := range b.result.Schemas {
+		s := &b.result.Schemas[i]
+		names = append(names, s.Name)
+		full, prefix := named(s.Name, stem)
+		switch {
+		case (full || prefix) && b.named[s.Name]:
+			explicit = true
+		case full:
+			own = append(own, s)
+		case prefix:
+			group = append(group, s)
+		}
+	}
+	if len(own) > 1 {
+		return &BindError{
+			Reason: fmt.Sprintf("%s could be the file of %s", path, strings.Join([]string{own[0].Name, own[1].Name}, " and of ")),
+			Help:   "say which with PRED=FILE",
+		}
+	}
+	if len(own)+len(group) == 0 {
+		if explicit {
+			return nil
+		}
+		near, ok := nearest(stem, names)
+		if ok {
+			b.note("%s is not used: there is no predicate %s; did you mean %s?", path, strings.ReplaceAll(stem, "/", ":"), near)
+		} else {
+			b.unknown = append(b.unknown, path)
+		}
+		return nil
+	}
+	source, err := b.openSource(&Fact{Path: path})
+	if err != nil {
+		return fileError(path, err)
+	}
+	for _, s := range own {
+		if err := b.use(source, s, &Fact{Path: path}); err != nil {
+			return err
+		}
+	}
+	if source.Columns == nil {
+		for _, s := range group {
+			b.note("%s takes nothing from %s, whose columns have no names", s.Name, path)
+		}
+		return nil
+	}
+	_, err = b.feed(source, group)
+	return err
+}
+
+// named reports whether a file called stem is the predicate's, or that of a
+// group it belongs to.
+func named(pred, stem string) (full, prefix bool) {
+	for _, separator := range []string{":", "_", "/"} {
+		name := strings.ReplaceAll(pred, ":", separator)
+		if name == stem {
+			return true, false
+		}
+	}
+	for i := range pred {
+		if pred[i] != ':' {
+			continue
+		}
+		for _, separator := range []string{":", "_", "/"} {
+			if strings.ReplaceAll(pred[:i], ":", separator) == stem {
+				prefix = true
+			}
+		}
+	}
+	return false, prefix
+}
+
+// feed adds the predicates of a group whose arguments the source has columns
+// for; it notes the others and returns what they miss.
+func (b *binder) feed(source *Source, group []*store.Schema) (misses []error, err error) {
+	for _, s := range group {
+		columns, err := matchColumns(s, source, nil, false)
+		var missing *missingColumn
+		if errors.As(err, &missing) {
+			misses = append(misses, missing)
+			b.note("%s takes nothing from %s: %s", s.Name, source.Path, missing.Error())
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := b.add(source, s, columns); err != nil {
+			return nil, err
+		}
+	}
+	return misses, nil
+}
+
+// use binds a source to the predicate that it was named for.
+func (b *binder) use(source *Source, s *store.Schema, f *Fact) error {
+	columns, err := matchColumns(s, source, f.Columns, f.Offset)
+	if err != nil {
+		var missing *missingColumn
+		if errors.As(err, &missing) {
+			return &LoadError{File: source.Path, Line: headerLine(source), Reason: missing.Error(), Err: missing}
+		}
+		return err
+	}
+	return b.add(source, s, columns)
+}
+
+func headerLine(s *Source) int64 {
+	if s.Header {
+		return 1
+	}
+	return 0
+}
+
+func (b *binder) add(source *Source, s *store.Schema, columns []int) error {
+	if other := b.taken[s.Name]; other != "" {
+		return &BindError{
+			Reason: fmt.Sprintf("%s has two files of facts: %s and %s", s.Name, other, source.Path),
+			Help:   "remove one, or say which with PRED=FILE",
+		}
+	}
+	b.taken[s.Name] = source.Path
+	for i := range b.result.Sources {
+		if have := &b.result.Sources[i]; have.sameAs(source) {
+			have.Uses = append(have.Uses, Use{Schema: *s, Columns: columns})
+			return nil
+		}
+	}
+	added := *source
+	added.Uses = []Use{{Schema: *s, Columns: columns}}
+	if added.Columns == nil && added.Arity < 0 {
+		added.Arity = 0
+		for _, c := range columns {
+			added.Arity = max(added.Arity, c+1)
+		}
+	}
+	b.result.Sources = append(b.result.Sources, added)
+	return nil
+}
+
+// sameAs reports whether two sources read one file in the same way.
+func (s *Source) sameAs(t *Source) bool {
+	return s.Path == t.Path && s.Reader == t.Reader && (s.Open == nil) == (t.Open == nil) && s.Format == t.Format && s.Delimiter == t.Delimiter &&
+		s.Header == t.Header && slices.Equal(s.Columns, t.Columns) && (s.Arity == t.Arity || t.Arity < 0)
+}
+
+// openSource looks at a file: its format and the names of its columns.
+func (b *binder) openSource(f *Fact) (*Source, error) {
+	s := &Source{Path: f.Path, Reader: f.Reader, Open: f.Open, Format: f.Format, Delimiter: f.Delimiter, Header: b.opts.Header, Arity: -1}
+	if f.Header != nil {
+		s.Header = *f.Header
+	}
+	if s.Format == FormatAuto {
+		s.Format = formatOf(f.Path)
+	}
+	if s.Format == Parquet {
+		s.Header = false
+		names, err := s.parquetColumns()
+		s.Columns, s.Arity = names, len(names)
+		if f.Positional {
+			s.Columns = nil
+		}
+		return s, err
+	}
+	s.Format, s.Delimiter = textFormatOf(s.Format, s.Delimiter)
+	if d := s.Delimiter; d == '\n' || d == '\r' || d == '"' && s.Format == CSV || d >= 0x80 {
+		return nil, fmt.Errorf("%s can not be a delimiter", strconv.QuoteRune(rune(d)))
+	}
+	if s.Reader == nil {
+		if err := s.look(); err != nil {
+			return nil, err
+		}
+	}
+	if !s.Header && f.Names == nil && f.Columns == nil {
+		return s, nil
+	}
+	first, err := s.firstRecord()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case f.Names != nil:
+		s.Columns, s.Arity = f.Names, len(f.Names)
+		if len(first) > 0 && len(first) != s.Arity {
+			return nil, &LoadError{File: s.Path, Line: 1, Reason: fmt.Sprintf("found %s, expected %d, those named %s",
+				counted(len(first), "column"), s.Arity, strings.Join(f.Names, ", "))}
+		}
+	case s.Header && len(first) > 0 && !f.Positional:
+		s.Columns, s.Arity = first, len(first)
+	case f.Columns != nil && len(first) > 0:
+		s.Arity = len(first)
+	}
+	return s, nil
+}
+
+// look reports why the file cannot be read. One that any path may name is not
+// opened, because a pipe can be opened only once.
+func (s *Source) look() error {
+	if s.Open != nil {
+		f, _, err := s.openFile()
+		if err == nil {
+			f.Close()
+		}
+		return err
+	}
+	info, err := os.Stat(s.Path)
+	if err == nil && info.IsDir() {
+		err = errFolder
+	}
+	return err
+}
+
+// openFile opens the file, and returns its size.
+func (s *Source) openFile() (f *os.File, size int64, err error) {
+	if s.Open != nil {
+		f, err = s.Open()
+	} else {
+		f, err = os.Open(s.Path)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = errFolder
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// firstRecord returns the fields of the first record of a text, nil when it is
+// empty. The reader, if any, is put back to its start.
+func (s *Source) firstRecord() ([]string, error) {
+	look := *s
+	var seen bytes.Buffer
+	if s.Reader != nil {
+		look.Reader = io.TeeReader(s.Reader, &seen)
+		defer func(rest io.Reader) { s.Reader = io.MultiReader(&seen, rest) }(s.Reader)
+	}
+	file, err := look.open(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	reader, err := newTextReader(file, s.textFormat(), 4096, func(int64) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	block, err := reader.next(nil)
+	if err == io.EOF {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var fields []string
+	var room []byte
+	for p := 0; ; {
+		text, end, _, err := s.textFormat().field(block.data, p, &room)
+		if err != nil {
+			return nil, &LoadError{File: s.Path, Line: 1, Column: len(fields) + 1, Reason: err.Error()}
+		}
+		fields = append(fields, string(text))
+		if block.data[end] == '\n' {
+			return fields, nil
+		}
+		p = end + 1
+	}
+}

@@ -1,0 +1,190 @@
+package read
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// origin is the type of a column of a Parquet file or an Arrow record.
+type origin struct {
+	kind     scalar.Kind
+	unsigned bool // of an Int
+	scale    int  // of a Decimal: digits after the point
+	// A Datetime is a number of units of a microsecond each, or of the so-many'th
+	// part of one; one of the two is 1.
+	unit, parts int64
+}
+
+// conversion turns numbers of an origin into words of a type, exactly.
+type conversion struct {
+	from origin
+	to   scalar.Type
+	// A number times up, or divided by down, is the word; one of them is 1. Zero
+	// stands for a power of ten beyond 64 bits.
+	up, down int64
+}
+
+// newConversion returns the conversion between types, or false when there is
+// none: integers and decimals of any scale become one another and floats where
+// that loses nothing; all else keeps its kind.
+func newConversion(from origin, to scalar.Type) (conversion, bool) {
+	c := conversion{from: from, to: to, up: 1, down: 1}
+	number := from.kind == scalar.Int || from.kind == scalar.Decimal
+	switch to.Kind {
+	case scalar.Int, scalar.Uint:
+		c.rescale(from.scale, 0)
+		return c, number
+	case scalar.Decimal:
+		c.rescale(from.scale, int(to.Scale))
+		return c, number
+	case scalar.Float:
+		c.rescale(from.scale, 0)
+		return c, number || from.kind == scalar.Float
+	case scalar.Datetime:
+		c.up, c.down = from.unit, from.parts
+	}
+	return c, from.kind == to.Kind
+}
+
+func (c *conversion) rescale(from, to int) {
+	if from <= to {
+		c.up = pow10(to - from)
+	} else {
+		c.down = pow10(from - to)
+	}
+}
+
+// pow10 returns 10^n, or 0 when that does not fit 64 bits.
+func pow10(n int) int64 {
+	if n > 18 {
+		return 0
+	}
+	return int64(scalar.Pow10(n).Lo)
+}
+
+// mismatched is the reason why a column can not be read at all.
+func mismatched(found string, declared scalar.Type) string {
+	return fmt.Sprintf("the file has %s, the declared type is %s", found, declared.Joined())
+}
+
+func lostDigits(t scalar.Type) string {
+	return "the value has digits that " + article(t) + " can not hold"
+}
+
+func tooLarge(t scalar.Type) string { return "the value is too large for " + article(t) }
+
+// convert turns numbers into words. unsigned says that they are bit patterns of
+// unsigned 64-bit ones. What refuse returns takes the place of a number that has
+// no word.
+func (c *conversion) convert(words []int64, unsigned bool, refuse func(i int, reason string) int64) {
+	switch {
+	case c.to.Kind == scalar.Float:
+		c.floats(words, unsigned)
+		return
+	case c.to.Word != scalar.Whole:
+		for i, w := range words {
+			n := scalar.Int128Of(w)
+			if unsigned {
+				n = scalar.Uint128Of(uint64(w))
+			}
+			var why string
+			if words[i], why = c.wordOf(n); why != "" {
+				words[i] = refuse(i, why)
+			}
+		}
+		return
+	}
+	if unsigned && c.to.Kind != scalar.Uint {
+		for i, w := range words {
+			if w < 0 {
+				words[i] = refuse(i, fmt.Sprintf("%d is not %s", uint64(w), article(c.to)))
+			}
+		}
+	}
+	switch {
+	case c.down != 1:
+		for i, w := range words {
+			switch {
+			case w == 0:
+			case c.down == 0 || w%c.down != 0:
+				words[i] = refuse(i, lostDigits(c.to))
+			default:
+				words[i] = w / c.down
+			}
+		}
+	case c.up != 1:
+		limit := int64(0)
+		if c.up != 0 {
+			limit = math.MaxInt64 / c.up
+		}
+		for i, w := range words {
+			if w > limit || w < -limit {
+				words[i] = refuse(i, tooLarge(c.to))
+			} else {
+				words[i] = w * c.up
+			}
+		}
+	}
+	c.checkRange(words, unsigned, refuse)
+}
+
+// checkRange refuses numbers beyond the width of an integer type.
+func (c *conversion) checkRange(words []int64, unsigned bool, refuse func(i int, reason string) int64) {
+	switch bits := c.to.Bits; {
+	case c.to.Kind == scalar.Int && bits < 64:
+		for i, w := range words {
+			if !fitsInt(w, bits) {
+				words[i] = refuse(i, fmt.Sprintf("%d is not %s", w, article(c.to)))
+			}
+		}
+	case c.to.Kind == scalar.Uint && !(unsigned && bits == 64):
+		for i, w := range words {
+			if !unsigned && w < 0 {
+				words[i] = refuse(i, fmt.Sprintf("%d is not %s", w, article(c.to)))
+			} else if bits < 64 && uint64(w)>>bits != 0 {
+				words[i] = refuse(i, fmt.Sprintf("%d is not %s", uint64(w), article(c.to)))
+			}
+		}
+	}
+}
+
+func (c *conversion) floats(words []int64, unsigned bool) {
+	scale := math.Pow10(c.from.scale)
+	for i, w := range words {
+		f := float64(w)
+		if unsigned {
+			f = float64(uint64(w))
+		}
+		words[i] = int64(scalar.OfFloat(c.to, f/scale).Bits())
+	}
+}
+
+// wordOf returns a word of a number of the origin, or why there is none.
+func (c *conversion) wordOf(n scalar.Int128) (word int64, why string) {
+	up := int(c.to.Scale) - c.from.scale
+	r, ok := n.Rescale(c.from.scale, int(c.to.Scale))
+	v := scalar.OfInt128(c.to.Joined(), r)
+	switch {
+	case !ok || !v.Fits():
+		return 0, tooLarge(c.to)
+	case up < 0:
+		if back, _ := r.Mul(scalar.Pow10(-up)); back != n {
+			return 0, lostDigits(c.to)
+		}
+	}
+	return v.Part(c.to).Int(), ""
+}
+
+// bigWord is wordOf for numbers of any size.
+func (c *conversion) bigWord(n *big.Int) (word int64, why string) {
+	if n.BitLen() > 127 {
+		return 0, tooLarge(c.to)
+	}
+	low := new(big.Int).And(n, maxLow)
+	return c.wordOf(scalar.Int128{Hi: new(big.Int).Rsh(n, 64).Int64(), Lo: low.Uint64()})
+}
+
+var maxLow = new(big.Int).SetUint64(1<<64 - 1)

@@ -1,0 +1,141 @@
+package read
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// LoadError says what is wrong with a file of facts, and where.
+type LoadError struct {
+	File   string // as the user gave it
+	Line   int64  // from 1; 0 when the error is of the file as a whole
+	Row    int64  // from 1, of a file without lines
+	Column int    // number of the field, from 1; 0 when the error is of the line
+	Name   string // of the column, when it has one
+	Reason string
+	Err    error // what caused it, or nil
+}
+
+// Error returns "FILE:LINE:COLUMN: column COLUMN (NAME): reason".
+func (e *LoadError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d", e.Line)
+		if e.Column > 0 {
+			fmt.Fprintf(&b, ":%d", e.Column)
+		}
+	}
+	b.WriteString(": ")
+	if e.Row > 0 {
+		fmt.Fprintf(&b, "row %d: ", e.Row)
+	}
+	if e.Column > 0 {
+		fmt.Fprintf(&b, "column %d", e.Column)
+		if e.Name != "" {
+			fmt.Fprintf(&b, " (%s)", e.Name)
+		}
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Reason)
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *LoadError) Unwrap() error { return e.Err }
+
+var errFolder = errors.New("this is a folder, not a file")
+
+// fileError is a LoadError of a whole file.
+func fileError(file string, err error) *LoadError {
+	var le *LoadError
+	if errors.As(err, &le) {
+		return le
+	}
+	reason := err.Error()
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		reason = "the file ends early; it may be truncated"
+	default:
+		// The operating system's errors repeat the path.
+		if i := strings.LastIndex(reason, file+": "); i >= 0 {
+			reason = reason[i+len(file)+2:]
+		}
+	}
+	return &LoadError{File: file, Reason: reason, Err: err}
+}
+
+// KeyError says that a functional predicate has two values for one key.
+type KeyError struct {
+	Predicate string
+	File      string // empty for facts that come from Go
+	Key       []scalar.Value
+	Values    [2]scalar.Value
+	Lines     [2]int64 // of the file; rows for a file without lines
+	Rows      bool     // Lines are rows
+}
+
+// Error shows the key, both values and where they stand.
+func (e *KeyError) Error() string {
+	key := make([]string, len(e.Key))
+	for i, v := range e.Key {
+		key[i] = quoted(v)
+	}
+	what := "line"
+	if e.Rows {
+		what = "row"
+	}
+	where := fmt.Sprintf("%s:%d: ", e.File, e.Lines[1])
+	if e.File == "" {
+		where = fmt.Sprintf("row %d: ", e.Lines[1])
+	}
+	return fmt.Sprintf("%s%s[%s] has two values: %s here and %s in %s %d",
+		where, e.Predicate, strings.Join(key, ", "), quoted(e.Values[1]), quoted(e.Values[0]), what, e.Lines[0])
+}
+
+func quoted(v scalar.Value) string {
+	if v.Type.Kind == scalar.String {
+		return scalar.Quote(v.Str())
+	}
+	return scalar.Format(v)
+}
+
+// notA returns the reason why a text is no value of a type, from scalar's error.
+func notA(t scalar.Type, text []byte, err error) string {
+	s := string(text)
+	if s == "" {
+		return fmt.Sprintf("the field is empty; expected %s", article(t))
+	}
+	const most = 40
+	shown := s
+	if utf8.RuneCountInString(s) > most {
+		shown = scalar.Substring(s, 0, most) + "..."
+	}
+	reason := fmt.Sprintf("%s is not %s", scalar.Quote(shown), article(t))
+	if _, why, ok := strings.Cut(err.Error(), scalar.Quote(shown)+": "); ok {
+		reason += ": " + why
+	}
+	return reason
+}
+
+func article(t scalar.Type) string {
+	name := t.Joined().String()
+	if strings.HasPrefix(name, "int") {
+		return "an " + name
+	}
+	return "a " + name
+}
+
+// counted is "1 column", "2 columns".
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

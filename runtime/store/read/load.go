@@ -1,0 +1,318 @@
+package read
+
+import (
+	"context"
+	"fmt"
+	goruntime "runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redfoxdb/redfox/internal/parallel"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// load is the reading of one source.
+type load struct {
+	source  *Source
+	opts    *Options
+	started time.Time
+	shown   time.Time // of the last progress
+	report  *FileReport
+	byRow   bool  // the facts have rows, not lines
+	bytes   int64 // read of the file so far
+	size    int64
+
+	fields []field
+	names  []string // what messages call the fields
+	args   [][]int  // the field of each argument of each use
+	data   []fieldData
+	rows   int64
+
+	ledger  *store.Ledger
+	memory  sync.Mutex // for garbage
+	garbage int64      // bytes of what columns were made of, since the last collection
+	merging sync.Mutex // held by the goroutine that makes a dictionary
+
+	// bad are the rows of a Parquet file that are left out, ascending.
+	bad []uint32
+	// spans say which lines of a text file rows stand in.
+	spans []lineSpan
+	lines int64 // of the text so far
+}
+
+// fieldData is what was read of a field: chunks in the order of the file.
+type fieldData struct {
+	chunks []store.Chunk
+	owner  []int32 // of each String chunk: whose interner numbered the strings
+	nulls  []uint32
+	column *store.Column
+}
+
+// lineSpan is the rows of one text block.
+type lineSpan struct {
+	row, line int64 // of the first; lines from 1
+	rowLines  []uint32
+}
+
+// plan lists the fields to read: each column of the file once for each type it
+// is wanted in.
+func (l *load) plan() {
+	for _, u := range l.source.Uses {
+		args := make([]int, len(u.Columns))
+		for i, c := range u.Columns {
+			typ := u.Schema.Args[i].Type
+			nullable := u.Schema.Keys < len(u.Columns) && i >= u.Schema.Keys
+			at := slices.IndexFunc(l.fields, func(f field) bool {
+				return f.index == c && f.typ == typ
+			})
+			if at < 0 {
+				name := u.Schema.Args[i].Name
+				if c >= 0 && c < len(l.source.Columns) {
+					name = l.source.Columns[c]
+				}
+				at = len(l.fields)
+				l.fields = append(l.fields, field{index: c, name: name, typ: typ, nullable: nullable})
+			}
+			l.fields[at].nullable = l.fields[at].nullable && nullable
+			args[i] = at
+		}
+		l.args = append(l.args, args)
+	}
+	l.data = make([]fieldData, len(l.fields))
+	for _, f := range l.fields {
+		l.names = append(l.names, fmt.Sprintf("column %s of %s", f.name, l.source.Path))
+	}
+}
+
+// maxRows bounds a table: rows are numbered in 32 bits.
+const maxRows = 1<<32 - 1
+
+// newInterner returns the interner of a field of strings.
+func (l *load) newInterner(i int) *store.Interner {
+	return store.NewInterner(l.ledger, l.names[i])
+}
+
+func (l *load) progress(done bool) {
+	if l.opts.Progress == nil || !done && time.Since(l.shown) < 100*time.Millisecond {
+		return
+	}
+	l.shown = time.Now()
+	l.opts.Progress(Progress{
+		File: l.source.Path, Rows: l.rows, Bytes: l.bytes, Size: l.size,
+		Elapsed: time.Since(l.started), Done: done,
+	})
+}
+
+func (l *load) readText(ctx context.Context) error {
+	s := l.source
+	file, err := s.open(l.ledger)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	l.size = file.size
+	l.lines = 1
+	format := s.textFormat()
+	scanners, err := l.scanText(ctx, file, format, func(r textRows) error {
+		l.bytes = file.read.n.Load()
+		return l.takeText(r)
+	})
+	l.ledger.Give(file.window)
+	if err != nil {
+		return err
+	}
+	l.bytes = file.read.n.Load()
+	l.report.Bytes = l.bytes
+	return l.assemble(ctx, func(i int) (sources []*store.Interner) {
+		for _, sc := range scanners {
+			sc.strings[i].DropTable()
+			sources = append(sources, sc.strings[i])
+			sc.strings[i] = nil
+		}
+		return sources
+	})
+}
+
+func (s *Source) textFormat() textFormat {
+	return textFormat{delimiter: s.Delimiter, quotes: s.Format == CSV, escapes: s.Format == TSV}
+}
+
+func (l *load) takeText(r textRows) error {
+	first := l.lines + r.header
+	number := func(e *LoadError) *LoadError {
+		e.File = l.source.Path
+		e.Line += first
+		return e
+	}
+	if r.failed != nil {
+		return r.failed
+	}
+	if r.err != nil {
+		return number(r.err)
+	}
+	l.report.Skipped += r.skipped
+	for _, e := range r.examples {
+		if len(l.report.Examples) < maxExamples {
+			l.report.Examples = append(l.report.Examples, number(e))
+		}
+	}
+	if r.rows > 0 {
+		if err := l.ledger.Take("the line numbers of "+l.source.Path, 4*int64(cap(r.rowLines))); err != nil {
+			return err
+		}
+		l.spans = append(l.spans, lineSpan{row: l.rows, line: first, rowLines: r.rowLines})
+		for i, c := range r.chunks {
+			if err := l.ledger.Take(l.names[i], c.Bytes()); err != nil {
+				return err
+			}
+			d := &l.data[i]
+			d.chunks = append(d.chunks, c)
+			d.owner = append(d.owner, int32(r.worker))
+		}
+	}
+	l.rows += int64(r.rows)
+	if l.rows > maxRows {
+		return fmt.Errorf("more than %d rows; a relation can not hold them", int64(maxRows))
+	}
+	l.report.Rows = l.rows
+	l.lines = first + r.lines
+	l.progress(false)
+	return nil
+}
+
+// assemble makes the columns of all fields, few at once, so that the chunks of some are
+// garbage when the next ones are made. The strings of a String field are numbered by its
+// sources, one for each owner of a chunk.
+func (l *load) assemble(ctx context.Context, sources func(field int) []*store.Interner) error {
+	errs := make([]error, len(l.fields))
+	parallel.Do(min(l.opts.threads(), columnsAtOnce), len(l.fields), func(i int) {
+		errs[i] = l.assembleField(ctx, i, sources)
+	})
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// columnsAtOnce is how many columns are put together at once: what a column does on one
+// thread, such as to get its memory, others make up for.
+const columnsAtOnce = 4
+
+// assembleField makes the column of a field, in place of its chunks, and offers it to
+// those that wait for columns.
+func (l *load) assembleField(ctx context.Context, i int, sources func(field int) []*store.Interner) error {
+	garbage, err := l.joinField(ctx, i, sources)
+	if err != nil {
+		return err
+	}
+	l.offer(i)
+	l.memory.Lock()
+	l.garbage += garbage
+	collect := l.garbage > collectBytes
+	if collect {
+		l.garbage = 0
+	}
+	l.memory.Unlock()
+	if collect {
+		// Columns have no pointers, so that to collect costs next to nothing.
+		goruntime.GC()
+	}
+	return nil
+}
+
+// joinField makes the column of a field, and returns how many bytes are garbage then.
+// Dictionaries are made one after the other.
+func (l *load) joinField(ctx context.Context, i int, sources func(field int) []*store.Interner) (garbage int64, err error) {
+	threads, what := l.opts.threads(), l.names[i]
+	d, t := &l.data[i], l.fields[i].typ
+	var dict *store.Dict
+	if t.Kind == scalar.String {
+		l.merging.Lock()
+		merged, remaps, err := store.MergeInterners(ctx, threads, sources(i), l.ledger, what)
+		l.merging.Unlock()
+		if err != nil {
+			return 0, err
+		}
+		dict = merged
+		if err := l.remap(threads, what, d, remaps, dict); err != nil {
+			return 0, err
+		}
+		garbage = 2 * dict.Bytes() // the strings as they were read, and what sorted them
+	}
+	before := chunkBytes(d.chunks)
+	reserve := func(bytes int64) error { return l.ledger.Take(what, bytes) }
+	if d.column, err = store.Join(threads, t, dict, d.chunks, reserve); err != nil {
+		return 0, err
+	}
+	l.ledger.Give(before)
+	d.chunks, d.owner = nil, nil
+	return garbage + before, nil
+}
+
+// remap gives the chunks of strings their codes in the dictionary.
+func (l *load) remap(threads int, what string, d *fieldData, remaps [][]uint32, dict *store.Dict) error {
+	before, rows, codes := chunkBytes(d.chunks), int64(0), int64(0)
+	for c := range d.chunks {
+		rows += int64(d.chunks[c].Len())
+	}
+	for _, r := range remaps {
+		codes += int64(len(r))
+	}
+	most := rows * int64(store.WidthOf(uint64(max(0, dict.Len()-1))))
+	if err := l.ledger.Take(what, most); err != nil {
+		return err
+	}
+	parallel.Do(threads, len(d.chunks), func(c int) { d.chunks[c].Remap(remaps[d.owner[c]]) })
+	l.ledger.Give(most + before - chunkBytes(d.chunks) + 4*codes)
+	return nil
+}
+
+func chunkBytes(chunks []store.Chunk) (n int64) {
+	for i := range chunks {
+		n += chunks[i].Bytes()
+	}
+	return n
+}
+
+// offer hands a column out to who wants it before all of the source is read.
+func (l *load) offer(i int) {
+	if l.opts.Column == nil || len(l.data[i].nulls) > 0 {
+		return
+	}
+	for u, use := range l.source.Uses {
+		for arg, at := range l.args[u] {
+			if at == i {
+				l.opts.Column(use.Schema.Name, arg, l.data[i].column)
+			}
+		}
+	}
+}
+
+// collectBytes is the size of what columns were made of from which it is collected at
+// once.
+const collectBytes = 256 << 20
+
+// lineOf returns the line of a row, or its number from 1 where there are no lines.
+func (l *load) lineOf(row int64) int64 {
+	if l.byRow {
+		return row + 1
+	}
+	i, ok := slices.BinarySearchFunc(l.spans, row, func(s lineSpan, row int64) int {
+		return int(s.row - row)
+	})
+	if !ok {
+		i--
+	}
+	s := &l.spans[i]
+	if s.rowLines != nil {
+		return s.line + int64(s.rowLines[row-s.row])
+	}
+	return s.line + row - s.row
+}

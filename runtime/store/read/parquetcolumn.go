@@ -1,0 +1,281 @@
+package read
+
+import (
+	"context"
+
+	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// parquetField turns the values of one Parquet column into the words of a field.
+type parquetField struct {
+	conversion
+	field  *field
+	column *parquet.Column
+}
+
+// newParquetField refuses columns whose type is not the field's.
+func newParquetField(f *parquetFile, fd *field) (*parquetField, error) {
+	p := &parquetField{field: fd}
+	mismatch := func(found string) error {
+		return &LoadError{Column: max(0, fd.index+1), Name: fd.name, Reason: mismatched(found, fd.typ)}
+	}
+	if fd.index == offsetColumn {
+		return nil, mismatch("no byte offsets")
+	}
+	p.column = &f.Columns[fd.index]
+	if p.column.Repetition > 0 {
+		return nil, mismatch("lists")
+	}
+	var ok bool
+	if p.conversion, ok = newConversion(parquetOrigin(p.column), fd.typ); !ok {
+		if p.column.Logical != nil {
+			return nil, mismatch(p.column.Logical.String())
+		}
+		return nil, mismatch(p.column.Type.String())
+	}
+	return p, nil
+}
+
+// parquetOrigin returns the type of a column's values.
+func parquetOrigin(c *parquet.Column) origin {
+	from := origin{unit: 1, parts: 1}
+	l := c.Logical
+	switch {
+	case l == nil || l.Unknown != nil:
+		from.kind = map[parquet.Type]scalar.Kind{
+			parquet.Boolean: scalar.Boolean,
+			parquet.Int32:   scalar.Int, parquet.Int64: scalar.Int,
+			parquet.Int96: scalar.Datetime,
+			parquet.Float: scalar.Float, parquet.Double: scalar.Float,
+			parquet.ByteArray: scalar.String,
+		}[c.Type]
+	case l.Decimal != nil:
+		from.kind, from.scale = scalar.Decimal, int(l.Decimal.Scale)
+	case l.Integer != nil:
+		from.kind, from.unsigned = scalar.Int, !l.Integer.Signed
+	case l.Date != nil:
+		from.kind, from.unit = scalar.Datetime, scalar.MicrosPerDay
+	case l.Timestamp != nil:
+		from.kind = scalar.Datetime
+		switch {
+		case l.Timestamp.Unit.Millis != nil:
+			from.unit = 1000
+		case l.Timestamp.Unit.Nanos != nil:
+			from.parts = 1000
+		}
+	case l.Text != nil, l.Enum != nil, l.JSON != nil:
+		from.kind = scalar.String
+	}
+	return from
+}
+
+// batchRows is how many values are decoded at a time.
+const batchRows int64 = 1 << 14
+
+// columnReader collects the words of a column chunk.
+type columnReader struct {
+	*parquetField
+	part    *columnPart
+	strings *store.Interner
+	room    *readRoom
+	rows    int   // of the row group
+	batch   int64 // values to decode at a time
+	dict    *pageDictionary
+	words   []int64 // of rows that are not narrowed yet
+	last    int64   // the word of the row before, or noCode; see standIn
+}
+
+// readRoom is the memory in which a thread decodes one column chunk after the other.
+type readRoom struct {
+	words          []int64
+	places, levels []uint32
+	kept           []uint16 // places of rows that are no words yet
+	dictionary     []int64
+	text           []byte
+	texts          [][]byte
+
+	pages  parquet.Room
+	ledger *store.Ledger
+	held   int64 // for the dictionary
+}
+
+// roomBytes is what a room takes for each row of a batch.
+const roomBytes = 48
+
+// newReadRoom returns room for batches of rows. The ledger reserves what pages
+// take, under the name what.
+func newReadRoom(batch int64, ledger *store.Ledger, what string) *readRoom {
+	r := &readRoom{
+		words: make([]int64, 4*batch), places: make([]uint32, batch), levels: make([]uint32, batch),
+		ledger: ledger,
+	}
+	r.pages.Reserve = func(n int) error { return ledger.Take(what, int64(n)) }
+	return r
+}
+
+// reserve reserves memory for a dictionary of n values in so many bytes.
+func (r *readRoom) reserve(what string, n, bytes int) error {
+	wanted := dictionaryBytes*int64(n) + int64(bytes)
+	if wanted <= r.held {
+		return nil
+	}
+	err := r.ledger.Take(what, wanted-r.held)
+	if err == nil {
+		r.held = wanted
+	}
+	return err
+}
+
+// dictionaryBytes is what a value of a dictionary takes beside its text, with what grows.
+const dictionaryBytes = 40
+
+// read decodes a column chunk into part.
+func (p *parquetField) read(ctx context.Context, f *parquetFile, group int, strings *store.Interner, room *readRoom, part *columnPart) error {
+	g := &f.Groups[group]
+	part.bytes = g.Chunks[p.field.index].Meta.Packed
+	rows := max(1, g.Rows)
+	room.kept = room.kept[:0]
+	r := &columnReader{parquetField: p, part: part, strings: strings, room: room, rows: int(rows), batch: min(batchRows, rows), words: room.words[:0]}
+	if p.field.typ.Kind == scalar.String {
+		r.last = noCode
+	}
+	pages := f.Pages(f, f.size, group, p.field.index, &room.pages)
+	if err := r.readPages(ctx, pages, g.Rows); err != nil {
+		return err
+	}
+	r.flushWords()
+	r.flushKept()
+	return r.stopped(ctx)
+}
+
+// stopped returns why no more is to be read.
+func (r *columnReader) stopped(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if r.strings != nil {
+		return r.strings.Err()
+	}
+	return nil
+}
+
+// readPresent makes the words of rows of which some have no value. A row has one
+// if its level is present; read makes the words of each run of such rows, from
+// `row` on.
+func (r *columnReader) readPresent(dst []int64, levels []uint32, present uint32, read func(dst []int64, row int) error) error {
+	for i := 0; i < len(dst); {
+		j := i
+		for j < len(dst) && levels[j] == present {
+			j++
+		}
+		if j > i {
+			if err := read(dst[i:j], r.part.rows+i); err != nil {
+				return err
+			}
+			r.last = dst[j-1]
+		}
+		for i = j; i < len(dst) && levels[i] != present; i++ {
+			r.part.nulls = append(r.part.nulls, uint32(r.part.rows+i))
+			dst[i] = r.standIn()
+		}
+	}
+	return nil
+}
+
+// grow returns room for the words of so many more rows, at most a batch.
+func (r *columnReader) grow(rows int) []int64 {
+	if cap(r.words)-len(r.words) < rows {
+		r.flushWords()
+	}
+	from := len(r.words)
+	r.words = r.words[:from+rows]
+	return r.words[from:]
+}
+
+func (r *columnReader) flushWords() {
+	if len(r.words) > 0 {
+		r.part.chunks = append(r.part.chunks, store.Narrow(r.field.typ.Kind, r.words, 1))
+	}
+	r.words = r.words[:0]
+}
+
+// refuse reports a value; its row is left out or ends the load.
+func (r *columnReader) refuse(row int, reason string) int64 {
+	r.part.bad = append(r.part.bad, badCell{uint32(row), reason})
+	return r.standIn()
+}
+
+// standIn returns the word of a row whose value is missing or refused: the word
+// of the row before it, which keeps the column narrow. Words of strings are
+// entries of a dictionary, so that the first row gets the empty string.
+func (r *columnReader) standIn() int64 {
+	if r.field.typ.Kind == scalar.String && r.last == noCode {
+		r.last = int64(r.strings.Code(""))
+	}
+	return r.last
+}
+
+// refuser is refuse for rows that are counted from one of the row group.
+func (r *columnReader) refuser(first int) func(i int, reason string) int64 {
+	return func(i int, reason string) int64 { return r.refuse(first+i, reason) }
+}
+
+// decimals turns big-endian numbers into words.
+func (r *columnReader) decimals(dst []int64, at func(i int) []byte, refuse func(i int, reason string) int64) {
+	if r.to.Word != scalar.Whole {
+		for i := range dst {
+			n, ok := bigEndian128(at(i))
+			w, why := r.wordOf(n)
+			if !ok {
+				why = tooLarge(r.to)
+			}
+			if dst[i] = w; why != "" {
+				dst[i] = refuse(i, why)
+			}
+		}
+		return
+	}
+	var refused []int
+	for i := range dst {
+		w, ok := bigEndian(at(i))
+		if dst[i] = w; !ok {
+			refused = append(refused, i)
+		}
+	}
+	r.convert(dst, false, refuse)
+	for _, i := range refused {
+		dst[i] = refuse(i, tooLarge(r.field.typ))
+	}
+}
+
+// bigEndian128 is bigEndian for 128 bits.
+func bigEndian128(b []byte) (scalar.Int128, bool) {
+	cut := max(0, len(b)-8)
+	high, ok := bigEndian(b[:cut])
+	low, _ := bigEndian(b[cut:])
+	if cut == 0 {
+		return scalar.Int128Of(low), true
+	}
+	return scalar.Int128{Hi: high, Lo: uint64(low)}, ok
+}
+
+// bigEndian reads a two's complement number of any length.
+func bigEndian(b []byte) (int64, bool) {
+	var n int64
+	if len(b) > 0 {
+		n = int64(int8(b[0])) >> 7
+	}
+	sign := n
+	for i, c := range b {
+		if len(b)-i > 8 {
+			if c != byte(sign) {
+				return 0, false
+			}
+			continue
+		}
+		n = n<<8 | int64(c)
+	}
+	return n, n>>63 == sign
+}

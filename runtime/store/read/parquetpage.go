@@ -1,0 +1,404 @@
+package read
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Values of a dictionary are converted to words once. Where a column chunk has few
+// of them, its rows stay places in the dictionary until the column is put together.
+
+// pageDictionary is the values of a dictionary page.
+type pageDictionary struct {
+	words   []int64
+	texts   [][]byte       // of strings: a word is noCode until a row is found to have it
+	refused map[int]string // values that the field cannot have, and why
+}
+
+// noCode is the word of a string that is not interned yet: a dictionary page may
+// have strings that no row has.
+const noCode = -1
+
+var errShortPage = errors.New("the Parquet file is damaged: a page ends too early")
+
+// readPages decodes all pages of a column chunk of so many rows.
+func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows int64) error {
+	for {
+		page, err := pages.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		levels, values, err := pages.Unpack(page)
+		if err != nil {
+			return err
+		}
+		if page.Dictionary != nil {
+			if err := r.readDictionary(values.Plain, int(page.Dictionary.Values)); err != nil {
+				return err
+			}
+			continue
+		}
+		n := page.Values()
+		if int64(r.part.rows+n) > rows {
+			return fmt.Errorf("the Parquet file is damaged: a column chunk has other than the %d rows of its row group", rows)
+		}
+		if values.Coded && r.dict == nil {
+			return fmt.Errorf("the Parquet file is damaged: column %s has no dictionary", r.field.name)
+		}
+		if err := r.readPage(ctx, &values, &levels, n); err != nil {
+			return err
+		}
+	}
+}
+
+// readPage decodes n rows. Values of rows without one are those before them.
+func (r *columnReader) readPage(ctx context.Context, v *parquet.Values, levels *parquet.Hybrid, n int) error {
+	present := uint32(r.column.Definition)
+	for n > 0 {
+		if err := r.stopped(ctx); err != nil {
+			return err
+		}
+		rows := min(n, int(r.batch))
+		n -= rows
+		var have []uint32
+		whole := true
+		if present > 0 {
+			have = r.room.levels[:rows]
+			if err := levels.Read(have); err != nil {
+				return err
+			}
+			for _, level := range have {
+				whole = whole && level == present
+				if level > present {
+					return fmt.Errorf("the Parquet file is damaged: column %s has a level beyond %d", r.field.name, present)
+				}
+			}
+		}
+		var err error
+		switch {
+		case whole && v.Coded && r.fewWords():
+			err = r.keep(v, rows)
+		case whole:
+			r.flushKept()
+			dst := r.grow(rows)
+			if err = r.decode(dst, v, r.part.rows); err == nil {
+				r.last = dst[rows-1]
+			}
+		default:
+			r.flushKept()
+			err = r.readPresent(r.grow(rows), have, present, func(dst []int64, row int) error { return r.decode(dst, v, row) })
+		}
+		if err != nil {
+			return err
+		}
+		r.part.rows += rows
+	}
+	return nil
+}
+
+// decode decodes the values of rows from `row` on.
+func (r *columnReader) decode(dst []int64, v *parquet.Values, row int) error {
+	if !v.Coded {
+		return r.plain(dst, v, r.refuser(row))
+	}
+	places, err := r.places(v, len(dst))
+	if err == nil {
+		r.look(dst, places, row)
+	}
+	return err
+}
+
+// places reads places in the dictionary.
+func (r *columnReader) places(v *parquet.Values, n int) ([]uint32, error) {
+	places := r.room.places[:n]
+	if err := v.Numbers.Read(places); err != nil {
+		return nil, err
+	}
+	last := uint32(0)
+	for _, p := range places {
+		last = max(last, p)
+	}
+	if int(last) >= len(r.dict.words) {
+		return nil, fmt.Errorf("the Parquet file is damaged: column %s has a place beyond its dictionary", r.field.name)
+	}
+	return places, nil
+}
+
+// look sets words to those of places in the dictionary.
+func (r *columnReader) look(dst []int64, places []uint32, row int) {
+	words := r.dict.words
+	if r.dict.refused != nil {
+		for i, p := range places[:len(dst)] {
+			dst[i] = words[p]
+			if why, ok := r.dict.refused[int(p)]; ok {
+				dst[i] = r.refuse(row+i, why)
+			}
+		}
+		return
+	}
+	for i, p := range places[:len(dst)] {
+		w := words[p]
+		if w == noCode && r.dict.texts != nil {
+			if r.internWord(int(p)) {
+				w = words[p]
+			} else {
+				w = r.refuse(row+i, badText(r.dict.texts[p]))
+			}
+		}
+		dst[i] = w
+	}
+}
+
+// internWord sets the word of a dictionary's string unless the string is refused.
+func (r *columnReader) internWord(p int) bool {
+	code, ok := r.strings.CodeOfText(r.dict.texts[p])
+	if ok {
+		r.dict.words[p] = int64(code)
+	}
+	return ok
+}
+
+// plain decodes PLAIN values. The result of refuse takes the place of a value that
+// the field cannot have.
+func (r *columnReader) plain(dst []int64, v *parquet.Values, refuse func(i int, reason string) int64) error {
+	data := v.Plain
+	size := 4
+	switch r.column.Type {
+	case parquet.Boolean:
+		return r.booleans(dst, v)
+	case parquet.Int32:
+		if len(data)/4 < len(dst) {
+			return errShortPage
+		}
+		if r.from.unsigned {
+			for i := range dst {
+				dst[i] = int64(binary.LittleEndian.Uint32(data[4*i:]))
+			}
+		} else {
+			for i := range dst {
+				dst[i] = int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
+			}
+		}
+		r.convert(dst, false, refuse)
+	case parquet.Int64:
+		if size = 8; len(data)/8 < len(dst) {
+			return errShortPage
+		}
+		for i := range dst {
+			dst[i] = int64(binary.LittleEndian.Uint64(data[8*i:]))
+		}
+		r.convert(dst, r.from.unsigned, refuse)
+	case parquet.Int96:
+		if size = 12; len(data)/12 < len(dst) {
+			return errShortPage
+		}
+		for i := range dst {
+			var ok bool
+			if dst[i], ok = julianMicros(data[12*i:]); !ok {
+				dst[i] = refuse(i, "the timestamp does not fit a datetime in microseconds")
+			}
+		}
+	case parquet.Float:
+		if len(data)/4 < len(dst) {
+			return errShortPage
+		}
+		for i := range dst {
+			f := math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+			dst[i] = int64(scalar.OfFloat(r.field.typ, float64(f)).Bits())
+		}
+	case parquet.Double:
+		if size = 8; len(data)/8 < len(dst) {
+			return errShortPage
+		}
+		for i := range dst {
+			f := math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+			dst[i] = int64(scalar.OfFloat(r.field.typ, f).Bits())
+		}
+	default:
+		return r.plainBytes(dst, v, refuse)
+	}
+	v.Plain = data[size*len(dst):]
+	return nil
+}
+
+// julianMicros converts a timestamp of old writers: nanoseconds of the day, then
+// the Julian day.
+func julianMicros(b []byte) (int64, bool) {
+	const julian1970 = 2_440_588
+	nanos := int64(binary.LittleEndian.Uint64(b))
+	days := int64(binary.LittleEndian.Uint32(b[8:])) - julian1970
+	if days > math.MaxInt64/scalar.MicrosPerDay-1 || nanos%1000 != 0 {
+		return 0, false
+	}
+	return days*scalar.MicrosPerDay + nanos/1000, true
+}
+
+func (r *columnReader) booleans(dst []int64, v *parquet.Values) error {
+	bits := r.room.places[:len(dst)]
+	err := v.Numbers.Read(bits)
+	for i, b := range bits {
+		dst[i] = int64(b)
+	}
+	return err
+}
+
+// plainBytes is plain for byte strings, which are strings or decimals.
+func (r *columnReader) plainBytes(dst []int64, v *parquet.Values, refuse func(i int, reason string) int64) error {
+	var numbers [][]byte
+	for i := range dst {
+		text, err := r.nextBytes(v)
+		if err != nil {
+			return err
+		}
+		if r.from.kind != scalar.String {
+			numbers = append(numbers, text)
+			continue
+		}
+		code, ok := r.strings.CodeOfText(text)
+		if dst[i] = int64(code); !ok {
+			dst[i] = refuse(i, badText(text))
+		}
+	}
+	if r.from.kind != scalar.String {
+		r.decimals(dst, func(i int) []byte { return numbers[i] }, refuse)
+	}
+	return nil
+}
+
+// nextBytes returns the next PLAIN byte string, which is part of the page.
+func (r *columnReader) nextBytes(v *parquet.Values) ([]byte, error) {
+	data := v.Plain
+	n := uint64(r.column.Length)
+	if r.column.Type == parquet.ByteArray {
+		if len(data) < 4 {
+			return nil, errShortPage
+		}
+		n, data = uint64(binary.LittleEndian.Uint32(data)), data[4:]
+	}
+	if n > uint64(len(data)) {
+		return nil, errShortPage
+	}
+	v.Plain = data[n:]
+	return data[:n], nil
+}
+
+// readDictionary converts the values of a dictionary page.
+func (r *columnReader) readDictionary(data []byte, n int) error {
+	if r.dict != nil || r.part.rows > 0 {
+		return fmt.Errorf("the Parquet file is damaged: column %s has a second dictionary, or a late one", r.field.name)
+	}
+	if n > len(data) {
+		return errShortPage // no value takes less than a byte
+	}
+	if err := r.room.reserve("a dictionary page of column "+r.field.name, n, len(data)); err != nil {
+		return err
+	}
+	r.room.dictionary = slices.Grow(r.room.dictionary[:0], n)[:n]
+	d := &pageDictionary{words: r.room.dictionary}
+	v := parquet.Values{Plain: data}
+	if r.from.kind == scalar.String {
+		// The page's memory is used for the next one.
+		r.room.text = append(r.room.text[:0], data...)
+		v.Plain = r.room.text
+		r.room.texts = slices.Grow(r.room.texts[:0], n)[:n]
+		d.texts = r.room.texts
+		for i := range n {
+			text, err := r.nextBytes(&v)
+			if err != nil {
+				return err
+			}
+			d.texts[i], d.words[i] = text, noCode
+		}
+		r.dict = d
+		return nil
+	}
+	// The rows that have such a value are refused, if there are any.
+	err := r.plain(d.words, &v, func(i int, reason string) int64 {
+		if d.refused == nil {
+			d.refused = map[int]string{}
+		}
+		d.refused[i] = reason
+		return 0
+	})
+	r.dict = d
+	return err
+}
+
+// maxKept is how many rows at most stay places in one chunk, and rowsAWord how many rows
+// there are at least for each word of the dictionary, of which each chunk has a copy.
+const (
+	maxKept   = 1 << 18
+	rowsAWord = 8
+)
+
+// fewWords reports whether rows stay places in the dictionary.
+func (r *columnReader) fewWords() bool {
+	return r.dict.refused == nil && len(r.dict.words) <= min(r.rows, maxKept)/rowsAWord
+}
+
+// keep reads places of rows that all have a value, and keeps them.
+func (r *columnReader) keep(v *parquet.Values, rows int) error {
+	r.flushWords()
+	if len(r.room.kept)+rows > maxKept {
+		r.flushKept()
+	}
+	places, err := r.places(v, rows)
+	for _, p := range places {
+		r.room.kept = append(r.room.kept, uint16(p))
+	}
+	return err
+}
+
+// flushKept makes a chunk of the places that were kept, which are of the last rows and
+// within the dictionary. If that has words that none of these rows has, or texts that are
+// refused, the rows become words.
+func (r *columnReader) flushKept() {
+	kept := r.room.kept
+	if len(kept) == 0 {
+		return
+	}
+	r.room.kept = kept[:0]
+	words := r.dict.words
+	used := make([]bool, len(words))
+	for _, p := range kept {
+		used[p] = true
+	}
+	whole := true
+	for p, u := range used {
+		if u && words[p] == noCode && r.dict.texts != nil {
+			u = r.internWord(p)
+		}
+		whole = whole && u
+	}
+	if whole {
+		c := store.Placed(r.field.typ.Kind, kept, words)
+		r.last = words[kept[len(kept)-1]]
+		r.part.chunks = append(r.part.chunks, c)
+		return
+	}
+	row := r.part.rows - len(kept)
+	for len(kept) > 0 {
+		n := min(len(kept), int(r.batch))
+		places := r.room.places[:n]
+		for i, p := range kept[:n] {
+			places[i] = uint32(p)
+		}
+		dst := r.room.words[:n] // no words are waiting
+		r.look(dst, places, row)
+		r.last = dst[n-1]
+		r.part.chunks = append(r.part.chunks, store.Narrow(r.field.typ.Kind, dst, 1))
+		kept, row = kept[n:], row+n
+	}
+}

@@ -1,0 +1,359 @@
+package read
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/redfoxdb/redfox/internal/parallel"
+	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// parquetFile is a Parquet file open for reading.
+type parquetFile struct {
+	*parquet.Footer
+	io.ReaderAt
+	size   int64
+	closer io.Closer // nil if the reader is the caller's
+}
+
+// Close closes a file that was opened by its name.
+func (f *parquetFile) Close() error {
+	if f.closer == nil {
+		return nil
+	}
+	return f.closer.Close()
+}
+
+// openParquet opens the source and reads its footer, unless Bind has done so. A
+// reader that cannot be read at any place is read as a whole.
+func (s *Source) openParquet() (_ *parquetFile, err error) {
+	type file interface {
+		io.ReaderAt
+		io.Seeker
+	}
+	f := &parquetFile{}
+	var r file
+	switch at := s.Reader.(type) {
+	case nil:
+		opened, _, err := s.openFile()
+		if err != nil {
+			return nil, err
+		}
+		r, f.closer = opened, opened
+	case file:
+		r = at
+	default:
+		data, err := io.ReadAll(at)
+		if err != nil {
+			return nil, err
+		}
+		whole := bytes.NewReader(data)
+		r, s.Reader = whole, whole
+	}
+	f.ReaderAt = r
+	f.size, err = r.Seek(0, io.SeekEnd)
+	if err == nil && s.footer == nil {
+		if s.footer, err = parquet.ReadFooter(r, f.size); err != nil {
+			err = fmt.Errorf("this is not a whole Parquet file: %w", err)
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	f.Footer = s.footer
+	return f, nil
+}
+
+// parquetColumns reads the footer and returns the names of a file's columns;
+// those of nested ones have dots.
+func (s *Source) parquetColumns() (names []string, err error) {
+	f, err := s.openParquet()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for i := range f.Columns {
+		names = append(names, f.Columns[i].Name)
+	}
+	return names, nil
+}
+
+// parquetLoad reads the fields of a load from a Parquet file, each column chunk
+// by one goroutine.
+type parquetLoad struct {
+	*load
+	file      *parquetFile
+	decoders  []*parquetField
+	order     []int   // of the fields, in which they are read
+	starts    []int64 // the first row of each row group, and the number of rows
+	parts     [][]columnPart
+	rooms     []*readRoom         // of each thread
+	interners [][]*store.Interner // of each thread, for each field
+
+	mu      sync.Mutex
+	left    []int // parts of each field that are not read yet
+	values  int64 // read
+	stopped error
+}
+
+// readParquet reads the fields.
+func (l *load) readParquet(ctx context.Context) error {
+	f, err := l.source.openParquet()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	l.size, l.byRow = f.size, true
+	p := &parquetLoad{load: l, file: f}
+	if err := p.plan(); err != nil {
+		return err
+	}
+	if err := p.prepare(); err != nil {
+		return err
+	}
+	groups := len(f.Groups)
+	parallel.By(len(p.rooms), groups*len(l.fields), func(t, task int) {
+		p.task(ctx, t, p.order[task/groups], task%groups)
+	})
+	// Tasks start in order, so the first one that fails is always among those
+	// that ran.
+	for _, i := range p.order {
+		for g := range p.parts[i] {
+			if err := p.parts[i][g].err; err != nil {
+				return err
+			}
+		}
+	}
+	if p.stopped != nil {
+		return p.stopped
+	}
+	l.rows = f.Rows
+	l.report.Rows, l.report.Bytes = l.rows, l.bytes
+	if groups == 0 {
+		if err := l.assemble(ctx, p.sources); err != nil {
+			return err
+		}
+	}
+	return l.badRows(p.parts, p.starts)
+}
+
+// plan compares the columns of the file with the fields, and numbers its rows.
+func (p *parquetLoad) plan() error {
+	f := p.file
+	if f.Rows > maxRows {
+		return fmt.Errorf("%d rows; a relation can not hold more than %d", f.Rows, int64(maxRows))
+	}
+	for i := range p.fields {
+		d, err := newParquetField(f, &p.fields[i])
+		if err != nil {
+			if e := new(LoadError); errors.As(err, &e) {
+				e.File = p.source.Path
+			}
+			return err
+		}
+		p.decoders = append(p.decoders, d)
+	}
+	p.starts = []int64{0}
+	for g := range f.Groups {
+		p.starts = append(p.starts, p.starts[g]+f.Groups[g].Rows)
+	}
+	if n := p.starts[len(f.Groups)]; n != f.Rows {
+		return fmt.Errorf("the Parquet file is damaged: its row groups have %d rows, its footer says %d", n, f.Rows)
+	}
+	// Fields are read one after the other, so that there are chunks of few of them
+	// at a time. Strings come first: dictionaries take the longest to make, and
+	// other fields are read meanwhile.
+	for i := range p.fields {
+		p.order = append(p.order, i)
+	}
+	slices.SortStableFunc(p.order, func(a, b int) int {
+		return cmp.Compare(p.lateness(a), p.lateness(b))
+	})
+	return nil
+}
+
+// lateness is 0 for fields of strings, else 1.
+func (l *load) lateness(i int) int {
+	if l.fields[i].typ.Kind == scalar.String {
+		return 0
+	}
+	return 1
+}
+
+// prepare reserves the memory of the threads.
+func (p *parquetLoad) prepare() error {
+	longest := int64(1)
+	for g := range p.file.Groups {
+		longest = max(longest, p.file.Groups[g].Rows)
+	}
+	batch := min(batchRows, longest)
+	threads := p.opts.readers(roomBytes * batch)
+	what := "reading " + p.source.Path
+	if err := p.ledger.Take(what, roomBytes*batch*int64(threads)); err != nil {
+		return err
+	}
+	for t := range threads {
+		p.rooms = append(p.rooms, newReadRoom(batch, p.ledger, "a page of "+p.source.Path))
+		p.interners = append(p.interners, make([]*store.Interner, len(p.fields)))
+		for i, fd := range p.fields {
+			if fd.typ.Kind == scalar.String {
+				p.interners[t][i] = p.newInterner(i)
+			}
+		}
+	}
+	for range p.fields {
+		p.parts = append(p.parts, make([]columnPart, len(p.file.Groups)))
+		p.left = append(p.left, len(p.file.Groups))
+	}
+	return nil
+}
+
+// sources returns what numbered the strings of a field.
+func (p *parquetLoad) sources(i int) (sources []*store.Interner) {
+	for t := range p.interners {
+		p.interners[t][i].DropTable()
+		sources = append(sources, p.interners[t][i])
+		p.interners[t][i] = nil
+	}
+	return sources
+}
+
+// task reads the chunk of a field in a row group, and makes the column of the
+// field if that was the last one.
+func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
+	if p.stop(ctx, nil) {
+		return
+	}
+	part := &p.parts[i][g]
+	part.thread = t
+	rows := p.starts[g+1] - p.starts[g]
+	err := p.decoders[i].read(ctx, p.file, g, p.interners[t][i], p.rooms[t], part)
+	if err == nil && int64(part.rows) != rows {
+		err = fmt.Errorf("the Parquet file is damaged: row group %d has %d rows, column %s %d", g+1, rows, p.fields[i].name, part.rows)
+	}
+	part.err = err
+	if err == nil {
+		err = p.ledger.Take(p.names[i], part.memory())
+	}
+	if p.stop(ctx, err) || !p.finished(i, part, rows) {
+		return
+	}
+	p.gather(i, p.parts[i], p.starts)
+	p.stop(ctx, p.assembleField(ctx, i, p.sources))
+}
+
+// stop notes why the load ends, if it does, and reports whether it has ended.
+func (p *parquetLoad) stop(ctx context.Context, err error) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = cmp.Or(p.stopped, err)
+	if p.stopped == nil && ctx.Err() != nil {
+		p.stopped = context.Cause(ctx)
+	}
+	return p.stopped != nil
+}
+
+// finished counts a chunk that has been read and reports whether it was the last
+// one of its field.
+func (p *parquetLoad) finished(i int, part *columnPart, rows int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bytes += part.bytes
+	p.values += rows
+	p.rows = p.values / int64(len(p.fields))
+	p.progress(false)
+	p.left[i]--
+	return p.left[i] == 0
+}
+
+// gather takes over the chunks of a field, and which of its values are missing.
+func (l *load) gather(i int, parts []columnPart, starts []int64) {
+	d := &l.data[i]
+	for g := range parts {
+		part := &parts[g]
+		for _, c := range part.chunks {
+			d.chunks = append(d.chunks, c)
+			d.owner = append(d.owner, int32(part.thread))
+		}
+		if l.fields[i].nullable {
+			for _, row := range part.nulls {
+				d.nulls = append(d.nulls, uint32(starts[g])+row)
+			}
+		}
+		part.chunks = nil
+	}
+}
+
+// columnPart is what was read of a column chunk.
+type columnPart struct {
+	thread int // whose interner numbered the strings
+	chunks []store.Chunk
+	rows   int
+	bytes  int64    // of the file
+	nulls  []uint32 // rows, from 0 in the row group
+	bad    []badCell
+	err    error
+}
+
+// badCell is a value that its field can not take.
+type badCell struct {
+	row    uint32 // from 0 in the row group
+	reason string
+}
+
+func (p *columnPart) memory() int64 {
+	n := 4 * int64(cap(p.nulls))
+	for i := range p.chunks {
+		n += p.chunks[i].Bytes()
+	}
+	return n
+}
+
+// badRows reports the malformed rows of a file: the first one as an error, or,
+// when they are skipped, all of them in the report.
+func (l *load) badRows(parts [][]columnPart, starts []int64) error {
+	for g := range len(starts) - 1 {
+		cells := map[uint32]*LoadError{}
+		var rows []uint32
+		for i, fd := range l.fields {
+			part := &parts[i][g]
+			bad := part.bad
+			if !fd.nullable {
+				for _, row := range part.nulls {
+					bad = append(bad, badCell{row, "the value is missing (NULL)"})
+				}
+			}
+			for _, b := range bad {
+				if cells[b.row] != nil {
+					continue
+				}
+				rows = append(rows, b.row)
+				cells[b.row] = &LoadError{
+					File: l.source.Path, Row: starts[g] + int64(b.row) + 1,
+					Column: fd.index + 1, Name: fd.name, Reason: b.reason,
+				}
+			}
+		}
+		slices.Sort(rows)
+		for _, row := range rows {
+			if l.opts.OnError == Stop {
+				return cells[row]
+			}
+			l.report.Skipped++
+			if len(l.report.Examples) < maxExamples {
+				l.report.Examples = append(l.report.Examples, cells[row])
+			}
+			l.bad = append(l.bad, uint32(starts[g])+row)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,279 @@
+package read
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redfoxdb/redfox/internal/parallel"
+	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Format is how a file is written.
+type Format uint8
+
+// The formats. FormatAuto goes by the name: .tsv, .csv or .parquet, with .gz or
+// .zst behind; anything else is TSV.
+const (
+	FormatAuto Format = iota
+	TSV
+	CSV
+	Parquet
+)
+
+var formatNames = [...]string{"auto", "tsv", "csv", "parquet"}
+
+// String returns the format's name as file names and flags have it.
+func (f Format) String() string { return formatNames[f] }
+
+// Source is a file and the predicates that it fills. Bind makes sources; Load
+// reads each once.
+type Source struct {
+	Path   string
+	Reader io.Reader // read instead of the file, when not nil; Path is its name in errors
+	// Open opens the file; nil is os.Open.
+	Open      func() (*os.File, error)
+	Format    Format   // never FormatAuto
+	Delimiter byte     // between the fields of a text file
+	Header    bool     // the first record of a text file names the columns
+	Columns   []string // names of the file's columns; nil when they have none
+	Arity     int      // columns of the file
+	Uses      []Use
+
+	// footer is that of a Parquet file as Bind has read it. That of a long file takes
+	// as long to read as many columns.
+	footer *parquet.Footer
+}
+
+// Use is one predicate that a source fills.
+type Use struct {
+	Schema store.Schema
+	// Columns holds, for each argument, the number of the file's column from 0,
+	// or -1 for the byte offset of the record.
+	Columns []int
+}
+
+// Policy says what to do about malformed rows.
+type Policy uint8
+
+// The policies: Stop refuses the file at its first malformed row; Skip leaves
+// malformed rows out and reports them.
+const (
+	Stop Policy = iota
+	Skip
+)
+
+// Options governs Bind and Load. The zero value is ready for use.
+type Options struct {
+	Threads int    // goroutines that parse; 0 is GOMAXPROCS
+	OnError Policy // of malformed rows
+	Header  bool   // text files have a header, unless a Fact says otherwise
+	// Reserve is told of memory before it is allocated (n > 0) and when it is garbage
+	// (n < 0), in bytes. Its error ends the load, and what is the subject of its
+	// message. Nil allows everything.
+	Reserve func(what string, n int64) error
+	// Bound is how many bytes Reserve allows in all, 0 for no bound. A load under a
+	// small bound has fewer pieces of a file in flight.
+	Bound int64
+	// Progress is called now and then, from one goroutine at a time, and at the
+	// end of each file.
+	Progress func(Progress)
+	// Column is called, from several goroutines, with the column of a predicate's argument
+	// as soon as it is complete, while others are being read; nil calls nothing. The
+	// relations that are loaded have others in its place if rows have to leave, because
+	// they repeat or values are missing, and those of a load that fails are of no use.
+	Column func(pred string, arg int, c *store.Column)
+
+	blockSize int // bytes of a text block; tests make it small
+}
+
+// Progress is how far the load of a file is.
+type Progress struct {
+	File    string
+	Rows    int64
+	Bytes   int64 // read of the file
+	Size    int64 // of the file in bytes; 0 when not known
+	Elapsed time.Duration
+	Done    bool
+}
+
+// Rate returns bytes a second.
+func (p Progress) Rate() float64 {
+	if p.Elapsed <= 0 {
+		return 0
+	}
+	return float64(p.Bytes) / p.Elapsed.Seconds()
+}
+
+func (o *Options) threads() int { return parallel.Threads(o.Threads) }
+
+func (o *Options) blockBytes() int {
+	if o.blockSize > 0 {
+		return o.blockSize
+	}
+	return 1 << 20
+}
+
+// inFlight is the share of a bound that the pieces of a file may take which are being
+// read.
+const inFlight = 8
+
+// readers returns how many threads read pieces of a file at once, each of which takes so
+// many bytes of memory.
+func (o *Options) readers(bytes int64) int {
+	threads := o.threads()
+	if o.Bound > 0 {
+		threads = int(min(int64(threads), max(1, o.Bound/inFlight/bytes)))
+	}
+	return threads
+}
+
+// FileReport says what was read of one file.
+type FileReport struct {
+	File       string
+	Predicates []string
+	Rows       int64 // read
+	Bytes      int64 // of the file
+	Skipped    int64 // malformed rows left out
+	Examples   []*LoadError
+	Repeated   int64 // rows dropped because they repeat others in all that is used of them
+	Elapsed    time.Duration
+}
+
+// Report says what Load read.
+type Report struct {
+	Files []FileReport
+	Notes []string // what the user should know of the binding and did not ask for
+}
+
+// Load reads the files of a binding into a database. A predicate that has no
+// file gets an empty relation.
+func Load(ctx context.Context, b *Binding, opts Options) (*store.Database, *Report, error) {
+	db := store.NewDatabase()
+	report := &Report{Notes: b.Notes}
+	relations := map[string]*store.Relation{}
+	report.Files = make([]FileReport, len(b.Sources))
+	for _, i := range b.loadingOrder() {
+		rels, fr, err := b.Sources[i].Load(ctx, opts)
+		if err != nil {
+			return nil, report, err
+		}
+		for _, r := range rels {
+			relations[r.Name] = r
+		}
+		report.Files[i] = *fr
+	}
+	for _, s := range b.Schemas {
+		r := relations[s.Name]
+		if r == nil {
+			r = store.EmptyRelation(s)
+		}
+		db.Put(r)
+	}
+	return db, report, nil
+}
+
+// loadingOrder returns the numbers of the sources in the order in which they are loaded:
+// those with the most bytes of strings first. A dictionary takes several times its strings
+// while it is made, and then the columns of fewer others are there.
+func (b *Binding) loadingOrder() []int {
+	order := make([]int, len(b.Sources))
+	bytes := make([]int64, len(b.Sources))
+	for i := range b.Sources {
+		order[i], bytes[i] = i, b.Sources[i].stringBytes()
+	}
+	slices.SortStableFunc(order, func(a, c int) int { return cmp.Compare(bytes[c], bytes[a]) })
+	return order
+}
+
+// stringBytes returns the size in bytes of the pages of strings that are used of a Parquet
+// file; 0 where that is not known.
+func (s *Source) stringBytes() (bytes int64) {
+	if s.footer == nil {
+		return 0
+	}
+	used := map[int]bool{}
+	for _, u := range s.Uses {
+		for i, c := range u.Columns {
+			if c >= 0 && u.Schema.Args[i].Type.Kind == scalar.String {
+				used[c] = true
+			}
+		}
+	}
+	for _, g := range s.footer.Groups {
+		for c := range g.Chunks {
+			if used[c] {
+				bytes += g.Chunks[c].Meta.Bytes
+			}
+		}
+	}
+	return bytes
+}
+
+// Load reads the source into one relation for each use, in their order.
+func (s *Source) Load(ctx context.Context, opts Options) ([]*store.Relation, *FileReport, error) {
+	l := &load{source: s, opts: &opts, started: time.Now(), report: &FileReport{File: s.Path}, ledger: store.NewLedger(opts.Reserve, opts.Bound)}
+	for _, u := range s.Uses {
+		l.report.Predicates = append(l.report.Predicates, u.Schema.Name)
+	}
+	l.plan()
+	var err error
+	if s.Format == Parquet {
+		err = l.readParquet(ctx)
+	} else {
+		err = l.readText(ctx)
+	}
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		l.ledger.Fail(err)
+		if ctx.Err() != nil {
+			return nil, l.report, err
+		}
+		return nil, l.report, fileError(s.Path, err)
+	}
+	rels, err := l.finish(ctx)
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		l.ledger.Fail(err)
+		return nil, l.report, err
+	}
+	l.ledger.Settle(bytesOfTables(rels))
+	l.report.Elapsed = time.Since(l.started)
+	l.progress(true)
+	return rels, l.report, nil
+}
+
+// textFormatOf returns the format of a text and its delimiter, where 0 asks for
+// the format's own. TSV is separated by tabs; with anything else it is CSV.
+func textFormatOf(f Format, delimiter byte) (Format, byte) {
+	switch {
+	case f == CSV && delimiter == 0:
+		return CSV, ','
+	case f == CSV, delimiter != 0 && delimiter != '\t':
+		return CSV, delimiter
+	}
+	return TSV, '\t'
+}
+
+// formatOf returns the format that a file name says.
+func formatOf(path string) Format {
+	name := strings.ToLower(path)
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	switch {
+	case strings.HasSuffix(name, ".csv"):
+		return CSV
+	case strings.HasSuffix(name, ".parquet"), strings.HasSuffix(name, ".pq"):
+		return Parquet
+	}
+	return TSV
+}

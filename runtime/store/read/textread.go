@@ -1,0 +1,399 @@
+package read
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// textMark may stand at the start of a text; it is skipped there.
+const textMark = "\xef\xbb\xbf"
+
+// maxRecord is the longest record of a text file.
+const maxRecord = 256 << 20
+
+// opened is a file open for reading, decompressed.
+type opened struct {
+	io.Reader
+	file io.ReadCloser // nil for a reader of the caller's
+	zstd *zstd.Decoder
+	// window is what was reserved for the decoder.
+	window int64
+	read   countingReader
+	size   int64 // of the file; 0 when not known
+	// plain says that the file is not compressed.
+	plain bool
+
+	// A load that fails closes the file while a goroutine may still read it. The
+	// decoder is closed by whichever of both is done last.
+	mu              sync.Mutex
+	reading, closed bool
+}
+
+// Read reads what the file decompresses to.
+func (o *opened) Read(p []byte) (int, error) {
+	o.mu.Lock()
+	if o.closed {
+		o.mu.Unlock()
+		return 0, os.ErrClosed
+	}
+	o.reading = true
+	o.mu.Unlock()
+	n, err := o.Reader.Read(p)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.reading = false; o.closed {
+		o.closeDecoder()
+	}
+	return n, err
+}
+
+func (o *opened) closeDecoder() {
+	if o.zstd != nil {
+		o.zstd.Close()
+	}
+}
+
+// countingReader counts what is read of a file, before decompression.
+type countingReader struct {
+	r io.Reader
+	n atomic.Int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// open opens a file or the source's reader. Gzip and Zstandard are recognised by
+// their first bytes. The ledger reserves what a decompressor looks back at.
+func (s *Source) open(ledger *store.Ledger) (*opened, error) {
+	o := &opened{}
+	if s.Reader != nil {
+		o.read.r = s.Reader
+	} else {
+		f, size, err := s.openFile()
+		if err != nil {
+			return nil, err
+		}
+		o.file, o.read.r, o.size = f, f, size
+	}
+	var magic [4]byte
+	n, err := io.ReadFull(&o.read, magic[:])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		o.Close()
+		return nil, err
+	}
+	raw := io.MultiReader(bytes.NewReader(magic[:n]), &o.read)
+	switch head := string(magic[:n]); {
+	case n >= 2 && head[:2] == "\x1f\x8b":
+		o.Reader, err = gzip.NewReader(raw)
+	case head == "\x28\xb5\x2f\xfd":
+		options := []zstd.DOption{zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(1 << 30)}
+		if ledger.Bounded() {
+			whole := make([]byte, zstd.HeaderMaxSize)
+			more, _ := io.ReadFull(&o.read, whole[copy(whole, head):]) // an error comes again
+			whole = whole[:n+more]
+			raw = io.MultiReader(bytes.NewReader(whole), &o.read)
+			if options, o.window, err = s.window(ledger, whole); err != nil {
+				break
+			}
+		}
+		o.zstd, err = zstd.NewReader(raw, options...)
+		o.Reader = o.zstd
+	case head == "PAR1" && o.endsWith("PAR1"):
+		err = errors.New("this is a Parquet file; name it .parquet")
+	case n >= 2 && (head[:2] == "\xff\xfe" || head[:2] == "\xfe\xff"):
+		err = errors.New("this is UTF-16 text; convert it to UTF-8")
+	default:
+		o.Reader, o.plain, err = raw, true, nil
+	}
+	if err != nil {
+		o.Close()
+		return nil, err
+	}
+	return o, nil
+}
+
+// window reserves the window of a Zstandard file that begins with head, and returns options
+// that keep a decoder within it.
+func (s *Source) window(ledger *store.Ledger, head []byte) (options []zstd.DOption, held int64, err error) {
+	const least = 8 << 20 // what decoders are advised to support (RFC 8878, 3.1.1.1.2)
+	var header zstd.Header
+	size := uint64(least)
+	if header.Decode(head) == nil {
+		size = header.WindowSize
+		if header.SingleSegment {
+			size = header.FrameContentSize
+		}
+	}
+	held = int64(min(size, 1<<40))
+	if err := ledger.Take("the window of "+s.Path, held); err != nil {
+		return nil, 0, err
+	}
+	// Other frames of the file may have windows of other sizes.
+	return []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(max(size, least))}, held, nil
+}
+
+// endsWith reports whether the file, if it is one, ends so.
+func (o *opened) endsWith(tail string) bool {
+	f, ok := o.file.(*os.File)
+	if !ok || o.size < int64(len(tail)) {
+		return false
+	}
+	end := make([]byte, len(tail))
+	_, err := f.ReadAt(end, o.size-int64(len(end)))
+	return err == nil && string(end) == tail
+}
+
+// Close closes the file; a reader of the caller's stays open.
+func (o *opened) Close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed = true; !o.reading {
+		o.closeDecoder()
+	}
+	if o.file != nil {
+		o.file.Close()
+	}
+}
+
+// textReader cuts a text into blocks of whole records.
+type textReader struct {
+	r      io.Reader
+	format textFormat
+	block  int    // bytes to read at a time
+	carry  []byte // the start of a record
+	offset int64  // of carry in the text
+	seq    int
+	done   bool
+	// take reserves memory for records that are longer than a block.
+	take func(bytes int64) error
+}
+
+// newTextReader skips a byte order mark.
+func newTextReader(r io.Reader, format textFormat, block int, take func(bytes int64) error) (*textReader, error) {
+	t := &textReader{r: r, format: format, block: block, take: take}
+	head := make([]byte, 3)
+	n, err := io.ReadFull(r, head)
+	if err == io.EOF || err == io.ErrUnexpectedEOF && n < len(head) {
+		// A truncated compressed file reports the same error; it comes again at
+		// the next read.
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n == 3 && string(head) == textMark {
+		t.offset = 3
+	} else {
+		t.carry = head[:n]
+	}
+	return t, nil
+}
+
+// next reads a block into buf, which may be replaced by a larger one. It returns
+// io.EOF after the last. A missing final newline is added.
+func (t *textReader) next(buf []byte) (textBlock, error) {
+	if t.done && len(t.carry) == 0 {
+		return textBlock{data: buf[:0]}, io.EOF
+	}
+	buf = append(buf[:0], t.carry...)
+	for want := t.block; !t.done; want *= 2 {
+		if cap(buf)-len(buf) < want+1 {
+			if want > t.block {
+				if err := t.take(int64(len(buf) + want + want/4)); err != nil {
+					return textBlock{data: buf}, err
+				}
+			}
+			buf = append(make([]byte, 0, len(buf)+want+want/4+1), buf...)
+		}
+		n, err := io.ReadFull(t.r, buf[len(buf):len(buf)+want])
+		buf = buf[:len(buf)+n]
+		switch {
+		case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) && t.ended():
+			t.done = true
+		case err != nil:
+			return textBlock{data: buf}, err
+		}
+		if t.done {
+			break
+		}
+		if end := t.format.recordsEnd(buf); end > 0 {
+			block := textBlock{seq: t.seq, data: buf[:end], offset: t.offset}
+			t.carry = append(t.carry[:0], buf[end:]...)
+			t.offset += int64(end)
+			t.seq++
+			return block, nil
+		}
+		if len(buf) > maxRecord {
+			return textBlock{data: buf}, fmt.Errorf("no end of line within %d MiB; the file may be binary, or a quote may not be closed", maxRecord>>20)
+		}
+	}
+	t.carry = nil
+	if len(buf) == 0 {
+		return textBlock{data: buf}, io.EOF
+	}
+	if buf[len(buf)-1] != '\n' {
+		buf = append(buf, '\n')
+	}
+	block := textBlock{seq: t.seq, data: buf, offset: t.offset}
+	t.seq++
+	return block, nil
+}
+
+// ended reports whether the text is at its end. io.ReadFull gives the same error
+// for a short text as a decompressor gives for a truncated one.
+func (t *textReader) ended() bool {
+	var probe [1]byte
+	n, err := t.r.Read(probe[:])
+	return n == 0 && err == io.EOF
+}
+
+// A block of text is minBlock bytes at least where memory is bounded, and a thread that
+// reads one has blockMemory times its bytes in memory: buffers of text, words, chunks.
+const (
+	minBlock    = 64 << 10
+	blockMemory = 8
+)
+
+// plan returns the size of the blocks of a text, and how many threads read them.
+func (o *opened) plan(opts *Options) (block, threads int) {
+	block = opts.blockBytes()
+	if opts.Bound > 0 {
+		fair := opts.Bound / inFlight / blockMemory / int64(opts.threads())
+		block = min(block, int(max(minBlock, fair)))
+	}
+	if o.size > 0 && o.plain {
+		block = min(block, int(o.size)+1)
+	}
+	return block, opts.readers(blockMemory * int64(block))
+}
+
+// scanText reads the fields of a text file, with its blocks in parallel, and hands them
+// to take in the order of the file.
+func (l *load) scanText(ctx context.Context, o *opened, format textFormat, take func(textRows) error) ([]*textScanner, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	block, threads := o.plan(l.opts)
+	what := "reading " + l.source.Path
+	var taken atomic.Int64
+	taken.Store(blockMemory * int64(block) * int64(threads))
+	if err := l.ledger.Take(what, taken.Load()); err != nil {
+		return nil, err
+	}
+	defer func() { l.ledger.Give(taken.Load()) }()
+	reader, err := newTextReader(o, format, block, func(n int64) error {
+		err := l.ledger.Take("a long line of "+l.source.Path, n)
+		if err == nil {
+			taken.Add(n)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	blocks := make(chan textBlock, threads)
+	results := make(chan textRows, threads)
+	buffers := make(chan []byte, 3*threads)
+	for range cap(buffers) {
+		buffers <- nil
+	}
+	var readErr error
+	go func() {
+		defer close(blocks)
+		first := l.source.Header
+		for {
+			var buf []byte
+			select {
+			case buf = <-buffers:
+			case <-ctx.Done():
+				return
+			}
+			b, err := reader.next(buf)
+			if err != nil {
+				if err != io.EOF {
+					readErr = err
+				}
+				return
+			}
+			if first {
+				end, inner := format.recordEnd(b.data, 0)
+				end = min(end, len(b.data))
+				b.data, b.offset, b.header = b.data[end:], b.offset+int64(end), 1+int64(inner)
+				first = false
+			}
+			select {
+			case blocks <- b:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	scanners := make([]*textScanner, threads)
+	var workers sync.WaitGroup
+	for w := range scanners {
+		scanners[w] = newTextScanner(format, l.fields, l.source.Arity, l.opts.OnError == Skip, l.newInterner)
+		workers.Go(func() {
+			for {
+				// A reader that blocks must not keep a cancelled load waiting.
+				var b textBlock
+				var ok bool
+				select {
+				case b, ok = <-blocks:
+				case <-ctx.Done():
+				}
+				if !ok {
+					return
+				}
+				rows := scanners[w].scan(b)
+				rows.worker = w
+				select {
+				case results <- rows:
+				case <-ctx.Done():
+					return
+				}
+				buffers <- b.data
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(results)
+	}()
+	waiting := map[int]textRows{}
+	expected := 0
+	var failed error
+	for rows := range results {
+		waiting[rows.seq] = rows
+		for failed == nil {
+			next, ok := waiting[expected]
+			if !ok {
+				break
+			}
+			delete(waiting, expected)
+			expected++
+			if failed = take(next); failed != nil {
+				cancel()
+			}
+		}
+	}
+	switch {
+	case failed != nil:
+		return nil, failed
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	}
+	return scanners, readErr
+}

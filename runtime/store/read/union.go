@@ -1,0 +1,74 @@
+package read
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// NewRelation returns the relation of a predicate with the given columns, one
+// for each argument. Repeated tuples are removed; two values for a key are a
+// *KeyError.
+func NewRelation(s store.Schema, columns []*store.Column) (*store.Relation, error) {
+	rows := 0
+	if len(columns) > 0 {
+		rows = columns[0].Len()
+	}
+	return newRelation(s, columns, rows, nil)
+}
+
+// newRelation is NewRelation for columns of so many rows, of which those of the
+// ascending list have no value.
+func newRelation(s store.Schema, columns []*store.Column, rows int, missing []uint32) (*store.Relation, error) {
+	if len(columns) != len(s.Args) {
+		return nil, fmt.Errorf("%s has %s, not %d", s.Name, counted(len(s.Args), "argument"), len(columns))
+	}
+	use := Use{Schema: s}
+	for i, c := range columns {
+		if c.Len() != rows {
+			return nil, fmt.Errorf("the columns of %s have %d and %d rows", s.Name, rows, c.Len())
+		}
+		if c.Type != s.Args[i].Type {
+			return nil, fmt.Errorf("argument %d (%s) of %s is %s, not %s", i+1, s.Args[i].Name, s.Name, article(s.Args[i].Type), article(c.Type))
+		}
+		use.Columns = append(use.Columns, i)
+	}
+	l := &load{source: &Source{Uses: []Use{use}}, opts: &Options{}, report: &FileReport{}, rows: int64(rows), byRow: true}
+	l.plan()
+	for i, c := range columns {
+		l.data[i].column = c
+	}
+	if len(missing) > 0 {
+		l.data[len(columns)-1].nulls = missing
+	}
+	rels, err := l.finish(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	rels[0].Table.Name = s.Name
+	return rels[0], nil
+}
+
+// Concat returns the union of relations that have the schema's columns.
+func Concat(s store.Schema, rels ...*store.Relation) (*store.Relation, error) {
+	if len(rels) == 0 {
+		return store.EmptyRelation(s), nil
+	}
+	columns := make([]*store.Column, len(s.Args))
+	rows := 0
+	for _, r := range rels {
+		rows += r.Rows()
+		if len(r.Cols) != len(s.Args) {
+			return nil, fmt.Errorf("%s has %s, not %d", s.Name, counted(len(s.Args), "argument"), len(r.Cols))
+		}
+	}
+	for i, a := range s.Args {
+		parts := make([]*store.Column, len(rels))
+		for j, r := range rels {
+			parts[j] = r.Column(i)
+		}
+		columns[i] = store.ConcatColumns(a.Type, parts)
+	}
+	return newRelation(s, columns, rows, nil)
+}
