@@ -51,97 +51,108 @@ func FromArrow(s store.Schema, rec arrow.RecordBatch) (*store.Relation, error) {
 	return newRelation(s, columns, int(rec.NumRows()), missing)
 }
 
-// arrowColumn converts an array. When it can not, it returns the row, from 1,
-// and the reason; row 0 is the array as a whole.
+// arrowWords is what an array has, not converted yet.
+type arrowWords struct {
+	from     origin
+	words    []int64
+	patterns bool                 // words are bit patterns of unsigned numbers
+	large    []int                // rows beyond 64 bits
+	digits   func(i int) *big.Int // of them
+}
+
+// readArray reads an array; the origin of one of another type has no kind.
+func readArray(t scalar.Type, arr arrow.Array) *arrowWords {
+	n := arr.Len()
+	w := &arrowWords{from: origin{unit: 1, parts: 1}, words: make([]int64, n)}
+	switch a := arr.(type) {
+	case *array.Boolean:
+		w.from.kind = scalar.Boolean
+		for i := range n {
+			if a.Value(i) {
+				w.words[i] = 1
+			}
+		}
+	case *array.Int8:
+		w.from.kind = scalar.Int
+		setWords(w.words, a.Int8Values())
+	case *array.Int16:
+		w.from.kind = scalar.Int
+		setWords(w.words, a.Int16Values())
+	case *array.Int32:
+		w.from.kind = scalar.Int
+		setWords(w.words, a.Int32Values())
+	case *array.Int64:
+		w.from.kind = scalar.Int
+		setWords(w.words, a.Int64Values())
+	case *array.Uint8:
+		w.from.kind, w.from.unsigned = scalar.Int, true
+		setWords(w.words, a.Uint8Values())
+	case *array.Uint16:
+		w.from.kind, w.from.unsigned = scalar.Int, true
+		setWords(w.words, a.Uint16Values())
+	case *array.Uint32:
+		w.from.kind, w.from.unsigned = scalar.Int, true
+		setWords(w.words, a.Uint32Values())
+	case *array.Uint64:
+		w.from.kind, w.from.unsigned, w.patterns = scalar.Int, true, true
+		setWords(w.words, a.Uint64Values())
+	case *array.Float32:
+		w.from.kind = scalar.Float
+		setFloats(t, w.words, func(i int) float64 { return float64(a.Value(i)) })
+	case *array.Float64:
+		w.from.kind = scalar.Float
+		setFloats(t, w.words, a.Value)
+	case *array.Float16:
+		w.from.kind = scalar.Float
+		setFloats(t, w.words, func(i int) float64 { return float64(a.Value(i).Float32()) })
+	case *array.Date32:
+		w.from.kind, w.from.unit = scalar.Datetime, scalar.MicrosPerDay
+		setWords(w.words, a.Date32Values())
+	case *array.Date64:
+		w.from.kind, w.from.unit = scalar.Datetime, 1000
+		setWords(w.words, a.Date64Values())
+	case *array.Timestamp:
+		w.from.kind = scalar.Datetime
+		switch a.DataType().(*arrow.TimestampType).Unit {
+		case arrow.Second:
+			w.from.unit = 1_000_000
+		case arrow.Millisecond:
+			w.from.unit = 1000
+		case arrow.Nanosecond:
+			w.from.parts = 1000
+		}
+		setWords(w.words, a.TimestampValues())
+	case *array.Decimal32:
+		w.from.kind, w.from.scale = scalar.Decimal, decimalScale(a)
+		setWords(w.words, a.Values())
+	case *array.Decimal64:
+		w.from.kind, w.from.scale = scalar.Decimal, decimalScale(a)
+		setWords(w.words, a.Values())
+	case *array.Decimal128:
+		w.from.kind, w.from.scale = scalar.Decimal, decimalScale(a)
+		w.large, w.digits = setDecimals(w.words, a.Value), func(i int) *big.Int { return a.Value(i).BigInt() }
+	case *array.Decimal256:
+		w.from.kind, w.from.scale = scalar.Decimal, decimalScale(a)
+		w.large, w.digits = setDecimals(w.words, a.Value), func(i int) *big.Int { return a.Value(i).BigInt() }
+	}
+	for i := range w.words {
+		if arr.IsNull(i) {
+			w.words[i] = 0
+		}
+	}
+	return w
+}
+
+// arrowColumn converts an array. If it cannot, it returns the row, from 1, and the
+// reason; row 0 is the array as a whole.
 func arrowColumn(t scalar.Type, arr arrow.Array) (_ *store.Column, row int, reason string) {
 	if t.Kind == scalar.String {
 		return arrowStrings(arr)
 	}
-	from := origin{unit: 1, parts: 1}
-	n := arr.Len()
-	words := make([]int64, n)
-	var large []int                 // rows beyond 64 bits
-	var digits func(i int) *big.Int // of them
-	wide := false                   // words are bit patterns of unsigned ones
-	switch a := arr.(type) {
-	case *array.Boolean:
-		from.kind = scalar.Boolean
-		for i := range n {
-			if a.Value(i) {
-				words[i] = 1
-			}
-		}
-	case *array.Int8:
-		from.kind = scalar.Int
-		setWords(words, a.Int8Values())
-	case *array.Int16:
-		from.kind = scalar.Int
-		setWords(words, a.Int16Values())
-	case *array.Int32:
-		from.kind = scalar.Int
-		setWords(words, a.Int32Values())
-	case *array.Int64:
-		from.kind = scalar.Int
-		setWords(words, a.Int64Values())
-	case *array.Uint8:
-		from.kind, from.unsigned = scalar.Int, true
-		setWords(words, a.Uint8Values())
-	case *array.Uint16:
-		from.kind, from.unsigned = scalar.Int, true
-		setWords(words, a.Uint16Values())
-	case *array.Uint32:
-		from.kind, from.unsigned = scalar.Int, true
-		setWords(words, a.Uint32Values())
-	case *array.Uint64:
-		from.kind, from.unsigned, wide = scalar.Int, true, true
-		setWords(words, a.Uint64Values())
-	case *array.Float32:
-		from.kind = scalar.Float
-		setFloats(t, words, func(i int) float64 { return float64(a.Value(i)) })
-	case *array.Float64:
-		from.kind = scalar.Float
-		setFloats(t, words, a.Value)
-	case *array.Float16:
-		from.kind = scalar.Float
-		setFloats(t, words, func(i int) float64 { return float64(a.Value(i).Float32()) })
-	case *array.Date32:
-		from.kind, from.unit = scalar.Datetime, scalar.MicrosPerDay
-		setWords(words, a.Date32Values())
-	case *array.Date64:
-		from.kind, from.unit = scalar.Datetime, 1000
-		setWords(words, a.Date64Values())
-	case *array.Timestamp:
-		from.kind = scalar.Datetime
-		switch a.DataType().(*arrow.TimestampType).Unit {
-		case arrow.Second:
-			from.unit = 1_000_000
-		case arrow.Millisecond:
-			from.unit = 1000
-		case arrow.Nanosecond:
-			from.parts = 1000
-		}
-		setWords(words, a.TimestampValues())
-	case *array.Decimal32:
-		from.kind, from.scale = scalar.Decimal, decimalScale(a)
-		setWords(words, a.Values())
-	case *array.Decimal64:
-		from.kind, from.scale = scalar.Decimal, decimalScale(a)
-		setWords(words, a.Values())
-	case *array.Decimal128:
-		from.kind, from.scale = scalar.Decimal, decimalScale(a)
-		large, digits = setDecimals(words, a.Value), func(i int) *big.Int { return a.Value(i).BigInt() }
-	case *array.Decimal256:
-		from.kind, from.scale = scalar.Decimal, decimalScale(a)
-		large, digits = setDecimals(words, a.Value), func(i int) *big.Int { return a.Value(i).BigInt() }
-	}
-	c, ok := newConversion(from, t)
-	if !ok || from.scale < 0 {
+	w := readArray(t, arr)
+	c, ok := newConversion(w.from, t)
+	if !ok || w.from.scale < 0 {
 		return nil, 0, fmt.Sprintf("the Arrow column is %s, the declared type is %s", arr.DataType(), t.Joined())
-	}
-	for i := range words {
-		if arr.IsNull(i) {
-			words[i] = 0
-		}
 	}
 	refuse := func(i int, why string) int64 {
 		if row == 0 && arr.IsValid(i) {
@@ -149,15 +160,13 @@ func arrowColumn(t scalar.Type, arr arrow.Array) (_ *store.Column, row int, reas
 		}
 		return 0
 	}
-	switch {
-	case from.kind == scalar.Float, from.kind == scalar.Boolean:
-	default:
-		c.convert(words, wide, refuse)
+	if k := w.from.kind; k != scalar.Float && k != scalar.Boolean {
+		c.convert(w.words, w.patterns, refuse)
 	}
-	for _, i := range large {
+	for _, i := range w.large {
 		why := tooLarge(t)
 		if t.Word != scalar.Whole {
-			words[i], why = c.bigWord(digits(i))
+			w.words[i], why = c.bigWord(w.digits(i))
 		}
 		if why != "" {
 			refuse(i, why)
@@ -166,7 +175,7 @@ func arrowColumn(t scalar.Type, arr arrow.Array) (_ *store.Column, row int, reas
 	if reason != "" {
 		return nil, row, reason
 	}
-	return store.ColumnOf(t, words, nil), 0, ""
+	return store.ColumnOf(t, w.words, nil), 0, ""
 }
 
 func setWords[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](words []int64, values []T) {

@@ -281,8 +281,8 @@ func (o *opened) plan(opts *Options) (block, threads int) {
 	return block, opts.readers(blockMemory * int64(block))
 }
 
-// scanText reads the fields of a text file, with its blocks in parallel, and hands them
-// to take in the order of the file.
+// scanText reads the fields of a text file, with its blocks in parallel, and hands
+// them to take in the order of the file.
 func (l *load) scanText(ctx context.Context, o *opened, format textFormat, take func(textRows) error) ([]*textScanner, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -304,78 +304,109 @@ func (l *load) scanText(ctx context.Context, o *opened, format textFormat, take 
 	if err != nil {
 		return nil, err
 	}
-	blocks := make(chan textBlock, threads)
-	results := make(chan textRows, threads)
-	buffers := make(chan []byte, 3*threads)
-	for range cap(buffers) {
-		buffers <- nil
+	p := &textPipeline{
+		blocks: make(chan textBlock, threads), results: make(chan textRows, threads),
+		buffers: make(chan []byte, 3*threads),
 	}
-	var readErr error
-	go func() {
-		defer close(blocks)
-		first := l.source.Header
-		for {
-			var buf []byte
-			select {
-			case buf = <-buffers:
-			case <-ctx.Done():
-				return
-			}
-			b, err := reader.next(buf)
-			if err != nil {
-				if err != io.EOF {
-					readErr = err
-				}
-				return
-			}
-			if first {
-				end, inner := format.recordEnd(b.data, 0)
-				end = min(end, len(b.data))
-				b.data, b.offset, b.header = b.data[end:], b.offset+int64(end), 1+int64(inner)
-				first = false
-			}
-			select {
-			case blocks <- b:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
+	for range cap(p.buffers) {
+		p.buffers <- nil
+	}
+	go p.feed(ctx, reader, l.source.Header)
 	scanners := make([]*textScanner, threads)
 	var workers sync.WaitGroup
 	for w := range scanners {
 		scanners[w] = newTextScanner(format, l.fields, l.source.Arity, l.opts.OnError == Skip, l.newInterner)
-		workers.Go(func() {
-			for {
-				// A reader that blocks must not keep a cancelled load waiting.
-				var b textBlock
-				var ok bool
-				select {
-				case b, ok = <-blocks:
-				case <-ctx.Done():
-				}
-				if !ok {
-					return
-				}
-				rows := scanners[w].scan(b)
-				rows.worker = w
-				select {
-				case results <- rows:
-				case <-ctx.Done():
-					return
-				}
-				buffers <- b.data
-			}
-		})
+		workers.Go(func() { p.scan(ctx, w, scanners[w]) })
 	}
 	go func() {
 		workers.Wait()
-		close(results)
+		close(p.results)
 	}()
+	failed := p.inOrder(func(rows textRows) error {
+		err := take(rows)
+		if err != nil {
+			cancel()
+		}
+		return err
+	})
+	switch {
+	case failed != nil:
+		return nil, failed
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	}
+	return scanners, p.failed
+}
+
+// textPipeline passes blocks of a text from a reader to scanners, and their rows on.
+type textPipeline struct {
+	blocks  chan textBlock
+	results chan textRows
+	buffers chan []byte // of blocks that have been scanned
+	failed  error       // of the reader, once blocks is closed
+}
+
+// feed reads blocks until the text ends, or reading fails.
+func (p *textPipeline) feed(ctx context.Context, r *textReader, header bool) {
+	defer close(p.blocks)
+	for {
+		var buf []byte
+		select {
+		case buf = <-p.buffers:
+		case <-ctx.Done():
+			return
+		}
+		b, err := r.next(buf)
+		if err != nil {
+			if err != io.EOF {
+				p.failed = err
+			}
+			return
+		}
+		if header {
+			end, inner := r.format.recordEnd(b.data, 0)
+			end = min(end, len(b.data))
+			b.data, b.offset, b.header = b.data[end:], b.offset+int64(end), 1+int64(inner)
+			header = false
+		}
+		select {
+		case p.blocks <- b:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// scan is the work of one thread.
+func (p *textPipeline) scan(ctx context.Context, worker int, s *textScanner) {
+	for {
+		// A reader that blocks must not keep a cancelled load waiting.
+		var b textBlock
+		var ok bool
+		select {
+		case b, ok = <-p.blocks:
+		case <-ctx.Done():
+		}
+		if !ok {
+			return
+		}
+		rows := s.scan(b)
+		rows.worker = worker
+		select {
+		case p.results <- rows:
+		case <-ctx.Done():
+			return
+		}
+		p.buffers <- b.data
+	}
+}
+
+// inOrder calls take with the results in the order of the text, until it returns
+// an error.
+func (p *textPipeline) inOrder(take func(textRows) error) (failed error) {
 	waiting := map[int]textRows{}
 	expected := 0
-	var failed error
-	for rows := range results {
+	for rows := range p.results {
 		waiting[rows.seq] = rows
 		for failed == nil {
 			next, ok := waiting[expected]
@@ -384,16 +415,8 @@ func (l *load) scanText(ctx context.Context, o *opened, format textFormat, take 
 			}
 			delete(waiting, expected)
 			expected++
-			if failed = take(next); failed != nil {
-				cancel()
-			}
+			failed = take(next)
 		}
 	}
-	switch {
-	case failed != nil:
-		return nil, failed
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	}
-	return scanners, readErr
+	return failed
 }
