@@ -538,3 +538,27 @@ func TestSortWords(t *testing.T) {
 		}
 	}
 }
+
+// TestRadix sorts words of any number of bits, below others that are equal.
+func TestRadix(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for n := range 65 {
+		for _, rows := range []int{0, 1, smallSort - 1, smallSort, 5000} {
+			keys := make([]uint64, rows)
+			above := uint64(0)
+			if n < 64 {
+				above = rng.Uint64() >> n << n
+			}
+			for i := range keys {
+				keys[i] = above
+				if n > 0 {
+					keys[i] |= rng.Uint64() >> (64 - n) >> (rng.IntN(n) * rng.IntN(2))
+				}
+			}
+			want := slices.Sorted(slices.Values(keys))
+			if err := Radix(context.Background(), keys, make([]uint64, rows), 0, n); err != nil || !slices.Equal(keys, want) {
+				t.Errorf("%d words of %d bits are not in order: %v", rows, n, err)
+			}
+		}
+	}
+}

@@ -38,7 +38,7 @@ func (s *Sorter) SortWords(ctx context.Context, what string, words []uint64, fro
 func (s *Sorter) sortWords(ctx context.Context, words, spare []uint64, from, to int) error {
 	threads := s.threads()
 	if len(words) < parallelSort || threads == 1 || to-from <= radixSplit {
-		return radixSort(ctx, words, spare, from, to)
+		return Radix(ctx, words, spare, from, to)
 	}
 	if inOrder(words, from) {
 		return nil
@@ -81,7 +81,7 @@ func (s *Sorter) sortWords(ctx context.Context, words, spare []uint64, from, to 
 		group := spare[starts[d]:starts[d+1]]
 		sorted := words[starts[d]:starts[d+1]]
 		// An error is the context's, which tasks returns.
-		_ = radixSort(ctx, group, sorted, from, shift)
+		_ = Radix(ctx, group, sorted, from, shift)
 		copy(sorted, group)
 	})
 }
@@ -99,9 +99,10 @@ func inOrder(words []uint64, from int) bool {
 	return true
 }
 
-// radixSort sorts words by the bits from..to-1, lowest digits first, with spare
-// as the other side of each pass.
-func radixSort(ctx context.Context, words, spare []uint64, from, to int) error {
+// Radix sorts words by their bits from..to-1, lowest digits first; the bits above
+// are equal in all. Words that agree on these bits are in the order they had, or
+// in ascending order. spare is the other side of each pass, and as long.
+func Radix(ctx context.Context, words, spare []uint64, from, to int) error {
 	passes := (to - from + radixDigit - 1) / radixDigit
 	switch {
 	case passes == 0:
@@ -123,6 +124,9 @@ func radixSort(ctx context.Context, words, spare []uint64, from, to int) error {
 		for _, w := range src {
 			next[w>>shift&mask]++
 		}
+		if next[src[0]>>shift&mask] == len(src) {
+			continue // all words have this digit
+		}
 		at := 0
 		for i := range next[:mask+1] {
 			next[i], at = at, at+next[i]
@@ -134,8 +138,8 @@ func radixSort(ctx context.Context, words, spare []uint64, from, to int) error {
 		}
 		src, dst = dst, src
 	}
-	if passes%2 == 1 {
-		copy(words, spare)
+	if &src[0] != &words[0] {
+		copy(words, src)
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func (p *packing) refine(ctx context.Context, words, spare []uint64, next int, b
 		if run := words[from:to]; len(run) > 1 {
 			p.gather(l, run, b)
 			// An error is the context's, which the caller sees too.
-			_ = radixSort(ctx, run, spare[from:to], p.rowBits, p.rowBits+l.bits)
+			_ = Radix(ctx, run, spare[from:to], p.rowBits, p.rowBits+l.bits)
 			p.refine(ctx, run, spare[from:to], next+1, b)
 		}
 		from = to

@@ -129,7 +129,7 @@ func (b *best) take(ctx context.Context, from, to int) {
 func (b *best) drop(ctx context.Context) {
 	p := b.p
 	l := &p.levels[0]
-	_ = radixSort(ctx, b.words, b.spare, p.rowBits, p.rowBits+l.bits)
+	_ = Radix(ctx, b.words, b.spare, p.rowBits, p.rowBits+l.bits)
 	if len(b.words) <= b.limit {
 		return
 	}

@@ -145,7 +145,7 @@ func naiveOrder(cols []*Column, rows int, by []Order) []uint32 {
 func TestSort(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for round := range 300 {
-		rows := rng.IntN(3 * smallSort)
+		rows := rng.IntN(800)
 		if round%50 == 0 {
 			rows = 3*BlockRows + rng.IntN(100)
 		}

@@ -326,13 +326,14 @@ func (g *keyGroup) sortedKeys(ctx context.Context, with *Sorting, rows int) ([]u
 			return
 		}
 		bucket := out[starts[b]:starts[b+1]]
-		if len(bucket) > smallSort && cap(scratch[t]) < len(bucket) {
+		if cap(scratch[t]) < len(bucket) {
 			with.free(scratch[t])
 			if scratch[t], errs[t] = with.alloc(len(bucket) + len(bucket)/4); errs[t] != nil {
 				return
 			}
 		}
-		sortKeys(bucket, scratch[t], lead)
+		// An error is the context's, which is returned below.
+		_ = order.Radix(ctx, bucket, scratch[t], 0, lead)
 	})
 	for _, s := range scratch {
 		with.free(s)
@@ -377,6 +378,9 @@ func (g *keyGroup) sortedOnce(ctx context.Context, with *Sorting, rows int) ([]u
 		part := keys[from:min(from+BlockRows, rows)]
 		g.read(part, scratch, from)
 	}
-	sortKeys(keys, scratch, g.bits)
+	if err := order.Radix(ctx, keys, scratch, 0, g.bits); err != nil {
+		with.free(keys)
+		return nil, err
+	}
 	return keys, nil
 }

@@ -258,7 +258,7 @@ func (x *bucketSorter) sortPrefixed(ctx context.Context, items, scratch []prefix
 	for i := range items {
 		items[i].prefix = prefixAt(x.at(items[i].place), depth)
 	}
-	radixSortBy(items, scratch, func(p prefixed) uint64 { return p.prefix })
+	sortByPrefix(items, scratch)
 	for from := 0; from < len(items); {
 		to := from + 1
 		for to < len(items) && items[to].prefix == items[from].prefix {
@@ -335,4 +335,36 @@ func (l *stringList) distinct(threads int, places [][]uint32) stringArena {
 		}
 	})
 	return out
+}
+
+// sortByPrefix sorts items by their prefixes, stably: least significant byte first,
+// leaving out bytes that all prefixes share.
+func sortByPrefix(items, scratch []prefixed) {
+	var counts [8][256]uint32
+	for _, it := range items {
+		k := it.prefix
+		for b := range 8 {
+			counts[b][byte(k>>(8*b))]++
+		}
+	}
+	src, dst := items, scratch[:len(items)]
+	for b := range 8 {
+		count := &counts[b]
+		if count[byte(src[0].prefix>>(8*b))] == uint32(len(items)) {
+			continue
+		}
+		var at uint32
+		for i, c := range count {
+			count[i], at = at, at+c
+		}
+		for _, it := range src {
+			d := byte(it.prefix >> (8 * b))
+			dst[count[d]] = it
+			count[d]++
+		}
+		src, dst = dst, src
+	}
+	if &src[0] != &items[0] {
+		copy(items, src)
+	}
 }
