@@ -10,7 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// Options tells the front end what it can not see in the text.
+// Options holds what the front end cannot see in the text.
 type Options = sema.Options
 
 // NormalForm prints the rules and constraints of a program in normal form, before

@@ -8,9 +8,9 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// Dump prints the tree as the flag --emit ast shows it: one node a line, children
-// indented below their parent, each node with the line and column where it
-// starts. Comments follow the clauses.
+// Dump prints the tree as --emit ast shows it: one node a line, with the line and
+// column where it starts, and children indented below their parent. Comments
+// follow the clauses.
 func Dump(f *File) string {
 	d := &dumper{}
 	for _, c := range f.Clauses {
@@ -24,7 +24,7 @@ func Dump(f *File) string {
 
 type dumper struct{ out strings.Builder }
 
-// line prints a node's kind, its place and what else it says.
+// line prints the kind of a node, its place and its properties.
 func (d *dumper) line(depth int, kind string, at source.Span, details ...string) {
 	d.out.WriteString(strings.Repeat("  ", depth))
 	d.out.WriteString(kind)

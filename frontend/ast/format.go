@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// Format returns the canonical text of a file, as the command fmt writes it: one
-// clause a line, or broken at about 100 columns with the body indented by four
-// spaces and one formula a line; comments where they were; groups of clauses
-// separated by one empty line where there was at least one.
+// Format returns the canonical text of a file, as the command fmt writes it. A
+// clause takes one line. One of more than about 100 columns is broken, with the
+// body indented by four spaces and one formula a line. Comments stay where they
+// were. Empty lines between clauses become one.
 //
-// The file must have been parsed without errors: what is not in the tree is not
-// in the result. Formatting the result again does not change it.
+// The file must have been parsed without errors, because the result has only what
+// is in the tree. Formatting the result again does not change it.
 func Format(f *File) string {
 	if len(f.Clauses)+len(f.Comments) == 0 {
 		return ""
@@ -20,8 +20,7 @@ func Format(f *File) string {
 	return render(concat(p.clauses(f.Clauses, len(f.Source.Text)), hardLine))
 }
 
-// printer turns the tree into a doc, in text order, and takes up comments on the
-// way.
+// printer turns the tree and its comments into a doc, in text order.
 type printer struct {
 	text     string
 	comments []*Comment // not printed yet
@@ -62,8 +61,8 @@ func (p *printer) nextRun(limit int) (run, bool) {
 	return r, true
 }
 
-// runs takes all comments before limit. Only punctuation stood between two of
-// them, which is printed elsewhere: two on one line become one run.
+// runs takes all comments before limit. Only punctuation stands between them, and
+// it is printed elsewhere, so two comments on one line become one run.
 func (p *printer) runs(limit int) []run {
 	var out []run
 	for r, ok := p.nextRun(limit); ok; r, ok = p.nextRun(limit) {

@@ -24,10 +24,10 @@ type Pred struct {
 	Derived bool // some rule that is not a fact has it as head
 	Query   bool // it is the answer predicate `_`
 	Hidden  bool // made by the compiler; never shown
-	// Exported says that --out writes it: every derived predicate that is named
-	// by the program and does not start with an underscore, queries included.
+	// Exported is set if --out writes the predicate: a query, or a derived predicate
+	// that the program names and whose name has no underscore at the start.
 	Exported bool
-	// OrderBy and Limit present the result; lang:output:orderBy and limit.
+	// OrderBy and Limit present the result (lang:output:orderBy and limit).
 	OrderBy []OrderKey
 	Limit   int64 // -1 when there is none
 	// File is the file that lang:physical:filePath ties to it, or nil.
@@ -49,16 +49,16 @@ type OrderKey struct {
 	Desc bool
 }
 
-// FileBinding is what the lang:physical directives say of a file predicate.
+// FileBinding holds the lang:physical directives of a file predicate.
 type FileBinding struct {
 	Span      source.Span
 	Path      string
 	Export    bool
 	Delimiter string   // one byte; "" is the default for the file's extension
-	Header    *bool    // nil when not said
-	Columns   []string // lang:physical:columnNames; nil when not said
-	// Offset says that the first argument is the byte offset of the record and
-	// no column of the file (LB4's form `_in(offset; a, b)`).
+	Header    *bool    // nil without a directive
+	Columns   []string // lang:physical:columnNames; nil without a directive
+	// Offset is set if the first argument is the byte offset of the record instead
+	// of a column of the file (LB4's form `_in(offset; a, b)`).
 	Offset bool
 }
 
@@ -67,8 +67,9 @@ type Stratum struct {
 	Preds     []*Pred
 	Rules     []*Rule // in text order; facts included
 	Recursive bool
-	// Unbounded is an expression that can give each round a new value, which no
-	// comparison and no other predicate bounds. The zero Span means none.
+	// Unbounded is the place of an expression that can give each round a new value
+	// without a bound: no comparison and no other predicate limits it. It is the zero
+	// Span if there is none.
 	Unbounded source.Span
 }
 
@@ -125,19 +126,19 @@ type Var struct {
 	Span source.Span // first occurrence
 }
 
-// Literal is one conjunct of a body: *Atom, *Let, *Test or *Not. The order of
-// a body is the source's; a Let comes after what binds its expression's
-// variables, and Test and Not after what binds theirs.
+// Literal is one conjunct of a body: *Atom, *Let, *Test or *Not. A body is in the
+// order of the text, except that Let, Test and Not follow the literals that bind
+// the variables which they use.
 type Literal interface{ literal() }
 
-// Atom is p(t1, ..., tn); for a functional predicate the value comes last.
+// Atom is p(t1, ..., tn). The value of a functional predicate comes last.
 type Atom struct {
 	Span source.Span
 	Pred *Pred
 	Args []Term // *Var or Const
 }
 
-// Let binds Var to the value of Expr; it is false where Expr has no value.
+// Let binds Var to the value of Expr, and is false where Expr has no value.
 type Let struct {
 	Span source.Span
 	Var  *Var
@@ -197,8 +198,8 @@ func (c Const) Type() scalar.Type { return c.Value.Type }
 // Type returns the type of the expression.
 func (c *Call) Type() scalar.Type { return c.Result }
 
-// Check is an integrity constraint, turned round: it is violated by every
-// binding of its body.
+// Check is an integrity constraint, turned round: every binding of its body
+// violates it.
 type Check struct {
 	Span source.Span // of the constraint clause
 	Text string      // the constraint as written

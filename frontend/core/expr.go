@@ -18,7 +18,7 @@ func ExprVars(e Expr) []*Var {
 	return nil
 }
 
-// MayFail reports whether an expression can be without a value.
+// MayFail reports whether an expression may have no value.
 func MayFail(x Expr) bool {
 	k, ok := x.(*Call)
 	if !ok {

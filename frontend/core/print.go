@@ -7,9 +7,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// String prints the program, deterministically: predicates with their types,
-// strata with their rules, and checks. Variables carry no types where an atom
-// shows them.
+// String prints the program: predicates with their types, strata with their
+// rules, and checks. A variable of an atom prints without its type. Equal programs
+// print equal text.
 func (p *Program) String() string {
 	var b strings.Builder
 	for _, pred := range p.Preds {
@@ -170,7 +170,7 @@ func varNames(vars []*Var) string {
 	return strings.Join(names, ", ")
 }
 
-// String prints what violates the constraint.
+// String prints the body that violates the constraint.
 func (c *Check) String() string {
 	return fmt.Sprintf("violated(%s) <- %s.", varNames(c.Vars), bodyText(c.Body))
 }
@@ -203,7 +203,7 @@ func LiteralString(l Literal) string {
 	return fmt.Sprintf("<%T>", l)
 }
 
-// operators are the functions that print infix, with how tightly they bind.
+// operators are the functions that print infix. A higher level binds tighter.
 var operators = map[string]struct {
 	symbol string
 	level  int
@@ -212,8 +212,8 @@ var operators = map[string]struct {
 	"add": {"+", 2}, "sub": {"-", 2}, "mul": {"*", 3}, "div": {"/", 3},
 }
 
-// ExprString prints an expression with the fewest parentheses; a conversion
-// shows its type.
+// ExprString prints an expression with the fewest parentheses. A conversion prints
+// its type.
 func ExprString(e Expr) string { return exprText(e, 0) }
 
 func exprText(e Expr, level int) string {

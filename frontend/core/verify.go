@@ -88,7 +88,7 @@ func (p *Pred) verify() error {
 
 type verifier struct {
 	known map[*Pred]bool
-	// complete has the predicates with rules: whether their stratum is done.
+	// complete maps the predicates with rules to whether their stratum is done.
 	complete map[*Pred]bool
 }
 
@@ -144,9 +144,9 @@ func (v *verifier) rule(r *Rule, members map[*Pred]bool) error {
 	return nil
 }
 
-// body verifies literals in order and adds to bound what they bind. Predicates
-// outside members must be complete, and so must negated ones and, when closed
-// is set, all.
+// body verifies literals in order and adds the variables that they bind to bound.
+// Predicates outside members must be complete, and so must negated ones. If closed
+// is set, all must be.
 func (v *verifier) body(body []Literal, bound map[*Var]bool, members map[*Pred]bool, closed bool) error {
 	for _, l := range body {
 		switch l := l.(type) {

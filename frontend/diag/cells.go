@@ -13,8 +13,8 @@ const (
 	lineWidth = 160 // longer lines are cut to this many columns
 )
 
-// cells is a source line as a terminal shows it: characters of one column or
-// two, tabs as blanks, and nothing that would move the cursor.
+// cells is a source line as a terminal shows it. Characters take one column or
+// two, tabs become blanks, and nothing moves the cursor.
 type cells struct {
 	shown  []string
 	starts []int // byte offset in the line of each character
@@ -23,8 +23,8 @@ type cells struct {
 	cutEnd bool
 }
 
-// newCells lays out a line. A line that is too long is cut so that the byte at
-// offset focus is seen.
+// newCells lays out a line. A line that is too long is cut around the byte at
+// offset focus.
 func newCells(line string, focus int) *cells {
 	c := &cells{}
 	column, state := 0, -1
@@ -105,8 +105,7 @@ func (c *cells) columns(start, end int) (from, to int) {
 	return from, max(to, from+1)
 }
 
-// printable returns text with everything that a terminal would act on, or not
-// show, replaced.
+// printable replaces the characters that a terminal would act on or not show.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {

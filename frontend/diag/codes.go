@@ -10,8 +10,8 @@ import (
 // registry holds every code by its ID and by its name.
 var registry = map[string]*Code{}
 
-// newCode enters a code into the table. Codes are package-level variables, one
-// file for each phase, so a repeated ID or name is found at start-up.
+// newCode enters a code into the registry. Codes are package-level variables, so
+// the process does not start with a repeated ID or name.
 func newCode(c *Code) *Code {
 	for _, key := range []string{c.ID, c.Name} {
 		if other := registry[key]; other != nil {
@@ -34,8 +34,7 @@ func Codes() []*Code {
 	return out
 }
 
-// Lookup finds a code by its ID or its name, whatever their case; nil when there
-// is none.
+// Lookup returns the code with an ID or a name, ignoring case, or nil.
 func Lookup(idOrName string) *Code {
 	if c := registry[idOrName]; c != nil {
 		return c

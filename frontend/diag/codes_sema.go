@@ -157,10 +157,10 @@ p(300).
 		Fix: "Declare a wider type, or correct the constant.",
 	})
 
-	// Narrowing: a rule puts a number into an argument whose declared type can not hold all such numbers.
+	// Narrowing: a rule puts a number into an argument whose declared type cannot hold all such numbers.
 	Narrowing = newCode(&Code{
 		ID: "RF0305", Name: "Narrowing",
-		When: "A rule puts a number into an argument whose declared type can not hold all such numbers. Widening, int to decimal to float, is implicit; narrowing never is.",
+		When: "A rule puts a number into an argument whose declared type cannot hold all such numbers. Widening, int to decimal to float, is implicit; narrowing never is.",
 		Example: `price[x] = v -> string(x), decimal(v).
 round(n) -> int(n).
 round(v) <- price[_] = v.

@@ -11,13 +11,13 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// RenderOptions says how Render writes.
+// RenderOptions are the options of Render.
 type RenderOptions struct {
 	Color bool // with ANSI escape sequences
 	Max   int  // diagnostics shown; 0 shows all
 }
 
-// Render writes diagnostics for people, with the source text they speak of:
+// Render writes diagnostics for people, with the source text that they refer to:
 //
 //	program.logic:7:35: error: variable z is not bound by a positive atom [RF0101]
 //
@@ -26,8 +26,8 @@ type RenderOptions struct {
 //	  note: z occurs only in the head and under negation
 //	  help: bind it first, for example with node(z)
 //
-// Carets mark the primary place, dashes the others; a remark on no place becomes
-// a note. An empty line separates diagnostics. The error is that of w.
+// Carets mark the primary place and dashes the others. A remark without a place
+// becomes a note. An empty line separates diagnostics. The error is that of w.
 func Render(w io.Writer, ds []*Diagnostic, opt RenderOptions) error {
 	r := &renderer{color: opt.Color}
 	for i, d := range ds {
@@ -98,7 +98,7 @@ func (r *renderer) diagnostic(d *Diagnostic) {
 	}
 }
 
-// remark writes a note or a help; further lines of it are indented like the first.
+// remark writes a note or a help, with all of its lines indented alike.
 func (r *renderer) remark(s style, title, message string) {
 	lines := strings.Split(message, "\n")
 	for i, l := range lines {
@@ -122,8 +122,8 @@ type underline struct {
 	start, end int // byte offsets in the line
 }
 
-// snippets shows the marked lines, file by file; the first mark's file first,
-// the others in order of mention.
+// snippets shows the marked lines, file by file, in the order in which the marks
+// mention the files.
 func (r *renderer) snippets(marks []mark) {
 	var files []*source.File
 	for _, m := range marks {
@@ -148,8 +148,8 @@ func (r *renderer) snippets(marks []mark) {
 	}
 }
 
-// underlines splits a mark into lines. Of a mark over more than two lines the
-// first and the last are kept; its text stands at the last.
+// underlines splits a mark into lines. A mark over more than two lines keeps the
+// first and the last, and its text stands at the last.
 func underlines(m mark) []underline {
 	f := m.span.File
 	first := f.Position(m.span.Start).Line
@@ -167,8 +167,8 @@ func underlines(m mark) []underline {
 	}
 }
 
-// lines shows underlined lines in order, with the line between two that are one
-// apart, and dots for more.
+// lines shows underlined lines in order. One line between two of them is shown,
+// more become dots.
 func (r *renderer) lines(f *source.File, marked []underline) {
 	width := len(strconv.Itoa(marked[len(marked)-1].line))
 	gutter := func(number string) {
@@ -205,7 +205,7 @@ func (r *renderer) lines(f *source.File, marked []underline) {
 	}
 }
 
-// row ends a line behind the gutter.
+// row writes a line behind the gutter.
 func (r *renderer) row(text string) {
 	if text = strings.TrimRight(text, " "); text != "" {
 		r.out.WriteString(" " + text)

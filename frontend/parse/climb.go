@@ -29,8 +29,8 @@ type climber struct {
 	opening []token // brackets that are open, innermost last
 }
 
-// broken stands for a formula with an error. It gets into no tree, since the
-// clause is left out.
+// broken stands for a formula with an error. It is in no tree, because its clause
+// is left out.
 var broken ast.Node = &ast.Wildcard{}
 
 // formula parses a run of tokens.
@@ -100,8 +100,8 @@ func (c *climber) enter() bool {
 
 func (c *climber) leave() { c.depth-- }
 
-// chain parses operands separated by one kind of token; all is nil when there is
-// just one operand, which is then first.
+// chain parses operands separated by one kind of token. If there is only one, it
+// is first, and all is nil.
 func (c *climber) chain(separator lexer.TokenType, operand func() ast.Node) (first ast.Node, all []ast.Node) {
 	first = operand()
 	for c.kind() == separator {
@@ -326,9 +326,9 @@ func (c *climber) unary(formulaStart bool) ast.Node {
 	return &ast.Unary{Span: c.span(sign, sign).To(x.Pos()), Op: arithmetic[sign.kind], X: x}
 }
 
-// isDelta reports whether the sign at hand begins a delta atom. `-x` and `+x` with
-// an operator behind them are arithmetic, and so is the sign of a built-in
-// function, which has no tuples to insert or delete.
+// isDelta reports whether the sign at hand starts a delta atom. `-x` and `+x` with
+// an operator behind them are arithmetic. So is the sign of a built-in function,
+// which has no tuples to insert or delete.
 func (c *climber) isDelta() bool {
 	switch {
 	case c.ahead(1) != tokIdent:

@@ -41,7 +41,7 @@ func (c *climber) describe(t token) string {
 	return c.text(t)
 }
 
-// expected reports what should stand where the climber looks.
+// expected reports what should stand at the current token.
 func (c *climber) expected(what string, helps ...string) {
 	if c.failed {
 		return
@@ -64,8 +64,8 @@ func (c *climber) expected(what string, helps ...string) {
 	})
 }
 
-// missingOperand reports that no formula or expression starts where the climber
-// looks, by what stands before.
+// missingOperand reports that no formula or expression starts at the current
+// token. The message depends on the token before it.
 func (c *climber) missingOperand() {
 	if c.failed {
 		return

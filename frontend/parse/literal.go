@@ -17,9 +17,9 @@ func boolean(text string, at source.Span) *ast.Literal {
 	return &ast.Literal{Span: at, Value: scalar.OfBool(text == "true"), Raw: text}
 }
 
-// number decodes a number; minus is the sign directly before it, or the zero
-// token. The sign belongs to the literal, so that the least integer can be
-// written.
+// number decodes a number. minus is the sign directly before it, or the zero
+// token. The sign belongs to the literal, because the least integer has no
+// positive counterpart.
 func (c *climber) number(t, minus token) ast.Node {
 	at := c.span(t, t)
 	sign := ""
@@ -104,8 +104,8 @@ func (c *climber) unquote(t token) (string, bool) {
 	return "", false
 }
 
-// layouts of datetime literals; seconds may have a fraction. A time without a
-// zone is UTC.
+// layouts are the forms of datetime literals. Seconds may have a fraction. A time
+// without a zone is UTC.
 var layouts = []string{"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"}
 
 func (c *climber) datetime(t token) ast.Node {

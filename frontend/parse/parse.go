@@ -11,15 +11,15 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// maxDepth limits how deep a clause nests, maxChain how many operators of one
+// maxDepth limits how deep a clause nests, and maxChain how many operators of one
 // kind follow each other. They keep every later recursion over the tree shallow.
 const (
 	maxDepth = 200
 	maxChain = 1000
 )
 
-// File parses a file. Findings go to diags; a clause with an error is left out
-// of the tree, the others are there.
+// File parses a file and adds its findings to diags. The tree has all clauses
+// without errors.
 func File(f *source.File, diags *diag.List) *ast.File {
 	s := newScanner(f, diags)
 	p := &parser{file: f, diags: diags}
@@ -52,7 +52,7 @@ func (p *parser) clauses(tokens []token, depth int) []*ast.Clause {
 	start := 0
 	for _, end := range ends {
 		isBad := func(t token) bool { return t.kind == tokBad }
-		// What the scanner has reported has no consequences to report.
+		// The scanner has reported this clause.
 		if !slices.ContainsFunc(tokens[start:end.stop], isBad) {
 			c := &climber{parser: p, tokens: tokens, depth: depth}
 			if clause := c.clause(start, end); clause != nil {
@@ -64,7 +64,7 @@ func (p *parser) clauses(tokens []token, depth int) []*ast.Clause {
 	return out
 }
 
-// clause parses tokens[start:end.stop]; nil when it has an error.
+// clause parses tokens[start:end.stop]. It returns nil if the clause has an error.
 func (c *climber) clause(start int, end clauseEnd) *ast.Clause {
 	shape, at, ok := c.shape(start, end.stop-1)
 	if !ok {
@@ -127,8 +127,9 @@ func (c *climber) shape(at, stop int) (s clauseShape, end int, ok bool) {
 	return s, at, at == stop && (isArrow(kind) || !s.right.empty())
 }
 
-// formulaEnd returns the index of the first token from the given one on that
-// only a clause has a use for, or that closes a bracket opened before.
+// formulaEnd returns the index of the first token, from the given one on, that
+// belongs to a clause and not to a formula, or that closes a bracket opened
+// before.
 func (c *climber) formulaEnd(from, stop int) int {
 	brackets, braces := 0, 0
 	i := from
@@ -186,9 +187,9 @@ type clauseEnd struct {
 	missing bool // the full stop is not in the text
 }
 
-// split finds the ends of the clauses in tokens, which end with EOF. Where a
-// full stop is missing, at the end or before a line that starts with a name
-// after a line that is complete, one is put in.
+// split finds the ends of the clauses in tokens, which end with EOF. It inserts
+// missing full stops: at the end, and between a line that is complete and a line
+// that starts with a name.
 func (p *parser) split(tokens []token) ([]token, []clauseEnd) {
 	var (
 		ends     []clauseEnd
@@ -246,9 +247,9 @@ func (p *parser) split(tokens []token) ([]token, []clauseEnd) {
 	return append(out, tokens[from:]...), ends
 }
 
-// closingBraces maps the index of each brace that is closed to the index of the
-// one that closes it. Full stops stand only in a clause literal, so one in plain
-// braces shows that these are not closed.
+// closingBraces maps the index of each brace to the index of the one that closes
+// it. Within braces, full stops stand only in a clause literal. One in plain
+// braces shows that they are never closed.
 func closingBraces(tokens []token) map[int]int {
 	var open []int
 	closing := map[int]int{}
@@ -295,9 +296,9 @@ func (p *parser) startsClause(tokens []token, brackets int) bool {
 	return false
 }
 
-// closesBracket reports whether tokens close a bracket that they do not open. If
-// they do, what precedes them lacks a comma and not a full stop. A look at the
-// first few is enough for a guess.
+// closesBracket reports whether tokens close a bracket that they do not open. In
+// that case a comma is missing before them, and not a full stop. The first few
+// tokens are enough for a guess.
 func closesBracket(tokens []token) bool {
 	const few = 100
 	open := 0

@@ -13,10 +13,10 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// scanner splits a file into tokens by hand: a table of regular expressions
-// would be most of the time of a parse. It never fails; what it does not understand is reported and, where the intent is plain
-// (`:-`, `==`, `&&`), taken as what was meant, so that one slip costs one
-// diagnostic.
+// scanner splits a file into tokens by hand, because a table of regular
+// expressions would take most of the time of a parse. It never fails. It reports
+// what it does not understand. Where the intent is plain (`:-`, `==`, `&&`), it
+// goes on with the token that was meant, so that one slip costs one diagnostic.
 type scanner struct {
 	file     *source.File
 	text     string
@@ -24,8 +24,8 @@ type scanner struct {
 	diags    *diag.List
 	comments []*ast.Comment
 
-	// rawPending is set between the name of a P2P whose brackets hold no
-	// LogiQL, such as series, and its <<; rawNext between << and the text.
+	// rawPending is set between the name of a P2P whose brackets hold no LogiQL,
+	// such as series, and its <<. rawNext is set between << and the text.
 	rawPending, rawNext bool
 	badEncoding         bool // invalid UTF-8 or NUL has been reported
 }
@@ -116,7 +116,7 @@ func (s *scanner) at(n int) byte {
 	return 0
 }
 
-// lineComment consumes the rest of the line, but for blanks at its end, as a
+// lineComment consumes the rest of the line, without blanks at its end, as a
 // comment.
 func (s *scanner) lineComment() {
 	start := s.pos
@@ -147,8 +147,8 @@ func (s *scanner) blockComment() {
 	s.keepComment(start)
 }
 
-// hashComment reports a comment in the manner of other languages and takes it
-// for one.
+// hashComment reports a comment in the style of other languages, and keeps it as a
+// comment.
 func (s *scanner) hashComment() {
 	start := s.pos
 	s.lineComment()
@@ -181,8 +181,8 @@ func (s *scanner) isLineMarker() bool {
 }
 
 // rawEnd returns the offset of the >> that closes a << before the current
-// position, or -1. The text in between has no << and no arrow of its own: these
-// belong to another clause.
+// position, or -1. The text in between has no << and no arrow, which would belong
+// to another clause.
 func (s *scanner) rawEnd() int {
 	inside, _, closed := strings.Cut(s.text[s.pos:], ">>")
 	if !closed || strings.Contains(inside, "<<") || strings.Contains(inside, "<-") || strings.Contains(inside, "->") {
@@ -229,7 +229,7 @@ var operators = [128][]operator{
 	'~': {{"~=", tokNe, "!="}, {"~", tokNot, "!"}},
 }
 
-// unicodeOperators are signs that editors and papers put for LogiQL's.
+// unicodeOperators are signs that editors and papers use for LogiQL's operators.
 var unicodeOperators = map[rune]operator{
 	'←': {"←", tokLArrow, "<-"}, '→': {"→", tokRArrow, "->"}, '⇐': {"⇐", tokLArrow, "<-"},
 	'⇒': {"⇒", tokRArrow, "->"}, '≤': {"≤", tokLe, "<="}, '≥': {"≥", tokGe, ">="},
@@ -275,7 +275,7 @@ func (s *scanner) scan() lexer.TokenType {
 	return s.unknown()
 }
 
-// operator consumes op and reports it if it is another language's.
+// operator consumes op, and reports it if it belongs to another language.
 func (s *scanner) operator(op operator) lexer.TokenType {
 	start := s.pos
 	s.pos += len(op.text)
@@ -329,8 +329,8 @@ func (s *scanner) wide() lexer.TokenType {
 	return s.unknown()
 }
 
-// unknown reports a character that starts no token, and the ones like it that
-// follow directly.
+// unknown reports a character that starts no token, together with those of its
+// kind that follow directly.
 func (s *scanner) unknown() lexer.TokenType {
 	start := s.pos
 	r, size := utf8.DecodeRuneInString(s.text[s.pos:])
@@ -365,7 +365,7 @@ func (s *scanner) unknown() lexer.TokenType {
 	return tokBad
 }
 
-// foreignString reports a string in quotes other than ", and takes it up to its
+// foreignString reports a string in quotes other than ", and consumes it up to its
 // end on the line.
 func (s *scanner) foreignString(quote string) lexer.TokenType {
 	start := s.pos
@@ -402,7 +402,7 @@ func showRune(r rune) string {
 }
 
 // checkEncoding reports the first byte of text[start:end] that is not part of
-// valid UTF-8, or is NUL. A file is reported once.
+// valid UTF-8, or is NUL. It reports one byte of a file at most.
 func (s *scanner) checkEncoding(start, end int) {
 	if s.badEncoding {
 		return
@@ -429,7 +429,7 @@ func (s *scanner) checkEncoding(start, end int) {
 	}
 }
 
-// isIdentByte tells the ASCII bytes of a name.
+// isIdentByte reports whether an ASCII byte can be in a name.
 var isIdentByte = func() (t [128]bool) {
 	for c := range t {
 		t[c] = c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'

@@ -106,8 +106,8 @@ func (s *scanner) unterminatedString(start int) lexer.TokenType {
 	return tokBad
 }
 
-// datetime scans #1998-09-02# and #1998-09-02T12:00:00Z#. Whether the text is a
-// date is found when the literal is decoded.
+// datetime scans #1998-09-02# and #1998-09-02T12:00:00Z#. Decoding the literal
+// finds out whether the text is a date.
 func (s *scanner) datetime() lexer.TokenType {
 	start := s.pos
 	line := s.text[start:]

@@ -3,8 +3,8 @@ package parse
 import "github.com/alecthomas/participle/v2/lexer"
 
 // The kinds of token. Each operator is a kind of its own, so that the parser
-// compares small integers and a token's text is always as written, even where
-// the scanner has taken `==` for `=`.
+// compares small integers. The text of a token is always as written, even where
+// the scanner has read `==` as `=`.
 const (
 	tokEOF lexer.TokenType = lexer.EOF
 

@@ -114,7 +114,7 @@ func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 		d.Help("write %s = %s(x)", s.Out.Text, s.Fn.Text)
 		return
 	}
-	// A name that the body has is bound there and can not be the output.
+	// A name of the body is bound there and cannot be the output.
 	for _, item := range conjuncts(lo.cl.body) {
 		if at := occurrence(item, s.Out.Text); at != nil {
 			lo.cl.Broken = true

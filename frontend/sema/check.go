@@ -11,15 +11,14 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// Options tells the checker what it can not see in the text.
+// Options holds what the checker cannot see in the text.
 type Options struct {
 	// External names the predicates whose facts are bound from outside.
 	External map[string]bool
 }
 
 // Check turns the files of one program, in order, into a core program. It adds
-// what it finds to diags and returns nil when the program has an error, also one
-// that was in diags before.
+// its findings to diags, and returns nil if diags holds an error then.
 func Check(files []*ast.File, opts Options, diags *diag.List) *core.Program {
 	c := normalise(files, opts, diags)
 	// From here on rules are in normal form and safe, or marked as broken.
@@ -109,7 +108,7 @@ type checker struct {
 	directives []*directive
 }
 
-// clauseKind tells what a clause is for, once its shape has been looked at.
+// clauseKind is what a clause is for, by its shape.
 type clauseKind uint8
 
 const (
