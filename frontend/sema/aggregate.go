@@ -19,7 +19,7 @@ var aggregations = map[string]core.AggFn{
 }
 
 func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
-	e := c.Errorf(diag.DisjunctionInAggregate, d.Span, "the body of %s<<>> can not contain a disjunction", cl.Node.P2P.Name)
+	e := c.Errorf(diag.DisjunctionInAggregate, d.Span, "the body of %s<<>> cannot contain a disjunction", cl.Node.P2P.Name)
 	e.Note("a binding that several alternatives give would count once or more than once, depending on how it is read")
 	var vars []string
 	seen := map[string]bool{}
@@ -201,7 +201,7 @@ func (lo *lowering) aggregateHead(h ast.Node, outs map[string]*ast.Spec, used ma
 		case *ast.Literal, *ast.Wildcard:
 		default:
 			lo.cl.Broken = true
-			d := lo.c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the head of an aggregate can not contain an expression")
+			d := lo.c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the head of an aggregate cannot contain an expression")
 			d.Note("the other arguments of the head are the groups, so they are variables of the body")
 			d.Help("bind it in the body: add g = %s after >>, and write g in the head", arg.Pos().Text())
 		}

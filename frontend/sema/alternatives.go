@@ -20,9 +20,9 @@ type alternative struct {
 
 // alternatives returns the disjunctive normal form of a formula: a list of
 // conjunctions of atoms, comparisons and negations. A disjunction of comparisons
-// over variables that atoms bind stays as it is, a test, so that the atoms are
-// not joined once for each of its alternatives. It reports false, and an error,
-// if there are too many.
+// over variables that atoms bind stays one test, so that the atoms are not joined
+// once for each of its alternatives. If there are too many alternatives, it
+// reports an error and returns false.
 func (c *checker) alternatives(n ast.Node) ([]alternative, bool) {
 	if disjunction(n) == nil {
 		return []alternative{{items: conjuncts(n)}}, true
@@ -35,7 +35,7 @@ func (c *checker) alternatives(n ast.Node) ([]alternative, bool) {
 	return out, ok
 }
 
-// dnf multiplies out; bound has the variables of the atoms around n, which hold
+// dnf multiplies out. bound has the variables of the atoms around n, which hold
 // for every alternative in n.
 func dnf(n ast.Node, bound map[string]bool) ([]alternative, bool) {
 	switch n := n.(type) {

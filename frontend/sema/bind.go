@@ -5,11 +5,11 @@ import (
 )
 
 // This file proves rules safe: every variable gets a value from a positive atom,
-// or by an equality from variables that have one; see Ullman, Principles of
+// or by an equality from variables that have one. See Ullman, Principles of
 // Database and Knowledge-Base Systems, volume 1, section 3.2.
 
-// order decides which equalities bind and puts the literals of a body in an
-// order in which each follows what it needs, otherwise as written. Variables
+// order decides which equalities bind, and moves each literal of a body behind
+// the literals that it needs. Otherwise the order is that of the text. Variables
 // that nothing binds are added to the report.
 func (lo *lowering) order(k *conj, report *unbound) []normal.Literal {
 	for _, l := range k.literals {
@@ -40,9 +40,9 @@ func (lo *lowering) order(k *conj, report *unbound) []normal.Literal {
 	return arrange(k.literals, k.scope)
 }
 
-// chooseBindings replaces the equations that give an unbound variable a value
-// by bindings, literals first and then in text order, until there is no more to
-// find. A negation does not bind the variables around it.
+// chooseBindings turns each equation that gives an unbound variable a value into a
+// binding: those with literals first, the others in text order, until none is
+// left. A negation does not bind the variables around it.
 func chooseBindings(literals []normal.Literal, s *normal.Scope) {
 	bindKnown(literals, s, func(e normal.Expr) bool {
 		_, ok := e.(*normal.Const)
@@ -81,7 +81,7 @@ func bindKnown(literals []normal.Literal, s *normal.Scope, known func(normal.Exp
 	}
 }
 
-// arrange orders literals: an atom stays where it is, the others wait until the
+// arrange orders literals. An atom stays where it is. The others wait until the
 // variables that they need from this conjunction have values.
 func arrange(literals []normal.Literal, s *normal.Scope) []normal.Literal {
 	out := make([]normal.Literal, 0, len(literals))

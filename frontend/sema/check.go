@@ -81,7 +81,7 @@ func normalise(files []*ast.File, opts Options, diags *diag.List) *checker {
 	return c
 }
 
-// inferred returns what takes part in type inference.
+// inferred returns the predicates and clauses for type inference.
 func (c *checker) inferred() (preds []*normal.Pred, clauses []*normal.Clause) {
 	for _, p := range c.order {
 		preds = append(preds, &p.Pred)
@@ -118,11 +118,11 @@ const (
 	refusedClause // it uses something that is not supported; reported
 )
 
-// clause is one clause of the program with what has been found out about it.
+// clause is one clause of the program and what is known about it.
 type clause struct {
 	normal.Clause
 	kind clauseKind
-	// heads and body are of a rule; for a constraint they are its left side, in
+	// heads and body belong to a rule. For a constraint they are its left side, in
 	// heads[0], and its right side.
 	heads []ast.Node
 	body  ast.Node

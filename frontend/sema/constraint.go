@@ -7,13 +7,13 @@ import (
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 )
 
-// lowerConstraint turns F -> G round: the units of the clause are bodies that
-// no binding may satisfy. Conjuncts of G that share no existential variable are
-// tested one by one, so that each is a plain lookup.
+// lowerConstraint turns F -> G round: the units of the clause are bodies that no
+// binding may satisfy. Conjuncts of G that share no existential variable become
+// units of their own, so that each test is a plain lookup.
 func (c *checker) lowerConstraint(cl *clause) {
 	left := cl.heads[0]
 	if cl.decl != nil && cl.decl.plain && !slices.ContainsFunc(cl.decl.types, func(t typeAtom) bool { return !isTypeAtom(c, t.node) }) {
-		return // what it says was entered by declare
+		return // declare has entered the types
 	}
 	if cl.isDenial() || cl.body == nil && left != nil && cl.decl == nil {
 		c.lowerViolation(cl, left, nil)
@@ -51,7 +51,7 @@ func (c *checker) lowerConstraint(cl *clause) {
 	}
 	if len(tested) == 0 {
 		if cl.decl != nil {
-			return // what it says was entered by declare
+			return // declare has entered the types
 		}
 		c.lowerTyped(cl, left, types)
 		return
@@ -70,8 +70,8 @@ func isTypeAtom(c *checker, n ast.Node) bool {
 	return ok && !a.Square && isTypeName(a.Name.Text) && c.preds[a.Name.Text] == nil
 }
 
-// lowerTyped lowers a constraint that has only type atoms on its right side: its
-// left side is typed by them, and nothing remains to be tested.
+// lowerTyped lowers a constraint that has only type atoms on its right side. They
+// type its left side, and nothing remains to be tested.
 func (c *checker) lowerTyped(cl *clause, left ast.Node, types []ast.Node) {
 	c.lowerViolation(cl, left, nil, types...)
 	for _, u := range cl.Units {
@@ -79,8 +79,8 @@ func (c *checker) lowerTyped(cl *clause, left ast.Node, types []ast.Node) {
 	}
 }
 
-// lowerViolation adds units for the body `left, !(part)`; types are type atoms
-// about left's variables. A nil part leaves the negation out.
+// lowerViolation adds units for the body `left, !(part)`. types are type atoms
+// about the variables of left. If part is nil, there is no negation.
 func (c *checker) lowerViolation(cl *clause, left ast.Node, part []ast.Node, types ...ast.Node) {
 	alts, ok := c.alternatives(left)
 	if !ok {

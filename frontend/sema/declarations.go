@@ -14,17 +14,17 @@ import (
 )
 
 // declaration is a constraint that declares the predicate of its one left atom:
-// `p(x, y) -> int(x), string(y).` What else is on its right side is checked
-// like any constraint.
+// `p(x, y) -> int(x), string(y).` Further conjuncts on its right side are checked
+// like those of any constraint.
 type declaration struct {
 	apply *ast.Apply
 	vars  []*ast.Var // of all arguments, the value last
 	types []typeAtom // on its variables
-	// strict says that a primitive type was written, so that this clause
-	// decides the predicate's shape. `sub(x) -> person(x).` is not strict: it
-	// types x, but may be no more than a constraint.
+	// strict is set if a primitive type was written, so that this clause decides the
+	// shape of the predicate. `sub(x) -> person(x).` is not strict: it types x, but
+	// may be only a constraint.
 	strict bool
-	// plain says that its right side types its variables and says nothing else.
+	// plain is set if its right side has only types of its variables.
 	plain bool
 }
 
@@ -34,7 +34,7 @@ type typeAtom struct {
 	node   *ast.Apply
 }
 
-// declarationOf recognises a declaration; nil if the constraint is none.
+// declarationOf returns the declaration that a constraint is, or nil.
 func declarationOf(left, right ast.Node) *declaration {
 	a, value := headAtom(left)
 	if a == nil || isReserved(a) {
@@ -103,8 +103,8 @@ func declarationOf(left, right ast.Node) *declaration {
 	return nil
 }
 
-// conjuncts returns the items of a conjunction, however parenthesised. The list may be
-// the tree's own.
+// conjuncts returns the items of a conjunction, without parentheses. The list may
+// be that of the tree.
 func conjuncts(n ast.Node) []ast.Node {
 	switch n := ast.Unparen(n).(type) {
 	case nil:
@@ -130,7 +130,7 @@ func conjuncts(n ast.Node) []ast.Node {
 	}
 }
 
-// declare enters what a declaration says of its predicate.
+// declare enters the names and types of a declaration.
 func (c *checker) declare(cl *clause) {
 	d := cl.decl
 	p := c.preds[d.apply.Name.Text]
@@ -240,7 +240,7 @@ func typeSpan(a *ast.Apply) source.Span {
 	return s
 }
 
-// synonyms are names of other languages for LogiQL's types.
+// synonyms are the names of LogiQL's types in other languages.
 var synonyms = map[string]string{
 	"integer": "int", "long": "int", "bigint": "int", "number": "int", "int64": "int",
 	"int32": "int[32]", "int16": "int[16]", "int8": "int[8]", "byte": "uint[8]",

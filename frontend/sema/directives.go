@@ -17,7 +17,7 @@ type directive struct {
 	span  source.Span
 	name  string // without `lang:`
 	at    source.Span
-	pred  *ast.PredRef // nil when it speaks of no predicate
+	pred  *ast.PredRef // nil if it is about no predicate
 	value ast.Node     // nil for lang:x(`p)
 	arity int
 }
@@ -78,7 +78,7 @@ func (c *checker) readDirectives() {
 }
 
 // saysPlainRelation reports whether the directive is lang:isEntity[`p] = false,
-// which says what every unary predicate is.
+// which holds of every predicate here.
 func (d *directive) saysPlainRelation() bool {
 	if d.name != "isEntity" || d.value == nil {
 		return false
@@ -123,7 +123,7 @@ func (c *checker) compilerDirective(d *directive) {
 		}
 	case "disableError":
 		if parts[2] == "NEGATION_RECURSION" && on {
-			e := c.Errorf(diag.NegationNotDisabled, d.span, "recursion through negation can not be allowed")
+			e := c.Errorf(diag.NegationNotDisabled, d.span, "recursion through negation cannot be allowed")
 			e.Note("without strata the program has no least model, so the answer would depend on the order of evaluation")
 			e.Help("remove the directive and break the cycle that the compiler shows")
 			return
@@ -167,7 +167,7 @@ func (c *checker) unknownDirective(d *directive) {
 	}
 }
 
-// applyBindings acts on the directives that speak of predicates.
+// applyBindings acts on the directives about predicates.
 func (c *checker) applyBindings() {
 	for _, d := range c.directives {
 		if strings.HasPrefix(d.name, "compiler:") || strings.HasPrefix(d.name, "solve:") || laterDirectives[d.name] != "" {
@@ -204,7 +204,7 @@ func (c *checker) applyBindings() {
 	c.checkSources()
 }
 
-// predicateDirective returns what acts on a directive, nil if it is unknown.
+// predicateDirective returns the function for a directive, nil if it is unknown.
 func (c *checker) predicateDirective(name string) func(*directive, *pred) {
 	switch name {
 	case "derivationType":
@@ -373,8 +373,8 @@ func orderExample(p *pred) string {
 	return "x"
 }
 
-// checkSources looks at where each predicate's tuples come from: files and
-// outside facts fill extensional predicates only, rules derived ones.
+// checkSources checks where the tuples of each predicate come from. Files and
+// facts from outside fill extensional predicates only.
 func (c *checker) checkSources() {
 	for _, p := range c.order {
 		f := p.File
@@ -388,7 +388,7 @@ func (c *checker) checkSources() {
 			}
 			f.Offset = p.split && p.Keys == 1 || p.Keys == 1 && p.Arity > 1 && len(p.ArgNames) > 0 && p.ArgNames[0] == "offset"
 			if !f.Export && p.Rules > 0 {
-				e := c.Errorf(diag.DerivedFromOutside, f.Span, "%s is derived by rules and can not also be read from a file", p.Name)
+				e := c.Errorf(diag.DerivedFromOutside, f.Span, "%s is derived by rules and cannot also be read from a file", p.Name)
 				e.Label(p.ruleSpan, "it is derived here")
 				e.Help("read the file into a predicate of its own and derive %s from it, or set lang:physical:fileMode[`%s] = \"export\" to write it", p.Name, p.Name)
 			}
@@ -403,7 +403,7 @@ func (c *checker) checkSources() {
 			}
 		}
 		if p.external && p.Rules > 0 {
-			e := c.Errorf(diag.DerivedFromOutside, p.Span, "%s is derived by rules and can not also be given facts from outside", p.Name)
+			e := c.Errorf(diag.DerivedFromOutside, p.Span, "%s is derived by rules and cannot also be given facts from outside", p.Name)
 			e.Label(p.ruleSpan, "it is derived here")
 			e.Help("bind the facts to a predicate of its own and derive %s from it", p.Name)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// term lowers an argument: a variable or constant stays, an expression is bound
-// to a made-up variable. nil means that an error was reported.
+// term lowers an argument. A variable or constant stays, an expression is bound to
+// a made-up variable. The result is nil if an error was reported.
 func (lo *lowering) term(n ast.Node, k *conj) normal.Term {
 	switch e := lo.operand(n, k).(type) {
 	case nil:
@@ -35,8 +35,8 @@ func (lo *lowering) exprs(nodes []ast.Node, k *conj) ([]normal.Expr, bool) {
 	return out, true
 }
 
-// operand lowers an expression. Applications of predicates become atoms. nil
-// means that an error was reported.
+// operand lowers an expression. Applications of predicates become atoms. The
+// result is nil if an error was reported.
 func (lo *lowering) operand(n ast.Node, k *conj) normal.Expr {
 	switch n := ast.Unparen(n).(type) {
 	case *ast.Var:
@@ -56,11 +56,11 @@ func (lo *lowering) operand(n ast.Node, k *conj) normal.Expr {
 	case *ast.Apply:
 		return lo.applied(n, k)
 	case *ast.PredRef:
-		lo.notExpression(n, "a predicate can not be a value", "quoted predicates stand in lang: directives only")
+		lo.notExpression(n, "a predicate cannot be a value", "quoted predicates stand in lang: directives only")
 	case nil:
 		lo.cl.Broken = true
 	default:
-		lo.notExpression(n, "a formula can not be a value", "make it a condition of the body; one rule for each case can give different values")
+		lo.notExpression(n, "a formula cannot be a value", "make it a condition of the body; one rule for each case can give different values")
 	}
 	return nil
 }

@@ -31,8 +31,8 @@ func (lo *lowering) formula(n ast.Node, k *conj) {
 }
 
 // condition lowers a formula of comparisons, which isTest has admitted, to one
-// boolean expression. A comparison without value is false, not the whole. item is
-// the innermost alternative around n.
+// boolean expression. A comparison without a value is false, and the others still
+// count. item is the innermost alternative around n.
 func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) normal.Expr {
 	join := func(name string, span source.Span, parts []normal.Expr) normal.Expr {
 		out := parts[0]
@@ -153,11 +153,11 @@ func argText(args []ast.Node) string {
 
 func (lo *lowering) queryInBody(a *ast.Apply) {
 	lo.cl.Broken = true
-	d := lo.c.Errorf(diag.QueryInBody, a.Name.Span, "the answer predicate _ can not be used in a body")
+	d := lo.c.Errorf(diag.QueryInBody, a.Name.Span, "the answer predicate _ cannot be used in a body")
 	d.Help("derive a predicate with a name first and use it in both places")
 }
 
-// typeAtom lowers int(x): it says x's type and binds nothing.
+// typeAtom lowers int(x), which gives x a type and binds nothing.
 func (lo *lowering) typeAtom(a *ast.Apply, k *conj) {
 	if len(a.Args) != 1 {
 		lo.cl.Broken = true
@@ -263,8 +263,8 @@ var operatorNames = map[string]string{
 	"+": "add", "-": "sub", "*": "mul", "/": "div",
 }
 
-// equality lowers x = y. A functional application on one side is the atom
-// f(k, x); otherwise the equality may bind a variable.
+// equality lowers x = y. With a functional application on one side it is the atom
+// f(k, x). Otherwise it may bind a variable.
 func (lo *lowering) equality(n *ast.Compare, k *conj) {
 	x, y := ast.Unparen(n.Operands[0]), ast.Unparen(n.Operands[1])
 	if !isFunctionAtom(x) {
@@ -295,7 +295,7 @@ func (lo *lowering) equality(n *ast.Compare, k *conj) {
 	}
 }
 
-// equated lowers f[k] = e for an expression e: the values are compared, so that
+// equated lowers f[k] = e for an expression e. It compares the values, so that
 // numbers of different types can be equal.
 func (lo *lowering) equated(f *ast.Apply, e ast.Node, span source.Span, k *conj) {
 	v := lo.fresh(f.Span, k.scope)

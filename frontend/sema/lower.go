@@ -13,8 +13,8 @@ type lowering struct {
 	c  *checker
 	cl *clause
 	u  *normal.Unit
-	// made is the number of variables made up so far, names has for each name of a
-	// variable the last number given to it.
+	// made is the number of variables made up so far. names maps each name of a
+	// variable to the last number that was appended to it.
 	made  int
 	names map[string]int
 }
@@ -43,7 +43,7 @@ func (c *checker) lower(cl *clause) {
 	}
 }
 
-// poisonHeads silences what follows from a broken clause: its heads may lack
+// poisonHeads silences the consequences of a broken clause, whose heads may lack
 // types and tuples.
 func (c *checker) poisonHeads(cl *clause) {
 	if cl.kind != ruleClause {
@@ -152,7 +152,7 @@ func (lo *lowering) checkHeads(report *unbound) {
 	}
 }
 
-// head lowers one head atom; its nested expressions go to the body.
+// head lowers one head atom. Its nested expressions go to the body.
 func (lo *lowering) head(h ast.Node, k *conj) {
 	a, value := headAtom(h)
 	if a == nil {
@@ -181,7 +181,7 @@ func (lo *lowering) head(h ast.Node, k *conj) {
 	at := &normal.Atom{Span: h.Pos(), Pred: &p.Pred}
 	for _, arg := range args {
 		if w, ok := ast.Unparen(arg).(*ast.Wildcard); ok {
-			d := lo.c.Errorf(diag.WildcardInHead, w.Span, "a head can not contain _")
+			d := lo.c.Errorf(diag.WildcardInHead, w.Span, "a head cannot contain _")
 			d.Note("the rule must say which value to derive")
 			d.Help("name a variable that the body binds, or leave the argument out of %s", p.Name)
 			lo.cl.Broken = true
@@ -208,13 +208,13 @@ func (lo *lowering) badHead(h ast.Node) {
 	d := lo.c.Errorf(diag.BadHead, h.Pos(), "a head is an atom p(x, y) or f[x] = y")
 	switch h := ast.Unparen(h).(type) {
 	case *ast.Disj:
-		d.Message = "a head can not contain a disjunction"
+		d.Message = "a head cannot contain a disjunction"
 		d.Help("a rule derives all of its head; say which alternative holds in the body")
 	case *ast.Not:
-		d.Message = "a head can not be negated"
+		d.Message = "a head cannot be negated"
 		d.Help("to forbid something write a constraint: !(...).")
 	case *ast.Compare:
-		d.Message = "a head can not be a comparison"
+		d.Message = "a head cannot be a comparison"
 		d.Help("move %s to the body, after <-", h.Span.Text())
 	case *ast.Var:
 		d.Help("%s alone is a variable; a predicate without arguments is written %s()", h.Name, h.Name)
@@ -226,10 +226,10 @@ func (c *checker) reservedHead(a *ast.Apply) bool {
 	name := a.Name.Text
 	switch {
 	case scalar.IsBuiltin(name):
-		d := c.Errorf(diag.BuiltinDefined, a.Name.Span, "%s is a built-in function and can not be defined", name)
+		d := c.Errorf(diag.BuiltinDefined, a.Name.Span, "%s is a built-in function and cannot be defined", name)
 		d.Help("choose another name for the predicate")
 	case isTypeName(name):
-		d := c.Errorf(diag.BuiltinDefined, a.Name.Span, "%s is a type and can not be defined", name)
+		d := c.Errorf(diag.BuiltinDefined, a.Name.Span, "%s is a type and cannot be defined", name)
 		d.Help("choose another name for the predicate")
 	default:
 		return false

@@ -12,14 +12,14 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// pred is what is known of one predicate.
+// pred is a predicate and its occurrences in the text.
 type pred struct {
 	normal.Pred
 	index int // position in checker.order
 	split bool
 
-	// shapeRole and shapeSpan say which occurrence decided the arity; keysRole
-	// and keysSpan the same for the keys.
+	// shapeRole and shapeSpan are those of the occurrence that decided the arity,
+	// keysRole and keysSpan those of the one that decided the keys.
 	shapeRole, keysRole role
 	shapeSpan, keysSpan source.Span
 
@@ -36,7 +36,7 @@ type pred struct {
 	extensional source.Span // of the directive that says so
 }
 
-// role says in what part of the program a predicate occurs; a smaller role
+// role is the part of a clause in which a predicate occurs. The smallest role
 // decides its shape.
 type role uint8
 
@@ -47,8 +47,8 @@ const (
 	unseen
 )
 
-// shapeOf returns the number of arguments of an application with its value, and
-// how many of them are keys, -1 if the form does not say.
+// shapeOf returns the number of arguments of an application, its value included,
+// and the number of keys among them, or -1 if the form does not show it.
 func shapeOf(a *ast.Apply) (arity, keys int) {
 	switch {
 	case a.Square:
@@ -63,8 +63,8 @@ func shapeOf(a *ast.Apply) (arity, keys int) {
 func (c *checker) collect(cl *clause) {
 	switch cl.kind {
 	case directiveClause, refusedClause:
-		// The predicates of a refused clause exist, but nothing is known of
-		// them, so that their other uses are not called unknown.
+		// The predicates of a refused clause exist, so their other uses are not
+		// unknown.
 		if cl.kind == refusedClause {
 			c.collectRefused(cl)
 		}
@@ -237,9 +237,9 @@ func (c *checker) settleShapes() {
 	}
 }
 
-// resolveNames refuses names that mean nothing: a predicate that occurs only in
-// bodies and resembles one that exists is taken for misspelt. One that resembles
-// nothing is extensional, with types by inference.
+// resolveNames refuses misspelt names: predicates that occur only in bodies and
+// resemble one that exists. A predicate that resembles none is extensional, with
+// inferred types.
 func (c *checker) resolveNames() {
 	asType := map[*pred]bool{} // stands for a type in a declaration
 	for _, cl := range c.clauses {
@@ -318,8 +318,8 @@ func (p *pred) exists() bool {
 	return p.Rules > 0 || p.facts > 0 || p.decl != nil || p.external || p.fileBound || p.shapeRole != inBody
 }
 
-// builtinNamespace has the first parts of the built-ins' names; a predicate
-// of the program is not named so.
+// builtinNamespace has the first parts of the names of built-ins. Predicates of a
+// program have other names.
 var builtinNamespace = map[string]bool{
 	"boolean": true, "int": true, "uint": true, "float": true, "decimal": true,
 	"datetime": true, "string": true,
@@ -338,8 +338,7 @@ func functionsOf(namespace string) string {
 	return strings.Join(out, ", ")
 }
 
-// neighbours answers which known name is nearest, looking only at names of
-// about the same length.
+// neighbours finds the nearest known name among those of about the same length.
 type neighbours struct {
 	byLength map[int][]string
 }
@@ -379,7 +378,7 @@ func headAtom(h ast.Node) (*ast.Apply, ast.Node) {
 	return nil, nil
 }
 
-// nameArguments names the arguments of a predicate without declaration after
+// nameArguments names the arguments of a predicate that has no declaration after
 // the variables of its first rule.
 func (c *checker) nameArguments(p *pred) {
 	if len(p.ArgNames) == p.Arity && p.named {

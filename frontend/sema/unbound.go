@@ -36,8 +36,8 @@ func (r *unbound) add(v *normal.Var) {
 	}
 }
 
-// reportUnbound keeps a report for when types are known, since a good
-// suggestion needs them.
+// reportUnbound keeps a report until types are known, because a good suggestion
+// needs them.
 func (c *checker) reportUnbound(r *unbound, alternatives int) {
 	if len(r.vars) == 0 {
 		return
@@ -118,7 +118,7 @@ func (r *unbound) causes() []*normal.Var {
 	return out
 }
 
-// place is one occurrence of a variable with why it does not bind it.
+// place is an occurrence that does not bind its variable, and why.
 type place struct {
 	span   source.Span
 	kind   placeKind
@@ -222,8 +222,8 @@ func joinAnd(items []string) string {
 	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
 }
 
-// explainGenerator recognises the forms with which LogiQL would bind the
-// variable, but which are not built yet.
+// explainGenerator recognises the forms that bind the variable in LogiQL, and that
+// redfox refuses.
 func (c *checker) explainGenerator(cl *clause, v *normal.Var, places []place) bool {
 	for _, p := range places {
 		switch {
@@ -370,7 +370,8 @@ func (w *placeWalk) argument(n ast.Node, kind placeKind, detail string) {
 	w.expression(n, kind, detail)
 }
 
-// inverted says how to write an atom's argument so that it binds the variable.
+// inverted returns how to write the argument of an atom so that it binds the
+// variable.
 func inverted(b *ast.Binary, name string) string {
 	if e, ok := solve(b, name, "k"); ok {
 		return fmt.Sprintf("write k for %s in the atom, and %s = %s after it", b.Span.Text(), name, e)
@@ -378,8 +379,8 @@ func inverted(b *ast.Binary, name string) string {
 	return fmt.Sprintf("bind %s with an atom of its own", name)
 }
 
-// solve returns the expression of the variable for which a sum or difference has
-// the given result, if the variable is one of its operands.
+// solve returns the expression of a variable, an operand of a sum or difference,
+// for which that has the given result.
 func solve(b *ast.Binary, name, result string) (string, bool) {
 	x, y := b.X.Pos().Text(), b.Y.Pos().Text()
 	switch {

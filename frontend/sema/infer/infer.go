@@ -15,7 +15,7 @@ import (
 // variable has the type of every column in which it stands, and a column that no
 // declaration types has the type of every variable that its rules put there.
 // Expressions are typed forward, from their operands to their result. What is
-// still open then is settled by literals, and last by what the functions accept.
+// still open is settled by literals, and last by what the functions accept.
 // Classes of a union-find forest hold the types; the edges between nodes are kept
 // with their places, so that a clash is explained by the shortest chain of
 // clauses from one piece of evidence to the other.
@@ -42,7 +42,7 @@ type typeNode struct {
 // class is a set of nodes with one type.
 type class struct {
 	known, poisoned bool
-	// guessed says that the type is that of literals, for want of other evidence.
+	// guessed is set if the type is that of literals, without other evidence.
 	guessed  bool
 	typ      scalar.Type
 	literals []literalUse
@@ -57,11 +57,11 @@ type evidence struct {
 	says string // "{place} is {type}", of the span's text and typ
 	// literal is the constant that it is about, or nil.
 	literal *normal.Const
-	// before is 1 + the number of what was known of the node before, or 0.
+	// before is 1 + the number of the evidence that the node had before, or 0.
 	before int
 }
 
-// text is what a label says.
+// text returns the remark of a label.
 func (e *evidence) text() string {
 	return strings.NewReplacer("{place}", e.span.Text(), "{type}", e.typ.String()).Replace(e.says)
 }
@@ -72,7 +72,7 @@ type literalUse struct {
 	constant *normal.Const
 }
 
-// edge says that two nodes have one type because of what is written at span.
+// edge is a place in the text that gives two nodes one type.
 type edge struct {
 	a, b int
 	span source.Span
@@ -108,8 +108,8 @@ func (in *Types) TypeOf(node int) (scalar.Type, bool) {
 	return c.typ, c.known && !c.poisoned
 }
 
-// Declare records a declared type before inference runs; clashes between
-// declarations are found when the evidence is entered by infer.
+// Declare records a declared type before inference runs. Solve finds clashes
+// between declarations.
 func (in *Types) Declare(node int, t scalar.Type, span source.Span) {
 	in.declared = append(in.declared, declaredEvidence{node, t, span})
 }
@@ -137,18 +137,18 @@ type solver struct {
 	preds []*normal.Pred
 	queue []*item
 	items []*item
-	// evidence has all that is known of nodes, for explanations. Latest is, by node,
-	// 1 + the number of what was learned last, or 0.
+	// evidence is everything that gave a node a type, for explanations. latest maps a
+	// node to 1 + the number of its last evidence, or 0.
 	evidence []evidence
 	latest   []int
-	// current is the unit being typed; clashed has the variables and columns for
-	// which it had a clash already.
+	// current is the unit being typed. clashed has the variables and columns whose
+	// clashes have been reported.
 	current *normal.Unit
 	clashed map[int]bool
 	soft    []softHead
 	open    []int // nodes that may be roots without a type
 	// literalBodies and literalHeads are the arguments that stand for literals. One in
-	// a body says nothing of the others; one in a head waits for what they say.
+	// a body is no evidence for the others. One in a head waits for their types.
 	literalBodies, literalHeads []literalArgument
 }
 
@@ -159,7 +159,7 @@ type literalArgument struct {
 	r      normal.Ref
 }
 
-// softHead is a head argument in a declared column: its type widens to the
+// softHead is a head argument in a declared column. Its type widens to the
 // declared one.
 type softHead struct {
 	unit   *normal.Unit
@@ -169,7 +169,7 @@ type softHead struct {
 }
 
 // Solve gives every column and variable a type, or reports what contradicts the
-// types of a clause. checkTyped reports afterwards what is left without a type.
+// types of a clause. CheckTyped reports afterwards what is left without a type.
 func Solve(types *Types, preds []*normal.Pred, clauses []*normal.Clause, report *diag.Reporter) *solver {
 	s := &solver{Types: types, Reporter: report, preds: preds, clashed: map[int]bool{}}
 	for _, d := range types.declared {
@@ -273,7 +273,7 @@ func (s *solver) push(it *item) {
 	}
 }
 
-// unify joins the classes of two nodes. Where their types clash they stay
+// unify joins the classes of two nodes. If their types clash, the classes stay
 // apart, so that one mistake does not spread.
 func (s *solver) unify(a, b int, span source.Span) {
 	ra, rb := s.find(a), s.find(b)
@@ -290,8 +290,7 @@ func (s *solver) unify(a, b int, span source.Span) {
 		return
 	}
 	s.edges = append(s.edges, edge{a, b, span})
-	// The smaller class, by its literals and waiting items, is poured into the
-	// other.
+	// The class with fewer literals and waiting items is poured into the other.
 	if len(ca.literals)+len(ca.waiting) < len(cb.literals)+len(cb.waiting) {
 		ra, rb, ca, cb = rb, ra, cb, ca
 	}
@@ -389,7 +388,7 @@ func (s *solver) step(it *item) {
 	}
 }
 
-// progress tells whether an expression has a type.
+// progress is whether an expression has a type.
 type progress uint8
 
 const (
@@ -398,8 +397,8 @@ const (
 	typed
 )
 
-// exprType returns the type of an expression. While it is pending the item
-// waits for the class that is missing.
+// exprType returns the type of an expression. While that is pending, the item
+// waits for the missing class.
 func (s *solver) exprType(e normal.Expr, it *item) (scalar.Type, progress) {
 	switch e := e.(type) {
 	case normal.Ref:

@@ -8,9 +8,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// resolve finds the overload of a call. Literals take the type of the other
-// operand first, so that x + 1 keeps the type of x; then their own; and then any
-// type with which the call has a meaning and that holds them.
+// resolve finds the overload of a call. Literals first take the type of the other
+// operand, so that x + 1 keeps the type of x, then their own, and then any type
+// that holds them and for which there is an overload.
 func (s *solver) resolve(e *normal.Call, types []scalar.Type) (scalar.Signature, error) {
 	own := slices.Clone(types)
 	s.adoptLiterals(e, types)
@@ -49,8 +49,8 @@ func (s *solver) adoptLiterals(e *normal.Call, types []scalar.Type) {
 	}
 }
 
-// plainLiteral returns the literal that an operand is, or that binds it if nothing
-// else gives the variable a type; nil if there is none.
+// plainLiteral returns the literal that an operand is, or the one that binds it if
+// nothing else gives the variable a type, or nil.
 func (s *solver) plainLiteral(e normal.Expr) *normal.Const {
 	if r, ok := e.(normal.Ref); ok && !s.classOf(r.Var.Node).guessed {
 		return nil
@@ -141,8 +141,8 @@ func (s *solver) meansLiteral(node int, t scalar.Type) bool {
 }
 
 // literalUses returns, by the root of a class, a type that the uses of its literal
-// have: in negated atoms, and in equalities. Of several the choice does not depend
-// on the order of the text.
+// have: in negated atoms, and in equalities. The choice among several types does
+// not depend on the order of the text.
 func (s *solver) literalUses() map[int]evidence {
 	out := map[int]evidence{}
 	offer := func(v *normal.Var, because evidence) {

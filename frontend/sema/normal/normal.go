@@ -7,13 +7,13 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Clause is a clause and what it says in normal form.
+// Clause is a clause with its normal form.
 type Clause struct {
 	Node   *ast.Clause
 	Number int     // in the text
 	Broken bool    // an error was reported, consequences are silenced
 	Units  []*Unit // one for each alternative of its disjunctive normal form
-	Checks bool    // it is a constraint: its units are what may not hold
+	Checks bool    // it is a constraint: no binding may satisfy its units
 }
 
 // Unit is one alternative of a clause in normal form, before types are known:
@@ -29,7 +29,7 @@ type Unit struct {
 	Asserts []Assertion
 	Vars    []*Var
 	// Shown is the number of variables of the left side of a constraint, which
-	// come first. TypesOnly says that the constraint tests nothing.
+	// come first. TypesOnly is set if the constraint tests nothing.
 	Shown     int
 	TypesOnly bool
 }
@@ -50,7 +50,7 @@ type Var struct {
 	Means  Expr
 	folded bool
 	number *scalar.Value
-	// Out says that an aggregate or seq<<>> gives it its value.
+	// Out is set if an aggregate or seq<<>> gives it its value.
 	Out bool
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // warnGrowth warns of recursive rules that put computed values into their head
-// with nothing to bound them: they may derive for ever. The stratum keeps the
-// first of these values, and engines bound its rounds.
+// without a bound: they may never end. The stratum keeps the place of the first
+// such value, and engines bound its rounds.
 func (c *strata) warnGrowth(s *core.Stratum) {
 	members := map[*core.Pred]bool{}
 	for _, p := range s.Preds {
@@ -48,10 +48,9 @@ func boundOf(v *core.Var, let *core.Let) string {
 }
 
 // growing returns a head variable that is computed from variables of recursive
-// atoms, in a rule where nothing bounds a computed variable: neither a comparison
-// nor a predicate outside the recursion that has it. One bounded column is
-// enough: each round has to move it. The value of a function does not count,
-// since its keys decide it.
+// atoms, if no computed head variable has a bound: a comparison, or an atom
+// outside the recursion. One bounded column is enough, because each round has to
+// move it. The value of a function does not count, because its keys decide it.
 func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 	recursive := map[*core.Var]bool{} // has its value from the recursion
 	computed := map[*core.Var]*core.Let{}
@@ -85,8 +84,8 @@ func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 			}
 		}
 	}
-	// A bound on a variable bounds what it is computed from. A value that is
-	// computed from the recursion is bounded if all that it has from there is.
+	// A bound on a variable bounds the variables that it is computed from. A value
+	// that is computed from the recursion is bounded if all of its inputs are.
 	for _, l := range slices.Backward(r.Body) {
 		if let, ok := l.(*core.Let); ok && bounded[let.Var] {
 			for _, v := range movedBy(let.Expr) {

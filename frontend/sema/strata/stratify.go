@@ -10,7 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// strata reports what has no strata, or strata that may never be complete.
+// strata reports cycles without strata, and strata that may never be complete.
 type strata struct{ *diag.Reporter }
 
 // dependency is why one predicate needs another.
@@ -29,11 +29,11 @@ const (
 	sequenced
 )
 
-// Order orders the predicates in strata: strongly connected components of
-// the dependency graph (Tarjan, 1972), each as early as its first predicate in
-// the text allows. Negation and aggregation inside a component have no least
-// model and are refused with the cycle; see Apt, Blair and Walker, Towards a
-// Theory of Declarative Knowledge (1988).
+// Order orders the predicates in strata: strongly connected components of the
+// dependency graph (Tarjan, 1972), each as early as its first predicate in the
+// text allows. Negation and aggregation inside a component have no least model and
+// are refused, with the cycle. See Apt, Blair and Walker, Towards a Theory of
+// Declarative Knowledge (1988).
 func Order(program *core.Program, rules []*core.Rule, report *diag.Reporter) {
 	c := &strata{report}
 	number := make(map[*core.Pred]int, len(program.Preds))
@@ -104,8 +104,8 @@ func eachAtom(body []core.Literal, negated bool, f func(a *core.Atom, negated bo
 	}
 }
 
-// components returns the strongly connected component of every node, and the
-// components' sizes. It keeps its own stack, since programs can be deep.
+// components returns the strongly connected component of every node, and the sizes
+// of the components. It keeps its own stack, because programs can be deep.
 func components(graph [][]dependency) (component []int, sizes []int) {
 	n := len(graph)
 	component = make([]int, n)
