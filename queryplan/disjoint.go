@@ -65,8 +65,8 @@ func disjoint(a, b Node, keys int) bool {
 	return false
 }
 
-// origin says that a column's values are those of a variable's column. Columns
-// of one occurrence of a scan come from one row of the variable.
+// origin is the column of a variable that a column gets its values from. Columns of
+// one occurrence of a scan come from one row of the variable.
 type origin struct {
 	occurrence int
 	v          *Var
@@ -119,7 +119,7 @@ func (t *tracer) origins(n Node) map[string][]origin {
 	return out
 }
 
-// exclusion says that the values of some columns are in no row of a variable.
+// exclusion holds if the values of some columns are in no row of a variable.
 type exclusion struct {
 	v    *Var
 	cols []excluded
@@ -160,7 +160,7 @@ func exclusions(n Node) []exclusion {
 	return nil
 }
 
-// visible returns the exclusions that speak of the given columns only.
+// visible returns the exclusions about the given columns only.
 func visible(es []exclusion, names []string) []exclusion {
 	var out []exclusion
 	for _, e := range es {

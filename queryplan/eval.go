@@ -2,9 +2,9 @@ package queryplan
 
 import "github.com/redfoxdb/redfox/internal/scalar"
 
-// Eval is the reference evaluation of an expression. The second result is false
-// where the expression has no value. Decimals are computed in 128 bits, so that
-// an intermediate may exceed its type; whoever stores the result asks Fits.
+// Eval is the reference evaluation of an expression. The second result is false if
+// the expression has no value. Decimals are computed in 128 bits, so intermediates
+// may exceed their type. A caller that stores the result checks Fits.
 func Eval(e Expr, lookup func(column string) scalar.Value) (scalar.Value, bool) {
 	switch e := e.(type) {
 	case *ColRef:
@@ -26,7 +26,7 @@ func Eval(e Expr, lookup func(column string) scalar.Value) (scalar.Value, bool) 
 	return scalar.Value{}, false
 }
 
-// MayFail reports whether an expression can be without a value.
+// MayFail reports whether an expression may have no value.
 func MayFail(e Expr) bool {
 	c, ok := e.(*Call)
 	if !ok || c.Func.Name == "holds" {

@@ -10,9 +10,9 @@ import (
 )
 
 // Keys returns minimal sets of columns on which no two tuples of n's bag agree,
-// as far as they can be proved, shortest first. The empty set says that there is
-// at most one tuple. A result of nil says that tuples may repeat. Not every key
-// is listed: to test a set of columns, ask IsKey.
+// as far as they can be proved, shortest first. The empty set means that there is
+// at most one tuple, and nil that tuples may repeat. Not every key is listed: use
+// IsKey to test a set of columns.
 //
 // The proof follows functional dependencies through the operators (Darwen,
 // 1988; Paulley, 2000): keys of variables, equalities and constants in filters,
@@ -38,15 +38,15 @@ func IsSet(n Node) bool {
 	return ok || len(infer(n).keys) > 0
 }
 
-// groupsWithin reports whether a result has a tuple for each group at most, of groups
-// that are made by some of the columns.
+// groupsWithin reports whether a result has at most one tuple for each group of
+// some of the columns.
 func groupsWithin(n Node, cols *columnSet) bool {
 	by, ok := grouped(n)
 	return ok && cols.hasAll(by)
 }
 
-// grouped returns the columns that are a key because groups are made by them, without
-// a look at what is aggregated, which may be a large tree.
+// grouped returns the columns that are a key because they are grouping columns. It
+// does not look at the input of the aggregate, which may be a large tree.
 func grouped(n Node) (by []string, ok bool) {
 	switch n := n.(type) {
 	case *Aggregate:
@@ -122,19 +122,19 @@ func readsSettled(b *Block, v *Var) bool {
 	})
 }
 
-// The limits keep inference linear in practice; what exceeds them is forgotten,
-// which is safe.
+// The limits keep inference linear in practice. Properties beyond them are
+// forgotten, which is safe.
 const (
 	maxKeys   = 8    // of one operator
 	maxFDs    = 256  // of one operator
 	maxValues = 4096 // rows of a constant that are looked at
 )
 
-// dependency says that tuples that agree on from agree on to.
+// dependency holds if tuples that agree on from agree on to.
 type dependency struct{ from, to []string }
 
-// properties are what is proved of an operator's result. Keys are keys of the
-// bag; dependencies hold between columns and let tuples repeat.
+// properties are the proved properties of the result of an operator. Keys are keys
+// of the bag. Dependencies hold between columns, and tuples may still repeat.
 type properties struct {
 	cols []string
 	keys [][]string
@@ -414,7 +414,7 @@ func isDistinct(rows [][]scalar.Value, cols []int) bool {
 	return true
 }
 
-// filter records what a condition that holds of every tuple says.
+// filter records the consequences of a condition that holds of every tuple.
 func (p *properties) filter(cond Expr) {
 	eq, ok := cond.(*Call)
 	if !ok || eq.Func.Name != "eq" {
@@ -506,9 +506,9 @@ func (p *properties) project(in *properties, cols []Rename) {
 	}
 }
 
-// restrict returns the dependencies that hold among the kept columns, those
-// through other columns included: a dropped column is replaced, where it
-// determines something, by what determines it.
+// restrict returns the dependencies among the kept columns, also those through
+// dropped ones: a dropped column that determines others is replaced by the columns
+// that determine it.
 func restrict(fds []dependency, kept []string) []dependency {
 	keep := setOf(kept)
 	var dropped columnSet
@@ -567,7 +567,7 @@ func inferJoin(n *Join) *properties {
 		return joined(left, right)
 	}
 	if n.Kind == Semi {
-		// What the columns of a match say of each other, they say here.
+		// Dependencies between the columns of a match hold here, too.
 		on := slices.DeleteFunc(slices.Clone(left.cols), func(c string) bool { return !slices.Contains(right.cols, c) })
 		for _, d := range restrict(right.fds, on) {
 			left.depend(d.from, d.to...)
@@ -576,8 +576,8 @@ func inferJoin(n *Join) *properties {
 	return left
 }
 
-// joined returns what holds of an inner join: the dependencies of both sides,
-// and a key of each together as key.
+// joined returns the properties of an inner join: the dependencies of both sides,
+// and a key of each together as a key.
 func joined(left, right *properties) *properties {
 	p := &properties{cols: slices.Clip(left.cols), fds: slices.Concat(left.fds, right.fds)}
 	for _, c := range right.cols {

@@ -13,8 +13,8 @@ import (
 // case optimal: no more work than the largest result that inputs of these sizes
 // can have (Ngo, Porat, Ré, Rudra, PODS 2012; Veldhuizen, ICDT 2014).
 //
-// As for Join the result is a bag: a result tuple stands as often as there are
-// combinations of input tuples that give it.
+// The result is a bag, as for Join: a tuple occurs once for each combination of
+// input tuples that gives it.
 type MultiJoin struct {
 	Nodes []Node
 	// Order lists the columns that two or more of the inputs have, each once, in

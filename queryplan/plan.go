@@ -28,7 +28,7 @@ type Column struct {
 	Type scalar.Type
 }
 
-// VarKind tells what fills a variable.
+// VarKind is what fills a variable.
 type VarKind uint8
 
 // The kinds of variable.
@@ -54,19 +54,19 @@ type Var struct {
 	// loader checks them) and for Derived ones where Unique or Checked say so. Of
 	// Input and Table variables no two rows agree on the first Keys columns.
 	Keys int
-	// Unique says that the rules of a Derived variable are proved to keep the key,
-	// so that it needs no CheckKey; of a Temp, that no two rows agree on the key.
+	// Unique is set on a Derived variable whose rules are proved to keep the key, so
+	// that it needs no CheckKey, and on a Temp of which no two rows agree on the key.
 	Unique bool
-	// Checked says that a CheckKey of a Derived variable passes after it is
-	// filled and before anything scans it, so that scans may rely on the key. The
-	// CheckKey has to stay.
+	// Checked is set on a Derived variable if a CheckKey passes after it is filled
+	// and before anything scans it, so that scans may rely on the key. The CheckKey
+	// has to stay.
 	Checked bool
 	// Source is the relation of the database that an Input holds, or the
 	// table's name for a Table. For a Table, column i is stored column Stored[i].
 	Source string
 	Stored []int
-	// Output says that the contents are wanted when the plan halts, sorted by
-	// OrderBy and then by all columns, and cut to Limit tuples (-1: all).
+	// Output is set if the contents are wanted when the plan halts, sorted by OrderBy
+	// and then by all columns, and cut to Limit tuples (-1: all).
 	Output  bool
 	OrderBy []OrderKey
 	Limit   int64
@@ -124,13 +124,14 @@ type Assign struct {
 // Merge ends a round of Var: old := full, delta := new, full := full + new, new := {}.
 type Merge struct{ Var *Var }
 
-// Clear says that Var's contents are not used any more.
+// Clear ends the use of the contents of Var.
 type Clear struct{ Var *Var }
 
-// Check evaluates an integrity constraint: every tuple of Node violates it. With Result,
-// it is the check of an aggregation over decimals of two words, which no accumulator
-// makes: Node has the groups whose Result does not fit its type, and fails the run as
-// such a result of an Aggregate does. It is needed only where what Node reads is.
+// Check evaluates an integrity constraint: every tuple of Node violates it. With
+// Result, it checks an aggregation over decimals of two words, which no accumulator
+// can: Node has the groups whose Result does not fit its type, and a tuple fails the
+// run like an overflow of an Aggregate. It is needed only if the variables that Node
+// reads are.
 type Check struct {
 	Node   Node
 	Text   string // the constraint as written; "" with Result

@@ -224,8 +224,8 @@ func CommandVar(c Command) *Var {
 	return nil
 }
 
-// CommandSpan returns the place in the program of what a command evaluates, if it is known;
-// what a temporary variable holds is where the variable comes from.
+// CommandSpan returns the place of the rule or constraint of a command, if it is
+// known. A command that fills a temporary variable has the place of the variable.
 func CommandSpan(c Command) source.Span {
 	switch c := c.(type) {
 	case *Insert:

@@ -51,8 +51,8 @@ type splitter struct {
 	before []queryplan.Command
 }
 
-// node returns an operator over words in place of wide decimals. The columns of what
-// it returns can not be asked for before the variables are split.
+// node returns an operator over words in place of wide decimals. Its columns are
+// known when the variables are split.
 func (s *splitter) node(n queryplan.Node) queryplan.Node {
 	var cols []queryplan.Column // of the input, before it is split
 	inputs := slices.Clone(n.Inputs())

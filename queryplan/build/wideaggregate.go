@@ -33,9 +33,9 @@ type computed struct {
 // totals of their words and of counts; the least and the greatest are the first tuples
 // in the order of the words.
 //
-// What is made of several accumulators is checked to fit 38 digits, once for each group:
-// accumulators and groups stand in a temporary variable, from which both the results and
-// the checks are made.
+// A result of several accumulators is checked to fit 38 digits, once for each group.
+// A temporary variable holds accumulators and groups, and both the results and the
+// checks read it.
 func (s *splitter) aggregate(n *queryplan.Aggregate, in queryplan.Node, cols []queryplan.Column) queryplan.Node {
 	w := &wideAggregate{names: queryplan.ColumnNames(n), cols: cols}
 	w.out.Input, w.out.By = in, splitNames(n.By, cols)
@@ -172,7 +172,7 @@ func (w *wideAggregate) counted() queryplan.Expr {
 
 // total returns the total of a wide column. An upper word h and a lower word l are the
 // number 2^64 h + l + 2^63, so that n of them have the total 2^64 sum(h) + sum(l) + 2^63 n.
-// That the sum of upper words does not fit a word is the error of the total.
+// If the sum of the upper words overflows a word, the total overflows.
 func (w *wideAggregate) total(in queryplan.Column) queryplan.Expr {
 	cols := in.Words()
 	word := func(w scalar.Word, n int64) queryplan.Expr {

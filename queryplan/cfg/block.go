@@ -20,8 +20,8 @@ type Jump[C, V any] struct{ To *Block[C, V] }
 type Branch[C, V any] struct {
 	Vars       []V
 	Then, Else *Block[C, V]
-	// Unbounded says of a branch back that nothing is known to end the loop, so
-	// that engines bound its rounds.
+	// Unbounded is set on a branch back if nothing is known to end the loop, so that
+	// engines bound its rounds.
 	Unbounded bool
 	Span      source.Span // of what grows, if Unbounded and known
 }
@@ -78,7 +78,7 @@ func Map[C, V, D, W any](
 }
 
 // EqualTerms reports whether the ends of two blocks correspond. blocks maps the
-// blocks of the first graph to those of the second, same compares variables.
+// blocks of the first graph to those of the second. same compares variables.
 func EqualTerms[C, V any](
 	a, b Terminator[C, V], blocks map[*Block[C, V]]*Block[C, V], same func(V, V) bool,
 ) bool {

@@ -3,8 +3,8 @@ package cfg
 import "fmt"
 
 // Verify checks the structure of a graph and calls command and variable for each
-// command and each variable of a branch. what names the graph in messages, text
-// a command. Whether every block is reached is checked by Reached.
+// command and each variable of a branch. what names the graph in messages, and text
+// a command. Reached checks that every block is reached.
 func Verify[C, V any](
 	what string, blocks []*Block[C, V], text func(C) string, command func(C) error, variable func(V) error,
 ) error {

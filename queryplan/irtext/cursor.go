@@ -59,7 +59,7 @@ func (c *Cursor) FailLine(ln *Line, format string, args ...any) {
 	c.Fail(ln.Start, ln.End, format, args...)
 }
 
-// Unexpected ends the parse with what was wanted instead of a token.
+// Unexpected ends the parse with an error that a token is not the one wanted.
 func (c *Cursor) Unexpected(t Token, want string) {
 	c.Fail(t.Start, t.End, "expected %s, found %s", want, t)
 }

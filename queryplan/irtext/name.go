@@ -34,8 +34,8 @@ func QuoteName(name string) string {
 	return b.String()
 }
 
-// QuoteColumn quotes also what means something else where columns stand: the
-// left-out column of a scan and the boolean constants.
+// QuoteColumn also quotes the names that mean something else in the place of a
+// column: that of a left-out column, and the boolean constants.
 func QuoteColumn(name string) string {
 	if name == "_" || name == "true" || name == "false" {
 		return "`" + name + "`"

@@ -145,7 +145,7 @@ func (l *liveness) place(b *queryplan.Block) {
 		cmds = append(append(cmds, dead...), c)
 		l.step(live, c)
 	}
-	// What another way out of a block before still uses dies on entry here.
+	// Variables that another way out of a block before still uses die on entry here.
 	entering := bitset.New(len(l.vars))
 	for _, from := range l.before[b] {
 		entering.AddAll(l.out[from])

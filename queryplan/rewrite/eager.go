@@ -163,7 +163,7 @@ func (e *eager) partial(a *queryplan.Aggregate, c *joins.Conjunction, rels []boo
 	if rows < leastBefore || slices.ContainsFunc(a.Aggs, func(g queryplan.Agg) bool { return !e.fits(in, g, from[g.In]) }) {
 		return nil
 	}
-	// What is used beside the aggregates' arguments.
+	// The conjunction without the arguments of the aggregates.
 	grouped := *c
 	grouped.Out = slices.DeleteFunc(slices.Clone(c.Out), func(o queryplan.Rename) bool { return !slices.Contains(a.By, o.To) })
 	f.whole = &grouped

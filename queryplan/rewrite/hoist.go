@@ -48,7 +48,7 @@ func hoistInvariants(p *program) error {
 				_, isJoin := n.(*queryplan.Join)
 				_, isMulti := n.(*queryplan.MultiJoin)
 				for i, x := range in {
-					// What an invariant side is indexed by is kept anyway.
+					// The index on an invariant side is kept anyway.
 					if out[i] = x; !(isMulti || isJoin && i > 0) || !trees.IsInvariant(x, changed) {
 						out[i] = visit(x)
 					}

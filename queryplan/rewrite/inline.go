@@ -151,7 +151,7 @@ func (in *inliner) view(v *queryplan.Var) queryplan.Node {
 			renames[j] = queryplan.Rename{From: c.Name, To: v.Cols[j].Name}
 		}
 		nodes[i] = trees.Rename(n, renames)
-		// What the tree reads must be the same where v is used.
+		// The variables that the tree reads must be the same where v is used.
 		for _, s := range queryplan.Scans(n) {
 			if s.Var == v || s.Version != queryplan.Full || in.written[s.Var] > d.at {
 				return nil

@@ -94,7 +94,7 @@ func compile(t *testing.T, d *datadriven.TestData) *queryplan.Plan {
 		t.Fatalf("%s: %v", d.Pos, err)
 	}
 	for _, v := range p.Vars {
-		// As a run does that only prints the answer.
+		// A run that only prints the answer does the same.
 		v.Output = v.Output && strings.HasPrefix(v.Name, "_")
 	}
 	return p

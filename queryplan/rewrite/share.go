@@ -25,7 +25,7 @@ var eliminateCommonSubexpressions = &Pass{
 			return queryplan.Rewrite(n, shareExprs)
 		})
 		for newSharer(p).run() {
-			// What is shared may have parts that occur several times.
+			// Shared trees may have parts that occur several times.
 		}
 		return nil
 	},
@@ -269,8 +269,8 @@ func shareExprs(n queryplan.Node) queryplan.Node {
 	if len(then) == 0 {
 		return n
 	}
-	// What is used may itself be computed from another column: in that case it
-	// has to come later, and one split per level is made.
+	// A shared expression may use another one. It then comes later, and there is one
+	// split for each level.
 	names := func(list []queryplan.NamedExpr) []string {
 		var out []string
 		for _, e := range list {

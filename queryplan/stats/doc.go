@@ -8,7 +8,7 @@
 // package rewrite and for the annotations of `redfox explain`. It imports
 // queryplan and scalar only.
 //
-// What an estimate goes by, the first that applies:
+// An estimate uses the first of these that applies:
 //
 //   - a condition: the rows of a table's sample that it leaves, all conditions on the
 //     table together; where fewer than fewRows are left, the frequent values of the

@@ -125,7 +125,7 @@ func (e *Estimator) derived(p *queryplan.Plan) {
 			e.add(v, n, 1)
 		}
 	})
-	// What was estimated on the way is of variables that have grown since.
+	// Estimates made on the way are about variables that have grown since.
 	clear(e.nodes)
 }
 
@@ -223,8 +223,8 @@ func (e *Estimator) Stored(v *queryplan.Var) (*Table, []int) { return e.catalog.
 // Rows estimates the number of tuples that an operator yields.
 func (e *Estimator) Rows(n queryplan.Node) float64 { return e.Of(n).Rows }
 
-// Of estimates an operator's result. The answer is shared and must not be
-// changed.
+// Of returns the estimate of the result of an operator. It is shared and must not
+// be changed.
 func (e *Estimator) Of(n queryplan.Node) *Estimate {
 	if est, ok := e.nodes[n]; ok {
 		return est

@@ -53,9 +53,9 @@ func (v *view) stored(name string) (storedColumn, bool) {
 	return storedColumn{v.table, column}, link == 0
 }
 
-// repeated returns the probability that a row of a view and one of another have the same
-// value, by counting the rows of the other's table that have those of this one's sample;
-// not ok if that can not be done or there are too few.
+// repeated returns the probability that a row of a view and one of another have the
+// same value. It counts the rows of the table of the other view that have the values
+// of this sample. ok is false if it cannot, or if there are too few.
 func (v *view) repeated(o *view, name string) (share float64, ok bool) {
 	in, ok := o.stored(name)
 	if !ok || !o.table.Columns[in.column].Ascending || v.exprs[name] == nil || v.n < fewValues && (!v.whole() || v.n == 0) {

@@ -114,7 +114,7 @@ func TestFrequentValues(t *testing.T) {
 			t.Errorf("%s %d: %v of the tuples, want %v", tt.cmp, tt.value, share, tt.want)
 		}
 	}
-	// Of a thousand rows with a thousand values some have one three times by chance.
+	// Among a thousand rows with a thousand values, some share a value by chance.
 	top := []Frequent{{value(1), 0.2}, {value(2), 0.003}}
 	if got := frequent(top, 1000, 1000); len(got) != 1 {
 		t.Errorf("frequent are %v of %v", got, top)

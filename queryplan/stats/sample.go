@@ -314,7 +314,7 @@ func joinViews(l, r *Estimate, on []string, formula func(many bool) float64) (vi
 				if joined == nil {
 					continue
 				}
-				// What else has reduced the side that is referred to, or has repeated it.
+				// rest is the effect of everything else on the side that is referred to.
 				all := float64(t.table.Rows) * float64(t.n) / float64(len(t.table.Sample.Rows))
 				rest := to.Rows / max(all, 1e-3)
 				if t.n < fewRows {

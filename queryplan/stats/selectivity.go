@@ -156,7 +156,7 @@ func selectivity(in *Estimate, e queryplan.Expr) float64 {
 	case "holds":
 		return conditionShare(in, call.Args[0])
 	case "eq":
-		// Of two columns the one with more values decides.
+		// The column with more values decides.
 		d := 1.0
 		for _, a := range call.Args {
 			d = max(d, exprEstimate(in, a).Distinct)

@@ -19,8 +19,8 @@ type emission struct {
 	program *core.Program
 	rules   []*core.Rule // in text order
 	facts   []*core.Rule // those of functional predicates
-	// fates has what became of the alternatives of formulas, fateOrder its keys by
-	// first appearance.
+	// fates has the fates of the alternatives of formulas, fateOrder its keys by first
+	// appearance.
 	fates     map[fatesKey][]fate
 	fateOrder []fatesKey
 }
@@ -72,8 +72,8 @@ func (c *emission) pred(p *normal.Pred) *core.Pred {
 	return out
 }
 
-// complete reports whether everything in a unit has a type; if not, the reason
-// has been reported.
+// complete reports whether everything in a unit has a type. If not, the reason has
+// been reported.
 func (c *emission) complete(u *normal.Unit) bool {
 	for _, v := range u.Vars {
 		if _, ok := c.types.TypeOf(v.Node); !ok {
@@ -354,8 +354,8 @@ func (e *emitter) body(literals []normal.Literal, depth int) []core.Literal {
 	return out
 }
 
-// test emits a test, and reports whether there is something to evaluate. Of a
-// disjunction some alternatives may be without value.
+// test emits a test, and reports whether there is something to evaluate. Some
+// alternatives of a disjunction may have no value.
 func (e *emitter) test(l *normal.Test) (core.Expr, bool) {
 	before := len(e.failures)
 	x, ok := e.expr(l.Expr, scalar.BooleanType)
@@ -387,8 +387,8 @@ func (e *emitter) fail(span source.Span) {
 	}
 }
 
-// fate says what became of the conjunction at hand. A test that is false spares
-// the others, so that x != 0 guards a division by x.
+// fate returns the fate of the conjunction at hand. A false test silences failures
+// of the others, so that x != 0 guards a division by x.
 func (e *emitter) fate(picks []source.Span) fate {
 	f := fate{picks: picks, dead: e.dead}
 	if !f.dead.IsValid() {
@@ -397,9 +397,8 @@ func (e *emitter) fate(picks []source.Span) fate {
 	return f
 }
 
-// negation emits !F. One that is certainly true disappears, a negated test is
-// turned round, and a double negation is lifted, which in a set changes
-// nothing.
+// negation emits !F. A negation that is certainly true disappears. A negated test
+// is turned round. A double negation is lifted, which changes nothing in a set.
 func (e *emitter) negation(n *normal.Negation, depth int) []core.Literal {
 	dead, failures := e.dead, e.failures
 	e.dead, e.failures = source.Span{}, nil

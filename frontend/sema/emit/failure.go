@@ -7,20 +7,20 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// An expression that certainly has no value makes its conjunction false. It is an
-// error if no alternative of the formula around it can hold, since the author
-// cannot mean that. If another alternative can hold, the program runs without the
-// one that fails, and a warning names it. Clauses are emitted one alternative at a
-// time, so the decision waits until all have been seen.
+// An expression that certainly has no value makes its conjunction false. If no
+// alternative of the formula around it can hold, this is an error, because the
+// author cannot mean it. If another alternative can hold, the program runs without
+// the one that fails, and a warning names it. Clauses are emitted one alternative
+// at a time, so the decision waits until all have been seen.
 
 // failure is an expression of one conjunction that certainly has no value.
 type failure struct {
-	d *diag.Diagnostic // the error that it is where nothing else can hold
+	d *diag.Diagnostic // the error, if nothing else can hold
 	// item is the alternative of a disjunction that stays a test, or invalid.
 	item source.Span
 }
 
-// fate says what became of one alternative of a formula.
+// fate is the outcome of one alternative of a formula.
 type fate struct {
 	picks    []source.Span // the items of disjunctions that make up the alternative
 	outer    []source.Span // of a negation: the picks of the conjunction around it
@@ -80,7 +80,7 @@ func (c *emission) reportFates() {
 // warnAlternative warns of an alternative that can never hold, beside one that can.
 func (c *emission) warnAlternative(key fatesKey, f fate, all []fate) {
 	if len(f.failures) == 0 && key.kind != ruleBody {
-		return // a condition that is false by its constants is no news there
+		return // a condition may be false by its constants there
 	}
 	var d *diag.Diagnostic
 	switch named := decisive(f.picks, all); {

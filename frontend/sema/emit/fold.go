@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// expr emits an expression of the wanted type, folded. It reports false where
-// the expression certainly has no value.
+// expr emits an expression of the wanted type, folded. It returns false if the
+// expression certainly has no value.
 func (e *emitter) expr(x normal.Expr, want scalar.Type) (core.Expr, bool) {
 	switch x := x.(type) {
 	case *normal.Const:
@@ -103,8 +103,9 @@ func (e *emitter) expr(x normal.Expr, want scalar.Type) (core.Expr, bool) {
 	return e.widen(&core.Call{Span: k.Span, Func: f, Args: args, Result: k.Sig.Result}, want, k.Span)
 }
 
-// constantAs returns the constant that a variable equals in another type. A literal
-// is taken as it is written, since the variable's type may hold more than want.
+// constantAs converts the constant that a variable equals to another type. A literal
+// is converted from its text, because the type of the variable may be wider than
+// want.
 func constantAs(k *core.Const, r normal.Ref, want scalar.Type) (scalar.Value, bool) {
 	if lit := normal.BoundLiteral(r); lit != nil {
 		if v, ok := normal.LiteralAs(lit.Value, want); ok {
@@ -138,7 +139,7 @@ func (e *emitter) failed(code *diag.Code, span source.Span, message string) *dia
 	return d
 }
 
-// certainFailure records a call that its constant arguments deprive of a value.
+// certainFailure records a call without a value, because of its constant arguments.
 func (e *emitter) certainFailure(k *normal.Call, err error) {
 	if name := k.Sig.Func.Name; name == "div" || name == "mod" {
 		d := e.failed(diag.DivisionByZero, k.Span, "division by zero")
@@ -172,8 +173,8 @@ func not(x core.Expr, span source.Span) core.Expr {
 	return &core.Call{Span: span, Func: scalar.Lookup("not"), Args: []core.Expr{x}, Result: scalar.BooleanType}
 }
 
-// dropUnused removes the bindings that nothing uses and that always have a
-// value; heads of one clause leave them to one another.
+// dropUnused removes the bindings that have a value and that nothing uses. A clause
+// with several heads has such bindings, because each rule gets all of them.
 func dropUnused(r *core.Rule) {
 	if len(r.Agg) > 0 || r.Seq != nil {
 		return

@@ -17,8 +17,8 @@ type fact struct {
 	typ  scalar.Type
 }
 
-// clash reports that two nodes must have one type because of what is written at
-// span, and have two. For each it shows the nearest evidence of its type, and the
+// clash reports that two nodes have different types, although they must have one
+// because of the text at span. It shows the nearest evidence for each type, and the
 // chain of clauses to it.
 func (s *solver) clash(a, b fact, span source.Span) {
 	if !s.mayReport(a.node) {
@@ -49,7 +49,7 @@ func (s *solver) clashWith(node int, because evidence) {
 	s.clashHelp(d, a, b)
 }
 
-// literalHelp says how to write a constant of the wanted type.
+// literalHelp adds how to write a constant of the wanted type.
 func literalHelp(d *diag.Diagnostic, k *normal.Const, want scalar.Type) {
 	text := k.Value.Str()
 	switch {
@@ -71,8 +71,8 @@ var exampleOf = map[scalar.Kind]string{
 	scalar.Decimal: "1.5", scalar.Datetime: "#2024-01-31#", scalar.String: `"a"`,
 }
 
-// mayReport says whether a clash at a node is news, and marks the clause that
-// is being typed as broken.
+// mayReport reports whether a clash at a node is news, and marks the clause that is
+// being typed as broken.
 func (s *solver) mayReport(node int) bool {
 	if s.current != nil {
 		s.current.Clause.Broken = true
@@ -103,8 +103,8 @@ func (s *solver) chain(d *diag.Diagnostic, f fact) {
 	}
 }
 
-// applies reports whether a node stands for the function application at span:
-// that the two have one type goes without saying.
+// applies reports whether a node stands for the function application at span. A
+// label need not explain that the two have one type.
 func (s *solver) applies(node int, span source.Span) bool {
 	v := s.nodes[node].v
 	return v != nil && v.Made && v.Span == span
@@ -184,7 +184,7 @@ func (s *solver) trace(came map[int]int32, from, to int) []edge {
 	return out
 }
 
-// clashHelp says how to bring the types together.
+// clashHelp adds how to make the types one.
 func (s *solver) clashHelp(d *diag.Diagnostic, a, b fact) {
 	x, y := a.typ, b.typ
 	if !x.IsNumeric() || !y.IsNumeric() {

@@ -31,9 +31,9 @@ func (t *joinTree) relations() []int {
 	return append(t.left.relations(), t.right.relations()...)
 }
 
-// assembler puts a conjunction together again. Conditions are tested as soon as
-// their columns are there, and semijoins after them; computed columns are made
-// when something needs them, at the latest at the end.
+// assembler puts a conjunction together again. It tests conditions as soon as
+// their columns are there, and semijoins after them. It computes a column when
+// something needs it, at the latest at the end.
 type assembler struct {
 	*Conjunction
 	set                bool // repeated tuples of the result do not matter
@@ -76,8 +76,8 @@ func (c *Conjunction) Restrict(at Site) {
 	}
 }
 
-// Sources counts the relations that have a column and the maps that compute it.
-// Columns with several are what joins are on.
+// Sources counts, for each column, the relations that have it and the maps that
+// compute it. Joins are on the columns with several.
 func (c *Conjunction) Sources() map[string]int {
 	out := map[string]int{}
 	for _, r := range c.Rels {
@@ -91,7 +91,7 @@ func (c *Conjunction) Sources() map[string]int {
 	return out
 }
 
-// tree joins what is under t. Needed are the columns that are wanted above it,
+// tree joins the relations under t. needed are the columns that are wanted above,
 // beside those of conditions, maps and semijoins that are still to come.
 func (a *assembler) tree(t *joinTree, needed map[string]bool) queryplan.Node {
 	if t.left == nil {
@@ -151,8 +151,8 @@ func (a *assembler) onlyExists(j *queryplan.Join, needed map[string]bool) bool {
 	return true
 }
 
-// ready applies what can be applied to n: conditions, then the computed columns
-// that conditions and joins wait for, then semijoins.
+// ready applies to n whatever its columns allow: conditions, then the computed
+// columns that conditions and joins wait for, then semijoins.
 func (a *assembler) ready(n queryplan.Node) queryplan.Node {
 	for {
 		cols := trees.Columns(n)
@@ -207,7 +207,7 @@ func (a *assembler) wanted(cols []string) (string, bool) {
 	return "", false
 }
 
-// isLeaf reports whether n is a relation of a conjunction as it comes.
+// isLeaf reports whether n is an unchanged relation of a conjunction.
 func isLeaf(n queryplan.Node) bool {
 	if p, ok := n.(*queryplan.Project); ok {
 		n = p.Input
@@ -216,7 +216,7 @@ func isLeaf(n queryplan.Node) bool {
 }
 
 // computable returns a map to compute from the columns cols so that all of used
-// will be there; each of used that is missing must be within reach.
+// will be there. Each missing one must be within reach.
 func (a *assembler) computable(cols, used []string) (string, bool) {
 	return a.reachAll(cols, used, nil)
 }
@@ -278,8 +278,8 @@ func (a *assembler) equality(cols []string) (string, bool) {
 	return "", false
 }
 
-// compute makes the first pending map of that name. If the column is there
-// already, the two have to be equal.
+// compute makes the first pending map of a name. If the column is there already,
+// the two have to be equal.
 func (a *assembler) compute(n queryplan.Node, name string) queryplan.Node {
 	at := slices.IndexFunc(a.maps, func(m queryplan.NamedExpr) bool {
 		return m.Name == name && trees.HasAll(trees.Columns(n), queryplan.ExprColumns(m.Expr))

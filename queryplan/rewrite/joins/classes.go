@@ -1,6 +1,6 @@
 package joins
 
-// Classes divides the numbers from 0 to its length into classes.
+// Classes divides the numbers below its length into classes (union-find).
 type Classes []int
 
 // NewClasses returns n numbers, each in a class of its own.

@@ -41,16 +41,16 @@ func InConjunction(n queryplan.Node) bool {
 	return false
 }
 
-// Site says what is done with the result of a conjunction.
+// Site is the use of the result of a conjunction.
 type Site struct {
-	// Set says that repeated tuples do not matter.
+	// Set is set if repeated tuples do not matter.
 	Set bool
 	// Want lists the columns that are used; nil for all, in their order.
 	Want []string
 }
 
-// EachConjunction replaces every maximal conjunction of a tree by what f returns
-// for it, inner ones first.
+// EachConjunction replaces every maximal conjunction of a tree by the result of f,
+// inner ones first.
 func EachConjunction(n queryplan.Node, at Site, f func(n queryplan.Node, at Site) queryplan.Node) queryplan.Node {
 	if !InConjunction(n) {
 		in := n.Inputs()
@@ -124,7 +124,7 @@ func RootSite(c queryplan.Command) Site {
 // equates form classes.
 type flattener struct {
 	Classes
-	hints []string // the name that a column has where it comes from
+	hints []string // the name of a column in its relation
 	rels  []flatRel
 	maps  []flatMap
 	conds []queryplan.Expr
@@ -318,9 +318,9 @@ func (c *Conjunction) Named(n queryplan.Node, names []string) queryplan.Node {
 	return trees.Rename(n, renames)
 }
 
-// matching chooses the columns on of a semijoin's right side and names them for
-// what they match. If several match one column, they have to be equal, and one
-// of them stays.
+// matching chooses the columns on of the right side of a semijoin and gives them
+// the names of the columns that they match. If several match one column, they have
+// to be equal, and one of them stays.
 func matching(right queryplan.Node, on, names []string) queryplan.Node {
 	var renames []queryplan.Rename
 	seen := map[string]bool{}
@@ -393,8 +393,7 @@ func equated(n queryplan.Node, renames []queryplan.Rename, col, to string) query
 	return trees.Filter(n, []queryplan.Expr{trees.EqualColumns(x, y)})
 }
 
-// AddMap adds a computed column. Of two columns of one name and expression one
-// is enough.
+// AddMap adds a computed column, unless it is there already.
 func (c *Conjunction) AddMap(name string, e queryplan.Expr) {
 	for _, m := range c.Maps {
 		if m.Name == name && queryplan.EqualExpr(m.Expr, e) {
@@ -404,9 +403,9 @@ func (c *Conjunction) AddMap(name string, e queryplan.Expr) {
 	c.Maps = append(c.Maps, queryplan.NamedExpr{Name: name, Expr: e})
 }
 
-// equateColumns turns conditions that two columns are equal into classes, and
-// those that a column equals an expression of others into computed columns, both
-// of which a join can use. The columns must be of relations.
+// equateColumns turns conditions that a join can use into their form for joins. Two
+// equal columns become a class. A column that equals an expression of others
+// becomes a computed column. The columns must belong to relations.
 func (f *flattener) equateColumns() {
 	computed := map[int]bool{}
 	for _, m := range f.maps {
@@ -509,9 +508,9 @@ func (c *Conjunction) Part(rels []int) *Conjunction {
 	return out
 }
 
-// ReplaceByMultijoin puts the multijoin of sub in the place of the first of rels and leaves
-// nil in those of the others. What sub has applied is only still to be applied
-// to other relations.
+// ReplaceByMultijoin puts the multijoin of sub in the place of the first of rels,
+// and nil in the places of the others. Conditions that sub has applied stay only
+// if other relations need them.
 func (c *Conjunction) ReplaceByMultijoin(rels []int, sub *Conjunction, order []string) {
 	in := func(used []string) bool {
 		return len(used) > 0 && slices.ContainsFunc(rels, func(i int) bool { return trees.HasAll(trees.Columns(c.Rels[i]), used) })
@@ -544,7 +543,7 @@ func (c *Conjunction) Uses(name string) bool {
 		slices.ContainsFunc(c.Semis, func(s Semijoin) bool { return has(trees.Columns(s.Right)) })
 }
 
-// Show makes a column a part of the result if it is used.
+// Show adds a column to the result if it is used.
 func (c *Conjunction) Show(name string, used map[string]bool) {
 	out := queryplan.Rename{From: name, To: name}
 	if used[name] && !slices.Contains(c.Out, out) {

@@ -5,32 +5,32 @@ package joins
 const (
 	scanCost  = 0.1 // reading it from a stored column
 	EmitCost  = 0.5 // a tuple of a join's result
-	StoreCost = 1   // keeping it until all are there
-	buildCost = 1   // putting it in an index of keys that do not repeat, beside a probe of that
-	// multiCost is putting it in an index whose keys repeat: these are counted first.
+	StoreCost = 1   // storing it until all are there
+	buildCost = 1   // inserting it in an index of unique keys, without the probe for its place
+	// multiCost is inserting it in an index whose keys repeat and are counted first.
 	multiCost = 3
-	// numberedCost is how much cheaper a probe of a table by a column that counts its rows
-	// is than one of an array as large as what is read of it.
+	// numberedCost is the factor for a probe of a table by a column that counts its
+	// rows, compared with one of an array of the size of the columns read.
 	numberedCost = 0.7
 	// bitCost is a probe of a set of bits that the cache holds.
 	bitCost = 0.7
-	// orderedCost is a probe with keys that come in the order of the index, or putting a
-	// key in it; orderedMultiCost is the latter if keys repeat.
+	// orderedCost is a probe with keys that come in the order of the index, or the
+	// insertion of such a key. orderedMultiCost is the insertion if keys repeat.
 	orderedCost      = 0.5
 	orderedMultiCost = 1.5
-	// hashCost is how much dearer a probe of a hash table is than one of an array.
+	// hashCost is the factor for a probe of a hash table, compared with an array.
 	hashCost = 1.2
-	// keptCost stands in for what an index costs where a loop finds it built.
+	// keptCost is the cost of an index that a loop finds built.
 	keptCost = 0.001
 )
 
-// gathered is the bytes that are read of a row that has been found.
+// gathered is the number of bytes that are read of a row that was found.
 const gathered = 2
 
-// maxBits is the size in bytes of a set of bits up to which a cache holds it.
+// maxBits is the largest set of bits, in bytes, that a cache holds.
 const maxBits = 1 << 20
 
-// touchCost is a probe of a table of so many bytes.
+// touchCost returns the cost of a probe of a table of a size in bytes.
 func touchCost(bytes float64) float64 {
 	switch {
 	case bytes <= 64<<10:
@@ -45,23 +45,23 @@ func touchCost(bytes float64) float64 {
 	return 8
 }
 
-// IndexShape is what an index costs depends on.
+// IndexShape determines the cost of an index.
 type IndexShape struct {
 	Rows    float64
 	Columns int     // of its key
-	Size    float64 // how many keys the ranges of the columns have room for; 0 if that is not known
+	Size    float64 // number of keys in the ranges of the columns; 0 if unknown
 	Probes  float64 // how often a key is looked up
-	exists  bool    // only whether there is a key is asked
+	exists  bool    // probes only ask whether there is a key
 	Unique  bool    // keys do not repeat
-	// Of a key of one column:
+	// For a key of one column:
 	InOrder  bool // probes come in its order
 	sorted   bool // rows do
 	Numbered bool // it counts the rows
 }
 
-// Cost is the cost of putting a row in the index, and that of one probe. The engines
-// address dense keys directly and hash the others, as package layout has it; the number
-// of a row needs no index.
+// Cost returns the cost of inserting a row, and that of one probe. The engines
+// address dense keys directly and hash the others (package runtime/layout). A
+// column that numbers the rows needs no index.
 func (x IndexShape) Cost() (insert, probe float64) {
 	slot, row := 4.0, 32.0 // bytes
 	switch {
@@ -106,17 +106,18 @@ func (x IndexShape) Cost() (insert, probe float64) {
 	return insert, probe
 }
 
-// Limits, which tests move so that small facts are worth a filter, too.
+// Limits, which tests change so that a filter pays with small facts.
 var (
-	// LeastProbes is how many tuples must be expected to probe an index for a filter in
-	// front of it to be worth its setting up.
+	// LeastProbes is the least number of expected probes of an index for which a
+	// filter in front of it is worth its cost.
 	LeastProbes = float64(1 << 18)
-	// LeastGain is the gain for each of them, on the scale of the costs.
+	// LeastGain is the least gain for each probe, on the scale of the costs.
 	LeastGain = 1.0
 )
 
-// FilterGain is what bits over the keys of so many rows, for which there is room for so many
-// values, save of each of so many probes, of which a share finds something.
+// FilterGain returns the cost that a set of bits saves for each probe of an index.
+// rows have the keys, room is the number of possible keys, probes the number of
+// probes, probe the cost of one, and kept the share that finds something.
 func FilterGain(rows, room, probes, probe, kept float64) float64 {
 	if room == 0 || room > 8*maxBits {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
-// joinGraph is a conjunction as the search for an order sees it.
+// Graph is a conjunction as the search for an order sees it.
 type joinGraph struct {
 	Rels  []graphRel
 	links []graphLink
@@ -26,12 +26,11 @@ type joinGraph struct {
 	Conditioned bitset.Set
 	names       []string // of the columns
 	Number      map[string]int
-	// span is how many values the ranges of columns have room for, 0 where that is not
-	// known.
+	// span is the number of values in the ranges of columns, 0 where it is unknown.
 	span []float64
 	// whole are the columns of whole numbers.
 	whole []bool
-	// Bits says that costs are those with the bits that FilterProbes puts in front of
+	// Bits is set if costs include the bits that FilterProbes puts in front of
 	// indexes.
 	Bits bool
 	est  *stats.Estimator
@@ -42,17 +41,16 @@ type graphRel struct {
 	scanned float64         // tuples read to get at these
 	cols    bitset.Set
 	keys    []bitset.Set
-	// Indexed says that an index on it outlives one evaluation.
+	// Indexed is set if an index on it outlives one evaluation.
 	Indexed bool
-	// whole says that it is a stored relation without conditions, so that an index needs
-	// no copy of it.
+	// whole is set if it is a stored relation without conditions, so that an index
+	// needs no copy of it.
 	whole   bool
 	numbers bitset.Set // columns that count the rows of a whole one
 	ascends bitset.Set // columns in whose order its tuples come
 }
 
-// graphLink is a set of relations between which a join column or a computed one
-// makes a connection.
+// graphLink is a set of relations that a join column or a computed column connects.
 type graphLink []int
 
 type graphCond struct {
@@ -181,7 +179,7 @@ func (g *joinGraph) addRelation(c *Conjunction, r queryplan.Node, changed map[*q
 	g.Rels = append(g.Rels, rel)
 }
 
-// storage tells what the way in which a stored relation is kept is good for.
+// storage records the order of the rows of a stored relation.
 func (g *joinGraph) storage(rel *graphRel, n queryplan.Node) {
 	name := func(s string) string { return s }
 	if p, ok := n.(*queryplan.Project); ok {
@@ -214,12 +212,12 @@ func (g *joinGraph) storage(rel *graphRel, n queryplan.Node) {
 	}
 }
 
-// MostlyRising is the share of neighbours that ascend from which on tuples are taken to
-// come in the order of a column.
+// MostlyRising is the least share of ascending neighbours for which tuples count as
+// ordered by a column.
 const MostlyRising = 0.99
 
-// isGrowing reports whether a relation is what has been derived so far, to whose
-// index the rounds of a loop only add.
+// isGrowing reports whether a relation is a derived variable, to whose index the
+// rounds of a loop only add.
 func isGrowing(n queryplan.Node) bool {
 	if p, ok := n.(*queryplan.Project); ok {
 		n = p.Input
@@ -228,7 +226,7 @@ func isGrowing(n queryplan.Node) bool {
 	return ok && s.Var.Kind == queryplan.Derived && s.Version != queryplan.Delta
 }
 
-// link collects what connects relations.
+// link collects the links between relations.
 func (g *joinGraph) link() {
 	holders := func(col int) graphLink {
 		var out graphLink
@@ -289,7 +287,7 @@ func (g *joinGraph) leaf(i int) *subPlan {
 	return s
 }
 
-// TrieCost is the cost of having the tuples of a relation in order.
+// TrieCost returns the cost of sorting the tuples of a relation.
 func (g *joinGraph) TrieCost(i int) float64 {
 	if r := &g.Rels[i]; r.Indexed {
 		return keptCost * r.Est.Rows
@@ -298,7 +296,7 @@ func (g *joinGraph) TrieCost(i int) float64 {
 	return s.Stream + 2*buildCost*s.Rows
 }
 
-// close adds the computed columns that the others allow.
+// close adds the computed columns that can be computed from the others.
 func (g *joinGraph) close(cols bitset.Set) {
 	for changed := true; changed; {
 		changed = false
@@ -385,8 +383,8 @@ func (g *joinGraph) joinCost(l, r *subPlan, rows float64, outside bitset.Set) fl
 	return l.Stream + build + probe*l.Rows + EmitCost*rows
 }
 
-// filterGain is what a probe of an index of r becomes cheaper by where FilterProbes puts
-// bits in front of it, given the share of the probes that find something.
+// filterGain returns the cost that FilterProbes saves for each probe of an index of
+// r, given the share of the probes that find something.
 func (g *joinGraph) filterGain(l, r *subPlan, on bitset.Set, probe, kept float64) float64 {
 	if !g.Bits || l.Rows < LeastProbes {
 		return 0
@@ -400,8 +398,8 @@ func (g *joinGraph) filterGain(l, r *subPlan, on bitset.Set, probe, kept float64
 	return best
 }
 
-// onlyExists reports whether of a join's right side only the columns to match are used
-// and each left tuple matches once, so that a set of keys is enough.
+// onlyExists reports whether a set of keys is enough for the right side of a join:
+// only its columns to match are used, and each left tuple matches once.
 func (g *joinGraph) onlyExists(r *subPlan, on, outside bitset.Set) bool {
 	for w := range on {
 		if r.cols[w]&^on[w]&(g.wanted[w]|outside[w]) != 0 {
@@ -411,7 +409,7 @@ func (g *joinGraph) onlyExists(r *subPlan, on, outside bitset.Set) bool {
 	return hasKey(r.keys, on)
 }
 
-// indexCost is the cost of having an index of r on the columns, from nothing, and of one
+// indexCost returns the cost of building an index of r on the columns, and of one
 // probe of it by l.
 func (g *joinGraph) indexCost(l, r *subPlan, on bitset.Set, exists bool) (build, probe float64) {
 	x := IndexShape{Rows: r.Rows, Size: 1, Probes: l.Rows, exists: exists, Unique: hasKey(r.keys, on)}

@@ -63,7 +63,7 @@ func (g *joinGraph) Parts() [][]int {
 }
 
 // exact finds the cheapest tree by dynamic programming over connected sets of
-// relations; products only where there is no other way.
+// relations. It uses products only where there is no other way.
 func (g *joinGraph) exact(rels []int) *subPlan {
 	near := g.near(rels)
 	for _, products := range []bool{false, true} {
@@ -83,8 +83,8 @@ func (g *joinGraph) exact(rels []int) *subPlan {
 	panic("rewrite: no join order")
 }
 
-// near returns for each of some relations, as sets of places in the list, those that a link
-// connects it with.
+// near returns, for each of some relations, the set of places in the list of those
+// that a link connects it with.
 func (g *joinGraph) near(rels []int) []int {
 	out := make([]int, len(rels))
 	for _, l := range g.links {
@@ -104,7 +104,7 @@ func (g *joinGraph) near(rels []int) []int {
 }
 
 // isConnected reports whether links lead from the first of a set of relations to all
-// others. All trees of a set for which they do not have a product.
+// others. If they do not, all trees of the set have a product.
 func isConnected(set int, near []int) bool {
 	reached := set & -set
 	for again := true; again; {
@@ -138,7 +138,7 @@ func (g *joinGraph) bestSplit(best []*subPlan, rels []int, mask int, products bo
 			left, right = l, r
 			continue
 		}
-		// Of equal costs the one that keeps the text's order wins.
+		// If costs are equal, the order of the text wins.
 		cost := g.joinCost(l, r, out.Rows, outside)
 		if cost < out.Stream || cost == out.Stream && first(l.tree) < first(left.tree) {
 			out.Stream, left, right = cost, l, r
