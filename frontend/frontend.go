@@ -13,8 +13,8 @@ import (
 // Options holds what the front end cannot see in the text.
 type Options = sema.Options
 
-// NormalForm prints the rules and constraints of a program in normal form, before
-// they have types.
+// NormalForm prints the rules and constraints of a program in normal form,
+// before they have types.
 func NormalForm(trees []*ast.File) string { return normal.Text(sema.NormalForm(trees)) }
 
 // Compile turns the files of one program into a core program. The diagnostics
@@ -24,8 +24,8 @@ func Compile(files []*source.File, opts Options) (*core.Program, []*diag.Diagnos
 	return program, found
 }
 
-// CompileTrees is Compile that also returns the syntax trees, one for each file,
-// which are complete as far as the files could be read.
+// CompileTrees is Compile that also returns the syntax trees, one for each
+// file, which are complete as far as the files could be read.
 func CompileTrees(files []*source.File, opts Options) (*core.Program, []*ast.File, []*diag.Diagnostic) {
 	var list diag.List
 	trees := make([]*ast.File, len(files))

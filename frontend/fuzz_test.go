@@ -12,8 +12,8 @@ import (
 )
 
 // FuzzCompile compiles arbitrary bytes: the front end never panics, the normal
-// form prints, an accepted program passes core.Verify, a refused one says why, and
-// all of it twice the same.
+// form prints, an accepted program passes core.Verify, a refused one says why,
+// and all of it twice the same.
 func FuzzCompile(f *testing.F) {
 	for _, pattern := range []string{"../testdata/*/*/program.logic", "../testdata/*/*.logic"} {
 		paths, err := filepath.Glob(pattern)

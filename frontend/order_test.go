@@ -18,13 +18,14 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/oracle"
 )
 
-// maxSteps keeps the brute-force evaluation of one program to a few milliseconds.
+// maxSteps keeps the brute-force evaluation of one program to a few
+// milliseconds.
 const maxSteps = 100_000
 
 // TestOrderMeansNothing changes programs in ways that LogiQL says mean nothing:
 // it shuffles the conjuncts and alternatives of bodies and the clauses, turns
-// equalities round, and writes alternatives as rules of their own. The answers by
-// brute force must stay the same.
+// equalities round, and writes alternatives as rules of their own. The answers
+// by brute force must stay the same.
 func TestOrderMeansNothing(t *testing.T) {
 	paths, err := filepath.Glob("../testdata/programs/*/program.logic")
 	if err != nil {

@@ -32,8 +32,8 @@ func ParseOrder(c *irtext.Cursor) []OrderKey {
 	return out
 }
 
-// ParseDecl reads `edge(x: int; y: int) input "edge"`, as DeclText writes it. The
-// name is called what in errors.
+// ParseDecl reads `edge(x: int; y: int) input "edge"`, as DeclText writes it.
+// The name is called what in errors.
 func ParseDecl(c *irtext.Cursor, what string) *Var {
 	v := &Var{Name: c.Name(what), Limit: -1, Keys: -1}
 	c.Expect("(")
@@ -201,7 +201,8 @@ func ParseVersion(c *irtext.Cursor) Version {
 	return Full
 }
 
-// ParseValues reads the columns of constant rows, and the rows under their line.
+// ParseValues reads the columns of constant rows, and the rows under their
+// line.
 func ParseValues(c *irtext.Cursor, ln *irtext.Line) ([]Column, [][]scalar.Value) {
 	var cols []Column
 	c.Tuple(func() { cols = append(cols, ParseColumn(c)) })

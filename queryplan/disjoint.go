@@ -14,9 +14,9 @@ import "slices"
 const maxDisjoint = 16
 
 // AgreeOnKey reports whether it is proved that tuples of the given trees that
-// agree on the first keys columns agree on all: within each tree, and because no
-// two trees yield the same key. The trees have to see the same contents of the
-// variables that they read.
+// agree on the first keys columns agree on all: within each tree, and because
+// no two trees yield the same key. The trees have to see the same contents of
+// the variables that they read.
 func AgreeOnKey(nodes []Node, keys int) bool {
 	if len(nodes) > maxDisjoint {
 		return false
@@ -65,8 +65,8 @@ func disjoint(a, b Node, keys int) bool {
 	return false
 }
 
-// origin is the column of a variable that a column gets its values from. Columns of
-// one occurrence of a scan come from one row of the variable.
+// origin is the column of a variable that a column gets its values from.
+// Columns of one occurrence of a scan come from one row of the variable.
 type origin struct {
 	occurrence int
 	v          *Var

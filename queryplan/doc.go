@@ -6,8 +6,8 @@
 // In: core programs, through package build, or the plan's own text. Out: plans
 // for package rewrite and for the engines. It has a printer, a parser with
 // Parse(Print(p)) equal to p, and a verifier that runs after every pass.
-// `redfox compile --emit plan` prints it, and `redfox explain` its tree. It knows
-// no GPU and imports source, scalar and irtext only.
+// `redfox compile --emit plan` prints it, and `redfox explain` its tree. It
+// knows no GPU and imports source, scalar and irtext only.
 //
 // # Text
 //
@@ -29,9 +29,9 @@
 // Key columns stand before the semicolon of a variable. A variable is input
 // "relation", table "table" stored [columns], derived or temp, and then unique,
 // checked, output. Commands are insert, assign and check with an operator under
-// them, merge, clear and checkkey; a block ends with jump, branch or halt. "branch
-// unbounded delta" ends the block of a loop that nothing is known to end.
-// Operators are
+// them, merge, clear and checkkey; a block ends with jump, branch or halt.
+// "branch unbounded delta" ends the block of a loop that nothing is known to
+// end. Operators are
 //
 //	scan [delta|old] v(x, _, y)         _ leaves a column out
 //	values (x: int)                     rows under it: (1)
@@ -47,6 +47,7 @@
 //	topk 10 [group [x]] order [y desc]
 //
 // Functions have the canonical names of package scalar; one whose result type
-// does not follow from its arguments has it after a colon. Constants are written
-// as scalar.Literal does. A name that is not one word stands between backquotes.
+// does not follow from its arguments has it after a colon. Constants are
+// written as scalar.Literal does. A name that is not one word stands between
+// backquotes.
 package queryplan

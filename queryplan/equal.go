@@ -7,8 +7,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
-// Equal reports whether two operator trees are the same: the same operators over
-// the same variables (by pointer) with the same names. Its cost is linear.
+// Equal reports whether two operator trees are the same: the same operators
+// over the same variables (by pointer) with the same names. Its cost is linear.
 func Equal(a, b Node) bool {
 	if a == b {
 		return true

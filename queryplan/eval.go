@@ -2,9 +2,10 @@ package queryplan
 
 import "github.com/redfoxdb/redfox/internal/scalar"
 
-// Eval is the reference evaluation of an expression. The second result is false if
-// the expression has no value. Decimals are computed in 128 bits, so intermediates
-// may exceed their type. A caller that stores the result checks Fits.
+// Eval is the reference evaluation of an expression. The second result is false
+// if the expression has no value. Decimals are computed in 128 bits, so
+// intermediates may exceed their type. A caller that stores the result checks
+// Fits.
 func Eval(e Expr, lookup func(column string) scalar.Value) (scalar.Value, bool) {
 	switch e := e.(type) {
 	case *ColRef:

@@ -58,9 +58,9 @@ func (f *Flow) InsertsAfter(v *Var, b *Block, i int) bool {
 	return false
 }
 
-// NeedsSet reports whether repeated tuples can reach a Derived variable: an Insert
-// runs again, its tuples are not known to be distinct, or there are several Inserts
-// whose tuples are not known to differ in their keys.
+// NeedsSet reports whether repeated tuples can reach a Derived variable: an
+// Insert runs again, its tuples are not known to be distinct, or there are
+// several Inserts whose tuples are not known to differ in their keys.
 func (f *Flow) NeedsSet(v *Var) bool {
 	var nodes []Node
 	var block *Block

@@ -10,9 +10,9 @@ import (
 )
 
 // Keys returns minimal sets of columns on which no two tuples of n's bag agree,
-// as far as they can be proved, shortest first. The empty set means that there is
-// at most one tuple, and nil that tuples may repeat. Not every key is listed: use
-// IsKey to test a set of columns.
+// as far as they can be proved, shortest first. The empty set means that there
+// is at most one tuple, and nil that tuples may repeat. Not every key is
+// listed: use IsKey to test a set of columns.
 //
 // The proof follows functional dependencies through the operators (Darwen,
 // 1988; Paulley, 2000): keys of variables, equalities and constants in filters,
@@ -45,8 +45,8 @@ func groupsWithin(n Node, cols *columnSet) bool {
 	return ok && cols.hasAll(by)
 }
 
-// grouped returns the columns that are a key because they are grouping columns. It
-// does not look at the input of the aggregate, which may be a large tree.
+// grouped returns the columns that are a key because they are grouping columns.
+// It does not look at the input of the aggregate, which may be a large tree.
 func grouped(n Node) (by []string, ok bool) {
 	switch n := n.(type) {
 	case *Aggregate:
@@ -70,8 +70,8 @@ func grouped(n Node) (by []string, ok bool) {
 	return nil, false
 }
 
-// MatchesOnce reports whether it is proved that a left tuple of the join matches
-// at most one right tuple, which is what Unique says.
+// MatchesOnce reports whether it is proved that a left tuple of the join
+// matches at most one right tuple, which is what Unique says.
 func (n *Join) MatchesOnce() bool { return IsKey(n.Right, n.On()) }
 
 // KeepsKey reports whether it is proved, without a look at the data, that what
@@ -133,15 +133,17 @@ const (
 // dependency holds if tuples that agree on from agree on to.
 type dependency struct{ from, to []string }
 
-// properties are the proved properties of the result of an operator. Keys are keys
-// of the bag. Dependencies hold between columns, and tuples may still repeat.
+// properties are the proved properties of the result of an operator. Keys are
+// keys of the bag. Dependencies hold between columns, and tuples may still
+// repeat.
 type properties struct {
 	cols []string
 	keys [][]string
 	fds  []dependency
 }
 
-// columnSet is a set of columns: a list, with an index beside it when it is long.
+// columnSet is a set of columns: a list, with an index beside it when it is
+// long.
 type columnSet struct {
 	list  []string
 	index map[string]bool
@@ -346,7 +348,8 @@ func infer(n Node) *properties {
 	return p
 }
 
-// inferDedup proves the properties of a set once. The caller may change the copy.
+// inferDedup proves the properties of a set once. The caller may change the
+// copy.
 func inferDedup(n *Dedup) *properties {
 	p := n.proved.Load()
 	if p == nil {
@@ -507,8 +510,8 @@ func (p *properties) project(in *properties, cols []Rename) {
 }
 
 // restrict returns the dependencies among the kept columns, also those through
-// dropped ones: a dropped column that determines others is replaced by the columns
-// that determine it.
+// dropped ones: a dropped column that determines others is replaced by the
+// columns that determine it.
 func restrict(fds []dependency, kept []string) []dependency {
 	keep := setOf(kept)
 	var dropped columnSet
@@ -576,8 +579,8 @@ func inferJoin(n *Join) *properties {
 	return left
 }
 
-// joined returns the properties of an inner join: the dependencies of both sides,
-// and a key of each together as a key.
+// joined returns the properties of an inner join: the dependencies of both
+// sides, and a key of each together as a key.
 func joined(left, right *properties) *properties {
 	p := &properties{cols: slices.Clip(left.cols), fds: slices.Concat(left.fds, right.fds)}
 	for _, c := range right.cols {

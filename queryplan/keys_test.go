@@ -7,10 +7,10 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestKeys runs testdata/keys: "keys" prints the keys of the operator under each
-// check; "determines from=(x, y) to=(z)" prints whether the one follows from the
-// other, and "keeps var=f" whether f needs no check of its key, and whether its tuples
-// may repeat, so that it needs a set.
+// TestKeys runs testdata/keys: "keys" prints the keys of the operator under
+// each check; "determines from=(x, y) to=(z)" prints whether the one follows
+// from the other, and "keeps var=f" whether f needs no check of its key, and
+// whether its tuples may repeat, so that it needs a set.
 func TestKeys(t *testing.T) {
 	header := ""
 	datadriven.RunTest(t, "testdata/keys", func(t *testing.T, d *datadriven.TestData) string {

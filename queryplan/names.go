@@ -25,8 +25,8 @@ func VarNames(p *Plan) *Names {
 	return n
 }
 
-// ColumnNames returns a generator that avoids every column name in a tree, those
-// of inner operators too.
+// ColumnNames returns a generator that avoids every column name in a tree,
+// those of inner operators too.
 func ColumnNames(nodes ...Node) *Names {
 	names := NewNames()
 	for _, n := range nodes {

@@ -39,8 +39,8 @@ type Filter struct {
 	Cond  Expr
 }
 
-// Map appends columns computed from the input's; a tuple for which an expression
-// has no value, or a decimal that does not fit its type, is dropped.
+// Map appends columns computed from the input's; a tuple for which an
+// expression has no value, or a decimal that does not fit its type, is dropped.
 type Map struct {
 	Input Node
 	Exprs []NamedExpr
@@ -180,9 +180,10 @@ type Aggregate struct {
 type AggFn uint8
 
 // The aggregation functions. Total accumulates ints and decimals in 128 bits
-// and fails the run when the result does not fit; of floats it is independent of
-// order. Avg of ints and decimals rounds half away from zero. TotalHigh and TotalLow are
-// the words of a total of ints or decimals as a wide decimal, which always fits.
+// and fails the run when the result does not fit; of floats it is independent
+// of order. Avg of ints and decimals rounds half away from zero. TotalHigh and
+// TotalLow are the words of a total of ints or decimals as a wide decimal,
+// which always fits.
 const (
 	Count AggFn = iota
 	Total
@@ -384,8 +385,8 @@ func (n *Seq) Inputs() []Node { return []Node{n.Input} }
 // Inputs returns the input.
 func (n *TopK) Inputs() []Node { return []Node{n.Input} }
 
-// AppendInputs appends an operator's inputs to list. Unlike Inputs it makes no list of
-// its own, which matters to what goes through whole trees.
+// AppendInputs appends an operator's inputs to list. Unlike Inputs it makes no
+// list of its own, which matters to what goes through whole trees.
 func AppendInputs(list []Node, n Node) []Node {
 	switch n := n.(type) {
 	case *Filter:
@@ -408,7 +409,8 @@ func AppendInputs(list []Node, n Node) []Node {
 	return append(list, n.Inputs()...)
 }
 
-// ColumnOf returns the result's column of that name. It does not make a list of all.
+// ColumnOf returns the result's column of that name. It does not make a list of
+// all.
 func ColumnOf(n Node, name string) (Column, bool) {
 	switch n := n.(type) {
 	case *Scan:

@@ -8,9 +8,9 @@ import (
 )
 
 // Parse reads the text of a plan, as String writes it. Name stands for the text
-// in errors, which are *SyntaxError, and in the spans of variables and commands.
-// The result has types, since a column has to exist where it is used, but is not
-// verified otherwise.
+// in errors, which are *SyntaxError, and in the spans of variables and
+// commands. The result has types, since a column has to exist where it is used,
+// but is not verified otherwise.
 func Parse(name, text string) (p *Plan, err error) {
 	ps := newParser(name, text)
 	defer irtext.Catch(&err)

@@ -54,19 +54,20 @@ type Var struct {
 	// loader checks them) and for Derived ones where Unique or Checked say so. Of
 	// Input and Table variables no two rows agree on the first Keys columns.
 	Keys int
-	// Unique is set on a Derived variable whose rules are proved to keep the key, so
-	// that it needs no CheckKey, and on a Temp of which no two rows agree on the key.
+	// Unique is set on a Derived variable whose rules are proved to keep the key,
+	// so that it needs no CheckKey, and on a Temp of which no two rows agree on
+	// the key.
 	Unique bool
 	// Checked is set on a Derived variable if a CheckKey passes after it is filled
-	// and before anything scans it, so that scans may rely on the key. The CheckKey
-	// has to stay.
+	// and before anything scans it, so that scans may rely on the key. The
+	// CheckKey has to stay.
 	Checked bool
 	// Source is the relation of the database that an Input holds, or the
 	// table's name for a Table. For a Table, column i is stored column Stored[i].
 	Source string
 	Stored []int
-	// Output is set if the contents are wanted when the plan halts, sorted by OrderBy
-	// and then by all columns, and cut to Limit tuples (-1: all).
+	// Output is set if the contents are wanted when the plan halts, sorted by
+	// OrderBy and then by all columns, and cut to Limit tuples (-1: all).
 	Output  bool
 	OrderBy []OrderKey
 	Limit   int64
@@ -107,8 +108,8 @@ type (
 // Command is *Insert, *Assign, *Merge, *Clear, *Check or *CheckKey.
 type Command interface{ command() }
 
-// Insert adds to Var's new part the tuples of Node that are neither in it nor in
-// Var's full part. Node's columns match Var's by position and type.
+// Insert adds to Var's new part the tuples of Node that are neither in it nor
+// in Var's full part. Node's columns match Var's by position and type.
 type Insert struct {
 	Var  *Var
 	Node Node
@@ -121,17 +122,18 @@ type Assign struct {
 	Node Node
 }
 
-// Merge ends a round of Var: old := full, delta := new, full := full + new, new := {}.
+// Merge ends a round of Var: old := full, delta := new, full := full + new, new
+// := {}.
 type Merge struct{ Var *Var }
 
 // Clear ends the use of the contents of Var.
 type Clear struct{ Var *Var }
 
-// Check evaluates an integrity constraint: every tuple of Node violates it. With
-// Result, it checks an aggregation over decimals of two words, which no accumulator
-// can: Node has the groups whose Result does not fit its type, and a tuple fails the
-// run like an overflow of an Aggregate. It is needed only if the variables that Node
-// reads are.
+// Check evaluates an integrity constraint: every tuple of Node violates it.
+// With Result, it checks an aggregation over decimals of two words, which no
+// accumulator can: Node has the groups whose Result does not fit its type, and
+// a tuple fails the run like an overflow of an Aggregate. It is needed only if
+// the variables that Node reads are.
 type Check struct {
 	Node   Node
 	Text   string // the constraint as written; "" with Result
@@ -139,7 +141,8 @@ type Check struct {
 	Span   source.Span
 }
 
-// About returns what is checked: the text of the constraint, or that of the aggregation.
+// About returns what is checked: the text of the constraint, or that of the
+// aggregation.
 func (c *Check) About() string {
 	if c.Result != nil {
 		return aggText(*c.Result)

@@ -12,8 +12,8 @@ import (
 // Operators and expressions are immutable by convention: passes build new ones
 // and may share subtrees.
 
-// WithInputs returns n over other inputs, as many as it has; n itself where they
-// are the same. It does not keep the list.
+// WithInputs returns n over other inputs, as many as it has; n itself where
+// they are the same. It does not keep the list.
 func WithInputs(n Node, inputs []Node) Node {
 	var room [2]Node
 	if slices.Equal(AppendInputs(room[:0], n), inputs) {
@@ -100,7 +100,8 @@ func RewriteExpr(e Expr, f func(Expr) Expr) Expr {
 	return f(e)
 }
 
-// WalkExpr calls f for every part of an expression, a call before its arguments.
+// WalkExpr calls f for every part of an expression, a call before its
+// arguments.
 func WalkExpr(e Expr, f func(Expr)) {
 	f(e)
 	if c, ok := e.(*Call); ok {
@@ -224,8 +225,9 @@ func CommandVar(c Command) *Var {
 	return nil
 }
 
-// CommandSpan returns the place of the rule or constraint of a command, if it is
-// known. A command that fills a temporary variable has the place of the variable.
+// CommandSpan returns the place of the rule or constraint of a command, if it
+// is known. A command that fills a temporary variable has the place of the
+// variable.
 func CommandSpan(c Command) source.Span {
 	switch c := c.(type) {
 	case *Insert:

@@ -6,14 +6,15 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// The columns of a wide decimal's words have the decimal's name and one of these.
+// The columns of a wide decimal's words have the decimal's name and one of
+// these.
 const (
 	highSuffix = "$high"
 	lowSuffix  = "$low"
 )
 
-// Words returns the columns that hold a wide decimal, which always stand side by side;
-// any other column stays one.
+// Words returns the columns that hold a wide decimal, which always stand side
+// by side; any other column stays one.
 func (c Column) Words() []Column {
 	if !c.Type.IsWide() {
 		return []Column{c}
@@ -44,8 +45,8 @@ func SplitWords(cols []Column) []Column {
 	return out
 }
 
-// JoinedColumns returns columns as the program has them: one for each wide decimal in
-// place of its words.
+// JoinedColumns returns columns as the program has them: one for each wide
+// decimal in place of its words.
 func JoinedColumns(cols []Column) []Column {
 	out := make([]Column, 0, len(cols))
 	for _, c := range cols {

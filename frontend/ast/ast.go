@@ -43,7 +43,7 @@ type Clause struct {
 	Update string
 }
 
-// P2P is a predicate-to-predicate specifier: `agg<< u = total(x), n = count() >>`.
+// P2P is a predicate-to-predicate specifier, such as `agg<<u = total(x)>>`.
 type P2P struct {
 	Span  source.Span
 	Name  string  // agg, seq, list, list_to_seq, series, predict, uid

@@ -1,6 +1,6 @@
 // Package ast is the syntax tree of LogiQL: what was written, with a span on
-// every node and the comments kept for the formatter. It knows no meaning: package
-// sema resolves names and tells formulas from expressions.
+// every node and the comments kept for the formatter. It knows no meaning:
+// package sema resolves names and tells formulas from expressions.
 //
 // In: nodes that package parse makes. Out: Dump, the tree as text (--emit ast),
 // and Format, the canonical program (redfox fmt). A formatted program parses to

@@ -8,9 +8,9 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// Dump prints the tree as --emit ast shows it: one node a line, with the line and
-// column where it starts, and children indented below their parent. Comments
-// follow the clauses.
+// Dump prints the tree as --emit ast shows it: one node a line, with the line
+// and column where it starts, and children indented below their parent.
+// Comments follow the clauses.
 func Dump(f *File) string {
 	d := &dumper{}
 	for _, c := range f.Clauses {

@@ -10,8 +10,8 @@ import (
 // body indented by four spaces and one formula a line. Comments stay where they
 // were. Empty lines between clauses become one.
 //
-// The file must have been parsed without errors, because the result has only what
-// is in the tree. Formatting the result again does not change it.
+// The file must have been parsed without errors, because the result has only
+// what is in the tree. Formatting the result again does not change it.
 func Format(f *File) string {
 	if len(f.Clauses)+len(f.Comments) == 0 {
 		return ""
@@ -61,8 +61,8 @@ func (p *printer) nextRun(limit int) (run, bool) {
 	return r, true
 }
 
-// runs takes all comments before limit. Only punctuation stands between them, and
-// it is printed elsewhere, so two comments on one line become one run.
+// runs takes all comments before limit. Only punctuation stands between them,
+// and it is printed elsewhere, so two comments on one line become one run.
 func (p *printer) runs(limit int) []run {
 	var out []run
 	for r, ok := p.nextRun(limit); ok; r, ok = p.nextRun(limit) {

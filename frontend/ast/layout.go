@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Layout of text by the algebra of Wadler, "A prettier printer" (2003), with the
-// measure of what follows a group that Prettier uses: a group is laid out on one
-// line when it fits up to the next place where a break is possible.
+// Layout of text by the algebra of Wadler, "A prettier printer" (2003), with
+// the measure of what follows a group that Prettier uses: a group is laid out
+// on one line when it fits up to the next place where a break is possible.
 
 // pageWidth is the column that lines are kept within where breaks allow it.
 const pageWidth = 100

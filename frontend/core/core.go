@@ -24,8 +24,9 @@ type Pred struct {
 	Derived bool // some rule that is not a fact has it as head
 	Query   bool // it is the answer predicate `_`
 	Hidden  bool // made by the compiler; never shown
-	// Exported is set if --out writes the predicate: a query, or a derived predicate
-	// that the program names and whose name has no underscore at the start.
+	// Exported is set if --out writes the predicate: a query, or a derived
+	// predicate that the program names and whose name has no underscore at the
+	// start.
 	Exported bool
 	// OrderBy and Limit present the result (lang:output:orderBy and limit).
 	OrderBy []OrderKey
@@ -68,8 +69,8 @@ type Stratum struct {
 	Rules     []*Rule // in text order; facts included
 	Recursive bool
 	// Unbounded is the place of an expression that can give each round a new value
-	// without a bound: no comparison and no other predicate limits it. It is the zero
-	// Span if there is none.
+	// without a bound: no comparison and no other predicate limits it. It is the
+	// zero Span if there is none.
 	Unbounded source.Span
 }
 
@@ -87,8 +88,9 @@ type Rule struct {
 	Decl int
 }
 
-// AggSpec is one aggregation: the head variable Out gets Fn over the bindings of
-// all body variables (after `agg<<...>>`) that share the other head arguments.
+// AggSpec is one aggregation: the head variable Out gets Fn over the bindings
+// of all body variables (after `agg<<...>>`) that share the other head
+// arguments.
 type AggSpec struct {
 	Span source.Span
 	Out  *Var
@@ -126,9 +128,9 @@ type Var struct {
 	Span source.Span // first occurrence
 }
 
-// Literal is one conjunct of a body: *Atom, *Let, *Test or *Not. A body is in the
-// order of the text, except that Let, Test and Not follow the literals that bind
-// the variables which they use.
+// Literal is one conjunct of a body: *Atom, *Let, *Test or *Not. A body is in
+// the order of the text, except that Let, Test and Not follow the literals that
+// bind the variables which they use.
 type Literal interface{ literal() }
 
 // Atom is p(t1, ..., tn). The value of a functional predicate comes last.

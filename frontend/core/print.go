@@ -8,8 +8,8 @@ import (
 )
 
 // String prints the program: predicates with their types, strata with their
-// rules, and checks. A variable of an atom prints without its type. Equal programs
-// print equal text.
+// rules, and checks. A variable of an atom prints without its type. Equal
+// programs print equal text.
 func (p *Program) String() string {
 	var b strings.Builder
 	for _, pred := range p.Preds {
@@ -212,8 +212,8 @@ var operators = map[string]struct {
 	"add": {"+", 2}, "sub": {"-", 2}, "mul": {"*", 3}, "div": {"/", 3},
 }
 
-// ExprString prints an expression with the fewest parentheses. A conversion prints
-// its type.
+// ExprString prints an expression with the fewest parentheses. A conversion
+// prints its type.
 func ExprString(e Expr) string { return exprText(e, 0) }
 
 func exprText(e Expr, level int) string {
@@ -232,8 +232,9 @@ func exprText(e Expr, level int) string {
 	return fmt.Sprintf("<%T>", e)
 }
 
-// CallText prints an application, infix if the function is an operator, in a place
-// that binds as tightly as level. Text prints an argument in such a place.
+// CallText prints an application, infix if the function is an operator, in a
+// place that binds as tightly as level. Text prints an argument in such a
+// place.
 func CallText[E any](name string, args []E, level int, text func(e E, level int) string) string {
 	if op, ok := operators[name]; ok && len(args) == 2 {
 		out := text(args[0], op.level) + " " + op.symbol + " " + text(args[1], op.level+1)

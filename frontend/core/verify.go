@@ -7,12 +7,12 @@ import (
 )
 
 // Verify checks the invariants of a program. Names of predicates and of their
-// arguments are unique, and arguments have types. Every argument of an atom is a
-// variable or a constant of its column's type. Every variable has a value before
-// it is used, and every head variable has one at the end of the body. Functions
-// are applied to arguments of exactly the types that they take. Each predicate
-// belongs to one stratum at most, and each stratum needs only itself and earlier
-// ones; what it negates or aggregates is complete.
+// arguments are unique, and arguments have types. Every argument of an atom is
+// a variable or a constant of its column's type. Every variable has a value
+// before it is used, and every head variable has one at the end of the body.
+// Functions are applied to arguments of exactly the types that they take. Each
+// predicate belongs to one stratum at most, and each stratum needs only itself
+// and earlier ones; what it negates or aggregates is complete.
 //
 // The cost is linear in the size of the program, so every compilation verifies.
 func Verify(p *Program) error {
@@ -144,9 +144,9 @@ func (v *verifier) rule(r *Rule, members map[*Pred]bool) error {
 	return nil
 }
 
-// body verifies literals in order and adds the variables that they bind to bound.
-// Predicates outside members must be complete, and so must negated ones. If closed
-// is set, all must be.
+// body verifies literals in order and adds the variables that they bind to
+// bound. Predicates outside members must be complete, and so must negated ones.
+// If closed is set, all must be.
 func (v *verifier) body(body []Literal, bound map[*Var]bool, members map[*Pred]bool, closed bool) error {
 	for _, l := range body {
 		switch l := l.(type) {

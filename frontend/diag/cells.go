@@ -90,7 +90,8 @@ func (c *cells) text() string {
 	return s
 }
 
-// columns returns the columns [from, to) of the bytes [start, end); at least one.
+// columns returns the columns [from, to) of the bytes [start, end); at least
+// one.
 func (c *cells) columns(start, end int) (from, to int) {
 	at := func(offset int) int {
 		n := len(c.starts) - 1

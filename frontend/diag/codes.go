@@ -10,8 +10,8 @@ import (
 // registry holds every code by its ID and by its name.
 var registry = map[string]*Code{}
 
-// newCode enters a code into the registry. Codes are package-level variables, so
-// the process does not start with a repeated ID or name.
+// newCode enters a code into the registry. Codes are package-level variables,
+// so the process does not start with a repeated ID or name.
 func newCode(c *Code) *Code {
 	for _, key := range []string{c.ID, c.Name} {
 		if other := registry[key]; other != nil {

@@ -4,7 +4,9 @@ package diag
 var (
 	// RF01xx: safety.
 
-	// UnboundVariable: a variable of a rule or constraint gets no value: it occurs only in the head, under negation, in comparisons, or in expressions that need its value.
+	// UnboundVariable: a variable of a rule or constraint gets no value: it occurs
+	// only in the head, under negation, in comparisons, or in expressions that
+	// need its value.
 	UnboundVariable = newCode(&Code{
 		ID: "RF0101", Name: "UnboundVariable",
 		When: "A variable of a rule or constraint gets no value: it occurs only in the head, under negation, in comparisons, or in expressions that need its value. Every variable must stand in a positive atom, or be equal to an expression of variables that do.",
@@ -14,7 +16,8 @@ out(x, z) <- edge(x, y), !edge(y, z).
 		Fix: "Bind z with an atom, as in `node(z)`, or use `_` under the negation and drop z from the head.",
 	})
 
-	// UnboundInAlternative: a variable that is used outside a disjunction gets a value in some of its alternatives only.
+	// UnboundInAlternative: a variable that is used outside a disjunction gets a
+	// value in some of its alternatives only.
 	UnboundInAlternative = newCode(&Code{
 		ID: "RF0102", Name: "UnboundInAlternative",
 		When: "A variable that is used outside a disjunction gets a value in some of its alternatives only.",
@@ -37,7 +40,9 @@ p(x, _) <- edge(x, _).
 
 	// RF02xx: names and arities.
 
-	// UnknownPredicate: a predicate in a body has no rule, no fact and no declaration, and its name resembles that of one that has; or a directive names a predicate that does not occur.
+	// UnknownPredicate: a predicate in a body has no rule, no fact and no
+	// declaration, and its name resembles that of one that has; or a directive
+	// names a predicate that does not occur.
 	UnknownPredicate = newCode(&Code{
 		ID: "RF0201", Name: "UnknownPredicate",
 		When: "A predicate in a body has no rule, no fact and no declaration, and its name resembles that of one that has; or a directive names a predicate that does not occur.",
@@ -47,7 +52,8 @@ path(x, y) <- egde(x, y).
 		Fix: "Write `edge`; declare the predicate if it is another one whose facts come from outside.",
 	})
 
-	// UnknownFunction: a name in the namespace of the built-in functions, such as `string:`, is none of them.
+	// UnknownFunction: a name in the namespace of the built-in functions, such as
+	// `string:`, is none of them.
 	UnknownFunction = newCode(&Code{
 		ID: "RF0202", Name: "UnknownFunction",
 		When: "A name in the namespace of the built-in functions, such as `string:`, is none of them.",
@@ -57,7 +63,8 @@ len(x, n) <- name(x), n = string:lenght[x].
 		Fix: "Write `string:length`",
 	})
 
-	// UnknownType: a declaration gives an argument a type that is neither primitive nor a unary predicate.
+	// UnknownType: a declaration gives an argument a type that is neither
+	// primitive nor a unary predicate.
 	UnknownType = newCode(&Code{
 		ID: "RF0203", Name: "UnknownType",
 		When: "A declaration gives an argument a type that is neither primitive nor a unary predicate.",
@@ -66,7 +73,8 @@ len(x, n) <- name(x), n = string:lenght[x].
 		Fix: "Write `int`",
 	})
 
-	// WrongArity: a predicate or function is used with another number of arguments than it has.
+	// WrongArity: a predicate or function is used with another number of arguments
+	// than it has.
 	WrongArity = newCode(&Code{
 		ID: "RF0204", Name: "WrongArity",
 		When: "A predicate or function is used with another number of arguments than it has.",
@@ -76,7 +84,8 @@ path(x, y) <- edge(x, y, _).
 		Fix: "Write `edge(x, y)`",
 	})
 
-	// NotFunctional: a predicate is used as a function, `p[k] = v`, but is a relation or has another number of keys.
+	// NotFunctional: a predicate is used as a function, `p[k] = v`, but is a
+	// relation or has another number of keys.
 	NotFunctional = newCode(&Code{
 		ID: "RF0205", Name: "NotFunctional",
 		When: "A predicate is used as a function, `p[k] = v`, but is a relation or has another number of keys.",
@@ -86,7 +95,8 @@ next[x] = y <- edge[x] = y.
 		Fix: "Write `edge(x, y)`, or declare `edge[x] = y -> int(x), int(y).`",
 	})
 
-	// BuiltinDefined: a rule or fact has a built-in function or a primitive type as its head.
+	// BuiltinDefined: a rule or fact has a built-in function or a primitive type
+	// as its head.
 	BuiltinDefined = newCode(&Code{
 		ID: "RF0206", Name: "BuiltinDefined",
 		When: "A rule or fact has a built-in function or a primitive type as its head.",
@@ -117,7 +127,8 @@ q(x) <- _(x).
 
 	// RF03xx: types.
 
-	// TypeClash: two pieces of a program give one variable or argument different types.
+	// TypeClash: two pieces of a program give one variable or argument different
+	// types.
 	TypeClash = newCode(&Code{
 		ID: "RF0301", Name: "TypeClash",
 		When: "Two pieces of a program give one variable or argument different types.",
@@ -128,7 +139,8 @@ odd(x) <- age[_] = x, name(x).
 		Fix: "Compare what has one type; a conversion such as `int:string:convert[x]` makes one type of another.",
 	})
 
-	// NoType: nothing says what type an argument has: there is no declaration, no constant and no function that decides.
+	// NoType: nothing says what type an argument has: there is no declaration, no
+	// constant and no function that decides.
 	NoType = newCode(&Code{
 		ID: "RF0302", Name: "NoType",
 		When: "Nothing says what type an argument has: there is no declaration, no constant and no function that decides.",
@@ -137,7 +149,8 @@ odd(x) <- age[_] = x, name(x).
 		Fix: "Declare one of the predicates: `q(x) -> int(x).`",
 	})
 
-	// WrongArgumentTypes: a function or operator has no form for the types of its arguments.
+	// WrongArgumentTypes: a function or operator has no form for the types of its
+	// arguments.
 	WrongArgumentTypes = newCode(&Code{
 		ID: "RF0303", Name: "WrongArgumentTypes",
 		When: "A function or operator has no form for the types of its arguments.",
@@ -147,7 +160,8 @@ p(y) <- name(x), y = x * 2.
 		Fix: "Convert an argument, or use another function.",
 	})
 
-	// LiteralOutOfRange: a constant does not fit the type of the argument in which it stands.
+	// LiteralOutOfRange: a constant does not fit the type of the argument in which
+	// it stands.
 	LiteralOutOfRange = newCode(&Code{
 		ID: "RF0304", Name: "LiteralOutOfRange",
 		When: "A constant does not fit the type of the argument in which it stands.",
@@ -157,7 +171,8 @@ p(300).
 		Fix: "Declare a wider type, or correct the constant.",
 	})
 
-	// Narrowing: a rule puts a number into an argument whose declared type cannot hold all such numbers.
+	// Narrowing: a rule puts a number into an argument whose declared type cannot
+	// hold all such numbers.
 	Narrowing = newCode(&Code{
 		ID: "RF0305", Name: "Narrowing",
 		When: "A rule puts a number into an argument whose declared type cannot hold all such numbers. Widening, int to decimal to float, is implicit; narrowing never is.",
@@ -170,7 +185,8 @@ round(v) <- price[_] = v.
 
 	// RF04xx: forms.
 
-	// NotAFormula: a value stands where a formula is needed: `true`, a variable, `f[x]` or arithmetic.
+	// NotAFormula: a value stands where a formula is needed: `true`, a variable,
+	// `f[x]` or arithmetic.
 	NotAFormula = newCode(&Code{
 		ID: "RF0401", Name: "NotAFormula",
 		When: "A value stands where a formula is needed: `true`, a variable, `f[x]` or arithmetic.",
@@ -180,7 +196,8 @@ q(x) <- p(x), true.
 		Fix: "Leave it out, or compare it with something.",
 	})
 
-	// NotAnExpression: a formula stands where a value is needed, such as `f(x)` with parentheses.
+	// NotAnExpression: a formula stands where a value is needed, such as `f(x)`
+	// with parentheses.
 	NotAnExpression = newCode(&Code{
 		ID: "RF0402", Name: "NotAnExpression",
 		When: "A formula stands where a value is needed, such as `f(x)` with parentheses.",
@@ -200,7 +217,8 @@ q(x), x > 1 <- p(x).
 		Fix: "Move comparisons, negations and disjunctions to the body.",
 	})
 
-	// TooManyAlternatives: the disjunctions of a clause multiply out to more than 1024 alternatives.
+	// TooManyAlternatives: the disjunctions of a clause multiply out to more than
+	// 1024 alternatives.
 	TooManyAlternatives = newCode(&Code{
 		ID: "RF0404", Name: "TooManyAlternatives",
 		When: "The disjunctions of a clause multiply out to more than 1024 alternatives.",
@@ -222,7 +240,8 @@ p(x) <- (a(x) ; b(x)),
 
 	// RF05xx: aggregates and sequences.
 
-	// UnknownAggregation: a specifier names an aggregation that does not exist, or none at all.
+	// UnknownAggregation: a specifier names an aggregation that does not exist, or
+	// none at all.
 	UnknownAggregation = newCode(&Code{
 		ID: "RF0501", Name: "UnknownAggregation",
 		When: "A specifier names an aggregation that does not exist, or none at all.",
@@ -232,7 +251,8 @@ m[] = v <- agg<<v = median(x)>> p(x).
 		Fix: "The aggregations are count(), total(x), min(x), max(x) and avg(x).",
 	})
 
-	// ExpressionInAggregateHead: the head of an aggregate contains an expression; it may only contain the groups and the result.
+	// ExpressionInAggregateHead: the head of an aggregate contains an expression;
+	// it may only contain the groups and the result.
 	ExpressionInAggregateHead = newCode(&Code{
 		ID: "RF0502", Name: "ExpressionInAggregateHead",
 		When: "The head of an aggregate contains an expression; it may only contain the groups and the result.",
@@ -252,7 +272,9 @@ n[] = c <- agg<<c = count()>> (p(x) ; q(x)).
 		Fix: "Move the disjunction to a helper predicate and aggregate over that.",
 	})
 
-	// AggregateOutput: the result of an aggregate is not the value of a functional head atom, is missing from the head, is computed twice, or occurs in the body.
+	// AggregateOutput: the result of an aggregate is not the value of a functional
+	// head atom, is missing from the head, is computed twice, or occurs in the
+	// body.
 	AggregateOutput = newCode(&Code{
 		ID: "RF0504", Name: "AggregateOutput",
 		When: "The result of an aggregate is not the value of a functional head atom, is missing from the head, is computed twice, or occurs in the body.",
@@ -262,7 +284,8 @@ s(x, v) <- agg<<v = total(y)>> p(x, y).
 		Fix: "Write `s[x] = v`",
 	})
 
-	// AggregateInput: an aggregation has an argument that it does not take, or lacks one.
+	// AggregateInput: an aggregation has an argument that it does not take, or
+	// lacks one.
 	AggregateInput = newCode(&Code{
 		ID: "RF0505", Name: "AggregateInput",
 		When: "An aggregation has an argument that it does not take, or lacks one.",
@@ -281,7 +304,8 @@ n[] = c <- agg<<c = count(x)>> p(x).
 		Fix: "Write a body after `>>`",
 	})
 
-	// SequenceBody: the body of seq<<>> is not one atom all of whose variables are in the head.
+	// SequenceBody: the body of seq<<>> is not one atom all of whose variables are
+	// in the head.
 	SequenceBody = newCode(&Code{
 		ID: "RF0507", Name: "SequenceBody",
 		When: "The body of seq<<>> is not one atom all of whose variables are in the head.",
@@ -291,7 +315,8 @@ s[i] = x <- seq<<>> p(x), q(x).
 		Fix: "Derive a helper predicate and number that.",
 	})
 
-	// SequenceHead: the head of seq<<>> is not one atom with the body's variables and one index among its keys.
+	// SequenceHead: the head of seq<<>> is not one atom with the body's variables
+	// and one index among its keys.
 	SequenceHead = newCode(&Code{
 		ID: "RF0508", Name: "SequenceHead",
 		When: "The head of seq<<>> is not one atom with the body's variables and one index among its keys.",
@@ -303,7 +328,8 @@ s[x] = x <- seq<<>> p(x).
 
 	// RF06xx: recursion.
 
-	// NegationInRecursion: a predicate depends on its own negation, so that the program has no least model.
+	// NegationInRecursion: a predicate depends on its own negation, so that the
+	// program has no least model.
 	NegationInRecursion = newCode(&Code{
 		ID: "RF0601", Name: "NegationInRecursion",
 		When: "A predicate depends on its own negation, so that the program has no least model.",
@@ -334,7 +360,8 @@ s[i] = x <- seq<<>> p(x).
 		Fix: "Number the result in a predicate on which the recursion does not depend.",
 	})
 
-	// UnboundedRecursion: a recursive rule computes new values from its own values and no comparison bounds them, so it may derive for ever.
+	// UnboundedRecursion: a recursive rule computes new values from its own values
+	// and no comparison bounds them, so it may derive for ever.
 	UnboundedRecursion = newCode(&Code{
 		ID: "RF0604", Name: "UnboundedRecursion",
 		When: "A recursive rule computes new values from its own values, and neither a comparison nor a predicate outside the recursion bounds them, so it may derive for ever. A warning. A run ends such a recursion with RF1005 after --max-rounds rounds: 1,000,000, or as many as there are facts if these are more.",
@@ -355,7 +382,8 @@ n(y) <- n(x), y = x + 1.
 
 	// RF07xx: values.
 
-	// DivisionByZero: an expression certainly divides by zero, and no other alternative can hold.
+	// DivisionByZero: an expression certainly divides by zero, and no other
+	// alternative can hold.
 	DivisionByZero = newCode(&Code{
 		ID: "RF0701", Name: "DivisionByZero",
 		When: "An expression certainly divides by zero, in every alternative of its formula. Where another alternative can hold, it is the warning RF0804.",
@@ -365,7 +393,8 @@ q(y) <- p(x), y = x / 0.
 		Fix: "Divide by something else.",
 	})
 
-	// NoValue: an expression of constants has no value, such as a conversion that fails, and no other alternative can hold.
+	// NoValue: an expression of constants has no value, such as a conversion that
+	// fails, and no other alternative can hold.
 	NoValue = newCode(&Code{
 		ID: "RF0702", Name: "NoValue",
 		When: "An expression of constants has no value, such as a conversion that fails, in every alternative of its formula. Where another alternative can hold, it is the warning RF0804.",
@@ -374,7 +403,8 @@ q(y) <- p(x), y = x / 0.
 		Fix: "Correct the constants.",
 	})
 
-	// BadConstant: a constant argument makes a function fail always: an unknown unit, a broken format.
+	// BadConstant: a constant argument makes a function fail always: an unknown
+	// unit, a broken format.
 	BadConstant = newCode(&Code{
 		ID: "RF0703", Name: "BadConstant",
 		When: "A constant argument makes a function fail always: an unknown unit, a broken format.",
@@ -396,7 +426,8 @@ age["ann"] = 31.
 
 	// RF08xx: warnings.
 
-	// SingleOccurrence: a variable occurs only once in a rule, which is often a misspelling.
+	// SingleOccurrence: a variable occurs only once in a rule, which is often a
+	// misspelling.
 	SingleOccurrence = newCode(&Code{
 		ID: "RF0801", Name: "SingleOccurrence",
 		When: "A variable occurs only once in a rule, which is often a misspelling. Names that start with `_` are exempt, and so are aggregates. A warning, SINGLE_OCCURRENCE.",
@@ -417,7 +448,8 @@ _(x) <- p(x), int(x).
 		Fix: "Declare it; the help line has the types that were inferred.",
 	})
 
-	// UnusedPredicate: the facts of a predicate, or a helper whose name starts with `_`, are never used.
+	// UnusedPredicate: the facts of a predicate, or a helper whose name starts
+	// with `_`, are never used.
 	UnusedPredicate = newCode(&Code{
 		ID: "RF0803", Name: "UnusedPredicate",
 		When: "The facts of a predicate, or a helper whose name starts with `_`, are never used. A warning, UNUSED_PREDICATE.",
@@ -438,7 +470,8 @@ r(y) <- (p(x) ; x = 0), y = 6 / x.
 		Fix: "Remove the rule or the alternative, or mend the condition.",
 	})
 
-	// NoSource: a body uses a predicate that has no rule, no fact and no declaration, and no facts are bound to it from outside, so it is empty.
+	// NoSource: a body uses a predicate that has no rule, no fact and no
+	// declaration, and no facts are bound to it from outside, so it is empty.
 	NoSource = newCode(&Code{
 		ID: "RF0805", Name: "NoSource",
 		When: "A body uses a predicate that has no rule, no fact and no declaration, and no facts are bound to it from outside, so it is empty. A warning, NO_SOURCE.",
@@ -449,7 +482,8 @@ r(y) <- (p(x) ; x = 0), y = 6 / x.
 
 	// RF09xx: features and directives.
 
-	// NotSupportedYet: a program uses a part of LogiQL that redfox recognises but does not run yet.
+	// NotSupportedYet: a program uses a part of LogiQL that redfox recognises but
+	// does not run yet.
 	NotSupportedYet = newCode(&Code{
 		ID: "RF0901", Name: "NotSupportedYet",
 		When: "A program uses a part of LogiQL that redfox recognises but does not run yet.",
@@ -458,7 +492,8 @@ r(y) <- (p(x) ; x = 0), y = 6 / x.
 		Fix: "The help line says what to write instead.",
 	})
 
-	// NotSupported: a program uses a part of LogicBlox that is outside what redfox is for.
+	// NotSupported: a program uses a part of LogicBlox that is outside what redfox
+	// is for.
 	NotSupported = newCode(&Code{
 		ID: "RF0902", Name: "NotSupported",
 		When: "A program uses a part of LogicBlox that is outside what redfox is for.",
@@ -477,7 +512,8 @@ m[] = v <- predict<<v = logist(y|x)>> p(x, y).
 		Fix: "Write `lang:derivationType`",
 	})
 
-	// BadDirective: a directive has a value that it does not take, or is not a clause of its own.
+	// BadDirective: a directive has a value that it does not take, or is not a
+	// clause of its own.
 	BadDirective = newCode(&Code{
 		ID: "RF0904", Name: "BadDirective",
 		When: "A directive has a value that it does not take, or is not a clause of its own.",
@@ -486,7 +522,8 @@ m[] = v <- predict<<v = logist(y|x)>> p(x, y).
 		Fix: "Write `lang:output:limit[`p] = 10.`",
 	})
 
-	// IgnoredDirective: a directive has no effect in redfox, for example one about storage.
+	// IgnoredDirective: a directive has no effect in redfox, for example one about
+	// storage.
 	IgnoredDirective = newCode(&Code{
 		ID: "RF0905", Name: "IgnoredDirective",
 		When: "A directive has no effect in redfox, for example one about storage. A note.",
@@ -495,7 +532,8 @@ m[] = v <- predict<<v = logist(y|x)>> p(x, y).
 		Fix: "Nothing has to be done.",
 	})
 
-	// DerivedFromOutside: facts from outside, or from a file, are bound to a predicate that rules derive.
+	// DerivedFromOutside: facts from outside, or from a file, are bound to a
+	// predicate that rules derive.
 	DerivedFromOutside = newCode(&Code{
 		ID: "RF0906", Name: "DerivedFromOutside",
 		When: "Facts from outside, or from a file, are bound to a predicate that rules derive.",

@@ -64,8 +64,8 @@ func (l *List) HasErrors() bool {
 	return false
 }
 
-// All returns the diagnostics ordered by file, place, severity and code, without
-// repetitions.
+// All returns the diagnostics ordered by file, place, severity and code,
+// without repetitions.
 func (l *List) All() []*Diagnostic {
 	out := append([]*Diagnostic(nil), l.items...)
 	sort.SliceStable(out, func(i, j int) bool { return less(out[i], out[j]) })

@@ -8,8 +8,8 @@ import (
 )
 
 // jsonPlace is a span in JSON. Lines and columns count from 1, columns are
-// Unicode code points, and the end is exclusive. A diagnostic that belongs to no
-// place in a program has an empty file name and zeros.
+// Unicode code points, and the end is exclusive. A diagnostic that belongs to
+// no place in a program has an empty file name and zeros.
 type jsonPlace struct {
 	File      string `json:"file"`
 	Line      int    `json:"line"`
@@ -39,8 +39,8 @@ type jsonDiagnostic struct {
 
 // JSON writes diagnostics as one array of objects with the members severity,
 // code, name, message, file, line, column, end_line, end_column, at, labels,
-// notes and helps. No member is ever left out. A label has the members of a place
-// (file to end_column) and a message. The error is that of w.
+// notes and helps. No member is ever left out. A label has the members of a
+// place (file to end_column) and a message. The error is that of w.
 func JSON(w io.Writer, ds []*Diagnostic) error {
 	out := make([]jsonDiagnostic, 0, len(ds))
 	for _, d := range ds {

@@ -17,7 +17,8 @@ type RenderOptions struct {
 	Max   int  // diagnostics shown; 0 shows all
 }
 
-// Render writes diagnostics for people, with the source text that they refer to:
+// Render writes diagnostics for people, with the source text that they refer
+// to:
 //
 //	program.logic:7:35: error: variable z is not bound by a positive atom [RF0101]
 //
@@ -122,8 +123,8 @@ type underline struct {
 	start, end int // byte offsets in the line
 }
 
-// snippets shows the marked lines, file by file, in the order in which the marks
-// mention the files.
+// snippets shows the marked lines, file by file, in the order in which the
+// marks mention the files.
 func (r *renderer) snippets(marks []mark) {
 	var files []*source.File
 	for _, m := range marks {
@@ -148,8 +149,8 @@ func (r *renderer) snippets(marks []mark) {
 	}
 }
 
-// underlines splits a mark into lines. A mark over more than two lines keeps the
-// first and the last, and its text stands at the last.
+// underlines splits a mark into lines. A mark over more than two lines keeps
+// the first and the last, and its text stands at the last.
 func underlines(m mark) []underline {
 	f := m.span.File
 	first := f.Position(m.span.Start).Line

@@ -35,8 +35,8 @@ func (r *Reporter) Errorf(code *Code, span source.Span, format string, args ...a
 	return d
 }
 
-// Warnf reports a warning with the severity of its level. The result of a warning
-// that is off goes nowhere.
+// Warnf reports a warning with the severity of its level. The result of a
+// warning that is off goes nowhere.
 func (r *Reporter) Warnf(code *Code, span source.Span, format string, args ...any) *Diagnostic {
 	d := &Diagnostic{Severity: Warning, Code: code, Span: span, Message: fmt.Sprintf(format, args...)}
 	switch r.Levels[code] {

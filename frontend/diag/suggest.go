@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Suggest returns the candidate with the least edit distance from name. A swap of
-// neighbours counts as one edit, and a difference of case alone as half of one.
-// It reports false if every candidate is further away than one edit for three
-// letters. Ties go to the first candidate in byte order.
+// Suggest returns the candidate with the least edit distance from name. A swap
+// of neighbours counts as one edit, and a difference of case alone as half of
+// one. It reports false if every candidate is further away than one edit for
+// three letters. Ties go to the first candidate in byte order.
 func Suggest(name string, candidates []string) (string, bool) {
 	length := utf8.RuneCountInString(name)
 	limit := max(1, length/3)
@@ -44,8 +44,8 @@ func DidYouMean(name string, known []string) string {
 	return "there are " + strings.Join(known, ", ")
 }
 
-// editDistance returns the optimal string alignment distance of a and b (Damerau,
-// 1964), or some number above limit if the distance exceeds limit.
+// editDistance returns the optimal string alignment distance of a and b
+// (Damerau, 1964), or some number above limit if the distance exceeds limit.
 func editDistance(a, b string, limit int) int {
 	x, y := []rune(a), []rune(b)
 	if d := len(x) - len(y); d > limit || -d > limit {

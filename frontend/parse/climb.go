@@ -29,8 +29,8 @@ type climber struct {
 	opening []token // brackets that are open, innermost last
 }
 
-// broken stands for a formula with an error. It is in no tree, because its clause
-// is left out.
+// broken stands for a formula with an error. It is in no tree, because its
+// clause is left out.
 var broken ast.Node = &ast.Wildcard{}
 
 // formula parses a run of tokens.
@@ -100,8 +100,8 @@ func (c *climber) enter() bool {
 
 func (c *climber) leave() { c.depth-- }
 
-// chain parses operands separated by one kind of token. If there is only one, it
-// is first, and all is nil.
+// chain parses operands separated by one kind of token. If there is only one,
+// it is first, and all is nil.
 func (c *climber) chain(separator lexer.TokenType, operand func() ast.Node) (first ast.Node, all []ast.Node) {
 	first = operand()
 	for c.kind() == separator {
@@ -213,9 +213,9 @@ var arithmetic = map[lexer.TokenType]string{
 // isComparison reports whether k is a comparison operator.
 func isComparison(k lexer.TokenType) bool { return tokEq <= k && k <= tokGe }
 
-// comparison parses a chain of comparisons. At the start of a formula a sign may
-// be part of a delta atom: `+p(x)`, `-f[x] = v`. A single `=` behind f[x] belongs
-// to the atom; any other comparison makes f[x] a number with a sign.
+// comparison parses a chain of comparisons. At the start of a formula a sign
+// may be part of a delta atom: `+p(x)`, `-f[x] = v`. A single `=` behind f[x]
+// belongs to the atom; any other comparison makes f[x] a number with a sign.
 func (c *climber) comparison(formulaStart bool) ast.Node {
 	first := c.sum(formulaStart)
 	if !isComparison(c.kind()) {
@@ -236,8 +236,8 @@ func (c *climber) comparison(formulaStart bool) ast.Node {
 	return n
 }
 
-// signed returns an operand in which a sign that was read as a delta, at the start
-// of a formula, is the sign of a number.
+// signed returns an operand in which a sign that was read as a delta, at the
+// start of a formula, is the sign of a number.
 func signed(n ast.Node) ast.Node {
 	switch n := n.(type) {
 	case *ast.Paren:
@@ -326,9 +326,9 @@ func (c *climber) unary(formulaStart bool) ast.Node {
 	return &ast.Unary{Span: c.span(sign, sign).To(x.Pos()), Op: arithmetic[sign.kind], X: x}
 }
 
-// isDelta reports whether the sign at hand starts a delta atom. `-x` and `+x` with
-// an operator behind them are arithmetic. So is the sign of a built-in function,
-// which has no tuples to insert or delete.
+// isDelta reports whether the sign at hand starts a delta atom. `-x` and `+x`
+// with an operator behind them are arithmetic. So is the sign of a built-in
+// function, which has no tuples to insert or delete.
 func (c *climber) isDelta() bool {
 	switch {
 	case c.ahead(1) != tokIdent:
@@ -391,7 +391,8 @@ func (c *climber) paren(formulaStart bool) ast.Node {
 	return &ast.Paren{Span: c.span(open, c.last()), X: x}
 }
 
-// identifier parses what starts with a name: a variable, an atom or a truth value.
+// identifier parses what starts with a name: a variable, an atom or a truth
+// value.
 func (c *climber) identifier() ast.Node {
 	if c.isAtom(0) {
 		return c.atom(token{})

@@ -51,8 +51,8 @@ func checkSpan(t *testing.T, f *ast.File, s source.Span) {
 	}
 }
 
-// checkSpans checks that each node lies in its parent and behind the node before
-// it.
+// checkSpans checks that each node lies in its parent and behind the node
+// before it.
 func checkSpans(t *testing.T, f *ast.File) {
 	var node func(parent source.Span, n ast.Node)
 	inside := func(parent, s source.Span) {

@@ -55,8 +55,8 @@ type p2pLexer struct {
 	at, stop int
 }
 
-// Next implements lexer.Lexer. The line and column of a token's position are not
-// those of the text: they are the range of the tokens that it stands for.
+// Next implements lexer.Lexer. The line and column of a token's position are
+// not those of the text: they are the range of the tokens that it stands for.
 func (l *p2pLexer) Next() (lexer.Token, error) {
 	if l.at > l.stop {
 		return lexer.EOFToken(lexer.Position{}), nil

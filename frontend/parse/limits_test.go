@@ -45,8 +45,8 @@ func TestNestingIsLimited(t *testing.T) {
 	}
 }
 
-// TestLongInputs parses text that is long in one way, which must neither exhaust
-// the stack nor take time that grows with the square of the length.
+// TestLongInputs parses text that is long in one way, which must neither
+// exhaust the stack nor take time that grows with the square of the length.
 func TestLongInputs(t *testing.T) {
 	const n = 20_000
 	for _, part := range []string{

@@ -104,8 +104,8 @@ func (c *climber) unquote(t token) (string, bool) {
 	return "", false
 }
 
-// layouts are the forms of datetime literals. Seconds may have a fraction. A time
-// without a zone is UTC.
+// layouts are the forms of datetime literals. Seconds may have a fraction. A
+// time without a zone is UTC.
 var layouts = []string{"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"}
 
 func (c *climber) datetime(t token) ast.Node {

@@ -11,8 +11,9 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// maxDepth limits how deep a clause nests, and maxChain how many operators of one
-// kind follow each other. They keep every later recursion over the tree shallow.
+// maxDepth limits how deep a clause nests, and maxChain how many operators of
+// one kind follow each other. They keep every later recursion over the tree
+// shallow.
 const (
 	maxDepth = 200
 	maxChain = 1000
@@ -44,8 +45,8 @@ func (p *parser) report(d *diag.Diagnostic) {
 	p.diags.Add(d)
 }
 
-// clauses parses a whole list of clauses, which ends with an EOF token. Depth is
-// how deep it is nested.
+// clauses parses a whole list of clauses, which ends with an EOF token. Depth
+// is how deep it is nested.
 func (p *parser) clauses(tokens []token, depth int) []*ast.Clause {
 	tokens, ends := p.split(tokens)
 	out := make([]*ast.Clause, 0, len(ends))
@@ -64,7 +65,8 @@ func (p *parser) clauses(tokens []token, depth int) []*ast.Clause {
 	return out
 }
 
-// clause parses tokens[start:end.stop]. It returns nil if the clause has an error.
+// clause parses tokens[start:end.stop]. It returns nil if the clause has an
+// error.
 func (c *climber) clause(start int, end clauseEnd) *ast.Clause {
 	shape, at, ok := c.shape(start, end.stop-1)
 	if !ok {
@@ -103,8 +105,8 @@ type clauseShape struct {
 	p2p         *p2pSyntax
 }
 
-// shape finds the parts of the clause in tokens[at:stop]. If they are not those of
-// a clause, it returns the first token that belongs to no part.
+// shape finds the parts of the clause in tokens[at:stop]. If they are not those
+// of a clause, it returns the first token that belongs to no part.
 func (c *climber) shape(at, stop int) (s clauseShape, end int, ok bool) {
 	part := func() run {
 		from := at
@@ -188,8 +190,8 @@ type clauseEnd struct {
 }
 
 // split finds the ends of the clauses in tokens, which end with EOF. It inserts
-// missing full stops: at the end, and between a line that is complete and a line
-// that starts with a name.
+// missing full stops: at the end, and between a line that is complete and a
+// line that starts with a name.
 func (p *parser) split(tokens []token) ([]token, []clauseEnd) {
 	var (
 		ends     []clauseEnd
@@ -247,9 +249,9 @@ func (p *parser) split(tokens []token) ([]token, []clauseEnd) {
 	return append(out, tokens[from:]...), ends
 }
 
-// closingBraces maps the index of each brace to the index of the one that closes
-// it. Within braces, full stops stand only in a clause literal. One in plain
-// braces shows that they are never closed.
+// closingBraces maps the index of each brace to the index of the one that
+// closes it. Within braces, full stops stand only in a clause literal. One in
+// plain braces shows that they are never closed.
 func closingBraces(tokens []token) map[int]int {
 	var open []int
 	closing := map[int]int{}
@@ -296,9 +298,9 @@ func (p *parser) startsClause(tokens []token, brackets int) bool {
 	return false
 }
 
-// closesBracket reports whether tokens close a bracket that they do not open. In
-// that case a comma is missing before them, and not a full stop. The first few
-// tokens are enough for a guess.
+// closesBracket reports whether tokens close a bracket that they do not open.
+// In that case a comma is missing before them, and not a full stop. The first
+// few tokens are enough for a guess.
 func closesBracket(tokens []token) bool {
 	const few = 100
 	open := 0

@@ -14,9 +14,10 @@ import (
 )
 
 // scanner splits a file into tokens by hand, because a table of regular
-// expressions would take most of the time of a parse. It never fails. It reports
-// what it does not understand. Where the intent is plain (`:-`, `==`, `&&`), it
-// goes on with the token that was meant, so that one slip costs one diagnostic.
+// expressions would take most of the time of a parse. It never fails. It
+// reports what it does not understand. Where the intent is plain (`:-`, `==`,
+// `&&`), it goes on with the token that was meant, so that one slip costs one
+// diagnostic.
 type scanner struct {
 	file     *source.File
 	text     string
@@ -147,8 +148,8 @@ func (s *scanner) blockComment() {
 	s.keepComment(start)
 }
 
-// hashComment reports a comment in the style of other languages, and keeps it as a
-// comment.
+// hashComment reports a comment in the style of other languages, and keeps it
+// as a comment.
 func (s *scanner) hashComment() {
 	start := s.pos
 	s.lineComment()
@@ -166,8 +167,8 @@ func (s *scanner) keepComment(start int) {
 	s.comments = append(s.comments, &ast.Comment{Span: s.span(start), Text: s.text[start:s.pos]})
 }
 
-// isLineMarker recognises `#line 3 "file"` and the C preprocessor's `# 3 "file"`,
-// alone on a line.
+// isLineMarker recognises `#line 3 "file"` and the C preprocessor's `# 3
+// "file"`, alone on a line.
 func (s *scanner) isLineMarker() bool {
 	for i := s.pos - 1; i >= 0 && s.text[i] != '\n'; i-- {
 		if s.text[i] != ' ' && s.text[i] != '\t' {
@@ -181,8 +182,8 @@ func (s *scanner) isLineMarker() bool {
 }
 
 // rawEnd returns the offset of the >> that closes a << before the current
-// position, or -1. The text in between has no << and no arrow, which would belong
-// to another clause.
+// position, or -1. The text in between has no << and no arrow, which would
+// belong to another clause.
 func (s *scanner) rawEnd() int {
 	inside, _, closed := strings.Cut(s.text[s.pos:], ">>")
 	if !closed || strings.Contains(inside, "<<") || strings.Contains(inside, "<-") || strings.Contains(inside, "->") {
@@ -229,7 +230,8 @@ var operators = [128][]operator{
 	'~': {{"~=", tokNe, "!="}, {"~", tokNot, "!"}},
 }
 
-// unicodeOperators are signs that editors and papers use for LogiQL's operators.
+// unicodeOperators are signs that editors and papers use for LogiQL's
+// operators.
 var unicodeOperators = map[rune]operator{
 	'←': {"←", tokLArrow, "<-"}, '→': {"→", tokRArrow, "->"}, '⇐': {"⇐", tokLArrow, "<-"},
 	'⇒': {"⇒", tokRArrow, "->"}, '≤': {"≤", tokLe, "<="}, '≥': {"≥", tokGe, ">="},
@@ -365,8 +367,8 @@ func (s *scanner) unknown() lexer.TokenType {
 	return tokBad
 }
 
-// foreignString reports a string in quotes other than ", and consumes it up to its
-// end on the line.
+// foreignString reports a string in quotes other than ", and consumes it up to
+// its end on the line.
 func (s *scanner) foreignString(quote string) lexer.TokenType {
 	start := s.pos
 	s.pos += len(quote)

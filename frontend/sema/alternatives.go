@@ -19,10 +19,10 @@ type alternative struct {
 }
 
 // alternatives returns the disjunctive normal form of a formula: a list of
-// conjunctions of atoms, comparisons and negations. A disjunction of comparisons
-// over variables that atoms bind stays one test, so that the atoms are not joined
-// once for each of its alternatives. If there are too many alternatives, it
-// reports an error and returns false.
+// conjunctions of atoms, comparisons and negations. A disjunction of
+// comparisons over variables that atoms bind stays one test, so that the atoms
+// are not joined once for each of its alternatives. If there are too many
+// alternatives, it reports an error and returns false.
 func (c *checker) alternatives(n ast.Node) ([]alternative, bool) {
 	if disjunction(n) == nil {
 		return []alternative{{items: conjuncts(n)}}, true

@@ -4,13 +4,13 @@ import (
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 )
 
-// This file proves rules safe: every variable gets a value from a positive atom,
-// or by an equality from variables that have one. See Ullman, Principles of
-// Database and Knowledge-Base Systems, volume 1, section 3.2.
+// This file proves rules safe: every variable gets a value from a positive
+// atom, or by an equality from variables that have one. See Ullman, Principles
+// of Database and Knowledge-Base Systems, volume 1, section 3.2.
 
 // order decides which equalities bind, and moves each literal of a body behind
-// the literals that it needs. Otherwise the order is that of the text. Variables
-// that nothing binds are added to the report.
+// the literals that it needs. Otherwise the order is that of the text.
+// Variables that nothing binds are added to the report.
 func (lo *lowering) order(k *conj, report *unbound) []normal.Literal {
 	for _, l := range k.literals {
 		if a, ok := l.(*normal.Atom); ok {
@@ -40,9 +40,9 @@ func (lo *lowering) order(k *conj, report *unbound) []normal.Literal {
 	return arrange(k.literals, k.scope)
 }
 
-// chooseBindings turns each equation that gives an unbound variable a value into a
-// binding: those with literals first, the others in text order, until none is
-// left. A negation does not bind the variables around it.
+// chooseBindings turns each equation that gives an unbound variable a value
+// into a binding: those with literals first, the others in text order, until
+// none is left. A negation does not bind the variables around it.
 func chooseBindings(literals []normal.Literal, s *normal.Scope) {
 	bindKnown(literals, s, func(e normal.Expr) bool {
 		_, ok := e.(*normal.Const)

@@ -44,8 +44,8 @@ func Check(files []*ast.File, opts Options, diags *diag.List) *core.Program {
 	return program
 }
 
-// NormalForm returns the clauses of a program in normal form, without those that
-// have errors.
+// NormalForm returns the clauses of a program in normal form, without those
+// that have errors.
 func NormalForm(files []*ast.File) []*normal.Clause {
 	_, clauses := normalise(files, Options{}, &diag.List{}).inferred()
 	return clauses

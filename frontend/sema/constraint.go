@@ -7,9 +7,9 @@ import (
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 )
 
-// lowerConstraint turns F -> G round: the units of the clause are bodies that no
-// binding may satisfy. Conjuncts of G that share no existential variable become
-// units of their own, so that each test is a plain lookup.
+// lowerConstraint turns F -> G round: the units of the clause are bodies that
+// no binding may satisfy. Conjuncts of G that share no existential variable
+// become units of their own, so that each test is a plain lookup.
 func (c *checker) lowerConstraint(cl *clause) {
 	left := cl.heads[0]
 	if cl.decl != nil && cl.decl.plain && !slices.ContainsFunc(cl.decl.types, func(t typeAtom) bool { return !isTypeAtom(c, t.node) }) {
@@ -70,8 +70,8 @@ func isTypeAtom(c *checker, n ast.Node) bool {
 	return ok && !a.Square && isTypeName(a.Name.Text) && c.preds[a.Name.Text] == nil
 }
 
-// lowerTyped lowers a constraint that has only type atoms on its right side. They
-// type its left side, and nothing remains to be tested.
+// lowerTyped lowers a constraint that has only type atoms on its right side.
+// They type its left side, and nothing remains to be tested.
 func (c *checker) lowerTyped(cl *clause, left ast.Node, types []ast.Node) {
 	c.lowerViolation(cl, left, nil, types...)
 	for _, u := range cl.Units {

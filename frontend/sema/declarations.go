@@ -14,15 +14,15 @@ import (
 )
 
 // declaration is a constraint that declares the predicate of its one left atom:
-// `p(x, y) -> int(x), string(y).` Further conjuncts on its right side are checked
-// like those of any constraint.
+// `p(x, y) -> int(x), string(y).` Further conjuncts on its right side are
+// checked like those of any constraint.
 type declaration struct {
 	apply *ast.Apply
 	vars  []*ast.Var // of all arguments, the value last
 	types []typeAtom // on its variables
-	// strict is set if a primitive type was written, so that this clause decides the
-	// shape of the predicate. `sub(x) -> person(x).` is not strict: it types x, but
-	// may be only a constraint.
+	// strict is set if a primitive type was written, so that this clause decides
+	// the shape of the predicate. `sub(x) -> person(x).` is not strict: it types
+	// x, but may be only a constraint.
 	strict bool
 	// plain is set if its right side has only types of its variables.
 	plain bool
@@ -103,8 +103,8 @@ func declarationOf(left, right ast.Node) *declaration {
 	return nil
 }
 
-// conjuncts returns the items of a conjunction, without parentheses. The list may
-// be that of the tree.
+// conjuncts returns the items of a conjunction, without parentheses. The list
+// may be that of the tree.
 func conjuncts(n ast.Node) []ast.Node {
 	switch n := ast.Unparen(n).(type) {
 	case nil:

@@ -87,7 +87,8 @@ func (d *directive) saysPlainRelation() bool {
 	return ok && lit.Value.Type.Kind == scalar.Boolean && !lit.Value.Bool()
 }
 
-// compilerDirective sets the level of a warning: `lang:compiler:warning:X[] = false`.
+// compilerDirective sets the level of a warning: `lang:compiler:warning:X[] =
+// false`.
 func (c *checker) compilerDirective(d *directive) {
 	parts := strings.Split(d.name, ":")
 	if len(parts) != 3 {
@@ -141,8 +142,8 @@ func (c *checker) compilerDirective(d *directive) {
 	c.Levels[code] = to
 }
 
-// warningNames are the names of warnings in directives: LogicBlox's where it has
-// one, else the code's name in its spelling.
+// warningNames are the names of warnings in directives: LogicBlox's where it
+// has one, else the code's name in its spelling.
 var warningNames = map[string]*diag.Code{
 	"NO_DECLARATION":      diag.Undeclared,
 	"SINGLE_OCCURRENCE":   diag.SingleOccurrence,
@@ -204,7 +205,8 @@ func (c *checker) applyBindings() {
 	c.checkSources()
 }
 
-// predicateDirective returns the function for a directive, nil if it is unknown.
+// predicateDirective returns the function for a directive, nil if it is
+// unknown.
 func (c *checker) predicateDirective(name string) func(*directive, *pred) {
 	switch name {
 	case "derivationType":

@@ -1,11 +1,11 @@
-// Package sema gives a syntax tree its meaning. It finds out what every name is,
-// reads declarations and directives, and brings clauses into normal form, in which
-// every variable is bound before it is used. Its rooms do the rest: infer finds
-// types, emit makes core rules, strata orders them.
+// Package sema gives a syntax tree its meaning. It finds out what every name
+// is, reads declarations and directives, and brings clauses into normal form,
+// in which every variable is bound before it is used. Its rooms do the rest:
+// infer finds types, emit makes core rules, strata orders them.
 //
 // In: syntax trees of package ast. Out: a program of package core, and
-// diagnostics. It must not import any later phase. `redfox compile --emit normal`
-// and `--emit core` print what it makes.
+// diagnostics. It must not import any later phase. `redfox compile --emit
+// normal` and `--emit core` print what it makes.
 //
 // The parts of LogiQL that redfox does not run (entities, constructors, default
 // values, delta rules, blocks, series and lists, generative built-ins) are

@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// term lowers an argument. A variable or constant stays, an expression is bound to
-// a made-up variable. The result is nil if an error was reported.
+// term lowers an argument. A variable or constant stays, an expression is bound
+// to a made-up variable. The result is nil if an error was reported.
 func (lo *lowering) term(n ast.Node, k *conj) normal.Term {
 	switch e := lo.operand(n, k).(type) {
 	case nil:

@@ -31,8 +31,8 @@ func (lo *lowering) formula(n ast.Node, k *conj) {
 }
 
 // condition lowers a formula of comparisons, which isTest has admitted, to one
-// boolean expression. A comparison without a value is false, and the others still
-// count. item is the innermost alternative around n.
+// boolean expression. A comparison without a value is false, and the others
+// still count. item is the innermost alternative around n.
 func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) normal.Expr {
 	join := func(name string, span source.Span, parts []normal.Expr) normal.Expr {
 		out := parts[0]
@@ -263,8 +263,8 @@ var operatorNames = map[string]string{
 	"+": "add", "-": "sub", "*": "mul", "/": "div",
 }
 
-// equality lowers x = y. With a functional application on one side it is the atom
-// f(k, x). Otherwise it may bind a variable.
+// equality lowers x = y. With a functional application on one side it is the
+// atom f(k, x). Otherwise it may bind a variable.
 func (lo *lowering) equality(n *ast.Compare, k *conj) {
 	x, y := ast.Unparen(n.Operands[0]), ast.Unparen(n.Operands[1])
 	if !isFunctionAtom(x) {

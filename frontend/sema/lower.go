@@ -43,8 +43,8 @@ func (c *checker) lower(cl *clause) {
 	}
 }
 
-// poisonHeads silences the consequences of a broken clause, whose heads may lack
-// types and tuples.
+// poisonHeads silences the consequences of a broken clause, whose heads may
+// lack types and tuples.
 func (c *checker) poisonHeads(cl *clause) {
 	if cl.kind != ruleClause {
 		return

@@ -47,8 +47,9 @@ const (
 	unseen
 )
 
-// shapeOf returns the number of arguments of an application, its value included,
-// and the number of keys among them, or -1 if the form does not show it.
+// shapeOf returns the number of arguments of an application, its value
+// included, and the number of keys among them, or -1 if the form does not show
+// it.
 func shapeOf(a *ast.Apply) (arity, keys int) {
 	switch {
 	case a.Square:
@@ -238,8 +239,8 @@ func (c *checker) settleShapes() {
 }
 
 // resolveNames refuses misspelt names: predicates that occur only in bodies and
-// resemble one that exists. A predicate that resembles none is extensional, with
-// inferred types.
+// resemble one that exists. A predicate that resembles none is extensional,
+// with inferred types.
 func (c *checker) resolveNames() {
 	asType := map[*pred]bool{} // stands for a type in a declaration
 	for _, cl := range c.clauses {
@@ -318,8 +319,8 @@ func (p *pred) exists() bool {
 	return p.Rules > 0 || p.facts > 0 || p.decl != nil || p.external || p.fileBound || p.shapeRole != inBody
 }
 
-// builtinNamespace has the first parts of the names of built-ins. Predicates of a
-// program have other names.
+// builtinNamespace has the first parts of the names of built-ins. Predicates of
+// a program have other names.
 var builtinNamespace = map[string]bool{
 	"boolean": true, "int": true, "uint": true, "float": true, "decimal": true,
 	"datetime": true, "string": true,
@@ -378,8 +379,8 @@ func headAtom(h ast.Node) (*ast.Apply, ast.Node) {
 	return nil, nil
 }
 
-// nameArguments names the arguments of a predicate that has no declaration after
-// the variables of its first rule.
+// nameArguments names the arguments of a predicate that has no declaration
+// after the variables of its first rule.
 func (c *checker) nameArguments(p *pred) {
 	if len(p.ArgNames) == p.Arity && p.named {
 		return

@@ -9,9 +9,9 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// sequence lowers `head <- seq<<>> p(x...)`. The one head variable that the body
-// does not have is the index, the other keys are groups, and the order is that of
-// the atom's remaining columns.
+// sequence lowers `head <- seq<<>> p(x...)`. The one head variable that the
+// body does not have is the index, the other keys are groups, and the order is
+// that of the atom's remaining columns.
 func (lo *lowering) sequence(k *conj) {
 	body := lo.sequenceBody(k)
 	if body == nil || !lo.sequenceHead(k) {

@@ -222,8 +222,8 @@ func joinAnd(items []string) string {
 	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
 }
 
-// explainGenerator recognises the forms that bind the variable in LogiQL, and that
-// redfox refuses.
+// explainGenerator recognises the forms that bind the variable in LogiQL, and
+// that redfox refuses.
 func (c *checker) explainGenerator(cl *clause, v *normal.Var, places []place) bool {
 	for _, p := range places {
 		switch {
@@ -240,8 +240,8 @@ func (c *checker) explainGenerator(cl *clause, v *normal.Var, places []place) bo
 	return false
 }
 
-// explainInvention recognises value invention, `E(e), E:cons[k] = e <- body.`: a
-// variable that several heads share and the body does not have.
+// explainInvention recognises value invention, `E(e), E:cons[k] = e <- body.`:
+// a variable that several heads share and the body does not have.
 func (c *checker) explainInvention(cl *clause, v *normal.Var, places []place) bool {
 	heads := 0
 	for _, h := range cl.heads {
@@ -262,7 +262,8 @@ func (c *checker) explainInvention(cl *clause, v *normal.Var, places []place) bo
 	return true
 }
 
-// occurrences returns the places where a clause has the variable, in text order.
+// occurrences returns the places where a clause has the variable, in text
+// order.
 func occurrences(cl *clause, name string) []place {
 	w := &placeWalk{name: name}
 	if cl.kind == constraintClause {
@@ -379,8 +380,8 @@ func inverted(b *ast.Binary, name string) string {
 	return fmt.Sprintf("bind %s with an atom of its own", name)
 }
 
-// solve returns the expression of a variable, an operand of a sum or difference,
-// for which that has the given result.
+// solve returns the expression of a variable, an operand of a sum or
+// difference, for which that has the given result.
 func solve(b *ast.Binary, name, result string) (string, bool) {
 	x, y := b.X.Pos().Text(), b.Y.Pos().Text()
 	switch {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Set is a set of small numbers, such as the columns of a join or the variables of
-// a plan. Sets that are used together have one length.
+// Set is a set of small numbers, such as the columns of a join or the variables
+// of a plan. Sets that are used together have one length.
 type Set []uint64
 
 // New returns an empty set for numbers below n.

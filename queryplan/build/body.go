@@ -26,13 +26,13 @@ func (s stream) orUnit() queryplan.Node {
 }
 
 // conjunction extends bindings by those of a body. Tests, computations and
-// negations come as soon as their variables are bound; atoms in the order of the
-// source, except that one which shares no variable with those before it waits
-// for the others, so that products are made only where there is no way round. An
-// equality that computes a variable does so ahead of the variable's atoms, which
-// are then joined on it, and one between expressions of both sides of a product
-// makes it a join: p(x), q(y), y = x + 1 and p(x), q(y), 2 * y = x + 1 are no
-// products either.
+// negations come as soon as their variables are bound; atoms in the order of
+// the source, except that one which shares no variable with those before it
+// waits for the others, so that products are made only where there is no way
+// round. An equality that computes a variable does so ahead of the variable's
+// atoms, which are then joined on it, and one between expressions of both sides
+// of a product makes it a join: p(x), q(y), y = x + 1 and p(x), q(y), 2 * y = x
+// + 1 are no products either.
 func (r *rule) conjunction(s stream, body []core.Literal) (stream, error) {
 	s.bound = maps.Clone(s.bound)
 	if s.bound == nil {
@@ -173,16 +173,16 @@ func (r *rule) reads(a *core.Atom) []*core.Var {
 	return out
 }
 
-// connects reports whether an atom shares a variable with the bindings. One that
-// reads nothing is a test of its relation and connects too.
+// connects reports whether an atom shares a variable with the bindings. One
+// that reads nothing is a test of its relation and connects too.
 func (r *rule) connects(s stream, a *core.Atom) bool {
 	reads := r.reads(a)
 	return len(reads) == 0 || slices.ContainsFunc(reads, func(v *core.Var) bool { return s.bound[v] })
 }
 
 // links returns the positions of the equalities, among those left, by which an
-// atom that shares no variable can be joined: one side is bound, the other is an
-// expression over the atom.
+// atom that shares no variable can be joined: one side is bound, the other is
+// an expression over the atom.
 func (r *rule) links(s stream, a *core.Atom, body []core.Literal, left []int) []int {
 	if s.node == nil || r.connects(s, a) {
 		return nil
@@ -353,9 +353,9 @@ func (r *rule) not(s *stream, l *core.Not) error {
 }
 
 // hoist computes outside a negation what the negated body computes from outer
-// variables alone, so that !q(x + 1) is one anti join. It returns the rest of the
-// body. What may be without a value stays inside, where it makes the negation
-// true.
+// variables alone, so that !q(x + 1) is one anti join. It returns the rest of
+// the body. What may be without a value stays inside, where it makes the
+// negation true.
 func (r *rule) hoist(s *stream, body []core.Literal) []core.Literal {
 	if s.node == nil {
 		return body
@@ -392,8 +392,8 @@ func conditions(body []core.Literal) (queryplan.Expr, bool) {
 	return queryplan.And(conds), true
 }
 
-// needsOuter reports whether a negated body uses an outer variable where its own
-// atoms and computations do not bind it.
+// needsOuter reports whether a negated body uses an outer variable where its
+// own atoms and computations do not bind it.
 func needsOuter(body []core.Literal, outer map[*core.Var]bool) bool {
 	binds := map[*core.Var]bool{}
 	for _, l := range body {

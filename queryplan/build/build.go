@@ -154,7 +154,8 @@ func (b *builder) once(s *stratum) error {
 }
 
 // keepsKey reports whether it is proved that the first columns of what is
-// inserted determine the rest. Facts of the program are looked at, however many.
+// inserted determine the rest. Facts of the program are looked at, however
+// many.
 func keepsKey(ins []*queryplan.Insert, keys int) bool {
 	if v, ok := ins[0].Node.(*queryplan.Values); ok && len(ins) == 1 {
 		return agreeOnKey(v.Rows, keys)
@@ -289,8 +290,8 @@ func (b *builder) recursive(s *stratum) error {
 	return nil
 }
 
-// endRound merges the variables of a recursive stratum and, if asked for, checks
-// their keys.
+// endRound merges the variables of a recursive stratum and, if asked for,
+// checks their keys.
 func (b *builder) endRound(s *stratum, checkKeys bool) {
 	for _, p := range s.Preds {
 		b.add(&queryplan.Merge{Var: b.vars[p]})

@@ -24,8 +24,8 @@ import (
 )
 
 // TestBuild runs the files of testdata: "build" compiles a program and prints
-// its plan, with "spans" also the places of rules. Each plan is also run without facts from outside and has to answer
-// what brute force answers.
+// its plan, with "spans" also the places of rules. Each plan is also run
+// without facts from outside and has to answer what brute force answers.
 func TestBuild(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

@@ -135,9 +135,9 @@ var aggFns = map[core.AggFn]queryplan.AggFn{
 	core.Min: queryplan.Min, core.Max: queryplan.Max, core.Avg: queryplan.Avg,
 }
 
-// aggregate groups the bindings of a body by the head's other variables. A total
-// is taken in the type of its result, so that of narrow integers fits; one that is a
-// wide decimal takes numbers of one word as they are.
+// aggregate groups the bindings of a body by the head's other variables. A
+// total is taken in the type of its result, so that of narrow integers fits;
+// one that is a wide decimal takes numbers of one word as they are.
 func (r *rule) aggregate(in queryplan.Node, cr *core.Rule) (queryplan.Node, error) {
 	n := &queryplan.Aggregate{}
 	outs := map[*core.Var]bool{}

@@ -9,11 +9,12 @@ import (
 )
 
 // splitWide makes two columns of every column of a wide decimal: its words (see
-// scalar.Word), which order as the decimal does. Sets, joins, groups, keys and orders are
-// then what they are for other columns, and nothing behind the plan knows of values that
-// take more than a word. Only expressions compute with wide decimals, which they do in
-// 128 bits anyway: `wide` makes one of its words, `high` and `low` take them from it. It
-// is the expansion of types that a machine does not have, as compilers do it.
+// scalar.Word), which order as the decimal does. Sets, joins, groups, keys and
+// orders are then what they are for other columns, and nothing behind the plan
+// knows of values that take more than a word. Only expressions compute with
+// wide decimals, which they do in 128 bits anyway: `wide` makes one of its
+// words, `high` and `low` take them from it. It is the expansion of types that
+// a machine does not have, as compilers do it.
 func (b *builder) splitWide() {
 	s := &splitter{names: queryplan.VarNames(b.plan)}
 	for _, block := range b.plan.Blocks {
@@ -45,14 +46,14 @@ func (b *builder) splitWide() {
 type splitter struct {
 	names *queryplan.Names // of variables
 	vars  []*queryplan.Var // temporary ones that aggregations have got
-	// span is that of the command at hand, and before has commands that fill and check
-	// temporary variables for it.
+	// span is that of the command at hand, and before has commands that fill and
+	// check temporary variables for it.
 	span   source.Span
 	before []queryplan.Command
 }
 
-// node returns an operator over words in place of wide decimals. Its columns are
-// known when the variables are split.
+// node returns an operator over words in place of wide decimals. Its columns
+// are known when the variables are split.
 func (s *splitter) node(n queryplan.Node) queryplan.Node {
 	var cols []queryplan.Column // of the input, before it is split
 	inputs := slices.Clone(n.Inputs())
@@ -126,8 +127,8 @@ func splitOrder(keys []queryplan.OrderKey, cols []queryplan.Column) []queryplan.
 	return out
 }
 
-// splitNamed returns the columns of a computed one. Where it has more than 38 digits, its
-// upper word does not fit and drops the row.
+// splitNamed returns the columns of a computed one. Where it has more than 38
+// digits, its upper word does not fit and drops the row.
 func splitNamed(name string, e queryplan.Expr) []queryplan.NamedExpr {
 	words := queryplan.Column{Name: name, Type: e.Type()}.Words()
 	if len(words) == 1 {
@@ -137,9 +138,9 @@ func splitNamed(name string, e queryplan.Expr) []queryplan.NamedExpr {
 	return []queryplan.NamedExpr{{Name: words[0].Name, Expr: high}, {Name: words[1].Name, Expr: low}}
 }
 
-// splitExpr returns an expression over the columns of words. Columns and constants that
-// are compared for equality are compared word by word, so that such conditions remain
-// conditions on columns.
+// splitExpr returns an expression over the columns of words. Columns and
+// constants that are compared for equality are compared word by word, so that
+// such conditions remain conditions on columns.
 func splitExpr(e queryplan.Expr) queryplan.Expr {
 	switch e := e.(type) {
 	case *queryplan.ColRef:
@@ -179,9 +180,9 @@ func isCall(e queryplan.Expr) bool {
 	return ok
 }
 
-// isParsed reports whether a wide expression is made of a text. Each of its words is then
-// a function of the text by itself: engines evaluate functions of one string once for each
-// string that there is, and have a word for each.
+// isParsed reports whether a wide expression is made of a text. Each of its
+// words is then a function of the text by itself: engines evaluate functions of
+// one string once for each string that there is, and have a word for each.
 func isParsed(e *queryplan.Call) bool {
 	return e.Func.Name == "convert" && e.Result.IsWide() && e.Args[0].Type().Kind == scalar.String
 }

@@ -11,11 +11,12 @@ type wideAggregate struct {
 	cols  []queryplan.Column // of the input, before it was split
 	out   queryplan.Aggregate
 	after queryplan.Map
-	// extremes are the groups with the least or greatest wide decimal of one column.
+	// extremes are the groups with the least or greatest wide decimal of one
+	// column.
 	extremes []queryplan.Node
 	count    *queryplan.Column // of all rows of a group
-	// computed are the results that after computes of several accumulators, which may not
-	// fit.
+	// computed are the results that after computes of several accumulators, which
+	// may not fit.
 	computed []computed
 }
 
@@ -25,17 +26,17 @@ type computed struct {
 	value queryplan.Expr
 }
 
-// aggregate returns an aggregation of an input that is split already; cols are the
-// columns that the input had.
+// aggregate returns an aggregation of an input that is split already; cols are
+// the columns that the input had.
 //
-// A total of decimals of one word that is declared to be wide is the two words of the sum
-// in 128 bits that any total has. Totals and averages of wide decimals are made of the
-// totals of their words and of counts; the least and the greatest are the first tuples
-// in the order of the words.
+// A total of decimals of one word that is declared to be wide is the two words
+// of the sum in 128 bits that any total has. Totals and averages of wide
+// decimals are made of the totals of their words and of counts; the least and
+// the greatest are the first tuples in the order of the words.
 //
-// A result of several accumulators is checked to fit 38 digits, once for each group.
-// A temporary variable holds accumulators and groups, and both the results and the
-// checks read it.
+// A result of several accumulators is checked to fit 38 digits, once for each
+// group. A temporary variable holds accumulators and groups, and both the
+// results and the checks read it.
 func (s *splitter) aggregate(n *queryplan.Aggregate, in queryplan.Node, cols []queryplan.Column) queryplan.Node {
 	w := &wideAggregate{names: queryplan.ColumnNames(n), cols: cols}
 	w.out.Input, w.out.By = in, splitNames(n.By, cols)
@@ -74,8 +75,8 @@ func (s *splitter) aggregate(n *queryplan.Aggregate, in queryplan.Node, cols []q
 	return final
 }
 
-// checked fills a temporary variable with the groups, checks what is computed of them, and
-// returns a scan of it.
+// checked fills a temporary variable with the groups, checks what is computed
+// of them, and returns a scan of it.
 func (s *splitter) checked(w *wideAggregate) queryplan.Node {
 	v := &queryplan.Var{Name: s.names.Fresh("groups"), Kind: queryplan.Temp, Unique: true, Limit: -1, Span: s.span}
 	for _, name := range w.out.By {
@@ -105,8 +106,8 @@ func (s *splitter) checked(w *wideAggregate) queryplan.Node {
 	return scan()
 }
 
-// fits returns the condition that a wide decimal has a value of 38 digits. Of one that
-// does not even fit 128 bits it has no value itself.
+// fits returns the condition that a wide decimal has a value of 38 digits. Of
+// one that does not even fit 128 bits it has no value itself.
 func fits(e queryplan.Expr) queryplan.Expr {
 	most, _ := scalar.Pow10(scalar.MaxWideScale).Sub(scalar.Int128Of(1))
 	least, _ := most.Neg()
@@ -151,8 +152,8 @@ func (w *wideAggregate) made(fn queryplan.AggFn, in string, t scalar.Type) query
 	return ref(out)
 }
 
-// words returns the total of a column of one word as a wide decimal of its scale, as a
-// name that splitExpr leaves alone.
+// words returns the total of a column of one word as a wide decimal of its
+// scale, as a name that splitExpr leaves alone.
 func (w *wideAggregate) words(in queryplan.Column) queryplan.Expr {
 	wide := scalar.WideDecimalOf(in.Type.Scale)
 	return join(
@@ -170,9 +171,10 @@ func (w *wideAggregate) counted() queryplan.Expr {
 	return ref(*w.count)
 }
 
-// total returns the total of a wide column. An upper word h and a lower word l are the
-// number 2^64 h + l + 2^63, so that n of them have the total 2^64 sum(h) + sum(l) + 2^63 n.
-// If the sum of the upper words overflows a word, the total overflows.
+// total returns the total of a wide column. An upper word h and a lower word l
+// are the number 2^64 h + l + 2^63, so that n of them have the total 2^64
+// sum(h) + sum(l) + 2^63 n. If the sum of the upper words overflows a word, the
+// total overflows.
 func (w *wideAggregate) total(in queryplan.Column) queryplan.Expr {
 	cols := in.Words()
 	word := func(w scalar.Word, n int64) queryplan.Expr {

@@ -20,8 +20,8 @@ type Jump[C, V any] struct{ To *Block[C, V] }
 type Branch[C, V any] struct {
 	Vars       []V
 	Then, Else *Block[C, V]
-	// Unbounded is set on a branch back if nothing is known to end the loop, so that
-	// engines bound its rounds.
+	// Unbounded is set on a branch back if nothing is known to end the loop, so
+	// that engines bound its rounds.
 	Unbounded bool
 	Span      source.Span // of what grows, if Unbounded and known
 }
@@ -44,8 +44,9 @@ func (b *Block[C, V]) Successors() []*Block[C, V] {
 	return nil
 }
 
-// Map returns a copy of a graph over other commands and variables. commands fills
-// the copy of a block with its commands; variable maps the variables of branches.
+// Map returns a copy of a graph over other commands and variables. commands
+// fills the copy of a block with its commands; variable maps the variables of
+// branches.
 func Map[C, V, D, W any](
 	blocks []*Block[C, V], commands func(from *Block[C, V], to *Block[D, W]) error, variable func(V) W,
 ) ([]*Block[D, W], error) {

@@ -28,8 +28,8 @@ func OnCycle[B comparable](b B, successors func(B) []B) bool {
 // Forward solves a forward data-flow problem over the paths from blocks[0]. A
 // block starts in the state of the first path that reaches it. meet merges the
 // state of another path into it and reports a change, after which the block is
-// visited again. step takes a state through a block. The result has the state at
-// the entry of each block that is reached.
+// visited again. step takes a state through a block. The result has the state
+// at the entry of each block that is reached.
 func Forward[C, V, S any](
 	blocks []*Block[C, V], entry S, clone func(S) S, meet func(into, from S) bool,
 	step func(*Block[C, V], S) error,

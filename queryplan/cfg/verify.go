@@ -2,9 +2,9 @@ package cfg
 
 import "fmt"
 
-// Verify checks the structure of a graph and calls command and variable for each
-// command and each variable of a branch. what names the graph in messages, and text
-// a command. Reached checks that every block is reached.
+// Verify checks the structure of a graph and calls command and variable for
+// each command and each variable of a branch. what names the graph in messages,
+// and text a command. Reached checks that every block is reached.
 func Verify[C, V any](
 	what string, blocks []*Block[C, V], text func(C) string, command func(C) error, variable func(V) error,
 ) error {
@@ -54,7 +54,8 @@ func verifyTerm[C, V any](what string, b *Block[C, V], known map[*Block[C, V]]bo
 	return nil
 }
 
-// Reached returns an error if a block has no state, so that no path leads to it.
+// Reached returns an error if a block has no state, so that no path leads to
+// it.
 func Reached[C, V, S any](blocks []*Block[C, V], at map[*Block[C, V]]S) error {
 	for _, b := range blocks {
 		if _, ok := at[b]; !ok {

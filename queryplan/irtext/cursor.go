@@ -7,16 +7,16 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Cursor reads the tokens of one line after another. Its methods fail by a panic
-// with a *SyntaxError, which Catch turns into a result.
+// Cursor reads the tokens of one line after another. Its methods fail by a
+// panic with a *SyntaxError, which Catch turns into a result.
 type Cursor struct {
 	lexer
 	// Tokens are those of the current line that are not read yet.
 	Tokens []Token
 }
 
-// NewCursor returns a cursor over a text. Name stands for the text in errors and
-// spans.
+// NewCursor returns a cursor over a text. Name stands for the text in errors
+// and spans.
 func NewCursor(name, text string) Cursor {
 	return Cursor{lexer: lexer{file: source.NewFile(name, text)}}
 }
@@ -172,8 +172,8 @@ func (c *Cursor) Type() scalar.Type {
 	return typ
 }
 
-// Brackets appends the numbers up to a closing bracket to the name of a type and
-// returns it with the place where it ends.
+// Brackets appends the numbers up to a closing bracket to the name of a type
+// and returns it with the place where it ends.
 func (c *Cursor) Brackets(text string) (string, int) {
 	text += "["
 	for {

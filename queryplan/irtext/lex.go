@@ -51,8 +51,8 @@ type Line struct {
 	Kids       []*Line
 }
 
-// MaxDepth bounds how deep operators and expressions may nest in a text, so that
-// recursion over them cannot exhaust the stack.
+// MaxDepth bounds how deep operators and expressions may nest in a text, so
+// that recursion over them cannot exhaust the stack.
 const MaxDepth = 2000
 
 type lexer struct {

@@ -68,7 +68,8 @@ func BenchmarkManyRules(b *testing.B) {
 }
 
 // BenchmarkTwelveRelations times the search for the order of a join of as many
-// relations as it is exact for: all on one column, in a chain, and round one of them.
+// relations as it is exact for: all on one column, in a chain, and round one of
+// them.
 func BenchmarkTwelveRelations(b *testing.B) {
 	const n = 12
 	for _, shape := range []struct {

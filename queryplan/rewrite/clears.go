@@ -145,7 +145,8 @@ func (l *liveness) place(b *queryplan.Block) {
 		cmds = append(append(cmds, dead...), c)
 		l.step(live, c)
 	}
-	// Variables that another way out of a block before still uses die on entry here.
+	// Variables that another way out of a block before still uses die on entry
+	// here.
 	entering := bitset.New(len(l.vars))
 	for _, from := range l.before[b] {
 		entering.AddAll(l.out[from])

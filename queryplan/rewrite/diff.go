@@ -8,8 +8,8 @@ import (
 // context is the number of unchanged lines around a change.
 const context = 2
 
-// Diff returns the change from one text to another as lines that start with
-// " ", "-" or "+", with two lines of context and "..." where lines are left out;
+// Diff returns the change from one text to another as lines that start with "
+// ", "-" or "+", with two lines of context and "..." where lines are left out;
 // "" if the texts are equal. It finds a shortest edit script (Myers, 1986).
 func Diff(before, after string) string {
 	if before == after {
@@ -52,8 +52,8 @@ type edit struct {
 	line string
 }
 
-// maxEdits bounds the search for a shortest script: its cost is quadratic in the
-// number of edits. Texts that differ more are shown as one replacement.
+// maxEdits bounds the search for a shortest script: its cost is quadratic in
+// the number of edits. Texts that differ more are shown as one replacement.
 const maxEdits = 2000
 
 func editScript(a, b []string) []edit {
@@ -74,7 +74,8 @@ func editScript(a, b []string) []edit {
 }
 
 // middle is Myers' greedy algorithm: reach[d] has, for each diagonal k = x - y,
-// the furthest line x of a that d edits reach; the script is read off backwards.
+// the furthest line x of a that d edits reach; the script is read off
+// backwards.
 func middle(a, b []string) []edit {
 	n, m := len(a), len(b)
 	var reach [][]int

@@ -25,8 +25,8 @@ const (
 	leastChanged = 0.125
 )
 
-// shape makes the text of a program or a plan, and a catalogue that makes a pass
-// pay, or nil.
+// shape makes the text of a program or a plan, and a catalogue that makes a
+// pass pay, or nil.
 type shape func(rng *rand.Rand) (text string, cat *stats.Catalog)
 
 // shapes makes the plans for passes that match little in random programs.
@@ -180,7 +180,8 @@ func oneOf(rng *rand.Rand) func(of ...string) string {
 }
 
 // atomsOfOneRow joins columns of one table, and functions of two values, on few
-// variables, so that one stands at several columns of a row and in several rows.
+// variables, so that one stands at several columns of a row and in several
+// rows.
 func atomsOfOneRow(rng *rand.Rand) (string, *stats.Catalog) {
 	some := oneOf(rng)
 	k := func() string { return some("k", "k", "k", "j", "x") }

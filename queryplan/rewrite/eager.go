@@ -43,11 +43,12 @@ var aggregateBeforeJoins = &Pass{
 
 // Limits, which tests move so that small facts are worth it, too.
 var (
-	// leastShare is how many times as much joins must cost without an aggregation before
-	// them as with it. Lookups do not, which engines make part of a scan and need no
-	// memory for; joins that repeat tuples do.
+	// leastShare is how many times as much joins must cost without an aggregation
+	// before them as with it. Lookups do not, which engines make part of a scan
+	// and need no memory for; joins that repeat tuples do.
 	leastShare = 3.0
-	// leastBefore is the number of tuples from which on aggregating first is looked at.
+	// leastBefore is the number of tuples from which on aggregating first is
+	// looked at.
 	leastBefore = float64(1 << 16)
 )
 
@@ -59,8 +60,8 @@ type eager struct {
 	est *stats.Estimator
 }
 
-// aggregate aggregates parts of a conjunction first, one after the other, as long as that
-// gains.
+// aggregate aggregates parts of a conjunction first, one after the other, as
+// long as that gains.
 func (e *eager) aggregate(a *queryplan.Aggregate) *queryplan.Aggregate {
 	if len(a.Aggs) == 0 || !hasJoin(a.Input) || slices.ContainsFunc(a.Aggs, rounds) {
 		return a
@@ -74,8 +75,9 @@ func (e *eager) aggregate(a *queryplan.Aggregate) *queryplan.Aggregate {
 	}
 }
 
-// once aggregates the part first for which that gains most: a relation, or one that is
-// aggregated and another that it is joined with. It returns nil if none gains.
+// once aggregates the part first for which that gains most: a relation, or one
+// that is aggregated and another that it is joined with. It returns nil if none
+// gains.
 func (e *eager) once(a *queryplan.Aggregate) *queryplan.Aggregate {
 	c := joins.Flatten(trees.Project(a.Input, identity(joins.Aggregated(a))))
 	best, least := (*partial)(nil), -1.0
@@ -110,8 +112,9 @@ func (e *eager) once(a *queryplan.Aggregate) *queryplan.Aggregate {
 	return &queryplan.Aggregate{Input: best.rest.Assemble(joins.LeftDeep(len(best.rest.Rels)), joins.Site{}), By: a.By, Aggs: best.again}
 }
 
-// mayBePart reports whether two relations, which may be the same, are a part to look at:
-// one that is not aggregated, or one that is, with another one. So there is an end of them.
+// mayBePart reports whether two relations, which may be the same, are a part to
+// look at: one that is not aggregated, or one that is, with another one. So
+// there is an end of them.
 func mayBePart(c *joins.Conjunction, i, k int) bool {
 	if i == k {
 		return len(c.Rels) > 1 && !hasGroups(c.Rels[i])
@@ -124,8 +127,8 @@ func rounds(a queryplan.Agg) bool {
 	return a.Fn == queryplan.Avg || a.Fn == queryplan.Total && a.Out.Type.Kind == scalar.Float
 }
 
-// isTotalWord reports whether a function is a word of a total. Such totals are made of totals of
-// one word.
+// isTotalWord reports whether a function is a word of a total. Such totals are
+// made of totals of one word.
 func isTotalWord(fn queryplan.AggFn) bool {
 	return fn == queryplan.TotalHigh || fn == queryplan.TotalLow
 }
@@ -143,8 +146,9 @@ type partial struct {
 	again []queryplan.Agg
 }
 
-// partial returns the conjunction with some relations aggregated; nil if these do not have
-// the aggregates' arguments, totals of their tuples may not fit, or that leaves too much.
+// partial returns the conjunction with some relations aggregated; nil if these
+// do not have the aggregates' arguments, totals of their tuples may not fit, or
+// that leaves too much.
 func (e *eager) partial(a *queryplan.Aggregate, c *joins.Conjunction, rels []bool) *partial {
 	from := map[string]string{}
 	for _, o := range c.Out {
@@ -200,8 +204,9 @@ func (e *eager) partial(a *queryplan.Aggregate, c *joins.Conjunction, rels []boo
 	return p
 }
 
-// fits reports whether an aggregate over some of the tuples of a tree is certain to be of
-// its type. Counts are taken to be, as those of all tuples are.
+// fits reports whether an aggregate over some of the tuples of a tree is
+// certain to be of its type. Counts are taken to be, as those of all tuples
+// are.
 func (e *eager) fits(in queryplan.Node, g queryplan.Agg, column string) bool {
 	t := g.Out.Type
 	switch {
@@ -215,8 +220,8 @@ func (e *eager) fits(in queryplan.Node, g queryplan.Agg, column string) bool {
 	return ok && okRows && stats.TotalFits(t, bound, most)
 }
 
-// cost estimates joining a conjunction and aggregating it by columns of its result; not ok
-// if a product is part of it.
+// cost estimates joining a conjunction and aggregating it by columns of its
+// result; not ok if a product is part of it.
 func (e *eager) cost(c *joins.Conjunction, by []string) (cost float64, ok bool) {
 	g := joins.NewGraph(c, e.est, nil)
 	g.Bits = true

@@ -75,10 +75,10 @@ func dropUnreached(p *queryplan.Plan) {
 	p.Blocks = slices.DeleteFunc(p.Blocks, func(b *queryplan.Block) bool { return !reached[b] })
 }
 
-// emptyVars returns the inputs without rows, those that the database does not have
-// among them, and the derived variables
-// that no rule can put a tuple in. It starts from all of the latter and takes out
-// those with a rule over what may have tuples, until nothing changes.
+// emptyVars returns the inputs without rows, those that the database does not
+// have among them, and the derived variables that no rule can put a tuple in.
+// It starts from all of the latter and takes out those with a rule over what
+// may have tuples, until nothing changes.
 func (p *program) emptyVars() map[*queryplan.Var]bool {
 	empty := map[*queryplan.Var]bool{}
 	for _, v := range p.Vars {
@@ -130,8 +130,8 @@ func derivesNothing(n queryplan.Node, empty map[*queryplan.Var]bool) bool {
 	return derivesNothing(n.Inputs()[0], empty)
 }
 
-// foldNode folds one operator whose inputs are folded. The columns of the result
-// may be in another order.
+// foldNode folds one operator whose inputs are folded. The columns of the
+// result may be in another order.
 func foldNode(n queryplan.Node) queryplan.Node {
 	switch n := n.(type) {
 	case *queryplan.Filter:

@@ -7,7 +7,8 @@ import (
 )
 
 // foldExpr evaluates what is constant in an expression. The second result is
-// true if the expression is certain to have no value, whatever its columns hold.
+// true if the expression is certain to have no value, whatever its columns
+// hold.
 func foldExpr(e queryplan.Expr) (queryplan.Expr, bool) {
 	call, ok := e.(*queryplan.Call)
 	if !ok {

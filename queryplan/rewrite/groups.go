@@ -46,8 +46,8 @@ type grouper struct {
 }
 
 // declareTables makes a Table variable for each stored table that has a known
-// key and columns in several of the plan's inputs: first the key's columns, then
-// the others in the order of the inputs.
+// key and columns in several of the plan's inputs: first the key's columns,
+// then the others in the order of the inputs.
 func (g *grouper) declareTables() {
 	inputs := map[string][]*queryplan.Var{}
 	var order []string
@@ -184,8 +184,8 @@ func (g *grouper) meets(n queryplan.Node) bool {
 }
 
 // rowOf names the row that a scan reads: the table or variable and the names of
-// its key columns. It is "" where the scan leaves out a part of the key or no key
-// is known.
+// its key columns. It is "" where the scan leaves out a part of the key or no
+// key is known.
 func (g *grouper) rowOf(s *queryplan.Scan) string {
 	v := s.Var
 	if table, stored := g.tableOf(v); table != nil {
@@ -226,10 +226,10 @@ func (g *grouper) tableOf(v *queryplan.Var) (*queryplan.Var, []int) {
 // together replaces the scans at the given positions, which read the same row,
 // by one scan at the first of them.
 //
-// Names that stand at one column of the row are equal, and so are columns of the
-// row that share a name. Both make classes of columns. A class gets one name,
-// which takes the place of its other names in the whole conjunction; the columns
-// of a class are compared with one another.
+// Names that stand at one column of the row are equal, and so are columns of
+// the row that share a name. Both make classes of columns. A class gets one
+// name, which takes the place of its other names in the whole conjunction; the
+// columns of a class are compared with one another.
 func (g *grouper) together(c *joins.Conjunction, members []int) {
 	v := c.Rels[members[0]].(*queryplan.Scan).Var
 	if table, _ := g.tableOf(v); table != nil {

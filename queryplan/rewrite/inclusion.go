@@ -42,7 +42,8 @@ var dropCertainMatches = &Pass{
 	},
 }
 
-// inclusions knows which tuples of stored relations are certain to be in others.
+// inclusions knows which tuples of stored relations are certain to be in
+// others.
 type inclusions struct {
 	catalog *stats.Catalog
 	// checked are those that checks of the plan enforce, as enforced names them.
@@ -50,8 +51,8 @@ type inclusions struct {
 	checking bool // whether the conjunction at hand is one of a check
 }
 
-// note takes down what a check enforces: that each tuple of a stored relation has a match
-// in another one.
+// note takes down what a check enforces: that each tuple of a stored relation
+// has a match in another one.
 func (x *inclusions) note(n queryplan.Node) {
 	switch n := n.(type) {
 	case *queryplan.Project, *queryplan.Dedup:
@@ -86,8 +87,9 @@ func enforced(from, to columnsOfRows) string {
 	return from.source + "\x00" + to.source + "\x00" + strings.Join(pairs, " ")
 }
 
-// stored returns the stored columns that columns of a tree are, all from one row; whole
-// says that there has to be a tuple for each row. Not ok if they are no such.
+// stored returns the stored columns that columns of a tree are, all from one
+// row; whole says that there has to be a tuple for each row. Not ok if they are
+// no such.
 func (x *inclusions) stored(n queryplan.Node, cols []string, whole bool) (out columnsOfRows, ok bool) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -140,8 +142,8 @@ func (x *inclusions) stored(n queryplan.Node, cols []string, whole bool) (out co
 	return out, false
 }
 
-// covers reports whether what a tree has in some columns is certain to be among the
-// tuples of a stored relation.
+// covers reports whether what a tree has in some columns is certain to be among
+// the tuples of a stored relation.
 func (x *inclusions) covers(n, relation queryplan.Node, on []string) bool {
 	to, ok := x.stored(relation, on, true)
 	if !ok {
@@ -162,7 +164,8 @@ func (x *inclusions) covers(n, relation queryplan.Node, on []string) bool {
 	return ok && have.Min.Cmp(big.NewInt(range_.Min)) >= 0 && have.Max.Cmp(big.NewInt(range_.Max)) <= 0
 }
 
-// drop leaves out of a conjunction the relations and semijoins that keep all tuples.
+// drop leaves out of a conjunction the relations and semijoins that keep all
+// tuples.
 func (x *inclusions) drop(n queryplan.Node, at joins.Site) queryplan.Node {
 	if !hasJoin(n) {
 		return n
@@ -193,7 +196,8 @@ func (x *inclusions) drop(n queryplan.Node, at joins.Site) queryplan.Node {
 	return c.Assemble(joins.LeftDeep(len(c.Rels)), at)
 }
 
-// hasJoin reports whether a conjunction has a join, so that it is worth taking apart.
+// hasJoin reports whether a conjunction has a join, so that it is worth taking
+// apart.
 func hasJoin(n queryplan.Node) bool {
 	if !joins.InConjunction(n) {
 		return false
@@ -202,8 +206,9 @@ func hasJoin(n queryplan.Node) bool {
 	return isJoin || slices.ContainsFunc(n.Inputs(), hasJoin)
 }
 
-// always reports whether a relation of a conjunction has a match for each tuple of the
-// others, exactly one unless repeated tuples do not matter, of which nothing is used.
+// always reports whether a relation of a conjunction has a match for each tuple
+// of the others, exactly one unless repeated tuples do not matter, of which
+// nothing is used.
 func (x *inclusions) always(c *joins.Conjunction, rel int, set bool) bool {
 	cols := trees.Columns(c.Rels[rel])
 	shared := slices.DeleteFunc(slices.Clone(cols), func(name string) bool {

@@ -116,8 +116,8 @@ func (in *inliner) command(b *queryplan.Block, index, number int, c queryplan.Co
 	}
 }
 
-// run inlines in the order in which variables are filled, so that what is put in
-// place has been completed itself.
+// run inlines in the order in which variables are filled, so that what is put
+// in place has been completed itself.
 func (in *inliner) run() {
 	for _, b := range loops.ReversePostorder(in.Plan) {
 		var vars []*queryplan.Var
@@ -164,8 +164,8 @@ func (in *inliner) view(v *queryplan.Var) queryplan.Node {
 	return &queryplan.Union{Nodes: nodes}
 }
 
-// current returns the tree of an insert that may have been replaced since: it is
-// the same in number among the inserts of its variable.
+// current returns the tree of an insert that may have been replaced since: it
+// is the same in number among the inserts of its variable.
 func (in *inliner) current(b *queryplan.Block, ins *queryplan.Insert) queryplan.Node {
 	at := slices.Index(in.defs[ins.Var].inserts, ins)
 	for _, c := range b.Cmds {
@@ -224,8 +224,8 @@ func (in *inliner) inline(v *queryplan.Var, n queryplan.Node) {
 	in.defs[v].inserts = nil
 }
 
-// putInPlace replaces the scans of v by n. Where n may repeat tuples, joins with
-// it may match more than once.
+// putInPlace replaces the scans of v by n. Where n may repeat tuples, joins
+// with it may match more than once.
 func putInPlace(tree queryplan.Node, v *queryplan.Var, n queryplan.Node, unique bool) queryplan.Node {
 	if s, ok := tree.(*queryplan.Scan); ok {
 		if s.Var == v {
@@ -273,8 +273,8 @@ func (in *inliner) dropUnused() {
 	in.Vars = slices.DeleteFunc(in.Vars, gone)
 }
 
-// isRowWise reports whether a tree looks at one tuple of one relation at a time,
-// and whether it does no more than to choose and rename columns.
+// isRowWise reports whether a tree looks at one tuple of one relation at a
+// time, and whether it does no more than to choose and rename columns.
 func isRowWise(n queryplan.Node) (rowWise, renaming bool) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -290,8 +290,8 @@ func isRowWise(n queryplan.Node) (rowWise, renaming bool) {
 	return false, false
 }
 
-// eachScan calls f for the scans of a tree. Free says that repeated tuples of the
-// scan neither matter nor cost more than being read.
+// eachScan calls f for the scans of a tree. Free says that repeated tuples of
+// the scan neither matter nor cost more than being read.
 func eachScan(n queryplan.Node, free bool, f func(s *queryplan.Scan, free bool)) {
 	switch n := n.(type) {
 	case *queryplan.Scan:

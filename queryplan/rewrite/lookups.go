@@ -55,9 +55,9 @@ var limitBeforeLookups = &Pass{
 	},
 }
 
-// lookups are relations of a conjunction that do no more than to fetch columns: each is
-// joined on a key of it, and nothing but the result and other lookups uses its other
-// columns.
+// lookups are relations of a conjunction that do no more than to fetch columns:
+// each is joined on a key of it, and nothing but the result and other lookups
+// uses its other columns.
 type lookups struct {
 	*joins.Conjunction
 	moved []int // those that are looked up later, the ones that need others' columns first
@@ -109,14 +109,15 @@ func findLookups(c *joins.Conjunction, allowed func(rel queryplan.Node, own []st
 	return l
 }
 
-// isMinimalKey reports whether columns are a key of a relation, none of them for
-// nothing: a further one is what another relation is looked up by, which comes first.
+// isMinimalKey reports whether columns are a key of a relation, none of them
+// for nothing: a further one is what another relation is looked up by, which
+// comes first.
 func isMinimalKey(rel queryplan.Node, cols []string) bool {
 	return slices.ContainsFunc(queryplan.Keys(rel), func(key []string) bool { return len(key) == len(cols) && trees.HasAll(cols, key) })
 }
 
-// split returns the columns of a relation that other kept relations or computed columns
-// have, too, and those that it alone has.
+// split returns the columns of a relation that other kept relations or computed
+// columns have, too, and those that it alone has.
 func (l *lookups) split(rel int) (key, own []string) {
 	for _, name := range trees.Columns(l.Rels[rel]) {
 		shared := slices.ContainsFunc(l.Maps, func(m queryplan.NamedExpr) bool { return m.Name == name })
@@ -134,9 +135,9 @@ func (l *lookups) split(rel int) (key, own []string) {
 	return key, own
 }
 
-// settle leaves those lookups whose keys are at hand behind what comes first, among the
-// given columns or fetched by another, and which pass a test. The others are kept, and
-// if one of these needs what is fetched, all are.
+// settle leaves those lookups whose keys are at hand behind what comes first,
+// among the given columns or fetched by another, and which pass a test. The
+// others are kept, and if one of these needs what is fetched, all are.
 func (l *lookups) settle(have []string, passes func(rel int) bool) {
 	have = slices.Clone(have)
 	var moved []int
@@ -176,8 +177,8 @@ func (l *lookups) after(n queryplan.Node) queryplan.Node {
 	return n
 }
 
-// shown returns the columns of the conjunction's result that kept relations have or that
-// are computed, by their names in the conjunction.
+// shown returns the columns of the conjunction's result that kept relations
+// have or that are computed, by their names in the conjunction.
 func (l *lookups) shown() (cols []string) {
 	for _, o := range l.Out {
 		here := slices.ContainsFunc(l.Maps, func(m queryplan.NamedExpr) bool { return m.Name == o.From })
@@ -193,8 +194,8 @@ func (l *lookups) shown() (cols []string) {
 	return cols
 }
 
-// manyLeft is the least share of the tuples that a lookup which moves behind groups
-// leaves.
+// manyLeft is the least share of the tuples that a lookup which moves behind
+// groups leaves.
 const manyLeft = 0.8
 
 // groupFirst moves lookups behind an aggregate.
@@ -274,8 +275,9 @@ func intersect(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
 }
 
-// askedShare is the least share of a relation's tuples that must be looked up before it
-// is worth asking first whether they are there, which may take an index more.
+// askedShare is the least share of a relation's tuples that must be looked up
+// before it is worth asking first whether they are there, which may take an
+// index more.
 const askedShare = 0.25
 
 // limitFirst moves lookups behind a top-k.
@@ -347,7 +349,8 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 		}
 	}
 	first := l.first(out)
-	// Below, each is asked for: those that need what another fetches, through that one.
+	// Below, each is asked for: those that need what another fetches, through that
+	// one.
 	asked := map[int]queryplan.Node{}
 	for _, i := range slices.Backward(l.moved) {
 		right := trees.Project(l.Rels[i], identity(l.key[i]))

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestRandomLookups groups and limits joins of a relation with others by their keys,
-// some of which are looked up through one another, by and with any columns.
+// TestRandomLookups groups and limits joins of a relation with others by their
+// keys, some of which are looked up through one another, by and with any
+// columns.
 func TestRandomLookups(t *testing.T) {
 	changed := map[string]int{}
 	for seed := range uint64(400) {

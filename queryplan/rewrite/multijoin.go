@@ -40,9 +40,9 @@ var selectMultijoin = &Pass{
 }
 
 const (
-	// multijoinGain is how many times as many tuples must be expected on the way of
-	// binary joins as the largest relation, those that a loop finds indexed aside,
-	// and the result have together.
+	// multijoinGain is how many times as many tuples must be expected on the way
+	// of binary joins as the largest relation, those that a loop finds indexed
+	// aside, and the result have together.
 	multijoinGain = 2
 )
 
@@ -71,7 +71,8 @@ func (s *multijoinSelector) apply(c *joins.Conjunction) bool {
 }
 
 // pays reports whether a multijoin of the relations is expected to be faster
-// than the best binary joins, and returns the order of its variables and its cost.
+// than the best binary joins, and returns the order of its variables and its
+// cost.
 func (s *multijoinSelector) pays(c *joins.Conjunction) (order []string, cost float64, ok bool) {
 	rebuilt := func(n queryplan.Node) bool {
 		return slices.ContainsFunc(queryplan.Scans(n), func(x *queryplan.Scan) bool {

@@ -8,9 +8,10 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
-// TestDimensionsAreRestrictedFirst orders a join of facts with a dimension of which few
-// rows are wanted, over data of several sizes: each time these have to be found before the
-// facts are joined, as that costs a look at the dimension and saves one for each fact.
+// TestDimensionsAreRestrictedFirst orders a join of facts with a dimension of
+// which few rows are wanted, over data of several sizes: each time these have
+// to be found before the facts are joined, as that costs a look at the
+// dimension and saves one for each fact.
 func TestDimensionsAreRestrictedFirst(t *testing.T) {
 	const text = `
 var order:supplier(o: int; s: int) input "order:supplier"

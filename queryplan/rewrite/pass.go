@@ -92,8 +92,8 @@ var sequence = []string{
 	"PlaceClears",
 }
 
-// ordering lists the pairs of passes of which the first must have run before the
-// second runs for the last time, and why.
+// ordering lists the pairs of passes of which the first must have run before
+// the second runs for the last time, and why.
 var ordering = []struct{ First, Then, Reason string }{
 	{"MergeColumnGroups", "InlinePredicates", "a view over one table's columns is then row-wise, and may take the place of many uses"},
 	{"InlinePredicates", "MergeColumnGroups", "columns of one table that several rules read meet in one join"},

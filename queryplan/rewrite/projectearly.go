@@ -97,8 +97,8 @@ func (e *earlyProjector) eliminate(c *joins.Conjunction, even bool) *elimination
 // total is the expected cost of a conjunction with its eliminations.
 func (e *earlyProjector) total(x *elimination) float64 { return x.cost + e.cost(x.c) }
 
-// pays reports whether joins with the eliminations are expected to cost much less
-// than those of the conjunction as it is.
+// pays reports whether joins with the eliminations are expected to cost much
+// less than those of the conjunction as it is.
 func (e *earlyProjector) pays(c *joins.Conjunction, x *elimination) bool {
 	least := e.total(x)
 	usual := *c
@@ -135,7 +135,8 @@ type elimination struct {
 	repeats []int
 	atoms   []int // how many relations of the rule each is made of
 	// even joins the shortest parts first and makes each a set. Parts of one shape
-	// are the same relation then, so that a path of 500 edges has two dozen of them.
+	// are the same relation then, so that a path of 500 edges has two dozen of
+	// them.
 	even    bool
 	same    map[string]queryplan.Node // sets by their text
 	known   map[string]*bucket        // by variable
@@ -191,9 +192,10 @@ func (x *elimination) next() bool {
 	return true
 }
 
-// before reports whether b is to be eliminated before o, which comes first in the
-// program. Narrow results come first. A chain grows at one end, since joining two long
-// parts of it takes more than extending one by a relation, or evenly.
+// before reports whether b is to be eliminated before o, which comes first in
+// the program. Narrow results come first. A chain grows at one end, since
+// joining two long parts of it takes more than extending one by a relation, or
+// evenly.
 func (b *bucket) before(o *bucket, even bool) bool {
 	switch long, oLong := b.made > 1, o.made > 1; {
 	case b.width != o.width:
@@ -212,7 +214,8 @@ func (x *elimination) bucket(name string, at []int) *bucket {
 	for i, k := range at {
 		rels[i] = x.c.Rels[k]
 	}
-	// A map, condition or semijoin that went into another bucket is not in this one.
+	// A map, condition or semijoin that went into another bucket is not in this
+	// one.
 	rest := [3]int{len(x.c.Maps), len(x.c.Conds), len(x.c.Semis)}
 	if b := x.known[name]; b != nil && b.rest == rest && slices.Equal(b.rels, rels) {
 		return b
@@ -258,8 +261,8 @@ func (x *elimination) part(at []int) *fewTuples {
 	return f
 }
 
-// apply replaces the relations of a bucket by what is left of their join, as a set
-// where many tuples become equal.
+// apply replaces the relations of a bucket by what is left of their join, as a
+// set where many tuples become equal.
 func (x *elimination) apply(b *bucket, at []int) {
 	f := x.part(at)
 	made, repeats := b.tree, b.repeats
@@ -279,8 +282,8 @@ func (x *elimination) apply(b *bucket, at []int) {
 	x.c, x.repeats, x.atoms = f.rest(made), counts, atoms
 }
 
-// set returns the tuples of a bucket as a set. Of buckets that differ in the names of
-// variables alone it is one set, whose columns are renamed.
+// set returns the tuples of a bucket as a set. Of buckets that differ in the
+// names of variables alone it is one set, whose columns are renamed.
 func (x *elimination) set(f *fewTuples, b *bucket) queryplan.Node {
 	rels, names, key := x.canonical(f, b)
 	if key == "" {
@@ -308,9 +311,9 @@ func (x *elimination) setCost(tree queryplan.Node) float64 {
 	return partCost + x.earlyProjector.cost(joins.Flatten(tree)) + groupingCost(est, cols) + joins.StoreCost*est.Distinct(cols)
 }
 
-// canonical returns the relations of a bucket with their columns named in order of
-// appearance, those names, and a text that tells such relations apart; none if they
-// are not scans and sets alone.
+// canonical returns the relations of a bucket with their columns named in order
+// of appearance, those names, and a text that tells such relations apart; none
+// if they are not scans and sets alone.
 func (x *elimination) canonical(f *fewTuples, b *bucket) (rels []queryplan.Node, names map[string]string, key string) {
 	if slices.Contains(f.maps, true) || slices.Contains(f.conds, true) || slices.Contains(f.semis, true) {
 		return nil, nil, ""

@@ -94,15 +94,15 @@ func neededVars(p *queryplan.Plan) map[*queryplan.Var]bool {
 	return needed
 }
 
-// isResultCheck reports whether a command checks the result of an aggregation, which
-// matters only to who needs the result.
+// isResultCheck reports whether a command checks the result of an aggregation,
+// which matters only to who needs the result.
 func isResultCheck(c queryplan.Command) bool {
 	check, ok := c.(*queryplan.Check)
 	return ok && check.Result != nil
 }
 
-// shrinkTables drops the columns of Table variables that no scan reads, save the
-// key.
+// shrinkTables drops the columns of Table variables that no scan reads, save
+// the key.
 func shrinkTables(p *queryplan.Plan) {
 	used := map[*queryplan.Var][]bool{}
 	for _, v := range p.Vars {

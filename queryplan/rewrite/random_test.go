@@ -24,8 +24,9 @@ var (
 )
 
 // TestRandomPrograms rewrites random programs with random statistics, by all
-// passes and with each left out, and runs the plans before and after over random
-// facts: they have to agree, and a second compilation has to give the same text.
+// passes and with each left out, and runs the plans before and after over
+// random facts: they have to agree, and a second compilation has to give the
+// same text.
 func TestRandomPrograms(t *testing.T) {
 	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -59,7 +60,8 @@ func rewritePlan(t *testing.T, seed uint64, rng *rand.Rand, p *queryplan.Plan, c
 	}
 }
 
-// randomPlan builds a random program and makes some of its outputs intermediate.
+// randomPlan builds a random program and makes some of its outputs
+// intermediate.
 func randomPlan(t *testing.T, seed uint64, rng *rand.Rand) *queryplan.Plan {
 	text := randprog.New(seed).Text()
 	prog, found := frontend.Compile([]*source.File{source.NewFile("random.logic", text)}, frontend.Options{})
@@ -145,7 +147,8 @@ func describe(cat *stats.Catalog) string {
 }
 
 // disagreement runs two plans over the same random facts and says in what they
-// differ. Where a check fails there is no answer, and the reason is all that counts.
+// differ. Where a check fails there is no answer, and the reason is all that
+// counts.
 func disagreement(seed uint64, before, after *queryplan.Plan, cat *stats.Catalog) string {
 	for i := range uint64(3) {
 		facts := randomFacts(rand.New(rand.NewPCG(seed, i)), before, cat)
@@ -182,8 +185,9 @@ func disagreementOver(facts map[string]planref.Rows, before, after *queryplan.Pl
 	return why, rows
 }
 
-// rewriteRandom runs the passes over the text of a plan that came of a seed, wants the
-// same results with them, and counts the times that each one changed something.
+// rewriteRandom runs the passes over the text of a plan that came of a seed,
+// wants the same results with them, and counts the times that each one changed
+// something.
 func rewriteRandom(t *testing.T, seed uint64, text string, disable []string, changed map[string]int) {
 	t.Helper()
 	p, err := queryplan.Parse("test.plan", text)

@@ -13,8 +13,9 @@ import (
 )
 
 // TestRecurringTrees runs the passes that share work over random plans whose
-// rules contain the same trees under other names and with other columns, between
-// changes of what they read, in loops and around them, and compares the results.
+// rules contain the same trees under other names and with other columns,
+// between changes of what they read, in loops and around them, and compares the
+// results.
 func TestRecurringTrees(t *testing.T) {
 	short.Skip(t, "trees that recur in random plans")
 	names := []string{"MergeAggregates", "HoistLoopInvariants", "EliminateCommonSubexpressions", "PlaceClears"}
@@ -73,8 +74,8 @@ func (g *recurring) name() string {
 	return fmt.Sprint("c", g.used)
 }
 
-// recurringPlan makes a plan of a few blocks with loops and branches, whose rules
-// are of a few recipes mostly.
+// recurringPlan makes a plan of a few blocks with loops and branches, whose
+// rules are of a few recipes mostly.
 func recurringPlan(rng *rand.Rand) *queryplan.Plan {
 	g := &recurring{Rand: rng}
 	p := &queryplan.Plan{}

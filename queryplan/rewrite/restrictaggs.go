@@ -50,8 +50,8 @@ type restricter struct {
 	before []queryplan.Command // to run before the current command
 }
 
-// consumer is a part of a conjunction whose groups can be restricted: a relation or
-// what a semijoin looks for.
+// consumer is a part of a conjunction whose groups can be restricted: a
+// relation or what a semijoin looks for.
 type consumer struct {
 	node queryplan.Node
 	rel  int // in conjunction.rels; -1: at is a place in conjunction.semis
@@ -113,7 +113,8 @@ func (r *restricter) most(consumers []consumer) float64 {
 	return most * float64(len(consumers))
 }
 
-// hasGroups reports whether a tree is groups or a set, up to filters and columns.
+// hasGroups reports whether a tree is groups or a set, up to filters and
+// columns.
 func hasGroups(n queryplan.Node) bool {
 	switch n := n.(type) {
 	case *queryplan.Aggregate:
@@ -128,8 +129,8 @@ func hasGroups(n queryplan.Node) bool {
 	return false
 }
 
-// fewTuples is a part of a conjunction, one relation and those that at most one tuple
-// of each goes with, that is computed first.
+// fewTuples is a part of a conjunction, one relation and those that at most one
+// tuple of each goes with, that is computed first.
 type fewTuples struct {
 	whole *joins.Conjunction
 	rels  []bool
@@ -140,12 +141,12 @@ type fewTuples struct {
 	consumers          []consumer // that the part may restrict
 }
 
-// neutral is how many times as many tuples there may be without a relation that is not
-// worth being in the part.
+// neutral is how many times as many tuples there may be without a relation that
+// is not worth being in the part.
 const neutral = 1.1
 
-// fewFrom returns the part around a relation: with it those that are joined on a key
-// of theirs, directly or through one another, and leave fewer tuples.
+// fewFrom returns the part around a relation: with it those that are joined on
+// a key of theirs, directly or through one another, and leave fewer tuples.
 func (r *restricter) fewFrom(c *joins.Conjunction, first int, consumes []bool) *fewTuples {
 	f := &fewTuples{whole: c, rels: make([]bool, len(c.Rels))}
 	f.rels[first] = true
@@ -178,8 +179,8 @@ func (r *restricter) fewFrom(c *joins.Conjunction, first int, consumes []bool) *
 	return f
 }
 
-// extend finds out which columns there are with the relations of the part, and which of
-// them are computed.
+// extend finds out which columns there are with the relations of the part, and
+// which of them are computed.
 func (f *fewTuples) extend() {
 	c := f.whole
 	f.have = map[string]bool{}
@@ -205,8 +206,8 @@ func (f *fewTuples) hasAll(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !f.have[name] })
 }
 
-// complete finds out what else of the whole can be computed with the relations of the
-// part, and puts it together.
+// complete finds out what else of the whole can be computed with the relations
+// of the part, and puts it together.
 func (f *fewTuples) complete() {
 	f.extend()
 	c, part := f.whole, &joins.Conjunction{Names: f.whole.Names}
@@ -323,8 +324,8 @@ func (f *fewTuples) saves(est *stats.Estimator) float64 {
 	return saved - keepCost*est.Rows(f.tree)
 }
 
-// savesFor estimates what one consumer becomes cheaper by; not ok if it is not to be
-// restricted.
+// savesFor estimates what one consumer becomes cheaper by; not ok if it is not
+// to be restricted.
 func (f *fewTuples) savesFor(est *stats.Estimator, x consumer) (saved float64, ok bool) {
 	few := true
 	_, ok = matchGroups(x.node, f.matching(x), func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
@@ -349,16 +350,17 @@ func (f *fewTuples) matching(x consumer) []queryplan.Rename {
 	return on
 }
 
-// semiJoin keeps the tuples of n that match one of few; on maps few's columns to n's.
+// semiJoin keeps the tuples of n that match one of few; on maps few's columns
+// to n's.
 func semiJoin(n, few queryplan.Node, on []queryplan.Rename) queryplan.Node {
 	j := &queryplan.Join{Kind: queryplan.Semi, Left: n, Right: trees.Rename(few, on)}
 	j.Unique = j.MatchesOnce()
 	return j
 }
 
-// matchGroups applies restrict to what the groups of a tree are made from. On maps
-// columns of the tuples to match, From, to those of the tree, To. It fails where
-// nothing is grouped by any of the columns.
+// matchGroups applies restrict to what the groups of a tree are made from. On
+// maps columns of the tuples to match, From, to those of the tree, To. It fails
+// where nothing is grouped by any of the columns.
 func matchGroups(n queryplan.Node, on []queryplan.Rename, restrict func(in queryplan.Node, on []queryplan.Rename) queryplan.Node) (queryplan.Node, bool) {
 	if len(on) == 0 {
 		return n, false
@@ -402,8 +404,8 @@ func matchGroups(n queryplan.Node, on []queryplan.Rename, restrict func(in query
 	return n, false
 }
 
-// apply computes the part into a temporary and restricts the consumers that this makes
-// cheaper.
+// apply computes the part into a temporary and restricts the consumers that
+// this makes cheaper.
 func (f *fewTuples) apply(r *restricter) queryplan.Node {
 	few, assign := newTemporary(r.names.Fresh("few"), f.tree)
 	r.Vars = append(r.Vars, few)
@@ -455,8 +457,8 @@ func (f *fewTuples) apply(r *restricter) queryplan.Node {
 	return rest.Assemble(joins.LeftDeep(len(rest.Rels)), joins.Site{})
 }
 
-// newTemporary returns a temporary of a name for what a tree yields, and the command
-// that fills it. A key that is known stands first.
+// newTemporary returns a temporary of a name for what a tree yields, and the
+// command that fills it. A key that is known stands first.
 func newTemporary(name string, tree queryplan.Node) (*queryplan.Var, queryplan.Command) {
 	cols := tree.Columns()
 	v := &queryplan.Var{Name: name, Kind: queryplan.Temp, Keys: len(cols), Limit: -1}

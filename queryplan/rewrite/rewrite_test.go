@@ -39,8 +39,8 @@ import (
 //	          expect-not=P it has to leave it, with only=(P, Q) these run, and
 //	          with disable=(P, Q) all others; steps prints each change as a diff.
 //
-// Each plan is run before and after by package planref on random facts, and both
-// have to agree.
+// Each plan is run before and after by package planref on random facts, and
+// both have to agree.
 func TestRewrite(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
 	if err != nil || len(files) == 0 {
@@ -163,8 +163,8 @@ func compareRuns(t *testing.T, pos string, before, after *queryplan.Plan, cat *s
 }
 
 // randomFacts returns rows for the plan's inputs and for the stored tables that
-// the catalogue says they are columns of. Values keep the catalogue's ranges, and
-// inputs that it lacks have no rows.
+// the catalogue says they are columns of. Values keep the catalogue's ranges,
+// and inputs that it lacks have no rows.
 func randomFacts(rng *rand.Rand, p *queryplan.Plan, cat *stats.Catalog) map[string]planref.Rows {
 	facts := map[string]planref.Rows{}
 	typesOf := map[string][]scalar.Type{}
@@ -252,7 +252,8 @@ func randomRows(rng *rand.Rand, n int, types []scalar.Type, key []int, cols []st
 	return rows
 }
 
-// numbering returns the column that counts the rows of a table, -1 if none does.
+// numbering returns the column that counts the rows of a table, -1 if none
+// does.
 func numbering(t *stats.Table) int {
 	for i := range t.Columns {
 		if t.Numbers(i) {

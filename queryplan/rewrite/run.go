@@ -18,10 +18,10 @@ type Options struct {
 	Disable []string
 	// KeepSteps records the plan's text around each pass.
 	KeepSteps bool
-	// Verify checks the plan at the end or, with KeepSteps, after every pass, which
-	// costs about as much as the passes. A plan that is broken in the end is rewritten
-	// once more with checks after every pass, so that the error names the one that
-	// broke it.
+	// Verify checks the plan at the end or, with KeepSteps, after every pass,
+	// which costs about as much as the passes. A plan that is broken in the end is
+	// rewritten once more with checks after every pass, so that the error names
+	// the one that broke it.
 	Verify bool
 }
 
@@ -57,9 +57,9 @@ func (e *PassError) Error() string {
 // Unwrap returns the cause.
 func (e *PassError) Unwrap() error { return e.Err }
 
-// Run rewrites a plan by all passes that are not disabled. The given plan is not
-// changed. The catalogue may be nil: then defaults serve, and rewrites that need
-// to know the data do not happen.
+// Run rewrites a plan by all passes that are not disabled. The given plan is
+// not changed. The catalogue may be nil: then defaults serve, and rewrites that
+// need to know the data do not happen.
 func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, *Trace, error) {
 	for _, name := range opts.Disable {
 		if pass := lookup(name); pass == nil || pass.Required {
@@ -73,8 +73,8 @@ func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, 
 		}
 	}
 	if err != nil && !opts.KeepSteps {
-		// Passes are deterministic, so that the run fails again, at the pass that is to
-		// blame and with the text that it was given.
+		// Passes are deterministic, so that the run fails again, at the pass that is
+		// to blame and with the text that it was given.
 		opts.KeepSteps = true
 		if _, _, first := run(p, cat, opts); first != nil {
 			err = first
@@ -134,9 +134,9 @@ func runPass(pass *Pass, prog *program) (failure *PassError) {
 	return nil
 }
 
-// outsideLoops replaces each conjunction of the commands that no loop repeats, inner ones
-// first, by what f returns for it. What f appends to before are commands that run ahead of
-// the one at hand.
+// outsideLoops replaces each conjunction of the commands that no loop repeats,
+// inner ones first, by what f returns for it. What f appends to before are
+// commands that run ahead of the one at hand.
 func (p *program) outsideLoops(before *[]queryplan.Command, f func(n queryplan.Node, at joins.Site) queryplan.Node) {
 	loop := loops.Changed(p.Plan)
 	for _, b := range p.Blocks {

@@ -26,8 +26,8 @@ var scanOnceForGroups = &Pass{
 	},
 }
 
-// leastScanned is the number of tuples from which on reading them once is worth a
-// temporary. Tests lower it.
+// leastScanned is the number of tuples from which on reading them once is worth
+// a temporary. Tests lower it.
 var leastScanned = 10000.0
 
 type scanSharer struct {
@@ -67,8 +67,8 @@ func isStored(s *queryplan.Scan) bool {
 	return s.Var.Kind == queryplan.Input || s.Var.Kind == queryplan.Table
 }
 
-// groupsOf returns the aggregate that a relation of a conjunction is, and under which
-// name the relation shows each of its columns.
+// groupsOf returns the aggregate that a relation of a conjunction is, and under
+// which name the relation shows each of its columns.
 func groupsOf(n queryplan.Node) (*queryplan.Aggregate, map[string]string) {
 	shown := map[string]string{}
 	switch n := n.(type) {
@@ -88,8 +88,9 @@ func groupsOf(n queryplan.Node) (*queryplan.Aggregate, map[string]string) {
 	return nil, nil
 }
 
-// together makes relation j of a conjunction, a scan, and the groups that relation i is
-// of one temporary, if these are groups of some tuples of the same variable.
+// together makes relation j of a conjunction, a scan, and the groups that
+// relation i is of one temporary, if these are groups of some tuples of the
+// same variable.
 func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.Aggregate, names map[string]string, scan *queryplan.Scan) bool {
 	in := joins.Flatten(trees.Project(groups.Input, identity(joins.Aggregated(groups))))
 	at := slices.IndexFunc(in.Rels, func(r queryplan.Node) bool {
@@ -144,9 +145,9 @@ func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.
 	return true
 }
 
-// restrictsBy reports whether all that a conjunction asks of the tuples of its relation
-// at is about the given columns of it, whether each tuple comes out once at most, and
-// whether the result shows nothing that the others have.
+// restrictsBy reports whether all that a conjunction asks of the tuples of its
+// relation at is about the given columns of it, whether each tuple comes out
+// once at most, and whether the result shows nothing that the others have.
 func (s *scanSharer) restrictsBy(in *joins.Conjunction, at int, by map[string]string) bool {
 	own := trees.Columns(in.Rels[at])
 	free := func(names []string) bool {
@@ -198,8 +199,8 @@ func (s *scanSharer) restrictsBy(in *joins.Conjunction, at int, by map[string]st
 	return left == 0
 }
 
-// restricted returns the tuples of a scan that the others of a conjunction leave, under
-// the names of another one.
+// restricted returns the tuples of a scan that the others of a conjunction
+// leave, under the names of another one.
 func (s *scanSharer) restricted(c, in *joins.Conjunction, at int, to map[string]string, scan *queryplan.Scan) queryplan.Node {
 	name := func(old string) string {
 		if to[old] == "" {

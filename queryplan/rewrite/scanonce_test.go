@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestRandomGroupComparisons joins a relation with aggregates of itself that conditions
-// and other relations restrict, by a column or by two, in the same way or another.
+// TestRandomGroupComparisons joins a relation with aggregates of itself that
+// conditions and other relations restrict, by a column or by two, in the same
+// way or another.
 func TestRandomGroupComparisons(t *testing.T) {
 	defer func(left, saved, scanned float64) { mostLeft, leastSaved, leastScanned = left, saved, scanned }(mostLeft, leastSaved, leastScanned)
 	mostLeft, leastSaved, leastScanned = 2, -1e12, 0

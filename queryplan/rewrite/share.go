@@ -44,7 +44,8 @@ type sharer struct {
 	est     *stats.Estimator
 }
 
-// occurrence is a tree at a place: what it reads may differ from place to place.
+// occurrence is a tree at a place: what it reads may differ from place to
+// place.
 type occurrence struct {
 	node  queryplan.Node
 	block *queryplan.Block
@@ -58,8 +59,8 @@ func newSharer(p *program) *sharer {
 	}
 }
 
-// run replaces trees that occur several times, outer ones before inner ones, and
-// reports whether there was one.
+// run replaces trees that occur several times, outer ones before inner ones,
+// and reports whether there was one.
 func (s *sharer) run() bool {
 	blocks := loops.ReversePostorder(s.Plan)
 	writes := map[*queryplan.Var]int{}
@@ -167,8 +168,8 @@ func (s *sharer) reaches(from, to occurrence) bool {
 		!slices.ContainsFunc(queryplan.Scans(to.node), func(x *queryplan.Scan) bool { return changed[x.Var] })
 }
 
-// isCostly reports whether a tree does more than to read, filter and compute row
-// by row.
+// isCostly reports whether a tree does more than to read, filter and compute
+// row by row.
 func isCostly(n queryplan.Node) bool {
 	rowWise, _ := isRowWise(n)
 	_, constant := n.(*queryplan.Values)
@@ -190,8 +191,8 @@ func (s *sharer) fits(n queryplan.Node) bool {
 	return s.est.Rows(n) <= maxShared*read
 }
 
-// assign computes what was found several times into temporaries, and reports whether
-// there are any.
+// assign computes what was found several times into temporaries, and reports
+// whether there are any.
 func (s *sharer) assign(all map[int][]found, order []int) bool {
 	names := queryplan.VarNames(s.Plan)
 	type place struct {
@@ -269,8 +270,8 @@ func shareExprs(n queryplan.Node) queryplan.Node {
 	if len(then) == 0 {
 		return n
 	}
-	// A shared expression may use another one. It then comes later, and there is one
-	// split for each level.
+	// A shared expression may use another one. It then comes later, and there is
+	// one split for each level.
 	names := func(list []queryplan.NamedExpr) []string {
 		var out []string
 		for _, e := range list {

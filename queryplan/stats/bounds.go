@@ -102,8 +102,8 @@ func (c *Catalog) Bounds(n queryplan.Node) map[string]Bound {
 	return out
 }
 
-// MostRows returns the number of tuples that an operator is certain not to exceed; not ok
-// if that is not known or not of 64 bits.
+// MostRows returns the number of tuples that an operator is certain not to
+// exceed; not ok if that is not known or not of 64 bits.
 func (c *Catalog) MostRows(n queryplan.Node) (rows int64, ok bool) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -200,8 +200,8 @@ func AlwaysFits(e queryplan.Expr, cols map[string]Bound) bool {
 	return ok && b.within(limit)
 }
 
-// TotalFits reports whether a total of at most so many values within a bound is certain to
-// be of an int or decimal type.
+// TotalFits reports whether a total of at most so many values within a bound is
+// certain to be of an int or decimal type.
 func TotalFits(t scalar.Type, b Bound, values int64) bool {
 	limit, ok := typeBound(t)
 	n := big.NewInt(values)

@@ -29,8 +29,8 @@ const (
 type Estimate struct {
 	Rows float64
 	Cols map[string]ColumnEstimate
-	// views are rows of samples that stand for the result's, one for each stored table
-	// that columns come from.
+	// views are rows of samples that stand for the result's, one for each stored
+	// table that columns come from.
 	views []*view
 }
 
@@ -49,8 +49,8 @@ type ColumnEstimate struct {
 	HasMoments bool
 }
 
-// Span returns how many values the range of a column of whole numbers has room for; not
-// ok if it is not known.
+// Span returns how many values the range of a column of whole numbers has room
+// for; not ok if it is not known.
 func (c ColumnEstimate) Span() (float64, bool) { return c.Max - c.Min + 1, c.HasRange }
 
 // Only returns the estimate with some of its columns.
@@ -216,15 +216,15 @@ func wordNumber(t scalar.Type, word int64) float64 {
 	return float64(word)
 }
 
-// Stored returns the table that holds an Input or Table variable, and the table's column
-// for each of the variable's; nil if nothing is known of it.
+// Stored returns the table that holds an Input or Table variable, and the
+// table's column for each of the variable's; nil if nothing is known of it.
 func (e *Estimator) Stored(v *queryplan.Var) (*Table, []int) { return e.catalog.Stored(v) }
 
 // Rows estimates the number of tuples that an operator yields.
 func (e *Estimator) Rows(n queryplan.Node) float64 { return e.Of(n).Rows }
 
-// Of returns the estimate of the result of an operator. It is shared and must not
-// be changed.
+// Of returns the estimate of the result of an operator. It is shared and must
+// not be changed.
 func (e *Estimator) Of(n queryplan.Node) *Estimate {
 	if est, ok := e.nodes[n]; ok {
 		return est
@@ -427,9 +427,9 @@ func exprEstimate(in *Estimate, x queryplan.Expr) ColumnEstimate {
 // join has |L| |R| / max(V(L), V(R)) tuples, where V counts the combinations of
 // the join columns (Selinger et al., SIGMOD 1979; the combinations are at most
 // the rows, so joins on whole keys come out right); no more than |L| if each
-// left tuple matches once. The smaller set of combinations is taken to be contained
-// in the other, as keys that refer to others are, within the range that both have. Where
-// both sides have samples, these come first.
+// left tuple matches once. The smaller set of combinations is taken to be
+// contained in the other, as keys that refer to others are, within the range
+// that both have. Where both sides have samples, these come first.
 func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique bool) *Estimate {
 	partL, partR := overlap(l, r, on)
 	dl, dr := l.Distinct(on)*partL, r.Distinct(on)*partR
@@ -502,11 +502,12 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 	return out
 }
 
-// leastOverlap stands in for the share of values in a range that statistics take for
-// empty.
+// leastOverlap stands in for the share of values in a range that statistics
+// take for empty.
 const leastOverlap = 1e-3
 
-// overlap returns the shares of two results whose join columns lie in the ranges of both.
+// overlap returns the shares of two results whose join columns lie in the
+// ranges of both.
 func overlap(l, r *Estimate, on []string) (partL, partR float64) {
 	partL, partR = 1, 1
 	for _, name := range on {
@@ -521,8 +522,8 @@ func overlap(l, r *Estimate, on []string) (partL, partR float64) {
 	return partL, partR
 }
 
-// within is the share of a column's values in a part of its range, which has at least one
-// if values are as far apart from each other as can be.
+// within is the share of a column's values in a part of its range, which has at
+// least one if values are as far apart from each other as can be.
 func (c ColumnEstimate) within(low, high float64) float64 {
 	switch {
 	case high < low:

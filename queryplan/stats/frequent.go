@@ -13,9 +13,10 @@ type Frequent struct {
 	Share float64
 }
 
-// frequent returns those of the most frequent values of a sample of so many rows that are
-// more frequent than chance makes the first of so many equally frequent values, which a
-// margin of four standard deviations tells. All are kept if there are no others.
+// frequent returns those of the most frequent values of a sample of so many
+// rows that are more frequent than chance makes the first of so many equally
+// frequent values, which a margin of four standard deviations tells. All are
+// kept if there are no others.
 func frequent(top []Frequent, distinct, rows float64) []Frequent {
 	if float64(len(top)) >= distinct {
 		return top
@@ -30,9 +31,9 @@ func frequent(top []Frequent, distinct, rows float64) []Frequent {
 	return top
 }
 
-// shareOf is the share of the rows with a value: its own if it is one of the frequent
-// ones, else an equal part of what these leave (end-biased histograms: Ioannidis,
-// Christodoulakis, TODS 1993).
+// shareOf is the share of the rows with a value: its own if it is one of the
+// frequent ones, else an equal part of what these leave (end-biased histograms:
+// Ioannidis, Christodoulakis, TODS 1993).
 func (c ColumnEstimate) shareOf(v scalar.Value) float64 {
 	if i := slices.IndexFunc(c.Top, func(f Frequent) bool { return f.Value == v }); i >= 0 {
 		return c.Top[i].Share

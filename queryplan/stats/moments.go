@@ -7,8 +7,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// Moments are the mean and the standard deviation of a column of numbers: decimals as
-// the numbers that they stand for, datetimes in microseconds.
+// Moments are the mean and the standard deviation of a column of numbers:
+// decimals as the numbers that they stand for, datetimes in microseconds.
 type Moments struct{ Mean, Deviation float64 }
 
 // below is the share of values less than x, were they distributed normally.
@@ -25,9 +25,9 @@ func (m Moments) below(x float64) float64 {
 	return 0.5 * math.Erfc((m.Mean-x)/m.Deviation/math.Sqrt2)
 }
 
-// moments returns those of an expression over a result: of columns as the result knows
-// them, or from their sample or range; of functions as if their operands were
-// independent.
+// moments returns those of an expression over a result: of columns as the
+// result knows them, or from their sample or range; of functions as if their
+// operands were independent.
 func (e *Estimate) moments(x queryplan.Expr) (m Moments, ok bool) {
 	switch x := x.(type) {
 	case *queryplan.Const:
@@ -88,7 +88,8 @@ func applied(name string, args []Moments) (m Moments, ok bool) {
 	return m, false
 }
 
-// sampledMoments returns the moments of a column of numbers over the rows of a sample.
+// sampledMoments returns the moments of a column of numbers over the rows of a
+// sample.
 func (e *Estimate) sampledMoments(x *queryplan.ColRef) (m Moments, ok bool) {
 	for _, v := range e.views {
 		over := v.expr(x)
@@ -116,9 +117,9 @@ func (e *Estimate) sampledMoments(x *queryplan.ColRef) (m Moments, ok bool) {
 	return m, false
 }
 
-// aggregated estimates a result of an aggregate whose groups have so many tuples: those
-// come at random, so that their number is distributed as Poisson says, and a total is a
-// sum of a random number of terms.
+// aggregated estimates a result of an aggregate whose groups have so many
+// tuples: those come at random, so that their number is distributed as Poisson
+// says, and a total is a sum of a random number of terms.
 func (e *Estimate) aggregated(a queryplan.Agg, in queryplan.Column, tuples float64) ColumnEstimate {
 	out := ColumnEstimate{Distinct: math.Inf(1)}
 	if a.Fn == queryplan.Count {
@@ -140,8 +141,8 @@ func (e *Estimate) aggregated(a queryplan.Agg, in queryplan.Column, tuples float
 	return out
 }
 
-// compared estimates the share of tuples for which a comparison of two expressions
-// holds, from their moments.
+// compared estimates the share of tuples for which a comparison of two
+// expressions holds, from their moments.
 func (e *Estimate) compared(cmp string, x, y queryplan.Expr) (share float64, ok bool) {
 	switch cmp {
 	case "gt", "ge":

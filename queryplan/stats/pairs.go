@@ -6,17 +6,18 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// surePairs is the number of equal pairs of rows from which on their share is taken from
-// samples alone.
+// surePairs is the number of equal pairs of rows from which on their share is
+// taken from samples alone.
 const surePairs = 32
 
-// agreement estimates the probability that a row of one result and one of another have the
-// same values in the join columns, given what is expected without a look at them. In a
-// stored column that ascends the rows with the values of the other side's sample are
-// counted, whatever their number. Else the pairs of rows of the two samples that have equal
-// values are: those that are frequent on both sides are in both samples (Haas, Naughton,
-// Seshadri, Swami, JCSS 1996: t_index and t_cross). Where pairs are few they decide as far
-// as they allow.
+// agreement estimates the probability that a row of one result and one of
+// another have the same values in the join columns, given what is expected
+// without a look at them. In a stored column that ascends the rows with the
+// values of the other side's sample are counted, whatever their number. Else
+// the pairs of rows of the two samples that have equal values are: those that
+// are frequent on both sides are in both samples (Haas, Naughton, Seshadri,
+// Swami, JCSS 1996: t_index and t_cross). Where pairs are few they decide as
+// far as they allow.
 func agreement(l, r *Estimate, on []string, expected float64) float64 {
 	for _, a := range l.views {
 		for _, b := range r.views {
@@ -42,8 +43,8 @@ type storedColumn struct {
 	column int
 }
 
-// stored returns the column of the view's own table that a column of the result is; not ok
-// if it is none.
+// stored returns the column of the view's own table that a column of the result
+// is; not ok if it is none.
 func (v *view) stored(name string) (storedColumn, bool) {
 	ref, ok := v.exprs[name].(*queryplan.ColRef)
 	if !ok {
@@ -53,9 +54,9 @@ func (v *view) stored(name string) (storedColumn, bool) {
 	return storedColumn{v.table, column}, link == 0
 }
 
-// repeated returns the probability that a row of a view and one of another have the
-// same value. It counts the rows of the table of the other view that have the values
-// of this sample. ok is false if it cannot, or if there are too few.
+// repeated returns the probability that a row of a view and one of another have
+// the same value. It counts the rows of the table of the other view that have
+// the values of this sample. ok is false if it cannot, or if there are too few.
 func (v *view) repeated(o *view, name string) (share float64, ok bool) {
 	in, ok := o.stored(name)
 	if !ok || !o.table.Columns[in.column].Ascending || v.exprs[name] == nil || v.n < fewValues && (!v.whole() || v.n == 0) {
@@ -74,8 +75,8 @@ func (v *view) repeated(o *view, name string) (share float64, ok bool) {
 	return max(sum, 0.5) / float64(v.n) / float64(o.table.Rows), true
 }
 
-// repeatsIn returns for each value of an expression how many rows have it in a column that
-// ascends.
+// repeatsIn returns for each value of an expression how many rows have it in a
+// column that ascends.
 func (e *evaluated) repeatsIn(c storedColumn) []int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -89,8 +90,8 @@ func (e *evaluated) repeatsIn(c storedColumn) []int64 {
 	})
 }
 
-// remember returns what a memory has for a key, or else what is computed for it. A memory
-// that is full starts anew.
+// remember returns what a memory has for a key, or else what is computed for
+// it. A memory that is full starts anew.
 func remember[K comparable, V any](memory *map[K]V, key K, compute func() V) V {
 	if v, ok := (*memory)[key]; ok {
 		return v
@@ -103,13 +104,14 @@ func remember[K comparable, V any](memory *map[K]V, key K, compute func() V) V {
 	return v
 }
 
-// mostlyEqual is the share of neighbours that are equal from which on rows are taken to lie
-// next to each other by their values.
+// mostlyEqual is the share of neighbours that are equal from which on rows are
+// taken to lie next to each other by their values.
 const mostlyEqual = 0.5
 
-// clustered reports whether rows that have the same values in the columns lie next to each
-// other. Samples, which have a row from each of equal parts, then have fewer of the equal
-// pairs of one table, and more of those of two tables that are alike.
+// clustered reports whether rows that have the same values in the columns lie
+// next to each other. Samples, which have a row from each of equal parts, then
+// have fewer of the equal pairs of one table, and more of those of two tables
+// that are alike.
 func (v *view) clustered(on []string) bool {
 	for _, name := range on {
 		if c, ok := v.stored(name); ok {
@@ -124,8 +126,8 @@ func (v *view) clustered(on []string) bool {
 // pairs says how many of the pairs of rows of two samples have equal values.
 type pairs struct {
 	equal, all float64 // where both are rows of one table, of two different ones
-	// own is the share of a row with itself among the pairs of the two results, and
-	// ownEqual the share of these that have equal values.
+	// own is the share of a row with itself among the pairs of the two results,
+	// and ownEqual the share of these that have equal values.
 	own, ownEqual float64
 	exact         bool // the samples are whole tables
 	few           bool // there are too few rows on a side to go by them
@@ -146,8 +148,9 @@ func (p pairs) share(expected float64) float64 {
 	return share*(1-p.own) + p.ownEqual*p.own
 }
 
-// meet counts the pairs of rows of two views that have equal values in columns that both
-// have; not ok if they do not have all of them, or do not have pairs as they come.
+// meet counts the pairs of rows of two views that have equal values in columns
+// that both have; not ok if they do not have all of them, or do not have pairs
+// as they come.
 func (v *view) meet(o *view, on []string) (p pairs, ok bool) {
 	if v.clustered(on) && o.clustered(on) && !(v.whole() && o.whole()) {
 		return p, false
@@ -192,10 +195,11 @@ func (v *view) meet(o *view, on []string) (p pairs, ok bool) {
 	return p, true
 }
 
-// keys numbers the values that the sample's rows have in some columns: as those of the
-// view like, which has the columns, too, or by themselves if that is nil. A row has -1
-// where it has no values, or none of like's. Numbers are less than room; there are none if
-// the view does not have the columns or too many combinations of values.
+// keys numbers the values that the sample's rows have in some columns: as those
+// of the view like, which has the columns, too, or by themselves if that is
+// nil. A row has -1 where it has no values, or none of like's. Numbers are less
+// than room; there are none if the view does not have the columns or too many
+// combinations of values.
 func (v *view) keys(on []string, like *view) (keys []int64, room int64) {
 	const most = 1 << 62
 	keys, room = make([]int64, len(v.table.Sample.Rows)), 1
@@ -236,8 +240,8 @@ func (v *view) keys(on []string, like *view) (keys []int64, room int64) {
 	return keys, room
 }
 
-// numbersOf returns for each value of another expression its number here, -1 if it has
-// none.
+// numbersOf returns for each value of another expression its number here, -1 if
+// it has none.
 func (e *evaluated) numbersOf(o *evaluated) []int32 {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -10,8 +10,9 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// TestSkewedJoins compares estimates of joins on columns of which some values are far more
-// frequent than others with their sizes, and with what the number of values alone says.
+// TestSkewedJoins compares estimates of joins on columns of which some values
+// are far more frequent than others with their sizes, and with what the number
+// of values alone says.
 func TestSkewedJoins(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	zipf := rand.NewZipf(rng, 1.2, 4, 5000)
@@ -101,7 +102,8 @@ block b0:
 	}
 }
 
-// TestFrequentValues estimates selections of a value by the frequent ones of its column.
+// TestFrequentValues estimates selections of a value by the frequent ones of
+// its column.
 func TestFrequentValues(t *testing.T) {
 	value := func(i int) scalar.Value { return scalar.OfInt(scalar.IntType, int64(i)) }
 	c := ColumnEstimate{Distinct: 11, Top: []Frequent{{value(1), 0.6}, {value(2), 0.3}}}

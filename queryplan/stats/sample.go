@@ -13,10 +13,10 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// Sample is rows drawn from a table, each as likely as any other. Through foreign keys
-// it is a sample of joins too: the row of another table that a row refers to is found
-// by the other's key (index-based join sampling: Leis, Radke, Gubichev, Kemper,
-// Neumann, CIDR 2017). It is safe for concurrent use.
+// Sample is rows drawn from a table, each as likely as any other. Through
+// foreign keys it is a sample of joins too: the row of another table that a row
+// refers to is found by the other's key (index-based join sampling: Leis,
+// Radke, Gubichev, Kemper, Neumann, CIDR 2017). It is safe for concurrent use.
 type Sample struct {
 	Rows []int // their numbers
 	Data Data  // of the table
@@ -30,8 +30,8 @@ type Sample struct {
 type Data interface {
 	// Value returns an entry of a column.
 	Value(column, row int) scalar.Value
-	// Find returns the rows with a value in a column whose entries ascend, from one on
-	// and up to another without that; the same if there are none.
+	// Find returns the rows with a value in a column whose entries ascend, from
+	// one on and up to another without that; the same if there are none.
 	Find(column int, v scalar.Value) (from, until int)
 }
 
@@ -58,19 +58,19 @@ func parseColumn(name string) (link, column int) {
 // maxHeld bounds the expressions whose values over a sample are kept.
 const maxHeld = 1 << 10
 
-// fewRows is the number of a sample's rows below which shares are not taken from it
-// alone.
+// fewRows is the number of a sample's rows below which shares are not taken
+// from it alone.
 const fewRows = 4
 
-// fewValues is the number of a sample's rows below which the values in them do not tell
-// how many there are.
+// fewValues is the number of a sample's rows below which the values in them do
+// not tell how many there are.
 const fewValues = 64
 
 // evaluated is an expression over the rows of a sample.
 type evaluated struct {
 	has rowSet // where it has a value; of a condition, where it is true
-	// ids are equal where values are, counting from 0, and each is the value of an id;
-	// both nil of a condition.
+	// ids are equal where values are, counting from 0, and each is the value of an
+	// id; both nil of a condition.
 	ids  []int32
 	each []scalar.Value
 	// quantities are what the values stand for, of numbers and of points in time.
@@ -127,8 +127,8 @@ func (s *Sample) link(at int) *link {
 	return s.links[at]
 }
 
-// follow returns the number of the link from a column to the rows of a table that have
-// its value as key.
+// follow returns the number of the link from a column to the rows of a table
+// that have its value as key.
 func (s *Sample) follow(from string, t *Table, key int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +153,8 @@ func (s *Sample) follow(from string, t *Table, key int) int {
 	return len(s.links) - 1
 }
 
-// evaluate computes an expression over the sample's rows, or finds that it has been.
+// evaluate computes an expression over the sample's rows, or finds that it has
+// been.
 func (s *Sample) evaluate(e queryplan.Expr) *evaluated {
 	key := queryplan.ExprString(e)
 	s.mu.Lock()
@@ -219,21 +220,22 @@ func (s *Sample) evaluate(e queryplan.Expr) *evaluated {
 	return out
 }
 
-// view is the rows of a table's sample that are left in a result, each standing for as
-// many of the result's rows.
+// view is the rows of a table's sample that are left in a result, each standing
+// for as many of the result's rows.
 type view struct {
 	table *Table
 	// exprs has columns of the result as expressions over columns of links.
 	exprs map[string]queryplan.Expr
-	// links and conds are what the rows were reduced by: that there is a row at the end
-	// of the link, and that the condition holds.
+	// links and conds are what the rows were reduced by: that there is a row at
+	// the end of the link, and that the condition holds.
 	links []int
 	conds []queryplan.Expr
 	rows  rowSet
 	n     int // of rows
 }
 
-// viewOf returns the whole sample of a table as columns of a scan, nil without one.
+// viewOf returns the whole sample of a table as columns of a scan, nil without
+// one.
 func viewOf(t *Table, at []int, scan *queryplan.Scan) *view {
 	if t.Sample == nil || len(t.Sample.Rows) == 0 {
 		return nil
@@ -255,8 +257,9 @@ func viewOf(t *Table, at []int, scan *queryplan.Scan) *view {
 // whole reports whether the view's sample is the whole table.
 func (v *view) whole() bool { return int64(len(v.table.Sample.Rows)) == v.table.Rows }
 
-// expr returns an expression over columns of the result as one over the links', nil
-// if it uses others or its values may differ from one evaluation to the next.
+// expr returns an expression over columns of the result as one over the links',
+// nil if it uses others or its values may differ from one evaluation to the
+// next.
 func (v *view) expr(e queryplan.Expr) queryplan.Expr {
 	covered, volatile := 0, false
 	queryplan.WalkExpr(e, func(e queryplan.Expr) {
@@ -284,9 +287,9 @@ func (v *view) filter(cond queryplan.Expr) *view {
 	return &out
 }
 
-// share returns the share of the rows before that are left after, given the share that
-// is expected without a look at the rows: where they are few, that decides as far as
-// they allow.
+// share returns the share of the rows before that are left after, given the
+// share that is expected without a look at the rows: where they are few, that
+// decides as far as they allow.
 func share(before, after *view, expected float64) float64 {
 	n, k := float64(before.n), float64(after.n)
 	switch {
@@ -298,10 +301,11 @@ func share(before, after *view, expected float64) float64 {
 	return min(max(expected, k/2/n), (k+fewRows-1)/n)
 }
 
-// joinViews joins the rows of two results on columns if one has the key of a table that
-// the other refers to. It returns the views of the join and its share of the rows of
-// the side that refers: many says that this is the left one, else it is the right one.
-// Formula is the share that is expected without a look at the rows, for either side.
+// joinViews joins the rows of two results on columns if one has the key of a
+// table that the other refers to. It returns the views of the join and its
+// share of the rows of the side that refers: many says that this is the left
+// one, else it is the right one. Formula is the share that is expected without
+// a look at the rows, for either side.
 func joinViews(l, r *Estimate, on []string, formula func(many bool) float64) (views []*view, part float64, many, ok bool) {
 	for _, left := range []bool{true, false} {
 		from, to := l, r
@@ -328,8 +332,9 @@ func joinViews(l, r *Estimate, on []string, formula func(many bool) float64) (vi
 	return nil, 0, false, false
 }
 
-// refer returns the view in which each row has the row of t that it refers to in one of
-// the columns, the others being equal; nil if none of the columns is a key of t's table.
+// refer returns the view in which each row has the row of t that it refers to
+// in one of the columns, the others being equal; nil if none of the columns is
+// a key of t's table.
 func (v *view) refer(t *view, on []string) *view {
 	key := ""
 	for _, name := range on {
@@ -401,8 +406,8 @@ func equal(x, y queryplan.Expr) queryplan.Expr {
 	return &queryplan.Call{Func: scalar.Lookup("eq"), Args: []queryplan.Expr{x, y}, Result: scalar.BooleanType}
 }
 
-// sampledExpr describes the values of an expression over a result, of which at most so
-// many are different; not ok if no view has its columns.
+// sampledExpr describes the values of an expression over a result, of which at
+// most so many are different; not ok if no view has its columns.
 func (e *Estimate) sampledExpr(x queryplan.Expr, most float64) (c ColumnEstimate, ok bool) {
 	for _, v := range e.views {
 		over := v.expr(x)
@@ -439,9 +444,9 @@ func (e *Estimate) sampledExpr(x queryplan.Expr, most float64) (c ColumnEstimate
 		if seen == 0 {
 			continue
 		}
-		// Values seen once stand for those that were not seen, too (the guaranteed-error
-		// estimator: Charikar, Chaudhuri, Motwani, Narasayya, PODS 2000), and the ends of
-		// the range are not seen then.
+		// Values seen once stand for those that were not seen, too (the
+		// guaranteed-error estimator: Charikar, Chaudhuri, Motwani, Narasayya, PODS
+		// 2000), and the ends of the range are not seen then.
 		scale := math.Sqrt(max(1, e.Rows/float64(n)))
 		c.Distinct = min(max(1, most), float64(seen-once)+scale*float64(once))
 		c.HasRange = c.HasRange && once == 0
@@ -450,8 +455,8 @@ func (e *Estimate) sampledExpr(x queryplan.Expr, most float64) (c ColumnEstimate
 	return c, false
 }
 
-// mappedViews returns the views with computed columns added where all columns that
-// one is computed from are in one view.
+// mappedViews returns the views with computed columns added where all columns
+// that one is computed from are in one view.
 func mappedViews(views []*view, exprs []queryplan.NamedExpr) []*view {
 	out := make([]*view, len(views))
 	for i, v := range views {
@@ -499,8 +504,8 @@ func viewsOf(views []*view, e *Estimate) []*view {
 	return out
 }
 
-// prepared makes a function of an expression that computes it as queryplan.Eval does,
-// many times; column returns what reads a column.
+// prepared makes a function of an expression that computes it as queryplan.Eval
+// does, many times; column returns what reads a column.
 func prepared(e queryplan.Expr, column func(name string) func() scalar.Value) func() (scalar.Value, bool) {
 	switch e := e.(type) {
 	case *queryplan.ColRef:
@@ -535,7 +540,8 @@ func prepared(e queryplan.Expr, column func(name string) func() scalar.Value) fu
 	}
 }
 
-// preparedLike compiles the pattern of a match with a constant one; nil if e is none.
+// preparedLike compiles the pattern of a match with a constant one; nil if e is
+// none.
 func preparedLike(e *queryplan.Call) func(text string) bool {
 	if e.Func.Name != "string:like" && e.Func.Name != "string:notlike" {
 		return nil

@@ -59,9 +59,10 @@ func (d rowsData) facts() planref.Rows {
 	return out
 }
 
-// TestSampledEstimates compares estimates with results where columns depend on each
-// other, within a table and across foreign keys: orders and their lines, which are
-// shipped soon after, and customers, most of whose orders are a few's.
+// TestSampledEstimates compares estimates with results where columns depend on
+// each other, within a table and across foreign keys: orders and their lines,
+// which are shipped soon after, and customers, most of whose orders are a
+// few's.
 func TestSampledEstimates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	var customers, orders, lines rowsData

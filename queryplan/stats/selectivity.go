@@ -12,9 +12,9 @@ func Filtered(in *Estimate, conds []queryplan.Expr) *Estimate { return filtered(
 
 // filtered multiplies the conditions' selectivities, as if they were
 // independent, except that the bounds of one column narrow one range: two ends
-// of an interval are not two thirds of a third. Conditions on columns of one table
-// are tried on its sample, together, so that it does not matter how they depend
-// on each other.
+// of an interval are not two thirds of a third. Conditions on columns of one
+// table are tried on its sample, together, so that it does not matter how they
+// depend on each other.
 func filtered(in *Estimate, conds []queryplan.Expr) *Estimate {
 	factor := 1.0
 	cols := map[string]ColumnEstimate{} // what conditions say of columns
@@ -184,8 +184,8 @@ func conditionShare(in *Estimate, e queryplan.Expr) float64 {
 	return filtered(in, queryplan.Conjuncts(e)).Rows / in.Rows
 }
 
-// number returns the number that a value stands for in a range: the unscaled one
-// of a decimal, microseconds of a datetime.
+// number returns the number that a value stands for in a range: the unscaled
+// one of a decimal, microseconds of a datetime.
 func number(v scalar.Value) (float64, bool) {
 	switch v.Type.Kind {
 	case scalar.Int, scalar.Datetime, scalar.Boolean:

@@ -1,7 +1,7 @@
 package stats
 
-// Catalog describes the relations of a database: one that it lacks is empty. A nil
-// Catalog knows nothing.
+// Catalog describes the relations of a database: one that it lacks is empty. A
+// nil Catalog knows nothing.
 type Catalog struct {
 	Relations map[string]*Relation // by predicate
 	Tables    map[string]*Table    // by name
@@ -32,11 +32,12 @@ type Column struct {
 	Min, Max  int64
 	Distinct  int64
 	Ascending bool
-	// Equal and Rising estimate the shares of neighbours of which the second equals the
-	// first, and of which it is no less; both are 0 if nothing is known.
+	// Equal and Rising estimate the shares of neighbours of which the second
+	// equals the first, and of which it is no less; both are 0 if nothing is
+	// known.
 	Equal, Rising float64
-	// Top are the most frequent values, the most frequent first, as far as the table's
-	// sample shows.
+	// Top are the most frequent values, the most frequent first, as far as the
+	// table's sample shows.
 	Top []Frequent
 }
 
@@ -56,15 +57,15 @@ func (c *Catalog) TableOf(r *Relation) *Table {
 	return c.Tables[r.Table]
 }
 
-// identifies reports whether a column ascends and has no value twice, so that rows are
-// found by it.
+// identifies reports whether a column ascends and has no value twice, so that
+// rows are found by it.
 func (t *Table) identifies(column int) bool {
 	c := t.Columns[column]
 	return t.Sample != nil && c.Ascending && c.Distinct == t.Rows
 }
 
-// Numbers reports whether a column counts the rows, one after the other, so that a
-// row is found by its value without an index.
+// Numbers reports whether a column counts the rows, one after the other, so
+// that a row is found by its value without an index.
 func (t *Table) Numbers(column int) bool {
 	c := t.Columns[column]
 	return t.Rows > 0 && c.Ascending && c.Distinct == t.Rows && uint64(c.Max)-uint64(c.Min) == uint64(t.Rows-1)

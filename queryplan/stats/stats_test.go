@@ -38,8 +38,8 @@ func testCatalog() *Catalog {
 	return c
 }
 
-// TestEstimate prints a plan as a tree with the estimated rows of each operator,
-// and distinct counts of its columns.
+// TestEstimate prints a plan as a tree with the estimated rows of each
+// operator, and distinct counts of its columns.
 func TestEstimate(t *testing.T) {
 	datadriven.RunTest(t, "testdata/estimate", func(t *testing.T, d *datadriven.TestData) string {
 		p, err := queryplan.Parse("test.plan", d.Input)
@@ -69,8 +69,8 @@ func TestEstimate(t *testing.T) {
 	})
 }
 
-// TestJoinEstimates compares estimates of joins of uniform random relations with
-// what the joins give: they must be right to within a factor of two.
+// TestJoinEstimates compares estimates of joins of uniform random relations
+// with what the joins give: they must be right to within a factor of two.
 func TestJoinEstimates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20 {

@@ -19,14 +19,14 @@ type emission struct {
 	program *core.Program
 	rules   []*core.Rule // in text order
 	facts   []*core.Rule // those of functional predicates
-	// fates has the fates of the alternatives of formulas, fateOrder its keys by first
-	// appearance.
+	// fates has the fates of the alternatives of formulas, fateOrder its keys by
+	// first appearance.
 	fates     map[fatesKey][]fate
 	fateOrder []fatesKey
 }
 
-// Program makes the core program, still without strata, and its rules in text order.
-// Clauses with errors are left out.
+// Program makes the core program, still without strata, and its rules in text
+// order. Clauses with errors are left out.
 func Program(files []*source.File, preds []*normal.Pred, clauses []*normal.Clause, types *infer.Types, report *diag.Reporter) (*core.Program, []*core.Rule) {
 	c := &emission{
 		Reporter: report, types: types, program: &core.Program{Files: files},
@@ -72,8 +72,8 @@ func (c *emission) pred(p *normal.Pred) *core.Pred {
 	return out
 }
 
-// complete reports whether everything in a unit has a type. If not, the reason has
-// been reported.
+// complete reports whether everything in a unit has a type. If not, the reason
+// has been reported.
 func (c *emission) complete(u *normal.Unit) bool {
 	for _, v := range u.Vars {
 		if _, ok := c.types.TypeOf(v.Node); !ok {
@@ -133,8 +133,8 @@ type emitter struct {
 	made   int
 	// dead is the first test of the conjunction at hand that is certainly false.
 	dead source.Span
-	// failures has the expressions of the conjunction at hand that certainly have no
-	// value.
+	// failures has the expressions of the conjunction at hand that certainly have
+	// no value.
 	failures []failure
 }
 
@@ -387,8 +387,8 @@ func (e *emitter) fail(span source.Span) {
 	}
 }
 
-// fate returns the fate of the conjunction at hand. A false test silences failures
-// of the others, so that x != 0 guards a division by x.
+// fate returns the fate of the conjunction at hand. A false test silences
+// failures of the others, so that x != 0 guards a division by x.
 func (e *emitter) fate(picks []source.Span) fate {
 	f := fate{picks: picks, dead: e.dead}
 	if !f.dead.IsValid() {
@@ -397,8 +397,9 @@ func (e *emitter) fate(picks []source.Span) fate {
 	return f
 }
 
-// negation emits !F. A negation that is certainly true disappears. A negated test
-// is turned round. A double negation is lifted, which changes nothing in a set.
+// negation emits !F. A negation that is certainly true disappears. A negated
+// test is turned round. A double negation is lifted, which changes nothing in a
+// set.
 func (e *emitter) negation(n *normal.Negation, depth int) []core.Literal {
 	dead, failures := e.dead, e.failures
 	e.dead, e.failures = source.Span{}, nil

@@ -9,9 +9,9 @@ import (
 
 // An expression that certainly has no value makes its conjunction false. If no
 // alternative of the formula around it can hold, this is an error, because the
-// author cannot mean it. If another alternative can hold, the program runs without
-// the one that fails, and a warning names it. Clauses are emitted one alternative
-// at a time, so the decision waits until all have been seen.
+// author cannot mean it. If another alternative can hold, the program runs
+// without the one that fails, and a warning names it. Clauses are emitted one
+// alternative at a time, so the decision waits until all have been seen.
 
 // failure is an expression of one conjunction that certainly has no value.
 type failure struct {
@@ -77,7 +77,8 @@ func (c *emission) reportFates() {
 	}
 }
 
-// warnAlternative warns of an alternative that can never hold, beside one that can.
+// warnAlternative warns of an alternative that can never hold, beside one that
+// can.
 func (c *emission) warnAlternative(key fatesKey, f fate, all []fate) {
 	if len(f.failures) == 0 && key.kind != ruleBody {
 		return // a condition may be false by its constants there
@@ -114,8 +115,8 @@ func (c *emission) warnAlternative(key fatesKey, f fate, all []fate) {
 	d.Help("remove the alternative, or mend the expression")
 }
 
-// decisive returns the first item of a disjunction that no alternative which holds
-// has, or all items of the alternative.
+// decisive returns the first item of a disjunction that no alternative which
+// holds has, or all items of the alternative.
 func decisive(picks []source.Span, all []fate) []source.Span {
 	for _, p := range picks {
 		possible := func(f fate) bool { return f.holds() && slices.Contains(f.picks, p) }

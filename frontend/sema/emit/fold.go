@@ -103,9 +103,9 @@ func (e *emitter) expr(x normal.Expr, want scalar.Type) (core.Expr, bool) {
 	return e.widen(&core.Call{Span: k.Span, Func: f, Args: args, Result: k.Sig.Result}, want, k.Span)
 }
 
-// constantAs converts the constant that a variable equals to another type. A literal
-// is converted from its text, because the type of the variable may be wider than
-// want.
+// constantAs converts the constant that a variable equals to another type. A
+// literal is converted from its text, because the type of the variable may be
+// wider than want.
 func constantAs(k *core.Const, r normal.Ref, want scalar.Type) (scalar.Value, bool) {
 	if lit := normal.BoundLiteral(r); lit != nil {
 		if v, ok := normal.LiteralAs(lit.Value, want); ok {
@@ -139,7 +139,8 @@ func (e *emitter) failed(code *diag.Code, span source.Span, message string) *dia
 	return d
 }
 
-// certainFailure records a call without a value, because of its constant arguments.
+// certainFailure records a call without a value, because of its constant
+// arguments.
 func (e *emitter) certainFailure(k *normal.Call, err error) {
 	if name := k.Sig.Func.Name; name == "div" || name == "mod" {
 		d := e.failed(diag.DivisionByZero, k.Span, "division by zero")
@@ -173,8 +174,9 @@ func not(x core.Expr, span source.Span) core.Expr {
 	return &core.Call{Span: span, Func: scalar.Lookup("not"), Args: []core.Expr{x}, Result: scalar.BooleanType}
 }
 
-// dropUnused removes the bindings that have a value and that nothing uses. A clause
-// with several heads has such bindings, because each rule gets all of them.
+// dropUnused removes the bindings that have a value and that nothing uses. A
+// clause with several heads has such bindings, because each rule gets all of
+// them.
 func dropUnused(r *core.Rule) {
 	if len(r.Agg) > 0 || r.Seq != nil {
 		return

@@ -17,9 +17,9 @@ type fact struct {
 	typ  scalar.Type
 }
 
-// clash reports that two nodes have different types, although they must have one
-// because of the text at span. It shows the nearest evidence for each type, and the
-// chain of clauses to it.
+// clash reports that two nodes have different types, although they must have
+// one because of the text at span. It shows the nearest evidence for each type,
+// and the chain of clauses to it.
 func (s *solver) clash(a, b fact, span source.Span) {
 	if !s.mayReport(a.node) {
 		return
@@ -71,8 +71,8 @@ var exampleOf = map[scalar.Kind]string{
 	scalar.Decimal: "1.5", scalar.Datetime: "#2024-01-31#", scalar.String: `"a"`,
 }
 
-// mayReport reports whether a clash at a node is news, and marks the clause that is
-// being typed as broken.
+// mayReport reports whether a clash at a node is news, and marks the clause
+// that is being typed as broken.
 func (s *solver) mayReport(node int) bool {
 	if s.current != nil {
 		s.current.Clause.Broken = true
@@ -243,8 +243,8 @@ func (s *solver) undeclaredNear(facts ...fact) (int, bool) {
 	return 0, false
 }
 
-// conversionName returns the built-in that converts between two types. The name of
-// a kind alone takes every width and gives the widest.
+// conversionName returns the built-in that converts between two types. The name
+// of a kind alone takes every width and gives the widest.
 func conversionName(from, to scalar.Type) string {
 	name := kindName(to)
 	if to.Kind != scalar.Decimal && to.Bits != 0 && to.Bits != 64 {

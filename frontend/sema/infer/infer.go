@@ -12,12 +12,12 @@ import (
 )
 
 // Type inference is unification of predicate columns and rule variables: a
-// variable has the type of every column in which it stands, and a column that no
-// declaration types has the type of every variable that its rules put there.
+// variable has the type of every column in which it stands, and a column that
+// no declaration types has the type of every variable that its rules put there.
 // Expressions are typed forward, from their operands to their result. What is
 // still open is settled by literals, and last by what the functions accept.
-// Classes of a union-find forest hold the types; the edges between nodes are kept
-// with their places, so that a clash is explained by the shortest chain of
+// Classes of a union-find forest hold the types; the edges between nodes are
+// kept with their places, so that a clash is explained by the shortest chain of
 // clauses from one piece of evidence to the other.
 
 // Types holds the nodes, columns and variables alike.
@@ -137,8 +137,8 @@ type solver struct {
 	preds []*normal.Pred
 	queue []*item
 	items []*item
-	// evidence is everything that gave a node a type, for explanations. latest maps a
-	// node to 1 + the number of its last evidence, or 0.
+	// evidence is everything that gave a node a type, for explanations. latest
+	// maps a node to 1 + the number of its last evidence, or 0.
 	evidence []evidence
 	latest   []int
 	// current is the unit being typed. clashed has the variables and columns whose
@@ -147,8 +147,9 @@ type solver struct {
 	clashed map[int]bool
 	soft    []softHead
 	open    []int // nodes that may be roots without a type
-	// literalBodies and literalHeads are the arguments that stand for literals. One in
-	// a body is no evidence for the others. One in a head waits for their types.
+	// literalBodies and literalHeads are the arguments that stand for literals.
+	// One in a body is no evidence for the others. One in a head waits for their
+	// types.
 	literalBodies, literalHeads []literalArgument
 }
 
@@ -355,8 +356,8 @@ func (s *solver) run() {
 	}
 }
 
-// step tries to type the expressions of an item. If a class is missing, the item
-// waits for it.
+// step tries to type the expressions of an item. If a class is missing, the
+// item waits for it.
 func (s *solver) step(it *item) {
 	switch l := it.lit.(type) {
 	case *normal.Binding:
@@ -484,7 +485,8 @@ func (s *solver) wrongTypes(e *normal.Call, types []scalar.Type, err error) {
 	}
 }
 
-// conversionHelp returns the conversion of one argument that makes a call legal.
+// conversionHelp returns the conversion of one argument that makes a call
+// legal.
 func conversionHelp(e *normal.Call, types []scalar.Type) (string, bool) {
 	for i, a := range e.Args {
 		if _, ok := a.(*normal.Const); ok {

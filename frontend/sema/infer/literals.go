@@ -8,9 +8,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// resolve finds the overload of a call. Literals first take the type of the other
-// operand, so that x + 1 keeps the type of x, then their own, and then any type
-// that holds them and for which there is an overload.
+// resolve finds the overload of a call. Literals first take the type of the
+// other operand, so that x + 1 keeps the type of x, then their own, and then
+// any type that holds them and for which there is an overload.
 func (s *solver) resolve(e *normal.Call, types []scalar.Type) (scalar.Signature, error) {
 	own := slices.Clone(types)
 	s.adoptLiterals(e, types)
@@ -49,8 +49,8 @@ func (s *solver) adoptLiterals(e *normal.Call, types []scalar.Type) {
 	}
 }
 
-// plainLiteral returns the literal that an operand is, or the one that binds it if
-// nothing else gives the variable a type, or nil.
+// plainLiteral returns the literal that an operand is, or the one that binds it
+// if nothing else gives the variable a type, or nil.
 func (s *solver) plainLiteral(e normal.Expr) *normal.Const {
 	if r, ok := e.(normal.Ref); ok && !s.classOf(r.Var.Node).guessed {
 		return nil
@@ -65,7 +65,8 @@ var literalTypes = []scalar.Type{
 	scalar.IntOf(32), scalar.IntOf(16), scalar.IntOf(8),
 }
 
-// maxFitted bounds the number of literals of a call that are tried with all types.
+// maxFitted bounds the number of literals of a call that are tried with all
+// types.
 const maxFitted = 3
 
 // fittingOverload searches for types of the literals of a call with which it
@@ -125,8 +126,8 @@ func fittingOverload(e *normal.Call, types []scalar.Type) (scalar.Signature, boo
 	return scalar.Signature{}, false
 }
 
-// meansLiteral reports whether a node is a variable that stands for a literal which
-// fits a type.
+// meansLiteral reports whether a node is a variable that stands for a literal
+// which fits a type.
 func (s *solver) meansLiteral(node int, t scalar.Type) bool {
 	v := s.nodes[node].v
 	if v == nil {
@@ -140,9 +141,9 @@ func (s *solver) meansLiteral(node int, t scalar.Type) bool {
 	return ok
 }
 
-// literalUses returns, by the root of a class, a type that the uses of its literal
-// have: in negated atoms, and in equalities. The choice among several types does
-// not depend on the order of the text.
+// literalUses returns, by the root of a class, a type that the uses of its
+// literal have: in negated atoms, and in equalities. The choice among several
+// types does not depend on the order of the text.
 func (s *solver) literalUses() map[int]evidence {
 	out := map[int]evidence{}
 	offer := func(v *normal.Var, because evidence) {

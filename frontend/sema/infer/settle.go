@@ -51,10 +51,10 @@ func (s *solver) compact() {
 	s.open = open
 }
 
-// guess types open classes by the declared columns that they are put into, or by
-// their literals. want selects the classes: its arguments are whether a pending
-// binding will type the class, and whether that binding waits for the class
-// itself. Unless all is set, guess stops at the first.
+// guess types open classes by the declared columns that they are put into, or
+// by their literals. want selects the classes: its arguments are whether a
+// pending binding will type the class, and whether that binding waits for the
+// class itself. Unless all is set, guess stops at the first.
 func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 	target, self := map[int]bool{}, map[int]bool{}
 	for _, it := range s.items {
@@ -127,8 +127,8 @@ func (h *softHead) aggregated() *normal.Var {
 	return nil
 }
 
-// counts reports whether the argument is a count or an index of seq<<>>, which are
-// never negative.
+// counts reports whether the argument is a count or an index of seq<<>>, which
+// are never negative.
 func (h *softHead) counts() bool {
 	v := h.r.Var
 	if h.unit.Seq != nil && h.unit.Seq.Index == v {
@@ -198,8 +198,8 @@ func (s *solver) backward(e normal.Expr) bool {
 }
 
 // onlyChoice returns the one type that argument i can have. An operand of an
-// operator has the type of the other one. A literal stands for the plain type of
-// its kind.
+// operator has the type of the other one. A literal stands for the plain type
+// of its kind.
 func (s *solver) onlyChoice(k *normal.Call, types []scalar.Type, open []int, i int) (scalar.Type, bool) {
 	if isOperator[k.Name] && len(types) == 2 && len(open) == 1 {
 		other := types[1-i]
@@ -290,9 +290,9 @@ func (s *solver) stepAggregate(a *normal.Aggregate, it *item) {
 	s.learn(a.Out.Node, result, evidence{span: a.Span, says: a.Fn.String() + " of " + t.String() + " is {type}"})
 }
 
-// declaredTotal returns the type of a total over values of type t. It is the wide
-// decimal type that the heads are declared with, so that the sum is computed in
-// it. If there is none, or heads differ, it is t.
+// declaredTotal returns the type of a total over values of type t. It is the
+// wide decimal type that the heads are declared with, so that the sum is
+// computed in it. If there is none, or heads differ, it is t.
 func declaredTotal(a *normal.Aggregate, u *normal.Unit, t scalar.Type) scalar.Type {
 	wide := t
 	for _, h := range u.Heads {

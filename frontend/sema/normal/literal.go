@@ -2,12 +2,13 @@ package normal
 
 import "github.com/redfoxdb/redfox/internal/scalar"
 
-// A literal is a number before it is a value of a type. Where its value fits, it
-// takes the type that its surroundings need. A variable that an equality binds to
-// a literal is that literal in all its uses, so x = 5, f[y] = x means f[y] = 5.
+// A literal is a number before it is a value of a type. Where its value fits,
+// it takes the type that its surroundings need. A variable that an equality
+// binds to a literal is that literal in all its uses, so x = 5, f[y] = x means
+// f[y] = 5.
 
-// BoundLiteral returns the literal that an operand is, or that equalities bind it
-// to, or nil.
+// BoundLiteral returns the literal that an operand is, or that equalities bind
+// it to, or nil.
 func BoundLiteral(e Expr) *Const {
 	for {
 		switch x := e.(type) {
@@ -21,8 +22,8 @@ func BoundLiteral(e Expr) *Const {
 	}
 }
 
-// LiteralOf returns the value of an expression of numeric literals. It is nil for
-// other expressions, and for those without a value.
+// LiteralOf returns the value of an expression of numeric literals. It is nil
+// for other expressions, and for those without a value.
 func LiteralOf(e Expr) *scalar.Value {
 	switch e := e.(type) {
 	case *Const:

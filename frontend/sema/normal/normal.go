@@ -45,8 +45,8 @@ type Var struct {
 	// Scope is the conjunction to which it belongs.
 	Scope *Scope
 	Bound bool
-	// Means is the expression that binds the variable, if no atom does. Once folded
-	// is set, number is its value if it is made of literals.
+	// Means is the expression that binds the variable, if no atom does. Once
+	// folded is set, number is its value if it is made of literals.
 	Means  Expr
 	folded bool
 	number *scalar.Value

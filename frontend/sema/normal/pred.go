@@ -69,7 +69,8 @@ func ArgName(i int) string {
 	return fmt.Sprintf("x%d", i+1)
 }
 
-// DeclarationExample is a declaration of the predicate as a user would write it.
+// DeclarationExample is a declaration of the predicate as a user would write
+// it.
 func (p *Pred) DeclarationExample() string {
 	types := make([]string, p.Arity)
 	for i := range types {

@@ -8,9 +8,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Text prints clauses in normal form, one unit a line, in the order of the text.
-// A constraint prints as what violates it. `v := e` is an equality that binds v;
-// made-up variables contain a dollar sign.
+// Text prints clauses in normal form, one unit a line, in the order of the
+// text. A constraint prints as what violates it. `v := e` is an equality that
+// binds v; made-up variables contain a dollar sign.
 func Text(clauses []*Clause) string {
 	var b strings.Builder
 	for _, cl := range clauses {

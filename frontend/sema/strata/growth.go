@@ -49,8 +49,9 @@ func boundOf(v *core.Var, let *core.Let) string {
 
 // growing returns a head variable that is computed from variables of recursive
 // atoms, if no computed head variable has a bound: a comparison, or an atom
-// outside the recursion. One bounded column is enough, because each round has to
-// move it. The value of a function does not count, because its keys decide it.
+// outside the recursion. One bounded column is enough, because each round has
+// to move it. The value of a function does not count, because its keys decide
+// it.
 func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 	recursive := map[*core.Var]bool{} // has its value from the recursion
 	computed := map[*core.Var]*core.Let{}

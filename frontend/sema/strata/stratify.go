@@ -31,9 +31,9 @@ const (
 
 // Order orders the predicates in strata: strongly connected components of the
 // dependency graph (Tarjan, 1972), each as early as its first predicate in the
-// text allows. Negation and aggregation inside a component have no least model and
-// are refused, with the cycle. See Apt, Blair and Walker, Towards a Theory of
-// Declarative Knowledge (1988).
+// text allows. Negation and aggregation inside a component have no least model
+// and are refused, with the cycle. See Apt, Blair and Walker, Towards a Theory
+// of Declarative Knowledge (1988).
 func Order(program *core.Program, rules []*core.Rule, report *diag.Reporter) {
 	c := &strata{report}
 	number := make(map[*core.Pred]int, len(program.Preds))
@@ -104,8 +104,9 @@ func eachAtom(body []core.Literal, negated bool, f func(a *core.Atom, negated bo
 	}
 }
 
-// components returns the strongly connected component of every node, and the sizes
-// of the components. It keeps its own stack, because programs can be deep.
+// components returns the strongly connected component of every node, and the
+// sizes of the components. It keeps its own stack, because programs can be
+// deep.
 func components(graph [][]dependency) (component []int, sizes []int) {
 	n := len(graph)
 	component = make([]int, n)

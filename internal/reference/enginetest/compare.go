@@ -13,8 +13,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Compare runs a plan on an engine and on the go engine, and wants the same answer or
-// the same error.
+// Compare runs a plan on an engine and on the go engine, and wants the same
+// answer or the same error.
 func Compare(t testing.TB, name string, e runtime.Engine, req runtime.Request) {
 	t.Helper()
 	if err := Same(e, req); err != nil {
@@ -22,7 +22,8 @@ func Compare(t testing.TB, name string, e runtime.Engine, req runtime.Request) {
 	}
 }
 
-// Same is Compare for goroutines that are no test's own: it returns what differs.
+// Same is Compare for goroutines that are no test's own: it returns what
+// differs.
 func Same(e runtime.Engine, req runtime.Request) error {
 	return WantOf(req).Same(e, req)
 }
@@ -36,8 +37,8 @@ type Want struct {
 // mostViolations is how many tuples of a constraint answers have.
 const mostViolations = 10
 
-// WantOf runs a plan on the go engine. Several runs of an engine can be compared
-// with one answer.
+// WantOf runs a plan on the go engine. Several runs of an engine can be
+// compared with one answer.
 func WantOf(req runtime.Request) Want {
 	req.MaxViolations = mostViolations
 	answer, err := portable.New().Run(context.Background(), &req)

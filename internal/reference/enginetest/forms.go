@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// everyTable fills a set, groups, and indexes of every kind, in a loop and outside
-// of it, all over keys of two columns.
+// everyTable fills a set, groups, and indexes of every kind, in a loop and
+// outside of it, all over keys of two columns.
 const everyTable = `
 r(a, b, c) -> int(a), int(b), int(c).
 f[a, b] = c -> int(a), int(b), int(c).
@@ -37,8 +37,9 @@ back(a, b) <- r(a, b, _), int:mod[b, 3] = 0.
 back(a, c) <- back(a, b), r(b, c, _), back(c, _).
 `
 
-// Forms calls f with a program that has every kind of table, over numbers of few and of
-// many bits, so that tables are direct, hashed and wide, empty, small and grown.
+// Forms calls f with a program that has every kind of table, over numbers of
+// few and of many bits, so that tables are direct, hashed and wide, empty,
+// small and grown.
 func Forms(t *testing.T, f func(spread int64, rows int, plan *queryplan.Plan, db *store.Database)) {
 	t.Helper()
 	prog, plan := PlanOf(t, everyTable)
@@ -90,7 +91,8 @@ edge(x, y) -> int(x), int(y).
 n[] = v <- agg<<v = count()>> edge(a, _), edge(b, _), edge(c, _), a + b + c > 0.
 `
 
-// Overflowing is a program whose totals do not fit int for groups (b), (c) and (d).
+// Overflowing is a program whose totals do not fit int for groups (b), (c) and
+// (d).
 func Overflowing(t testing.TB) (*queryplan.Plan, *store.Database) {
 	t.Helper()
 	const text = `

@@ -14,8 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
-// clears has what lowering seldom makes: a loop in which a temp, a set, groups and
-// an index are filled, emptied and filled again.
+// clears has what lowering seldom makes: a loop in which a temp, a set, groups
+// and an index are filled, emptied and filled again.
 const clears = `
 relation edge(x: int, y: int) input "edge"
 relation seen(x: int, y: int) derived output
@@ -69,8 +69,8 @@ block b2:
   halt
 `
 
-// Clears has a kernel graph run that empties and fills variables of every kind, and
-// compares with the reference for kernel graphs.
+// Clears has a kernel graph run that empties and fills variables of every kind,
+// and compares with the reference for kernel graphs.
 func Clears(t *testing.T, run func(graph *harmony.Program, db *store.Database) (*runtime.Answer, error)) {
 	t.Helper()
 	graph, err := harmony.Parse("test.harmony", clears)

@@ -7,7 +7,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// OrderedGroups aggregates facts item by a column that ascends, all rows and some.
+// OrderedGroups aggregates facts item by a column that ascends, all rows and
+// some.
 const OrderedGroups = `
 item[k, n] = v -> int(k), int(n), int(v).
 all[k] = c, sum[k] = s, mean[k] = m <- agg<<c = count(), s = total(v), m = avg(v)>> item[k, _] = v.
@@ -15,8 +16,9 @@ least[k] = a, most[k] = z <- agg<<a = min(v), z = max(v)>> item[k, n] = v, v > 1
 few[k] = c <- agg<<c = count()>> item[k, n] = v, v > 995.
 `
 
-// OrderedFacts returns facts for OrderedGroups: groups of one row to many thousand, of keys
-// far apart, and last as the value of all rows of the last group.
+// OrderedFacts returns facts for OrderedGroups: groups of one row to many
+// thousand, of keys far apart, and last as the value of all rows of the last
+// group.
 func OrderedFacts(last int64) oracle.Facts {
 	facts := oracle.Facts{}
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -39,8 +41,9 @@ func OrderedFacts(last int64) oracle.Facts {
 	return facts
 }
 
-// Pairs returns facts for OrderedGroups: groups of two rows, of which those with the keys
-// 4000000, 8500000, 13000000 and 17500000 have the given value, twice, and others 1.
+// Pairs returns facts for OrderedGroups: groups of two rows, of which those
+// with the keys 4000000, 8500000, 13000000 and 17500000 have the given value,
+// twice, and others 1.
 func Pairs(value int64) oracle.Facts {
 	facts := oracle.Facts{}
 	for g := range int64(20000) {

@@ -80,8 +80,9 @@ func Stored(t testing.TB, text string, facts oracle.Facts) (*queryplan.Plan, *st
 	return plan, db
 }
 
-// Programs calls f, in a test of its own, with the plan and the facts of every whole
-// program in a directory of such. Those whose facts are refused are left out.
+// Programs calls f, in a test of its own, with the plan and the facts of every
+// whole program in a directory of such. Those whose facts are refused are left
+// out.
 func Programs(t *testing.T, dir string, f func(t *testing.T, plan *queryplan.Plan, db *store.Database)) {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -97,7 +98,8 @@ func Programs(t *testing.T, dir string, f func(t *testing.T, plan *queryplan.Pla
 	}
 }
 
-// RandomPrograms calls f, in a test of its own, with a random program of each seed.
+// RandomPrograms calls f, in a test of its own, with a random program of each
+// seed.
 func RandomPrograms(t *testing.T, first, count uint64, f func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database)) {
 	t.Helper()
 	count = short.Count(t, count, "random programs")

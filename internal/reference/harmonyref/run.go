@@ -93,7 +93,8 @@ func Run(p *harmony.Program, facts map[string]planref.Rows, opts Options) (*plan
 	return nil, planref.ErrRounds
 }
 
-// derived is a set in order of insertion: old, delta and new are ranges of rows.
+// derived is a set in order of insertion: old, delta and new are ranges of
+// rows.
 type derived struct {
 	rows      planref.Rows
 	seen      map[string]bool
@@ -183,8 +184,8 @@ func (m *machine) add(to *harmony.Relation, rows planref.Rows) {
 	}
 }
 
-// take appends columns of rows of an ordering, whose last one is the number if they are
-// numbered. To a derived relation they must be new.
+// take appends columns of rows of an ordering, whose last one is the number if
+// they are numbered. To a derived relation they must be new.
 func (m *machine) take(to *harmony.Relation, rows planref.Rows, cols []int) error {
 	for _, row := range rows {
 		tuple := make([]scalar.Value, len(cols))

@@ -14,8 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// TestRun runs the kernel graphs of testdata/run over edge = {1-2, 2-3, 3-1, 3-4}
-// and prints outputs and violations.
+// TestRun runs the kernel graphs of testdata/run over edge = {1-2, 2-3, 3-1,
+// 3-4} and prints outputs and violations.
 func TestRun(t *testing.T) {
 	var edge planref.Rows
 	for _, e := range [][2]int64{{1, 2}, {2, 3}, {3, 1}, {3, 4}} {

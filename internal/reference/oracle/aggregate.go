@@ -55,8 +55,8 @@ func (m *machine) aggregate(rule *core.Rule) (out []Tuple, err error) {
 }
 
 // fold is one aggregation function over a group that is not empty; it fails
-// where the result does not fit its type, but for totals of wide decimals: of those only
-// what leaves 128 bits is a failure.
+// where the result does not fit its type, but for totals of wide decimals: of
+// those only what leaves 128 bits is a failure.
 func fold(fn core.AggFn, t scalar.Type, inputs []scalar.Value, count int) (scalar.Value, bool) {
 	switch fn {
 	case core.Count:

@@ -67,7 +67,8 @@ func (t Tuple) String() string {
 // Compare orders tuples by their columns from the left.
 func Compare(a, b Tuple) int { return slices.CompareFunc(a, b, scalar.Compare) }
 
-// relation is a set of tuples, and for a functional predicate a map of its keys.
+// relation is a set of tuples, and for a functional predicate a map of its
+// keys.
 type relation struct {
 	tuples []Tuple
 	seen   map[string]bool

@@ -166,8 +166,8 @@ func join(n *queryplan.Join, left, right Rows) (Rows, error) {
 	return out, nil
 }
 
-// multiJoin joins the inputs from left to right, as if the operator were a chain
-// of joins.
+// multiJoin joins the inputs from left to right, as if the operator were a
+// chain of joins.
 func multiJoin(n *queryplan.MultiJoin, inputs []Rows) (Rows, error) {
 	cols, rows := n.Nodes[0].Columns(), inputs[0]
 	for i, right := range n.Nodes[1:] {
@@ -203,8 +203,8 @@ func groups(rows Rows, by []int) []Rows {
 	return out
 }
 
-// Number appends to each tuple its number within its group, in ascending order of
-// the columns order.
+// Number appends to each tuple its number within its group, in ascending order
+// of the columns order.
 func Number(in Rows, group []int, cols []queryplan.Column, order []string) Rows {
 	var keys []queryplan.OrderKey
 	for _, name := range order {

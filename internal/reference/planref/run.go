@@ -41,8 +41,8 @@ func Run(p *queryplan.Plan, facts map[string]Rows) (*Answer, error) {
 }
 
 // RunProving is Run that also fails where the plan's data disprove what package
-// queryplan has proved of keys and dependencies. The facts have to obey the keys
-// of the inputs.
+// queryplan has proved of keys and dependencies. The facts have to obey the
+// keys of the inputs.
 func RunProving(p *queryplan.Plan, facts map[string]Rows) (*Answer, error) {
 	return run(p, &machine{facts: facts, proofs: map[queryplan.Node]*proofs{}})
 }
@@ -90,7 +90,8 @@ func run(p *queryplan.Plan, m *machine) (*Answer, error) {
 	return nil, ErrRounds
 }
 
-// derived is a set in order of insertion: old, delta and new are ranges of rows.
+// derived is a set in order of insertion: old, delta and new are ranges of
+// rows.
 type derived struct {
 	rows      Rows
 	seen      map[string]bool
@@ -202,8 +203,8 @@ func Dedup(rows Rows) Rows {
 	return out
 }
 
-// Present returns an output as a run yields it: a set, sorted by the keys and then
-// by all columns, cut to limit tuples (-1: all).
+// Present returns an output as a run yields it: a set, sorted by the keys and
+// then by all columns, cut to limit tuples (-1: all).
 func Present(rows Rows, cols []queryplan.Column, by []queryplan.OrderKey, limit int64) Rows {
 	out := Dedup(rows)
 	sortBy(out, cols, by)

@@ -3,6 +3,6 @@
 //
 // In: a seed. Out: program text that the front end accepts, whose evaluation
 // ends, and facts as text. It must not import any package of redfox: what it
-// writes goes through the front end like any other program. Tests and the self-test
-// import it.
+// writes goes through the front end like any other program. Tests and the
+// self-test import it.
 package randprog

@@ -71,11 +71,11 @@ type generator struct {
 
 // New makes the program of a seed. It has a few extensional predicates with
 // facts, inside and outside of the text, at times a table of several of them,
-// and some strata of derived ones: plain
-// rules, linear, non-linear and mutual recursion, aggregates, numbering, and a
-// query. Values stay small and recursive heads compute only modulo a number, so
-// evaluation ends. Some programs are refused when run: by a constraint, or because
-// a functional predicate gets two values for a key.
+// and some strata of derived ones: plain rules, linear, non-linear and mutual
+// recursion, aggregates, numbering, and a query. Values stay small and
+// recursive heads compute only modulo a number, so evaluation ends. Some
+// programs are refused when run: by a constraint, or because a functional
+// predicate gets two values for a key.
 func New(seed uint64) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), out: &Program{Seed: seed}}
 	for range 2 + g.IntN(3) {

@@ -22,8 +22,8 @@ type Table struct {
 }
 
 // Fact is one tuple of a predicate or row of a table, as text fields without
-// escapes: no field has a tab, a newline, a backslash or, in a table, a comma or
-// a quote.
+// escapes: no field has a tab, a newline, a backslash or, in a table, a comma
+// or a quote.
 type Fact struct {
 	Pred   string
 	Fields []string
@@ -32,8 +32,8 @@ type Fact struct {
 // Text returns the program, a clause a line.
 func (p *Program) Text() string { return strings.Join(p.Clauses, "\n") + "\n" }
 
-// FactFiles returns the facts by file: PRED.tsv without a header for predicates,
-// and TABLE.csv with one for tables.
+// FactFiles returns the facts by file: PRED.tsv without a header for
+// predicates, and TABLE.csv with one for tables.
 func (p *Program) FactFiles() map[string]string {
 	out := map[string]string{}
 	tables := map[string]bool{}
@@ -69,11 +69,12 @@ func (p *Program) Write(dir string) error {
 	return nil
 }
 
-// Shrink drops tables, clauses and facts for as long as fails still says that the rest
-// shows the failure. It tries to drop half of them at once, then quarters, and
-// so on to single ones, until none can be spared (Zeller and Hildebrandt's
-// delta debugging, without its complements). What is left of a program may well
-// be none that the front end accepts; fails then has to say false.
+// Shrink drops tables, clauses and facts for as long as fails still says that
+// the rest shows the failure. It tries to drop half of them at once, then
+// quarters, and so on to single ones, until none can be spared (Zeller and
+// Hildebrandt's delta debugging, without its complements). What is left of a
+// program may well be none that the front end accepts; fails then has to say
+// false.
 func Shrink(p *Program, fails func(*Program) bool) *Program {
 	size := func(p *Program) int { return len(p.Tables) + len(p.Clauses) + len(p.Facts) }
 	for {

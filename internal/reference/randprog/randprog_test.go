@@ -94,8 +94,8 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 	}
 }
 
-// readsOneRowTwice reports whether a rule applies predicates of one table, or one
-// predicate, to the same keys.
+// readsOneRowTwice reports whether a rule applies predicates of one table, or
+// one predicate, to the same keys.
 func readsOneRowTwice(p *randprog.Program) bool {
 	application := regexp.MustCompile(`(\w+)(?::\w+)?\[([^\]]*v[^\]]*)\]`)
 	for _, c := range p.Clauses {
@@ -111,8 +111,8 @@ func readsOneRowTwice(p *randprog.Program) bool {
 	return false
 }
 
-// TestProgramsEnd evaluates programs by brute force. Most are small enough, some
-// are refused, and most derive something.
+// TestProgramsEnd evaluates programs by brute force. Most are small enough,
+// some are refused, and most derive something.
 func TestProgramsEnd(t *testing.T) {
 	large, refused, empty := 0, 0, 0
 	for seed := range uint64(seeds / 4) {

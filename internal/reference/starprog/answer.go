@@ -102,7 +102,8 @@ type Oracle interface {
 // whose numbers DuckDB does not hold.
 var ErrUndecided = errors.New("the oracle does not know the answer")
 
-// BruteForce is internal/reference/oracle, with a bound of the tuples that it matches.
+// BruteForce is internal/reference/oracle, with a bound of the tuples that it
+// matches.
 type BruteForce struct{ Steps int64 }
 
 // Answer evaluates the LogiQL of the program.
@@ -240,8 +241,8 @@ func (d *Peer) count(sql string, err error) (int, error) {
 	return n, err
 }
 
-// query runs a query. Values of more than 38 digits, and answers beyond the bound
-// of memory, leave it undecided.
+// query runs a query. Values of more than 38 digits, and answers beyond the
+// bound of memory, leave it undecided.
 func (d *Peer) query(sql string) (*suite.Answer, error) {
 	_, answer, err := d.db.Query(sql, 0, 0)
 	switch {

@@ -378,7 +378,8 @@ func (b *body) expression(t scalar.Type) *Expr {
 	return nil
 }
 
-// let binds a variable to an expression or an application; nil if there is none.
+// let binds a variable to an expression or an application; nil if there is
+// none.
 func (b *body) let() *Expr {
 	g := b.g
 	var e *Expr

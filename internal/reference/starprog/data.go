@@ -72,9 +72,9 @@ func (d *Data) Table(name string) *Table {
 	return d.Tables[i]
 }
 
-// Tuples returns what the files hand to a stored predicate: a tuple for each row
-// in which no column of the predicate is missing. Tuples of predicates without
-// the table's keys may repeat.
+// Tuples returns what the files hand to a stored predicate: a tuple for each
+// row in which no column of the predicate is missing. Tuples of predicates
+// without the table's keys may repeat.
 func (d *Data) Tuples(p *Pred) [][]scalar.Value {
 	t := d.Table(p.Table)
 	if t == nil {

@@ -14,8 +14,8 @@ type function struct {
 	sql         func(e *Expr, args []string) string
 }
 
-// functions are those that the generator uses. Divisors of zero become NULL, for
-// which no condition of SQL holds: that is a value that does not exist.
+// functions are those that the generator uses. Divisors of zero become NULL,
+// for which no condition of SQL holds: that is a value that does not exist.
 var functions = map[string]function{
 	"add":    {infix: "+", sql: arithmetic("+")},
 	"sub":    {infix: "-", sql: arithmetic("-")},
@@ -46,8 +46,8 @@ func template(format string) func(*Expr, []string) string {
 	}
 }
 
-// arithmetic computes decimals with 38 digits, so that DuckDB derives the scales
-// that LogiQL has.
+// arithmetic computes decimals with 38 digits, so that DuckDB derives the
+// scales that LogiQL has.
 func arithmetic(op string) func(*Expr, []string) string {
 	return func(e *Expr, args []string) string {
 		if e.Type.Kind != scalar.Decimal {
@@ -107,7 +107,8 @@ func left(e *Expr, args []string) string {
 	return fmt.Sprintf("substring(%s, 1, %s)", args[0], args[2])
 }
 
-// call is an application of a function, or nil where it has none of these types.
+// call is an application of a function, or nil where it has none of these
+// types.
 func call(name string, args ...*Expr) *Expr {
 	e := &Expr{Kind: Call, Name: name, Args: args, Domain: computed}
 	first := args[0].Type

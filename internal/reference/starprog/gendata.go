@@ -99,8 +99,8 @@ func (g *generator) attribute() int {
 	return pick(g, []int{1, 2, 2, 2, 3, 4, 5, 5, 6, 7, 7, 8, 8, 9, 10})
 }
 
-// dimension adds a table with one key. Values of its domain that are no keys are
-// what references dangle to.
+// dimension adds a table with one key. Values of its domain that are no keys
+// are what references dangle to.
 func (g *generator) dimension(name string) {
 	t := &Table{Name: name, Storage: g.storage(), RowGroup: 1 + g.IntN(40)}
 	d := domain{typ: scalar.IntType, of: t, skew: g.chance(40)}

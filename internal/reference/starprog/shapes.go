@@ -330,8 +330,8 @@ func (g *programs) careless() []*Pred {
 	return []*Pred{p}
 }
 
-// ranks numbers the tuples of a relation, within groups or not, and may keep the
-// first ones.
+// ranks numbers the tuples of a relation, within groups or not, and may keep
+// the first ones.
 func (g *programs) ranks() []*Pred {
 	b := g.joined()
 	head := b.some(1+g.IntN(2), groupable)

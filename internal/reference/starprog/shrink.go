@@ -9,9 +9,9 @@ import (
 )
 
 // Shrink drops parts of a program for as long as fails still says that the rest
-// shows the failure: passes to leave out, outputs, constraints, rules, literals,
-// aggregates, arguments, stored predicates, tables, rows and columns. What is
-// left may well be no program; fails then has to say false.
+// shows the failure: passes to leave out, outputs, constraints, rules,
+// literals, aggregates, arguments, stored predicates, tables, rows and columns.
+// What is left may well be no program; fails then has to say false.
 func Shrink(p *Program, fails func(*Program) bool) *Program {
 	s := &shrinker{program: p, fails: fails}
 	for before := ""; before != s.program.size(); {
@@ -249,7 +249,8 @@ func (s *shrinker) columns() {
 	}
 }
 
-// Show writes the program, its data and what is not by default as text to paste.
+// Show writes the program, its data and what is not by default as text to
+// paste.
 func (p *Program) Show() string {
 	var b strings.Builder
 	b.WriteString("program.logic:\n" + p.Text())

@@ -78,8 +78,8 @@ func insertLiteral(v scalar.Value) string {
 	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 }
 
-// common returns the WITH clause that defines every predicate of the program. The
-// error is the part that SQL cannot express.
+// common returns the WITH clause that defines every predicate of the program.
+// The error is the part that SQL cannot express.
 func (p *Program) common() (string, error) {
 	var parts []string
 	for _, s := range p.Stored {

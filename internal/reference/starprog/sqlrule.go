@@ -27,8 +27,8 @@ func ruleSQL(r Rule, h Head) (string, error) {
 	return "select distinct " + strings.Join(columns, ", ") + " " + q.fromWhere(), nil
 }
 
-// headSQL writes the arguments of a head, in its types. Those that given has are
-// written already.
+// headSQL writes the arguments of a head, in its types. Those that given has
+// are written already.
 func headSQL(h Head, q *query, given map[string]string) ([]string, error) {
 	out := make([]string, len(h.Args))
 	for i, arg := range h.Args {

@@ -69,8 +69,8 @@ func TestFilesAreDeterminedByTheirSeed(t *testing.T) {
 	}
 }
 
-// TestShrink shrinks programs that are said to fail where a fact table has a row
-// with a value and a rule aggregates, and wants little else to be left.
+// TestShrink shrinks programs that are said to fail where a fact table has a
+// row with a value and a rule aggregates, and wants little else to be left.
 func TestShrink(t *testing.T) {
 	shrunk := 0
 	for seed := uint64(1); shrunk < 10; seed++ {

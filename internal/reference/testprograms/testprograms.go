@@ -10,9 +10,9 @@ import (
 // schema is the file of a folder that declares what the queries beside it read.
 const schema = "schema.logic"
 
-// Find returns the program files that match patterns below root, in order. A schema.logic
-// is a part of the programs beside it and none itself. A pattern without a match is an
-// error.
+// Find returns the program files that match patterns below root, in order. A
+// schema.logic is a part of the programs beside it and none itself. A pattern
+// without a match is an error.
 func Find(root string, patterns ...string) ([]string, error) {
 	var out []string
 	for _, pattern := range patterns {
@@ -29,8 +29,8 @@ func Find(root string, patterns ...string) ([]string, error) {
 	return out, nil
 }
 
-// Text returns a program as one text: the file, and before it the schema.logic of its
-// folder, if there is one.
+// Text returns a program as one text: the file, and before it the schema.logic
+// of its folder, if there is one.
 func Text(file string) (string, error) {
 	declared, err := os.ReadFile(filepath.Join(filepath.Dir(file), schema))
 	if err != nil && !os.IsNotExist(err) {

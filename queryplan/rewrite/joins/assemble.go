@@ -91,8 +91,8 @@ func (c *Conjunction) Sources() map[string]int {
 	return out
 }
 
-// tree joins the relations under t. needed are the columns that are wanted above,
-// beside those of conditions, maps and semijoins that are still to come.
+// tree joins the relations under t. needed are the columns that are wanted
+// above, beside those of conditions, maps and semijoins that are still to come.
 func (a *assembler) tree(t *joinTree, needed map[string]bool) queryplan.Node {
 	if t.left == nil {
 		return a.ready(a.Rels[t.rel])
@@ -116,7 +116,8 @@ func (a *assembler) tree(t *joinTree, needed map[string]bool) queryplan.Node {
 	return a.ready(j)
 }
 
-// onlyExists reports whether nothing uses a column that only the right side has.
+// onlyExists reports whether nothing uses a column that only the right side
+// has.
 func (a *assembler) onlyExists(j *queryplan.Join, needed map[string]bool) bool {
 	left := j.Left.Columns()
 	var own []string
@@ -278,8 +279,8 @@ func (a *assembler) equality(cols []string) (string, bool) {
 	return "", false
 }
 
-// compute makes the first pending map of a name. If the column is there already,
-// the two have to be equal.
+// compute makes the first pending map of a name. If the column is there
+// already, the two have to be equal.
 func (a *assembler) compute(n queryplan.Node, name string) queryplan.Node {
 	at := slices.IndexFunc(a.maps, func(m queryplan.NamedExpr) bool {
 		return m.Name == name && trees.HasAll(trees.Columns(n), queryplan.ExprColumns(m.Expr))

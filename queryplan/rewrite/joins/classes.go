@@ -27,6 +27,6 @@ func (u Classes) Find(i int) int {
 	return i
 }
 
-// Union makes one class of those of i and j. The number that stood for the class
-// of i stands for both.
+// Union makes one class of those of i and j. The number that stood for the
+// class of i stands for both.
 func (u Classes) Union(i, j int) { u[u.Find(j)] = u.Find(i) }

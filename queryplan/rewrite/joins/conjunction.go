@@ -27,8 +27,9 @@ type Semijoin struct {
 	Right queryplan.Node
 }
 
-// InConjunction reports whether an operator is part of a conjunction, its inputs
-// (the left one of a semi or anti join) being further parts or relations.
+// InConjunction reports whether an operator is part of a conjunction, its
+// inputs (the left one of a semi or anti join) being further parts or
+// relations.
 func InConjunction(n queryplan.Node) bool {
 	switch n := n.(type) {
 	case *queryplan.Filter:
@@ -49,8 +50,8 @@ type Site struct {
 	Want []string
 }
 
-// EachConjunction replaces every maximal conjunction of a tree by the result of f,
-// inner ones first.
+// EachConjunction replaces every maximal conjunction of a tree by the result of
+// f, inner ones first.
 func EachConjunction(n queryplan.Node, at Site, f func(n queryplan.Node, at Site) queryplan.Node) queryplan.Node {
 	if !InConjunction(n) {
 		in := n.Inputs()
@@ -100,8 +101,8 @@ func Aggregated(n *queryplan.Aggregate) []string {
 	return out
 }
 
-// InputSet reports whether repeated tuples of an operator's input do not matter,
-// given whether those of its result do not.
+// InputSet reports whether repeated tuples of an operator's input do not
+// matter, given whether those of its result do not.
 func InputSet(n queryplan.Node, set bool) bool {
 	switch n := n.(type) {
 	case *queryplan.Dedup:
@@ -318,9 +319,9 @@ func (c *Conjunction) Named(n queryplan.Node, names []string) queryplan.Node {
 	return trees.Rename(n, renames)
 }
 
-// matching chooses the columns on of the right side of a semijoin and gives them
-// the names of the columns that they match. If several match one column, they have
-// to be equal, and one of them stays.
+// matching chooses the columns on of the right side of a semijoin and gives
+// them the names of the columns that they match. If several match one column,
+// they have to be equal, and one of them stays.
 func matching(right queryplan.Node, on, names []string) queryplan.Node {
 	var renames []queryplan.Rename
 	seen := map[string]bool{}
@@ -403,9 +404,9 @@ func (c *Conjunction) AddMap(name string, e queryplan.Expr) {
 	c.Maps = append(c.Maps, queryplan.NamedExpr{Name: name, Expr: e})
 }
 
-// equateColumns turns conditions that a join can use into their form for joins. Two
-// equal columns become a class. A column that equals an expression of others
-// becomes a computed column. The columns must belong to relations.
+// equateColumns turns conditions that a join can use into their form for joins.
+// Two equal columns become a class. A column that equals an expression of
+// others becomes a computed column. The columns must belong to relations.
 func (f *flattener) equateColumns() {
 	computed := map[int]bool{}
 	for _, m := range f.maps {
@@ -480,8 +481,8 @@ func (f *flattener) spansRelations(col int, e queryplan.Expr) bool {
 	return true
 }
 
-// Part returns the conjunction of some of the relations, with the conditions and
-// semijoins on columns of one of them already applied.
+// Part returns the conjunction of some of the relations, with the conditions
+// and semijoins on columns of one of them already applied.
 func (c *Conjunction) Part(rels []int) *Conjunction {
 	out := &Conjunction{Names: c.Names}
 	done := make([]bool, len(c.Semis))
@@ -508,9 +509,9 @@ func (c *Conjunction) Part(rels []int) *Conjunction {
 	return out
 }
 
-// ReplaceByMultijoin puts the multijoin of sub in the place of the first of rels,
-// and nil in the places of the others. Conditions that sub has applied stay only
-// if other relations need them.
+// ReplaceByMultijoin puts the multijoin of sub in the place of the first of
+// rels, and nil in the places of the others. Conditions that sub has applied
+// stay only if other relations need them.
 func (c *Conjunction) ReplaceByMultijoin(rels []int, sub *Conjunction, order []string) {
 	in := func(used []string) bool {
 		return len(used) > 0 && slices.ContainsFunc(rels, func(i int) bool { return trees.HasAll(trees.Columns(c.Rels[i]), used) })
@@ -534,7 +535,8 @@ func (c *Conjunction) ReplaceByMultijoin(rels []int, sub *Conjunction, order []s
 	c.Rels[rels[0]] = &queryplan.MultiJoin{Nodes: sub.Rels, Order: order}
 }
 
-// Uses reports whether something beside relations uses a column of the conjunction.
+// Uses reports whether something beside relations uses a column of the
+// conjunction.
 func (c *Conjunction) Uses(name string) bool {
 	has := func(names []string) bool { return slices.Contains(names, name) }
 	return slices.ContainsFunc(c.Out, func(o queryplan.Rename) bool { return o.From == name }) ||

@@ -1,16 +1,17 @@
 package joins
 
-// Costs of handling one tuple, relative to a probe of an index that the first-level
-// cache holds. They are measured on the cpu engine, over TPC-H.
+// Costs of handling one tuple, relative to a probe of an index that the
+// first-level cache holds. They are measured on the cpu engine, over TPC-H.
 const (
 	scanCost  = 0.1 // reading it from a stored column
 	EmitCost  = 0.5 // a tuple of a join's result
 	StoreCost = 1   // storing it until all are there
 	buildCost = 1   // inserting it in an index of unique keys, without the probe for its place
-	// multiCost is inserting it in an index whose keys repeat and are counted first.
+	// multiCost is inserting it in an index whose keys repeat and are counted
+	// first.
 	multiCost = 3
-	// numberedCost is the factor for a probe of a table by a column that counts its
-	// rows, compared with one of an array of the size of the columns read.
+	// numberedCost is the factor for a probe of a table by a column that counts
+	// its rows, compared with one of an array of the size of the columns read.
 	numberedCost = 0.7
 	// bitCost is a probe of a set of bits that the cache holds.
 	bitCost = 0.7
@@ -115,9 +116,10 @@ var (
 	LeastGain = 1.0
 )
 
-// FilterGain returns the cost that a set of bits saves for each probe of an index.
-// rows have the keys, room is the number of possible keys, probes the number of
-// probes, probe the cost of one, and kept the share that finds something.
+// FilterGain returns the cost that a set of bits saves for each probe of an
+// index. rows have the keys, room is the number of possible keys, probes the
+// number of probes, probe the cost of one, and kept the share that finds
+// something.
 func FilterGain(rows, room, probes, probe, kept float64) float64 {
 	if room == 0 || room > 8*maxBits {
 		return 0

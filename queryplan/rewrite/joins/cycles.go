@@ -7,11 +7,11 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// Cycles returns the cyclic parts of a conjunction. Relations are the edges of a
-// hypergraph over the columns that several of them have. The parts are what the
-// reduction of Graham, Yu and Özsoyoğlu leaves, cut where a single column holds
-// two of them together. Relations that only restrict the columns of a part belong
-// to it.
+// Cycles returns the cyclic parts of a conjunction. Relations are the edges of
+// a hypergraph over the columns that several of them have. The parts are what
+// the reduction of Graham, Yu and Özsoyoğlu leaves, cut where a single column
+// holds two of them together. Relations that only restrict the columns of a
+// part belong to it.
 func Cycles(rels []queryplan.Node) [][]int {
 	edges := make([][]string, len(rels))
 	all := make([]int, len(rels))
@@ -47,9 +47,9 @@ func Cycles(rels []queryplan.Node) [][]int {
 	return out
 }
 
-// reduce removes columns that only one edge has, and edges within others, from a
-// hypergraph until there are none. It returns the remaining edges, none if the
-// hypergraph is acyclic.
+// reduce removes columns that only one edge has, and edges within others, from
+// a hypergraph until there are none. It returns the remaining edges, none if
+// the hypergraph is acyclic.
 func reduce(edges [][]string, which []int) []int {
 	left := map[int][]string{}
 	holders := map[string][]int{} // the edges that still have a column, ascending
@@ -85,10 +85,10 @@ func reduce(edges [][]string, which []int) []int {
 	return slices.DeleteFunc(slices.Clone(which), func(i int) bool { _, ok := left[i]; return !ok })
 }
 
-// blocks divides the edges of a hypergraph into parts. No single column separates
-// two edges of one part, but one separates edges of different parts. The parts are the
-// biconnected components of the graph between edges and columns (Hopcroft,
-// Tarjan, 1973), those with an edge in common united.
+// blocks divides the edges of a hypergraph into parts. No single column
+// separates two edges of one part, but one separates edges of different parts.
+// The parts are the biconnected components of the graph between edges and
+// columns (Hopcroft, Tarjan, 1973), those with an edge in common united.
 func blocks(edges [][]string, which []int) [][]int {
 	b := &blockFinder{near: make([][]int, len(which)), part: make([]int, len(which))}
 	number := map[string]int{}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBlocks compares the parts of random hypergraphs with their definition: two
-// edges are in one part if no column that is taken out separates them.
+// TestBlocks compares the parts of random hypergraphs with their definition:
+// two edges are in one part if no column that is taken out separates them.
 func TestBlocks(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 0))

@@ -21,12 +21,13 @@ type joinGraph struct {
 	joinable bitset.Set
 	// wanted are the columns that something beside joins uses.
 	wanted bitset.Set
-	// Conditioned are the columns of conditions and semijoins on several relations, and
-	// others whose estimates are wanted of the whole.
+	// Conditioned are the columns of conditions and semijoins on several
+	// relations, and others whose estimates are wanted of the whole.
 	Conditioned bitset.Set
 	names       []string // of the columns
 	Number      map[string]int
-	// span is the number of values in the ranges of columns, 0 where it is unknown.
+	// span is the number of values in the ranges of columns, 0 where it is
+	// unknown.
 	span []float64
 	// whole are the columns of whole numbers.
 	whole []bool
@@ -50,7 +51,8 @@ type graphRel struct {
 	ascends bitset.Set // columns in whose order its tuples come
 }
 
-// graphLink is a set of relations that a join column or a computed column connects.
+// graphLink is a set of relations that a join column or a computed column
+// connects.
 type graphLink []int
 
 type graphCond struct {
@@ -212,12 +214,12 @@ func (g *joinGraph) storage(rel *graphRel, n queryplan.Node) {
 	}
 }
 
-// MostlyRising is the least share of ascending neighbours for which tuples count as
-// ordered by a column.
+// MostlyRising is the least share of ascending neighbours for which tuples
+// count as ordered by a column.
 const MostlyRising = 0.99
 
-// isGrowing reports whether a relation is a derived variable, to whose index the
-// rounds of a loop only add.
+// isGrowing reports whether a relation is a derived variable, to whose index
+// the rounds of a loop only add.
 func isGrowing(n queryplan.Node) bool {
 	if p, ok := n.(*queryplan.Project); ok {
 		n = p.Input
@@ -374,8 +376,8 @@ func hasKey(keys []bitset.Set, cols bitset.Set) bool {
 	return slices.ContainsFunc(keys, cols.HasAll)
 }
 
-// joinCost is the cost of a join with r indexed and l probing. Outside are the columns
-// of relations that are in neither.
+// joinCost is the cost of a join with r indexed and l probing. Outside are the
+// columns of relations that are in neither.
 func (g *joinGraph) joinCost(l, r *subPlan, rows float64, outside bitset.Set) float64 {
 	on := g.on(l, r)
 	build, probe := g.indexCost(l, r, on, g.onlyExists(r, on, outside))
@@ -383,8 +385,8 @@ func (g *joinGraph) joinCost(l, r *subPlan, rows float64, outside bitset.Set) fl
 	return l.Stream + build + probe*l.Rows + EmitCost*rows
 }
 
-// filterGain returns the cost that FilterProbes saves for each probe of an index of
-// r, given the share of the probes that find something.
+// filterGain returns the cost that FilterProbes saves for each probe of an
+// index of r, given the share of the probes that find something.
 func (g *joinGraph) filterGain(l, r *subPlan, on bitset.Set, probe, kept float64) float64 {
 	if !g.Bits || l.Rows < LeastProbes {
 		return 0
@@ -398,8 +400,8 @@ func (g *joinGraph) filterGain(l, r *subPlan, on bitset.Set, probe, kept float64
 	return best
 }
 
-// onlyExists reports whether a set of keys is enough for the right side of a join:
-// only its columns to match are used, and each left tuple matches once.
+// onlyExists reports whether a set of keys is enough for the right side of a
+// join: only its columns to match are used, and each left tuple matches once.
 func (g *joinGraph) onlyExists(r *subPlan, on, outside bitset.Set) bool {
 	for w := range on {
 		if r.cols[w]&^on[w]&(g.wanted[w]|outside[w]) != 0 {
@@ -409,8 +411,8 @@ func (g *joinGraph) onlyExists(r *subPlan, on, outside bitset.Set) bool {
 	return hasKey(r.keys, on)
 }
 
-// indexCost returns the cost of building an index of r on the columns, and of one
-// probe of it by l.
+// indexCost returns the cost of building an index of r on the columns, and of
+// one probe of it by l.
 func (g *joinGraph) indexCost(l, r *subPlan, on bitset.Set, exists bool) (build, probe float64) {
 	x := IndexShape{Rows: r.Rows, Size: 1, Probes: l.Rows, exists: exists, Unique: hasKey(r.keys, on)}
 	whole := r.rel != nil && r.rel.whole

@@ -83,8 +83,8 @@ func (g *joinGraph) exact(rels []int) *subPlan {
 	panic("rewrite: no join order")
 }
 
-// near returns, for each of some relations, the set of places in the list of those
-// that a link connects it with.
+// near returns, for each of some relations, the set of places in the list of
+// those that a link connects it with.
 func (g *joinGraph) near(rels []int) []int {
 	out := make([]int, len(rels))
 	for _, l := range g.links {
@@ -103,8 +103,8 @@ func (g *joinGraph) near(rels []int) []int {
 	return out
 }
 
-// isConnected reports whether links lead from the first of a set of relations to all
-// others. If they do not, all trees of the set have a product.
+// isConnected reports whether links lead from the first of a set of relations
+// to all others. If they do not, all trees of the set have a product.
 func isConnected(set int, near []int) bool {
 	reached := set & -set
 	for again := true; again; {
@@ -236,8 +236,8 @@ func (g *joinGraph) beside(holders []int, r *subPlan) bitset.Set {
 	return out
 }
 
-// Widest returns the plan of a join tree and the most tuples of a join under its
-// root.
+// Widest returns the plan of a join tree and the most tuples of a join under
+// its root.
 func (g *joinGraph) Widest(t *joinTree) (plan *subPlan, rows float64) {
 	if t.left == nil {
 		return g.leaf(t.rel), 0

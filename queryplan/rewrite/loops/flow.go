@@ -6,9 +6,9 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// Changed returns for every block on a cycle the variables that the blocks of its
-// loop fill or merge; blocks outside loops are not in it. Loops that share a
-// block count as one.
+// Changed returns for every block on a cycle the variables that the blocks of
+// its loop fill or merge; blocks outside loops are not in it. Loops that share
+// a block count as one.
 func Changed(p *queryplan.Plan) map[*queryplan.Block]map[*queryplan.Var]bool {
 	out := map[*queryplan.Block]map[*queryplan.Var]bool{}
 	for _, component := range Components(p) {
@@ -68,8 +68,8 @@ func Components(p *queryplan.Plan) [][]*queryplan.Block {
 	return out
 }
 
-// ReversePostorder returns the blocks so that, loops aside, each comes after all
-// that control passes before it.
+// ReversePostorder returns the blocks so that, loops aside, each comes after
+// all that control passes before it.
 func ReversePostorder(p *queryplan.Plan) []*queryplan.Block {
 	var out []*queryplan.Block
 	seen := map[*queryplan.Block]bool{}
@@ -90,8 +90,8 @@ func ReversePostorder(p *queryplan.Plan) []*queryplan.Block {
 	return out
 }
 
-// DominatorTree has for each block the nearest other one that control must pass to
-// come to it (Cooper, Harvey, Kennedy, 2001).
+// DominatorTree has for each block the nearest other one that control must pass
+// to come to it (Cooper, Harvey, Kennedy, 2001).
 type DominatorTree struct {
 	order map[*queryplan.Block]int // in reverse postorder
 	above map[*queryplan.Block]*queryplan.Block

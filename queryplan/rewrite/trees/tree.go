@@ -75,8 +75,8 @@ func IsEmpty(n queryplan.Node) bool {
 	return ok && len(v.Rows) == 0
 }
 
-// WithColumns returns n with exactly the given columns in their order, through a
-// projection where its own differ.
+// WithColumns returns n with exactly the given columns in their order, through
+// a projection where its own differ.
 func WithColumns(n queryplan.Node, want []queryplan.Column) queryplan.Node {
 	if slices.Equal(n.Columns(), want) {
 		return n
@@ -88,8 +88,8 @@ func WithColumns(n queryplan.Node, want []queryplan.Column) queryplan.Node {
 	return Project(n, cols)
 }
 
-// Project chooses columns of n; it looks through a projection under it, and is n
-// where nothing would change.
+// Project chooses columns of n; it looks through a projection under it, and is
+// n where nothing would change.
 func Project(n queryplan.Node, cols []queryplan.Rename) queryplan.Node {
 	if p, ok := n.(*queryplan.Project); ok {
 		from := map[string]string{}
