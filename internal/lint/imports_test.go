@@ -131,14 +131,15 @@ var layers = []layer{
 		"frontend/source", "queryplan", "internal/interval", "runtime", "runtime/order", "runtime/portable/columns", "runtime/portable/expr",
 		"runtime/portable/tables", "runtime/portable/tries", "runtime/portable/work", "runtime/prepare", "runtime/store",
 	}},
+	{"runtime/woven/machine", []string{"harmony", "harmony/abi", "runtime/layout", "runtime/store", "runtime/woven"}},
 	{"runtime/native", []string{
 		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/decompose", "harmony/domain", "harmony/ranges",
-		"runtime/account", "weaver/assemble/hostcode", "runtime/layout", "runtime/woven", "internal/interval", "internal/llvm",
+		"runtime/account", "weaver/assemble/hostcode", "runtime/layout", "runtime/woven", "runtime/woven/machine", "internal/interval", "internal/llvm",
 		"runtime", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
 	{"runtime/gpu", []string{
 		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval", "internal/cuda", "internal/cuda/driver",
-		"runtime", "runtime/account", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven",
+		"runtime", "runtime/account", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven", "runtime/woven/machine",
 	}},
 	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "weaver/assemble/hostcode"}},
 

@@ -1,56 +1,31 @@
 package gpu
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // boundEntry is a function together with what its parameters stand for in a run.
 type boundEntry struct {
 	*function
-	params []param
-	// What the function fills, each once, with the number of its sinks.
-	targets []filled[*relation]
-	groups  []filled[*groups]
+	params  []machine.Param
+	targets []machine.Target[*relation]
+	groups  []machine.Target[*groups]
 	values  []buffer // of constant rows
 	faults  bool     // the function may report a fault
-	run     *run
 }
 
-// filled is a variable that sinks fill.
-type filled[T any] struct {
-	rel   T
-	sinks int64
-}
-
-// param is a parameter with the variable that it is about.
-type param struct {
-	abi.Param
-	rel    *relation
-	index  *index
-	groups *groups
-	word   int64 // of what does not change in a run
-}
-
-// bindKernel finds out what the parameters of a kernel's function are.
-func (r *run) bindKernel(ctx context.Context, k *harmony.Kernel, f *function) (*boundEntry, error) {
-	b, err := r.bindEntry(ctx, f)
+// bindKernel binds the parameters of a kernel's function.
+func (r *run) bindKernel(k *harmony.Kernel, f *function) (*boundEntry, error) {
+	b, err := r.bindEntry(f)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range k.Sinks {
-		switch s := s.(type) {
-		case *harmony.Store:
-			b.targets = addTarget(b.targets, r.relations[s.To])
-		case *harmony.Insert:
-			b.targets = addTarget(b.targets, r.relations[s.To])
-		case *harmony.Group:
-			b.groups = addTarget(b.groups, r.groups[s.To])
-		}
-	}
+	b.targets = machine.Targets(k, r.relations)
+	b.groups = machine.Targets(k, r.groups)
 	if src, ok := k.Source.(*harmony.Values); ok {
 		for i := range src.Cols {
 			words := r.Constants(src, i)
@@ -67,79 +42,45 @@ func (r *run) bindKernel(ctx context.Context, k *harmony.Kernel, f *function) (*
 	return b, nil
 }
 
-func addTarget[T comparable](list []filled[T], v T) []filled[T] {
-	for i := range list {
-		if list[i].rel == v {
-			list[i].sinks++
-			return list
-		}
-	}
-	return append(list, filled[T]{v, 1})
-}
-
-func (r *run) bindEntry(ctx context.Context, f *function) (*boundEntry, error) {
-	b := &boundEntry{function: f, run: r}
+func (r *run) bindEntry(f *function) (b *boundEntry, err error) {
 	if len(f.entry.Hosts) > 0 {
 		return nil, fmt.Errorf("%s calls a function that GPUs do not have", f.entry.Symbol)
 	}
+	b = &boundEntry{function: f}
 	for _, p := range f.entry.Params {
-		q := param{Param: p}
-		if p.Var != "" {
-			switch v := r.Named[p.Var].(type) {
-			case *harmony.Relation:
-				q.rel = r.relations[v]
-			case *harmony.Index:
-				q.index = r.indexes[v]
-			case *harmony.Groups:
-				q.groups = r.groups[v]
-			default:
-				return nil, fmt.Errorf("%s has a parameter about %s, which is not there", f.entry.Symbol, p.Var)
-			}
-		}
 		b.faults = b.faults || p.Kind == abi.Fault
-		if err := b.constant(ctx, &q); err != nil {
-			return nil, err
-		}
-		b.params = append(b.params, q)
 	}
-	return b, nil
+	b.params, err = r.Bind(r.Bound, f.entry, r.constant)
+	return b, err
 }
 
-// constant finds the words that are the same for all of a run.
-func (b *boundEntry) constant(ctx context.Context, p *param) error {
-	r := b.run
-	var ok bool
-	if p.word, ok = r.Constant(b.entry, p.Param); ok {
-		return nil
-	}
+// constant returns the words that do not change in a run.
+func (r *run) constant(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.TableData:
-		at, err := r.residentColumn(ctx, "a function of strings", r.Data.Tables[p.Index].Column)
-		p.word = at
-		return err
+		return r.residentColumn(r.ctx, "a function of strings", r.Data.Tables[p.Index].Column)
 	case abi.TablePresent:
 		present := r.Data.Tables[p.Index].Present
 		if len(present) == 0 {
-			return nil
+			return 0, nil
 		}
 		var to buffer
 		if err := r.alloc(&to, "a function of strings", int64(len(present))); err != nil {
-			return err
+			return 0, err
 		}
-		p.word = to.word()
-		return r.send(to, present)
+		return to.word(), r.send(to, present)
 	case abi.Fault:
-		p.word = int64(r.control.at(faultWord))
+		return int64(r.control.at(faultWord)), nil
 	case abi.Dropped:
-		p.word = int64(r.control.at(droppedWord))
+		return int64(r.control.at(droppedWord)), nil
 	}
-	return nil
+	return 0, nil
 }
 
 // bind appends the words of the parameters as they are now.
-func (b *boundEntry) bind(ctx context.Context, j *job, words []int64) ([]int64, error) {
+func (b *boundEntry) bind(j *job, words []int64) ([]int64, error) {
 	for i := range b.params {
-		word, err := b.word(ctx, &b.params[i], j)
+		word, err := b.word(&b.params[i], j)
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +89,7 @@ func (b *boundEntry) bind(ctx context.Context, j *job, words []int64) ([]int64, 
 	return words, nil
 }
 
-func (b *boundEntry) word(ctx context.Context, p *param, j *job) (int64, error) {
+func (b *boundEntry) word(p *machine.Param, j *job) (int64, error) {
 	switch p.Kind {
 	case abi.RowsFrom:
 		return j.from, nil
@@ -157,101 +98,41 @@ func (b *boundEntry) word(ctx context.Context, p *param, j *job) (int64, error) 
 	case abi.ValuesData:
 		return b.values[p.Index].word(), nil
 	}
-	switch {
-	case p.rel != nil:
-		return p.rel.word(ctx, p)
-	case p.index != nil:
-		return p.index.word(p)
-	case p.groups != nil:
-		return p.groups.word(p)
-	}
-	return p.word, nil
+	return p.Value()
 }
 
-// errParam is a parameter that does not belong to its variable.
-func errParam(p *param) error {
-	return fmt.Errorf("%s has no parameter %v", p.Var, p.Kind)
-}
-
-func (r *relation) word(ctx context.Context, p *param) (int64, error) {
+// Word returns what a function gets for a parameter about the relation.
+func (r *relation) Word(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.ColumnData:
 		c := r.cols[p.Index]
 		if c.loaded != nil {
-			return r.run.residentColumn(ctx, r.what, c.loaded)
+			return r.run.residentColumn(r.run.ctx, r.what, c.loaded)
 		}
 		return c.data.word(), nil
 	case abi.ColumnBase, abi.ColumnStep, abi.ColumnWidth:
-		word, _ := r.cols[p.Index].Word(p.Param)
+		word, _ := r.cols[p.Index].Word(p)
 		return word, nil
 	case abi.Gauge:
 		return int64(r.run.control.at(r.gauge)), nil
-	}
-	s := r.set
-	if s == nil {
-		return 0, errParam(p)
-	}
-	switch p.Kind {
-	case abi.SetForm:
-		return int64(s.form), nil
-	case abi.SetTable:
-		return s.table.word(), nil
-	case abi.SetSize:
-		return s.size(), nil
-	case abi.SetShift, abi.SetBase, abi.SetBits:
-		word, _ := s.lay.Word(p.Param)
-		return word, nil
 	case abi.SetColumns:
 		return r.pointers.word(), nil
 	case abi.SetShared:
 		return 1, nil
 	}
-	return 0, errParam(p)
-}
-
-func (x *index) word(p *param) (int64, error) {
-	switch p.Kind {
-	case abi.IndexForm:
-		return int64(x.form), nil
-	case abi.IndexTable:
-		return x.table.word(), nil
-	case abi.IndexSize:
-		return x.size(), nil
-	case abi.IndexShift, abi.IndexBase, abi.IndexBits:
-		word, _ := x.lay.Word(p.Param)
-		return word, nil
-	case abi.IndexBegins:
-		return x.begins.word(), nil
-	case abi.IndexRows:
-		if x.identity {
-			return 0, nil
+	if s := r.set; s != nil {
+		if word, ok := machine.KeyWord(p, s.form, s.lay, s.table.word(), s.size()); ok {
+			return word, nil
 		}
-		return x.rows.word(), nil
-	case abi.IndexWideSlots:
-		return x.wide.word(), nil
-	case abi.IndexWideMask:
-		return int64(x.wideMask), nil
-	case abi.IndexWideColumns:
-		return x.pointers.word(), nil
-	case abi.IndexWideGauge:
-		return int64(x.run.control.at(x.gauge)), nil
 	}
-	return 0, errParam(p)
+	return 0, machine.ErrParam(p)
 }
 
-func (g *groups) word(p *param) (int64, error) {
+// Word returns what a function gets for a parameter about the groups.
+func (g *groups) Word(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.Gauge:
 		return int64(g.run.control.at(g.gauge)), nil
-	case abi.GroupForm:
-		return int64(g.lay.Form), nil
-	case abi.GroupTable:
-		return g.table.word(), nil
-	case abi.GroupSize:
-		return g.size(), nil
-	case abi.GroupShift, abi.GroupBase, abi.GroupBits:
-		word, _ := g.lay.Word(p.Param)
-		return word, nil
 	case abi.GroupColumns:
 		return g.pointers.word(), nil
 	case abi.GroupCells:
@@ -261,5 +142,8 @@ func (g *groups) word(p *param) (int64, error) {
 	case abi.GroupShared:
 		return 1, nil
 	}
-	return 0, errParam(p)
+	if word, ok := machine.KeyWord(p, g.lay.Form, g.lay, g.table.word(), g.size()); ok {
+		return word, nil
+	}
+	return 0, machine.ErrParam(p)
 }

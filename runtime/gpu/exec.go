@@ -39,35 +39,35 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		stop := false // the launch may stop before it is through
 		for _, t := range e.targets {
 			// Without expansions a row becomes at most one tuple.
-			most := n * t.sinks
+			most := n * int64(t.Sinks)
 			if e.entry.Expansions > 0 {
 				most = maxRows
 			}
-			if first || t.rel.most > t.rel.limit {
-				expected := t.rel.most + min(most, r.sizes.expect)
-				if err := t.rel.makeRoom(ctx, slack*t.sinks, most, expected); err != nil {
+			if first || t.To.most > t.To.limit {
+				expected := t.To.most + min(most, r.sizes.expect)
+				if err := t.To.makeRoom(ctx, slack*int64(t.Sinks), most, expected); err != nil {
 					return err
 				}
 			}
-			t.rel.most, t.rel.dirty = min(t.rel.most+most, t.rel.capacity), true
-			stop = stop || t.rel.most > t.rel.limit
+			t.To.most, t.To.dirty = min(t.To.most+most, t.To.capacity), true
+			stop = stop || t.To.most > t.To.limit
 		}
 		for _, t := range e.groups {
-			most := n * t.sinks
+			most := n * int64(t.Sinks)
 			if e.entry.Expansions > 0 {
 				most = maxRows
 			}
-			if first || t.rel.most > t.rel.limit {
-				t.rel.expectTiles(tiles * t.sinks)
-				expected := t.rel.most + min(n*t.sinks, r.sizes.expect)
-				if err := t.rel.makeRoom(ctx, slack*t.sinks, most, expected); err != nil {
+			if first || t.To.most > t.To.limit {
+				t.To.expectTiles(tiles * int64(t.Sinks))
+				expected := t.To.most + min(n*int64(t.Sinks), r.sizes.expect)
+				if err := t.To.makeRoom(ctx, slack*int64(t.Sinks), most, expected); err != nil {
 					return err
 				}
 			}
-			if t.rel.limit != unlimited || t.rel.lay.Form >= abi.Hash {
-				t.rel.most, t.rel.dirty = min(t.rel.room(), t.rel.most+most), true
+			if t.To.limit != unlimited || t.To.lay.Form >= abi.Hash {
+				t.To.most, t.To.dirty = min(t.To.room(), t.To.most+most), true
 			}
-			stop = stop || t.rel.most > t.rel.limit
+			stop = stop || t.To.most > t.To.limit
 		}
 		if err := r.launch(ctx, j, blocks, states); err != nil {
 			return err
@@ -85,10 +85,10 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		}
 		stopped := false
 		for _, t := range e.targets {
-			stopped = stopped || t.rel.most > t.rel.limit
+			stopped = stopped || t.To.most > t.To.limit
 		}
 		for _, t := range e.groups {
-			stopped = stopped || t.rel.most > t.rel.limit
+			stopped = stopped || t.To.most > t.To.limit
 		}
 		if !stopped {
 			return nil
@@ -114,7 +114,7 @@ func blocksFor(e *abi.Entry, tiles, most int64) (blocks, sharing int64) {
 // launch starts a job's function with the parameters as they are now, for blocks whose
 // states have an address.
 func (r *run) launch(ctx context.Context, j *job, blocks, states int64) error {
-	words, err := j.entry.bind(ctx, j, r.words[:0])
+	words, err := j.entry.bind(j, r.words[:0])
 	if err != nil {
 		return err
 	}

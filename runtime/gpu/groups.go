@@ -7,6 +7,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // groups is the contents of a group-by table, which all blocks share: slots of keys,
@@ -80,9 +81,9 @@ func (g *groups) room() int64 {
 	case g.slots == 0:
 		return 0
 	case g.lay.Form == abi.Hash:
-		return roomOf(g.mask)
+		return machine.RoomOf(g.mask)
 	case g.lay.Form == abi.Wide:
-		return min(g.slots, roomOf(g.mask))
+		return min(g.slots, machine.RoomOf(g.mask))
 	case g.lay.Form == abi.Ordered:
 		return g.slots - int64(g.mask+1)
 	}
@@ -144,12 +145,12 @@ func (g *groups) slotBytes() int64 {
 // grow gives the table, which has some groups, room for need of them, and for as many
 // as are wanted if memory allows.
 func (g *groups) grow(ctx context.Context, had, need, want int64) error {
-	slots := slotsFor(want)
+	slots := machine.SlotsFor(want)
 	if g.slots > 0 {
 		slots = max(slots, growth(g.slots*g.slotBytes())*int64(g.mask+1))
-		slots = min(slots, max(slotsFor(g.keys()), slotsFor(need)))
+		slots = min(slots, max(machine.SlotsFor(g.keys()), machine.SlotsFor(need)))
 	}
-	for slots > slotsFor(need) && slots*g.slotBytes() > g.run.engine.mem.room()/2 {
+	for slots > machine.SlotsFor(need) && slots*g.slotBytes() > g.run.engine.mem.room()/2 {
 		slots /= 2
 	}
 	if g.lay.Form == abi.Wide {
@@ -237,9 +238,9 @@ func (g *groups) addSlots(slots int64) error {
 	return nil
 }
 
-// clear empties the table, which keeps its memory.
-func (g *groups) clear(ctx context.Context) error {
-	if err := g.reset(ctx); err != nil || g.slots == 0 {
+// Clear empties the table, which keeps its memory.
+func (g *groups) Clear() error {
+	if err := g.reset(g.run.ctx); err != nil || g.slots == 0 {
 		return err
 	}
 	if g.lay.Form == abi.Ordered {
@@ -267,8 +268,8 @@ func (g *groups) reset(ctx context.Context) error {
 	return g.run.control.set(ctx, g.gauge, 0)
 }
 
-// free frees the memory of groups that are not filled again.
-func (g *groups) free() error {
+// Release frees the memory of groups that are not filled again.
+func (g *groups) Release() error {
 	g.reach()
 	g.most, g.dirty, g.slots = 0, false, 0
 	all := []*buffer{&g.table, &g.occupied, &g.pointers}

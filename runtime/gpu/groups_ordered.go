@@ -1,6 +1,10 @@
 package gpu
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
+)
 
 // Groups of form Ordered are a list, which tiles append to in any order, behind a hash
 // table of the groups that are not all of one tile: at most two for each tile.
@@ -20,7 +24,7 @@ func (g *groups) expectTiles(tiles int64) {
 func (g *groups) growList(had, need, want int64) error {
 	first := g.slots == 0
 	if first {
-		g.mask = uint64(slotsFor(g.borders) - 1)
+		g.mask = uint64(machine.SlotsFor(g.borders) - 1)
 	}
 	borders, room := int64(g.mask+1), g.room()
 	if borders+need > maxRows {

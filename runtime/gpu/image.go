@@ -134,13 +134,13 @@ func (im *image) setsLimit(word int) bool {
 // look notes the gauges that a captured kernel looks at.
 func (im *image) look(e *boundEntry) {
 	for _, p := range e.params {
-		switch {
-		case p.Kind == abi.IndexWideGauge:
-			im.moved[p.index.gauge] = true
-		case p.Kind == abi.Gauge && p.rel != nil:
-			im.moved[p.rel.gauge] = true
-		case p.Kind == abi.Gauge:
-			im.moved[p.groups.gauge] = true
+		switch v := p.Of.(type) {
+		case *index:
+			im.moved[v.gauge] = im.moved[v.gauge] || p.Kind == abi.IndexWideGauge
+		case *relation:
+			im.moved[v.gauge] = im.moved[v.gauge] || p.Kind == abi.Gauge
+		case *groups:
+			im.moved[v.gauge] = im.moved[v.gauge] || p.Kind == abi.Gauge
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 		if err := r.capture.output(r, rel, n); err != nil {
 			return nil, err
 		}
-		return nil, rel.release()
+		return nil, rel.Release()
 	}
 	if r.arrived == nil {
 		if err := r.fetchOutputs(); err != nil {
@@ -39,7 +39,7 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 			return nil, err
 		}
 	}
-	return storedColumns(r.Bound, decl, n, r.sizes.output, data), rel.release()
+	return storedColumns(r.Bound, decl, n, r.sizes.output, data), rel.Release()
 }
 
 // received makes memory of the host for rows of a relation, and plans the copies to it.
@@ -123,7 +123,7 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 	}
 	if r.capture != nil {
 		r.capture.keep(rel, n)
-		return nil, rel.release()
+		return nil, rel.Release()
 	}
 	k := &kept{engine: r.engine, bound: r.Bound, decl: decl, rows: n, cols: []buffer{}} // of no column: still to be fetched
 	for _, c := range rel.cols {
@@ -135,7 +135,7 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 	}
 	r.engine.pending(k, true)
 	r.keeps = append(r.keeps, k)
-	return k, rel.release()
+	return k, rel.Release()
 }
 
 // kept is an output that has stayed on the device.

@@ -104,14 +104,14 @@ func (r *relation) merge(ctx context.Context) error {
 	return nil
 }
 
-// clear empties the relation and keeps its memory.
-func (r *relation) clear(ctx context.Context) error {
+// Clear empties the relation and keeps its memory.
+func (r *relation) Clear() error {
 	r.reach()
 	r.full, r.old, r.behind = 0, 0, false
 	r.generation++
 	if r.most > 0 {
 		r.most, r.dirty = 0, false
-		if err := r.run.control.set(ctx, r.gauge, 0); err != nil {
+		if err := r.run.control.set(r.run.ctx, r.gauge, 0); err != nil {
 			return err
 		}
 	}
@@ -121,8 +121,8 @@ func (r *relation) clear(ctx context.Context) error {
 	return nil
 }
 
-// release frees the memory of a relation that is not filled again.
-func (r *relation) release() error {
+// Release frees the memory of a relation that is not filled again.
+func (r *relation) Release() error {
 	if r.gauge < 0 {
 		return nil
 	}

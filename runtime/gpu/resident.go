@@ -11,6 +11,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // columnKey is a column of facts. It does not keep it alive.
@@ -38,7 +39,7 @@ type resident struct {
 	key   columnKey
 	index *indexKey // nil for a column
 	data  buffer    // of a column
-	table indexTable
+	table machine.Tables[buffer]
 	ready driver.Event // when the copy or the build is done
 	// arrived says that a run has waited for that, so that no stream needs to.
 	arrived atomic.Bool
@@ -57,7 +58,7 @@ type resident struct {
 // bytes is the memory that it takes.
 func (x *resident) bytes() int64 {
 	n := x.data.bytes
-	for _, b := range x.table.buffers() {
+	for _, b := range buffers(&x.table) {
 		n += b.bytes
 	}
 	return n
@@ -223,10 +224,10 @@ func (y *residency) free(x *resident) {
 		_ = x.ready.Close()
 	}
 	_ = y.mem.free(y.stream, x.data)
-	for _, b := range x.table.buffers() {
+	for _, b := range buffers(&x.table) {
 		_ = y.mem.free(y.stream, b)
 	}
-	x.data, x.table = buffer{}, indexTable{}
+	x.data, x.table = buffer{}, machine.Tables[buffer]{}
 	x.cleanup.Stop()
 }
 

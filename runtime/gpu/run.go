@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // run is one evaluation of a program: the gpu engine's machine.
@@ -26,6 +27,7 @@ type run struct {
 	recall
 	sizes sizes
 
+	machine.Variables
 	relations map[*harmony.Relation]*relation
 	indexes   map[*harmony.Index]*index
 	groups    map[*harmony.Groups]*groups
@@ -61,6 +63,7 @@ func (r *run) declare() {
 	r.control.lane = r.lane
 	r.control.words = firstGauge
 	r.control.limits = nil
+	r.Variables = machine.Variables{}
 	r.relations = make(map[*harmony.Relation]*relation, len(g.Relations))
 	r.indexes = make(map[*harmony.Index]*index, len(g.Indexes))
 	r.groups = make(map[*harmony.Groups]*groups, len(g.Groups))
@@ -87,13 +90,15 @@ func (r *run) declare() {
 		if lay := r.Layouts.Sets[decl]; lay != nil {
 			rel.set = newTupleSet(r, rel.what, lay)
 		}
-		r.relations[decl] = rel
+		r.relations[decl], r.Variables[decl] = rel, rel
 	}
 	for _, decl := range g.Indexes {
-		r.indexes[decl] = newIndex(r, decl, r.Layouts.Indexes[decl], r.relations[decl.Of], name(decl))
+		x := newIndex(r, decl, r.Layouts.Indexes[decl], r.relations[decl.Of], name(decl))
+		r.indexes[decl], r.Variables[decl] = x, x
 	}
 	for _, decl := range g.Groups {
-		r.groups[decl] = newGroups(r, decl, r.Layouts.Groups[decl], name(decl))
+		g := newGroups(r, decl, r.Layouts.Groups[decl], name(decl))
+		r.groups[decl], r.Variables[decl] = g, g
 	}
 }
 
@@ -152,40 +157,6 @@ func (r *run) Merge(decl *harmony.Relation, last bool) error {
 		return err
 	}
 	return rel.dropSet()
-}
-
-// Clear empties a variable, which keeps its memory.
-func (r *run) Clear(v harmony.Managed) error {
-	switch v := v.(type) {
-	case *harmony.Relation:
-		return r.relations[v].clear(r.ctx)
-	case *harmony.Groups:
-		return r.groups[v].clear(r.ctx)
-	}
-	return nil
-}
-
-// Free gives back what a variable holds. One that is filled again keeps its memory.
-func (r *run) Free(v harmony.Managed, again bool) error {
-	switch v := v.(type) {
-	case *harmony.Relation:
-		rel := r.relations[v]
-		if again {
-			return rel.clear(r.ctx)
-		}
-		return rel.release()
-	case *harmony.Index:
-		if !again {
-			return r.indexes[v].free()
-		}
-	case *harmony.Groups:
-		g := r.groups[v]
-		if again {
-			return g.clear(r.ctx)
-		}
-		return g.free()
-	}
-	return nil
 }
 
 // Size counts the tuples of a relation.
@@ -257,7 +228,7 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 	if r.entries[k.Name] == nil {
 		for _, f := range r.code.functions {
 			if f.entry.Of == k.Name && f.entry.Role == abi.Kernel {
-				b, err := r.bindKernel(r.ctx, k, f)
+				b, err := r.bindKernel(k, f)
 				if err != nil {
 					return woven.Work{}, err
 				}
@@ -303,12 +274,12 @@ func (r *run) filled(e *boundEntry, work *woven.Work, sign int64) error {
 		return nil
 	}
 	for _, t := range e.targets {
-		n, err := t.rel.rows(r.ctx)
+		n, err := t.To.rows(r.ctx)
 		if err != nil {
 			return err
 		}
 		work.Kept += sign * n
-		work.Bytes += sign * n * int64(t.rel.rowBytes())
+		work.Bytes += sign * n * int64(t.To.rowBytes())
 	}
 	return nil
 }
@@ -332,7 +303,7 @@ func (r *run) Build(decl *harmony.Index) error {
 	if r.entries[decl.Name] == nil {
 		for _, f := range r.code.functions {
 			if f.entry.Of == decl.Name && f.entry.Role != abi.Kernel {
-				b, err := r.bindEntry(r.ctx, f)
+				b, err := r.bindEntry(f)
 				if err != nil {
 					return err
 				}
@@ -344,20 +315,20 @@ func (r *run) Build(decl *harmony.Index) error {
 	closed := r.slab.closed
 	r.slab.closed = closed || x.rel.isLoaded() // other runs may share it
 	defer func() { r.slab.closed = closed }()
-	passes, err := x.prepare(r.ctx)
+	passes, err := x.prepare()
 	if err != nil || len(passes) == 0 {
 		return err
 	}
 	for _, p := range passes {
 		for _, e := range r.entries[decl.Name] {
-			if e.entry.Role == p.role {
-				if err := r.exec(r.ctx, &job{entry: e, from: p.from, until: p.until}); err != nil {
+			if e.entry.Role == p.Role {
+				if err := r.exec(r.ctx, &job{entry: e, from: p.From, until: p.Until}); err != nil {
 					return err
 				}
 			}
 		}
-		if p.after != nil {
-			if err := p.after(); err != nil {
+		if p.After != nil {
+			if err := p.After(); err != nil {
 				return err
 			}
 		}

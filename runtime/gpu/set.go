@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // tupleSet knows the tuples of a derived relation.
@@ -31,20 +32,7 @@ func (s *tupleSet) room() int64 {
 	case s.form == abi.Direct:
 		return maxRows
 	}
-	return roomOf(s.mask)
-}
-
-// roomOf is two thirds of a table's slots.
-func roomOf(mask uint64) int64 { return int64((mask + 1) / 3 * 2) }
-
-// slotsFor returns how many slots hold so many keys at two thirds of them or
-// less.
-func slotsFor(keys int64) int64 {
-	slots := int64(64)
-	for roomOf(uint64(slots-1)) < keys {
-		slots *= 2
-	}
-	return slots
+	return machine.RoomOf(s.mask)
 }
 
 // makeRoom makes room for need tuples in all, and for as many as are wanted if memory
@@ -56,11 +44,11 @@ func (s *tupleSet) makeRoom(ctx context.Context, r *relation, need, want int64) 
 	if s.form == abi.Direct {
 		return s.run.zeroed(&s.table, s.what, int64(s.lay.BitmapBytes()))
 	}
-	slots := slotsFor(want)
+	slots := machine.SlotsFor(want)
 	if had := s.table; had.at != 0 {
 		slots = max(slots, growth(had.bytes)*int64(s.mask+1))
 	}
-	for slots > slotsFor(need) && 8*slots > s.run.engine.mem.room()/2 {
+	for slots > machine.SlotsFor(need) && 8*slots > s.run.engine.mem.room()/2 {
 		slots /= 2
 	}
 	old, mask := s.table, s.mask

@@ -25,15 +25,15 @@ type indexKey struct {
 // sharedKey returns by what other runs find the index, if they may: it is over facts, and
 // its keys fit a word.
 func (x *index) sharedKey() (key indexKey, ok bool) {
-	n := len(x.decl.Key)
-	if !x.rel.isLoaded() || n == 0 || n > mostKeyed || x.form == abi.None || x.form == abi.Wide {
+	n := len(x.Decl.Key)
+	if !x.rel.isLoaded() || n == 0 || n > mostKeyed || x.Form == abi.None || x.Form == abi.Wide {
 		return key, false
 	}
-	for i, c := range x.decl.Key {
+	for i, c := range x.Decl.Key {
 		key.cols[i] = weak.Make(x.rel.cols[c].loaded)
 	}
-	copy(key.fields[:], x.lay.Fields)
-	key.size, key.kind, key.form, key.identity = x.lay.Size, x.decl.Kind, x.form, x.identity
+	copy(key.fields[:], x.Lay.Fields)
+	key.size, key.kind, key.form, key.identity = x.Lay.Size, x.Decl.Kind, x.Form, x.Identity
 	return key, true
 }
 
@@ -56,7 +56,7 @@ func (x *index) adopt() (done bool, err error) {
 	}
 	r.residents = append(r.residents, found)
 	r.residentBytes += found.bytes()
-	x.shared, x.indexTable = found, found.table
+	x.shared, x.Tables = found, found.table
 	return true, found.await(r.lane.stream)
 }
 
@@ -69,7 +69,7 @@ func (x *index) share() error {
 		return nil
 	}
 	y := r.engine.resident
-	made := &resident{index: &key, table: x.indexTable, made: make(chan struct{})}
+	made := &resident{index: &key, table: x.Tables, made: make(chan struct{})}
 	close(made.made)
 	var err error
 	if made.ready, err = r.engine.gpu.NewEvent(); err != nil {
@@ -91,7 +91,7 @@ func (x *index) share() error {
 	if found { // another run was faster
 		return made.ready.Close()
 	}
-	for _, b := range made.table.buffers() {
+	for _, b := range buffers(&made.table) {
 		r.disown(b)
 	}
 	y.mem.keep(made.bytes())

@@ -59,17 +59,20 @@ func (g *groups) tables() []*groupTable {
 	return g.workers[:1]
 }
 
-// clear empties the tables. They keep their memory if they are small.
-func (g *groups) clear() {
+// Clear empties the tables. They keep their memory if they are small.
+func (g *groups) Clear() error {
 	for _, t := range g.workers {
 		t.clear()
 	}
+	return nil
 }
 
-func (g *groups) free() {
+// Release frees the tables.
+func (g *groups) Release() error {
 	for _, t := range g.workers {
 		t.free()
 	}
+	return nil
 }
 
 // gather brings the groups of all workers together.

@@ -101,6 +101,8 @@ func TestSettle(t *testing.T) {
 				t.Fatalf("seed %d: %d rows of %d, want %d", seed, got[key], key, n)
 			}
 		}
-		g.free()
+		if err := g.Release(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

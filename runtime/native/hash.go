@@ -1,6 +1,9 @@
 package native
 
-import "github.com/redfoxdb/redfox/runtime/account"
+import (
+	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
+)
 
 // These are the tables of the primitives as the runtime has to write them, when
 // it makes larger ones or merges those of several workers: primitives/src/hash.h,
@@ -174,12 +177,5 @@ func indexSlots(keys, bytes int) int {
 	return slots
 }
 
-// slotsFor returns how many slots hold so many keys at two thirds of them or
-// less.
-func slotsFor(keys int) int {
-	slots := 64
-	for 2*slots < 3*keys {
-		slots *= 2
-	}
-	return slots
-}
+// slotsFor is machine.SlotsFor.
+func slotsFor(keys int) int { return int(machine.SlotsFor(int64(keys))) }

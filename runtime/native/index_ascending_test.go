@@ -39,22 +39,24 @@ func TestBeginsOfAscendingKeys(t *testing.T) {
 			facts: []*store.Column{store.ColumnOf(scalar.IntType, words, nil)},
 		}
 		x := newIndex(m, &harmony.Index{Kind: harmony.Multi, Of: rel.decl, Key: []int{0}}, layout.Pack([]interval.Interval{bound}), rel)
-		x.lay.Form = x.lay.FormFor(harmony.Multi, 1<<30)
+		x.Lay.Form = x.Lay.FormFor(harmony.Multi, 1<<30)
 		passes, err := x.prepare()
-		if err != nil || !x.identity || len(passes) != 1 {
-			t.Fatalf("%d rows: %d passes, by rows alone: %t, %v", n, len(passes), x.identity, err)
+		if err != nil || !x.Identity || len(passes) != 1 {
+			t.Fatalf("%d rows: %d passes, by rows alone: %t, %v", n, len(passes), x.Identity, err)
 		}
-		tasks := passes[0].tasks
+		tasks := passes[0].Tasks
 		rng.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
 		for _, f := range tasks {
 			f()
 		}
-		for i, begin := range account.Words(&x.begins)[:x.lay.Size+1] {
+		for i, begin := range account.Words(&x.Begins)[:x.Lay.Size+1] {
 			if want, _ := slices.BinarySearch(words, bound.Lo+int64(i)); int(begin) != want {
 				t.Fatalf("%d rows: key %d begins at row %d, not %d", n, bound.Lo+int64(i), begin, want)
 			}
 		}
-		x.free()
+		if err := x.Release(); err != nil {
+			t.Fatal(err)
+		}
 		m.Close()
 	}
 }

@@ -3,6 +3,7 @@ package native
 import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // A multi index over a relation that grows, round by round, is kept as runs: indexes of
@@ -51,35 +52,35 @@ func growsByRuns(p *harmony.Program, decl *harmony.Index) bool {
 
 // prepareRuns makes a run of the rows that no run has, and returns the passes that fill
 // it. The run is the one at hand then.
-func (x *index) prepareRuns(from, until int) ([]phase, error) {
-	if x.generation != x.rel.generation || x.from != from || x.until > until || !x.built {
+func (x *index) prepareRuns(from, until int) ([]machine.Pass, error) {
+	if !x.BuiltFrom(int64(from), x.rel.generation) || int(x.Until) > until {
 		x.freeRuns(0)
-		x.built, x.generation, x.from, x.until = true, x.rel.generation, from, from
+		x.Begin(int64(from), int64(from), x.rel.generation, nil)
 	}
-	if x.until == until && len(x.runs) > 0 {
+	if int(x.Until) == until && len(x.runs) > 0 {
 		return nil, nil
 	}
 	// Runs that are too short are built again; the longest of them has the most memory.
-	keep, start := len(x.runs), x.until
+	keep, start := len(x.runs), int(x.Until)
 	for keep > 0 {
 		last, n := x.runs[keep-1], until-start
-		if last.until-last.from > max(runRatio*n, x.shortRun-n) {
+		if int(last.Until-last.From) > max(runRatio*n, x.shortRun-n) {
 			break
 		}
-		keep, start = keep-1, last.from
+		keep, start = keep-1, int(last.From)
 	}
 	if keep == len(x.runs) {
-		x.runs = append(x.runs, newIndex(x.mem, x.decl, x.lay, x.rel))
+		x.runs = append(x.runs, newIndex(x.mem, x.Decl, x.Lay, x.rel))
 	}
 	x.freeRuns(keep + 1)
-	x.at, x.until = keep, until
+	x.at, x.Until = keep, int64(until)
 	return x.runs[keep].over(start, until)
 }
 
 // freeRuns drops the runs from one on.
 func (x *index) freeRuns(from int) {
 	for _, y := range x.runs[min(from, len(x.runs)):] {
-		y.free()
+		_ = y.Release() // it never fails
 	}
 	x.runs = x.runs[:min(from, len(x.runs))]
 }
@@ -89,8 +90,10 @@ func (r *run) single(x *index) error {
 	if len(x.runs) <= 1 {
 		return nil
 	}
-	x.free()
-	return r.Build(x.decl)
+	if err := x.Release(); err != nil {
+		return err
+	}
+	return r.Build(x.Decl)
 }
 
 // runsOf calls f for every choice of a run of each index of runs that a kernel probes,

@@ -77,14 +77,14 @@ func TestRunsAreFew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		entered += passes[0].until - passes[0].from
+		entered += int(passes[0].Until - passes[0].From)
 		most = max(most, len(x.runs))
 		at := 0
 		for _, y := range x.runs {
-			if y.from != at {
-				t.Fatalf("a run begins at row %d, not %d", y.from, at)
+			if int(y.From) != at {
+				t.Fatalf("a run begins at row %d, not %d", y.From, at)
 			}
-			at = y.until
+			at = int(y.Until)
 		}
 		if at != rel.full || x.at != len(x.runs)-1 {
 			t.Fatalf("%d of %d rows are in runs", at, rel.full)
@@ -97,7 +97,7 @@ func TestRunsAreFew(t *testing.T) {
 		t.Errorf("an index that is built is built again: %v, %v", passes, err)
 	}
 	rel.generation++
-	if passes, err := x.prepare(); err != nil || len(x.runs) != 1 || passes[0].from != 0 {
+	if passes, err := x.prepare(); err != nil || len(x.runs) != 1 || passes[0].From != 0 {
 		t.Errorf("after the relation changed there are %d runs: %v", len(x.runs), err)
 	}
 }

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/redfoxdb/redfox/harmony"
@@ -13,13 +14,14 @@ import (
 // Output returns the columns of a relation.
 func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 	for _, x := range r.indexes {
-		x.free()
+		if err := x.Release(); err != nil {
+			return nil, err
+		}
 	}
 	rel := r.relations[decl]
 	rel.dropSet()
 	cols, err := r.columns(rel)
-	rel.release()
-	return cols, err
+	return cols, errors.Join(err, rel.Release())
 }
 
 // outputBlock is how many rows a thread copies at a time.

@@ -169,7 +169,7 @@ func (p *parted) runAll() error {
 			return err
 		}
 		workers[i], gauges[i] = w, w.part.gauge
-		defer w.part.release()
+		defer func() { _ = w.part.Release() }() // it never fails
 	}
 	r.cancel.watch(gauges)
 	err := p.join(workers)

@@ -7,6 +7,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // partWorker runs the kernels of a decomposable loop over ranges of values.
@@ -50,11 +51,11 @@ func (p *parted) newWorker() (*partWorker, error) {
 			return nil, err
 		}
 		for i := range b.params {
-			if b.params[i].rel == p.rel {
-				b.params[i].rel = w.part
+			if b.params[i].Of == p.rel {
+				b.params[i].Of = w.part
 			}
 		}
-		b.targets = []filled[*relation]{{w.part, len(k.Sinks)}}
+		b.targets = []machine.Target[*relation]{{To: w.part, Sinks: len(k.Sinks)}}
 		c := &partCall{worker: worker{job: &job{entry: b, workers: 1}, params: make([]int64, len(b.params)), state: make([]int64, b.entry.StateWords())}}
 		c.from, c.until = b.place(abi.RowsFrom), b.place(abi.RowsUntil)
 		w.calls = append(w.calls, c)

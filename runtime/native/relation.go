@@ -204,8 +204,8 @@ func (r *relation) rows() int { return int(r.gauge.cursor) }
 // merge ends a round.
 func (r *relation) merge() { r.old, r.full = r.full, r.rows() }
 
-// clear empties the relation and keeps its memory.
-func (r *relation) clear() error {
+// Clear empties the relation and keeps its memory.
+func (r *relation) Clear() error {
 	r.gauge.cursor, r.full, r.old = 0, 0, 0
 	r.generation++
 	if r.set != nil {
@@ -214,14 +214,15 @@ func (r *relation) clear() error {
 	return nil
 }
 
-// release empties the relation and frees its memory.
-func (r *relation) release() {
+// Release empties the relation and frees its memory.
+func (r *relation) Release() error {
 	r.gauge.cursor, r.full, r.old, r.capacity = 0, 0, 0, 0
 	r.generation++
 	for _, c := range r.cols {
 		c.Free()
 	}
 	r.dropSet()
+	return nil
 }
 
 // dropSet frees the set. Another tuple must not be inserted.

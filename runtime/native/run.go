@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // run is one evaluation of a program: the cpu engine's machine.
@@ -20,6 +21,7 @@ type run struct {
 	mem     *account.Memory
 	cancel  canceller
 
+	machine.Variables
 	relations map[*harmony.Relation]*relation
 	indexes   map[*harmony.Index]*index
 	groups    map[*harmony.Groups]*groups
@@ -32,6 +34,7 @@ type run struct {
 // allocate makes the variables, which hold nothing yet.
 func (r *run) allocate() {
 	g := r.Graph
+	r.Variables = machine.Variables{}
 	r.relations = make(map[*harmony.Relation]*relation, len(g.Relations))
 	r.indexes = make(map[*harmony.Index]*index, len(g.Indexes))
 	r.groups = make(map[*harmony.Groups]*groups, len(g.Groups))
@@ -55,12 +58,12 @@ func (r *run) allocate() {
 		if lay := r.Layouts.Sets[decl]; lay != nil {
 			rel.set = newTupleSet(r.mem, rel.what, lay, r.sizes.convert)
 		}
-		r.relations[decl] = rel
+		r.relations[decl], r.Variables[decl] = rel, rel
 	}
 	for _, decl := range g.Indexes {
 		x := newIndex(r.mem, decl, r.Layouts.Indexes[decl], r.relations[decl.Of])
 		x.byRuns, x.shortRun = growsByRuns(g, decl), min(r.sizes.rows, shortRun)
-		r.indexes[decl] = x
+		r.indexes[decl], r.Variables[decl] = x, x
 	}
 	for _, decl := range g.Groups {
 		g := newGroups(r.mem, decl, r.Layouts.Groups[decl], name(decl), r.threads)
@@ -70,7 +73,7 @@ func (r *run) allocate() {
 				g.strings[i] = r.Data.Dict(d.ID)
 			}
 		}
-		r.groups[decl] = g
+		r.groups[decl], r.Variables[decl] = g, g
 	}
 }
 
@@ -80,39 +83,6 @@ func (r *run) Merge(decl *harmony.Relation, last bool) error {
 	rel.merge()
 	if last {
 		rel.dropSet()
-	}
-	return nil
-}
-
-// Clear empties a variable, which keeps its memory.
-func (r *run) Clear(v harmony.Managed) error {
-	switch v := v.(type) {
-	case *harmony.Relation:
-		return r.relations[v].clear()
-	case *harmony.Groups:
-		r.groups[v].clear()
-	}
-	return nil
-}
-
-// Free gives back what a variable holds. One that is filled again keeps its memory.
-func (r *run) Free(v harmony.Managed, again bool) error {
-	switch v := v.(type) {
-	case *harmony.Relation:
-		if again {
-			return r.relations[v].clear()
-		}
-		r.relations[v].release()
-	case *harmony.Index:
-		if !again {
-			r.indexes[v].free()
-		}
-	case *harmony.Groups:
-		if again {
-			r.groups[v].clear()
-		} else {
-			r.groups[v].free()
-		}
 	}
 	return nil
 }
@@ -208,7 +178,7 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 func (b *boundEntry) filled() int64 {
 	n := int64(0)
 	for _, t := range b.targets {
-		n += t.rel.gauge.cursor
+		n += t.To.gauge.cursor
 	}
 	return n
 }
@@ -217,7 +187,7 @@ func (b *boundEntry) filled() int64 {
 func (b *boundEntry) filledBytes() int64 {
 	n := int64(0)
 	for _, t := range b.targets {
-		n += t.rel.gauge.cursor * int64(t.rel.rowBytes())
+		n += t.To.gauge.cursor * int64(t.To.rowBytes())
 	}
 	return n
 }
@@ -240,21 +210,21 @@ func (r *run) Build(decl *harmony.Index) error {
 		return err
 	}
 	for _, p := range passes {
-		if len(p.tasks) > 0 {
-			if err := r.tasks(p.tasks); err != nil {
+		if len(p.Tasks) > 0 {
+			if err := r.tasks(p.Tasks); err != nil {
 				return err
 			}
 			continue
 		}
 		for _, e := range r.entries[decl.Name] {
-			if e.entry.Role == p.role {
-				if err := r.exec(&job{entry: e, from: p.from, until: p.until}); err != nil {
+			if e.entry.Role == p.Role {
+				if err := r.exec(&job{entry: e, from: int(p.From), until: int(p.Until)}); err != nil {
 					return err
 				}
 			}
 		}
-		if p.after != nil {
-			if err := p.after(); err != nil {
+		if p.After != nil {
+			if err := p.After(); err != nil {
 				return err
 			}
 		}

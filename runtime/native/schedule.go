@@ -118,21 +118,21 @@ func (r *run) exec(j *job) error {
 	for first := true; ; first = false {
 		var gauges []*gauge
 		for _, t := range e.targets {
-			if first || t.rel.gauge.full() {
-				if err := t.rel.makeRoom(slack * t.sinks); err != nil {
+			if first || t.To.gauge.full() {
+				if err := t.To.makeRoom(slack * t.Sinks); err != nil {
 					return err
 				}
 			}
-			gauges = append(gauges, t.rel.gauge)
+			gauges = append(gauges, t.To.gauge)
 		}
 		for i := range workers {
 			for _, g := range e.groups {
 				if first {
-					if err := g.rel.workers[i].makeRoom(tile * g.sinks); err != nil {
+					if err := g.To.workers[i].makeRoom(tile * g.Sinks); err != nil {
 						return err
 					}
 				}
-				gauges = append(gauges, &g.rel.workers[i].gauge)
+				gauges = append(gauges, &g.To.workers[i].gauge)
 			}
 		}
 		for i := range workers {
@@ -162,7 +162,7 @@ func (r *run) exec(j *job) error {
 		r.dropped += workers[i].dropped[0]
 	}
 	for _, g := range e.groups {
-		if err := g.rel.gather(); err != nil {
+		if err := g.To.gather(); err != nil {
 			return err
 		}
 	}
@@ -225,9 +225,9 @@ func (r *run) work(w *worker, next *atomic.Int64, tiles, morsel int64, tile int)
 		// Its own groups a worker makes room for by itself.
 		grown := false
 		for _, g := range w.job.entry.groups {
-			t := g.rel.workers[w.id]
-			if t.gauge.full() {
-				if err := t.makeRoom(tile * g.sinks); err != nil {
+			t := g.To.workers[w.id]
+			if t.gauge.cursor > t.gauge.limit {
+				if err := t.makeRoom(tile * g.Sinks); err != nil {
 					return true, err
 				}
 				grown = true

@@ -1,11 +1,12 @@
 package native
 
 import (
-	"github.com/redfoxdb/redfox/runtime/account"
-	"github.com/redfoxdb/redfox/runtime/layout"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // tupleSet knows the tuples of a derived relation.
@@ -43,7 +44,7 @@ func roomOf(r *account.Region, mask uint64) int {
 	if r.Data == nil {
 		return 0
 	}
-	return int((mask + 1) * 2 / 3)
+	return int(machine.RoomOf(mask))
 }
 
 // makeRoom makes room for so many tuples in all.
