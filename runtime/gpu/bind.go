@@ -15,6 +15,7 @@ type boundEntry struct {
 	targets []machine.Target[*relation]
 	groups  []machine.Target[*groups]
 	values  []buffer // of constant rows
+	gauges  []int    // that the function looks at
 	faults  bool     // the function may report a fault
 }
 
@@ -51,6 +52,22 @@ func (r *run) bindEntry(f *function) (b *boundEntry, err error) {
 		b.faults = b.faults || p.Kind == abi.Fault
 	}
 	b.params, err = r.Bind(r.Bound, f.entry, r.constant)
+	for _, p := range b.params {
+		switch v := p.Of.(type) {
+		case *index:
+			if p.Kind == abi.IndexWideGauge {
+				b.gauges = append(b.gauges, v.gauge)
+			}
+		case *relation:
+			if p.Kind == abi.Gauge {
+				b.gauges = append(b.gauges, v.gauge)
+			}
+		case *groups:
+			if p.Kind == abi.Gauge {
+				b.gauges = append(b.gauges, v.gauge)
+			}
+		}
+	}
 	return b, err
 }
 

@@ -134,14 +134,6 @@ type boundFacts struct {
 // keptBounds is for how many databases a program keeps what it was bound to.
 const keptBounds = 2
 
-// Use is what an engine holds of the device's memory, in bytes.
-type Use struct {
-	Resident int64 // columns of facts, and indexes over them
-	Held     int64 // all together
-	Peak     int64
-	Limit    int64
-}
-
 var (
 	errReleased = errors.New("the result was released")
 	errClosed   = errors.New("the gpu engine is closed")
@@ -319,8 +311,10 @@ func (e *Engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 		if err := r.allocate(); err != nil {
 			return err
 		}
-		if err := r.startMeter(); err != nil {
-			return err
+		if req.Profile || req.Trace != nil {
+			if err := r.startTiming(); err != nil {
+				return err
+			}
 		}
 		if answer, err = r.walk.Run(ctx); err != nil {
 			return err
@@ -394,10 +388,7 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r
 	}
 	defer kept.codes.Release(code)
 	r.code = code.Made
-	if err := e.ready(); err != nil {
-		return e.failure(err)
-	}
-	if r.lane, err = e.lanes.take(); err != nil {
+	if err := r.open(); err != nil {
 		return e.failure(err)
 	}
 	defer func() { err = r.finish(err) }()
@@ -410,9 +401,20 @@ func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 	if threads <= 0 {
 		threads = goruntime.GOMAXPROCS(0)
 	}
-	r := &run{ctx: ctx, engine: e, sizes: e.sizes}
+	r := &run{work: work{ctx: ctx}, engine: e, sizes: e.sizes}
+	r.spare = r.retire
 	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
 	return r
+}
+
+// open waits for the device, and takes what the run has of it.
+func (r *run) open() (err error) {
+	if err := r.engine.ready(); err != nil {
+		return err
+	}
+	r.mem, r.services = r.engine.mem, r.engine.services
+	r.lane, err = r.engine.lanes.take()
+	return err
 }
 
 // follow binds the run to facts, after others that were.
@@ -610,9 +612,7 @@ func (e *Engine) Use() Use {
 	if e.isOpen() != nil {
 		return Use{}
 	}
-	e.mem.mu.Lock()
-	defer e.mem.mu.Unlock()
-	return Use{Resident: e.mem.resident, Held: e.mem.held, Peak: e.mem.peak, Limit: e.mem.limit}
+	return e.mem.use()
 }
 
 // Trim gives the driver back what nobody uses and is kept for later runs: memory of the
@@ -629,7 +629,7 @@ func (e *Engine) Trim() error {
 	// What a stream is yet to free a pool does not give back, nor what is beside it.
 	err := errors.Join(e.lanes.trim(), e.resident.stream.Synchronize(context.Background()))
 	if err == nil {
-		err = e.mem.pool.Trim(0)
+		err = e.mem.trim()
 	}
 	return e.failure(err)
 }

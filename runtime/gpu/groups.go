@@ -197,7 +197,7 @@ func (g *groups) growTuples(ctx context.Context, had, slots int64) error {
 			return err
 		}
 	}
-	if err := g.run.pointers(ctx, &g.pointers, g.what, g.tuples); err != nil {
+	if err := g.run.pointers(&g.pointers, g.what, g.tuples); err != nil {
 		return err
 	}
 	if err := g.addSlots(slots); err != nil {

@@ -1,9 +1,6 @@
 package gpu
 
 import (
-	"context"
-
-	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/primitives/service"
@@ -34,32 +31,30 @@ const gatherBytes = 16 << 10
 
 // openImage makes the image of a run whose variables are declared, and the memory that it
 // is of.
-func (r *run) openImage(ctx context.Context) error {
-	x := r.capture
-	slab, launches := r.past.expected()
-	if slab > r.engine.mem.room()/plenty {
+func (r *work) openImage(slab int64, launches []launchShape) error {
+	if slab > r.mem.room()/plenty {
 		slab = 0
 	}
 	slab += gatherBytes
 	expected := r.expects(launches) // once: others may take memory meanwhile, or give it back
 	counters, states := padded(int64(8*r.control.words), arenaPart), padded(8*expected, arenaPart)
-	im := &image{stream: r.lane.urgent, fills: r.engine.services[service.Fill(0, 0, 0).Kernel], moved: map[int]bool{}}
+	im := &image{stream: r.lane.urgent, fills: r.services[service.Fill(0, 0, 0).Kernel], moved: map[int]bool{}}
 	var err error
 	for _, b := range []*buffer{&im.memory, &im.first} {
-		if *b, err = x.arena.alloc("the state of a run", counters+states+slab); err != nil {
+		if *b, err = r.arena.alloc("the state of a run", counters+states+slab); err != nil {
 			return err
 		}
 	}
-	if im.constants, err = x.arena.alloc("the constants of a run", constantBytes); err != nil {
+	if im.constants, err = r.arena.alloc("the constants of a run", constantBytes); err != nil {
 		return err
 	}
 	var table buffer
 	if expected > 0 {
-		if table, err = x.arena.alloc(whatStates, int64(8*service.StatesWords*len(launches))); err != nil {
+		if table, err = r.arena.alloc(whatStates, int64(8*service.StatesWords*len(launches))); err != nil {
 			return err
 		}
 	}
-	if err := x.arena.ready(ctx); err != nil {
+	if err := r.arena.ready(r.ctx); err != nil {
 		return err
 	}
 	if err := im.stream.Fill32(im.first.at, 0, uint64(im.first.bytes/4)); err != nil {
@@ -81,7 +76,7 @@ func (r *run) openImage(ctx context.Context) error {
 		return err
 	}
 	set := service.StatesOf(table.word(), int64(len(launches)))
-	return im.launch(r.engine.services[set.Kernel], set)
+	return im.launch(r.services[set.Kernel], set)
 }
 
 // at returns where the image has what memory of the run has.
@@ -131,16 +126,5 @@ func (im *image) setsLimit(word int) bool {
 	return word == gauge+1 && word > firstGauge && !im.moved[gauge]
 }
 
-// look notes the gauges that a captured kernel looks at.
-func (im *image) look(e *boundEntry) {
-	for _, p := range e.params {
-		switch v := p.Of.(type) {
-		case *index:
-			im.moved[v.gauge] = im.moved[v.gauge] || p.Kind == abi.IndexWideGauge
-		case *relation:
-			im.moved[v.gauge] = im.moved[v.gauge] || p.Kind == abi.Gauge
-		case *groups:
-			im.moved[v.gauge] = im.moved[v.gauge] || p.Kind == abi.Gauge
-		}
-	}
-}
+// look notes that a captured kernel looks at a gauge.
+func (im *image) look(gauge int) { im.moved[gauge] = true }

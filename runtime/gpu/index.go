@@ -115,7 +115,7 @@ func (x *index) Number(n int64) error {
 			return err
 		}
 	}
-	if err := x.run.pointers(x.run.ctx, &x.pointers, x.What, x.tuples); err != nil {
+	if err := x.run.pointers(&x.pointers, x.What, x.tuples); err != nil {
 		return err
 	}
 	return x.run.control.set(x.run.ctx, x.gauge, 0, unlimited)

@@ -161,6 +161,11 @@ func (l *lane) stage(from []byte) ([]byte, error) {
 	return to, nil
 }
 
+// address returns where kernels find pinned memory of the lane, which is not empty.
+func (l *lane) address(b []byte) cuda.Pointer {
+	return l.pinned.Pointer() + cuda.Pointer(uintptr(unsafe.Pointer(&b[0]))-uintptr(unsafe.Pointer(&l.pinned.Bytes()[0])))
+}
+
 // timer returns the n-th timer of a run.
 func (l *lane) timer(n int) (driver.Event, error) {
 	for len(l.timers) <= n {

@@ -25,6 +25,24 @@ type memory struct {
 	evict      func(bytes int64) bool
 }
 
+// Use is what an engine holds of the device's memory, in bytes.
+type Use struct {
+	Resident int64 // columns of facts, and indexes over them
+	Held     int64 // all together
+	Peak     int64
+	Limit    int64
+}
+
+// use returns what is held.
+func (m *memory) use() Use {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return Use{Resident: m.resident, Held: m.held, Peak: m.peak, Limit: m.limit}
+}
+
+// trim gives the driver back what its pool keeps and nobody holds.
+func (m *memory) trim() error { return m.pool.Trim(0) }
+
 // spareBytes is what the engine leaves of the free memory to the driver, which needs
 // some for modules and streams.
 const spareBytes = 512 << 20

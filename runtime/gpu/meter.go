@@ -3,10 +3,7 @@ package gpu
 import (
 	"time"
 
-	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
-	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
 // meter counts what a run does on the device, and times it if somebody asks.
@@ -37,12 +34,9 @@ type timedWork struct {
 	from, to driver.Event
 }
 
-// startMeter begins to time the run, if that is wanted.
-func (r *run) startMeter() (err error) {
-	r.timing = r.walk.Request.Profile || r.walk.Request.Trace != nil
-	if !r.timing {
-		return nil
-	}
+// startTiming begins to time the work.
+func (r *work) startTiming() (err error) {
+	r.timing = true
 	if r.base, err = r.nextTimer(); err != nil {
 		return err
 	}
@@ -56,14 +50,14 @@ func (r *run) startMeter() (err error) {
 	return nil
 }
 
-func (r *run) nextTimer() (driver.Event, error) {
+func (r *work) nextTimer() (driver.Event, error) {
 	t, err := r.lane.timer(r.timers)
 	r.timers++
 	return t, err
 }
 
 // begin times what is put into the stream until end is called.
-func (r *run) begin(kind timedKind, of string) (end func() error, err error) {
+func (r *work) begin(kind timedKind, of string) (end func() error, err error) {
 	if !r.timing {
 		return func() error { return nil }, nil
 	}
@@ -83,74 +77,23 @@ func (r *run) begin(kind timedKind, of string) (end func() error, err error) {
 	}, nil
 }
 
-// Finish tells what the device did. The outputs are there.
-func (r *run) Finish(a *runtime.Answer) error {
-	if err := r.sync(r.ctx); err != nil {
-		return err
-	}
-	a.Dropped += r.control.mirror[droppedWord]
-	a.Peak = r.peak
-	p := &runtime.DeviceProfile{
-		Name: r.engine.info.Name, Bandwidth: r.engine.bandwidth, Peak: r.peak + r.residentHeld(),
-		ToDevice: runtime.Transfer{Bytes: r.toDevice}, FromDevice: runtime.Transfer{Bytes: r.toHost},
-		Resident: r.residentBytes, Launches: r.launches, Waits: r.waits,
-	}
-	a.Device = p
-	if !r.timing {
-		return nil
-	}
-	if err := r.lane.wait(r.ctx); err != nil {
-		return err
-	}
-	commands := r.commandsByName()
+// eachTimed calls f for what was timed, in order, with when it started if that is wanted.
+// The stream is done.
+func (r *work) eachTimed(starts bool, f func(kind timedKind, of string, start time.Time, took time.Duration)) error {
 	for _, w := range r.timed {
 		took, err := w.to.Elapsed(w.from)
 		if err != nil {
 			return err
 		}
-		track, name := "kernels", w.of
-		switch w.kind {
-		case timedSend:
-			track, name = "transfers", "to the device"
-			p.ToDevice.Time += took
-		case timedFetch:
-			track, name = "transfers", "from the device"
-			p.FromDevice.Time += took
-		default:
-			if c := commands[w.of]; c != nil {
-				r.walk.Charge(c, 0, woven.Work{Device: took}, 0)
-			}
-		}
-		if r.walk.Request.Trace != nil {
+		var start time.Time
+		if starts {
 			since, err := w.from.Elapsed(r.base)
 			if err != nil {
 				return err
 			}
-			r.walk.Request.Trace(runtime.Span{Track: track, Name: name, Start: r.began.Add(since), Duration: took})
+			start = r.began.Add(since)
 		}
+		f(w.kind, w.of, start, took)
 	}
 	return nil
-}
-
-// commandsByName finds the command that runs a kernel, builds an index or orders tuples
-// of a relation or for it.
-func (r *run) commandsByName() map[string]harmony.Command {
-	out := map[string]harmony.Command{}
-	for _, b := range r.Graph.Blocks {
-		for _, c := range b.Cmds {
-			switch c := c.(type) {
-			case *harmony.Run:
-				out[c.Kernel.Name] = c
-			case *harmony.Build:
-				out[c.Index.Name] = c
-			case *harmony.Number:
-				out[c.To.Name] = c
-			case *harmony.TopK:
-				out[c.To.Name] = c
-			case *harmony.CheckKey:
-				out[c.Rel.Name] = c
-			}
-		}
-	}
-	return out
 }

@@ -239,7 +239,7 @@ func (r *relation) growColumns(ctx context.Context, need, want int64) error {
 	if r.set == nil || r.set.form != abi.Wide {
 		return nil
 	}
-	return r.run.pointers(ctx, &r.pointers, r.what, r.cols)
+	return r.run.pointers(&r.pointers, r.what, r.cols)
 }
 
 // rowBytes is the size of a tuple.
@@ -249,4 +249,13 @@ func (r *relation) rowBytes() int {
 		n += c.Width
 	}
 	return n
+}
+
+// pointers puts the addresses of columns into a buffer.
+func (r *run) pointers(b *buffer, what string, cols []*column) error {
+	words := make([]int64, len(cols))
+	for i, c := range cols {
+		words[i] = c.data.word()
+	}
+	return r.addresses(b, what, words)
 }

@@ -193,7 +193,7 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	x := &replay{engine: e, past: &bound.past, mode: bound.past.replaying(req), codes: &kept.codes, arena: &arena{mem: e.mem, stream: e.resident.stream}}
 	x.mu.Lock()
 	r := e.newRun(ctx, req)
-	r.capture, x.run = x, r
+	r.capture, r.arena, x.run = x, x.arena, r
 	defer func() {
 		if r.lane != nil {
 			r.lane.captured = false
@@ -214,13 +214,10 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 		return nil, err
 	}
 	r.code = x.code.Made
-	if err := e.ready(); err != nil {
+	if err := r.open(); err != nil {
 		return nil, err
 	}
 	if _, err := e.sorting(); err != nil { // not in the capture
-		return nil, err
-	}
-	if r.lane, err = e.lanes.take(); err != nil {
 		return nil, err
 	}
 	r.declare()
@@ -231,7 +228,7 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	if err := r.lane.fit(r.control.words, r.logged()*r.control.words, max(words, resultWords)); err != nil {
 		return nil, err
 	}
-	if err := r.openImage(ctx); err != nil {
+	if err := r.openImage(r.past.expected()); err != nil {
 		return nil, err
 	}
 	if x.log, err = x.arena.alloc("the counters of a run", int64(8*r.control.words*r.logged())); err != nil {

@@ -1,10 +1,7 @@
 package gpu
 
 import (
-	"unsafe"
-
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -176,11 +173,6 @@ func (x *replay) stay() (map[string]runtime.Pending, error) {
 		}
 	}
 	return all, nil
-}
-
-// address returns where kernels find pinned memory of the lane, which is not empty.
-func (l *lane) address(b []byte) cuda.Pointer {
-	return l.pinned.Pointer() + cuda.Pointer(uintptr(unsafe.Pointer(&b[0]))-uintptr(unsafe.Pointer(&l.pinned.Bytes()[0])))
 }
 
 // stored copies an output out of pinned memory, which the next launch overwrites.

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"context"
-	"errors"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
@@ -17,13 +16,11 @@ import (
 // run is one evaluation of a program: the gpu engine's machine.
 type run struct {
 	*woven.Bound
-	ctx     context.Context
-	engine  *Engine
-	lane    *lane
-	control control
-	walk    woven.Walk
-	code    *code
-	hints   *hints
+	work
+	engine *Engine
+	walk   woven.Walk
+	code   *code
+	hints  *hints
 	recall
 	sizes sizes
 
@@ -37,24 +34,16 @@ type run struct {
 	found     map[columnKey]*resident
 	ahead     *copyAhead // nil if there is none
 
-	slab       slab
-	states     states
-	capture    *replay // what the run becomes if it is captured, else nil
-	scratch    buffer
-	arrived    map[*relation][][]byte // outputs that were copied together, nil before
-	words      []int64                // of the launch at hand
-	owned      map[cuda.Pointer]int64
-	held, peak int64
-	meter
+	capture *replay                // what the run becomes if it is captured, else nil
+	arrived map[*relation][][]byte // outputs that were copied together, nil before
+	words   []int64                // of the launch at hand
 }
 
 // allocate makes the variables, which hold nothing yet, and the memory that all runs need.
 func (r *run) allocate() error {
 	r.declare()
-	if err := r.control.fit(r.control.words, r.logged()*r.control.words, resultWords); err != nil {
-		return err
-	}
-	return r.start()
+	slab, launches := r.past.expected()
+	return r.start(r.logged(), slab, launches)
 }
 
 // declare makes the variables, without memory of the device.
@@ -102,24 +91,6 @@ func (r *run) declare() {
 	}
 }
 
-// start sets up what all runs need on the device.
-func (r *run) start() error {
-	device, err := r.take("the run's counters", int64(8*r.control.words))
-	if err != nil {
-		return err
-	}
-	r.control.start(device)
-	copy(r.control.block, r.control.mirror[:r.control.words])
-	if err := r.lane.stream.CopyToDevice(device.at, bytesOf(r.control.block[:r.control.words])); err != nil {
-		return err
-	}
-	slab, launches := r.past.expected()
-	if err := r.openSlab(slab); err != nil {
-		return err
-	}
-	return r.expectLaunches(launches)
-}
-
 // isLoaded reports whether the relation is facts.
 func (r *relation) isLoaded() bool { return r.gauge < 0 }
 
@@ -164,6 +135,15 @@ func (r *run) Size(decl *harmony.Relation) (woven.Size, error) {
 	rel := r.relations[decl]
 	_, full, err := rel.version(r.ctx, harmony.Full)
 	return woven.Size{Full: full, Delta: rel.full - rel.old}, err
+}
+
+// fetch copies from the device and waits. All that was recalled before can be compared.
+func (r *run) fetch(ctx context.Context, copies ...hostCopy) error {
+	waited, err := r.receive(ctx, copies...)
+	if err != nil || !waited {
+		return err
+	}
+	return r.compare()
 }
 
 // Rows copies the full part of a relation to the host.
@@ -339,11 +319,7 @@ func (r *run) Build(decl *harmony.Index) error {
 // end gives back what the run holds. The stream is idle, and done unless something went
 // wrong.
 func (r *run) end(done bool) error {
-	var errs []error
-	for at, bytes := range r.owned {
-		errs = append(errs, r.engine.mem.free(r.lane.stream, buffer{at, bytes}))
-	}
-	r.owned, r.held = nil, 0
+	err := r.giveBack()
 	for _, x := range r.residents {
 		if done {
 			x.arrived.Store(true)
@@ -351,5 +327,5 @@ func (r *run) end(done bool) error {
 		r.engine.resident.release(x)
 	}
 	r.residents, r.retired = nil, nil
-	return errors.Join(errs...)
+	return err
 }

@@ -102,18 +102,21 @@ func (x *index) share() error {
 
 // retire gives up the indexes that the run does not need again, so that their memory can
 // be taken: what is freed is so after the run's work with them.
-func (r *run) retire() error {
+func (r *run) retire() (freed bool, err error) {
+	if len(r.retired) == 0 {
+		return false, nil
+	}
 	y := r.engine.resident
 	done, err := r.engine.gpu.NewEvent()
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer done.Close()
 	if err := r.lane.stream.Record(done); err != nil {
-		return err
+		return false, err
 	}
 	if err := y.stream.Wait(done); err != nil {
-		return err
+		return false, err
 	}
 	for _, x := range r.retired {
 		if at := slices.Index(r.residents, x); at >= 0 {
@@ -122,5 +125,5 @@ func (r *run) retire() error {
 		}
 	}
 	r.retired = nil
-	return nil
+	return true, nil
 }

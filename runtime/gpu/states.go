@@ -32,18 +32,18 @@ const whatStates = "the states of kernels"
 
 // expects returns how many words the states of launches are that are to be expected, 0 if
 // it is not worth while to set them up together.
-func (r *run) expects(shapes []launchShape) (words int64) {
+func (r *work) expects(shapes []launchShape) (words int64) {
 	for _, s := range shapes {
 		words += s.size()
 	}
-	if len(shapes) < 2 || 8*words > r.engine.mem.room()/plenty {
+	if len(shapes) < 2 || 8*words > r.mem.room()/plenty {
 		return 0
 	}
 	return words
 }
 
 // expectLaunches sets up the states of launches that are to be expected.
-func (r *run) expectLaunches(shapes []launchShape) error {
+func (r *work) expectLaunches(shapes []launchShape) error {
 	words := r.expects(shapes)
 	if words == 0 {
 		return nil
@@ -77,7 +77,7 @@ func statesTable(to buffer, shapes []launchShape) (list []int64) {
 }
 
 // statesOf returns the states of a launch, set up.
-func (r *run) statesOf(s launchShape) (int64, error) {
+func (r *work) statesOf(s launchShape) (int64, error) {
 	t := &r.states
 	if len(t.made) < mostShapes && s.size() <= mostStates {
 		t.made = append(t.made, s)

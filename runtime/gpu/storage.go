@@ -5,22 +5,79 @@ import (
 	"errors"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/runtime"
 )
 
+// work is what a run has of the device: a lane, memory, counters, and what the run has
+// done so far.
+type work struct {
+	ctx      context.Context
+	mem      *memory
+	lane     *lane
+	control  control
+	services map[string]driver.Function // by the name of a service.Launch
+	// arena has the memory of a run that is captured, else it is nil.
+	arena *arena
+	// spare gives up what the run may do without, and reports whether there was any.
+	spare func() (freed bool, err error)
+
+	slab       slab
+	states     states
+	scratch    buffer
+	owned      map[cuda.Pointer]int64
+	held, peak int64
+	meter
+}
+
+// start makes the counters, of which so many earlier states are to be compared, a slab
+// of so many bytes, and the states of launches that are expected.
+func (r *work) start(logged int, slab int64, launches []launchShape) error {
+	c := &r.control
+	if err := c.fit(c.words, logged*c.words, resultWords); err != nil {
+		return err
+	}
+	device, err := r.take("the run's counters", int64(8*c.words))
+	if err != nil {
+		return err
+	}
+	c.start(device)
+	copy(c.block, c.mirror[:c.words])
+	if err := r.lane.stream.CopyToDevice(device.at, bytesOf(c.block[:c.words])); err != nil {
+		return err
+	}
+	if err := r.openSlab(slab); err != nil {
+		return err
+	}
+	return r.expectLaunches(launches)
+}
+
+// giveBack frees what the run has allocated.
+func (r *work) giveBack() error {
+	var errs []error
+	for at, bytes := range r.owned {
+		errs = append(errs, r.mem.free(r.lane.stream, buffer{at, bytes}))
+	}
+	r.owned, r.held = nil, 0
+	return errors.Join(errs...)
+}
+
 // alloc makes the empty buffer one of so many bytes, whose contents are not defined.
-func (r *run) alloc(b *buffer, what string, bytes int64) error {
+func (r *work) alloc(b *buffer, what string, bytes int64) error {
 	if r.slab.take(b, bytes) {
 		return nil
 	}
 	made, err := r.take(what, bytes)
 	var full *runtime.MemoryError
-	if errors.As(err, &full) && len(r.retired) > 0 && r.capture == nil {
-		if err := r.retire(); err != nil {
-			return err
+	if errors.As(err, &full) && r.arena == nil {
+		freed, failed := r.spare()
+		if failed != nil {
+			return failed
 		}
-		made, err = r.take(what, bytes)
+		if freed {
+			made, err = r.take(what, bytes)
+		}
 	}
 	if err != nil {
 		return err
@@ -33,11 +90,11 @@ func (r *run) alloc(b *buffer, what string, bytes int64) error {
 }
 
 // take takes memory from the engine, or from the arena of a run that is captured.
-func (r *run) take(what string, bytes int64) (buffer, error) {
-	if r.capture != nil {
-		return r.capture.arena.alloc(what, bytes)
+func (r *work) take(what string, bytes int64) (buffer, error) {
+	if r.arena != nil {
+		return r.arena.alloc(what, bytes)
 	}
-	return r.engine.mem.alloc(r.lane.stream, what, bytes)
+	return r.mem.alloc(r.lane.stream, what, bytes)
 }
 
 // slab is memory for the small allocations of a run, which a run before has counted. It
@@ -77,8 +134,8 @@ func (s *slab) take(b *buffer, bytes int64) bool {
 func (s *slab) has(b buffer) bool { return b.at >= s.at && b.at < s.at+cuda.Pointer(s.bytes) }
 
 // openSlab makes the slab one of so many bytes, if there is plenty of memory.
-func (r *run) openSlab(bytes int64) error {
-	if r.slab.closed || bytes == 0 || bytes > r.engine.mem.room()/plenty {
+func (r *work) openSlab(bytes int64) error {
+	if r.slab.closed || bytes == 0 || bytes > r.mem.room()/plenty {
 		return nil
 	}
 	var made buffer
@@ -94,7 +151,7 @@ func (r *run) openSlab(bytes int64) error {
 }
 
 // zeroed makes the empty buffer one of so many zeroed bytes.
-func (r *run) zeroed(b *buffer, what string, bytes int64) error {
+func (r *work) zeroed(b *buffer, what string, bytes int64) error {
 	if err := r.alloc(b, what, bytes); err != nil || r.slab.has(*b) {
 		return err
 	}
@@ -102,7 +159,7 @@ func (r *run) zeroed(b *buffer, what string, bytes int64) error {
 }
 
 // zero clears a buffer.
-func (r *run) zero(b buffer) error {
+func (r *work) zero(b buffer) error {
 	return r.lane.stream.Fill32(b.at, 0, uint64(b.bytes/4))
 }
 
@@ -111,7 +168,7 @@ const smallBytes = 256
 
 // renew makes a buffer one of so many zeroed bytes, in its own memory if it is of about
 // that size.
-func (r *run) renew(b *buffer, what string, bytes int64) error {
+func (r *work) renew(b *buffer, what string, bytes int64) error {
 	if b.at != 0 && b.bytes >= bytes && b.bytes <= 4*max(bytes, smallBytes) {
 		return r.lane.stream.Fill32(b.at, 0, uint64((bytes+3)/4))
 	}
@@ -122,7 +179,7 @@ func (r *run) renew(b *buffer, what string, bytes int64) error {
 }
 
 // fill sets the words from until of a buffer.
-func (r *run) fill(b buffer, from, until int64, value int64) error {
+func (r *work) fill(b buffer, from, until int64, value int64) error {
 	at := b.at + cuda.Pointer(8*from)
 	if until <= from {
 		return nil
@@ -135,11 +192,11 @@ func (r *run) fill(b buffer, from, until int64, value int64) error {
 
 // fresh sets the words from until of a buffer, which nothing was written to since it was
 // allocated.
-func (r *run) fresh(b buffer, from, until int64, value int64) error {
+func (r *work) fresh(b buffer, from, until int64, value int64) error {
 	if value == 0 && r.slab.has(b) {
 		return nil
 	}
-	if r.capture != nil && r.slab.has(b) {
+	if r.arena != nil && r.slab.has(b) {
 		return r.control.image.fill(b.at+cuda.Pointer(8*from), until-from, value)
 	}
 	return r.fill(b, from, until, value)
@@ -147,8 +204,8 @@ func (r *run) fresh(b buffer, from, until int64, value int64) error {
 
 // putFresh sets the first words of a buffer, which nothing was written to since it was
 // allocated.
-func (r *run) putFresh(b buffer, words ...int64) error {
-	if r.capture != nil && r.slab.has(b) {
+func (r *work) putFresh(b buffer, words ...int64) error {
+	if r.arena != nil && r.slab.has(b) {
 		return r.control.image.put(b.at, words)
 	}
 	return r.control.put(r.ctx, b.at, words...)
@@ -156,7 +213,7 @@ func (r *run) putFresh(b buffer, words ...int64) error {
 
 // grow makes a buffer one of at least so many bytes, which begins with the first ones
 // of what it was.
-func (r *run) grow(b *buffer, what string, keep, bytes int64) error {
+func (r *work) grow(b *buffer, what string, keep, bytes int64) error {
 	if bytes <= b.bytes {
 		return nil
 	}
@@ -173,7 +230,7 @@ func (r *run) grow(b *buffer, what string, keep, bytes int64) error {
 }
 
 // free makes a buffer empty.
-func (r *run) free(b *buffer) error {
+func (r *work) free(b *buffer) error {
 	if b.at == 0 {
 		return nil
 	}
@@ -183,36 +240,32 @@ func (r *run) free(b *buffer) error {
 		return nil
 	}
 	r.disown(old)
-	if r.capture != nil {
-		r.capture.arena.give(old)
+	if r.arena != nil {
+		r.arena.give(old)
 		return nil
 	}
-	return r.engine.mem.free(r.lane.stream, old)
+	return r.mem.free(r.lane.stream, old)
 }
 
 // disown lets a buffer outlive the run.
-func (r *run) disown(b buffer) {
+func (r *work) disown(b buffer) {
 	delete(r.owned, b.at)
 	r.held -= b.bytes
 }
 
-// pointers puts the addresses of columns into a buffer.
-func (r *run) pointers(ctx context.Context, b *buffer, what string, cols []*column) error {
-	words := make([]int64, len(cols))
-	for i, c := range cols {
-		words[i] = c.data.word()
-	}
+// addresses puts the addresses of memory into a buffer.
+func (r *work) addresses(b *buffer, what string, words []int64) error {
 	if b.at == 0 {
-		if err := r.alloc(b, what, int64(8*len(cols))); err != nil {
+		if err := r.alloc(b, what, int64(8*len(words))); err != nil {
 			return err
 		}
 		return r.putFresh(*b, words...)
 	}
-	return r.control.put(ctx, b.at, words...)
+	return r.control.put(r.ctx, b.at, words...)
 }
 
 // send copies bytes to the device.
-func (r *run) send(to buffer, from []byte) error {
+func (r *work) send(to buffer, from []byte) error {
 	if len(from) == 0 {
 		return nil
 	}
@@ -221,7 +274,7 @@ func (r *run) send(to buffer, from []byte) error {
 		return err
 	}
 	r.toDevice += int64(len(from))
-	if r.capture != nil {
+	if r.arena != nil {
 		if done, err := r.control.image.copy(r.lane.stream, to.at, from); done || err != nil {
 			return err
 		}
@@ -242,22 +295,22 @@ type hostCopy struct {
 	from buffer
 }
 
-// fetch copies from the device and waits: once, for copies that fit the lane's memory
-// for results, all together.
-func (r *run) fetch(ctx context.Context, copies ...hostCopy) error {
+// receive copies from the device and waits: once, for copies that fit the lane's memory
+// for results, all together. It does not wait for no bytes.
+func (r *work) receive(ctx context.Context, copies ...hostCopy) (waited bool, err error) {
 	total := 0
 	for _, c := range copies {
 		total += len(c.to)
 	}
 	if total == 0 {
-		return nil
+		return false, nil
 	}
-	if r.capture != nil {
-		return errCaptured
+	if r.arena != nil {
+		return false, errCaptured
 	}
 	end, err := r.begin(timedFetch, "")
 	if err != nil {
-		return err
+		return false, err
 	}
 	r.toHost += int64(total)
 	pinned := r.lane.results
@@ -273,18 +326,18 @@ func (r *run) fetch(ctx context.Context, copies ...hostCopy) error {
 			r.waits++ // for ordinary memory the driver does
 		}
 		if err := r.lane.stream.CopyToHost(to, c.from.at); err != nil {
-			return err
+			return false, err
 		}
 		at += len(to)
 	}
 	if err := end(); err != nil {
-		return err
+		return false, err
 	}
 	if pinned != nil {
 		r.waits++
 	}
 	if err := r.lane.wait(ctx); err != nil {
-		return err
+		return false, err
 	}
 	if pinned != nil {
 		for _, c := range copies {
@@ -292,5 +345,5 @@ func (r *run) fetch(ctx context.Context, copies ...hostCopy) error {
 			pinned = pinned[len(c.to):]
 		}
 	}
-	return r.compare()
+	return true, nil
 }

@@ -1,0 +1,72 @@
+package gpu
+
+import (
+	"time"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/woven"
+)
+
+// Finish tells what the device did. The outputs are there.
+func (r *run) Finish(a *runtime.Answer) error {
+	if err := r.sync(r.ctx); err != nil {
+		return err
+	}
+	a.Dropped += r.control.mirror[droppedWord]
+	a.Peak = r.peak
+	p := &runtime.DeviceProfile{
+		Name: r.engine.info.Name, Bandwidth: r.engine.bandwidth, Peak: r.peak + r.residentHeld(),
+		ToDevice: runtime.Transfer{Bytes: r.toDevice}, FromDevice: runtime.Transfer{Bytes: r.toHost},
+		Resident: r.residentBytes, Launches: r.launches, Waits: r.waits,
+	}
+	a.Device = p
+	if !r.timing {
+		return nil
+	}
+	if err := r.lane.wait(r.ctx); err != nil {
+		return err
+	}
+	commands, trace := r.commandsByName(), r.walk.Request.Trace
+	return r.eachTimed(trace != nil, func(kind timedKind, of string, start time.Time, took time.Duration) {
+		track, name := "kernels", of
+		switch kind {
+		case timedSend:
+			track, name = "transfers", "to the device"
+			p.ToDevice.Time += took
+		case timedFetch:
+			track, name = "transfers", "from the device"
+			p.FromDevice.Time += took
+		default:
+			if c := commands[of]; c != nil {
+				r.walk.Charge(c, 0, woven.Work{Device: took}, 0)
+			}
+		}
+		if trace != nil {
+			trace(runtime.Span{Track: track, Name: name, Start: start, Duration: took})
+		}
+	})
+}
+
+// commandsByName finds the command that runs a kernel, builds an index or orders tuples
+// of a relation or for it.
+func (r *run) commandsByName() map[string]harmony.Command {
+	out := map[string]harmony.Command{}
+	for _, b := range r.Graph.Blocks {
+		for _, c := range b.Cmds {
+			switch c := c.(type) {
+			case *harmony.Run:
+				out[c.Kernel.Name] = c
+			case *harmony.Build:
+				out[c.Index.Name] = c
+			case *harmony.Number:
+				out[c.To.Name] = c
+			case *harmony.TopK:
+				out[c.To.Name] = c
+			case *harmony.CheckKey:
+				out[c.Rel.Name] = c
+			}
+		}
+	}
+	return out
+}
