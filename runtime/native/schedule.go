@@ -226,7 +226,7 @@ func (r *run) work(w *worker, next *atomic.Int64, tiles, morsel int64, tile int)
 		grown := false
 		for _, g := range w.job.entry.groups {
 			t := g.To.workers[w.id]
-			if t.gauge.cursor > t.gauge.limit {
+			if t.gauge.full() {
 				if err := t.makeRoom(tile * g.Sinks); err != nil {
 					return true, err
 				}
