@@ -144,5 +144,15 @@ func (c cloner) kernel(k *Kernel) *Kernel {
 			out.Sinks = append(out.Sinks, &Group{rename(c, s.To), operands(s.Key), operands(s.Vals)})
 		}
 	}
+	out.rules = k.rules
+	if k.places == nil {
+		return out
+	}
+	for i, s := range k.Stages {
+		out.inherit(out.Stages[i], k.PlaceOf(s))
+	}
+	for i, s := range k.Sinks {
+		out.inherit(out.Sinks[i], k.PlaceOf(s))
+	}
 	return out
 }

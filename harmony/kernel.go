@@ -21,6 +21,10 @@ type Kernel struct {
 	// what the program means.
 	Ops  []string
 	Span source.Span
+	// A kernel that is made of others serves several rules: rules has them, and places
+	// those of its stages and sinks.
+	rules  []source.Span
+	places []served
 }
 
 // Reg is a register: a value of the row at hand, or a reference to a row that a

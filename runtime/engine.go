@@ -178,10 +178,13 @@ type CommandProfile struct {
 // KernelProfile says what one kernel of the kernel graph cost.
 type KernelProfile struct {
 	Kernel string // its name in the graph
-	Block  string // of the graph and the plan, where it runs
-	Calls  int64
-	Rows   int64 // of its source
-	Kept   int64 // tuples that it stored, or inserted and that were new
+	// Rules are the rules and constraints that it serves, as file:line, in the order of
+	// its work.
+	Rules []string
+	Block string // of the graph and the plan, where it runs
+	Calls int64
+	Rows  int64 // of its source
+	Kept  int64 // tuples that it stored, or inserted and that were new
 	// Bytes are those of the columns that it loads from its source and of the tuples
 	// that it adds to relations. What it looks up by key is not counted: that
 	// depends on caches.

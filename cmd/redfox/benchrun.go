@@ -441,7 +441,7 @@ func profile(m *suite.Measurement, stats redfox.Stats) {
 		m.PeakDevice, m.Launches, m.Waits = d.Peak, d.Launches, d.Waits
 	}
 	for _, k := range stats.Kernels {
-		m.Kernels = append(m.Kernels, suite.Kernel{Name: k.Kernel, Calls: k.Calls, Rows: k.Rows, Kept: k.Kept, Bytes: k.Bytes,
+		m.Kernels = append(m.Kernels, suite.Kernel{Name: k.Kernel, Rules: k.Rules, Calls: k.Calls, Rows: k.Rows, Kept: k.Kept, Bytes: k.Bytes,
 			Seconds: cmp.Or(k.Device, k.Time).Seconds()})
 	}
 }

@@ -109,7 +109,7 @@ func TestStats(t *testing.T) {
 		if o.code != 0 || o.stdout != "1\n2\n3\n" {
 			t.Fatalf("%s: %v", engine, o)
 		}
-		for _, want := range []string{"stratum  b1 for reach: kernels ", "kernel   k1: ", "rows in, ", " code "} {
+		for _, want := range []string{"stratum  b1 for reach: kernels ", "kernel   k1 of reach.logic:3: ", "rows in, ", " code "} {
 			if strings.Contains(o.stderr, want) != (engine == "cpu") {
 				t.Errorf("%s: whether there is %q:\n%s", engine, want, o.stderr)
 			}

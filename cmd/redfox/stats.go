@@ -106,7 +106,11 @@ func printKernels(w io.Writer, stats redfox.Stats) {
 			}
 			fmt.Fprintf(w, "stratum  %s%s: kernels %s\n", k.Block, fills, short(total))
 		}
-		line := fmt.Sprintf("kernel   %s: %s, %s in, %s new, %s, %s", k.Kernel, count(k.Calls, "call"), count(k.Rows, "row"),
+		name := k.Kernel
+		if len(k.Rules) > 0 {
+			name += " of " + strings.Join(k.Rules, ", ")
+		}
+		line := fmt.Sprintf("kernel   %s: %s, %s in, %s new, %s, %s", name, count(k.Calls, "call"), count(k.Rows, "row"),
 			grouped(k.Kept), size(k.Bytes), short(took(k)))
 		if t := took(k).Seconds(); t > 0 && k.Bytes > 0 {
 			line += ", " + rate(float64(k.Bytes)/t)

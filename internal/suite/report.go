@@ -122,12 +122,14 @@ func (c Compilation) String() string {
 // Kernel is what a kernel did in a run in which kernels were timed, which is not one of
 // the hot ones.
 type Kernel struct {
-	Name    string  `json:"kernel"`
-	Calls   int64   `json:"calls"`
-	Rows    int64   `json:"rows"`
-	Kept    int64   `json:"kept"`
-	Bytes   int64   `json:"bytes"`
-	Seconds float64 `json:"seconds"`
+	Name string `json:"kernel"`
+	// Rules are the rules that it serves, as file:line.
+	Rules   []string `json:"rules,omitempty"`
+	Calls   int64    `json:"calls"`
+	Rows    int64    `json:"rows"`
+	Kept    int64    `json:"kept"`
+	Bytes   int64    `json:"bytes"`
+	Seconds float64  `json:"seconds"`
 }
 
 // PeerTimes is what a peer took for a query.

@@ -38,6 +38,7 @@ func (w *Walk) profile() {
 			if c, ok := c.(*harmony.Run); ok {
 				w.answer.Kernels = append(w.answer.Kernels, runtime.KernelProfile{
 					Kernel: c.Kernel.Name,
+					Rules:  c.Kernel.Rules(),
 					Block:  b.Name,
 					Calls:  k.calls,
 					Rows:   k.work.Source,

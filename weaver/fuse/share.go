@@ -113,13 +113,11 @@ func merge(a, b *harmony.Kernel) (*harmony.Kernel, *Reason) {
 		Name:   a.Name + "_" + b.Name,
 		Host:   a.Host,
 		Source: a.Source,
-		Stages: ren.Stages(a.Stages),
 		Ops:    slices.Clone(a.Ops),
 		Span:   a.Span,
 	}
-	for _, s := range a.Sinks {
-		k.Sinks = append(k.Sinks, ren.Sink(s))
-	}
+	k.Take(a, a.Stages, ren)
+	k.TakeSinks(a, a.Sinks, ren)
 	for _, op := range b.Ops {
 		if !slices.Contains(k.Ops, op) {
 			k.Ops = append(k.Ops, op)
@@ -152,9 +150,7 @@ func merge(a, b *harmony.Kernel) (*harmony.Kernel, *Reason) {
 	if len(matched) == 0 && len(b.Stages) > 0 {
 		return nil, NothingShared
 	}
-	for _, s := range b.Sinks {
-		k.Sinks = append(k.Sinks, other.Sink(s))
-	}
+	k.TakeSinks(b, b.Sinks, other)
 	return k, nil
 }
 

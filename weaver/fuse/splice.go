@@ -15,13 +15,13 @@ func splice(w, c *harmony.Kernel, t *harmony.Relation, keep bool) *harmony.Kerne
 		Name:   w.Name + "_" + c.Name,
 		Host:   w.Host,
 		Source: w.Source,
-		Stages: ren.Stages(w.Stages),
 		Ops:    slices.Concat(w.Ops, c.Ops),
 		Span:   c.Span,
 	}
 	if !k.Span.IsValid() {
 		k.Span = w.Span
 	}
+	k.Take(w, w.Stages, ren)
 	var stored []harmony.Operand
 	for _, s := range w.Sinks {
 		store, ok := s.(*harmony.Store)
@@ -31,7 +31,7 @@ func splice(w, c *harmony.Kernel, t *harmony.Relation, keep bool) *harmony.Kerne
 				continue
 			}
 		}
-		k.Sinks = append(k.Sinks, ren.Sink(s))
+		k.TakeSinks(w, []harmony.Sink{s}, ren)
 	}
 	var rest []harmony.Stage
 	for _, s := range c.Stages {
@@ -41,10 +41,8 @@ func splice(w, c *harmony.Kernel, t *harmony.Relation, keep bool) *harmony.Kerne
 			rest = append(rest, s)
 		}
 	}
-	k.Stages = append(k.Stages, ren.Stages(rest)...)
-	for _, s := range c.Sinks {
-		k.Sinks = append(k.Sinks, ren.Sink(s))
-	}
+	k.Take(c, rest, ren)
+	k.TakeSinks(c, c.Sinks, ren)
 	dropNeeds(k)
 	harmony.DropUnused(k)
 	return k
