@@ -94,7 +94,7 @@ var layers = []layer{
 		"weaver/expr", "weaver/fuse", "weaver/partition", "weaver/target",
 	}},
 	{"weaver/emit", []string{
-		"queryplan", "harmony", "harmony/abi", "harmony/domain", "internal/interval", "primitives",
+		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/domain", "internal/interval", "primitives",
 		"weaver/expr", "weaver/partition", "weaver/shape", "weaver/target",
 	}},
 

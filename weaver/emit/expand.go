@@ -57,6 +57,7 @@ func (w *kernel) expand(p *harmony.Probe, at int) error {
 		w.countDropped()
 	}
 	x.round(first)
+	w.mark(p)
 	w.next = last
 	if err := w.rest(at + 1); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/weaver/expr"
@@ -42,7 +43,8 @@ type function struct {
 	aparts   []apart
 	globals  []*ir.Global
 	metadata []metadata.Definition
-	stack    int // bytes of arrays
+	places   map[ir.Instruction]source.Span // see markAs; nil if there are none
+	stack    int                            // bytes of arrays
 	// scratch, shared and dynamic are the block's shared memory, as shape.Memory has
 	// them. They grow while code is emitted, to the sizes of the shape.
 	scratch, shared, dynamic sharedMemory

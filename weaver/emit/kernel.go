@@ -56,6 +56,9 @@ func (m *module) emit(f *shape.Function) error {
 	if err := w.emit(); err != nil {
 		return err
 	}
+	if m.opts.Lines {
+		w.markAs(f.Kernel.Span)
+	}
 	if err := w.finish(); err != nil {
 		return err
 	}
@@ -381,6 +384,7 @@ func (w *kernel) rest(from int) error {
 		if step.Compacts {
 			w.compact(step.To)
 		}
+		w.mark(w.work.Stages[step.To-1])
 	}
 	return w.end()
 }

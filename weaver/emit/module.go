@@ -11,6 +11,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/weaver/expr"
@@ -84,6 +85,10 @@ func text(functions ...*function) string {
 	if len(kernels.Nodes) > 0 {
 		kernels.Name = "nvvm.annotations"
 		m.NamedMetadataDefs = map[string]*metadata.NamedDef{kernels.Name: &kernels}
+	}
+	places := lines{m: m, files: map[*source.File]*metadata.DIFile{}}
+	for _, f := range functions {
+		places.add(f)
 	}
 	for _, d := range m.MetadataDefs { // another text may have numbered them
 		d.SetID(-1)

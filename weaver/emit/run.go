@@ -33,6 +33,7 @@ func (w *kernel) run(stages []harmony.Stage, end int) {
 	drops := false
 	for _, s := range stages {
 		w.fetch(s)
+		w.mark(s)
 		drops = drops || shape.IsDrop(s)
 	}
 	if end == len(stages) && w.entry.Expansions == 0 && w.canFetch() {
@@ -57,6 +58,7 @@ func (w *kernel) run(stages []harmony.Stage, end int) {
 		}
 		for _, s := range stages {
 			r.stage(s)
+			w.mark(s)
 		}
 		for _, s := range stages {
 			if d := harmony.Def(s); d != nil && w.work.Last[d] >= end && w.regs[d] == nil {

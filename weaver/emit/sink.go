@@ -24,6 +24,7 @@ func (w *kernel) sinks() error {
 				return err
 			}
 		}
+		w.mark(s)
 	}
 	return nil
 }

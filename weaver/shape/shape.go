@@ -28,6 +28,8 @@ type Options struct {
 	// Cut puts a queue into every kernel that can have one. A CPU's kernels have no
 	// queue otherwise, and need NoCompact with it.
 	Cut bool
+	// Lines gives instructions the places of the rules that they serve.
+	Lines bool
 }
 
 // UnsupportedError is the error of a kernel that the target has no code for.
