@@ -24,11 +24,13 @@ type compiledCode struct {
 // compileFor compiles the kernels of the program for a target and for databases
 // like db, which may be nil, as far as that takes no facts: to PTX for a GPU, to IR
 // for the cpu.
-func (p *Program) compileFor(name string, db *Database) (*compiledCode, error) {
+func (p *Program) compileFor(name string, opts CompiledOptions) (*compiledCode, error) {
+	db := opts.Facts
 	t, err := assemble.ParseTarget(name)
 	if err != nil {
 		return nil, err
 	}
+	t.Lines = opts.Lines && t.GPU // a cpu compiles its code again
 	plan, err := p.optimise(p.wantedByDefault(), db)
 	if err != nil {
 		return nil, err

@@ -27,6 +27,8 @@ type CompiledOptions struct {
 	// Facts are those that the kernels are specialised for: their tables and
 	// statistics. With nil, the kernels serve all facts.
 	Facts *Database
+	// Lines gives the code of GPUs the places of rules, for profilers.
+	Lines bool
 }
 
 // LeftOut is a target that a compiled program has no code for, and the reason.
@@ -59,7 +61,7 @@ func (p *Program) WriteCompiled(w io.Writer, opts CompiledOptions) (left []LeftO
 		targets = []string{DefaultGPU, DefaultCPU}
 	}
 	for _, name := range targets {
-		code, err := p.compileFor(name, opts.Facts)
+		code, err := p.compileFor(name, opts)
 		var missing *EnvironmentError
 		switch {
 		case errors.As(err, &missing) && opts.Targets == nil:

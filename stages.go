@@ -46,6 +46,8 @@ type EmitOptions struct {
 	// Target is that of the kernels: "cpu", or "gpu:sm_90". "" stands for DefaultGPU
 	// for the kernel graph, shapes and PTX, and for DefaultCPU otherwise.
 	Target string
+	// Lines gives code the places of rules: .loc directives in PTX.
+	Lines bool
 	// Trace, if set, receives what took time from the plan on: TracePlan and the
 	// others on HostTrack, and on a track for each core what LLVM does to single
 	// functions, from several goroutines. Cached PTX takes no time.
@@ -69,6 +71,7 @@ func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
+	t.Lines = opts.Lines
 	if stage == StagePTX {
 		return p.emitPTX(w, t, opts)
 	}
@@ -270,11 +273,12 @@ func (k *KernelGraph) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	if err != nil {
 		return err
 	}
+	t.Lines = opts.Lines
 	graph, err := assemble.Partition(k.graph, t)
 	if err != nil {
 		return err
 	}
-	text, err := stageText(stage, nil, graph, t, EmitOptions{Trace: opts.Trace})
+	text, err := stageText(stage, nil, graph, t, EmitOptions{Lines: opts.Lines, Trace: opts.Trace})
 	if err == nil {
 		_, err = io.WriteString(w, text)
 	}

@@ -20,8 +20,11 @@ func compileCommand(con *console) *cli.Command {
 			"what it holds.\n\n" +
 			"Else it prints a stage: ast, the syntax tree; core, the checked program with types and strata; plan, " +
 			"the optimised query plan; harmony, the kernel graph, fused for the target; shape, what is decided of " +
-			"each kernel before its code; llvm, LLVM IR before it is optimised; ptx, for a GPU target; asm, for this machine's processor. The last two need libLLVM. Plans " +
-			"and kernel graphs are taken as programs, too, from files whose names end in .plan and .harmony.\n\n" +
+			"each kernel before its code; llvm, LLVM IR before it is optimised; ptx, for a GPU target; asm, for this " +
+			"machine's processor. The last two need libLLVM. Plans and kernel graphs are taken as programs, too, from " +
+			"files whose names end in .plan and .harmony.\n\n" +
+			"--lines gives code the places of rules, as .loc directives of PTX: profilers then name the rule of an " +
+			"instruction. The instructions stay the same.\n\n" +
 			"With --facts, plan and kernels are made for those facts: for the tables that their files are and for " +
 			"how many tuples there are. Without, they are made for all.\n\n" +
 			examplesMark +
@@ -29,8 +32,8 @@ func compileCommand(con *console) *cli.Command {
 			"redfox compile reach.logic -o reach.rfx --target gpu:sm_90\n" +
 			"redfox compile --emit core reach.logic\n" +
 			"redfox compile reach.logic -o reach.plan\n" +
-			"redfox compile --emit ptx --target gpu:sm_90 reach.logic",
-		Flags: flags(append([]string{"emit", "target", "no-fuse", "keep-apart", "output", "disable", "json"}, factNames...)...),
+			"redfox compile --emit ptx --target gpu:sm_90 --lines reach.logic",
+		Flags: flags(append([]string{"emit", "target", "lines", "no-fuse", "keep-apart", "output", "disable", "json"}, factNames...)...),
 		Action: func(c *cli.Context) error {
 			if filepath.Ext(c.String("output")) == redfox.CompiledExtension {
 				return writeCompiled(c, con)
@@ -58,7 +61,7 @@ func emitStage(c *cli.Context, con *console) error {
 		return &usageError{message: fmt.Sprintf("a stage is of one target, and these are %s", strings.Join(targets, ", ")),
 			help: "name one, or write a file with -o FILE" + redfox.CompiledExtension}
 	}
-	opts := redfox.EmitOptions{}
+	opts := redfox.EmitOptions{Lines: c.Bool("lines")}
 	if len(targets) == 1 {
 		opts.Target = targets[0]
 	}
@@ -122,7 +125,7 @@ func writeCompiled(c *cli.Context, con *console) error {
 		return err
 	}
 	name := filepath.Base(c.Args().First())
-	opts := redfox.CompiledOptions{Name: strings.TrimSuffix(name, filepath.Ext(name)), Targets: targets, Facts: facts}
+	opts := redfox.CompiledOptions{Name: strings.TrimSuffix(name, filepath.Ext(name)), Targets: targets, Facts: facts, Lines: c.Bool("lines")}
 	con.noteCodeFolder()
 	var left []redfox.LeftOut
 	err = con.output(c.Context, c.String("output"), func(w writer) error {

@@ -119,6 +119,10 @@ var flagTable = []func() cli.Flag{
 			DefaultText: "gpu:sm_80, which later GPUs run, or cpu, or both"}
 	},
 	func() cli.Flag {
+		return &cli.BoolFlag{Name: "lines", Category: groupCompiler,
+			Usage: "give code the places of rules, which profilers and debuggers show"}
+	},
+	func() cli.Flag {
 		return &cli.BoolFlag{Name: "no-fuse", Category: groupCompiler,
 			Usage: "leave kernels as they are lowered, one an operator"}
 	},

@@ -80,7 +80,11 @@ func (a *Assembler) WithoutCache() *Assembler {
 // Compile returns the PTX of a graph for what is known of the facts. If it was
 // compiled before, no IR is generated.
 func (a *Assembler) Compile(graph *harmony.Program, k codecache.Knowledge) (*codecache.Code, error) {
-	return compileOnce(a.cache, graph, a.target, a.key, k, func(heard codecache.Knowledge) (*codecache.Code, error) {
+	cache := a.cache
+	if a.target.Lines {
+		cache = nil
+	}
+	return compileOnce(cache, graph, a.target, a.key, k, func(heard codecache.Knowledge) (*codecache.Code, error) {
 		start := time.Now()
 		code, err := a.tools.IR(graph, a.target, heard)
 		if err != nil {
@@ -100,7 +104,7 @@ func (a *Assembler) Compile(graph *harmony.Program, k codecache.Knowledge) (*cod
 // and the assembler; it is called only if there is a cache.
 func (a *Assembler) Once(about func() []string, assemble func() (string, error)) (string, error) {
 	maker, err := makerOf(a.target, a.key)
-	if err != nil || a.cache == nil { // without the generator's name, no entry can be trusted
+	if err != nil || a.cache == nil || a.target.Lines { // without the generator's name, no entry can be trusted
 		return assemble()
 	}
 	key := strings.Join(append([]string{"program", maker}, about()...), "\x00")
@@ -219,6 +223,9 @@ func (a *Assembler) units(code *emit.Code) (string, error) {
 			return "", llvmError(err)
 		}
 		parts[i] = results[u].as(code.Module.Entries[i].Symbol)
+	}
+	if a.target.Lines {
+		return joinLines(parts), nil
 	}
 	return joinPTX(parts), nil
 }

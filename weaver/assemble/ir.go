@@ -18,7 +18,7 @@ import (
 func (t *Tools) Shape(graph *harmony.Program, to Target, k codecache.Knowledge) (shapes *shape.Program, err error) {
 	const phase = "the shape of kernels"
 	defer failure.Recover(phase, &err)
-	opts := shape.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains}
+	opts := shape.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains, Lines: to.Lines}
 	if t.emulates(to) {
 		opts = t.Emulation.Options(opts)
 	}

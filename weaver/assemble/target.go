@@ -13,6 +13,9 @@ import (
 type Target struct {
 	target.Target
 	PTX int // the newest version of PTX that may be generated: 78 is 7.8
+	// Lines gives the code the places of rules. Such code is not cached for a graph,
+	// whose key has no places: an edited comment must not compile the graph again.
+	Lines bool
 }
 
 // maxPTX bounds the version of PTX by 7.8, the first one with sm_90: drivers of
