@@ -78,7 +78,8 @@ func (p *Program) compileFor(name string, opts CompiledOptions) (*compiledCode, 
 // know returns what code for a graph, which the plan became, may take for granted:
 // the widths of the columns of a database and the forms of tables that they imply.
 // With a nil database it is what the program implies.
-func know(plan *queryplan.Plan, graph *harmony.Program, t assemble.Target, db *Database) (k woven.Knowledge, err error) {
+func know(plan *queryplan.Plan, graph *harmony.Program, t assemble.Target,
+	db *Database) (k woven.Knowledge, err error) {
 	defer failure.Recover("code generation", &err)
 	if db == nil {
 		return assemble.Unbound(graph), nil
@@ -87,41 +88,23 @@ func know(plan *queryplan.Plan, graph *harmony.Program, t assemble.Target, db *D
 	if t.GPU {
 		policy = layout.GPU
 	}
-	bound, err := woven.Bind(context.Background(), woven.NewProgram(plan, graph), db.store, policy, 1, nil)
+	prog := woven.NewProgram(plan, graph)
+	bound, err := woven.Bind(context.Background(), prog, db.store, policy, 1, nil)
 	if err != nil {
 		return k, err
 	}
 	return bound.Knowledge(), nil
 }
 
-// storedCodes returns the code for GPUs that a file holds.
-func storedCodes(f *rfx.File) []*assemble.Stored {
-	var out []*assemble.Stored
-	for _, c := range f.Code {
-		if t, err := assemble.ParseTarget(c.Target); err == nil && t.GPU {
-			out = append(out, &assemble.Stored{Target: t, Graph: c.Graph, Facts: f.Facts, Granted: c.Granted,
-				Code: assemble.Code{Module: c.Module, Text: c.Text}})
-		}
-	}
-	return out
-}
-
-// codeFor returns the program's code for GPUs of a compute capability; nil if there
-// is none or if it is not trusted.
-func (p *Program) codeFor(sm int) *assemble.Stored {
-	if p.distrust {
-		return nil
-	}
-	return assemble.Best(p.codes, sm)
-}
-
 // planFor returns the plan for a run on a GPU, and the program's code of its
 // kernels; nil if it has none. The code of a compiled program belongs to the plan of
 // what it prints by default. Other plans need other code.
-func (p *Program) planFor(sm int, wanted []string, db *Database) (*queryplan.Plan, *assemble.Stored, error) {
-	code := p.codeFor(sm)
+func (p *Program) planFor(sm int, wanted []string,
+	db *Database) (*queryplan.Plan, *assemble.Stored, error) {
+	code := p.codes.For(sm)
 	whole := p.wantedByDefault()
-	if code == nil || slices.ContainsFunc(wanted, func(name string) bool { return !slices.Contains(whole, name) }) {
+	isOther := func(name string) bool { return !slices.Contains(whole, name) }
+	if code == nil || slices.ContainsFunc(wanted, isOther) {
 		plan, err := p.optimise(wanted, db)
 		return plan, nil, err
 	}
@@ -179,13 +162,16 @@ func (p *Program) otherPlan(wanted []string) error {
 	for _, name := range wanted {
 		if !slices.Contains(whole, name) {
 			return &EnvironmentError{
-				Message: "the compiled program has code for what it prints by default, which is " + strings.Join(whole, ", ") + ", and not for " + name,
-				Help:    "install libLLVM, or use --engine go",
+				Message: "the compiled program has code for what it prints by default, which is " +
+					strings.Join(whole, ", ") + ", and not for " + name,
+				Help: "install libLLVM, or use --engine go",
 			}
 		}
 	}
 	return &EnvironmentError{
-		Message: "the compiled program has code for another plan than these facts and options ask for",
-		Help:    "compile it without --facts, which serves all, or for these, or install libLLVM, or use --engine go",
+		Message: "the compiled program has code for another plan than these facts and options " +
+			"ask for",
+		Help: "compile it without --facts, which serves all, or for these, or install libLLVM, " +
+			"or use --engine go",
 	}
 }

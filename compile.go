@@ -55,8 +55,7 @@ type Program struct {
 	warnings []*Diagnostic
 	disable  []string
 	fusing   assemble.Fusing
-	codes    []*assemble.Stored // of a compiled program
-	distrust bool               // codes must not run
+	codes    assemble.Codes // of a compiled program
 
 	mu        sync.Mutex
 	optimised map[string]*queryplan.Plan // by wanted predicates and statistics
@@ -178,9 +177,11 @@ func ParsePlan(src Source, opts Options) (p *Program, err error) {
 		err = queryplan.Verify(plan)
 	}
 	if err != nil {
-		return nil, &EnvironmentError{Message: err.Error(), Help: "write plans with redfox compile --emit plan", Err: err}
+		return nil, &EnvironmentError{Message: err.Error(),
+			Help: "write plans with redfox compile --emit plan", Err: err}
 	}
-	return &Program{plan: plan, preds: plannedPredicates(plan), disable: opts.Disable, fusing: opts.fusing()}, nil
+	return &Program{plan: plan, preds: plannedPredicates(plan), disable: opts.Disable,
+		fusing: opts.fusing()}, nil
 }
 
 // fusing returns which kernels stay apart.
@@ -269,7 +270,8 @@ func (p *Program) optimise(wanted []string, db *Database) (*queryplan.Plan, erro
 	return plan, nil
 }
 
-func (p *Program) rewrite(wanted []string, db *Database, steps bool) (*queryplan.Plan, *rewrite.Trace, error) {
+func (p *Program) rewrite(wanted []string, db *Database,
+	steps bool) (*queryplan.Plan, *rewrite.Trace, error) {
 	plan := queryplan.Clone(p.plan)
 	for _, v := range plan.Vars {
 		v.Output = slices.Contains(wanted, v.Name)
@@ -277,7 +279,8 @@ func (p *Program) rewrite(wanted []string, db *Database, steps bool) (*queryplan
 			v.OrderBy, v.Limit = nil, -1
 		}
 	}
-	plan, trace, err := rewrite.Run(plan, db.catalog(), rewrite.Options{Disable: p.disable, KeepSteps: steps, Verify: true})
+	plan, trace, err := rewrite.Run(plan, db.catalog(),
+		rewrite.Options{Disable: p.disable, KeepSteps: steps, Verify: true})
 	if err != nil {
 		return nil, nil, &InternalError{Phase: "the optimiser", Err: err}
 	}

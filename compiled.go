@@ -42,7 +42,8 @@ type LeftOut struct {
 // queries or, without any, what the program exports. Equal programs give equal
 // bytes.
 func (p *Program) WriteCompiled(w io.Writer, opts CompiledOptions) (left []LeftOut, err error) {
-	f := &rfx.File{Redfox: Version(), Name: opts.Name, Disable: p.disable, NoFuse: p.fusing.Off, KeepApart: p.fusing.Apart, Plan: p.plan.String(),
+	f := &rfx.File{Redfox: Version(), Name: opts.Name, Disable: p.disable, NoFuse: p.fusing.Off,
+		KeepApart: p.fusing.Apart, Plan: p.plan.String(),
 		Facts: opts.Facts.fingerprint()}
 	files := spanFiles{p.sources}
 	for _, s := range p.sources {
@@ -97,7 +98,8 @@ func (s spanFiles) fromFile(span rfx.Span) source.Span {
 }
 
 func filePredicate(q predicate, files spanFiles) rfx.Predicate {
-	out := rfx.Predicate{Name: q.Name, Keys: q.Keys, Derived: q.Derived, Query: q.Query, Exported: q.Exported, Hidden: q.hidden}
+	out := rfx.Predicate{Name: q.Name, Keys: q.Keys, Derived: q.Derived, Query: q.Query,
+		Exported: q.Exported, Hidden: q.hidden}
 	for _, c := range q.Columns {
 		out.Columns = append(out.Columns, rfx.Column{Name: c.Name, Type: c.Type.String()})
 	}
@@ -136,36 +138,42 @@ func ParseCompiled(src Source) (c *Compiled, err error) {
 		c.files.files = append(c.files.files, source.NewFile(s.Name, s.Text))
 	}
 	if err := c.readPlan(); err != nil {
-		return nil, compiledError(src.Name, &rfx.DamageError{Section: "plan", Reason: "does not parse: " + err.Error()})
+		return nil, compiledError(src.Name,
+			&rfx.DamageError{Section: "plan", Reason: "does not parse: " + err.Error()})
 	}
 	if err := c.readPredicates(); err != nil {
-		return nil, compiledError(src.Name, &rfx.DamageError{Section: "manifest.json", Reason: "does not fit: " + err.Error()})
+		return nil, compiledError(src.Name,
+			&rfx.DamageError{Section: "manifest.json", Reason: "does not fit: " + err.Error()})
 	}
 	for _, code := range f.Code {
 		graph, err := readGraph(code)
 		if err != nil {
-			return nil, compiledError(src.Name, &rfx.DamageError{Section: code.Target + "/graph", Reason: "does not parse: " + err.Error()})
+			return nil, compiledError(src.Name, &rfx.DamageError{
+				Section: code.Target + "/graph", Reason: "does not parse: " + err.Error()})
 		}
 		c.graphs = append(c.graphs, graph)
 	}
-	c.codes = storedCodes(f)
+	c.codes = assemble.StoredIn(f)
 	return c, nil
 }
 
 // compiledError words why a file is refused.
 func compiledError(name string, err error) error {
-	help := fmt.Sprintf("copy the file again, or compile the program again with redfox compile -o %s", filepath.Base(name))
+	help := "copy the file again, or compile the program again with redfox compile -o " +
+		filepath.Base(name)
 	var version *rfx.VersionError
 	var foreign *rfx.ForeignError
 	switch {
 	case errors.As(err, &version) && version.Found > version.Known:
-		help = "use the redfox that wrote it or a later one, or compile the program again with this one"
+		help = "use the redfox that wrote it or a later one, " +
+			"or compile the program again with this one"
 	case errors.As(err, &version):
 		help = "compile the program again with this redfox"
 	case errors.As(err, &foreign):
 		help = "compiled programs are written by redfox compile -o FILE" + CompiledExtension
 	}
-	return &EnvironmentError{Message: fmt.Sprintf("cannot read %s: %v", name, err), Help: help, Err: err}
+	message := fmt.Sprintf("cannot read %s: %v", name, err)
+	return &EnvironmentError{Message: message, Help: help, Err: err}
 }
 
 // CompiledExtension ends the names of files of compiled programs.
@@ -186,7 +194,8 @@ func (c *Compiled) readPlan() error {
 	}
 	spans := queryplan.Spans(plan)
 	if len(spans) != len(c.file.Places) {
-		return fmt.Errorf("it has %d variables and commands, and the manifest %d places", len(spans), len(c.file.Places))
+		return fmt.Errorf("it has %d variables and commands, and the manifest %d places",
+			len(spans), len(c.file.Places))
 	}
 	for i, at := range spans {
 		*at = c.files.fromFile(c.file.Places[i])
@@ -197,8 +206,9 @@ func (c *Compiled) readPlan() error {
 func (c *Compiled) readPredicates() error {
 	for _, q := range c.file.Predicates {
 		pred := predicate{
-			Predicate: Predicate{Name: q.Name, Keys: q.Keys, Derived: q.Derived, Query: q.Query, Exported: q.Exported},
-			hidden:    q.Hidden,
+			Predicate: Predicate{Name: q.Name, Keys: q.Keys, Derived: q.Derived, Query: q.Query,
+				Exported: q.Exported},
+			hidden: q.Hidden,
 		}
 		for _, col := range q.Columns {
 			typ, ok := scalar.ParseType(col.Type)
@@ -211,8 +221,9 @@ func (c *Compiled) readPredicates() error {
 			pred.clauses = append(pred.clauses, c.files.fromFile(span))
 		}
 		if b := q.Binding; b != nil {
-			pred.binding = &fileBinding{core.FileBinding{Path: b.Path, Span: c.files.fromFile(b.Place),
-				Export: b.Export, Delimiter: b.Delimiter, Header: b.Header, Columns: b.Columns, Offset: b.Offset}, c.name}
+			pred.binding = &fileBinding{core.FileBinding{
+				Path: b.Path, Span: c.files.fromFile(b.Place), Export: b.Export,
+				Delimiter: b.Delimiter, Header: b.Header, Columns: b.Columns, Offset: b.Offset}, c.name}
 		}
 		c.preds = append(c.preds, pred)
 	}
@@ -227,7 +238,8 @@ func readGraph(code rfx.Code) (*harmony.Program, error) {
 		err = harmony.Verify(g)
 	}
 	if err == nil && len(g.Kernels()) != len(code.Origins) {
-		err = fmt.Errorf("it has %d kernels, and the manifest %d", len(g.Kernels()), len(code.Origins))
+		err = fmt.Errorf("it has %d kernels, and the manifest %d", len(g.Kernels()),
+			len(code.Origins))
 	}
 	return g, err
 }
@@ -240,12 +252,11 @@ func (c *Compiled) Program(opts Options) (*Program, error) {
 		return nil, err
 	}
 	return &Program{
-		sources:  c.files.files,
-		preds:    c.preds,
-		plan:     c.plan,
-		codes:    c.codes,
-		distrust: !opts.TrustCode,
-		disable:  slices.Concat(c.file.Disable, opts.Disable),
+		sources: c.files.files,
+		preds:   c.preds,
+		plan:    c.plan,
+		codes:   assemble.Codes{List: c.codes, Distrust: !opts.TrustCode},
+		disable: slices.Concat(c.file.Disable, opts.Disable),
 		fusing: assemble.Fusing{
 			Off:   c.file.NoFuse || opts.NoFuse,
 			Apart: slices.Concat(c.file.KeepApart, opts.KeepApart),

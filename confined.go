@@ -46,8 +46,9 @@ func (p *Program) imports(facts *Facts) ([]FactFile, error) {
 			refused = append(refused, diagnose.Refusal(b.Span, "read", path, err, folders))
 			continue
 		}
-		f := FactFile{Pred: q.Name, Path: path, Header: b.Header, Positional: true, Offset: b.Offset,
-			Open: func() (*os.File, error) { return folders.Open(path) }}
+		f := FactFile{Pred: q.Name, Path: path, Header: b.Header, Positional: true,
+			Offset: b.Offset,
+			Open:   func() (*os.File, error) { return folders.Open(path) }}
 		if b.Delimiter != "" {
 			f.Delimiter = b.Delimiter[0]
 		}

@@ -2,7 +2,8 @@
 //
 // A program is compiled once and run over any number of fact sets:
 //
-//	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", text)}, redfox.Options{})
+//	sources := []redfox.Source{redfox.Text("reach.logic", text)}
+//	prog, err := redfox.Compile(ctx, sources, redfox.Options{})
 //	res, err := prog.Run(ctx, redfox.NewFacts().File("edge", "edge.tsv"), redfox.RunOptions{})
 //	for row := range res.Rows("reach") {
 //		fmt.Println(row...)

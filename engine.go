@@ -2,12 +2,8 @@ package redfox
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
-	"github.com/redfoxdb/redfox/harmony/rfx"
 	"github.com/redfoxdb/redfox/internal/cuda"
-	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/pool"
@@ -72,14 +68,16 @@ func EngineFor(engine, device string) string { return machine.EngineFor(engine, 
 // that auto would have taken had they been available; over few facts auto does not
 // look for the faster ones. With a nil db the facts are not known yet. The error is
 // that with which the run would fail.
-func (p *Program) ChooseEngine(db *Database, opts RunOptions) (chosen EngineInfo, passed []EngineInfo, err error) {
+func (p *Program) ChooseEngine(db *Database,
+	opts RunOptions) (chosen EngineInfo, passed []EngineInfo, err error) {
 	c, err := p.choose(process.Machine, db, opts)
 	return c.Info, c.Passed, err
 }
 
 // choose returns the engine of a run. It is the one place where the options of a
 // run become an engine.
-func (p *Program) choose(m *machine.Machine, db *Database, opts RunOptions) (machine.Choice, error) {
+func (p *Program) choose(m *machine.Machine, db *Database,
+	opts RunOptions) (machine.Choice, error) {
 	s, err := p.selection(m, opts)
 	if err != nil {
 		return machine.Choice{}, err
@@ -102,7 +100,7 @@ func (p *Program) selection(m *machine.Machine, opts RunOptions) (*machine.Selec
 	if s := p.selections[key]; s != nil {
 		return s, nil
 	}
-	s, err := m.Select(key.want, func(card driver.Device) error { return p.checkCode(m, card) })
+	s, err := m.Select(key.want, &p.codes)
 	if err != nil {
 		return nil, err
 	}
@@ -116,40 +114,6 @@ func (p *Program) selection(m *machine.Machine, opts RunOptions) (*machine.Selec
 // want is what the options say of the engine.
 func (o RunOptions) want() machine.Want {
 	return machine.Want{Engine: o.Engine, Device: o.Device, Memory: o.DeviceMemory}
-}
-
-// checkCode returns an error if a program has no code for a GPU and none can be
-// made.
-func (p *Program) checkCode(m *machine.Machine, card driver.Device) error {
-	_, err := m.Tools.LLVM()
-	if err == nil || p.codeFor(machine.SM(card)) != nil {
-		return nil
-	}
-	detail, help := err.Error(), ""
-	var missing *EnvironmentError
-	if errors.As(err, &missing) {
-		detail, help = missing.Message, missing.Help
-	}
-	if assemble.Best(p.codes, machine.SM(card)) != nil {
-		return &EnvironmentError{
-			Message: "the compiled program's code is not trusted, and it cannot be compiled here: " + detail,
-			Help: "give --trust-code if you trust whoever made the file, as the code can do all that you can; or " +
-				help + ", or use --engine go",
-			Err: err,
-		}
-	}
-	architecture := card.Info().Architecture()
-	message := "code for a GPU must be compiled, and " + detail
-	if len(p.codes) > 0 {
-		var have []string
-		for _, c := range p.codes {
-			have = append(have, c.Name)
-		}
-		message = fmt.Sprintf("the compiled program has code for %s, and %s needs it for gpu:%s or an older one; it cannot be compiled here: %s",
-			strings.Join(have, ", "), machine.CardText(card), architecture, detail)
-	}
-	return &EnvironmentError{Message: message, Help: fmt.Sprintf(
-		"%s, or compile the program where there is one, with redfox compile --target gpu:%s -o FILE%s", help, architecture, rfx.Extension), Err: err}
 }
 
 // StartEngine begins to open what runs with these options need, of programs that

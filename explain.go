@@ -31,7 +31,8 @@ type ExplainOptions struct {
 // Explain writes the plan as trees, with the optimiser's estimates or the
 // measurements of a run, and the kernels that its operators become. With a nil db
 // the optimiser knows nothing of the data.
-func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database, opts ExplainOptions) error {
+func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
+	opts ExplainOptions) error {
 	wanted := opts.Outputs
 	if wanted == nil {
 		wanted = p.wantedByDefault()
@@ -50,7 +51,8 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database, opts E
 			if diff == "" {
 				diff = "(unchanged)\n"
 			}
-			if _, err := fmt.Fprintf(w, "== %s (%v)\n%s\n", s.Pass, s.Time.Round(time.Microsecond), diff); err != nil {
+			took := s.Time.Round(time.Microsecond)
+			if _, err := fmt.Fprintf(w, "== %s (%v)\n%s\n", s.Pass, took, diff); err != nil {
 				return err
 			}
 		}
@@ -69,7 +71,7 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database, opts E
 		}
 		ran = res.Stats
 		plan = ran.plan
-		expected, measured := estimates(plan, db), profileNotes(plan, ran.profile)
+		expected, measured := estimates(plan, db), runtime.Notes(plan, ran.profile)
 		annotate = func(x any) string { return cmp.Or(expected(x), measured(x)) }
 	}
 	if _, err = io.WriteString(w, plan.Tree(annotate)); err != nil {
@@ -87,49 +89,6 @@ func estimates(plan *queryplan.Plan, db *Database) func(any) string {
 		}
 		return ""
 	}
-}
-
-// profileNotes annotates the commands of a plan with the measurements of a run.
-func profileNotes(plan *queryplan.Plan, profile []runtime.CommandProfile) func(any) string {
-	notes := map[queryplan.Command]string{}
-	for _, c := range profile {
-		for _, b := range plan.Blocks {
-			if b.Name == c.Block && c.Command < len(b.Cmds) {
-				note := fmt.Sprintf("%v", c.Time.Round(time.Microsecond))
-				if c.Rows > 0 || c.Kept > 0 {
-					note += fmt.Sprintf(", %d tuples, %d new", c.Rows, c.Kept)
-				}
-				if c.Device > 0 {
-					note += fmt.Sprintf(", %v on the device", c.Device.Round(time.Microsecond))
-				}
-				if c.Calls > 1 {
-					note += fmt.Sprintf(", %d times", c.Calls)
-				}
-				notes[b.Cmds[c.Command]] = note
-			}
-		}
-	}
-	return func(x any) string {
-		if c, ok := x.(queryplan.Command); ok {
-			return notes[c]
-		}
-		return ""
-	}
-}
-
-// kernelNote is the cost of a kernel in a run.
-func (s Stats) kernelNote(k KernelStats) string {
-	took := cmp.Or(k.Device, k.Time)
-	note := fmt.Sprintf("%v, %d times, %d rows, %d new, %d bytes", took.Round(time.Microsecond), k.Calls, k.Rows, k.Kept, k.Bytes)
-	if k.Bytes == 0 || took <= 0 {
-		return note
-	}
-	rate := float64(k.Bytes) / took.Seconds()
-	note += fmt.Sprintf(", %.1f GB/s", rate/1e9)
-	if s.Device != nil && s.Device.Bandwidth > 0 {
-		note += fmt.Sprintf(", %.0f%% of the memory's bandwidth", 100*rate/s.Device.Bandwidth)
-	}
-	return note
 }
 
 // explainKernels writes the kernels that a plan becomes, their cost in a run, and the
@@ -167,7 +126,7 @@ func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database
 	if t.Name == ran.target && len(ran.Kernels) > 0 {
 		text += fmt.Sprintf("\n== kernels, as they ran on engine %s\n", ran.Engine)
 		for _, k := range ran.Kernels {
-			text += fmt.Sprintf("%s in %s: %s\n", k.Kernel, k.Block, ran.kernelNote(k))
+			text += fmt.Sprintf("%s in %s: %s\n", k.Kernel, k.Block, k.Note(ran.Device))
 		}
 	}
 	if opts.WhyNotFused {

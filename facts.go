@@ -83,7 +83,8 @@ func (f *Facts) Add(file FactFile) *Facts { f.files = append(f.files, file); ret
 // Rows adds tuples of Go values to a predicate: ints of any size, floats, strings,
 // bools, Decimal, WideDecimal, time.Time, or text that reads as the column's type.
 func (f *Facts) Rows(pred string, rows ...[]any) *Facts {
-	return f.give(pred, true, func(s store.Schema) (*store.Relation, error) { return facts.FromRows(s, rows) })
+	return f.give(pred, true,
+		func(s store.Schema) (*store.Relation, error) { return facts.FromRows(s, rows) })
 }
 
 // Columns adds tuples to a predicate as one slice for each argument, all of one
@@ -98,7 +99,8 @@ func (f *Facts) Arrow(pred string, record arrow.RecordBatch) *Facts {
 	return f.give(pred, false, func(s store.Schema) (*store.Relation, error) { return read.FromArrow(s, record) })
 }
 
-func (f *Facts) give(pred string, bag bool, relation func(store.Schema) (*store.Relation, error)) *Facts {
+func (f *Facts) give(pred string, bag bool,
+	relation func(store.Schema) (*store.Relation, error)) *Facts {
 	f.given = append(f.given, givenFacts{pred, relation, bag})
 	return f
 }
@@ -196,7 +198,8 @@ func (p *Program) LoadFor(ctx context.Context, given *Facts, opts RunOptions) (*
 }
 
 // loadFor loads facts for runs in a pool.
-func loadFor(ctx context.Context, engines *pool.Pool, p *Program, given *Facts, opts RunOptions) (*Database, error) {
+func loadFor(ctx context.Context, engines *pool.Pool, p *Program, given *Facts,
+	opts RunOptions) (*Database, error) {
 	selected, err := p.selection(engines.Machine, opts)
 	if err != nil {
 		return nil, err
@@ -222,7 +225,8 @@ func loadFor(ctx context.Context, engines *pool.Pool, p *Program, given *Facts, 
 }
 
 // load loads facts, whose columns copies gets as they are read.
-func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions, copies *prefetch.Prefetch) (_ *Database, err error) {
+func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
+	copies *prefetch.Prefetch) (_ *Database, err error) {
 	defer failure.Recover("the loader", &err)
 	start := time.Now()
 	schemas := p.schemas()
@@ -310,7 +314,8 @@ func checkFactNames(given *Facts, schemas []store.Schema, p *Program) error {
 	}
 	for _, name := range given.predicates() {
 		if slices.Contains(names, name) ||
-			slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, name+":") }) {
+			slices.ContainsFunc(names,
+				func(n string) bool { return strings.HasPrefix(n, name+":") }) {
 			continue
 		}
 		if derived[name] {
@@ -323,7 +328,8 @@ func checkFactNames(given *Facts, schemas []store.Schema, p *Program) error {
 		if len(names) > 0 {
 			help = diag.DidYouMean(name, names)
 		}
-		return &EnvironmentError{Message: fmt.Sprintf("the program has no predicate %s", name), Help: help}
+		return &EnvironmentError{Message: fmt.Sprintf("the program has no predicate %s", name),
+			Help: help}
 	}
 	return nil
 }
@@ -371,7 +377,8 @@ func addGiven(db *store.Database, schemas []store.Schema, given []givenFacts) er
 	parts, bags := map[string][]*store.Relation{}, map[string]bool{}
 	for _, f := range given {
 		schema := store.Schema{Name: f.pred} // of no arguments, which refuses every tuple
-		if i := slices.IndexFunc(schemas, func(s store.Schema) bool { return s.Name == f.pred }); i >= 0 {
+		isOf := func(s store.Schema) bool { return s.Name == f.pred }
+		if i := slices.IndexFunc(schemas, isOf); i >= 0 {
 			schema = schemas[i]
 		}
 		rel, err := f.relation(schema)
@@ -420,19 +427,26 @@ func loadError(ctx context.Context, err error) error {
 	var bind *read.BindError
 	switch {
 	case errors.As(err, &key):
-		return &ProgramError{Diagnostics: []*Diagnostic{{Severity: diag.Error, Code: diag.KeyConflict, Message: key.Error(),
+		return &ProgramError{Diagnostics: []*Diagnostic{{Severity: diag.Error,
+			Code: diag.KeyConflict, Message: key.Error(),
 			Notes: []string{key.Predicate + " is a functional predicate: each key has one value"}}}}
 	case errors.As(err, &bad):
 		if errors.Is(bad.Err, fs.ErrNotExist) || errors.Is(bad.Err, fs.ErrPermission) {
 			return &EnvironmentError{Message: bad.Error(), Err: err}
 		}
-		return &ProgramError{Diagnostics: []*Diagnostic{{Severity: diag.Error, Code: diag.BadFacts, Message: bad.Error()}}}
+		return badFacts(bad)
 	case errors.As(err, &row):
-		return &ProgramError{Diagnostics: []*Diagnostic{{Severity: diag.Error, Code: diag.BadFacts, Message: row.Error()}}}
+		return badFacts(row)
 	case errors.As(err, &bind):
 		return &EnvironmentError{Message: bind.Reason, Help: bind.Help, Err: err}
 	}
 	return &EnvironmentError{Message: err.Error(), Err: err}
+}
+
+// badFacts is the error of facts that do not fit their predicate.
+func badFacts(err error) error {
+	return &ProgramError{Diagnostics: []*Diagnostic{
+		{Severity: diag.Error, Code: diag.BadFacts, Message: err.Error()}}}
 }
 
 // digest identifies a database by its contents. The first call reads all columns.

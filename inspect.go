@@ -48,7 +48,8 @@ type CompiledFunction struct {
 
 // Info returns what the file consists of.
 func (c *Compiled) Info() CompiledInfo {
-	info := CompiledInfo{Program: c.file.Name, Redfox: c.file.Redfox, Size: c.size, Checksum: c.file.Sum, Facts: c.file.Facts}
+	info := CompiledInfo{Program: c.file.Name, Redfox: c.file.Redfox, Size: c.size,
+		Checksum: c.file.Sum, Facts: c.file.Facts}
 	for _, s := range c.file.Sections {
 		info.Sections = append(info.Sections, CompiledSection{s.Name, s.Size, s.Sum})
 	}
@@ -59,7 +60,8 @@ func (c *Compiled) Info() CompiledInfo {
 			kernels[k.Name] = at
 		}
 		for _, e := range code.Module.Entries {
-			f := CompiledFunction{Symbol: e.Symbol, Does: roleWords[e.Role] + e.Of, Threads: e.Threads, Rows: e.Items,
+			f := CompiledFunction{Symbol: e.Symbol, Does: roleWords[e.Role] + e.Of,
+				Threads: e.Threads, Rows: e.Items,
 				Scratch: e.Scratch, Parameters: len(e.Params)}
 			if at, ok := kernels[e.Of]; ok && e.Role == abi.Kernel {
 				origin := code.Origins[at]
@@ -116,7 +118,8 @@ func (c *Compiled) Text(part CompiledPart, target string) (string, error) {
 	for _, code := range c.file.Code {
 		have = append(have, code.Target)
 		isPTX := strings.HasPrefix(code.Target, "gpu:")
-		if target != "" && code.Target != target || part == PartPTX && !isPTX || part == PartLLVM && isPTX {
+		if target != "" && code.Target != target ||
+			part == PartPTX && !isPTX || part == PartLLVM && isPTX {
 			continue
 		}
 		switch part {
@@ -136,5 +139,6 @@ func (c *Compiled) Text(part CompiledPart, target string) (string, error) {
 	if len(have) == 0 {
 		help = "it has no code; name targets with redfox compile --target"
 	}
-	return "", &EnvironmentError{Message: fmt.Sprintf("%s has no %s%s", c.name, part, wanted), Help: help}
+	message := fmt.Sprintf("%s has no %s%s", c.name, part, wanted)
+	return "", &EnvironmentError{Message: message, Help: help}
 }

@@ -57,7 +57,8 @@ func checkedPredicates(p *core.Program) []predicate {
 		for _, r := range s.Rules {
 			// A clause with alternatives is several rules in a row.
 			q := r.Head.Pred
-			if list := clauses[q]; q.Functional() && (len(list) == 0 || list[len(list)-1] != r.Span) {
+			list := clauses[q]
+			if q.Functional() && (len(list) == 0 || list[len(list)-1] != r.Span) {
 				clauses[q] = append(list, r.Span)
 			}
 		}
@@ -65,9 +66,10 @@ func checkedPredicates(p *core.Program) []predicate {
 	var out []predicate
 	for _, q := range p.Preds {
 		pred := predicate{
-			Predicate: Predicate{Name: q.Name, Keys: q.Keys, Derived: q.Derived, Query: q.Query, Exported: q.Exported},
-			hidden:    q.Hidden,
-			clauses:   clauses[q],
+			Predicate: Predicate{Name: q.Name, Keys: q.Keys, Derived: q.Derived, Query: q.Query,
+				Exported: q.Exported},
+			hidden:  q.Hidden,
+			clauses: clauses[q],
 		}
 		for _, a := range q.Args {
 			pred.Columns = append(pred.Columns, Column{a.Name, a.Type})
@@ -85,7 +87,8 @@ func plannedPredicates(plan *queryplan.Plan) []predicate {
 	var out []predicate
 	for _, v := range plan.Vars {
 		if v.Kind == queryplan.Input || v.Output {
-			out = append(out, predicate{Predicate: Predicate{Name: v.Name, Columns: planColumns(v.Cols), Keys: len(planColumns(v.Cols[:v.Keys])),
+			out = append(out, predicate{Predicate: Predicate{
+				Name: v.Name, Columns: planColumns(v.Cols), Keys: len(planColumns(v.Cols[:v.Keys])),
 				Derived: v.Kind != queryplan.Input, Query: isQuery(v.Name), Exported: v.Output}})
 		}
 	}

@@ -87,7 +87,8 @@ func (s Stats) Fills(block string) []string {
 	}
 	for _, b := range s.plan.Blocks {
 		for _, c := range b.Cmds {
-			if c, ok := c.(*queryplan.Insert); ok && b.Name == block && !slices.Contains(out, c.Var.Name) {
+			if c, ok := c.(*queryplan.Insert); ok && b.Name == block &&
+				!slices.Contains(out, c.Var.Name) {
 				out = append(out, c.Var.Name)
 			}
 		}
@@ -97,7 +98,8 @@ func (s Stats) Fills(block string) []string {
 
 // add adds a predicate, whose tuples are on the host or pending.
 func (r *Result) add(v *queryplan.Var, rel *store.Relation, pending runtime.Pending) {
-	out := &relation{pending: pending, cols: planColumns(v.Cols), limit: v.Limit, threads: r.threads}
+	out := &relation{pending: pending, cols: planColumns(v.Cols), limit: v.Limit,
+		threads: r.threads}
 	if v.Kind == queryplan.Input {
 		out.limit, out.stored = -1, true
 	}

@@ -218,12 +218,15 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 }
 
 // result turns an engine's answer into a result.
-func (q *Prepared) result(answer *runtime.Answer, opts RunOptions, took time.Duration) (*Result, error) {
+func (q *Prepared) result(answer *runtime.Answer, opts RunOptions,
+	took time.Duration) (*Result, error) {
 	res := &Result{relations: map[string]*relation{}, threads: cmp.Or(opts.Threads, q.threads)}
 	res.Stats = Stats{
-		Engine: q.engine.Name, Load: q.db.time, Plan: q.planned, Compile: answer.Compile, Run: took - answer.Compile,
-		Peak: answer.Peak + q.db.held(), Dropped: answer.Dropped, Kernels: answer.Kernels, Device: answer.Device,
-		plan: q.plan, profile: answer.Profile, target: q.engine.Target(),
+		Engine: q.engine.Name, Load: q.db.time, Plan: q.planned,
+		Compile: answer.Compile, Run: took - answer.Compile,
+		Peak: answer.Peak + q.db.held(), Dropped: answer.Dropped, Kernels: answer.Kernels,
+		Device: answer.Device,
+		plan:   q.plan, profile: answer.Profile, target: q.engine.Target(),
 	}
 	for _, v := range q.program.plan.Vars {
 		pending := answer.Pending[v.Name]
@@ -231,7 +234,8 @@ func (q *Prepared) result(answer *runtime.Answer, opts RunOptions, took time.Dur
 		case slices.Contains(q.derived, v.Name):
 			rel := answer.Outputs[v.Name]
 			if rel == nil && pending == nil {
-				return nil, &InternalError{Phase: "the " + q.engine.Name + " engine", Err: fmt.Errorf("no output for %s", v.Name)}
+				return nil, &InternalError{Phase: "the " + q.engine.Name + " engine",
+					Err: fmt.Errorf("no output for %s", v.Name)}
 			}
 			res.add(v, rel, pending)
 		case slices.Contains(q.inputs, v.Name):

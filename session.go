@@ -1,6 +1,7 @@
 package redfox
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/redfoxdb/redfox/runtime"
@@ -47,25 +48,24 @@ func OpenSession(opts SessionOptions) (*Session, error) {
 
 // complete fills the options of a run with those of the session.
 func (s *Session) complete(opts RunOptions) RunOptions {
-	opts.Engine, opts.Device, opts.DeviceMemory = s.options.Engine, s.options.Device, s.options.DeviceMemory
-	if opts.Threads == 0 {
-		opts.Threads = s.options.Threads
-	}
-	if opts.Memory == 0 {
-		opts.Memory = s.options.Memory
-	}
+	opts.Engine, opts.Device = s.options.Engine, s.options.Device
+	opts.DeviceMemory = s.options.DeviceMemory
+	opts.Threads = cmp.Or(opts.Threads, s.options.Threads)
+	opts.Memory = cmp.Or(opts.Memory, s.options.Memory)
 	return opts
 }
 
 // Load loads the facts that a program uses, as Program.LoadFor does, for runs of
 // the session.
-func (s *Session) Load(ctx context.Context, p *Program, facts *Facts, opts LoadOptions) (*Database, error) {
+func (s *Session) Load(ctx context.Context, p *Program, facts *Facts,
+	opts LoadOptions) (*Database, error) {
 	return loadFor(ctx, s.pool, p, facts, s.complete(RunOptions{Load: opts}))
 }
 
 // Run runs a program over loaded facts, as Program.RunOn does, on the session's
 // engine.
-func (s *Session) Run(ctx context.Context, p *Program, db *Database, opts RunOptions) (*Result, error) {
+func (s *Session) Run(ctx context.Context, p *Program, db *Database,
+	opts RunOptions) (*Result, error) {
 	opts = s.complete(opts)
 	q, err := prepare(s.pool, p, db, opts)
 	if err != nil {
@@ -76,7 +76,8 @@ func (s *Session) Run(ctx context.Context, p *Program, db *Database, opts RunOpt
 
 // Prepare plans a program for facts, makes its code and copies the facts to the
 // GPU, so that its runs do nothing but run. Outputs names what the runs compute.
-func (s *Session) Prepare(ctx context.Context, p *Program, db *Database, opts RunOptions) (*Prepared, error) {
+func (s *Session) Prepare(ctx context.Context, p *Program, db *Database,
+	opts RunOptions) (*Prepared, error) {
 	opts = s.complete(opts)
 	q, err := prepare(s.pool, p, db, opts)
 	if err != nil {

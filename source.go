@@ -47,7 +47,8 @@ func fileError(doing, name string, err error) *EnvironmentError {
 	if errors.As(err, &path) {
 		reason = path.Err
 	}
-	return &EnvironmentError{Message: fmt.Sprintf("cannot %s %s: %v", doing, name, reason), Err: err}
+	return &EnvironmentError{Message: fmt.Sprintf("cannot %s %s: %v", doing, name, reason),
+		Err: err}
 }
 
 func sourceFiles(sources []Source) []*source.File {

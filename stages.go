@@ -87,7 +87,8 @@ func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 }
 
 // graphFor returns the optimised plan and its kernel graph for a target.
-func (p *Program) graphFor(t assemble.Target, opts EmitOptions) (*queryplan.Plan, *harmony.Program, error) {
+func (p *Program) graphFor(t assemble.Target,
+	opts EmitOptions) (*queryplan.Plan, *harmony.Program, error) {
 	start := time.Now()
 	plan, err := p.optimise(p.wantedByDefault(), opts.Facts)
 	if err != nil {
@@ -112,7 +113,8 @@ func (p *Program) emitPTX(w io.Writer, t assemble.Target, opts EmitOptions) erro
 	}
 	about := func() []string {
 		return []string{
-			fmt.Sprintf("%q %v %q %q", p.disable, p.fusing.Off, p.fusing.Apart, p.wantedByDefault()), opts.Facts.digest(), p.plan.String(),
+			fmt.Sprintf("%q %v %q", p.disable, p.fusing, p.wantedByDefault()),
+			opts.Facts.digest(), p.plan.String(),
 		}
 	}
 	ptx, err := a.Once(about, func() (string, error) {
@@ -131,8 +133,9 @@ func (p *Program) emitPTX(w io.Writer, t assemble.Target, opts EmitOptions) erro
 // emitSyntax writes a stage before the plan.
 func (p *Program) emitSyntax(w io.Writer, stage Stage) error {
 	if p.core == nil {
-		return &EnvironmentError{Message: fmt.Sprintf("a plan or a compiled program has no %s stage", stage),
-			Help: "the stages before the plan need the LogiQL program"}
+		return &EnvironmentError{
+			Message: fmt.Sprintf("a plan or a compiled program has no %s stage", stage),
+			Help:    "the stages before the plan need the LogiQL program"}
 	}
 	text := ""
 	switch stage {
@@ -150,13 +153,14 @@ func (p *Program) emitSyntax(w io.Writer, stage Stage) error {
 }
 
 // stageTarget returns the target of a stage from the kernel graph on.
-func stageTarget(stage Stage, name string) (assemble.Target, error) {
+func stageTarget(stage Stage, name string) (t assemble.Target, err error) {
 	if !slices.Contains(Stages(), stage) {
 		var names []string
 		for _, s := range Stages() {
 			names = append(names, string(s))
 		}
-		return assemble.Target{}, &EnvironmentError{Message: fmt.Sprintf("no stage is called %q", stage), Help: diag.DidYouMean(string(stage), names)}
+		return t, &EnvironmentError{Message: fmt.Sprintf("no stage is called %q", stage),
+			Help: diag.DidYouMean(string(stage), names)}
 	}
 	if name == "" {
 		name = DefaultCPU
@@ -164,23 +168,24 @@ func stageTarget(stage Stage, name string) (assemble.Target, error) {
 			name = DefaultGPU
 		}
 	}
-	t, err := assemble.ParseTarget(name)
+	t, err = assemble.ParseTarget(name)
 	switch {
 	case err != nil:
-		return assemble.Target{}, err
 	case stage == StagePTX && !t.GPU:
-		return assemble.Target{}, &EnvironmentError{Message: fmt.Sprintf("PTX is code for GPUs, and the target is %s", name),
+		err = &EnvironmentError{Message: "PTX is code for GPUs, and the target is " + name,
 			Help: "use --target " + DefaultGPU + ", or --emit asm"}
 	case stage == StageASM && t.GPU:
-		return assemble.Target{}, &EnvironmentError{Message: fmt.Sprintf("assembly is code for this machine's processor, and the target is %s", name),
-			Help: "use --target " + DefaultCPU + ", or --emit ptx"}
+		err = &EnvironmentError{
+			Message: "assembly is code for this machine's processor, and the target is " + name,
+			Help:    "use --target " + DefaultCPU + ", or --emit ptx"}
 	}
-	return t, nil
+	return t, err
 }
 
 // stageText returns a stage of a kernel graph. A graph that was read from a file has
 // no plan and no database.
-func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t assemble.Target, opts EmitOptions) (string, error) {
+func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t assemble.Target,
+	opts EmitOptions) (string, error) {
 	if stage == StageHarmony {
 		return graph.String(), nil
 	}
@@ -220,7 +225,8 @@ func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t asse
 }
 
 // ptxOf returns the PTX of a kernel graph, as stageText does.
-func ptxOf(a *assemble.Assembler, plan *queryplan.Plan, graph *harmony.Program, t assemble.Target, opts EmitOptions) (string, error) {
+func ptxOf(a *assemble.Assembler, plan *queryplan.Plan, graph *harmony.Program, t assemble.Target,
+	opts EmitOptions) (string, error) {
 	k, err := opts.know(plan, graph, t)
 	if err != nil {
 		return "", err
@@ -234,7 +240,8 @@ func ptxOf(a *assemble.Assembler, plan *queryplan.Plan, graph *harmony.Program, 
 }
 
 // know returns what code for the facts may take for granted.
-func (o EmitOptions) know(plan *queryplan.Plan, graph *harmony.Program, t assemble.Target) (woven.Knowledge, error) {
+func (o EmitOptions) know(plan *queryplan.Plan, graph *harmony.Program,
+	t assemble.Target) (woven.Knowledge, error) {
 	start := time.Now()
 	k, err := know(plan, graph, t, o.Facts)
 	if err == nil {
@@ -256,7 +263,8 @@ func ParseHarmony(src Source) (k *KernelGraph, err error) {
 		err = harmony.Verify(p)
 	}
 	if err != nil {
-		return nil, &EnvironmentError{Message: err.Error(), Help: "write kernel graphs with redfox compile --emit harmony", Err: err}
+		return nil, &EnvironmentError{Message: err.Error(),
+			Help: "write kernel graphs with redfox compile --emit harmony", Err: err}
 	}
 	return &KernelGraph{p}, nil
 }

@@ -28,7 +28,8 @@ type WideDecimal struct {
 
 // String returns the number with all its digits after the point.
 func (d WideDecimal) String() string {
-	return scalar.Format(scalar.OfInt128(scalar.WideDecimalOf(d.Scale), scalar.Int128{Hi: d.High, Lo: d.Low}))
+	return scalar.Format(scalar.OfInt128(scalar.WideDecimalOf(d.Scale),
+		scalar.Int128{Hi: d.High, Lo: d.Low}))
 }
 
 // To converts a Go value to a type; it must fit.

@@ -102,9 +102,11 @@ var layers = []layer{
 	{"weaver/assemble/hostcode", []string{"internal/llvm", "primitives"}},
 	{"weaver/assemble", []string{
 		"queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/lower", "harmony/ranges",
-		"primitives", "weaver/assemble/codecache", "weaver/assemble/hostcode", "weaver/emit",
-		"weaver/fuse", "weaver/partition", "weaver/target", "internal/buildid", "internal/failure",
-		"internal/kernelcache", "internal/llvm", "internal/trace", "weaver/shape"}},
+		"harmony/rfx", "primitives", "weaver/assemble/codecache", "weaver/assemble/hostcode",
+		"weaver/emit", "weaver/fuse", "weaver/partition", "weaver/target", "internal/buildid",
+		"internal/failure", "internal/kernelcache", "internal/llvm", "internal/trace",
+		"weaver/shape",
+	}},
 
 	{"runtime/order", nil},
 	{"runtime/store", []string{"internal/parallel", "runtime/order"}},
@@ -150,9 +152,16 @@ var layers = []layer{
 	{"runtime/diagnose", []string{
 		"frontend/diag", "frontend/source", "queryplan", "runtime", "internal/confine",
 	}},
+	{"runtime/facts", []string{
+		"queryplan", "queryplan/stats", "runtime", "runtime/store", "internal/failure",
+		"internal/govalue",
+	}},
+	{"runtime/diagnose", []string{
+		"frontend/diag", "frontend/source", "queryplan", "runtime", "internal/confine",
+	}},
 	{"runtime/machine", []string{
-		"frontend/diag", "weaver/assemble", "weaver/target", "runtime", "internal/cuda",
-		"internal/cuda/driver", "internal/failure", "internal/llvm",
+		"frontend/diag", "harmony/rfx", "weaver/assemble", "weaver/target", "runtime",
+		"internal/cuda", "internal/cuda/driver", "internal/failure", "internal/llvm",
 	}},
 	{"runtime/pool", []string{
 		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/gpu", "runtime/machine",
@@ -171,8 +180,8 @@ var layers = []layer{
 		"runtime/account", "runtime/diagnose", "runtime/facts", "runtime/gpu", "runtime/layout",
 		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch", "runtime/store", "runtime/store/read", "runtime/store/write",
 		"runtime/woven", "internal/buildid", "internal/confine", "internal/cuda",
-		"internal/cuda/driver", "internal/failure", "internal/govalue", "internal/kernelcache",
-		"internal/llvm", "internal/trace",
+		"internal/failure", "internal/govalue", "internal/kernelcache", "internal/llvm",
+		"internal/trace",
 	}},
 	{"internal/suite", []string{"testdata"}},
 	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/rlimit", "internal/ssbgen", "internal/suite"}},

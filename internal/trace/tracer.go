@@ -54,18 +54,22 @@ type event struct {
 func (t *Tracer) Write(w io.Writer) error {
 	spans := t.Spans()
 	l := lanes{open: map[string][]*lane{}}
-	events := []event{{Name: "process_name", Phase: "M", Process: 1, Args: map[string]any{"name": "redfox"}}}
+	events := []event{{Name: "process_name", Phase: "M", Process: 1,
+		Args: map[string]any{"name": "redfox"}}}
 	var timed []event
 	for _, s := range spans {
 		at := l.place(&s)
 		took := micros(s.Duration)
-		timed = append(timed, event{Name: s.Name, Phase: "X", Time: micros(s.Start.Sub(spans[0].Start)), Duration: &took,
-			Process: 1, Thread: at, Args: s.Args})
+		timed = append(timed,
+			event{Name: s.Name, Phase: "X", Time: micros(s.Start.Sub(spans[0].Start)),
+				Duration: &took, Process: 1, Thread: at, Args: s.Args})
 	}
 	for i, name := range l.names {
 		events = append(events,
-			event{Name: "thread_name", Phase: "M", Process: 1, Thread: i + 1, Args: map[string]any{"name": name}},
-			event{Name: "thread_sort_index", Phase: "M", Process: 1, Thread: i + 1, Args: map[string]any{"sort_index": i + 1}})
+			event{Name: "thread_name", Phase: "M", Process: 1, Thread: i + 1,
+				Args: map[string]any{"name": name}},
+			event{Name: "thread_sort_index", Phase: "M", Process: 1, Thread: i + 1,
+				Args: map[string]any{"sort_index": i + 1}})
 	}
 	buffer := bufio.NewWriter(w)
 	// Flush returns the errors of the writes.

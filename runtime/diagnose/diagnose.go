@@ -47,8 +47,10 @@ func (p Program) key(e *runtime.KeyError) *diag.Diagnostic {
 		Span:     e.Var.Span,
 		Message: fmt.Sprintf("%s has both %s and %s", functional(e.Var.Name, e.First[:keys]),
 			valueList(e.First[keys:]), valueList(e.Second[keys:])),
-		Notes: []string{fmt.Sprintf("%s is a functional predicate: each key has one value", e.Var.Name)},
-		Helps: []string{"derive one value a key, for example with agg<<v = min(x)>>, or declare a relation with parentheses"},
+		Notes: []string{fmt.Sprintf("%s is a functional predicate: each key has one value",
+			e.Var.Name)},
+		Helps: []string{"derive one value a key, for example with agg<<v = min(x)>>, " +
+			"or declare a relation with parentheses"},
 	}
 	clauses := p.Clauses(e.Var.Name)
 	for i, span := range clauses {
@@ -64,7 +66,8 @@ func (p Program) key(e *runtime.KeyError) *diag.Diagnostic {
 	}
 	for _, v := range p.Plan.Vars {
 		if v.Kind == queryplan.Input && v.Source == e.Var.Name {
-			d.Notes = append(d.Notes, fmt.Sprintf("%s also has facts from outside the program", e.Var.Name))
+			d.Notes = append(d.Notes,
+				fmt.Sprintf("%s also has facts from outside the program", e.Var.Name))
 		}
 	}
 	return d
@@ -80,10 +83,12 @@ func endless(e *runtime.RoundsError) *diag.Diagnostic {
 		Severity: diag.Error,
 		Code:     diag.EndlessRecursion,
 		Span:     e.Loop.Span,
-		Message:  fmt.Sprintf("the recursion of %s still derives new tuples after %s", fills(e.Loop), roundsText(e.Rounds)),
-		At:       "this grows from round to round",
+		Message: fmt.Sprintf("the recursion of %s still derives new tuples after %s",
+			fills(e.Loop), roundsText(e.Rounds)),
+		At: "this grows from round to round",
 		Helps: []string{"add a bound to the body of the rule",
-			fmt.Sprintf("if the recursion ends later, allow it more rounds, for example with --max-rounds %d, or any number with --max-rounds none", again)},
+			fmt.Sprintf("if the recursion ends later, allow it more rounds, "+
+				"for example with --max-rounds %d, or any number with --max-rounds none", again)},
 	}
 }
 
@@ -93,7 +98,8 @@ func (p Program) MemoryHelp() string {
 	for _, b := range p.Plan.Blocks {
 		if loop, ok := b.Term.(*queryplan.Branch); ok && loop.Unbounded {
 			pos := loop.Span.Position()
-			return fmt.Sprintf("the recursion of %s may never end, because of %s at %s:%d:%d (see redfox explain RF0604)",
+			return fmt.Sprintf("the recursion of %s may never end, because of %s at %s:%d:%d "+
+				"(see redfox explain RF0604)",
 				fills(loop), firstLine(loop.Span).Text(), pos.File, pos.Line, pos.Column)
 		}
 	}
@@ -151,18 +157,22 @@ func overflow(e *runtime.OverflowError) *diag.Diagnostic {
 // overflowHelp names a type that has room for a total or an average: 38 digits, if
 // it does not have them yet.
 func overflowHelp(e *runtime.OverflowError) string {
-	const finer = "convert the values before adding them, for example with int:float:convert, or group them more finely"
+	const finer = "convert the values before adding them, for example with int:float:convert, " +
+		"or group them more finely"
 	t := e.Out.Type
 	if e.Fn == queryplan.Avg && t.Kind == scalar.Decimal {
 		if t.IsWide() {
-			return "convert the values before averaging them, for example with decimal:float:convert"
+			return "convert the values before averaging them, " +
+				"for example with decimal:float:convert"
 		}
-		return "convert the values before averaging them, for example with int:decimal128:convert or decimal:decimal128:convert"
+		return "convert the values before averaging them, " +
+			"for example with int:decimal128:convert or decimal:decimal128:convert"
 	}
 	if e.Fn != queryplan.Total || t.Kind == scalar.Float || t.Word != scalar.Whole || t.IsWide() {
 		return finer
 	}
-	return fmt.Sprintf("declare the value of the predicate %s, and the sum is taken in 38 digits; or %s", scalar.WideDecimalOf(t.Scale), finer)
+	return fmt.Sprintf("declare the value of the predicate %s, "+
+		"and the sum is taken in 38 digits; or %s", scalar.WideDecimalOf(t.Scale), finer)
 }
 
 // Violations words the constraints that do not hold, each with its first violating
@@ -172,7 +182,8 @@ func Violations(violations []runtime.Violation) []*diag.Diagnostic {
 	var out []*diag.Diagnostic
 	for _, v := range violations {
 		if result := v.Check.Result; result != nil {
-			err := &runtime.OverflowError{Fn: result.Fn, Out: result.Out, By: v.Cols, Group: v.Tuples[0], Span: v.Check.Span}
+			err := &runtime.OverflowError{Fn: result.Fn, Out: result.Out, By: v.Cols,
+				Group: v.Tuples[0], Span: v.Check.Span}
 			return []*diag.Diagnostic{overflow(err)}
 		}
 		bindings := "one binding violates"

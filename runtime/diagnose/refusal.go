@@ -13,7 +13,8 @@ import (
 
 // Refusal is the diagnostic of a directive whose file the program may not read or
 // write, because of err.
-func Refusal(directive source.Span, verb, path string, err error, folders confine.Folders) *diag.Diagnostic {
+func Refusal(directive source.Span, verb, path string, err error,
+	folders confine.Folders) *diag.Diagnostic {
 	d := &diag.Diagnostic{Severity: diag.Error, Code: diag.PathNotAllowed, Span: directive,
 		Message: fmt.Sprintf("the program may not %s %s", verb, path)}
 	outside, ok := err.(*confine.OutsideError)
@@ -34,7 +35,8 @@ func Refusal(directive source.Span, verb, path string, err error, folders confin
 		}
 	}
 	if len(names) > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("it may %s below %s", verb, strings.Join(names, ", ")))
+		d.Notes = append(d.Notes,
+			fmt.Sprintf("it may %s below %s", verb, strings.Join(names, ", ")))
 	}
 	dir := filepath.Dir(path)
 	if (confine.Folders{dir}).Check(path) != nil { // a link leads elsewhere

@@ -13,7 +13,8 @@ import (
 
 // Catalog describes a database to the optimiser.
 func Catalog(db *store.Database) *stats.Catalog {
-	cat := &stats.Catalog{Relations: map[string]*stats.Relation{}, Tables: map[string]*stats.Table{}}
+	cat := &stats.Catalog{Relations: map[string]*stats.Relation{},
+		Tables: map[string]*stats.Table{}}
 	for _, t := range Tables(db) {
 		cat.Tables[t.Name] = tableStats(t)
 	}
@@ -22,17 +23,20 @@ func Catalog(db *store.Database) *stats.Catalog {
 		if table.Key == nil && r.Keys < len(r.Cols) {
 			table.Key = r.Cols[:r.Keys]
 		}
-		cat.Relations[r.Name] = &stats.Relation{Name: r.Name, Rows: int64(r.Rows()), Table: r.Table.Name, Cols: r.Cols}
+		cat.Relations[r.Name] = &stats.Relation{Name: r.Name, Rows: int64(r.Rows()),
+			Table: r.Table.Name, Cols: r.Cols}
 	}
 	return cat
 }
 
 func tableStats(t *store.Table) *stats.Table {
 	sample := t.Sample()
-	out := &stats.Table{Name: t.Name, Rows: int64(t.Rows), Sample: &stats.Sample{Rows: sample.Rows, Data: tableData{t}}}
+	out := &stats.Table{Name: t.Name, Rows: int64(t.Rows),
+		Sample: &stats.Sample{Rows: sample.Rows, Data: tableData{t}}}
 	for i, c := range t.Columns {
 		of := sample.Columns[i]
-		col := stats.Column{Name: t.Names[i], Min: c.Stats.Min, Max: c.Stats.Max, Distinct: c.Stats.Distinct,
+		col := stats.Column{Name: t.Names[i], Min: c.Stats.Min, Max: c.Stats.Max,
+			Distinct:  c.Stats.Distinct,
 			Ascending: c.Stats.Ascending, Equal: of.Equal, Rising: of.Rising}
 		for _, top := range of.Top {
 			col.Top = append(col.Top, stats.Frequent{Value: c.ValueOf(top.Word), Share: top.Share})

@@ -11,7 +11,8 @@ func Reservation(bound int64) func(what string, n int64) error {
 	held := int64(0)
 	return func(what string, n int64) error {
 		if n > 0 && held+n > bound {
-			err := &runtime.MemoryError{What: what, Want: n, Held: held, Bound: bound, Loading: true}
+			err := &runtime.MemoryError{What: what, Want: n, Held: held, Bound: bound,
+				Loading: true}
 			return &failure.Environment{Message: err.Error(), Err: err}
 		}
 		held += n

@@ -33,7 +33,8 @@ func FromRows(s store.Schema, rows [][]any) (*store.Relation, error) {
 	}
 	for n, row := range rows {
 		if len(row) != args {
-			return nil, badRow(s, n, fmt.Sprintf("it has %d values, %s has %d arguments", len(row), s.Name, args))
+			return nil, badRow(s, n,
+				fmt.Sprintf("it has %d values, %s has %d arguments", len(row), s.Name, args))
 		}
 		at := -1
 		for i, a := range s.Args {
@@ -47,7 +48,8 @@ func FromRows(s store.Schema, rows [][]any) (*store.Relation, error) {
 			builders[i].AppendValue(v.Part(a.Type))
 		}
 	}
-	rel := &store.Relation{Name: s.Name, Keys: s.Keys, Table: &store.Table{Name: s.Name, Rows: len(rows)}}
+	rel := &store.Relation{Name: s.Name, Keys: s.Keys,
+		Table: &store.Table{Name: s.Name, Rows: len(rows)}}
 	for i, a := range s.Args {
 		rel.Table.Names = append(rel.Table.Names, a.Name)
 		rel.Table.Columns = append(rel.Table.Columns, builders[i].Finish())

@@ -29,7 +29,8 @@ func Scanned(plan *queryplan.Plan, db *store.Database) []*store.Column {
 }
 
 // storedColumns returns the columns of facts that a scan reads.
-func storedColumns(db *store.Database, tables map[string]*store.Table, s *queryplan.Scan) []*store.Column {
+func storedColumns(db *store.Database, tables map[string]*store.Table,
+	s *queryplan.Scan) []*store.Column {
 	var out []*store.Column
 	rel, table := db.Relation(s.Var.Source), tables[s.Var.Source]
 	for i, name := range s.Names {

@@ -92,7 +92,8 @@ func freeMemory(card driver.Device) (uint64, error) {
 
 // CardText names a GPU: "GPU 0, NVIDIA H200 (sm_90)".
 func CardText(card driver.Device) string {
-	return fmt.Sprintf("GPU %d, %s (%s)", card.Info().Index, card.Info().Name, card.Info().Architecture())
+	return fmt.Sprintf("GPU %d, %s (%s)", card.Info().Index, card.Info().Name,
+		card.Info().Architecture())
 }
 
 // SM returns the compute capability of a GPU as targets write it: 90.
@@ -101,7 +102,8 @@ func SM(card driver.Device) int {
 }
 
 // TargetOf returns the target of the kernels of a GPU.
-func (m *Machine) TargetOf(card driver.Device) (t assemble.Target, version cuda.Version, err error) {
+func (m *Machine) TargetOf(
+	card driver.Device) (t assemble.Target, version cuda.Version, err error) {
 	found, err := m.CUDA()
 	if err != nil {
 		return t, 0, err
@@ -129,8 +131,10 @@ func tooOld(card driver.Device) error {
 		return nil
 	}
 	has := card.Info().Attributes
-	return &failure.Environment{Message: fmt.Sprintf("%s is too old: redfox needs compute capability %d.%d, and it has %d.%d",
-		CardText(card), target.OldestSM/10, target.OldestSM%10, has.Major, has.Minor), Help: "use --engine cpu"}
+	return &failure.Environment{Message: fmt.Sprintf(
+		"%s is too old: redfox needs compute capability %d.%d, and it has %d.%d",
+		CardText(card), target.OldestSM/10, target.OldestSM%10, has.Major, has.Minor),
+		Help: "use --engine cpu"}
 }
 
 // pick finds the GPU of a number or UUID; "" is the first that can be used.
@@ -138,14 +142,20 @@ func pick(cards []driver.Device, name string) (driver.Device, error) {
 	var names []string
 	for _, card := range cards {
 		info := card.Info()
-		switch {
-		case name == "" && tooOld(card) == nil, name != "" && (name == strconv.Itoa(info.Index) || name == info.UUID):
+		switch name {
+		case "":
+			if tooOld(card) == nil {
+				return card, nil
+			}
+		case strconv.Itoa(info.Index), info.UUID:
 			return card, tooOld(card)
 		}
-		names = append(names, fmt.Sprintf("%d: %s (%s)", info.Index, info.Name, info.Architecture()))
+		names = append(names,
+			fmt.Sprintf("%d: %s (%s)", info.Index, info.Name, info.Architecture()))
 	}
 	if name == "" {
 		return nil, tooOld(cards[0])
 	}
-	return nil, &failure.Environment{Message: fmt.Sprintf("there is no GPU %q", name), Help: "there are " + strings.Join(names, ", ")}
+	return nil, &failure.Environment{Message: fmt.Sprintf("there is no GPU %q", name),
+		Help: "there are " + strings.Join(names, ", ")}
 }

@@ -23,7 +23,8 @@ func DeviceFailure(err error) error {
 	}
 	for _, k := range deviceFailures {
 		if errors.Is(err, k.kind) {
-			return &failure.Environment{Message: k.message + ": " + failed.Error(), Help: k.help, Err: err}
+			return &failure.Environment{Message: k.message + ": " + failed.Error(), Help: k.help,
+				Err: err}
 		}
 	}
 	return err
@@ -35,9 +36,14 @@ var deviceFailures = []struct {
 	message, help string
 }{
 	{cuda.ErrLost, "the GPU was lost to a fault",
-		"run again; if that fails, start the program again, and see what dmesg says of Xid; --engine cpu needs no GPU"},
-	{cuda.ErrOutOfMemory, "out of memory of the GPU", "free some, name another GPU with --device, or use --engine cpu"},
-	{cuda.ErrUnsupportedPTX, "the GPU's driver is too old for the code", "install a newer driver, or compile the program on this machine"},
-	{cuda.ErrNoBinary, "the code is not for this GPU", "compile it for this one, with redfox compile --target"},
-	{errors.ErrUnsupported, "the GPU or its driver lacks what the engine needs", "install a newer driver, or use --engine cpu"},
+		"run again; if that fails, start the program again, and see what dmesg says of Xid; " +
+			"--engine cpu needs no GPU"},
+	{cuda.ErrOutOfMemory, "out of memory of the GPU",
+		"free some, name another GPU with --device, or use --engine cpu"},
+	{cuda.ErrUnsupportedPTX, "the GPU's driver is too old for the code",
+		"install a newer driver, or compile the program on this machine"},
+	{cuda.ErrNoBinary, "the code is not for this GPU",
+		"compile it for this one, with redfox compile --target"},
+	{errors.ErrUnsupported, "the GPU or its driver lacks what the engine needs",
+		"install a newer driver, or use --engine cpu"},
 }

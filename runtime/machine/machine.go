@@ -54,9 +54,11 @@ func (m *Machine) Engine(name string) Info {
 			return unavailable(CPU, err)
 		}
 		return Info{Name: CPU, Available: true,
-			Detail: fmt.Sprintf("native code for this machine, compiled by LLVM %v (%s)", lib.Version(), lib.Path())}
+			Detail: fmt.Sprintf("native code for this machine, compiled by LLVM %v (%s)",
+				lib.Version(), lib.Path())}
 	}
-	return Info{Name: Go, Available: true, Detail: "portable, columnar, on all cores; needs nothing"}
+	return Info{Name: Go, Available: true,
+		Detail: "portable, columnar, on all cores; needs nothing"}
 }
 
 // gpu describes the gpu engine.
@@ -72,11 +74,14 @@ func (m *Machine) gpu() Info {
 	lib, err := m.Tools.LLVM()
 	if err != nil {
 		info := unavailable(GPU, err)
-		info.Detail = fmt.Sprintf("%s is there, for compiled programs with code for it; for others: %s", CardText(card), info.Detail)
+		info.Detail = fmt.Sprintf(
+			"%s is there, for compiled programs with code for it; for others: %s",
+			CardText(card), info.Detail)
 		return info
 	}
 	return Info{Name: GPU, Available: true,
-		Detail: fmt.Sprintf("%s, with a driver for CUDA %v; PTX compiled by LLVM %v (%s)", CardText(card), found.Version(), lib.Version(), lib.Path())}
+		Detail: fmt.Sprintf("%s, with a driver for CUDA %v; PTX compiled by LLVM %v (%s)",
+			CardText(card), found.Version(), lib.Version(), lib.Path())}
 }
 
 // unavailable describes an engine that an error keeps from running.
@@ -95,7 +100,8 @@ func (e Info) missing() error {
 	if e.Help != "" {
 		help = e.Help
 	}
-	return &failure.Environment{Message: fmt.Sprintf("engine %s is not available: %s", e.Name, e.Detail), Help: help}
+	message := fmt.Sprintf("engine %s is not available: %s", e.Name, e.Detail)
+	return &failure.Environment{Message: message, Help: help}
 }
 
 // CUDA opens the driver.

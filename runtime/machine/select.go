@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/internal/failure"
+	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
 // The numbers of rows below which Auto passes over an engine: making code, and
@@ -23,7 +24,8 @@ func CheckEngine(name string) error {
 	if name == "" || slices.Contains(Names(), name) {
 		return nil
 	}
-	return &failure.Environment{Message: fmt.Sprintf("no engine is called %q", name), Help: diag.DidYouMean(name, Names())}
+	return &failure.Environment{Message: fmt.Sprintf("no engine is called %q", name),
+		Help: diag.DidYouMean(name, Names())}
 }
 
 // EngineFor returns the engine that a name and a device mean: naming a device
@@ -78,9 +80,9 @@ type Selection struct {
 	card    func() (driver.Device, error)
 }
 
-// Select returns the selection for a program. The function able returns an error
-// if a GPU cannot have code for the program; nil stands for any program.
-func (m *Machine) Select(want Want, able func(driver.Device) error) (*Selection, error) {
+// Select returns the selection for a program with these codes; nil stands for any
+// program.
+func (m *Machine) Select(want Want, codes *assemble.Codes) (*Selection, error) {
 	want, err := want.settle()
 	if err != nil {
 		return nil, err
@@ -91,8 +93,8 @@ func (m *Machine) Select(want Want, able func(driver.Device) error) (*Selection,
 			return nil, unavailable(GPU, err).missing()
 		}
 		card, err := pick(found.Devices(), want.Device)
-		if err == nil && able != nil {
-			err = able(card)
+		if err == nil && codes != nil {
+			err = m.checkCode(codes, card)
 		}
 		return card, err
 	})}, nil
@@ -164,7 +166,8 @@ func (s *Selection) OnGPU(facts Size) (c Choice, ok bool) {
 }
 
 func (s *Selection) onCard(card driver.Device) Choice {
-	return Choice{Info: Info{Name: GPU, Available: true, Detail: CardText(card)}, Card: card, Memory: s.want.Memory}
+	return Choice{Info: Info{Name: GPU, Available: true, Detail: CardText(card)}, Card: card,
+		Memory: s.want.Memory}
 }
 
 // best is the choice of Auto.
@@ -178,7 +181,8 @@ func (s *Selection) best(facts Size) Choice {
 		case err != nil:
 		case !s.holds(card, facts):
 			passed = append(passed, Info{Name: GPU,
-				Detail: fmt.Sprintf("the facts take %d MB, and the GPU's memory is too small for them", facts.Bytes>>20)})
+				Detail: fmt.Sprintf("the facts take %d MB, and the GPU's memory is too small "+
+					"for them", facts.Bytes>>20)})
 		default:
 			return s.onCard(card)
 		}

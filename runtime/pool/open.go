@@ -37,7 +37,8 @@ func (p *Pool) openGPU(c machine.Choice, how assemble.Fusing) (runtime.Engine, e
 		Limit:   c.Memory,
 		Cache:   kernelcache.Open(),
 		Lower:   lowering(t, how),
-		Compile: func(graph *harmony.Program, k woven.Knowledge, early func(ptx string)) (*gpu.Code, error) {
+		Compile: func(graph *harmony.Program, k woven.Knowledge,
+			early func(ptx string)) (*gpu.Code, error) {
 			code, err := p.Machine.Tools.PTX(&p.Shelf, t, graph, k, early)
 			if err != nil {
 				return nil, err
@@ -64,8 +65,9 @@ func (p *Pool) openCPU(how assemble.Fusing) (runtime.Engine, error) {
 	}), nil
 }
 
-// lowering turns plans into the kernels of a target, for an engine.
-func lowering(t assemble.Target, how assemble.Fusing) func(*queryplan.Plan) (*harmony.Program, error) {
+// lowering returns a function that turns plans into the kernels of a target.
+func lowering(t assemble.Target,
+	how assemble.Fusing) func(*queryplan.Plan) (*harmony.Program, error) {
 	return func(plan *queryplan.Plan) (*harmony.Program, error) {
 		graph, _, err := assemble.Graph(plan, t, how)
 		return graph, err

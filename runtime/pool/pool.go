@@ -150,7 +150,8 @@ func (p *Pool) Start(s *machine.Selection, how assemble.Fusing, spans trace.Func
 		// loading it earlier would delay the driver, for which everything waits.
 		go func() { _, _ = p.Machine.Tools.LLVM() }()
 		if spans != nil {
-			spans(trace.Span{Track: "device", Name: "open the driver", Start: began, Duration: time.Since(began)})
+			spans(trace.Span{Track: "device", Name: "open the driver", Start: began,
+				Duration: time.Since(began)})
 		}
 		if e, err := p.acquire(choice, how); err == nil {
 			p.release(e)

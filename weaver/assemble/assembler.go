@@ -54,7 +54,8 @@ func (t *Tools) NewAssembler(to Target) (*Assembler, error) {
 	if !to.GPU {
 		a.options = lib.HostOptions()
 	} else if a.options, err = lib.PTXOptions(to.SM, min(maxPTX, to.PTX)); err != nil {
-		return nil, &failure.Environment{Message: err.Error(), Help: "install another libLLVM", Err: err}
+		return nil, &failure.Environment{Message: err.Error(), Help: "install another libLLVM",
+			Err: err}
 	}
 	a.options.Level = to.Effort()
 	kind, err := to.primitives()
@@ -66,7 +67,8 @@ func (t *Tools) NewAssembler(to Target) (*Assembler, error) {
 	if err != nil {
 		return nil, &failure.Internal{Phase: "LLVM", Err: err}
 	}
-	a.key = strings.Join([]string{a.Compiler, fmt.Sprintf("%+v", a.options), strings.Join(a.passes, ";"), digest}, "\x00")
+	a.key = strings.Join([]string{a.Compiler, fmt.Sprintf("%+v", a.options),
+		strings.Join(a.passes, ";"), digest}, "\x00")
 	return a, nil
 }
 
@@ -120,7 +122,8 @@ func (a *Assembler) Once(about func() []string, assemble func() (string, error))
 
 // compileOnce returns the code of a graph from the cache, or generates it. The
 // compiler names what compiles IR.
-func compileOnce(cache *kernelcache.Cache, graph *harmony.Program, t Target, compiler string, k codecache.Knowledge,
+func compileOnce(cache *kernelcache.Cache, graph *harmony.Program, t Target, compiler string,
+	k codecache.Knowledge,
 	generate func(codecache.Knowledge) (*codecache.Code, error)) (*codecache.Code, error) {
 	maker, err := makerOf(t, compiler)
 	if err != nil { // without the generator's name, no entry can be trusted
@@ -163,7 +166,8 @@ func (a *Assembler) text(worker int, name, ir string, symbols ...string) (string
 	}
 	defer machine.Close()
 	start := time.Now()
-	text, times, err := machine.Compile(llvm.Compilation{Name: name, IR: ir, Library: "the primitives", Bitcode: bitcode, Keep: symbols, Passes: a.passes})
+	text, times, err := machine.Compile(llvm.Compilation{Name: name, IR: ir,
+		Library: "the primitives", Bitcode: bitcode, Keep: symbols, Passes: a.passes})
 	if err != nil {
 		return "", err
 	}
@@ -180,9 +184,13 @@ func (a *Assembler) traceLLVM(worker int, name string, start time.Time, times ll
 	for _, step := range []struct {
 		name string
 		took time.Duration
-	}{{trace.Read, times.Parse + times.Link}, {trace.Optimise, times.Optimize}, {trace.BackEnd, times.Emit}} {
-		a.Trace(trace.Span{Track: fmt.Sprintf("LLVM %d", worker+1), Name: step.name, Start: start, Duration: step.took,
-			Args: map[string]any{"code": name}})
+	}{
+		{trace.Read, times.Parse + times.Link},
+		{trace.Optimise, times.Optimize},
+		{trace.BackEnd, times.Emit},
+	} {
+		a.Trace(trace.Span{Track: fmt.Sprintf("LLVM %d", worker+1), Name: step.name, Start: start,
+			Duration: step.took, Args: map[string]any{"code": name}})
 		start = start.Add(step.took)
 	}
 }
@@ -248,7 +256,9 @@ func (u *unit) compile(a *Assembler, worker int, ir string) {
 }
 
 // as returns the text under the symbol of an entry.
-func (u *unit) as(symbol string) string { return strings.ReplaceAll(u.text, emit.UnitSymbol, symbol) }
+func (u *unit) as(symbol string) string {
+	return strings.ReplaceAll(u.text, emit.UnitSymbol, symbol)
+}
 
 // joinPTX makes one module of several, whose heads, up to the line with the size
 // of addresses, are the same.

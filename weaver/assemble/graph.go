@@ -41,9 +41,12 @@ func (f Fusing) pairs(graph *harmony.Program) ([]fuse.Pair, error) {
 			return nil, err
 		}
 		for _, name := range []string{pair.Producer, pair.Consumer} {
-			if !slices.ContainsFunc(graph.Kernels(), func(k *harmony.Kernel) bool { return k.Name == name }) {
-				return nil, &failure.Environment{Message: fmt.Sprintf("no kernel is called %q", name),
-					Help: "redfox compile --emit harmony --no-fuse names the kernels; they depend on the facts"}
+			if !slices.ContainsFunc(graph.Kernels(),
+				func(k *harmony.Kernel) bool { return k.Name == name }) {
+				return nil, &failure.Environment{
+					Message: fmt.Sprintf("no kernel is called %q", name),
+					Help: "redfox compile --emit harmony --no-fuse names the kernels; " +
+						"they depend on the facts"}
 			}
 		}
 		pairs = append(pairs, pair)
@@ -55,15 +58,17 @@ func (f Fusing) pairs(graph *harmony.Program) ([]fuse.Pair, error) {
 func parsePair(text string) (fuse.Pair, error) {
 	producer, consumer, ok := strings.Cut(text, "+")
 	if !ok || producer == "" || consumer == "" {
-		return fuse.Pair{}, &failure.Environment{Message: fmt.Sprintf("%q is no pair of kernels", text),
-			Help: "write two names with a plus between them, such as k1+k2"}
+		return fuse.Pair{}, &failure.Environment{
+			Message: fmt.Sprintf("%q is no pair of kernels", text),
+			Help:    "write two names with a plus between them, such as k1+k2"}
 	}
 	return fuse.Pair{Producer: producer, Consumer: consumer}, nil
 }
 
 // Graph lowers a plan and fuses its kernels for a target. It is the one place
 // where plans become kernels, for all engines and for compiled programs.
-func Graph(plan *queryplan.Plan, t Target, how Fusing) (graph *harmony.Program, report *fuse.Report, err error) {
+func Graph(plan *queryplan.Plan, t Target,
+	how Fusing) (graph *harmony.Program, report *fuse.Report, err error) {
 	// Operators become kernels over managed variables. From here on nothing knows
 	// operators.
 	graph, err = lowered(plan)
@@ -83,7 +88,8 @@ func Graph(plan *queryplan.Plan, t Target, how Fusing) (graph *harmony.Program, 
 	defer failure.Recover("fusion", &err)
 	// Kernels that can pass rows on in registers become one. From here on an operator
 	// may be in several kernels, and a kernel has several operators.
-	graph, report, err = fuse.Fuse(graph, fuse.Options{Off: how.Off, Keep: pairs, Budget: t.Budget, Distinct: harmony.Distinct(plan)})
+	graph, report, err = fuse.Fuse(graph,
+		fuse.Options{Off: how.Off, Keep: pairs, Budget: t.Budget, Distinct: harmony.Distinct(plan)})
 	if err != nil {
 		return nil, nil, &failure.Internal{Phase: "fusion", Err: err, Dump: plan.String()}
 	}

@@ -31,18 +31,20 @@ func (t *Tools) Objects(graph *harmony.Program, to Target, k codecache.Knowledge
 		return nil, err
 	}
 	// The first part of the text lists the primitives that the others call.
-	code, err := compileOnce(cache, graph, to, compiler, k, func(heard codecache.Knowledge) (*codecache.Code, error) {
-		code, err := t.IR(graph, to, heard)
-		if err != nil {
-			return nil, err
-		}
-		objects, err := hostcode.Objects(options, code.IR, code.Module.Symbols())
-		if err != nil {
-			return nil, err
-		}
-		calls := []byte(strings.Join(hostcode.Calls(code.IR), "\n"))
-		return codecache.NewCode(code.Module, string(hostcode.Join(slices.Insert(objects, 0, calls)))), nil
-	})
+	code, err := compileOnce(cache, graph, to, compiler, k,
+		func(heard codecache.Knowledge) (*codecache.Code, error) {
+			code, err := t.IR(graph, to, heard)
+			if err != nil {
+				return nil, err
+			}
+			objects, err := hostcode.Objects(options, code.IR, code.Module.Symbols())
+			if err != nil {
+				return nil, err
+			}
+			calls := []byte(strings.Join(hostcode.Calls(code.IR), "\n"))
+			return codecache.NewCode(code.Module,
+				string(hostcode.Join(slices.Insert(objects, 0, calls)))), nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +54,8 @@ func (t *Tools) Objects(graph *harmony.Program, to Target, k codecache.Knowledge
 	}
 	parts, ok := hostcode.Split([]byte(code.Text))
 	if !ok || len(parts) == 0 {
-		return nil, &failure.Internal{Phase: "code generation", Err: errors.New("the cache has objects that are none")}
+		return nil, &failure.Internal{Phase: "code generation",
+			Err: errors.New("the cache has objects that are none")}
 	}
 	return &Native{Module: module, Objects: parts[1:], Calls: strings.Fields(string(parts[0]))}, nil
 }

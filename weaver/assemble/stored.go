@@ -9,6 +9,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/harmony/rfx"
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/weaver/assemble/codecache"
 )
@@ -28,16 +29,52 @@ type Code struct {
 	Text   string
 }
 
-// Best returns the newest code for GPUs of a compute capability or an older one;
-// nil if there is none.
-func Best(codes []*Stored, sm int) *Stored {
+// Codes is the code of one compiled program. The zero value is that of a program
+// that was compiled here.
+type Codes struct {
+	List     []*Stored
+	Distrust bool // the code must not run
+}
+
+// For returns the code for GPUs of a compute capability, which may be that of an
+// older one; nil if there is none or if it must not run.
+func (c Codes) For(sm int) *Stored {
+	if c.Distrust {
+		return nil
+	}
+	return c.Any(sm)
+}
+
+// Any returns what For returns of code that may run.
+func (c Codes) Any(sm int) *Stored {
 	var best *Stored
-	for _, c := range codes {
-		if c.SM <= sm && (best == nil || c.SM > best.SM) {
-			best = c
+	for _, code := range c.List {
+		if code.SM <= sm && (best == nil || code.SM > best.SM) {
+			best = code
 		}
 	}
 	return best
+}
+
+// Targets lists the GPUs that there is code for.
+func (c Codes) Targets() []string {
+	var out []string
+	for _, code := range c.List {
+		out = append(out, code.Name)
+	}
+	return out
+}
+
+// StoredIn returns the code for GPUs that the file of a compiled program holds.
+func StoredIn(f *rfx.File) []*Stored {
+	var out []*Stored
+	for _, c := range f.Code {
+		if t, err := ParseTarget(c.Target); err == nil && t.GPU {
+			out = append(out, &Stored{Target: t, Graph: c.Graph, Facts: f.Facts,
+				Granted: c.Granted, Code: Code{Module: c.Module, Text: c.Text}})
+		}
+	}
+	return out
 }
 
 // Shelf holds the code of compiled programs, by the text of their kernel graphs.
@@ -56,7 +93,8 @@ func (s *Shelf) Put(code *Stored) {
 	}
 	list := s.codes[code.Graph]
 	if !slices.ContainsFunc(list, func(c *Stored) bool {
-		return c == code || c.SM == code.SM && c.Text == code.Text && reflect.DeepEqual(c.Granted, code.Granted)
+		return c == code || c.SM == code.SM && c.Text == code.Text &&
+			reflect.DeepEqual(c.Granted, code.Granted)
 	}) {
 		s.codes[code.Graph] = append(list, code)
 	}
@@ -75,14 +113,16 @@ func (s *Shelf) of(graph *harmony.Program) []*Stored {
 // Find returns code of a graph for a target whose assumptions hold for what is
 // known of the facts. If none does, refused is the reason; it is nil if there is
 // no code of the graph.
-func (s *Shelf) Find(t Target, graph *harmony.Program, k codecache.Knowledge) (code *Stored, refused error) {
+func (s *Shelf) Find(t Target, graph *harmony.Program,
+	k codecache.Knowledge) (code *Stored, refused error) {
 	for _, c := range s.of(graph) {
 		if c.SM > t.SM {
 			continue
 		}
 		if version := versionOfPTX(c.Text); version > t.PTX {
 			refused = &failure.Environment{
-				Message: fmt.Sprintf("the compiled program's code is PTX %d.%d, and the GPU's driver reads PTX up to %d.%d",
+				Message: fmt.Sprintf("the compiled program's code is PTX %d.%d, "+
+					"and the GPU's driver reads PTX up to %d.%d",
 					version/10, version%10, t.PTX/10, t.PTX%10),
 				Help: "install a newer driver, or libLLVM to compile it here",
 			}
@@ -94,7 +134,8 @@ func (s *Shelf) Find(t Target, graph *harmony.Program, k codecache.Knowledge) (c
 		}
 		refused = &failure.Environment{
 			Message: fmt.Sprintf("the compiled program's code is for other facts: %v", wrong),
-			Help:    "compile it without --facts, which serves all, or for these, or install libLLVM",
+			Help: "compile it without --facts, which serves all, or for these, " +
+				"or install libLLVM",
 		}
 	}
 	return nil, refused
@@ -102,7 +143,8 @@ func (s *Shelf) Find(t Target, graph *harmony.Program, k codecache.Knowledge) (c
 
 // PTX returns the code of a graph: that of a compiled program on the shelf, if
 // its assumptions hold, and otherwise new code.
-func (t *Tools) PTX(s *Shelf, to Target, graph *harmony.Program, k codecache.Knowledge, early func(ptx string)) (*Code, error) {
+func (t *Tools) PTX(s *Shelf, to Target, graph *harmony.Program, k codecache.Knowledge,
+	early func(ptx string)) (*Code, error) {
 	code, refused := s.Find(to, graph, k)
 	if code != nil {
 		return &code.Code, nil

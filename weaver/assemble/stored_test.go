@@ -27,7 +27,8 @@ func TestVersionOfPTX(t *testing.T) {
 	s.Put(&Stored{Target: to, Graph: graph.String(), Code: Code{Text: ".version 7.8\n"}})
 	to.PTX = 74
 	if _, err := s.Find(to, graph, codecache.Knowledge{}); err == nil ||
-		!strings.Contains(err.Error(), "is PTX 7.8, and the GPU's driver reads PTX up to 7.4; install a newer driver") {
+		!strings.Contains(err.Error(),
+			"is PTX 7.8, and the GPU's driver reads PTX up to 7.4; install a newer driver") {
 		t.Errorf("got %v", err)
 	}
 	to.PTX = 80
@@ -36,19 +37,24 @@ func TestVersionOfPTX(t *testing.T) {
 	}
 }
 
-// TestBest finds the newest code that a GPU runs.
-func TestBest(t *testing.T) {
-	var codes []*Stored
+// TestCodes finds the newest code that a GPU runs, if it may run.
+func TestCodes(t *testing.T) {
+	var codes Codes
 	for _, name := range []string{"gpu:sm_80", "gpu:sm_90", "gpu:sm_100"} {
 		to, err := ParseTarget(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		codes = append(codes, &Stored{Target: to})
+		codes.List = append(codes.List, &Stored{Target: to})
 	}
-	for sm, want := range map[int]*Stored{75: nil, 80: codes[0], 89: codes[0], 90: codes[1], 120: codes[2]} {
-		if got := Best(codes, sm); got != want {
+	list := codes.List
+	for sm, want := range map[int]*Stored{75: nil, 80: list[0], 89: list[0], 90: list[1], 120: list[2]} {
+		if got := codes.For(sm); got != want {
 			t.Errorf("sm_%d runs %+v", sm, got)
 		}
+	}
+	codes.Distrust = true
+	if got := codes.For(90); got != nil || codes.Any(90) == nil {
+		t.Errorf("code that must not run is %+v", got)
 	}
 }
