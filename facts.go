@@ -168,11 +168,7 @@ func (db *Database) size() machine.Size {
 	if db == nil {
 		return machine.Size{}
 	}
-	s := machine.Size{Bytes: db.bytes}
-	for _, t := range facts.Tables(db.store) {
-		s.Rows += t.Rows
-	}
-	return s
+	return machine.Size{Rows: db.store.Rows(), Bytes: db.bytes}
 }
 
 // held returns the bytes of the facts that count against the bound of a run: columns
