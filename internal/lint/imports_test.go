@@ -139,9 +139,10 @@ var layers = []layer{
 		"runtime/account", "weaver/assemble/hostcode", "runtime/layout", "runtime/woven", "runtime/woven/machine", "internal/interval", "internal/llvm",
 		"runtime", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
+	{"runtime/gpu/device", []string{"primitives/service", "internal/cuda", "internal/cuda/driver", "runtime"}},
 	{"runtime/gpu", []string{
 		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval", "internal/cuda", "internal/cuda/driver",
-		"runtime", "runtime/account", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven", "runtime/woven/machine",
+		"runtime", "runtime/account", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven", "runtime/woven/machine", "runtime/gpu/device",
 	}},
 	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "weaver/assemble/hostcode"}},
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
@@ -14,9 +15,9 @@ type boundEntry struct {
 	params  []machine.Param
 	targets []machine.Target[*relation]
 	groups  []machine.Target[*groups]
-	values  []buffer // of constant rows
-	gauges  []int    // that the function looks at
-	faults  bool     // the function may report a fault
+	values  []device.Buffer // of constant rows
+	gauges  []int           // that the function looks at
+	faults  bool            // the function may report a fault
 }
 
 // bindKernel binds the parameters of a kernel's function.
@@ -30,11 +31,11 @@ func (r *run) bindKernel(k *harmony.Kernel, f *function) (*boundEntry, error) {
 	if src, ok := k.Source.(*harmony.Values); ok {
 		for i := range src.Cols {
 			words := r.Constants(src, i)
-			var to buffer
-			if err := r.alloc(&to, "the constants of a rule", int64(8*len(words))); err != nil {
+			var to device.Buffer
+			if err := r.Alloc(&to, "the constants of a rule", int64(8*len(words))); err != nil {
 				return nil, err
 			}
-			if err := r.putFresh(to, words...); err != nil {
+			if err := r.PutFresh(to, words...); err != nil {
 				return nil, err
 			}
 			b.values = append(b.values, to)
@@ -75,21 +76,21 @@ func (r *run) bindEntry(f *function) (b *boundEntry, err error) {
 func (r *run) constant(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.TableData:
-		return r.residentColumn(r.ctx, "a function of strings", r.Data.Tables[p.Index].Column)
+		return r.residentColumn(r.Ctx, "a function of strings", r.Data.Tables[p.Index].Column)
 	case abi.TablePresent:
 		present := r.Data.Tables[p.Index].Present
 		if len(present) == 0 {
 			return 0, nil
 		}
-		var to buffer
-		if err := r.alloc(&to, "a function of strings", int64(len(present))); err != nil {
+		var to device.Buffer
+		if err := r.Alloc(&to, "a function of strings", int64(len(present))); err != nil {
 			return 0, err
 		}
-		return to.word(), r.send(to, present)
+		return to.Word(), r.Send(to, present)
 	case abi.Fault:
-		return int64(r.control.at(faultWord)), nil
+		return int64(r.Control.At(device.FaultWord)), nil
 	case abi.Dropped:
-		return int64(r.control.at(droppedWord)), nil
+		return int64(r.Control.At(device.DroppedWord)), nil
 	}
 	return 0, nil
 }
@@ -113,7 +114,7 @@ func (b *boundEntry) word(p *machine.Param, j *job) (int64, error) {
 	case abi.RowsUntil:
 		return j.until, nil
 	case abi.ValuesData:
-		return b.values[p.Index].word(), nil
+		return b.values[p.Index].Word(), nil
 	}
 	return p.Value()
 }
@@ -124,21 +125,21 @@ func (r *relation) Word(p abi.Param) (int64, error) {
 	case abi.ColumnData:
 		c := r.cols[p.Index]
 		if c.loaded != nil {
-			return r.run.residentColumn(r.run.ctx, r.what, c.loaded)
+			return r.run.residentColumn(r.run.Ctx, r.what, c.loaded)
 		}
-		return c.data.word(), nil
+		return c.data.Word(), nil
 	case abi.ColumnBase, abi.ColumnStep, abi.ColumnWidth:
 		word, _ := r.cols[p.Index].Word(p)
 		return word, nil
 	case abi.Gauge:
-		return int64(r.run.control.at(r.gauge)), nil
+		return int64(r.run.Control.At(r.gauge)), nil
 	case abi.SetColumns:
-		return r.pointers.word(), nil
+		return r.pointers.Word(), nil
 	case abi.SetShared:
 		return 1, nil
 	}
 	if s := r.set; s != nil {
-		if word, ok := machine.KeyWord(p, s.form, s.lay, s.table.word(), s.size()); ok {
+		if word, ok := machine.KeyWord(p, s.form, s.lay, s.table.Word(), s.size()); ok {
 			return word, nil
 		}
 	}
@@ -149,17 +150,17 @@ func (r *relation) Word(p abi.Param) (int64, error) {
 func (g *groups) Word(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.Gauge:
-		return int64(g.run.control.at(g.gauge)), nil
+		return int64(g.run.Control.At(g.gauge)), nil
 	case abi.GroupColumns:
-		return g.pointers.word(), nil
+		return g.pointers.Word(), nil
 	case abi.GroupCells:
-		return g.data[p.Index].word(), nil
+		return g.data[p.Index].Word(), nil
 	case abi.GroupOccupied:
-		return g.occupied.word(), nil
+		return g.occupied.Word(), nil
 	case abi.GroupShared:
 		return 1, nil
 	}
-	if word, ok := machine.KeyWord(p, g.lay.Form, g.lay, g.table.word(), g.size()); ok {
+	if word, ok := machine.KeyWord(p, g.lay.Form, g.lay, g.table.Word(), g.size()); ok {
 		return word, nil
 	}
 	return 0, machine.ErrParam(p)

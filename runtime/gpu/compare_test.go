@@ -17,6 +17,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -67,7 +68,7 @@ func (c card) compile(p *harmony.Program, k woven.Knowledge, _ func(string)) (*C
 
 // settled returns what an engine holds while no run is at work: the collector may be
 // giving back what facts have left on the device.
-func settled(t testing.TB, e *Engine) (use Use) {
+func settled(t testing.TB, e *Engine) (use device.Use) {
 	t.Helper()
 	await.Until(t, "an engine at rest to hold columns only", func() bool {
 		use = e.Use()

@@ -17,6 +17,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/prepare"
@@ -70,9 +71,9 @@ type Engine struct {
 	unopened error
 	// began and ended say when that was.
 	began, ended time.Time
-	mem          *memory
+	mem          *device.Memory
 	resident     *residency
-	lanes        lanes
+	lanes        device.Lanes
 	replays      replays
 	loaded       chan struct{} // closed when the service kernels are loaded, or can not be, and a lane made
 	unloaded     error         // why they can not be
@@ -133,6 +134,9 @@ type boundFacts struct {
 
 // keptBounds is for how many databases a program keeps what it was bound to.
 const keptBounds = 2
+
+// Use is what an engine holds of the device's memory.
+type Use = device.Use
 
 var (
 	errReleased = errors.New("the result was released")
@@ -196,12 +200,12 @@ func (e *Engine) open() (err error) {
 		}()
 	}()
 	beside.Go(func() { e.unloaded = e.loadServices() })
-	e.lanes.gpu = e.gpu
-	if e.mem, err = newMemory(e.gpu, e.opts.Limit); err != nil {
+	e.lanes.GPU = e.gpu
+	if e.mem, err = device.NewMemory(e.gpu, e.opts.Limit); err != nil {
 		return err
 	}
-	e.resident = &residency{mem: e.mem, stage: newStaging(e.gpu), cols: map[columnKey]*resident{}, indexes: map[indexKey]*resident{}}
-	e.mem.evict = e.evict
+	e.resident = &residency{mem: e.mem, stage: device.NewStaging(e.gpu), cols: map[columnKey]*resident{}, indexes: map[indexKey]*resident{}}
+	e.mem.Evict = e.evict
 	if e.resident.stream, err = e.gpu.NewStream(); err != nil {
 		return err
 	}
@@ -215,15 +219,15 @@ func (e *Engine) open() (err error) {
 // firstLane makes the lane of the first run, and has the pool get its first memory, for
 // which the driver takes 7 ms. What fails here fails again where it is needed.
 func (e *Engine) firstLane() {
-	l, err := e.lanes.take()
+	l, err := e.lanes.Take()
 	if err != nil {
 		return
 	}
-	if err := e.mem.first(l.stream); err != nil {
-		_ = l.close() // its stream has work left
+	if err := e.mem.First(l.Stream); err != nil {
+		_ = l.Close() // its stream has work left
 		return
 	}
-	e.lanes.give(l)
+	e.lanes.Give(l)
 }
 
 // loadServices loads the service kernels.
@@ -312,7 +316,7 @@ func (e *Engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 			return err
 		}
 		if req.Profile || req.Trace != nil {
-			if err := r.startTiming(); err != nil {
+			if err := r.StartTiming(); err != nil {
 				return err
 			}
 		}
@@ -401,8 +405,8 @@ func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 	if threads <= 0 {
 		threads = goruntime.GOMAXPROCS(0)
 	}
-	r := &run{work: work{ctx: ctx}, engine: e, sizes: e.sizes}
-	r.spare = r.retire
+	r := &run{Run: device.Run{Ctx: ctx}, engine: e, sizes: e.sizes}
+	r.Spare = r.retire
 	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
 	return r
 }
@@ -412,8 +416,8 @@ func (r *run) open() (err error) {
 	if err := r.engine.ready(); err != nil {
 		return err
 	}
-	r.mem, r.services = r.engine.mem, r.engine.services
-	r.lane, err = r.engine.lanes.take()
+	r.Memory, r.Services = r.engine.mem, r.engine.services
+	r.Lane, err = r.engine.lanes.Take()
 	return err
 }
 
@@ -433,13 +437,13 @@ func (r *run) recovered(err *error) {
 
 // finish gives back what a run has taken, and explains its error.
 func (r *run) finish(err error) error {
-	if err != nil && r.ctx.Err() != nil && r.control.device.at != 0 {
-		if stop := r.control.stop(); stop != nil && r.engine.gpu.Lost() != nil {
+	if err != nil && r.Ctx.Err() != nil && r.Control.Device.At != 0 {
+		if stop := r.Control.Stop(); stop != nil && r.engine.gpu.Lost() != nil {
 			err = stop
 		} else {
-			err = context.Cause(r.ctx)
+			err = context.Cause(r.Ctx)
 		}
-	} else if wait := r.lane.wait(context.Background()); err == nil || wait == nil {
+	} else if wait := r.Lane.Wait(context.Background()); err == nil || wait == nil {
 		// What an error says may come from a past that is another one.
 		if wait == nil {
 			wait = r.compare()
@@ -458,12 +462,12 @@ func (r *run) finish(err error) error {
 	if e := r.end(err == nil); err == nil {
 		err = e
 	}
-	if r.control.device.at != 0 {
-		if e := r.engine.mem.free(r.lane.stream, r.control.device); err == nil {
+	if r.Control.Device.At != 0 {
+		if e := r.engine.mem.Free(r.Lane.Stream, r.Control.Device); err == nil {
 			err = e
 		}
 	}
-	r.engine.lanes.give(r.lane)
+	r.engine.lanes.Give(r.Lane)
 	if err != nil {
 		err = r.engine.failure(err)
 	}
@@ -612,13 +616,13 @@ func (e *Engine) Use() Use {
 	if e.isOpen() != nil {
 		return Use{}
 	}
-	return e.mem.use()
+	return e.mem.Use()
 }
 
 // Trim gives the driver back what nobody uses and is kept for later runs: memory of the
 // device, that of graphs, too, streams and pinned memory. Facts stay.
 func (e *Engine) Trim() error {
-	if e.isOpen() != nil || e.mem.pool == nil {
+	if e.isOpen() != nil || e.mem.Pool == nil {
 		return nil
 	}
 	if err := e.enter(); err != nil {
@@ -627,9 +631,9 @@ func (e *Engine) Trim() error {
 	defer e.leave()
 	e.replays.evict(math.MaxInt64)
 	// What a stream is yet to free a pool does not give back, nor what is beside it.
-	err := errors.Join(e.lanes.trim(), e.resident.stream.Synchronize(context.Background()))
+	err := errors.Join(e.lanes.Trim(), e.resident.stream.Synchronize(context.Background()))
 	if err == nil {
-		err = e.mem.trim()
+		err = e.mem.Trim()
 	}
 	return e.failure(err)
 }
@@ -695,7 +699,7 @@ func (e *Engine) Close() error {
 	if e.resident != nil {
 		errs = append(errs, e.resident.close())
 	}
-	errs = append(errs, e.lanes.close())
+	errs = append(errs, e.lanes.Close())
 	if e.base != nil {
 		errs = append(errs, e.base.Close())
 	}
@@ -703,7 +707,7 @@ func (e *Engine) Close() error {
 		errs = append(errs, e.sorts.module.Close())
 	}
 	if e.mem != nil {
-		errs = append(errs, e.mem.close())
+		errs = append(errs, e.mem.Close())
 	}
 	err := errors.Join(append(errs, e.gpu.Close())...)
 	if errors.Is(err, cuda.ErrLost) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 )
 
 // job is a function that is to be called for all tiles of some rows.
@@ -29,7 +30,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 	blocks, sharing := blocksFor(e.entry, tiles, e.blocks)
 	// A limit leaves room for what all blocks may have begun.
 	slack := blocks * e.entry.Burst()
-	states, err := r.statesOf(launchShape{blocks, int64(e.entry.StateWords()), tiles, sharing, tile})
+	states, err := r.StatesOf(device.LaunchShape{Blocks: blocks, Words: int64(e.entry.StateWords()), Tiles: tiles, Sharing: sharing, Tile: tile})
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 					return err
 				}
 			}
-			if t.To.limit != unlimited || t.To.lay.Form >= abi.Hash {
+			if t.To.limit != device.Unlimited || t.To.lay.Form >= abi.Hash {
 				t.To.most, t.To.dirty = min(t.To.room(), t.To.most+most), true
 			}
 			stop = stop || t.To.most > t.To.limit
@@ -120,19 +121,19 @@ func (r *run) launch(ctx context.Context, j *job, blocks, states int64) error {
 	r.words = words
 	entry := j.entry.entry
 	shape := cuda.Shape{Grid: cuda.Dim{X: uint32(blocks)}, Block: cuda.Dim{X: uint32(entry.Threads)}, Shared: entry.Dynamic}
-	end, err := r.begin(timedKernel, entry.Of)
+	end, err := r.Begin(device.TimedKernel, entry.Of)
 	if err != nil {
 		return err
 	}
-	if r.control.image != nil {
+	if r.Control.Image != nil {
 		for _, gauge := range j.entry.gauges {
-			r.control.image.look(gauge)
+			r.Control.Image.Look(gauge)
 		}
 	}
-	r.control.fresh = false
-	r.launches++
+	r.Control.Fresh = false
+	r.Launches++
 	r.at.launches++
-	if err := r.lane.stream.Launch(j.entry.f, shape, words); err != nil {
+	if err := r.Lane.Stream.Launch(j.entry.f, shape, words); err != nil {
 		return err
 	}
 	return end()

@@ -15,6 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -109,29 +110,29 @@ func TestResidentFails(t *testing.T) {
 func TestPut(t *testing.T) {
 	for seed := range uint64(10) {
 		e, _ := card{Options: emulated.Options{Seed: seed}}.open(t)
-		l, err := e.lanes.take()
+		l, err := e.lanes.Take()
 		if err != nil {
 			t.Fatal(err)
 		}
-		words := make([]int64, 3*ringWords+5)
+		words := make([]int64, 3*device.RingWords+5)
 		for i := range words {
 			words[i] = int64(i)
 		}
-		b, err := e.mem.alloc(l.stream, "words", int64(8*len(words)))
+		b, err := e.mem.Alloc(l.Stream, "words", int64(8*len(words)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.put(context.Background(), b.at, words...); err != nil {
+		if err := l.Put(context.Background(), b.At, words...); err != nil {
 			t.Fatal(err)
 		}
 		got := make([]int64, len(words))
-		if err := errors.Join(l.stream.CopyToHost(bytesOf(got), b.at), e.mem.free(l.stream, b), l.wait(context.Background())); err != nil {
+		if err := errors.Join(l.Stream.CopyToHost(device.BytesOf(got), b.At), e.mem.Free(l.Stream, b), l.Wait(context.Background())); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, words) {
 			t.Errorf("seed %d: other words arrive", seed)
 		}
-		e.lanes.give(l)
+		e.lanes.Give(l)
 	}
 }
 
@@ -249,7 +250,7 @@ func TestStart(t *testing.T) {
 			t.Errorf("the engine is lost: %v, want %v", late.Lost(), fails)
 		}
 		late.Forget(db)
-		if use := late.Use(); (use == Use{}) != fails {
+		if use := late.Use(); (use == device.Use{}) != fails {
 			t.Errorf("the engine holds %+v", use)
 		}
 		if err := late.Close(); err != nil {

@@ -5,36 +5,37 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
 // Finish tells what the device did. The outputs are there.
 func (r *run) Finish(a *runtime.Answer) error {
-	if err := r.sync(r.ctx); err != nil {
+	if err := r.sync(r.Ctx); err != nil {
 		return err
 	}
-	a.Dropped += r.control.mirror[droppedWord]
-	a.Peak = r.peak
+	a.Dropped += r.Control.Mirror[device.DroppedWord]
+	a.Peak = r.Peak
 	p := &runtime.DeviceProfile{
-		Name: r.engine.info.Name, Bandwidth: r.engine.bandwidth, Peak: r.peak + r.residentHeld(),
-		ToDevice: runtime.Transfer{Bytes: r.toDevice}, FromDevice: runtime.Transfer{Bytes: r.toHost},
-		Resident: r.residentBytes, Launches: r.launches, Waits: r.waits,
+		Name: r.engine.info.Name, Bandwidth: r.engine.bandwidth, Peak: r.Peak + r.residentHeld(),
+		ToDevice: runtime.Transfer{Bytes: r.ToDevice}, FromDevice: runtime.Transfer{Bytes: r.ToHost},
+		Resident: r.ResidentBytes, Launches: r.Launches, Waits: r.Waits,
 	}
 	a.Device = p
-	if !r.timing {
+	if !r.Timing {
 		return nil
 	}
-	if err := r.lane.wait(r.ctx); err != nil {
+	if err := r.Lane.Wait(r.Ctx); err != nil {
 		return err
 	}
 	commands, trace := r.commandsByName(), r.walk.Request.Trace
-	return r.eachTimed(trace != nil, func(kind timedKind, of string, start time.Time, took time.Duration) {
+	return r.EachTimed(trace != nil, func(kind device.TimedKind, of string, start time.Time, took time.Duration) {
 		track, name := "kernels", of
 		switch kind {
-		case timedSend:
+		case device.TimedSend:
 			track, name = "transfers", "to the device"
 			p.ToDevice.Time += took
-		case timedFetch:
+		case device.TimedFetch:
 			track, name = "transfers", "from the device"
 			p.FromDevice.Time += took
 		default:

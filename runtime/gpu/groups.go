@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/woven"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
@@ -26,22 +27,22 @@ type groups struct {
 
 	reached, hint extent // as of a relation
 
-	table    buffer // keys of Hash and Ordered, row set of Wide
-	mask     uint64 // of Ordered that of the hash table before the list
-	borders  int64  // the most groups of Ordered in that
+	table    device.Buffer // keys of Hash and Ordered, row set of Wide
+	mask     uint64        // of Ordered that of the hash table before the list
+	borders  int64         // the most groups of Ordered in that
 	tuples   []*column
-	pointers buffer
-	data     []buffer // of each accumulator
-	occupied buffer
+	pointers device.Buffer
+	data     []device.Buffer // of each accumulator
+	occupied device.Buffer
 	slots    int64 // that have cells; 0 before the first use
 }
 
 func newGroups(r *run, decl *harmony.Groups, lay *layout.Key, what string) *groups {
-	g := &groups{decl: decl, lay: lay, what: what, run: r, gauge: r.control.newGauge(), limit: unlimited, hint: r.hints.of(decl)}
+	g := &groups{decl: decl, lay: lay, what: what, run: r, gauge: r.Control.NewGauge(), limit: device.Unlimited, hint: r.hints.of(decl)}
 	for _, a := range decl.Accs {
 		g.cells = append(g.cells, layout.Cell(a))
 	}
-	g.data = make([]buffer, len(g.cells))
+	g.data = make([]device.Buffer, len(g.cells))
 	if lay.Form == abi.Wide {
 		for _, c := range decl.Keys {
 			g.tuples = append(g.tuples, &column{Column: layout.Words, typ: c.Type})
@@ -53,7 +54,7 @@ func newGroups(r *run, decl *harmony.Groups, lay *layout.Key, what string) *grou
 // settle takes over the cursor from the mirror, which is fresh.
 func (g *groups) settle() {
 	if g.dirty {
-		g.most, g.dirty = g.run.control.mirror[g.gauge], false
+		g.most, g.dirty = g.run.Control.Mirror[g.gauge], false
 	}
 }
 
@@ -119,9 +120,9 @@ func (g *groups) makeRoom(ctx context.Context, slack, most, expected int64) erro
 			}
 		}
 	}
-	limit := int64(unlimited)
+	limit := int64(device.Unlimited)
 	if n := g.room(); n < g.keys() {
-		if g.limit <= n && g.most+most <= g.limit || g.limit == unlimited && g.most+most <= n {
+		if g.limit <= n && g.most+most <= g.limit || g.limit == device.Unlimited && g.most+most <= n {
 			return nil
 		}
 		limit = n - slack
@@ -130,7 +131,7 @@ func (g *groups) makeRoom(ctx context.Context, slack, most, expected int64) erro
 		return nil
 	}
 	g.limit = limit
-	return g.run.control.set(ctx, g.gauge+1, limit)
+	return g.run.Control.Set(ctx, g.gauge+1, limit)
 }
 
 // slotBytes is what a slot takes.
@@ -150,15 +151,15 @@ func (g *groups) grow(ctx context.Context, had, need, want int64) error {
 		slots = max(slots, growth(g.slots*g.slotBytes())*int64(g.mask+1))
 		slots = min(slots, max(machine.SlotsFor(g.keys()), machine.SlotsFor(need)))
 	}
-	for slots > machine.SlotsFor(need) && slots*g.slotBytes() > g.run.engine.mem.room()/2 {
+	for slots > machine.SlotsFor(need) && slots*g.slotBytes() > g.run.engine.mem.Room()/2 {
 		slots /= 2
 	}
 	if g.lay.Form == abi.Wide {
 		return g.growTuples(ctx, had, slots)
 	}
 	table, mask, data, occupied, old := g.table, g.mask, g.data, g.occupied, g.slots
-	g.table, g.data, g.occupied, g.slots = buffer{}, make([]buffer, len(g.cells)), buffer{}, 0
-	if err := g.run.zeroed(&g.table, g.what, 8*(slots+1)); err != nil {
+	g.table, g.data, g.occupied, g.slots = device.Buffer{}, make([]device.Buffer, len(g.cells)), device.Buffer{}, 0
+	if err := g.run.Zeroed(&g.table, g.what, 8*(slots+1)); err != nil {
 		return err
 	}
 	g.mask = uint64(slots - 1)
@@ -168,23 +169,23 @@ func (g *groups) grow(ctx context.Context, had, need, want int64) error {
 	if old == 0 {
 		return nil
 	}
-	var moved buffer
-	if err := g.run.alloc(&moved, g.what, 8*old); err != nil {
+	var moved device.Buffer
+	if err := g.run.Alloc(&moved, g.what, 8*old); err != nil {
 		return err
 	}
-	if err := g.run.rehash(table, mask, g.table, g.mask, moved); err != nil {
+	if err := g.run.Rehash(table, mask, g.table, g.mask, moved); err != nil {
 		return err
 	}
-	if err := g.run.move(moved, old, 1, occupied, g.occupied); err != nil {
+	if err := g.run.Move(moved, old, 1, occupied, g.occupied); err != nil {
 		return err
 	}
 	for i, c := range g.cells {
-		if err := g.run.move(moved, old, c.Words, data[i], g.data[i]); err != nil {
+		if err := g.run.Move(moved, old, c.Words, data[i], g.data[i]); err != nil {
 			return err
 		}
 	}
 	for _, b := range append(data, table, occupied, moved) {
-		if err := g.run.free(&b); err != nil {
+		if err := g.run.Drop(&b); err != nil {
 			return err
 		}
 	}
@@ -193,7 +194,7 @@ func (g *groups) grow(ctx context.Context, had, need, want int64) error {
 
 func (g *groups) growTuples(ctx context.Context, had, slots int64) error {
 	for _, c := range g.tuples {
-		if err := g.run.grow(&c.data, g.what, 8*had, 8*slots); err != nil {
+		if err := g.run.Grow(&c.data, g.what, 8*had, 8*slots); err != nil {
 			return err
 		}
 	}
@@ -204,34 +205,34 @@ func (g *groups) growTuples(ctx context.Context, had, slots int64) error {
 		return err
 	}
 	old := g.table
-	g.table = buffer{}
-	if err := g.run.zeroed(&g.table, g.what, 8*(slots+1)); err != nil {
+	g.table = device.Buffer{}
+	if err := g.run.Zeroed(&g.table, g.what, 8*(slots+1)); err != nil {
 		return err
 	}
 	g.mask = uint64(slots - 1)
 	if had > 0 {
-		if err := g.run.rowset(g.table, g.mask, g.pointers, len(g.tuples), had); err != nil {
+		if err := g.run.RowSet(g.table, g.mask, g.pointers, len(g.tuples), had); err != nil {
 			return err
 		}
 	}
-	return g.run.free(&old)
+	return g.run.Drop(&old)
 }
 
 // addSlots gives the table so many slots, the new ones without a row.
 func (g *groups) addSlots(slots int64) error {
 	for i, c := range g.cells {
 		size := 8 * int64(c.Words)
-		if err := g.run.grow(&g.data[i], g.what, g.slots*size, slots*size); err != nil {
+		if err := g.run.Grow(&g.data[i], g.what, g.slots*size, slots*size); err != nil {
 			return err
 		}
-		if err := g.run.fresh(g.data[i], g.slots*int64(c.Words), slots*int64(c.Words), c.Initial); err != nil {
+		if err := g.run.Fresh(g.data[i], g.slots*int64(c.Words), slots*int64(c.Words), c.Initial); err != nil {
 			return err
 		}
 	}
-	if err := g.run.grow(&g.occupied, g.what, 8*g.slots, 8*slots); err != nil {
+	if err := g.run.Grow(&g.occupied, g.what, 8*g.slots, 8*slots); err != nil {
 		return err
 	}
-	if err := g.run.fresh(g.occupied, g.slots, slots, 0); err != nil {
+	if err := g.run.Fresh(g.occupied, g.slots, slots, 0); err != nil {
 		return err
 	}
 	g.slots = slots
@@ -240,23 +241,23 @@ func (g *groups) addSlots(slots int64) error {
 
 // Clear empties the table, which keeps its memory.
 func (g *groups) Clear() error {
-	if err := g.reset(g.run.ctx); err != nil || g.slots == 0 {
+	if err := g.reset(g.run.Ctx); err != nil || g.slots == 0 {
 		return err
 	}
 	if g.lay.Form == abi.Ordered {
 		return g.clearBorders()
 	}
-	if g.table.at != 0 {
-		if err := g.run.zero(g.table); err != nil {
+	if g.table.At != 0 {
+		if err := g.run.Zero(g.table); err != nil {
 			return err
 		}
 	}
 	for i, c := range g.cells {
-		if err := g.run.fill(g.data[i], 0, g.slots*int64(c.Words), c.Initial); err != nil {
+		if err := g.run.Fill(g.data[i], 0, g.slots*int64(c.Words), c.Initial); err != nil {
 			return err
 		}
 	}
-	return g.run.fill(g.occupied, 0, g.slots, 0)
+	return g.run.Fill(g.occupied, 0, g.slots, 0)
 }
 
 func (g *groups) reset(ctx context.Context) error {
@@ -265,14 +266,14 @@ func (g *groups) reset(ctx context.Context) error {
 		return nil
 	}
 	g.most, g.dirty = 0, false
-	return g.run.control.set(ctx, g.gauge, 0)
+	return g.run.Control.Set(ctx, g.gauge, 0)
 }
 
 // Release frees the memory of groups that are not filled again.
 func (g *groups) Release() error {
 	g.reach()
 	g.most, g.dirty, g.slots = 0, false, 0
-	all := []*buffer{&g.table, &g.occupied, &g.pointers}
+	all := []*device.Buffer{&g.table, &g.occupied, &g.pointers}
 	for i := range g.data {
 		all = append(all, &g.data[i])
 	}
@@ -280,7 +281,7 @@ func (g *groups) Release() error {
 		all = append(all, &c.data)
 	}
 	for _, b := range all {
-		if err := g.run.free(b); err != nil {
+		if err := g.run.Drop(b); err != nil {
 			return err
 		}
 	}
@@ -306,24 +307,24 @@ func (g *groups) view(ctx context.Context) (*woven.Groups, error) {
 		return nil, err
 	}
 	v := &woven.Groups{Decl: g.decl, Occupied: make([]uint64, n)}
-	var copies []hostCopy
+	var copies []device.HostCopy
 	if g.lay.Form != abi.Ordered {
-		copies = append(copies, hostCopy{bytesOf(v.Occupied), g.occupied})
+		copies = append(copies, device.HostCopy{To: device.BytesOf(v.Occupied), From: g.occupied})
 	}
 	for i, c := range g.cells {
 		cells := make([]uint64, n*int64(c.Words))
 		v.Cells = append(v.Cells, cells)
-		copies = append(copies, hostCopy{bytesOf(cells), g.data[i]})
+		copies = append(copies, device.HostCopy{To: device.BytesOf(cells), From: g.data[i]})
 	}
 	keys := make([]uint64, n)
 	tuples := make([][]int64, len(g.tuples))
 	switch g.lay.Form {
 	case abi.Hash, abi.Ordered:
-		copies = append(copies, hostCopy{bytesOf(keys), g.table})
+		copies = append(copies, device.HostCopy{To: device.BytesOf(keys), From: g.table})
 	case abi.Wide:
 		for i, c := range g.tuples {
 			tuples[i] = make([]int64, n)
-			copies = append(copies, hostCopy{bytesOf(tuples[i]), c.data})
+			copies = append(copies, device.HostCopy{To: device.BytesOf(tuples[i]), From: c.data})
 		}
 	}
 	if err := g.run.fetch(ctx, copies...); err != nil {

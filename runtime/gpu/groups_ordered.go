@@ -34,18 +34,18 @@ func (g *groups) growList(had, need, want int64) error {
 		want = max(want, min(growth(g.slots*g.slotBytes())*room, g.keys()))
 	}
 	want = min(want, maxRows-borders)
-	for want > need && (borders+want)*g.slotBytes() > g.run.engine.mem.room()/2 {
+	for want > need && (borders+want)*g.slotBytes() > g.run.engine.mem.Room()/2 {
 		want = max(need, want/2)
 	}
 	used, slots := borders+had, borders+want
 	if first {
 		used = 0
 	}
-	if err := g.run.grow(&g.table, g.what, 8*used, 8*slots); err != nil {
+	if err := g.run.Grow(&g.table, g.what, 8*used, 8*slots); err != nil {
 		return err
 	}
 	for i, c := range g.cells {
-		if err := g.run.grow(&g.data[i], g.what, 8*int64(c.Words)*used, 8*int64(c.Words)*slots); err != nil {
+		if err := g.run.Grow(&g.data[i], g.what, 8*int64(c.Words)*used, 8*int64(c.Words)*slots); err != nil {
 			return err
 		}
 	}
@@ -59,11 +59,11 @@ func (g *groups) growList(had, need, want int64) error {
 // clearBorders empties the hash table.
 func (g *groups) clearBorders() error {
 	empty := noKey
-	if err := g.run.fill(g.table, 0, int64(g.mask+1), int64(empty)); err != nil {
+	if err := g.run.Fill(g.table, 0, int64(g.mask+1), int64(empty)); err != nil {
 		return err
 	}
 	for i, c := range g.cells {
-		if err := g.run.fill(g.data[i], 0, int64(g.mask+1)*int64(c.Words), c.Initial); err != nil {
+		if err := g.run.Fill(g.data[i], 0, int64(g.mask+1)*int64(c.Words), c.Initial); err != nil {
 			return err
 		}
 	}

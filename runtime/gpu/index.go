@@ -3,24 +3,25 @@ package gpu
 import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // index is an index over rows of a relation.
 type index struct {
-	machine.Index[buffer]
+	machine.Index[device.Buffer]
 	rel      *relation
 	run      *run
-	shared   *resident // whose table it is, nil for one of the run's own
-	tuples   []*column // the key tuples of a wide index
-	pointers buffer    // to tuples
-	gauge    int       // their number
+	shared   *resident     // whose table it is, nil for one of the run's own
+	tuples   []*column     // the key tuples of a wide index
+	pointers device.Buffer // to tuples
+	gauge    int           // their number
 }
 
 func newIndex(r *run, decl *harmony.Index, lay *layout.Key, rel *relation, what string) *index {
-	x := &index{rel: rel, run: r, gauge: r.control.newGauge()}
-	x.Index = machine.NewIndex(machine.Device[buffer](indexMemory{r}), x, decl, lay, what)
+	x := &index{rel: rel, run: r, gauge: r.Control.NewGauge()}
+	x.Index = machine.NewIndex(machine.Device[device.Buffer](indexMemory{r}), x, decl, lay, what)
 	if lay.Form == abi.Wide {
 		for _, c := range decl.Key {
 			x.tuples = append(x.tuples, &column{Column: layout.Words, typ: rel.decl.Cols[c].Type})
@@ -33,29 +34,31 @@ func newIndex(r *run, decl *harmony.Index, lay *layout.Key, rel *relation, what 
 type indexMemory struct{ run *run }
 
 // Address returns where a buffer begins.
-func (m indexMemory) Address(b *buffer) int64 { return b.word() }
+func (m indexMemory) Address(b *device.Buffer) int64 { return b.Word() }
 
 // Renew makes a buffer one of so many zeroed bytes.
-func (m indexMemory) Renew(b *buffer, what string, bytes int64) error {
-	return m.run.renew(b, what, bytes)
+func (m indexMemory) Renew(b *device.Buffer, what string, bytes int64) error {
+	return m.run.Renew(b, what, bytes)
 }
 
 // Reserve makes a buffer one of at least so many bytes, whose contents are not defined.
-func (m indexMemory) Reserve(b *buffer, what string, bytes int64) error {
-	if b.bytes >= bytes {
+func (m indexMemory) Reserve(b *device.Buffer, what string, bytes int64) error {
+	if b.Bytes >= bytes {
 		return nil
 	}
-	if err := m.run.free(b); err != nil {
+	if err := m.run.Drop(b); err != nil {
 		return err
 	}
-	return m.run.alloc(b, what, bytes+bytes/2)
+	return m.run.Alloc(b, what, bytes+bytes/2)
 }
 
 // Free gives a buffer back.
-func (m indexMemory) Free(b *buffer) error { return m.run.free(b) }
+func (m indexMemory) Free(b *device.Buffer) error { return m.run.Drop(b) }
 
 // buffers are the memory of tables.
-func buffers(t *machine.Tables[buffer]) [3]buffer { return [3]buffer{t.Table, t.Begins, t.Rows} }
+func buffers(t *machine.Tables[device.Buffer]) [3]device.Buffer {
+	return [3]device.Buffer{t.Table, t.Begins, t.Rows}
+}
 
 // Clear does nothing: the next build finds out what has changed.
 func (x *index) Clear() error { return nil }
@@ -65,16 +68,16 @@ func (x *index) Clear() error { return nil }
 func (x *index) Release() error {
 	if x.shared != nil {
 		x.run.retired = append(x.run.retired, x.shared)
-		x.shared, x.Tables = nil, machine.Tables[buffer]{}
+		x.shared, x.Tables = nil, machine.Tables[device.Buffer]{}
 	}
 	if err := x.Index.Release(); err != nil {
 		return err
 	}
-	if err := x.run.free(&x.pointers); err != nil {
+	if err := x.run.Drop(&x.pointers); err != nil {
 		return err
 	}
 	for _, c := range x.tuples {
-		if err := x.run.free(&c.data); err != nil {
+		if err := x.run.Drop(&c.data); err != nil {
 			return err
 		}
 	}
@@ -84,7 +87,7 @@ func (x *index) Release() error {
 // prepare makes empty tables for a build of the relation as it is, or keeps what
 // is there, and returns the passes that fill them.
 func (x *index) prepare() ([]machine.Pass, error) {
-	from, until, err := x.rel.version(x.run.ctx, x.Decl.Version)
+	from, until, err := x.rel.version(x.run.Ctx, x.Decl.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -111,30 +114,32 @@ func (x *index) Slots(keys int64) int64 {
 // Number makes room for the key tuples of n rows.
 func (x *index) Number(n int64) error {
 	for _, c := range x.tuples {
-		if err := x.run.renew(&c.data, x.What, 8*max(n, 1)); err != nil {
+		if err := x.run.Renew(&c.data, x.What, 8*max(n, 1)); err != nil {
 			return err
 		}
 	}
 	if err := x.run.pointers(&x.pointers, x.What, x.tuples); err != nil {
 		return err
 	}
-	return x.run.control.set(x.run.ctx, x.gauge, 0, unlimited)
+	return x.run.Control.Set(x.run.Ctx, x.gauge, 0, device.Unlimited)
 }
 
 // Ascend counts the rows of each key, and adds up.
 func (x *index) Ascend(numbers int64) machine.Pass {
 	return machine.Pass{Role: abi.BuildCount, From: x.From, Until: x.Until, After: func() error {
-		return x.run.scan(x.counts(), numbers, true)
+		return x.run.Scan(x.counts(), numbers, true)
 	}}
 }
 
 // Sum replaces counts by the sums of those before them.
-func (x *index) Sum(numbers int64) error { return x.run.scan(x.counts(), numbers, false) }
+func (x *index) Sum(numbers int64) error { return x.run.Scan(x.counts(), numbers, false) }
 
 // counts are the words of Begins from the second one on.
-func (x *index) counts() buffer { return buffer{x.Begins.at + 8, x.Begins.bytes - 8} }
+func (x *index) counts() device.Buffer {
+	return device.Buffer{At: x.Begins.At + 8, Bytes: x.Begins.Bytes - 8}
+}
 
 // Words returns where the columns of key tuples and their gauge are.
 func (x *index) Words() (columns, gauge int64) {
-	return x.pointers.word(), int64(x.run.control.at(x.gauge))
+	return x.pointers.Word(), int64(x.run.Control.At(x.gauge))
 }

@@ -3,6 +3,7 @@ package gpu
 import (
 	"testing"
 
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
@@ -15,7 +16,7 @@ func TestCloseAtOnce(t *testing.T) {
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(e.lanes.idle); n > 0 {
+		if n := len(e.lanes.Idle); n > 0 {
 			t.Fatalf("%d lanes are left", n)
 		}
 	}
@@ -27,35 +28,35 @@ func TestCloseAtOnce(t *testing.T) {
 // TestLanes gives more lanes back than are kept, and one that is large.
 func TestLanes(t *testing.T) {
 	e, _ := card{}.open(t)
-	var all []*lane
-	for range mostIdle + 3 {
-		l, err := e.lanes.take()
+	var all []*device.Lane
+	for range device.MostIdle + 3 {
+		l, err := e.lanes.Take()
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, l)
 	}
 	for _, l := range all {
-		e.lanes.give(l)
+		e.lanes.Give(l)
 	}
-	if n := len(e.lanes.idle); n != mostIdle {
+	if n := len(e.lanes.Idle); n != device.MostIdle {
 		t.Errorf("%d lanes are kept of %d", n, len(all))
 	}
-	large, err := e.lanes.take()
+	large, err := e.lanes.Take()
 	if err == nil {
-		err = large.fit(0, 0, 3*resultWords)
+		err = large.Fit(0, 0, 3*device.ResultWords)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.lanes.give(large)
-	if n := len(e.lanes.idle); n != mostIdle-1 {
+	e.lanes.Give(large)
+	if n := len(e.lanes.Idle); n != device.MostIdle-1 {
 		t.Errorf("%d lanes are kept beside a large one", n)
 	}
 	if err := e.Trim(); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(e.lanes.idle); n != 0 {
+	if n := len(e.lanes.Idle); n != 0 {
 		t.Errorf("%d lanes are kept after a trim", n)
 	}
 }

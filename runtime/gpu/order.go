@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/primitives/service"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
@@ -16,7 +17,7 @@ import (
 func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 	r.command()
 	from := r.relations[c.From]
-	_, n, err = from.version(r.ctx, harmony.Full)
+	_, n, err = from.version(r.Ctx, harmony.Full)
 	if err != nil {
 		return 0, false, err
 	}
@@ -35,7 +36,7 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 		if err := o.arrange(); err != nil {
 			return err
 		}
-		var places buffer
+		var places device.Buffer
 		if !o.alone {
 			if places, err = o.places(c.Group); err != nil {
 				return err
@@ -49,7 +50,7 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 	r.command()
 	from := r.relations[c.From]
-	_, n, err := from.version(r.ctx, harmony.Full)
+	_, n, err := from.version(r.Ctx, harmony.Full)
 	if err != nil {
 		return 0, false, err
 	}
@@ -86,7 +87,7 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 				return err
 			}
 		}
-		return o.move(kept, buffer{})
+		return o.move(kept, device.Buffer{})
 	})
 	return kept, true, err
 }
@@ -95,7 +96,7 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
 	r.command()
 	rel := r.relations[decl]
-	_, n, err := rel.version(r.ctx, harmony.Full)
+	_, n, err := rel.version(r.Ctx, harmony.Full)
 	if err != nil {
 		return false, false, err
 	}
@@ -161,20 +162,20 @@ type ordering struct {
 	*run
 	from  *relation
 	n     int64
-	bits  []orderBits // of a row's key, the highest first
-	rest  int64       // how many of the lowest of these the others determine
-	taken []int       // the columns that rows get in the relation that they go to, all told by their keys; none if the order is all that is wanted
-	to    *relation   // that gets rows in the order, for which it has room
-	most  int64       // how many it gets
-	alone bool        // whether nothing but the rows in their order is wanted
-	rows  buffer      // row numbers in the order, none for all as they stand
+	bits  []orderBits   // of a row's key, the highest first
+	rest  int64         // how many of the lowest of these the others determine
+	taken []int         // the columns that rows get in the relation that they go to, all told by their keys; none if the order is all that is wanted
+	to    *relation     // that gets rows in the order, for which it has room
+	most  int64         // how many it gets
+	alone bool          // whether nothing but the rows in their order is wanted
+	rows  device.Buffer // row numbers in the order, none for all as they stand
 	// packed says that a sort has left keys and no row numbers: low and high are their words
 	// of 32 bits in the order, of which low has lowBits. There is no high if those are all,
 	// and at Together low is the words of 64 bits.
 	packed    bool
 	low, high words
 	lowBits   int64
-	owns      []buffer // that are freed at the end
+	owns      []device.Buffer // that are freed at the end
 	launch    func(service.Launch) error
 }
 
@@ -198,7 +199,7 @@ func (r *run) newOrdering(from *relation, n int64, keys []order.Key, taken []int
 	o := &ordering{run: r, from: from, n: n, taken: taken}
 	o.launch = func(l service.Launch) error {
 		r.at.launches++
-		return r.serve(kernels[l.Kernel], l)
+		return r.Serve(kernels[l.Kernel], l)
 	}
 	used, determining := make([]bool, len(from.cols)), from.decl.Keys
 	add := func(k order.Key) error {
@@ -229,10 +230,10 @@ func (r *run) newOrdering(from *relation, n int64, keys []order.Key, taken []int
 // stored returns a column as kernels read it.
 func (o *ordering) stored(col int) (service.OrderField, error) {
 	c := o.from.cols[col]
-	f := service.OrderField{Data: c.data.word(), Base: c.Base, Step: c.Step, Width: int64(c.Width)}
+	f := service.OrderField{Data: c.data.Word(), Base: c.Base, Step: c.Step, Width: int64(c.Width)}
 	if c.loaded != nil {
 		var err error
-		if f.Data, err = o.residentColumn(o.ctx, o.from.what, c.loaded); err != nil {
+		if f.Data, err = o.residentColumn(o.Ctx, o.from.what, c.loaded); err != nil {
 			return f, err
 		}
 	}
@@ -291,29 +292,29 @@ func (o *ordering) levels(size int64) (levels [][]service.OrderField, last int64
 }
 
 // memory is for as long as the ordering is at work.
-func (o *ordering) memory(bytes int64) (b buffer, err error) {
-	if err = o.alloc(&b, "the order of "+o.from.what, bytes); err == nil {
+func (o *ordering) memory(bytes int64) (b device.Buffer, err error) {
+	if err = o.Alloc(&b, "the order of "+o.from.what, bytes); err == nil {
 		o.owns = append(o.owns, b)
 	}
 	return b, err
 }
 
 // table puts words on the device.
-func (o *ordering) table(words []int64) (buffer, error) {
+func (o *ordering) table(words []int64) (device.Buffer, error) {
 	b, err := o.memory(int64(8 * len(words)))
 	if err != nil {
 		return b, err
 	}
-	return b, o.putFresh(b, words...)
+	return b, o.PutFresh(b, words...)
 }
 
 // keys makes keys of size bytes of rows.
-func (o *ordering) keys(to int64, size int64, level []service.OrderField, rows buffer, n int64) error {
+func (o *ordering) keys(to int64, size int64, level []service.OrderField, rows device.Buffer, n int64) error {
 	fields, err := o.table(service.AppendOrderFields(nil, level))
 	if err != nil {
 		return err
 	}
-	return o.launch(service.OrderKeys(to, size, rows.word(), fields.word(), int64(len(level)), n))
+	return o.launch(service.OrderKeys(to, size, rows.Word(), fields.Word(), int64(len(level)), n))
 }
 
 // arrange puts all rows in order.
@@ -332,7 +333,7 @@ func (o *ordering) first(limit int64) (done bool, err error) {
 	if len(levels) == 0 {
 		return true, nil
 	}
-	rows, n := buffer{}, o.n
+	rows, n := device.Buffer{}, o.n
 	if n > o.sizes.ranked {
 		if rows, n, err = o.candidates(levels, limit); err != nil || n > o.sizes.ranked {
 			return false, err
@@ -343,19 +344,19 @@ func (o *ordering) first(limit int64) (done bool, err error) {
 		return false, err
 	}
 	for i, level := range levels {
-		if err := o.keys(keys.word()+8*n*int64(i), 8, level, rows, n); err != nil {
+		if err := o.keys(keys.Word()+8*n*int64(i), 8, level, rows, n); err != nil {
 			return false, err
 		}
 	}
 	if o.rows, err = o.memory(4 * limit); err != nil {
 		return false, err
 	}
-	return true, o.launch(service.Rank(o.rows.word(), rows.word(), keys.word(), int64(len(levels)), n, limit))
+	return true, o.launch(service.Rank(o.rows.Word(), rows.Word(), keys.Word(), int64(len(levels)), n, limit))
 }
 
 // candidates finds the rows that are among the first by the first 64 bits of their keys,
 // and how many they are. It does not have more than can be ranked.
-func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows buffer, n int64, err error) {
+func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows device.Buffer, n int64, err error) {
 	width := int64(0)
 	for _, f := range levels[0] {
 		width += f.Bits
@@ -364,31 +365,31 @@ func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows 
 	if err != nil {
 		return rows, 0, err
 	}
-	if err := o.keys(keys.word(), 8, levels[0], buffer{}, o.n); err != nil {
+	if err := o.keys(keys.Word(), 8, levels[0], device.Buffer{}, o.n); err != nil {
 		return rows, 0, err
 	}
 	state, err := o.memory(8 * service.SelectState)
 	if err != nil {
 		return rows, 0, err
 	}
-	if err := o.fresh(state, 0, service.SelectState, 0); err != nil {
+	if err := o.Fresh(state, 0, service.SelectState, 0); err != nil {
 		return rows, 0, err
 	}
-	if err := o.putFresh(buffer{state.at + 8*service.SelectPlace, 8}, limit); err != nil {
+	if err := o.PutFresh(device.Buffer{At: state.At + 8*service.SelectPlace, Bytes: 8}, limit); err != nil {
 		return rows, 0, err
 	}
 	for shift := (width - 1) / service.SelectBits * service.SelectBits; shift >= 0; shift -= service.SelectBits {
-		if err := o.launch(service.Select(keys.word(), o.n, shift, state.word())); err != nil {
+		if err := o.launch(service.Select(keys.Word(), o.n, shift, state.Word())); err != nil {
 			return rows, 0, err
 		}
 	}
 	if rows, err = o.memory(4 * o.sizes.ranked); err != nil {
 		return rows, 0, err
 	}
-	if err := o.control.set(o.ctx, countWord, 0); err != nil {
+	if err := o.Control.Set(o.Ctx, device.CountWord, 0); err != nil {
 		return rows, 0, err
 	}
-	if err := o.launch(service.SelectUpTo(rows.word(), o.sizes.ranked, keys.word(), o.n, state.word(), int64(o.control.at(countWord)))); err != nil {
+	if err := o.launch(service.SelectUpTo(rows.Word(), o.sizes.ranked, keys.Word(), o.n, state.Word(), int64(o.Control.At(device.CountWord)))); err != nil {
 		return rows, 0, err
 	}
 	n, err = o.count()
@@ -397,16 +398,16 @@ func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows 
 
 // count waits for what a kernel has put at countWord.
 func (o *ordering) count() (int64, error) {
-	o.control.fresh, o.counting = false, true
-	err := o.run.sync(o.ctx)
+	o.Control.Fresh, o.counting = false, true
+	err := o.run.sync(o.Ctx)
 	o.counting = false
-	return o.control.mirror[countWord], err
+	return o.Control.Mirror[device.CountWord], err
 }
 
 // groups numbers the groups of rows in order that agree on columns: for each row, in
 // the order, the number of its group, from 1. If it is wanted, it waits for how many
 // there are.
-func (o *ordering) groups(cols []int, wanted bool) (numbers buffer, n int64, err error) {
+func (o *ordering) groups(cols []int, wanted bool) (numbers device.Buffer, n int64, err error) {
 	if numbers, err = o.memory(8 * o.n); err != nil {
 		return numbers, 0, err
 	}
@@ -422,10 +423,10 @@ func (o *ordering) groups(cols []int, wanted bool) (numbers buffer, n int64, err
 	if err != nil {
 		return numbers, 0, err
 	}
-	if err := o.launch(service.Heads(numbers.word(), o.rows.word(), columns.word(), int64(len(fields)), o.n)); err != nil {
+	if err := o.launch(service.Heads(numbers.Word(), o.rows.Word(), columns.Word(), int64(len(fields)), o.n)); err != nil {
 		return numbers, 0, err
 	}
-	if err := o.scan(numbers, o.n, true); err != nil || !wanted {
+	if err := o.Scan(numbers, o.n, true); err != nil || !wanted {
 		return numbers, 0, err
 	}
 	n, err = o.countOf(numbers, o.n-1)
@@ -433,15 +434,15 @@ func (o *ordering) groups(cols []int, wanted bool) (numbers buffer, n int64, err
 }
 
 // countOf waits for a word.
-func (o *ordering) countOf(words buffer, at int64) (int64, error) {
-	if err := o.lane.stream.Copy(o.control.at(countWord), words.at+cuda.Pointer(8*at), 8); err != nil {
+func (o *ordering) countOf(words device.Buffer, at int64) (int64, error) {
+	if err := o.Lane.Stream.Copy(o.Control.At(device.CountWord), words.At+cuda.Pointer(8*at), 8); err != nil {
 		return 0, err
 	}
 	return o.count()
 }
 
 // places numbers rows in order within the groups that agree on columns.
-func (o *ordering) places(cols []int) (buffer, error) {
+func (o *ordering) places(cols []int) (device.Buffer, error) {
 	numbers, _, err := o.groups(cols, false)
 	if err != nil {
 		return numbers, err
@@ -450,10 +451,10 @@ func (o *ordering) places(cols []int) (buffer, error) {
 	if err != nil {
 		return numbers, err
 	}
-	if err := o.launch(service.Starts(starts.word(), numbers.word(), o.n)); err != nil {
+	if err := o.launch(service.Starts(starts.Word(), numbers.Word(), o.n)); err != nil {
 		return numbers, err
 	}
-	return numbers, o.launch(service.Places(numbers.word(), starts.word(), o.n))
+	return numbers, o.launch(service.Places(numbers.Word(), starts.Word(), o.n))
 }
 
 // firstOfGroups keeps the first rows in order of each group, and returns how many they
@@ -467,16 +468,16 @@ func (o *ordering) firstOfGroups(cols []int, limit int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := o.lane.stream.Copy(sums.at, places.at, uint64(8*o.n)); err != nil {
+	if err := o.Lane.Stream.Copy(sums.At, places.At, uint64(8*o.n)); err != nil {
 		return 0, err
 	}
-	if err := o.launch(service.Below(sums.word(), limit, o.n)); err != nil {
+	if err := o.launch(service.Below(sums.Word(), limit, o.n)); err != nil {
 		return 0, err
 	}
-	if err := o.fill(sums, o.n, o.n+1, 0); err != nil {
+	if err := o.Fill(sums, o.n, o.n+1, 0); err != nil {
 		return 0, err
 	}
-	if err := o.scan(sums, o.n+1, false); err != nil {
+	if err := o.Scan(sums, o.n+1, false); err != nil {
 		return 0, err
 	}
 	kept, err := o.countOf(sums, o.n)
@@ -487,14 +488,14 @@ func (o *ordering) firstOfGroups(cols []int, limit int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	err = o.launch(service.Keep(rows.word(), o.rows.word(), sums.word(), o.n))
+	err = o.launch(service.Keep(rows.Word(), o.rows.Word(), sums.Word(), o.n))
 	o.rows = rows
 	return kept, err
 }
 
 // finish does the work, on the time of a variable's command, and frees what it took.
 func (o *ordering) finish(of *harmony.Relation, work func() error) error {
-	end, err := o.begin(timedKernel, of.Name)
+	end, err := o.Begin(device.TimedKernel, of.Name)
 	if err != nil {
 		return err
 	}
@@ -502,7 +503,7 @@ func (o *ordering) finish(of *harmony.Relation, work func() error) error {
 		return err // what it took goes with the run
 	}
 	for i := range o.owns {
-		if err := o.free(&o.owns[i]); err != nil {
+		if err := o.Drop(&o.owns[i]); err != nil {
 			return err
 		}
 	}

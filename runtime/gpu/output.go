@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -16,7 +17,7 @@ import (
 // Output copies a relation to the host.
 func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 	rel := r.relations[decl]
-	_, n, err := rel.version(r.ctx, harmony.Full)
+	_, n, err := rel.version(r.Ctx, harmony.Full)
 	if err != nil {
 		return nil, err
 	}
@@ -33,9 +34,9 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 	}
 	data := r.arrived[rel]
 	if data == nil {
-		var copies []hostCopy
+		var copies []device.HostCopy
 		data, copies = received(rel, n)
-		if err := r.fetch(r.ctx, copies...); err != nil {
+		if err := r.fetch(r.Ctx, copies...); err != nil {
 			return nil, err
 		}
 	}
@@ -43,11 +44,11 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 }
 
 // received makes memory of the host for rows of a relation, and plans the copies to it.
-func received(rel *relation, n int64) (data [][]byte, copies []hostCopy) {
+func received(rel *relation, n int64) (data [][]byte, copies []device.HostCopy) {
 	data = make([][]byte, len(rel.cols))
 	for i, c := range rel.cols {
 		data[i] = make([]byte, n*int64(c.Width))
-		copies = append(copies, hostCopy{data[i], c.data})
+		copies = append(copies, device.HostCopy{To: data[i], From: c.data})
 	}
 	return data, copies
 }
@@ -55,14 +56,14 @@ func received(rel *relation, n int64) (data [][]byte, copies []hostCopy) {
 // fetchOutputs copies outputs to the host together, as many as the lane has memory for.
 func (r *run) fetchOutputs() error {
 	r.arrived = map[*relation][][]byte{}
-	left := int64(len(r.lane.results))
-	var copies []hostCopy
+	left := int64(len(r.Lane.Results))
+	var copies []device.HostCopy
 	for _, decl := range r.Graph.Relations {
 		rel := r.relations[decl]
 		if !decl.Output || rel.isLoaded() {
 			continue
 		}
-		_, n, err := rel.version(r.ctx, harmony.Full)
+		_, n, err := rel.version(r.Ctx, harmony.Full)
 		if err != nil {
 			return err
 		}
@@ -75,7 +76,7 @@ func (r *run) fetchOutputs() error {
 		r.arrived[rel] = data
 		copies = append(copies, some...)
 	}
-	return r.fetch(r.ctx, copies...)
+	return r.fetch(r.Ctx, copies...)
 }
 
 // copyBlock is how many rows are widened at a time.
@@ -117,7 +118,7 @@ func storedColumns(b *woven.Bound, decl *harmony.Relation, n, many int64, data [
 // Keep leaves a relation on the device.
 func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 	rel := r.relations[decl]
-	_, n, err := rel.version(r.ctx, harmony.Full)
+	_, n, err := rel.version(r.Ctx, harmony.Full)
 	if err != nil {
 		return nil, err
 	}
@@ -125,13 +126,13 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 		r.capture.keep(rel, n)
 		return nil, rel.Release()
 	}
-	k := &kept{engine: r.engine, bound: r.Bound, decl: decl, rows: n, cols: []buffer{}} // of no column: still to be fetched
+	k := &kept{engine: r.engine, bound: r.Bound, decl: decl, rows: n, cols: []device.Buffer{}} // of no column: still to be fetched
 	for _, c := range rel.cols {
 		k.cols = append(k.cols, c.data)
-		if c.data.at != 0 {
-			r.disown(c.data)
+		if c.data.At != 0 {
+			r.Disown(c.data)
 		}
-		c.data = buffer{}
+		c.data = device.Buffer{}
 	}
 	r.engine.pending(k, true)
 	r.keeps = append(r.keeps, k)
@@ -146,7 +147,7 @@ type kept struct {
 	rows   int64
 
 	mu   sync.Mutex
-	cols []buffer // nil once they are given back
+	cols []device.Buffer // nil once they are given back
 }
 
 // Rows returns the number of tuples.
@@ -159,27 +160,27 @@ func (k *kept) Fetch(ctx context.Context) (*store.Relation, error) {
 	if k.cols == nil {
 		return nil, errReleased
 	}
-	l, err := k.engine.lanes.take()
+	l, err := k.engine.lanes.Take()
 	if err != nil {
 		return nil, err
 	}
 	data := make([][]byte, len(k.cols))
 	for i, c := range k.bound.Layouts.Columns[k.decl] {
 		data[i] = make([]byte, k.rows*int64(c.Width))
-		if err = l.stream.CopyToHost(data[i], k.cols[i].at); err != nil {
+		if err = l.Stream.CopyToHost(data[i], k.cols[i].At); err != nil {
 			break
 		}
 	}
 	// A copy that is under way writes into data, so it can not be left alone.
-	if wait := l.stream.Synchronize(context.Background()); err == nil {
+	if wait := l.Stream.Synchronize(context.Background()); err == nil {
 		err = wait
 	}
 	if err != nil {
-		_ = l.close() // err says what is wrong
+		_ = l.Close() // err says what is wrong
 		return nil, k.engine.failure(err)
 	}
 	k.free(l)
-	k.engine.lanes.give(l)
+	k.engine.lanes.Give(l)
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -193,17 +194,17 @@ func (k *kept) Release() {
 	if k.cols == nil {
 		return
 	}
-	l, err := k.engine.lanes.take()
+	l, err := k.engine.lanes.Take()
 	if err != nil {
 		return // the device is lost, and its memory with it
 	}
 	k.free(l)
-	k.engine.lanes.give(l)
+	k.engine.lanes.Give(l)
 }
 
-func (k *kept) free(l *lane) {
+func (k *kept) free(l *device.Lane) {
 	for _, b := range k.cols {
-		_ = k.engine.mem.free(l.stream, b) // it fails on a lost device, whose memory is gone
+		_ = k.engine.mem.Free(l.Stream, b) // it fails on a lost device, whose memory is gone
 	}
 	k.cols = nil
 	k.engine.pending(k, false)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/primitives/service"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
@@ -15,21 +16,21 @@ import (
 // room makes room for n rows of the order in a relation, which are its last.
 func (o *ordering) room(to *relation, n int64, alone bool) error {
 	o.to, o.most, o.alone = to, n, alone
-	if _, err := to.rows(o.ctx); err != nil {
+	if _, err := to.rows(o.Ctx); err != nil {
 		return err
 	}
-	return to.makeRoomFor(o.ctx, n)
+	return to.makeRoomFor(o.Ctx, n)
 }
 
 // move appends the first rows in order to the relation that they go to, places as their
 // numbers unless they are one group.
-func (o *ordering) move(n int64, places buffer) error {
+func (o *ordering) move(n int64, places device.Buffer) error {
 	if o.packed {
 		return o.unpack(n)
 	}
 	var columns []service.MovedColumn
 	for i, c := range o.to.cols {
-		m := service.MovedColumn{Data: places.word(), Step: 1, Width: 8, InOrder: true}
+		m := service.MovedColumn{Data: places.Word(), Step: 1, Width: 8, InOrder: true}
 		switch at := o.taken[i]; {
 		case at == harmony.Numbered && o.alone:
 			continue
@@ -40,7 +41,7 @@ func (o *ordering) move(n int64, places buffer) error {
 			}
 			m = service.MovedColumn{Data: f.Data, Base: f.Base, Step: f.Step, Width: f.Width}
 		}
-		m.To, m.ToBase, m.ToWidth = c.data.word(), c.Base, int64(c.Width)
+		m.To, m.ToBase, m.ToWidth = c.data.Word(), c.Base, int64(c.Width)
 		columns = append(columns, m)
 	}
 	if len(columns) > 0 {
@@ -48,7 +49,7 @@ func (o *ordering) move(n int64, places buffer) error {
 		if err != nil {
 			return err
 		}
-		if err := o.launch(service.MoveRows(table.word(), int64(len(columns)), o.rows.word(), n, o.to.most)); err != nil {
+		if err := o.launch(service.MoveRows(table.Word(), int64(len(columns)), o.rows.Word(), n, o.to.most)); err != nil {
 			return err
 		}
 	}
@@ -68,7 +69,7 @@ func (o *ordering) unpack(n int64) error {
 		if err != nil {
 			return err
 		}
-		u.To, u.ToBase, u.ToWidth = c.data.word(), c.Base, int64(c.Width)
+		u.To, u.ToBase, u.ToWidth = c.data.Word(), c.Base, int64(c.Width)
 		columns = append(columns, u)
 		read = read || u.Bits > 0
 	}
@@ -81,7 +82,7 @@ func (o *ordering) unpack(n int64) error {
 		if err != nil {
 			return err
 		}
-		if err := o.launch(service.Unpack(table.word(), int64(len(columns)), low, o.high.at, o.lowBits, n, o.to.most)); err != nil {
+		if err := o.launch(service.Unpack(table.Word(), int64(len(columns)), low, o.high.at, o.lowBits, n, o.to.most)); err != nil {
 			return err
 		}
 	}
@@ -106,13 +107,13 @@ func (o *ordering) packedColumn(col int) (service.UnpackedColumn, error) {
 func (o *ordering) appended(n int64) error {
 	for i, c := range o.to.cols {
 		if o.alone && o.taken[i] == harmony.Numbered {
-			if err := o.launch(service.Numbers(c.data.word(), c.Base, int64(c.Width), n, o.to.most)); err != nil {
+			if err := o.launch(service.Numbers(c.data.Word(), c.Base, int64(c.Width), n, o.to.most)); err != nil {
 				return err
 			}
 		}
 	}
 	o.to.most += n
-	return o.control.set(o.ctx, o.to.gauge, o.to.most)
+	return o.Control.Set(o.Ctx, o.to.gauge, o.to.most)
 }
 
 // isPlaced reports whether a column of the relation that rows go to is numbers, or the sort
@@ -121,6 +122,6 @@ func (o *ordering) isPlaced(c *column) bool {
 	if o.taken[slices.Index(o.to.cols, c)] == harmony.Numbered {
 		return true
 	}
-	at := c.data.word() + int64(c.Width)*o.to.most
+	at := c.data.Word() + int64(c.Width)*o.to.most
 	return c.Width == 0 || at == o.low.to || at == o.high.to
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -50,7 +51,7 @@ func (r *run) columnsRead() (list []factColumn) {
 
 // beginCopies begins to copy the columns that the run's kernels read.
 func (r *run) beginCopies() {
-	ctx, cancel := context.WithCancel(r.ctx)
+	ctx, cancel := context.WithCancel(r.Ctx)
 	r.ahead = &copyAhead{&copyMark{}, cancel, make(chan struct{})}
 	columns := r.columnsRead()
 	go func() {
@@ -116,7 +117,7 @@ func (y *residency) prefetch(ctx context.Context, what string, c *store.Column, 
 		err = y.fill(x, c, func() error { return y.copy(ctx, what, x, c, nil) })
 		if err != nil {
 			y.discard(x)
-			if errors.Is(err, errNoRoom) {
+			if errors.Is(err, device.ErrNoRoom) {
 				err = nil
 			}
 			return 0, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 )
 
 // A program makes the same tuples of the same facts in every run, so that all numbers that
@@ -25,7 +26,7 @@ type past struct {
 	recording *recording // of the last run that has waited, nil if there is none
 	unlike    bool       // two runs have had other numbers
 	slab      int64      // bytes of small allocations
-	launches  []launchShape
+	launches  []device.LaunchShape
 	arriving  replaying // of runs whose results arrive at the host
 	staying   replaying // of those whose results stay
 }
@@ -86,7 +87,7 @@ func repeats(p *harmony.Program) bool {
 func (r *run) remember(p *past) {
 	r.past = p
 	req := r.walk.Request
-	r.slab.closed = req.Resident && r.capture == nil // outputs outlive the run
+	r.Slab.Closed = req.Resident && r.capture == nil // outputs outlive the run
 	if !p.lasts || req.Profile || req.Trace != nil {
 		return // who measures wants commands one after the other
 	}
@@ -98,7 +99,7 @@ func (r *run) remember(p *past) {
 }
 
 // expected returns what small allocations of the last run came to, and what it launched.
-func (p *past) expected() (slab int64, launches []launchShape) {
+func (p *past) expected() (slab int64, launches []device.LaunchShape) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.slab, p.launches
@@ -118,11 +119,11 @@ func (r *run) command() { r.at = mark{r.at.command + 1, 0} }
 // numbers returns what of a control block depends on facts alone: all but the limits, and
 // but for a count that was needed before.
 func (r *run) numbers(block []int64, counted bool) []int64 {
-	out := []int64{block[droppedWord], block[faultWord], 0}
+	out := []int64{block[device.DroppedWord], block[device.FaultWord], 0}
 	if counted {
-		out[countWord] = block[countWord]
+		out[device.CountWord] = block[device.CountWord]
 	}
-	for at := firstGauge; at < r.control.words; at += gaugeWords {
+	for at := device.FirstGauge; at < r.Control.Words; at += device.GaugeWords {
 		out = append(out, block[at])
 	}
 	return out
@@ -130,7 +131,7 @@ func (r *run) numbers(block []int64, counted bool) []int64 {
 
 // recollect takes the numbers from the run before, if that has had them here.
 func (r *run) recollect() (done bool, err error) {
-	if r.believed == nil || r.lane.pinned == nil {
+	if r.believed == nil || r.Lane.Pinned == nil {
 		return false, nil
 	}
 	marks := r.believed.marks
@@ -145,22 +146,22 @@ func (r *run) recollect() (done bool, err error) {
 		r.believed = nil
 		return false, nil
 	}
-	c := &r.control
-	if at := len(r.taken) * c.words; r.capture != nil {
-		err = c.stream.Copy(r.capture.log.at+cuda.Pointer(8*at), c.device.at, uint64(8*c.words))
+	c := &r.Control
+	if at := len(r.taken) * c.Words; r.capture != nil {
+		err = c.Stream.Copy(r.capture.log.At+cuda.Pointer(8*at), c.Device.At, uint64(8*c.Words))
 	} else {
-		err = c.stream.CopyToHost(bytesOf(c.log[at:][:c.words]), c.device.at)
+		err = c.Stream.CopyToHost(device.BytesOf(c.Log[at:][:c.Words]), c.Device.At)
 	}
 	if err != nil {
 		return false, err
 	}
 	r.next++
 	r.taken = append(r.taken, taken{found, r.counting})
-	c.mirror[droppedWord], c.mirror[faultWord], c.mirror[countWord] = found[0], found[1], found[2]
+	c.Mirror[device.DroppedWord], c.Mirror[device.FaultWord], c.Mirror[device.CountWord] = found[0], found[1], found[2]
 	for i, n := range found[3:] {
-		c.mirror[firstGauge+i*gaugeWords] = n
+		c.Mirror[device.FirstGauge+i*device.GaugeWords] = n
 	}
-	c.fresh = true
+	c.Fresh = true
 	r.keep(found)
 	return true, nil
 }
@@ -168,7 +169,7 @@ func (r *run) recollect() (done bool, err error) {
 // fits reports whether tables have room for what they are to have: where memory is short
 // they may be smaller than they were, and kernels leave off that went on.
 func (r *run) fits(numbers []int64) bool {
-	cursor := func(gauge int) int64 { return numbers[3+(gauge-firstGauge)/gaugeWords] }
+	cursor := func(gauge int) int64 { return numbers[3+(gauge-device.FirstGauge)/device.GaugeWords] }
 	for _, rel := range r.relations {
 		if rel.dirty && cursor(rel.gauge) > rel.limit {
 			return false
@@ -186,7 +187,7 @@ func (r *run) fits(numbers []int64) bool {
 func (r *run) record() {
 	r.waited = true
 	if r.made != nil {
-		r.keep(r.numbers(r.control.mirror, r.counting))
+		r.keep(r.numbers(r.Control.Mirror, r.counting))
 	}
 }
 
@@ -194,7 +195,7 @@ func (r *run) keep(numbers []int64) {
 	if r.made == nil {
 		return
 	}
-	if (len(r.made.marks)+1)*r.control.words > mostLogged {
+	if (len(r.made.marks)+1)*r.Control.Words > mostLogged {
 		r.made = nil
 		return
 	}
@@ -208,10 +209,10 @@ func (r *run) forgo() { r.made = nil }
 // compare compares what was recalled with what the device has done. All that was put into
 // the stream is done.
 func (r *run) compare() error {
-	c := &r.control
+	c := &r.Control
 	for ; r.compared < len(r.taken); r.compared++ {
 		had := r.taken[r.compared]
-		if !slices.Equal(r.numbers(c.log[r.compared*c.words:][:c.words], had.counted), had.numbers) {
+		if !slices.Equal(r.numbers(c.Log[r.compared*c.Words:][:c.Words], had.counted), had.numbers) {
 			r.past.mu.Lock()
 			defer r.past.mu.Unlock()
 			r.past.unlike, r.past.recording = true, nil
@@ -229,11 +230,11 @@ func (r *run) note() {
 	r.noteSizes()
 	r.past.mu.Lock()
 	defer r.past.mu.Unlock()
-	if !r.slab.closed {
-		r.past.slab = r.slab.wanted
+	if !r.Slab.Closed {
+		r.past.slab = r.Slab.Wanted
 	}
 	if r.past.lasts {
-		r.past.launches = r.states.likely()
+		r.past.launches = r.States.Likely()
 	}
 	if r.made != nil && r.waited && !r.past.unlike {
 		r.past.recording = r.made

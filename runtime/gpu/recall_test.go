@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -89,8 +90,8 @@ func TestRecall(t *testing.T) {
 // that stay on the device among them, and nothing is believed any more.
 func TestOtherPast(t *testing.T) {
 	for _, wrong := range []func(numbers []int64){
-		func(n []int64) { n[droppedWord]++ },
-		func(n []int64) { n[faultWord] = 1 },
+		func(n []int64) { n[device.DroppedWord]++ },
+		func(n []int64) { n[device.FaultWord] = 1 },
 		func(n []int64) {
 			for i := range n[3:] {
 				n[3+i] = max(n[3+i]-1, 0)

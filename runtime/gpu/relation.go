@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -20,7 +21,7 @@ type column struct {
 	layout.Column
 	typ    scalar.Type
 	loaded *store.Column
-	data   buffer // of the run, unless it is loaded
+	data   device.Buffer // of the run, unless it is loaded
 }
 
 // relation is the contents of a relation: rows up to the gauge's cursor, of which
@@ -47,7 +48,7 @@ type relation struct {
 	generation int
 	set        *tupleSet // of a derived relation
 
-	pointers buffer // to the columns, for a wide set
+	pointers device.Buffer // to the columns, for a wide set
 }
 
 // rows returns how many rows there are, merged or not. It waits for kernels that may
@@ -65,7 +66,7 @@ func (r *relation) rows(ctx context.Context) (int64, error) {
 // settle takes over the cursor from the mirror, which is fresh.
 func (r *relation) settle() {
 	if r.dirty {
-		r.most, r.dirty = r.run.control.mirror[r.gauge], false
+		r.most, r.dirty = r.run.Control.Mirror[r.gauge], false
 	}
 	if r.behind {
 		r.full, r.behind = r.most, false
@@ -111,7 +112,7 @@ func (r *relation) Clear() error {
 	r.generation++
 	if r.most > 0 {
 		r.most, r.dirty = 0, false
-		if err := r.run.control.set(r.run.ctx, r.gauge, 0); err != nil {
+		if err := r.run.Control.Set(r.run.Ctx, r.gauge, 0); err != nil {
 			return err
 		}
 	}
@@ -131,7 +132,7 @@ func (r *relation) Release() error {
 	r.most, r.dirty = 0, false
 	r.generation++
 	for _, c := range r.cols {
-		if err := r.run.free(&c.data); err != nil {
+		if err := r.run.Drop(&c.data); err != nil {
 			return err
 		}
 	}
@@ -199,9 +200,9 @@ func (r *relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 			}
 		}
 	}
-	limit := int64(unlimited)
+	limit := int64(device.Unlimited)
 	if n := room(); n < maxRows {
-		if r.limit <= n && r.most+most <= r.limit || r.limit == unlimited && r.most+most <= n {
+		if r.limit <= n && r.most+most <= r.limit || r.limit == device.Unlimited && r.most+most <= n {
 			return nil
 		}
 		limit = n - slack
@@ -210,7 +211,7 @@ func (r *relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 		return nil
 	}
 	r.limit = limit
-	return r.run.control.set(ctx, r.gauge+1, limit)
+	return r.run.Control.Set(ctx, r.gauge+1, limit)
 }
 
 // growColumns makes room for at least need rows; for as many as are wanted, or many
@@ -225,12 +226,12 @@ func (r *relation) growColumns(ctx context.Context, need, want int64) error {
 		return nil
 	}
 	rows := max(want, min(growth(r.capacity*size)*r.capacity, maxRows))
-	for rows > need && rows*size > r.run.engine.mem.room()/2 {
+	for rows > need && rows*size > r.run.engine.mem.Room()/2 {
 		rows = max(need, rows/2)
 	}
 	for _, c := range r.cols {
 		if c.Width > 0 {
-			if err := r.run.grow(&c.data, r.what, r.most*int64(c.Width), rows*int64(c.Width)); err != nil {
+			if err := r.run.Grow(&c.data, r.what, r.most*int64(c.Width), rows*int64(c.Width)); err != nil {
 				return err
 			}
 		}
@@ -252,10 +253,10 @@ func (r *relation) rowBytes() int {
 }
 
 // pointers puts the addresses of columns into a buffer.
-func (r *run) pointers(b *buffer, what string, cols []*column) error {
+func (r *run) pointers(b *device.Buffer, what string, cols []*column) error {
 	words := make([]int64, len(cols))
 	for i, c := range cols {
-		words[i] = c.data.word()
+		words[i] = c.data.Word()
 	}
-	return r.addresses(b, what, words)
+	return r.Addresses(b, what, words)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -30,9 +31,9 @@ type replay struct {
 	mode   *replaying // of the past, the one that has it
 	codes  *woven.Codes[*code]
 	code   *woven.Code[*code] // in use, as long as the graph is there
-	arena  *arena
+	arena  *device.Arena
 	run    *run // as it was captured
-	log    buffer
+	log    device.Buffer
 	graph  driver.Graph
 
 	rounds  int64          // the most that an unbounded loop takes
@@ -79,8 +80,8 @@ func (p *past) replaying(req *runtime.Request) *replaying {
 // noteReplay leaves a replay what the run has found out. The caller holds the lock.
 func (p *past) noteReplay(r *run) {
 	m := p.replaying(r.walk.Request)
-	m.fetched, m.needed = r.toHost, r.peak
-	if r.believed == nil || r.waited || r.launches > mostReplayed {
+	m.fetched, m.needed = r.ToHost, r.Peak
+	if r.believed == nil || r.waited || r.Launches > mostReplayed {
 		m.recalls = 0
 		return
 	}
@@ -181,7 +182,7 @@ func (e *Engine) replayOf(ctx context.Context, req *runtime.Request, kept *progr
 // replays make room for it.
 func (e *Engine) affords(bytes int64) bool {
 	bytes += bytes / 4 // an arena has gaps
-	free := e.mem.unheld()
+	free := e.mem.Unheld()
 	if free < bytes {
 		free += e.replays.evict(bytes - free)
 	}
@@ -190,27 +191,27 @@ func (e *Engine) affords(bytes int64) bool {
 
 // capture makes a replay, which is locked.
 func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *program, bound *boundFacts, fetched int64) (_ *replay, err error) {
-	x := &replay{engine: e, past: &bound.past, mode: bound.past.replaying(req), codes: &kept.codes, arena: &arena{mem: e.mem, stream: e.resident.stream}}
+	x := &replay{engine: e, past: &bound.past, mode: bound.past.replaying(req), codes: &kept.codes, arena: &device.Arena{Memory: e.mem, Stream: e.resident.stream}}
 	x.mu.Lock()
 	r := e.newRun(ctx, req)
-	r.capture, r.arena, x.run = x, x.arena, r
+	r.capture, r.Arena, x.run = x, x.arena, r
 	defer func() {
-		if r.lane != nil {
-			r.lane.captured = false
+		if r.Lane != nil {
+			r.Lane.Captured = false
 		}
 		if err != nil {
 			x.close()
 			x.mu.Unlock()
 			return
 		}
-		r.walk, r.ctx = woven.Walk{}, nil // which have the facts
+		r.walk, r.Ctx = woven.Walk{}, nil // which have the facts
 	}()
 	defer r.recovered(&err) // before the above
 	r.follow(bound)
 	if r.believed == nil {
-		return nil, errCaptured
+		return nil, device.ErrCaptured
 	}
-	if x.code, err = kept.codes.Use(r.Bound, func(woven.Knowledge) (*code, error) { return nil, errCaptured }); err != nil {
+	if x.code, err = kept.codes.Use(r.Bound, func(woven.Knowledge) (*code, error) { return nil, device.ErrCaptured }); err != nil {
 		return nil, err
 	}
 	r.code = x.code.Made
@@ -225,18 +226,18 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	for _, decl := range r.Graph.Relations {
 		words += len(decl.Cols) // each of which begins with a word
 	}
-	if err := r.lane.fit(r.control.words, r.logged()*r.control.words, max(words, resultWords)); err != nil {
+	if err := r.Lane.Fit(r.Control.Words, r.logged()*r.Control.Words, max(words, device.ResultWords)); err != nil {
 		return nil, err
 	}
-	if err := r.openImage(r.past.expected()); err != nil {
+	if err := r.OpenImage(r.past.expected()); err != nil {
 		return nil, err
 	}
-	if x.log, err = x.arena.alloc("the counters of a run", int64(8*r.control.words*r.logged())); err != nil {
+	if x.log, err = x.arena.Alloc("the counters of a run", int64(8*r.Control.Words*r.logged())); err != nil {
 		return nil, err
 	}
-	r.lane.captured = true
-	x.graph, err = r.lane.stream.Capture(func() error {
-		if err := r.control.image.restore(r.lane.stream); err != nil {
+	r.Lane.Captured = true
+	x.graph, err = r.Lane.Stream.Capture(func() error {
+		if err := r.Control.Image.Restore(r.Lane.Stream); err != nil {
 			return err
 		}
 		answer, err := r.walk.Run(ctx)
@@ -250,17 +251,17 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 		return nil, err
 	}
 	x.answer.Device.Waits, x.answer.Device.Nodes = 1, int64(x.graph.Nodes())
-	if err := x.arena.ready(ctx); err != nil {
+	if err := x.arena.Ready(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.lane.urgent.Synchronize(ctx); err != nil { // the image is made there
+	if err := r.Lane.Urgent.Synchronize(ctx); err != nil { // the image is made there
 		return nil, err
 	}
-	if err := x.graph.Upload(r.lane.stream); err != nil {
+	if err := x.graph.Upload(r.Lane.Stream); err != nil {
 		return nil, err
 	}
-	e.mem.keep(x.arena.bytes)
-	e.mem.idles(x.arena.bytes)
+	e.mem.Keep(x.arena.Bytes)
+	e.mem.Idles(x.arena.Bytes)
 	e.replays.add(x)
 	return x, nil
 }
@@ -268,14 +269,14 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 // launch does what was captured.
 func (x *replay) launch(ctx context.Context) (answer *runtime.Answer, err error) {
 	e, r := x.engine, x.run
-	e.mem.idles(-x.arena.bytes)
-	defer e.mem.idles(x.arena.bytes)
+	e.mem.Idles(-x.arena.Bytes)
+	defer e.mem.Idles(x.arena.Bytes)
 	e.replays.touch(x)
-	err = x.graph.Launch(r.lane.stream)
+	err = x.graph.Launch(r.Lane.Stream)
 	var stay map[string]runtime.Pending
 	if err == nil {
 		if stay, err = x.stay(); err != nil {
-			_ = r.lane.wait(context.Background()) // err says what is wrong
+			_ = r.Lane.Wait(context.Background()) // err says what is wrong
 		}
 	}
 	defer func() {
@@ -286,11 +287,11 @@ func (x *replay) launch(ctx context.Context) (answer *runtime.Answer, err error)
 		}
 	}()
 	if err == nil {
-		err = r.lane.wait(ctx)
+		err = r.Lane.Wait(ctx)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			if stop := r.control.stop(); stop == nil || e.gpu.Lost() == nil {
+			if stop := r.Control.Stop(); stop == nil || e.gpu.Lost() == nil {
 				return nil, context.Cause(ctx)
 			}
 		}
@@ -340,8 +341,8 @@ func (x *replay) closeIfDoomed() {
 	}
 	x.past.mu.Unlock()
 	x.engine.replays.remove(x)
-	x.engine.mem.idles(-x.arena.bytes)
-	x.engine.mem.keep(-x.arena.bytes)
+	x.engine.mem.Idles(-x.arena.Bytes)
+	x.engine.mem.Keep(-x.arena.Bytes)
 	x.close()
 }
 
@@ -352,16 +353,16 @@ func (x *replay) close() {
 	if x.graph != nil {
 		_ = x.graph.Close() // it fails on a lost device, whose graphs are gone
 	}
-	if r.lane != nil {
-		_ = r.lane.urgent.Synchronize(context.Background()) // an image may be half made
+	if r.Lane != nil {
+		_ = r.Lane.Urgent.Synchronize(context.Background()) // an image may be half made
 	}
-	x.arena.close()
+	x.arena.Close()
 	for _, resident := range r.residents {
 		x.engine.resident.release(resident)
 	}
 	r.residents = nil
-	if r.lane != nil {
-		x.engine.lanes.give(r.lane)
+	if r.Lane != nil {
+		x.engine.lanes.Give(r.Lane)
 	}
 	if x.code != nil {
 		x.codes.Release(x.code)
@@ -427,7 +428,7 @@ func (s *replays) evict(bytes int64) (freed int64) {
 		}
 		if x.mu.TryLock() {
 			if !x.closed {
-				freed += max(x.arena.bytes, 1)
+				freed += max(x.arena.Bytes, 1)
 			}
 			x.doomed.Store(true)
 			x.unlock()

@@ -18,6 +18,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -152,7 +153,7 @@ func TestTrimWaits(t *testing.T) {
 			p.Release()
 		}
 		err = e.Trim()
-		use, failed := e.mem.pool.Use()
+		use, failed := e.mem.Pool.Use()
 		if err = errors.Join(err, failed); err != nil || use.Reserved > use.Used+grain {
 			t.Errorf("seed %d: the pool has %+v: %v", seed, use, err)
 		}
@@ -343,7 +344,7 @@ func TestReplaysLeave(t *testing.T) {
 		t.Fatal("no graph")
 	}
 	had := len(e.resident.cols)
-	if b, err := e.mem.alloc(e.resident.stream, "much", e.mem.unheld()+1); err != nil || e.mem.free(e.resident.stream, b) != nil {
+	if b, err := e.mem.Alloc(e.resident.stream, "much", e.mem.Unheld()+1); err != nil || e.mem.Free(e.resident.stream, b) != nil {
 		t.Fatal(err)
 	}
 	if len(e.replays.all) != 0 || len(e.resident.cols) != had {
@@ -354,14 +355,14 @@ func TestReplaysLeave(t *testing.T) {
 	}
 	// Without plenty of memory a run is not captured.
 	e.replays.evict(1 << 40)
-	b, err := e.mem.alloc(e.resident.stream, "much", e.mem.unheld()*7/8)
+	b, err := e.mem.Alloc(e.resident.stream, "much", e.mem.Unheld()*7/8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.replayOf(context.Background(), &runtime.Request{Plan: plan, Facts: db}, nil, &boundFacts{past: past{arriving: replaying{recalls: 9, needed: e.mem.unheld()}}}) != nil || len(e.resident.cols) != had {
+	if e.replayOf(context.Background(), &runtime.Request{Plan: plan, Facts: db}, nil, &boundFacts{past: past{arriving: replaying{recalls: 9, needed: e.mem.Unheld()}}}) != nil || len(e.resident.cols) != had {
 		t.Errorf("a graph where there is no room, and %d of %d columns", len(e.resident.cols), had)
 	}
-	if err := e.mem.free(e.resident.stream, b); err != nil {
+	if err := e.mem.Free(e.resident.stream, b); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -386,39 +387,39 @@ func TestReplayOfGarbage(t *testing.T) {
 // TestArena takes and gives parts in a random order: none overlap, and none are lost.
 func TestArena(t *testing.T) {
 	e, _ := card{}.open(t)
-	a := &arena{mem: e.mem, stream: e.resident.stream}
+	a := &device.Arena{Memory: e.mem, Stream: e.resident.stream}
 	rng := rand.New(rand.NewPCG(5, 9))
 	taken := map[cuda.Pointer]int64{}
 	for range 2000 {
 		if rng.IntN(2) == 0 || len(taken) == 0 {
-			b, err := a.alloc("a part", rng.Int64N(1<<rng.IntN(18)))
+			b, err := a.Alloc("a part", rng.Int64N(1<<rng.IntN(18)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for at, bytes := range taken {
-				if b.at < at+cuda.Pointer(bytes) && at < b.at+cuda.Pointer(b.bytes) {
-					t.Fatalf("%d bytes at %#x overlap %d at %#x", b.bytes, b.at, bytes, at)
+				if b.At < at+cuda.Pointer(bytes) && at < b.At+cuda.Pointer(b.Bytes) {
+					t.Fatalf("%d bytes at %#x overlap %d at %#x", b.Bytes, b.At, bytes, at)
 				}
 			}
-			taken[b.at] = b.bytes
+			taken[b.At] = b.Bytes
 			continue
 		}
 		for at, bytes := range taken {
-			a.give(buffer{at, bytes})
+			a.Give(device.Buffer{At: at, Bytes: bytes})
 			delete(taken, at)
 			break
 		}
 	}
 	for at, bytes := range taken {
-		a.give(buffer{at, bytes})
+		a.Give(device.Buffer{At: at, Bytes: bytes})
 	}
-	if len(a.free) != len(a.chunks) {
-		t.Errorf("%d parts of %d chunks", len(a.free), len(a.chunks))
+	if len(a.Free) != len(a.Chunks) {
+		t.Errorf("%d parts of %d chunks", len(a.Free), len(a.Chunks))
 	}
-	for i, c := range a.chunks {
-		if !slices.Contains(a.free, c) {
+	for i, c := range a.Chunks {
+		if !slices.Contains(a.Free, c) {
 			t.Errorf("chunk %d is not whole again", i)
 		}
 	}
-	a.close()
+	a.Close()
 }

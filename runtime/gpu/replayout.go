@@ -4,6 +4,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -27,12 +28,12 @@ func (x *replay) output(r *run, rel *relation, n int64) error {
 	out := replayOutput{decl: rel.decl, rows: n}
 	for _, c := range rel.cols {
 		size := int(n) * c.Width
-		if x.results+size > len(r.lane.results) {
-			return errCaptured
+		if x.results+size > len(r.Lane.Results) {
+			return device.ErrCaptured
 		}
-		out.cols = append(out.cols, r.lane.results[x.results:][:size:size])
+		out.cols = append(out.cols, r.Lane.Results[x.results:][:size:size])
 		x.results += (size + 7) / 8 * 8
-		r.toHost += int64(size)
+		r.ToHost += int64(size)
 	}
 	bytes := n * int64(rel.rowBytes())
 	if bytes == 0 {
@@ -63,30 +64,30 @@ func (x *replay) output(r *run, rel *relation, n int64) error {
 // receive copies the columns, in order, to pinned memory: by one kernel or by copies, of
 // the columns as they are if no rows were moved.
 func (o *ordering) receive(to [][]byte, gathered bool) error {
-	from := make([]buffer, len(to)) // what is copied
+	from := make([]device.Buffer, len(to)) // what is copied
 	var moves []service.MovedColumn
 	for i, c := range o.from.cols {
 		if from[i] = c.data; c.Width == 0 {
 			continue
 		}
-		if !gathered && o.rows.at != 0 {
+		if !gathered && o.rows.At != 0 {
 			var err error
 			if from[i], err = o.memory(o.n * int64(c.Width)); err != nil {
 				return err
 			}
 		}
-		at := from[i].at
+		at := from[i].At
 		if gathered {
-			at = o.lane.address(to[i])
+			at = o.Lane.Address(to[i])
 		}
-		moves = append(moves, service.MovedColumn{Data: c.data.word(), Step: 1, Width: int64(c.Width), To: int64(at), ToWidth: int64(c.Width)})
+		moves = append(moves, service.MovedColumn{Data: c.data.Word(), Step: 1, Width: int64(c.Width), To: int64(at), ToWidth: int64(c.Width)})
 	}
-	if gathered || o.rows.at != 0 {
+	if gathered || o.rows.At != 0 {
 		table, err := o.table(service.AppendMovedColumns(nil, moves))
 		if err != nil {
 			return err
 		}
-		if err := o.launch(service.MoveRows(table.word(), int64(len(moves)), o.rows.word(), o.n, 0)); err != nil {
+		if err := o.launch(service.MoveRows(table.Word(), int64(len(moves)), o.rows.Word(), o.n, 0)); err != nil {
 			return err
 		}
 	}
@@ -94,7 +95,7 @@ func (o *ordering) receive(to [][]byte, gathered bool) error {
 		return nil
 	}
 	for i, part := range to {
-		if err := o.lane.stream.CopyToHost(part, from[i].at); err != nil {
+		if err := o.Lane.Stream.CopyToHost(part, from[i].At); err != nil {
 			return err
 		}
 	}
@@ -103,29 +104,29 @@ func (o *ordering) receive(to [][]byte, gathered bool) error {
 
 // receiveLog copies the numbers to pinned memory.
 func (x *replay) receiveLog(r *run) error {
-	log := r.control.log[:len(r.taken)*r.control.words]
+	log := r.Control.Log[:len(r.taken)*r.Control.Words]
 	n := int64(len(log))
 	if n == 0 {
 		return nil
 	}
 	if 8*n > mostGathered {
-		return r.lane.stream.CopyToHost(bytesOf(log), x.log.at)
+		return r.Lane.Stream.CopyToHost(device.BytesOf(log), x.log.At)
 	}
 	kernels, err := r.engine.sorting()
 	if err != nil {
 		return err
 	}
-	var table buffer
-	column := service.MovedColumn{Data: x.log.word(), Step: 1, Width: 8, To: int64(r.lane.address(bytesOf(log))), ToWidth: 8}
+	var table device.Buffer
+	column := service.MovedColumn{Data: x.log.Word(), Step: 1, Width: 8, To: int64(r.Lane.Address(device.BytesOf(log))), ToWidth: 8}
 	words := service.AppendMovedColumns(nil, []service.MovedColumn{column})
-	if err := r.alloc(&table, "the run's counters", int64(8*len(words))); err != nil {
+	if err := r.Alloc(&table, "the run's counters", int64(8*len(words))); err != nil {
 		return err
 	}
-	if err := r.putFresh(table, words...); err != nil {
+	if err := r.PutFresh(table, words...); err != nil {
 		return err
 	}
-	l := service.MoveRows(table.word(), 1, 0, n, 0)
-	return r.serve(kernels[l.Kernel], l)
+	l := service.MoveRows(table.Word(), 1, 0, n, 0)
+	return r.Serve(kernels[l.Kernel], l)
 }
 
 // stayingOutput is where the graph leaves the tuples of an output that stays on the device.
@@ -133,7 +134,7 @@ type stayingOutput struct {
 	decl *harmony.Relation
 	what string
 	rows int64
-	cols []buffer // of the arena
+	cols []device.Buffer // of the arena
 }
 
 // keep has the arena keep the tuples of a relation, until the next launch.
@@ -141,7 +142,7 @@ func (x *replay) keep(rel *relation, n int64) {
 	out := stayingOutput{decl: rel.decl, what: rel.what, rows: n}
 	for _, c := range rel.cols {
 		out.cols = append(out.cols, c.data)
-		c.data = buffer{}
+		c.data = device.Buffer{}
 	}
 	x.stays = append(x.stays, out)
 }
@@ -152,10 +153,10 @@ func (x *replay) stay() (map[string]runtime.Pending, error) {
 	if len(x.stays) == 0 {
 		return nil, nil
 	}
-	e, s := x.engine, x.run.lane.stream
+	e, s := x.engine, x.run.Lane.Stream
 	all := make(map[string]runtime.Pending, len(x.stays))
 	for _, out := range x.stays {
-		k := &kept{engine: e, bound: x.run.Bound, decl: out.decl, rows: out.rows, cols: make([]buffer, len(out.cols))}
+		k := &kept{engine: e, bound: x.run.Bound, decl: out.decl, rows: out.rows, cols: make([]device.Buffer, len(out.cols))}
 		e.pending(k, true)
 		all[out.decl.Name] = k
 		for i, c := range x.run.Layouts.Columns[out.decl] {
@@ -164,10 +165,10 @@ func (x *replay) stay() (map[string]runtime.Pending, error) {
 				continue
 			}
 			var err error
-			if k.cols[i], err = e.mem.alloc(s, out.what, bytes); err != nil {
+			if k.cols[i], err = e.mem.Alloc(s, out.what, bytes); err != nil {
 				return all, err
 			}
-			if err := s.Copy(k.cols[i].at, out.cols[i].at, uint64(bytes)); err != nil {
+			if err := s.Copy(k.cols[i].At, out.cols[i].At, uint64(bytes)); err != nil {
 				return all, err
 			}
 		}
@@ -181,7 +182,7 @@ func (o *replayOutput) stored(b *woven.Bound, many int64) *store.Relation {
 	for _, c := range o.cols {
 		size += (len(c) + 7) / 8 * 8
 	}
-	all := bytesOf(make([]int64, size/8))
+	all := device.BytesOf(make([]int64, size/8))
 	data := make([][]byte, len(o.cols))
 	for i, c := range o.cols {
 		data[i] = all[:len(c):len(c)]

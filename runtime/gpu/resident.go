@@ -10,6 +10,7 @@ import (
 	"weak"
 
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
@@ -22,8 +23,8 @@ type columnKey = weak.Pointer[store.Column]
 // first, which are made anew at the rate of the device's memory and not at that of a
 // bus; of both the least recently used ones.
 type residency struct {
-	mem     *memory
-	stage   *staging
+	mem     *device.Memory
+	stage   *device.Staging
 	stream  driver.Stream // in which memory is given back
 	copies  driver.Stream // in which columns come, beside the work of runs
 	mu      sync.Mutex
@@ -37,9 +38,9 @@ type residency struct {
 // resident is a column on the device, or an index.
 type resident struct {
 	key   columnKey
-	index *indexKey // nil for a column
-	data  buffer    // of a column
-	table machine.Tables[buffer]
+	index *indexKey     // nil for a column
+	data  device.Buffer // of a column
+	table machine.Tables[device.Buffer]
 	ready driver.Event // when the copy or the build is done
 	// arrived says that a run has waited for that, so that no stream needs to.
 	arrived atomic.Bool
@@ -57,9 +58,9 @@ type resident struct {
 
 // bytes is the memory that it takes.
 func (x *resident) bytes() int64 {
-	n := x.data.bytes
+	n := x.data.Bytes
 	for _, b := range buffers(&x.table) {
-		n += b.bytes
+		n += b.Bytes
 	}
 	return n
 }
@@ -155,18 +156,18 @@ func (y *residency) copy(ctx context.Context, what string, x *resident, c *store
 		return nil
 	}
 	if s == nil {
-		x.data, err = y.mem.allocSpare(y.copies, int64(len(data)))
+		x.data, err = y.mem.AllocSpare(y.copies, int64(len(data)))
 	} else {
-		x.data, err = y.mem.alloc(y.copies, what, int64(len(data)), s)
+		x.data, err = y.mem.Alloc(y.copies, what, int64(len(data)), s)
 	}
 	if err != nil {
 		return err
 	}
-	y.mem.keep(x.data.bytes)
-	err = y.stage.send(ctx, y.copies, x.data.at, data)
+	y.mem.Keep(x.data.Bytes)
+	err = y.stage.Send(ctx, y.copies, x.data.At, data)
 	goruntime.KeepAlive(c)
 	if err == nil {
-		if x.ready, err = y.mem.gpu.NewEvent(); err == nil {
+		if x.ready, err = y.mem.GPU.NewEvent(); err == nil {
 			err = y.copies.Record(x.ready)
 		}
 	}
@@ -178,7 +179,7 @@ func (y *residency) use(x *resident) {
 	if x.users == 0 && x.made != nil {
 		select {
 		case <-x.made:
-			y.mem.idles(-x.bytes())
+			y.mem.Idles(-x.bytes())
 		default: // it has no memory yet
 		}
 	}
@@ -194,7 +195,7 @@ func (y *residency) release(x *resident) {
 	x.users--
 	unused := x.users == 0
 	if unused {
-		y.mem.idles(x.bytes())
+		y.mem.Idles(x.bytes())
 	}
 	unused = unused && x.gone
 	y.mu.Unlock()
@@ -214,8 +215,8 @@ func (y *residency) discard(x *resident) {
 // free gives the memory of a resident that nobody uses back.
 func (y *residency) free(x *resident) {
 	bytes := x.bytes()
-	y.mem.idles(-bytes)
-	y.mem.keep(-bytes)
+	y.mem.Idles(-bytes)
+	y.mem.Keep(-bytes)
 	// A failure is that of a lost device, whose memory is gone.
 	if x.ready != nil {
 		if !x.arrived.Load() {
@@ -223,11 +224,11 @@ func (y *residency) free(x *resident) {
 		}
 		_ = x.ready.Close()
 	}
-	_ = y.mem.free(y.stream, x.data)
+	_ = y.mem.Free(y.stream, x.data)
 	for _, b := range buffers(&x.table) {
-		_ = y.mem.free(y.stream, b)
+		_ = y.mem.Free(y.stream, b)
 	}
-	x.data, x.table = buffer{}, machine.Tables[buffer]{}
+	x.data, x.table = device.Buffer{}, machine.Tables[device.Buffer]{}
 	x.cleanup.Stop()
 }
 
@@ -274,7 +275,7 @@ func (y *residency) close() error {
 			errs = append(errs, s.Synchronize(context.Background()), s.Close())
 		}
 	}
-	return errors.Join(append(errs, y.stage.close())...)
+	return errors.Join(append(errs, y.stage.Close())...)
 }
 
 // evict frees what no run uses until so many bytes are free. It reports whether it has
@@ -313,24 +314,24 @@ func leastUsed[K comparable](all map[K]*resident) (oldest *resident) {
 func (r *run) residentColumn(ctx context.Context, what string, c *store.Column) (int64, error) {
 	key := weak.Make(c)
 	if x := r.found[key]; x != nil {
-		return x.data.word(), nil
+		return x.data.Word(), nil
 	}
 	y := r.engine.resident
 	if r.capture != nil {
 		x := y.settled(c)
 		if x == nil { // its copy would be part of the graph
-			return 0, errCaptured
+			return 0, device.ErrCaptured
 		}
 		r.residents = append(r.residents, x)
 		r.found[key] = x
-		r.residentBytes += x.data.bytes
-		return x.data.word(), nil
+		r.ResidentBytes += x.data.Bytes
+		return x.data.Word(), nil
 	}
-	end, err := r.begin(timedSend, "")
+	end, err := r.Begin(device.TimedSend, "")
 	if err != nil {
 		return 0, err
 	}
-	x, sent, err := y.acquire(ctx, r.lane.stream, what, c)
+	x, sent, err := y.acquire(ctx, r.Lane.Stream, what, c)
 	if err != nil {
 		return 0, err
 	}
@@ -339,12 +340,12 @@ func (r *run) residentColumn(ctx context.Context, what string, c *store.Column) 
 	if x.mark != nil && r.ahead != nil && x.mark == r.ahead.mark {
 		sent = int64(len(c.Entries()))
 	}
-	r.toDevice += sent
+	r.ToDevice += sent
 	if sent == 0 {
-		r.residentBytes += x.data.bytes
-		return x.data.word(), nil
+		r.ResidentBytes += x.data.Bytes
+		return x.data.Word(), nil
 	}
-	return x.data.word(), end()
+	return x.data.Word(), end()
 }
 
 // residentHeld is what the columns that the run uses take.

@@ -7,6 +7,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -16,7 +17,7 @@ import (
 // run is one evaluation of a program: the gpu engine's machine.
 type run struct {
 	*woven.Bound
-	work
+	device.Run
 	engine *Engine
 	walk   woven.Walk
 	code   *code
@@ -43,25 +44,25 @@ type run struct {
 func (r *run) allocate() error {
 	r.declare()
 	slab, launches := r.past.expected()
-	return r.start(r.logged(), slab, launches)
+	return r.Start(r.logged(), slab, launches)
 }
 
 // declare makes the variables, without memory of the device.
 func (r *run) declare() {
 	g := r.Graph
-	r.control.lane = r.lane
-	r.control.words = firstGauge
-	r.control.limits = nil
+	r.Control.Lane = r.Lane
+	r.Control.Words = device.FirstGauge
+	r.Control.Limits = nil
 	r.Variables = machine.Variables{}
 	r.relations = make(map[*harmony.Relation]*relation, len(g.Relations))
 	r.indexes = make(map[*harmony.Index]*index, len(g.Indexes))
 	r.groups = make(map[*harmony.Groups]*groups, len(g.Groups))
 	r.entries = map[string][]*boundEntry{}
-	r.owned = map[cuda.Pointer]int64{}
+	r.Owned = map[cuda.Pointer]int64{}
 	r.found = map[columnKey]*resident{}
 	name := r.Names(r.walk.Request.Plan)
 	for _, decl := range g.Relations {
-		rel := &relation{decl: decl, what: name(decl), run: r, limit: unlimited, gauge: -1, hint: r.hints.of(decl)}
+		rel := &relation{decl: decl, what: name(decl), run: r, limit: device.Unlimited, gauge: -1, hint: r.hints.of(decl)}
 		loaded := r.Data.Columns(decl)
 		for i, c := range decl.Cols {
 			col := &column{Column: r.Layouts.Columns[decl][i], typ: c.Type}
@@ -74,7 +75,7 @@ func (r *run) declare() {
 			rel.most = int64(r.Data.Rows(decl))
 			rel.full = rel.most
 		} else {
-			rel.gauge = r.control.newGauge()
+			rel.gauge = r.Control.NewGauge()
 		}
 		if lay := r.Layouts.Sets[decl]; lay != nil {
 			rel.set = newTupleSet(r, rel.what, lay)
@@ -97,13 +98,13 @@ func (r *relation) isLoaded() bool { return r.gauge < 0 }
 // sync waits for the device, and takes over all numbers. It does not wait where a run
 // before has done all that this one has.
 func (r *run) sync(ctx context.Context) error {
-	if r.control.fresh {
+	if r.Control.Fresh {
 		return nil
 	}
 	recalled, err := r.recollect()
 	if err == nil && !recalled {
-		r.waits++
-		if err = r.control.sync(ctx); err == nil {
+		r.Waits++
+		if err = r.Control.Sync(ctx); err == nil {
 			r.record()
 			err = r.compare()
 		}
@@ -124,7 +125,7 @@ func (r *run) sync(ctx context.Context) error {
 func (r *run) Merge(decl *harmony.Relation, last bool) error {
 	r.command()
 	rel := r.relations[decl]
-	if err := rel.merge(r.ctx); err != nil || !last {
+	if err := rel.merge(r.Ctx); err != nil || !last {
 		return err
 	}
 	return rel.dropSet()
@@ -133,13 +134,13 @@ func (r *run) Merge(decl *harmony.Relation, last bool) error {
 // Size counts the tuples of a relation.
 func (r *run) Size(decl *harmony.Relation) (woven.Size, error) {
 	rel := r.relations[decl]
-	_, full, err := rel.version(r.ctx, harmony.Full)
+	_, full, err := rel.version(r.Ctx, harmony.Full)
 	return woven.Size{Full: full, Delta: rel.full - rel.old}, err
 }
 
 // fetch copies from the device and waits. All that was recalled before can be compared.
-func (r *run) fetch(ctx context.Context, copies ...hostCopy) error {
-	waited, err := r.receive(ctx, copies...)
+func (r *run) fetch(ctx context.Context, copies ...device.HostCopy) error {
+	waited, err := r.Receive(ctx, copies...)
 	if err != nil || !waited {
 		return err
 	}
@@ -149,19 +150,19 @@ func (r *run) fetch(ctx context.Context, copies ...hostCopy) error {
 // Rows copies the full part of a relation to the host.
 func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 	rel := r.relations[decl]
-	_, n, err := rel.version(r.ctx, harmony.Full)
+	_, n, err := rel.version(r.Ctx, harmony.Full)
 	if err != nil {
 		return nil, err
 	}
 	rows := &order.Rows{Name: rel.what, N: int(n)}
-	var copies []hostCopy
+	var copies []device.HostCopy
 	for i, c := range rel.cols {
 		col := order.Column{Type: c.typ}
 		if c.loaded != nil {
 			col.Words = c.loaded
 		} else {
 			v := &layout.View{Column: c.Column, Data: make([]byte, n*int64(c.Width))}
-			copies = append(copies, hostCopy{v.Data, c.data})
+			copies = append(copies, device.HostCopy{To: v.Data, From: c.data})
 			col.Words = v
 		}
 		if c.typ.Kind == scalar.String {
@@ -169,7 +170,7 @@ func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 		}
 		rows.Cols = append(rows.Cols, col)
 	}
-	return rows, r.fetch(r.ctx, copies...)
+	return rows, r.fetch(r.Ctx, copies...)
 }
 
 // Append adds tuples that the host computed.
@@ -179,10 +180,10 @@ func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int
 		return nil
 	}
 	to := r.relations[decl]
-	if _, err := to.rows(r.ctx); err != nil {
+	if _, err := to.rows(r.Ctx); err != nil {
 		return err
 	}
-	if err := to.makeRoomFor(r.ctx, int64(n)); err != nil {
+	if err := to.makeRoomFor(r.Ctx, int64(n)); err != nil {
 		return err
 	}
 	words := make([]int64, n)
@@ -194,12 +195,12 @@ func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int
 		v := layout.View{Column: c.Column, Data: make([]byte, n*c.Width)}
 		v.Write(words, 0)
 		at := cuda.Pointer(to.most * int64(c.Width))
-		if err := r.send(buffer{c.data.at + at, c.data.bytes - int64(at)}, v.Data); err != nil {
+		if err := r.Send(device.Buffer{At: c.data.At + at, Bytes: c.data.Bytes - int64(at)}, v.Data); err != nil {
 			return err
 		}
 	}
 	to.most += int64(n)
-	return r.control.set(r.ctx, to.gauge, to.most)
+	return r.Control.Set(r.Ctx, to.gauge, to.most)
 }
 
 // Kernel runs a kernel over all rows of its source.
@@ -221,9 +222,9 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 	var err error
 	switch s := k.Source.(type) {
 	case *harmony.Rows:
-		j.from, j.until, err = r.relations[s.Rel].version(r.ctx, s.Version)
+		j.from, j.until, err = r.relations[s.Rel].version(r.Ctx, s.Version)
 	case *harmony.GroupRows:
-		j.until, err = r.groups[s.Groups].numbers(r.ctx)
+		j.until, err = r.groups[s.Groups].numbers(r.Ctx)
 	case *harmony.Values:
 		j.until = int64(len(s.Rows))
 	}
@@ -235,13 +236,13 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 	if err := r.filled(e, &work, -1); err != nil {
 		return woven.Work{}, err
 	}
-	if err := r.exec(r.ctx, j); err != nil {
+	if err := r.exec(r.Ctx, j); err != nil {
 		return woven.Work{}, err
 	}
 	if err := r.filled(e, &work, 1); err != nil {
 		return woven.Work{}, err
 	}
-	if e.faults && r.control.mirror[faultWord] != 0 {
+	if e.faults && r.Control.Mirror[device.FaultWord] != 0 {
 		return woven.Work{}, r.overflow(k)
 	}
 	return work, nil
@@ -254,7 +255,7 @@ func (r *run) filled(e *boundEntry, work *woven.Work, sign int64) error {
 		return nil
 	}
 	for _, t := range e.targets {
-		n, err := t.To.rows(r.ctx)
+		n, err := t.To.rows(r.Ctx)
 		if err != nil {
 			return err
 		}
@@ -270,7 +271,7 @@ func (r *run) overflow(k *harmony.Kernel) error {
 	if !ok {
 		return woven.ErrNoOverflow
 	}
-	view, err := r.groups[src.Groups].view(r.ctx)
+	view, err := r.groups[src.Groups].view(r.Ctx)
 	if err != nil {
 		return err
 	}
@@ -292,9 +293,9 @@ func (r *run) Build(decl *harmony.Index) error {
 		}
 	}
 	x := r.indexes[decl]
-	closed := r.slab.closed
-	r.slab.closed = closed || x.rel.isLoaded() // other runs may share it
-	defer func() { r.slab.closed = closed }()
+	closed := r.Slab.Closed
+	r.Slab.Closed = closed || x.rel.isLoaded() // other runs may share it
+	defer func() { r.Slab.Closed = closed }()
 	passes, err := x.prepare()
 	if err != nil || len(passes) == 0 {
 		return err
@@ -302,7 +303,7 @@ func (r *run) Build(decl *harmony.Index) error {
 	for _, p := range passes {
 		for _, e := range r.entries[decl.Name] {
 			if e.entry.Role == p.Role {
-				if err := r.exec(r.ctx, &job{entry: e, from: p.From, until: p.Until}); err != nil {
+				if err := r.exec(r.Ctx, &job{entry: e, from: p.From, until: p.Until}); err != nil {
 					return err
 				}
 			}
@@ -319,7 +320,7 @@ func (r *run) Build(decl *harmony.Index) error {
 // end gives back what the run holds. The stream is idle, and done unless something went
 // wrong.
 func (r *run) end(done bool) error {
-	err := r.giveBack()
+	err := r.GiveBack()
 	for _, x := range r.residents {
 		if done {
 			x.arrived.Store(true)

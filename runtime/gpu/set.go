@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
@@ -14,7 +15,7 @@ type tupleSet struct {
 	run   *run
 	what  string
 	form  abi.Form
-	table buffer
+	table device.Buffer
 	mask  uint64 // of Hash and Wide
 }
 
@@ -27,7 +28,7 @@ func (s *tupleSet) room() int64 {
 	switch {
 	case s.form == abi.None:
 		return maxRows
-	case s.table.at == 0:
+	case s.table.At == 0:
 		return 0
 	case s.form == abi.Direct:
 		return maxRows
@@ -42,44 +43,44 @@ func (s *tupleSet) makeRoom(ctx context.Context, r *relation, need, want int64) 
 		return nil
 	}
 	if s.form == abi.Direct {
-		return s.run.zeroed(&s.table, s.what, int64(s.lay.BitmapBytes()))
+		return s.run.Zeroed(&s.table, s.what, int64(s.lay.BitmapBytes()))
 	}
 	slots := machine.SlotsFor(want)
-	if had := s.table; had.at != 0 {
-		slots = max(slots, growth(had.bytes)*int64(s.mask+1))
+	if had := s.table; had.At != 0 {
+		slots = max(slots, growth(had.Bytes)*int64(s.mask+1))
 	}
-	for slots > machine.SlotsFor(need) && 8*slots > s.run.engine.mem.room()/2 {
+	for slots > machine.SlotsFor(need) && 8*slots > s.run.engine.mem.Room()/2 {
 		slots /= 2
 	}
 	old, mask := s.table, s.mask
-	s.table = buffer{}
+	s.table = device.Buffer{}
 	// The word of the key 0 comes after the slots.
-	if err := s.run.zeroed(&s.table, s.what, 8*(slots+1)); err != nil {
+	if err := s.run.Zeroed(&s.table, s.what, 8*(slots+1)); err != nil {
 		return err
 	}
 	s.mask = uint64(slots - 1)
 	switch {
 	case s.form == abi.Wide && r.most > 0:
-		if err := s.run.rowset(s.table, s.mask, r.pointers, len(r.cols), r.most); err != nil {
+		if err := s.run.RowSet(s.table, s.mask, r.pointers, len(r.cols), r.most); err != nil {
 			return err
 		}
-	case s.form == abi.Hash && old.at != 0:
-		if err := s.run.rehash(old, mask, s.table, s.mask, buffer{}); err != nil {
+	case s.form == abi.Hash && old.At != 0:
+		if err := s.run.Rehash(old, mask, s.table, s.mask, device.Buffer{}); err != nil {
 			return err
 		}
 	}
-	return s.run.free(&old)
+	return s.run.Drop(&old)
 }
 
 // clear empties the set, which keeps its memory.
 func (s *tupleSet) clear() error {
-	if s.table.at == 0 {
+	if s.table.At == 0 {
 		return nil
 	}
-	return s.run.zero(s.table)
+	return s.run.Zero(s.table)
 }
 
-func (s *tupleSet) free() error { return s.run.free(&s.table) }
+func (s *tupleSet) free() error { return s.run.Drop(&s.table) }
 
 // size is what code gets of the set.
 func (s *tupleSet) size() int64 {

@@ -55,9 +55,9 @@ func (x *index) adopt() (done bool, err error) {
 		return false, nil
 	}
 	r.residents = append(r.residents, found)
-	r.residentBytes += found.bytes()
+	r.ResidentBytes += found.bytes()
 	x.shared, x.Tables = found, found.table
-	return true, found.await(r.lane.stream)
+	return true, found.await(r.Lane.Stream)
 }
 
 // share lets later runs have the table, which the run has put into its stream: no kernel
@@ -75,7 +75,7 @@ func (x *index) share() error {
 	if made.ready, err = r.engine.gpu.NewEvent(); err != nil {
 		return err
 	}
-	if err = r.lane.stream.Record(made.ready); err != nil {
+	if err = r.Lane.Stream.Record(made.ready); err != nil {
 		_ = made.ready.Close() // err says what is wrong
 		return err
 	}
@@ -92,9 +92,9 @@ func (x *index) share() error {
 		return made.ready.Close()
 	}
 	for _, b := range buffers(&made.table) {
-		r.disown(b)
+		r.Disown(b)
 	}
-	y.mem.keep(made.bytes())
+	y.mem.Keep(made.bytes())
 	r.residents = append(r.residents, made)
 	x.shared = made
 	return nil
@@ -112,7 +112,7 @@ func (r *run) retire() (freed bool, err error) {
 		return false, err
 	}
 	defer done.Close()
-	if err := r.lane.stream.Record(done); err != nil {
+	if err := r.Lane.Stream.Record(done); err != nil {
 		return false, err
 	}
 	if err := y.stream.Wait(done); err != nil {

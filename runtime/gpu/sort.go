@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/primitives/service"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
 )
 
 // Sorts of all rows of a relation: passes over keys of 32 bits, each with a payload of as
@@ -37,11 +38,11 @@ func (o *ordering) sort() error {
 		if err := o.keys(keys.at, 4, levels[at], o.rows, o.n); err != nil {
 			return err
 		}
-		rows := words{at: o.rows.word()}
+		rows := words{at: o.rows.Word()}
 		if err := p.sort(&keys, &rows, 0, width); err != nil {
 			return err
 		}
-		o.rows = buffer{at: cuda.Pointer(rows.at), bytes: 4 * o.n}
+		o.rows = device.Buffer{At: cuda.Pointer(rows.at), Bytes: 4 * o.n}
 	}
 	return nil
 }
@@ -105,7 +106,7 @@ func (o *ordering) sortWords() error {
 	o.packed, o.low.at, o.high.at = true, p.keys(), service.Together
 	if f, ok := only(levels[0]); ok && f.Width == 8 && f.Step == 1 && f.Base == zero(f) {
 		o.low.at = f.Data
-	} else if err := o.keys(o.low.at, 8, levels[0], buffer{}, o.n); err != nil {
+	} else if err := o.keys(o.low.at, 8, levels[0], device.Buffer{}, o.n); err != nil {
 		return err
 	}
 	o.low.to = o.target(levels[0], 8)
@@ -126,7 +127,7 @@ func (o *ordering) level(level []service.OrderField, to int64) (at int64, err er
 	if f, ok := only(level); ok && f.Width == 4 && f.Step == 1 && f.Base == zero(f) {
 		return f.Data, nil
 	}
-	return to, o.keys(to, 4, level, buffer{}, o.n)
+	return to, o.keys(to, 4, level, device.Buffer{}, o.n)
 }
 
 // target returns where the column of so many bytes a value is to go that the keys of a level
@@ -144,7 +145,7 @@ func (o *ordering) target(level []service.OrderField, width int) int64 {
 	if c.Width != width || c.Base != zero(f) {
 		return 0
 	}
-	return c.data.word() + int64(width)*o.to.most
+	return c.data.Word() + int64(width)*o.to.most
 }
 
 // columnOf returns the column of a field.
@@ -172,9 +173,9 @@ func zero(f service.OrderField) int64 {
 // first buffer if they are nowhere else. Words of 64 bits are pairs that always lie together.
 type pairs struct {
 	*ordering
-	buffers [2]buffer
-	zeroed  buffer // the counts of keys, and the scratch of each pass
-	each    int64  // bytes of the scratch of a pass
+	buffers [2]device.Buffer
+	zeroed  device.Buffer // the counts of keys, and the scratch of each pass
+	each    int64         // bytes of the scratch of a pass
 }
 
 // pairDigit is the bits of a digit, and halfPasses how many 32 bits have.
@@ -193,8 +194,8 @@ func (o *ordering) newPairs(passes int64) (p pairs, err error) {
 }
 
 // keys and payloads are the halves of the first buffer.
-func (p *pairs) keys() int64     { return p.buffers[0].word() }
-func (p *pairs) payloads() int64 { return p.buffers[0].word() + 4*p.n }
+func (p *pairs) keys() int64     { return p.buffers[0].Word() }
+func (p *pairs) payloads() int64 { return p.buffers[0].Word() + 4*p.n }
 
 // sort puts keys in order by their bits from from, or 0, until until, and payloads with the
 // keys, unless they are nil.
@@ -202,17 +203,17 @@ func (p *pairs) sort(keys, payloads *words, from, until int64) error {
 	if from >= until {
 		return nil
 	}
-	if err := p.zero(p.zeroed); err != nil {
+	if err := p.Zero(p.zeroed); err != nil {
 		return err
 	}
 	count := service.PairsCount
 	if payloads != nil && payloads.at == service.Together {
 		count = service.WordsCount
 	}
-	if err := p.launch(count(keys.at, p.n, p.zeroed.word())); err != nil {
+	if err := p.launch(count(keys.at, p.n, p.zeroed.Word())); err != nil {
 		return err
 	}
-	scratch, alone := p.zeroed.word()+8*service.PairsCounts, payloads == nil
+	scratch, alone := p.zeroed.Word()+8*service.PairsCounts, payloads == nil
 	if alone {
 		payloads = &words{}
 	}
@@ -231,7 +232,7 @@ func (p *pairs) sort(keys, payloads *words, from, until int64) error {
 		if alone {
 			payloadsTo = 0
 		}
-		err := p.launch(service.PairsMove(keysTo, payloadsTo, keys.at, payloads.at, p.n, shift, p.zeroed.word(), scratch))
+		err := p.launch(service.PairsMove(keysTo, payloadsTo, keys.at, payloads.at, p.n, shift, p.zeroed.Word(), scratch))
 		if err != nil {
 			return err
 		}

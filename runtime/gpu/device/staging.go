@@ -1,4 +1,4 @@
-package gpu
+package device
 
 import (
 	"context"
@@ -10,16 +10,16 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// staging copies from the host's ordinary memory through pinned buffers, which the
+// Staging copies from the host's ordinary memory through pinned buffers, which the
 // driver's own way does at a fifth of the rate: several goroutines fill buffers while
 // others are on their way. The driver takes half a millisecond to pin a megabyte, in which
 // no one else gets at the context, so a buffer is made when it is wanted.
-type staging struct {
+type Staging struct {
 	gpu  driver.Context
 	idle chan *stageBuffer // those of made that no one uses
 
 	mu   sync.Mutex
-	made []*stageBuffer
+	Made []*stageBuffer
 	full bool // there is no memory for more
 }
 
@@ -28,19 +28,21 @@ type stageBuffer struct {
 	sent driver.Event
 }
 
+// The number of buffers, and the size of each.
 const (
-	stageBuffers = 8
-	stageBytes   = 4 << 20
-	// directBytes is the size up to which the driver stages as fast.
-	directBytes = 1 << 20
+	StageBuffers = 8
+	StageBytes   = 4 << 20
+	// DirectBytes is the size up to which the driver stages as fast.
+	DirectBytes = 1 << 20
 )
 
-func newStaging(gpu driver.Context) *staging {
-	return &staging{gpu: gpu, idle: make(chan *stageBuffer, stageBuffers)}
+// NewStaging returns a staging without a buffer.
+func NewStaging(gpu driver.Context) *Staging {
+	return &Staging{gpu: gpu, idle: make(chan *stageBuffer, StageBuffers)}
 }
 
 // take returns a buffer that no one uses, nil if no memory can be pinned.
-func (g *staging) take() *stageBuffer {
+func (g *Staging) take() *stageBuffer {
 	g.mu.Lock()
 	select {
 	case b := <-g.idle:
@@ -48,15 +50,15 @@ func (g *staging) take() *stageBuffer {
 		return b
 	default:
 	}
-	if !g.full && len(g.made) < stageBuffers {
+	if !g.full && len(g.Made) < StageBuffers {
 		if b, err := g.pin(); err == nil {
-			g.made = append(g.made, b)
+			g.Made = append(g.Made, b)
 			g.mu.Unlock()
 			return b
 		}
 		g.full = true
 	}
-	none := len(g.made) == 0
+	none := len(g.Made) == 0
 	g.mu.Unlock()
 	if none {
 		return nil
@@ -64,8 +66,8 @@ func (g *staging) take() *stageBuffer {
 	return <-g.idle
 }
 
-func (g *staging) pin() (*stageBuffer, error) {
-	host, err := g.gpu.AllocHost(stageBytes, cuda.HostOptions{})
+func (g *Staging) pin() (*stageBuffer, error) {
+	host, err := g.gpu.AllocHost(StageBytes, cuda.HostOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -77,29 +79,29 @@ func (g *staging) pin() (*stageBuffer, error) {
 }
 
 // isOpen reports whether there are buffers.
-func (g *staging) isOpen() bool {
+func (g *Staging) isOpen() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.made) > 0
+	return len(g.Made) > 0
 }
 
-// send enqueues a copy; the source may change once it returns.
-func (g *staging) send(ctx context.Context, s driver.Stream, to cuda.Pointer, data []byte) error {
-	if len(data) <= directBytes && !g.isOpen() {
+// Send enqueues a copy; the source may change once it returns.
+func (g *Staging) Send(ctx context.Context, s driver.Stream, to cuda.Pointer, data []byte) error {
+	if len(data) <= DirectBytes && !g.isOpen() {
 		return s.CopyToDevice(to, data)
 	}
-	chunks := (len(data) + stageBytes - 1) / stageBytes
-	var next, failed = make(chan int, chunks), make(chan error, stageBuffers)
+	chunks := (len(data) + StageBytes - 1) / StageBytes
+	var next, failed = make(chan int, chunks), make(chan error, StageBuffers)
 	for i := range chunks {
 		next <- i
 	}
 	close(next)
-	workers := min(chunks, stageBuffers, max(goruntime.GOMAXPROCS(0)/2, 1))
+	workers := min(chunks, StageBuffers, max(goruntime.GOMAXPROCS(0)/2, 1))
 	for range workers {
 		go func() {
 			for i := range next {
-				part := data[i*stageBytes : min((i+1)*stageBytes, len(data))]
-				if err := g.chunk(ctx, s, to+cuda.Pointer(i*stageBytes), part); err != nil {
+				part := data[i*StageBytes : min((i+1)*StageBytes, len(data))]
+				if err := g.chunk(ctx, s, to+cuda.Pointer(i*StageBytes), part); err != nil {
 					failed <- err
 					return
 				}
@@ -116,7 +118,7 @@ func (g *staging) send(ctx context.Context, s driver.Stream, to cuda.Pointer, da
 	return err
 }
 
-func (g *staging) chunk(ctx context.Context, s driver.Stream, to cuda.Pointer, data []byte) error {
+func (g *Staging) chunk(ctx context.Context, s driver.Stream, to cuda.Pointer, data []byte) error {
 	b := g.take()
 	if b == nil {
 		return s.CopyToDevice(to, data)
@@ -132,9 +134,10 @@ func (g *staging) chunk(ctx context.Context, s driver.Stream, to cuda.Pointer, d
 	return s.Record(b.sent)
 }
 
-func (g *staging) close() error {
+// Close frees the buffers.
+func (g *Staging) Close() error {
 	var errs []error
-	for _, b := range g.made {
+	for _, b := range g.Made {
 		errs = append(errs, b.sent.Close(), b.host.Close())
 	}
 	return errors.Join(errs...)

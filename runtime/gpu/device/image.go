@@ -1,4 +1,4 @@
-package gpu
+package device
 
 import (
 	"github.com/redfoxdb/redfox/internal/cuda"
@@ -11,14 +11,14 @@ import (
 // puts into fresh memory by a command each, and all that it clears and fills, has its place
 // in the image, which is made beside the capture.
 type image struct {
-	memory buffer // that the run uses
-	first  buffer // as long: what it has at first
+	memory Buffer // that the run uses
+	first  Buffer // as long: what it has at first
 	stream driver.Stream
 	fills  driver.Function // service.Fill
 	moved  map[int]bool    // gauges that captured kernels may have looked at
 	// constants are what later commands of the graph put into memory, of which so many
 	// bytes are in use.
-	constants buffer
+	constants Buffer
 	used      int64
 }
 
@@ -29,58 +29,58 @@ const constantBytes = 64 << 10
 // that tell where results are.
 const gatherBytes = 16 << 10
 
-// openImage makes the image of a run whose variables are declared, and the memory that it
+// OpenImage makes the image of a run whose variables are declared, and the memory that it
 // is of.
-func (r *work) openImage(slab int64, launches []launchShape) error {
-	if slab > r.mem.room()/plenty {
+func (r *Run) OpenImage(slab int64, launches []LaunchShape) error {
+	if slab > r.Memory.Room()/plenty {
 		slab = 0
 	}
 	slab += gatherBytes
 	expected := r.expects(launches) // once: others may take memory meanwhile, or give it back
-	counters, states := padded(int64(8*r.control.words), arenaPart), padded(8*expected, arenaPart)
-	im := &image{stream: r.lane.urgent, fills: r.services[service.Fill(0, 0, 0).Kernel], moved: map[int]bool{}}
+	counters, states := padded(int64(8*r.Control.Words), arenaPart), padded(8*expected, arenaPart)
+	im := &image{stream: r.Lane.Urgent, fills: r.Services[service.Fill(0, 0, 0).Kernel], moved: map[int]bool{}}
 	var err error
-	for _, b := range []*buffer{&im.memory, &im.first} {
-		if *b, err = r.arena.alloc("the state of a run", counters+states+slab); err != nil {
+	for _, b := range []*Buffer{&im.memory, &im.first} {
+		if *b, err = r.Arena.Alloc("the state of a run", counters+states+slab); err != nil {
 			return err
 		}
 	}
-	if im.constants, err = r.arena.alloc("the constants of a run", constantBytes); err != nil {
+	if im.constants, err = r.Arena.Alloc("the constants of a run", constantBytes); err != nil {
 		return err
 	}
-	var table buffer
+	var table Buffer
 	if expected > 0 {
-		if table, err = r.arena.alloc(whatStates, int64(8*service.StatesWords*len(launches))); err != nil {
+		if table, err = r.Arena.Alloc(whatStates, int64(8*service.StatesWords*len(launches))); err != nil {
 			return err
 		}
 	}
-	if err := r.arena.ready(r.ctx); err != nil {
+	if err := r.Arena.Ready(r.Ctx); err != nil {
 		return err
 	}
-	if err := im.stream.Fill32(im.first.at, 0, uint64(im.first.bytes/4)); err != nil {
+	if err := im.stream.Fill32(im.first.At, 0, uint64(im.first.Bytes/4)); err != nil {
 		return err
 	}
-	part := func(from, bytes int64) buffer { return buffer{im.memory.at + cuda.Pointer(from), bytes} }
-	r.control.image = im
-	r.control.start(part(0, counters))
-	if err := im.put(r.control.device.at, r.control.mirror[:r.control.words]); err != nil {
+	part := func(from, bytes int64) Buffer { return Buffer{im.memory.At + cuda.Pointer(from), bytes} }
+	r.Control.Image = im
+	r.Control.start(part(0, counters))
+	if err := im.put(r.Control.Device.At, r.Control.Mirror[:r.Control.Words]); err != nil {
 		return err
 	}
-	r.slab.buffer = part(counters+states, slab)
+	r.Slab.Buffer = part(counters+states, slab)
 	if expected == 0 {
 		return nil
 	}
-	r.states.ready, r.states.expected = part(counters, states), launches
-	list := statesTable(buffer{im.at(r.states.ready.at), states}, launches)
-	if err := im.stream.CopyToDevice(table.at, bytesOf(list)); err != nil {
+	r.States.ready, r.States.expected = part(counters, states), launches
+	list := statesTable(Buffer{im.at(r.States.ready.At), states}, launches)
+	if err := im.stream.CopyToDevice(table.At, BytesOf(list)); err != nil {
 		return err
 	}
-	set := service.StatesOf(table.word(), int64(len(launches)))
-	return im.launch(r.services[set.Kernel], set)
+	set := service.StatesOf(table.Word(), int64(len(launches)))
+	return im.launch(r.Services[set.Kernel], set)
 }
 
 // at returns where the image has what memory of the run has.
-func (im *image) at(p cuda.Pointer) cuda.Pointer { return im.first.at + p - im.memory.at }
+func (im *image) at(p cuda.Pointer) cuda.Pointer { return im.first.At + p - im.memory.At }
 
 func (im *image) launch(f driver.Function, l service.Launch) error {
 	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}}
@@ -89,7 +89,7 @@ func (im *image) launch(f driver.Function, l service.Launch) error {
 
 // put sets words.
 func (im *image) put(at cuda.Pointer, words []int64) error {
-	return im.stream.CopyToDevice(im.at(at), bytesOf(words)) // Go's memory is staged
+	return im.stream.CopyToDevice(im.at(at), BytesOf(words)) // Go's memory is staged
 }
 
 // fill sets n words to a value.
@@ -97,9 +97,9 @@ func (im *image) fill(at cuda.Pointer, n, value int64) error {
 	return im.launch(im.fills, service.Fill(int64(im.at(at)), n, value))
 }
 
-// restore sets the run's memory up.
-func (im *image) restore(s driver.Stream) error {
-	return s.Copy(im.memory.at, im.first.at, uint64(im.memory.bytes))
+// Restore sets the run's memory up.
+func (im *image) Restore(s driver.Stream) error {
+	return s.Copy(im.memory.At, im.first.At, uint64(im.memory.Bytes))
 }
 
 // copy has a graph put bytes into memory of the device, from there: a copy from the host
@@ -110,7 +110,7 @@ func (im *image) copy(s driver.Stream, to cuda.Pointer, bytes []byte) (done bool
 	if im.used+n > constantBytes {
 		return false, nil
 	}
-	from := im.constants.at + cuda.Pointer(im.used)
+	from := im.constants.At + cuda.Pointer(im.used)
 	im.used += (n + alignment - 1) / alignment * alignment
 	if err := im.stream.CopyToDevice(from, bytes); err != nil {
 		return false, err
@@ -122,9 +122,9 @@ func (im *image) copy(s driver.Stream, to cuda.Pointer, bytes []byte) (done bool
 // it is to have from now on: a limit, which no number depends on, of a gauge that no
 // kernel has looked at.
 func (im *image) setsLimit(word int) bool {
-	gauge := word - (word-firstGauge)%gaugeWords
-	return word == gauge+1 && word > firstGauge && !im.moved[gauge]
+	gauge := word - (word-FirstGauge)%GaugeWords
+	return word == gauge+1 && word > FirstGauge && !im.moved[gauge]
 }
 
-// look notes that a captured kernel looks at a gauge.
-func (im *image) look(gauge int) { im.moved[gauge] = true }
+// Look notes that a captured kernel looks at a gauge.
+func (im *image) Look(gauge int) { im.moved[gauge] = true }

@@ -1,0 +1,95 @@
+package device
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+)
+
+// Arena is the memory of a run that is captured: its addresses stay as they are for as
+// long as the graph may be launched. What the run gives back it hands out again at once,
+// for all that uses it is done one after the other.
+type Arena struct {
+	Memory *Memory
+	Stream driver.Stream // in which memory is taken and given back, not the run's
+	Chunks []Buffer
+	Bytes  int64    // of the chunks
+	Free   []Buffer // parts of chunks, by address; none of the same chunk touch
+}
+
+const (
+	// arenaPart is what parts are multiples of.
+	arenaPart = 256
+	// arenaChunk is the least that is asked of the engine's memory at a time, where there is
+	// plenty.
+	arenaChunk = 4 << 20
+)
+
+// Alloc returns memory, whose contents are not defined: the smallest part that is large
+// enough.
+func (a *Arena) Alloc(what string, bytes int64) (Buffer, error) {
+	bytes = padded(bytes, arenaPart)
+	best := -1
+	for i, b := range a.Free {
+		if b.Bytes >= bytes && (best < 0 || b.Bytes < a.Free[best].Bytes) {
+			best = i
+		}
+	}
+	if best < 0 {
+		chunk, err := a.Memory.Alloc(a.Stream, what, max(bytes, min(arenaChunk, a.Memory.Unheld()/plenty)))
+		if err != nil {
+			return Buffer{}, err
+		}
+		a.Chunks = append(a.Chunks, chunk)
+		a.Bytes += chunk.Bytes
+		best, _ = slices.BinarySearchFunc(a.Free, chunk.At, atAddress)
+		a.Free = slices.Insert(a.Free, best, chunk)
+	}
+	b := &a.Free[best]
+	part := Buffer{b.At, bytes}
+	if b.At, b.Bytes = b.At+cuda.Pointer(bytes), b.Bytes-bytes; b.Bytes < arenaPart {
+		part.Bytes += b.Bytes // the end of a chunk
+		a.Free = slices.Delete(a.Free, best, best+1)
+	}
+	return part, nil
+}
+
+func atAddress(b Buffer, at cuda.Pointer) int { return cmp.Compare(b.At, at) }
+
+// Give takes a part back.
+func (a *Arena) Give(part Buffer) {
+	at, _ := slices.BinarySearchFunc(a.Free, part.At, atAddress)
+	a.Free = slices.Insert(a.Free, at, part)
+	join := func(i int) {
+		if i < 0 || i+1 >= len(a.Free) {
+			return
+		}
+		low, high := &a.Free[i], a.Free[i+1]
+		if low.At+cuda.Pointer(low.Bytes) == high.At && !a.beginsChunk(high.At) {
+			low.Bytes += high.Bytes
+			a.Free = slices.Delete(a.Free, i+1, i+2)
+		}
+	}
+	join(at)
+	join(at - 1)
+}
+
+// beginsChunk reports whether an address is a chunk's first: chunks are given back as they
+// were taken.
+func (a *Arena) beginsChunk(at cuda.Pointer) bool {
+	return slices.ContainsFunc(a.Chunks, func(c Buffer) bool { return c.At == at })
+}
+
+// Ready waits until the memory can be used in any stream.
+func (a *Arena) Ready(ctx context.Context) error { return a.Stream.Synchronize(ctx) }
+
+// Close gives the chunks back, which no work uses any more.
+func (a *Arena) Close() {
+	for _, c := range a.Chunks {
+		_ = a.Memory.Free(a.Stream, c) // it fails on a lost device, whose memory is gone
+	}
+	a.Chunks, a.Free, a.Bytes = nil, nil, 0
+}

@@ -1,0 +1,371 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+)
+
+// Lane is what one run at a time needs of the driver: a stream, a second one to
+// interrupt it with, pinned memory, timers. Runs take one over from each other.
+type Lane struct {
+	gpu    driver.Context
+	Stream driver.Stream
+	Urgent driver.Stream
+	Pinned driver.HostMemory // nil where the driver has none
+
+	Mirror []int64 // a run's control block as the host knows it
+	// Pinned memory, if there is any: the control block on its way, words on their way to
+	// the device, of which some are used since the stream was waited for, control blocks
+	// that a run did not wait for, and results on their way to the host.
+	block   []int64
+	ring    []int64
+	used    int
+	Log     []int64
+	Results []byte
+	timers  []driver.Event
+	// Captured says that what is put into the stream is recorded and not done, so that it
+	// can not be waited for.
+	Captured bool
+}
+
+// The words of each part of pinned memory.
+const (
+	blockWords  = 1 << 12
+	RingWords   = 1 << 13
+	ResultWords = 1 << 17
+)
+
+// ErrCaptured is a wait in a run that is captured.
+var ErrCaptured = errors.New("a run that is captured can not wait")
+
+func newLane(gpu driver.Context) (*Lane, error) {
+	l := &Lane{gpu: gpu}
+	if err := l.open(); err != nil {
+		_ = l.Close() // err says why there is no lane
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *Lane) open() (err error) {
+	if l.Stream, err = l.gpu.NewStream(); err != nil {
+		return err
+	}
+	if l.Urgent, err = l.gpu.NewStream(); err != nil {
+		return err
+	}
+	return l.Fit(blockWords, 0, ResultWords)
+}
+
+// Fit makes room for a control block of so many words, for as many of them as the log
+// is to have words, and for so many words of results. The stream is done.
+func (l *Lane) Fit(block, log, results int) error {
+	if len(l.Mirror) < block {
+		l.Mirror = make([]int64, block)
+	}
+	none := l.Pinned == nil && l.block != nil // that can be had
+	if block <= len(l.block) && (none || log <= len(l.Log) && results <= len(l.Results)/8) {
+		return nil
+	}
+	block, log, results = max(block, len(l.block)), max(log, len(l.Log)), max(results, len(l.Results)/8)
+	old := l.Pinned
+	words := block + RingWords + results + log
+	var err error
+	l.Pinned, err = l.gpu.AllocHost(8*words, cuda.HostOptions{})
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		l.Pinned = nil
+		l.block, l.ring = make([]int64, block), make([]int64, RingWords)
+		return nil
+	case err != nil:
+		l.Pinned = old
+		return err
+	}
+	all := unsafe.Slice((*int64)(unsafe.Pointer(&l.Pinned.Bytes()[0])), words)
+	take := func(n int) []int64 {
+		taken := all[:n:n]
+		all = all[n:]
+		return taken
+	}
+	l.block, l.ring, l.Results, l.Log = take(block), take(RingWords), BytesOf(take(results)), take(log)
+	if old != nil {
+		return old.Close()
+	}
+	return nil
+}
+
+// Close gives all back to the driver.
+func (l *Lane) Close() error {
+	var errs []error
+	for _, t := range l.timers {
+		errs = append(errs, t.Close())
+	}
+	if l.Stream != nil {
+		errs = append(errs, l.Stream.Close())
+	}
+	if l.Urgent != nil {
+		errs = append(errs, l.Urgent.Close())
+	}
+	if l.Pinned != nil {
+		errs = append(errs, l.Pinned.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Wait waits for all that is in the stream.
+func (l *Lane) Wait(ctx context.Context) error {
+	if l.Captured {
+		return ErrCaptured
+	}
+	if err := l.Stream.Synchronize(ctx); err != nil {
+		return err
+	}
+	l.used = 0
+	return nil
+}
+
+// Put sets words of the device's memory.
+func (l *Lane) Put(ctx context.Context, to cuda.Pointer, words ...int64) error {
+	for len(words) > 0 {
+		if l.used == len(l.ring) {
+			if err := l.Wait(ctx); err != nil {
+				return err
+			}
+		}
+		n := copy(l.ring[l.used:], words)
+		if err := l.Stream.CopyToDevice(to, BytesOf(l.ring[l.used:l.used+n])); err != nil {
+			return err
+		}
+		l.used += n
+		to += cuda.Pointer(8 * n)
+		words = words[n:]
+	}
+	return nil
+}
+
+// stage returns a copy of bytes that the stream may read at any time to come, if there is
+// room among the words on their way.
+func (l *Lane) stage(from []byte) ([]byte, error) {
+	n := (len(from) + 7) / 8
+	if l.used+n > len(l.ring) {
+		return nil, ErrCaptured
+	}
+	to := BytesOf(l.ring[l.used:][:n])[:len(from)]
+	l.used += n
+	copy(to, from)
+	return to, nil
+}
+
+// Address returns where kernels find pinned memory of the lane, which is not empty.
+func (l *Lane) Address(b []byte) cuda.Pointer {
+	return l.Pinned.Pointer() + cuda.Pointer(uintptr(unsafe.Pointer(&b[0]))-uintptr(unsafe.Pointer(&l.Pinned.Bytes()[0])))
+}
+
+// timer returns the n-th timer of a run.
+func (l *Lane) timer(n int) (driver.Event, error) {
+	for len(l.timers) <= n {
+		t, err := l.gpu.NewTimer()
+		if err != nil {
+			return nil, err
+		}
+		l.timers = append(l.timers, t)
+	}
+	return l.timers[n], nil
+}
+
+// BytesOf views words, or other numbers, as bytes.
+func BytesOf[T any](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// MostIdle is how many lanes are kept that no run uses. Each graph has one, so that all the
+// graphs there have ever been at a time would leave theirs.
+const MostIdle = 16
+
+// isLarge reports whether a lane has more pinned memory than runs want, as a graph's has
+// whose results are many.
+func (l *Lane) isLarge() bool {
+	const usual = blockWords + RingWords + ResultWords
+	return len(l.block)+len(l.ring)+len(l.Results)/8+len(l.Log) > 2*usual
+}
+
+// Lanes are those that no run uses.
+type Lanes struct {
+	GPU  driver.Context
+	mu   sync.Mutex
+	Idle []*Lane
+}
+
+// Take returns a lane that nobody uses.
+func (l *Lanes) Take() (*Lane, error) {
+	l.mu.Lock()
+	if n := len(l.Idle); n > 0 {
+		found := l.Idle[n-1]
+		l.Idle = l.Idle[:n-1]
+		l.mu.Unlock()
+		return found, nil
+	}
+	l.mu.Unlock()
+	return newLane(l.GPU)
+}
+
+// Give takes back a lane whose stream has nothing left to do but to free memory. It is not
+// kept if the device is lost, if it is large, or if there are enough.
+func (l *Lanes) Give(x *Lane) {
+	if l.GPU.Lost() != nil || x.isLarge() || !l.keep(x) {
+		_ = x.Close() // it fails on a lost device, whose streams are gone
+	}
+}
+
+// keep keeps a lane for a later run, unless there are enough.
+func (l *Lanes) keep(x *Lane) bool {
+	x.used = 0
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.Idle) >= MostIdle {
+		return false
+	}
+	l.Idle = append(l.Idle, x)
+	return true
+}
+
+// Trim closes those that no run uses, once their streams have freed what runs have left.
+func (l *Lanes) Trim() error {
+	l.mu.Lock()
+	idle := l.Idle
+	l.Idle = nil
+	l.mu.Unlock()
+	var errs []error
+	for _, x := range idle {
+		errs = append(errs, x.Wait(context.Background()), x.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Close closes the lanes that no run uses.
+func (l *Lanes) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	for _, x := range l.Idle {
+		errs = append(errs, x.Close())
+	}
+	l.Idle = nil
+	return errors.Join(errs...)
+}
+
+// control is the block of a run's numbers: gauges, counters of dropped decimals, a word
+// for faults and one for other counts. The lane's mirror has what it was when the stream
+// was waited for.
+type control struct {
+	*Lane
+	Device Buffer
+	Words  int
+	Fresh  bool // the mirror is what the device has
+	// Limits are the gauges in use, which stop kernels when they are moved.
+	Limits []int
+	Image  *image // of a run that is captured, else nil
+}
+
+// The words of the block. Gauges are of two words, each on a line of the cache of its
+// own.
+const (
+	DroppedWord = 0
+	FaultWord   = 1
+	CountWord   = 2 // of whatever a command of the run counts
+	GaugeWords  = 16
+	FirstGauge  = GaugeWords
+)
+
+// Unlimited is the limit of what needs no room.
+const Unlimited = math.MaxInt64
+
+// NewGauge returns the word of another gauge.
+func (c *control) NewGauge() int {
+	at := c.Words
+	c.Words += GaugeWords
+	c.Limits = append(c.Limits, at+1)
+	return at
+}
+
+// start makes the block that of memory of the device: all cursors are 0 and all limits are
+// open. What the memory is to have at first is in the mirror.
+func (c *control) start(device Buffer) {
+	c.Device = device
+	clear(c.Mirror[:c.Words])
+	for _, at := range c.Limits {
+		c.Mirror[at] = Unlimited
+	}
+	c.Fresh = true
+}
+
+// At returns the address of a word.
+func (c *control) At(word int) cuda.Pointer { return c.Device.At + cuda.Pointer(8*word) }
+
+// Sync makes the mirror what the device has, once all that is in the stream is done.
+func (c *control) Sync(ctx context.Context) error {
+	if c.Fresh {
+		return nil
+	}
+	if err := c.Stream.CopyToHost(BytesOf(c.block[:c.Words]), c.Device.At); err != nil {
+		return err
+	}
+	if err := c.Wait(ctx); err != nil {
+		return err
+	}
+	copy(c.Mirror, c.block[:c.Words])
+	c.Fresh = true
+	return nil
+}
+
+// put sets words of the device's memory.
+func (c *control) put(ctx context.Context, to cuda.Pointer, words ...int64) error {
+	if c.Image != nil {
+		if done, err := c.Image.copy(c.Stream, to, BytesOf(words)); done || err != nil {
+			return err
+		}
+	}
+	return c.Lane.Put(ctx, to, words...)
+}
+
+// Set sets words from a word on.
+func (c *control) Set(ctx context.Context, word int, values ...int64) error {
+	copy(c.Mirror[word:], values)
+	if c.Image != nil && len(values) == 1 && c.Image.setsLimit(word) {
+		return c.Image.put(c.At(word), values)
+	}
+	return c.put(ctx, c.At(word), values...)
+}
+
+// Stop makes the kernels at work leave off as soon as they look at a gauge, and waits
+// until they have. It is called when the run's context is done. What is still in the
+// stream may move limits back, so that it is told again.
+func (c *control) Stop() error {
+	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+		for _, at := range c.Limits {
+			// The least of all limits is that with the highest bit alone.
+			if err := c.Urgent.Fill32(c.At(at)+4, 1<<31, 1); err != nil {
+				return err
+			}
+		}
+		if err := c.Urgent.Synchronize(context.Background()); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), pause)
+		err := c.Wait(ctx)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package device
+
+import (
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/primitives/service"
+)
+
+// LaunchShape is all that the states of a launch's blocks depend on at first.
+type LaunchShape struct{ Blocks, Words, Tiles, Sharing, Tile int64 }
+
+// size is the number of words of the states.
+func (s LaunchShape) size() int64 { return s.Blocks * s.Words }
+
+const (
+	// mostShapes and mostStates bound the launches whose states a run sets up at its
+	// beginning, and the words of these.
+	mostShapes = 1 << 10
+	mostStates = 1 << 20
+)
+
+// states are where the blocks of launches keep how far they are. What a run before has
+// launched is expected again: all states for that are set up by one kernel at the
+// beginning.
+type states struct {
+	expected []LaunchShape // launches to come
+	made     []LaunchShape // launches of this run
+	ready    Buffer        // for those that are expected
+	other    Buffer        // for a launch that was not
+}
+
+const whatStates = "the states of kernels"
+
+// expects returns how many words the states of launches are that are to be expected, 0 if
+// it is not worth while to set them up together.
+func (r *Run) expects(shapes []LaunchShape) (words int64) {
+	for _, s := range shapes {
+		words += s.size()
+	}
+	if len(shapes) < 2 || 8*words > r.Memory.Room()/plenty {
+		return 0
+	}
+	return words
+}
+
+// expectLaunches sets up the states of launches that are to be expected.
+func (r *Run) expectLaunches(shapes []LaunchShape) error {
+	words := r.expects(shapes)
+	if words == 0 {
+		return nil
+	}
+	if err := r.Alloc(&r.States.ready, whatStates, 8*words); err != nil {
+		return err
+	}
+	var table Buffer
+	if err := r.Alloc(&table, whatStates, int64(8*service.StatesWords*len(shapes))); err != nil {
+		return err
+	}
+	if err := r.Control.put(r.Ctx, table.At, statesTable(r.States.ready, shapes)...); err != nil {
+		return err
+	}
+	r.States.expected = shapes
+	if err := r.service(service.StatesOf(table.Word(), int64(len(shapes)))); err != nil {
+		return err
+	}
+	return r.Drop(&table)
+}
+
+// statesTable is what service.StatesOf wants to know of launches whose states follow each
+// other.
+func statesTable(to Buffer, shapes []LaunchShape) (list []int64) {
+	at := to.Word()
+	for _, s := range shapes {
+		list = append(list, at, s.Blocks, s.Words, s.Tiles, s.Sharing, s.Tile)
+		at += 8 * s.size()
+	}
+	return list
+}
+
+// StatesOf returns the states of a launch, set up.
+func (r *Run) StatesOf(s LaunchShape) (int64, error) {
+	t := &r.States
+	if len(t.made) < mostShapes && s.size() <= mostStates {
+		t.made = append(t.made, s)
+	}
+	if len(t.expected) > 0 && t.expected[0] == s {
+		t.expected = t.expected[1:]
+		at := t.ready.Word()
+		t.ready.At += cuda.Pointer(8 * s.size())
+		return at, nil
+	}
+	t.expected = nil // the run is another one
+	if t.other.Bytes < 8*s.size() {
+		if err := r.Drop(&t.other); err != nil {
+			return 0, err
+		}
+		if err := r.Alloc(&t.other, whatStates, 16*s.size()); err != nil {
+			return 0, err
+		}
+	}
+	return t.other.Word(), r.service(service.States(t.other.Word(), s.Blocks, s.Words, s.Tiles, s.Sharing, s.Tile))
+}
+
+// Likely returns the first launches of a run, of which the next one may expect the same.
+func (t *states) Likely() []LaunchShape {
+	words := int64(0)
+	for i, s := range t.made {
+		if words += s.size(); words > mostStates {
+			return t.made[:i]
+		}
+	}
+	return t.made
+}

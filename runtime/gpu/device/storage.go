@@ -1,0 +1,349 @@
+package device
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/primitives/service"
+	"github.com/redfoxdb/redfox/runtime"
+)
+
+// Run is what a run has of the device: a lane, memory, counters, and what the run has
+// done so far.
+type Run struct {
+	Ctx      context.Context
+	Memory   *Memory
+	Lane     *Lane
+	Control  control
+	Services map[string]driver.Function // by the name of a service.Launch
+	// Arena has the memory of a run that is captured, else it is nil.
+	Arena *Arena
+	// Spare gives up what the run may do without, and reports whether there was any.
+	Spare func() (freed bool, err error)
+
+	Slab       slab
+	States     states
+	scratch    Buffer
+	Owned      map[cuda.Pointer]int64
+	held, Peak int64
+	meter
+}
+
+// Start makes the counters, of which so many earlier states are to be compared, a slab
+// of so many bytes, and the states of launches that are expected.
+func (r *Run) Start(logged int, slab int64, launches []LaunchShape) error {
+	c := &r.Control
+	if err := c.Fit(c.Words, logged*c.Words, ResultWords); err != nil {
+		return err
+	}
+	device, err := r.take("the run's counters", int64(8*c.Words))
+	if err != nil {
+		return err
+	}
+	c.start(device)
+	copy(c.block, c.Mirror[:c.Words])
+	if err := r.Lane.Stream.CopyToDevice(device.At, BytesOf(c.block[:c.Words])); err != nil {
+		return err
+	}
+	if err := r.openSlab(slab); err != nil {
+		return err
+	}
+	return r.expectLaunches(launches)
+}
+
+// GiveBack frees what the run has allocated.
+func (r *Run) GiveBack() error {
+	var errs []error
+	for at, bytes := range r.Owned {
+		errs = append(errs, r.Memory.Free(r.Lane.Stream, Buffer{at, bytes}))
+	}
+	r.Owned, r.held = nil, 0
+	return errors.Join(errs...)
+}
+
+// Alloc makes the empty buffer one of so many bytes, whose contents are not defined.
+func (r *Run) Alloc(b *Buffer, what string, bytes int64) error {
+	if r.Slab.take(b, bytes) {
+		return nil
+	}
+	made, err := r.take(what, bytes)
+	var full *runtime.MemoryError
+	if errors.As(err, &full) && r.Arena == nil {
+		freed, failed := r.Spare()
+		if failed != nil {
+			return failed
+		}
+		if freed {
+			made, err = r.take(what, bytes)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	*b = made
+	r.Owned[made.At] = made.Bytes
+	r.held += made.Bytes
+	r.Peak = max(r.Peak, r.held)
+	return nil
+}
+
+// take takes memory from the engine, or from the arena of a run that is captured.
+func (r *Run) take(what string, bytes int64) (Buffer, error) {
+	if r.Arena != nil {
+		return r.Arena.Alloc(what, bytes)
+	}
+	return r.Memory.Alloc(r.Lane.Stream, what, bytes)
+}
+
+// slab is memory for the small allocations of a run, which a run before has counted. It
+// is zeroed at the beginning, and no part of it is handed out twice.
+type slab struct {
+	Buffer
+	used   int64
+	Wanted int64 // by the run
+	Closed bool  // what is allocated now may outlive the run
+}
+
+const (
+	// Allocations of up to slabbed bytes are of a slab, as long as all of them together take at most
+	// mostSlab bytes. Parts of it begin at multiples of slabPart.
+	slabbed  = 256 << 10
+	mostSlab = 8 << 20
+	slabPart = 256
+	plenty   = 16 // times the slab
+)
+
+// take makes the empty buffer a part of the slab, if there is room.
+func (s *slab) take(b *Buffer, bytes int64) bool {
+	bytes = padded(bytes, slabPart)
+	if bytes > slabbed || s.Closed {
+		return false
+	}
+	s.Wanted = min(s.Wanted+bytes, mostSlab)
+	if s.used+bytes > s.Bytes {
+		return false
+	}
+	*b = Buffer{s.At + cuda.Pointer(s.used), bytes}
+	s.used += bytes
+	return true
+}
+
+// has reports whether a buffer is part of the slab.
+func (s *slab) has(b Buffer) bool { return b.At >= s.At && b.At < s.At+cuda.Pointer(s.Bytes) }
+
+// openSlab makes the slab one of so many bytes, if there is plenty of memory.
+func (r *Run) openSlab(bytes int64) error {
+	if r.Slab.Closed || bytes == 0 || bytes > r.Memory.Room()/plenty {
+		return nil
+	}
+	var made Buffer
+	r.Slab.Closed = true
+	err := r.Zeroed(&made, "small tables", bytes)
+	r.Slab.Closed = false
+	var full *runtime.MemoryError
+	if errors.As(err, &full) {
+		return nil
+	}
+	r.Slab.Buffer = made
+	return err
+}
+
+// Zeroed makes the empty buffer one of so many zeroed bytes.
+func (r *Run) Zeroed(b *Buffer, what string, bytes int64) error {
+	if err := r.Alloc(b, what, bytes); err != nil || r.Slab.has(*b) {
+		return err
+	}
+	return r.Zero(*b)
+}
+
+// Zero clears a buffer.
+func (r *Run) Zero(b Buffer) error {
+	return r.Lane.Stream.Fill32(b.At, 0, uint64(b.Bytes/4))
+}
+
+// smallBytes is the size up to which it is not worth while to look for less memory.
+const smallBytes = 256
+
+// Renew makes a buffer one of so many zeroed bytes, in its own memory if it is of about
+// that size.
+func (r *Run) Renew(b *Buffer, what string, bytes int64) error {
+	if b.At != 0 && b.Bytes >= bytes && b.Bytes <= 4*max(bytes, smallBytes) {
+		return r.Lane.Stream.Fill32(b.At, 0, uint64((bytes+3)/4))
+	}
+	if err := r.Drop(b); err != nil {
+		return err
+	}
+	return r.Zeroed(b, what, bytes)
+}
+
+// Fill sets the words from until of a buffer.
+func (r *Run) Fill(b Buffer, from, until int64, value int64) error {
+	at := b.At + cuda.Pointer(8*from)
+	if until <= from {
+		return nil
+	}
+	if value == 0 {
+		return r.Lane.Stream.Fill32(at, 0, uint64(2*(until-from)))
+	}
+	return r.service(service.Fill(int64(at), until-from, value))
+}
+
+// Fresh sets the words from until of a buffer, which nothing was written to since it was
+// allocated.
+func (r *Run) Fresh(b Buffer, from, until int64, value int64) error {
+	if value == 0 && r.Slab.has(b) {
+		return nil
+	}
+	if r.Arena != nil && r.Slab.has(b) {
+		return r.Control.Image.fill(b.At+cuda.Pointer(8*from), until-from, value)
+	}
+	return r.Fill(b, from, until, value)
+}
+
+// PutFresh sets the first words of a buffer, which nothing was written to since it was
+// allocated.
+func (r *Run) PutFresh(b Buffer, words ...int64) error {
+	if r.Arena != nil && r.Slab.has(b) {
+		return r.Control.Image.put(b.At, words)
+	}
+	return r.Control.put(r.Ctx, b.At, words...)
+}
+
+// Grow makes a buffer one of at least so many bytes, which begins with the first ones
+// of what it was.
+func (r *Run) Grow(b *Buffer, what string, keep, bytes int64) error {
+	if bytes <= b.Bytes {
+		return nil
+	}
+	old := *b
+	if err := r.Alloc(b, what, bytes); err != nil {
+		return err
+	}
+	if keep > 0 {
+		if err := r.Lane.Stream.Copy(b.At, old.At, uint64(keep)); err != nil {
+			return err
+		}
+	}
+	return r.Drop(&old)
+}
+
+// Drop makes a buffer empty.
+func (r *Run) Drop(b *Buffer) error {
+	if b.At == 0 {
+		return nil
+	}
+	old := *b
+	*b = Buffer{}
+	if r.Slab.has(old) {
+		return nil
+	}
+	r.Disown(old)
+	if r.Arena != nil {
+		r.Arena.Give(old)
+		return nil
+	}
+	return r.Memory.Free(r.Lane.Stream, old)
+}
+
+// Disown lets a buffer outlive the run.
+func (r *Run) Disown(b Buffer) {
+	delete(r.Owned, b.At)
+	r.held -= b.Bytes
+}
+
+// Addresses puts the addresses of memory into a buffer.
+func (r *Run) Addresses(b *Buffer, what string, words []int64) error {
+	if b.At == 0 {
+		if err := r.Alloc(b, what, int64(8*len(words))); err != nil {
+			return err
+		}
+		return r.PutFresh(*b, words...)
+	}
+	return r.Control.put(r.Ctx, b.At, words...)
+}
+
+// Send copies bytes to the device.
+func (r *Run) Send(to Buffer, from []byte) error {
+	if len(from) == 0 {
+		return nil
+	}
+	end, err := r.Begin(TimedSend, "")
+	if err != nil {
+		return err
+	}
+	r.ToDevice += int64(len(from))
+	if r.Arena != nil {
+		if done, err := r.Control.Image.copy(r.Lane.Stream, to.At, from); done || err != nil {
+			return err
+		}
+		if from, err = r.Lane.stage(from); err != nil {
+			return err
+		}
+	}
+	// Go's memory is staged before the call returns.
+	if err := r.Lane.Stream.CopyToDevice(to.At, from); err != nil {
+		return err
+	}
+	return end()
+}
+
+// HostCopy is a copy of the first bytes of device memory to the host.
+type HostCopy struct {
+	To   []byte
+	From Buffer
+}
+
+// Receive copies from the device and waits: once, for copies that fit the lane's memory
+// for results, all together. It does not wait for no bytes.
+func (r *Run) Receive(ctx context.Context, copies ...HostCopy) (waited bool, err error) {
+	total := 0
+	for _, c := range copies {
+		total += len(c.To)
+	}
+	if total == 0 {
+		return false, nil
+	}
+	if r.Arena != nil {
+		return false, ErrCaptured
+	}
+	end, err := r.Begin(TimedFetch, "")
+	if err != nil {
+		return false, err
+	}
+	r.ToHost += int64(total)
+	pinned := r.Lane.Results
+	if total > len(pinned) {
+		pinned = nil
+	}
+	at := 0
+	for _, c := range copies {
+		to := c.To
+		if pinned != nil {
+			to = pinned[at:][:len(to)]
+		} else if len(to) > 0 {
+			r.Waits++ // for ordinary memory the driver does
+		}
+		if err := r.Lane.Stream.CopyToHost(to, c.From.At); err != nil {
+			return false, err
+		}
+		at += len(to)
+	}
+	if err := end(); err != nil {
+		return false, err
+	}
+	if pinned != nil {
+		r.Waits++
+	}
+	if err := r.Lane.Wait(ctx); err != nil {
+		return false, err
+	}
+	if pinned != nil {
+		for _, c := range copies {
+			copy(c.To, pinned)
+			pinned = pinned[len(c.To):]
+		}
+	}
+	return true, nil
+}
