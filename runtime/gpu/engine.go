@@ -405,7 +405,8 @@ func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 	if threads <= 0 {
 		threads = goruntime.GOMAXPROCS(0)
 	}
-	r := &run{Run: device.Run{Ctx: ctx}, engine: e, sizes: e.sizes}
+	r := &run{engine: e, sizes: e.sizes}
+	r.Ctx, r.minRows, r.numbers, r.copies = ctx, e.sizes.rows, r.sync, r.fetch
 	r.Spare = r.retire
 	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
 	return r
@@ -416,7 +417,7 @@ func (r *run) open() (err error) {
 	if err := r.engine.ready(); err != nil {
 		return err
 	}
-	r.Memory, r.Services = r.engine.mem, r.engine.services
+	r.Memory, r.Services, r.resident = r.engine.mem, r.engine.services, r.engine.resident
 	r.Lane, err = r.engine.lanes.Take()
 	return err
 }

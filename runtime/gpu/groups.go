@@ -17,7 +17,7 @@ type groups struct {
 	decl  *harmony.Groups
 	lay   *layout.Key
 	what  string
-	run   *run
+	run   *state
 	cells []abi.Cell
 
 	gauge int // the number of groups of Hash and Wide, of Ordered those of the list
@@ -37,7 +37,7 @@ type groups struct {
 	slots    int64 // that have cells; 0 before the first use
 }
 
-func newGroups(r *run, decl *harmony.Groups, lay *layout.Key, what string) *groups {
+func newGroups(r *state, decl *harmony.Groups, lay *layout.Key, what string) *groups {
 	g := &groups{decl: decl, lay: lay, what: what, run: r, gauge: r.Control.NewGauge(), limit: device.Unlimited, hint: r.hints.of(decl)}
 	for _, a := range decl.Accs {
 		g.cells = append(g.cells, layout.Cell(a))
@@ -61,7 +61,7 @@ func (g *groups) settle() {
 // count returns the number of groups that the gauge counts.
 func (g *groups) count(ctx context.Context) (int64, error) {
 	if g.dirty {
-		if err := g.run.sync(ctx); err != nil {
+		if err := g.run.numbers(ctx); err != nil {
 			return 0, err
 		}
 	}
@@ -151,7 +151,7 @@ func (g *groups) grow(ctx context.Context, had, need, want int64) error {
 		slots = max(slots, growth(g.slots*g.slotBytes())*int64(g.mask+1))
 		slots = min(slots, max(machine.SlotsFor(g.keys()), machine.SlotsFor(need)))
 	}
-	for slots > machine.SlotsFor(need) && slots*g.slotBytes() > g.run.engine.mem.Room()/2 {
+	for slots > machine.SlotsFor(need) && slots*g.slotBytes() > g.run.Memory.Room()/2 {
 		slots /= 2
 	}
 	if g.lay.Form == abi.Wide {
@@ -327,7 +327,7 @@ func (g *groups) view(ctx context.Context) (*woven.Groups, error) {
 			copies = append(copies, device.HostCopy{To: device.BytesOf(tuples[i]), From: c.data})
 		}
 	}
-	if err := g.run.fetch(ctx, copies...); err != nil {
+	if err := g.run.copies(ctx, copies...); err != nil {
 		return nil, err
 	}
 	if g.lay.Form == abi.Ordered {
@@ -364,4 +364,24 @@ func (g *groups) size() int64 {
 		return int64(g.mask)
 	}
 	return int64(g.lay.Size)
+}
+
+// Word returns what a function gets for a parameter about the groups.
+func (g *groups) Word(p abi.Param) (int64, error) {
+	switch p.Kind {
+	case abi.Gauge:
+		return int64(g.run.Control.At(g.gauge)), nil
+	case abi.GroupColumns:
+		return g.pointers.Word(), nil
+	case abi.GroupCells:
+		return g.data[p.Index].Word(), nil
+	case abi.GroupOccupied:
+		return g.occupied.Word(), nil
+	case abi.GroupShared:
+		return 1, nil
+	}
+	if word, ok := machine.KeyWord(p, g.lay.Form, g.lay, g.table.Word(), g.size()); ok {
+		return word, nil
+	}
+	return 0, machine.ErrParam(p)
 }

@@ -34,7 +34,7 @@ func (g *groups) growList(had, need, want int64) error {
 		want = max(want, min(growth(g.slots*g.slotBytes())*room, g.keys()))
 	}
 	want = min(want, maxRows-borders)
-	for want > need && (borders+want)*g.slotBytes() > g.run.engine.mem.Room()/2 {
+	for want > need && (borders+want)*g.slotBytes() > g.run.Memory.Room()/2 {
 		want = max(need, want/2)
 	}
 	used, slots := borders+had, borders+want

@@ -35,7 +35,7 @@ func (h *hints) note(v harmony.Managed, size extent) {
 }
 
 // noteSizes leaves later runs how large the variables of this one became.
-func (r *run) noteSizes() {
+func (r *state) noteSizes() {
 	for decl, rel := range r.relations {
 		if !rel.isLoaded() {
 			rel.reach()

@@ -12,14 +12,14 @@ import (
 type index struct {
 	machine.Index[device.Buffer]
 	rel      *relation
-	run      *run
+	run      *state
 	shared   *resident     // whose table it is, nil for one of the run's own
 	tuples   []*column     // the key tuples of a wide index
 	pointers device.Buffer // to tuples
 	gauge    int           // their number
 }
 
-func newIndex(r *run, decl *harmony.Index, lay *layout.Key, rel *relation, what string) *index {
+func newIndex(r *state, decl *harmony.Index, lay *layout.Key, rel *relation, what string) *index {
 	x := &index{rel: rel, run: r, gauge: r.Control.NewGauge()}
 	x.Index = machine.NewIndex(machine.Device[device.Buffer](indexMemory{r}), x, decl, lay, what)
 	if lay.Form == abi.Wide {
@@ -31,7 +31,7 @@ func newIndex(r *run, decl *harmony.Index, lay *layout.Key, rel *relation, what 
 }
 
 // indexMemory has the memory of indexes: buffers of the run.
-type indexMemory struct{ run *run }
+type indexMemory struct{ run *state }
 
 // Address returns where a buffer begins.
 func (m indexMemory) Address(b *device.Buffer) int64 { return b.Word() }

@@ -2,25 +2,19 @@ package gpu
 
 import (
 	"context"
-	"errors"
 	"time"
 	"weak"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
 // copyAhead is the copying of facts that a run will want, beside the making of its code.
 type copyAhead struct {
-	mark   *copyMark
 	cancel context.CancelFunc
 	done   chan struct{}
 }
-
-// copyMark tells the columns that a run has begun to copy ahead from those of others.
-type copyMark struct{ _ byte }
 
 // factColumn is a column of facts.
 type factColumn struct {
@@ -52,13 +46,14 @@ func (r *run) columnsRead() (list []factColumn) {
 // beginCopies begins to copy the columns that the run's kernels read.
 func (r *run) beginCopies() {
 	ctx, cancel := context.WithCancel(r.Ctx)
-	r.ahead = &copyAhead{&copyMark{}, cancel, make(chan struct{})}
+	r.mark = &copyMark{}
+	r.ahead = &copyAhead{cancel, make(chan struct{})}
 	columns := r.columnsRead()
 	go func() {
 		defer close(r.ahead.done)
 		for _, c := range columns {
 			what := c.of.Name + "." + c.of.Cols[c.col].Name
-			if err := r.engine.prefetch(ctx, what, c.Column, r.ahead.mark, r.walk.Request.Trace); err != nil {
+			if err := r.engine.prefetch(ctx, what, c.Column, r.mark, r.walk.Request.Trace); err != nil {
 				return // the run meets it in its turn
 			}
 		}
@@ -106,24 +101,4 @@ func (e *Engine) Drop(c *store.Column) {
 	if e.isOpen() == nil {
 		e.resident.drop(weak.Make(c))
 	}
-}
-
-// prefetch puts a column on the device before a run asks for it, and returns how many
-// bytes had to be copied: none if there is no room but in the place of others.
-func (y *residency) prefetch(ctx context.Context, what string, c *store.Column, mark *copyMark) (sent int64, err error) {
-	x, mine := y.claim(c)
-	if mine {
-		x.mark = mark
-		err = y.fill(x, c, func() error { return y.copy(ctx, what, x, c, nil) })
-		if err != nil {
-			y.discard(x)
-			if errors.Is(err, device.ErrNoRoom) {
-				err = nil
-			}
-			return 0, err
-		}
-		sent = int64(len(c.Entries()))
-	}
-	y.release(x)
-	return sent, nil
 }

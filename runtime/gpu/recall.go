@@ -116,9 +116,9 @@ func (r *run) logged() int {
 // command notes that a command begins.
 func (r *run) command() { r.at = mark{r.at.command + 1, 0} }
 
-// numbers returns what of a control block depends on facts alone: all but the limits, and
+// numbersOf returns what of a control block depends on facts alone: all but the limits, and
 // but for a count that was needed before.
-func (r *run) numbers(block []int64, counted bool) []int64 {
+func (r *run) numbersOf(block []int64, counted bool) []int64 {
 	out := []int64{block[device.DroppedWord], block[device.FaultWord], 0}
 	if counted {
 		out[device.CountWord] = block[device.CountWord]
@@ -169,25 +169,14 @@ func (r *run) recollect() (done bool, err error) {
 // fits reports whether tables have room for what they are to have: where memory is short
 // they may be smaller than they were, and kernels leave off that went on.
 func (r *run) fits(numbers []int64) bool {
-	cursor := func(gauge int) int64 { return numbers[3+(gauge-device.FirstGauge)/device.GaugeWords] }
-	for _, rel := range r.relations {
-		if rel.dirty && cursor(rel.gauge) > rel.limit {
-			return false
-		}
-	}
-	for _, g := range r.groups {
-		if g.dirty && cursor(g.gauge) > g.limit {
-			return false
-		}
-	}
-	return true
+	return r.state.fits(func(gauge int) int64 { return numbers[3+(gauge-device.FirstGauge)/device.GaugeWords] })
 }
 
 // record keeps the numbers that the run has waited for.
 func (r *run) record() {
 	r.waited = true
 	if r.made != nil {
-		r.keep(r.numbers(r.Control.Mirror, r.counting))
+		r.keep(r.numbersOf(r.Control.Mirror, r.counting))
 	}
 }
 
@@ -212,7 +201,7 @@ func (r *run) compare() error {
 	c := &r.Control
 	for ; r.compared < len(r.taken); r.compared++ {
 		had := r.taken[r.compared]
-		if !slices.Equal(r.numbers(c.Log[r.compared*c.Words:][:c.Words], had.counted), had.numbers) {
+		if !slices.Equal(r.numbersOf(c.Log[r.compared*c.Words:][:c.Words], had.counted), had.numbers) {
 			r.past.mu.Lock()
 			defer r.past.mu.Unlock()
 			r.past.unlike, r.past.recording = true, nil

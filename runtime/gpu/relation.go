@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // maxRows is how many rows a relation can have.
@@ -29,7 +30,7 @@ type column struct {
 type relation struct {
 	decl  *harmony.Relation
 	what  string // the user's name of it, for messages
-	run   *run
+	run   *state
 	cols  []*column
 	gauge int // its word in the control block
 	// most is the cursor or, while kernels are at work that move it, a bound of it.
@@ -57,7 +58,7 @@ func (r *relation) rows(ctx context.Context) (int64, error) {
 	if !r.dirty {
 		return r.most, nil
 	}
-	if err := r.run.sync(ctx); err != nil {
+	if err := r.run.numbers(ctx); err != nil {
 		return 0, err
 	}
 	return r.most, nil
@@ -190,7 +191,7 @@ func (r *relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 		if need > maxRows {
 			return fmt.Errorf("%s has more than 4 billion tuples, which is not supported", r.what)
 		}
-		want := min(max(need, wanted, r.run.sizes.rows), maxRows)
+		want := min(max(need, wanted, r.run.minRows), maxRows)
 		if err := r.growColumns(ctx, need, want); err != nil {
 			return err
 		}
@@ -226,7 +227,7 @@ func (r *relation) growColumns(ctx context.Context, need, want int64) error {
 		return nil
 	}
 	rows := max(want, min(growth(r.capacity*size)*r.capacity, maxRows))
-	for rows > need && rows*size > r.run.engine.mem.Room()/2 {
+	for rows > need && rows*size > r.run.Memory.Room()/2 {
 		rows = max(need, rows/2)
 	}
 	for _, c := range r.cols {
@@ -253,10 +254,40 @@ func (r *relation) rowBytes() int {
 }
 
 // pointers puts the addresses of columns into a buffer.
-func (r *run) pointers(b *device.Buffer, what string, cols []*column) error {
+func (r *state) pointers(b *device.Buffer, what string, cols []*column) error {
 	words := make([]int64, len(cols))
 	for i, c := range cols {
 		words[i] = c.data.Word()
 	}
 	return r.Addresses(b, what, words)
+}
+
+// isLoaded reports whether the relation is facts.
+func (r *relation) isLoaded() bool { return r.gauge < 0 }
+
+// Word returns what a function gets for a parameter about the relation.
+func (r *relation) Word(p abi.Param) (int64, error) {
+	switch p.Kind {
+	case abi.ColumnData:
+		c := r.cols[p.Index]
+		if c.loaded != nil {
+			return r.run.residentColumn(r.run.Ctx, r.what, c.loaded)
+		}
+		return c.data.Word(), nil
+	case abi.ColumnBase, abi.ColumnStep, abi.ColumnWidth:
+		word, _ := r.cols[p.Index].Word(p)
+		return word, nil
+	case abi.Gauge:
+		return int64(r.run.Control.At(r.gauge)), nil
+	case abi.SetColumns:
+		return r.pointers.Word(), nil
+	case abi.SetShared:
+		return 1, nil
+	}
+	if s := r.set; s != nil {
+		if word, ok := machine.KeyWord(p, s.form, s.lay, s.table.Word(), s.size()); ok {
+			return word, nil
+		}
+	}
+	return 0, machine.ErrParam(p)
 }

@@ -221,7 +221,7 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	if _, err := e.sorting(); err != nil { // not in the capture
 		return nil, err
 	}
-	r.declare()
+	r.begin()
 	words := int(fetched / 8)
 	for _, decl := range r.Graph.Relations {
 		words += len(decl.Cols) // each of which begins with a word
@@ -357,10 +357,7 @@ func (x *replay) close() {
 		_ = r.Lane.Urgent.Synchronize(context.Background()) // an image may be half made
 	}
 	x.arena.Close()
-	for _, resident := range r.residents {
-		x.engine.resident.release(resident)
-	}
-	r.residents = nil
+	r.releaseResidents(false)
 	if r.Lane != nil {
 		x.engine.lanes.Give(r.Lane)
 	}

@@ -311,13 +311,13 @@ func leastUsed[K comparable](all map[K]*resident) (oldest *resident) {
 }
 
 // residentColumn returns the address of a loaded column.
-func (r *run) residentColumn(ctx context.Context, what string, c *store.Column) (int64, error) {
+func (r *state) residentColumn(ctx context.Context, what string, c *store.Column) (int64, error) {
 	key := weak.Make(c)
 	if x := r.found[key]; x != nil {
 		return x.data.Word(), nil
 	}
-	y := r.engine.resident
-	if r.capture != nil {
+	y := r.resident
+	if r.Arena != nil {
 		x := y.settled(c)
 		if x == nil { // its copy would be part of the graph
 			return 0, device.ErrCaptured
@@ -337,7 +337,7 @@ func (r *run) residentColumn(ctx context.Context, what string, c *store.Column) 
 	}
 	r.residents = append(r.residents, x)
 	r.found[key] = x
-	if x.mark != nil && r.ahead != nil && x.mark == r.ahead.mark {
+	if x.mark != nil && x.mark == r.mark {
 		sent = int64(len(c.Entries()))
 	}
 	r.ToDevice += sent
@@ -349,10 +349,33 @@ func (r *run) residentColumn(ctx context.Context, what string, c *store.Column) 
 }
 
 // residentHeld is what the columns that the run uses take.
-func (r *run) residentHeld() int64 {
+func (r *state) residentHeld() int64 {
 	n := int64(0)
 	for _, x := range r.residents {
 		n += x.bytes()
 	}
 	return n
+}
+
+// copyMark tells the columns that a run has begun to copy ahead from those of others.
+type copyMark struct{ _ byte }
+
+// prefetch puts a column on the device before a run asks for it, and returns how many
+// bytes had to be copied: none if there is no room but in the place of others.
+func (y *residency) prefetch(ctx context.Context, what string, c *store.Column, mark *copyMark) (sent int64, err error) {
+	x, mine := y.claim(c)
+	if mine {
+		x.mark = mark
+		err = y.fill(x, c, func() error { return y.copy(ctx, what, x, c, nil) })
+		if err != nil {
+			y.discard(x)
+			if errors.Is(err, device.ErrNoRoom) {
+				err = nil
+			}
+			return 0, err
+		}
+		sent = int64(len(c.Entries()))
+	}
+	y.release(x)
+	return sent, nil
 }

@@ -11,89 +11,36 @@ import (
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/woven"
-	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // run is one evaluation of a program: the gpu engine's machine.
 type run struct {
-	*woven.Bound
-	device.Run
+	state
 	engine *Engine
 	walk   woven.Walk
 	code   *code
-	hints  *hints
 	recall
 	sizes sizes
 
-	machine.Variables
-	relations map[*harmony.Relation]*relation
-	indexes   map[*harmony.Index]*index
-	groups    map[*harmony.Groups]*groups
-	entries   map[string][]*boundEntry // of a kernel one; of an index those that build it
-	residents []*resident              // in use
-	retired   []*resident              // of residents, indexes that are not needed again
-	found     map[columnKey]*resident
-	ahead     *copyAhead // nil if there is none
+	entries map[string][]*boundEntry // of a kernel one; of an index those that build it
+	ahead   *copyAhead               // nil if there is none
+	capture *replay                  // what the run becomes if it is captured, else nil
+	arrived map[*relation][][]byte   // outputs that were copied together, nil before
+	words   []int64                  // of the launch at hand
+}
 
-	capture *replay                // what the run becomes if it is captured, else nil
-	arrived map[*relation][][]byte // outputs that were copied together, nil before
-	words   []int64                // of the launch at hand
+// begin makes the variables, without memory of the device.
+func (r *run) begin() {
+	r.entries = map[string][]*boundEntry{}
+	r.declare(r.Names(r.walk.Request.Plan))
 }
 
 // allocate makes the variables, which hold nothing yet, and the memory that all runs need.
 func (r *run) allocate() error {
-	r.declare()
+	r.begin()
 	slab, launches := r.past.expected()
 	return r.Start(r.logged(), slab, launches)
 }
-
-// declare makes the variables, without memory of the device.
-func (r *run) declare() {
-	g := r.Graph
-	r.Control.Lane = r.Lane
-	r.Control.Words = device.FirstGauge
-	r.Control.Limits = nil
-	r.Variables = machine.Variables{}
-	r.relations = make(map[*harmony.Relation]*relation, len(g.Relations))
-	r.indexes = make(map[*harmony.Index]*index, len(g.Indexes))
-	r.groups = make(map[*harmony.Groups]*groups, len(g.Groups))
-	r.entries = map[string][]*boundEntry{}
-	r.Owned = map[cuda.Pointer]int64{}
-	r.found = map[columnKey]*resident{}
-	name := r.Names(r.walk.Request.Plan)
-	for _, decl := range g.Relations {
-		rel := &relation{decl: decl, what: name(decl), run: r, limit: device.Unlimited, gauge: -1, hint: r.hints.of(decl)}
-		loaded := r.Data.Columns(decl)
-		for i, c := range decl.Cols {
-			col := &column{Column: r.Layouts.Columns[decl][i], typ: c.Type}
-			if loaded != nil {
-				col.loaded = loaded[i]
-			}
-			rel.cols = append(rel.cols, col)
-		}
-		if loaded != nil {
-			rel.most = int64(r.Data.Rows(decl))
-			rel.full = rel.most
-		} else {
-			rel.gauge = r.Control.NewGauge()
-		}
-		if lay := r.Layouts.Sets[decl]; lay != nil {
-			rel.set = newTupleSet(r, rel.what, lay)
-		}
-		r.relations[decl], r.Variables[decl] = rel, rel
-	}
-	for _, decl := range g.Indexes {
-		x := newIndex(r, decl, r.Layouts.Indexes[decl], r.relations[decl.Of], name(decl))
-		r.indexes[decl], r.Variables[decl] = x, x
-	}
-	for _, decl := range g.Groups {
-		g := newGroups(r, decl, r.Layouts.Groups[decl], name(decl))
-		r.groups[decl], r.Variables[decl] = g, g
-	}
-}
-
-// isLoaded reports whether the relation is facts.
-func (r *relation) isLoaded() bool { return r.gauge < 0 }
 
 // sync waits for the device, and takes over all numbers. It does not wait where a run
 // before has done all that this one has.
@@ -112,12 +59,7 @@ func (r *run) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, rel := range r.relations {
-		rel.settle()
-	}
-	for _, g := range r.groups {
-		g.settle()
-	}
+	r.settle()
 	return nil
 }
 
@@ -321,12 +263,6 @@ func (r *run) Build(decl *harmony.Index) error {
 // wrong.
 func (r *run) end(done bool) error {
 	err := r.GiveBack()
-	for _, x := range r.residents {
-		if done {
-			x.arrived.Store(true)
-		}
-		r.engine.resident.release(x)
-	}
-	r.residents, r.retired = nil, nil
+	r.releaseResidents(done)
 	return err
 }

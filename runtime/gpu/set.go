@@ -12,14 +12,14 @@ import (
 // tupleSet knows the tuples of a derived relation.
 type tupleSet struct {
 	lay   *layout.Key
-	run   *run
+	run   *state
 	what  string
 	form  abi.Form
 	table device.Buffer
 	mask  uint64 // of Hash and Wide
 }
 
-func newTupleSet(r *run, what string, lay *layout.Key) *tupleSet {
+func newTupleSet(r *state, what string, lay *layout.Key) *tupleSet {
 	return &tupleSet{lay: lay, run: r, what: what, form: lay.Form}
 }
 
@@ -49,7 +49,7 @@ func (s *tupleSet) makeRoom(ctx context.Context, r *relation, need, want int64) 
 	if had := s.table; had.At != 0 {
 		slots = max(slots, growth(had.Bytes)*int64(s.mask+1))
 	}
-	for slots > machine.SlotsFor(need) && 8*slots > s.run.engine.mem.Room()/2 {
+	for slots > machine.SlotsFor(need) && 8*slots > s.run.Memory.Room()/2 {
 		slots /= 2
 	}
 	old, mask := s.table, s.mask

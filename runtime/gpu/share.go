@@ -44,7 +44,7 @@ func (x *index) adopt() (done bool, err error) {
 		return false, nil
 	}
 	r := x.run
-	y := r.engine.resident
+	y := r.resident
 	y.mu.Lock()
 	found := y.indexes[key]
 	if found != nil {
@@ -65,14 +65,14 @@ func (x *index) adopt() (done bool, err error) {
 func (x *index) share() error {
 	key, ok := x.sharedKey()
 	r := x.run
-	if !ok || r.capture != nil { // nothing is done yet, and then each time anew
+	if !ok || r.Arena != nil { // nothing is done yet, and then each time anew
 		return nil
 	}
-	y := r.engine.resident
+	y := r.resident
 	made := &resident{index: &key, table: x.Tables, made: make(chan struct{})}
 	close(made.made)
 	var err error
-	if made.ready, err = r.engine.gpu.NewEvent(); err != nil {
+	if made.ready, err = r.Memory.GPU.NewEvent(); err != nil {
 		return err
 	}
 	if err = r.Lane.Stream.Record(made.ready); err != nil {
@@ -102,12 +102,12 @@ func (x *index) share() error {
 
 // retire gives up the indexes that the run does not need again, so that their memory can
 // be taken: what is freed is so after the run's work with them.
-func (r *run) retire() (freed bool, err error) {
+func (r *state) retire() (freed bool, err error) {
 	if len(r.retired) == 0 {
 		return false, nil
 	}
-	y := r.engine.resident
-	done, err := r.engine.gpu.NewEvent()
+	y := r.resident
+	done, err := r.Memory.GPU.NewEvent()
 	if err != nil {
 		return false, err
 	}
