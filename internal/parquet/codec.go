@@ -43,8 +43,8 @@ func (r *Room) unpack(codec Codec, body []byte, n int) ([]byte, error) {
 	return out, nil
 }
 
-// unpackInto fills out, which has the length that the page's header says. A panic
-// of a decompressor is an error.
+// unpackInto fills out, which has the length that the page's header says. A
+// panic of a decompressor is an error.
 func (r *Room) unpackInto(out []byte, codec Codec, body []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

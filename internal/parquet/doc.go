@@ -4,11 +4,11 @@
 //
 // In: a file, or values as PLAIN bytes and places in a dictionary. Out: pages
 // whose values are PLAIN bytes or places in a dictionary, whatever the file's
-// encoding is; and files. It imports no other package of redfox and knows none of
-// its types: runtime/store turns values into words, and words into values.
+// encoding is; and files. It imports no other package of redfox and knows none
+// of its types: runtime/store turns values into words, and words into values.
 //
 // ReadFooter reads the footer. Pages yields the pages of one column chunk: Next
-// a header and the bytes of the file, Unpack the levels and values in them. Both
-// check every length against the bytes that are there, so damaged files give
-// errors. Writer writes files of required columns.
+// a header and the bytes of the file, Unpack the levels and values in them.
+// Both check every length against the bytes that are there, so damaged files
+// give errors. Writer writes files of required columns.
 package parquet

@@ -2,8 +2,8 @@ package parquet
 
 import "encoding/binary"
 
-// Files with the encodings of this file are decoded to PLAIN bytes. All decoders
-// bound what they make by the number of values that a page can have.
+// Files with the encodings of this file are decoded to PLAIN bytes. All
+// decoders bound what they make by the number of values that a page can have.
 
 // deltas decodes DELTA_BINARY_PACKED numbers of a size to PLAIN bytes.
 func (r *Room) deltas(data []byte, size, n int) ([]byte, error) {
@@ -105,8 +105,8 @@ func (d *deltaReader) part() error {
 	return nil
 }
 
-// lengths returns the sum of all numbers, which are lengths, and the bytes behind
-// them. It reads from a copy.
+// lengths returns the sum of all numbers, which are lengths, and the bytes
+// behind them. It reads from a copy.
 func (d deltaReader) lengths() (sum int, rest []byte, err error) {
 	for d.left > 0 {
 		n, err := d.next()
@@ -167,8 +167,9 @@ func (r *Room) lengths(data []byte, n int) ([]byte, error) {
 	return out, nil
 }
 
-// prefixes decodes DELTA_BYTE_ARRAY to PLAIN bytes. Each string repeats a prefix
-// of the one before it. All have the given length, or their own if that is 0.
+// prefixes decodes DELTA_BYTE_ARRAY to PLAIN bytes. Each string repeats a
+// prefix of the one before it. All have the given length, or their own if that
+// is 0.
 func (r *Room) prefixes(data []byte, length, n int) ([]byte, error) {
 	shared, err := newDeltaReader(data, n)
 	if err != nil {
@@ -217,8 +218,8 @@ func (r *Room) prefixes(data []byte, length, n int) ([]byte, error) {
 	return out, nil
 }
 
-// streams decodes BYTE_STREAM_SPLIT to PLAIN bytes: the first bytes of all values
-// come first, then their second bytes, and so on.
+// streams decodes BYTE_STREAM_SPLIT to PLAIN bytes: the first bytes of all
+// values come first, then their second bytes, and so on.
 func (r *Room) streams(data []byte, size int) ([]byte, error) {
 	if len(data)%size != 0 {
 		return nil, errShortPage

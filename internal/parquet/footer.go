@@ -87,7 +87,9 @@ func readAt(r io.ReaderAt, b []byte, at int64) error {
 }
 
 // children adds the columns in a group and returns the elements after it.
-func (f *Footer) children(rest []schemaElement, group *schemaElement, at Column, depth int) ([]schemaElement, error) {
+func (f *Footer) children(
+	rest []schemaElement, group *schemaElement, at Column, depth int,
+) ([]schemaElement, error) {
 	if depth > maxDepth {
 		return nil, damaged("its schema is nested deeper than %d groups", maxDepth)
 	}

@@ -292,7 +292,8 @@ type ColumnChunk struct {
 	Encrypted *struct{}  `thrift:"8"`
 }
 
-// ChunkMeta says where the pages of a column chunk are and how they are encoded.
+// ChunkMeta says where the pages of a column chunk are and how they are
+// encoded.
 type ChunkMeta struct {
 	Type       Type        `thrift:"1"`
 	Encodings  []Encoding  `thrift:"2"`

@@ -2,8 +2,8 @@ package parquet
 
 import "encoding/binary"
 
-// Hybrid decodes numbers of up to 32 bits from runs of equal numbers and runs of
-// bit-packed ones, the form of levels and of places in a dictionary (RLE in
+// Hybrid decodes numbers of up to 32 bits from runs of equal numbers and runs
+// of bit-packed ones, the form of levels and of places in a dictionary (RLE in
 // Apache Parquet, "Data encodings").
 type Hybrid struct {
 	data  []byte // behind the current run's header; a packed run comes first
@@ -86,7 +86,7 @@ func (h *Hybrid) next() error {
 func (h *Hybrid) unpack(dst []uint32) {
 	data, at, width := h.data, h.at, h.width
 	mask := uint64(1)<<width - 1
-	// As long as eight bytes can be read at once.
+	// Eight bytes are read at once where there are as many.
 	whole := min(len(dst), max(0, ((len(data)-8)*8-at)/width))
 	for i := range dst[:whole] {
 		dst[i] = uint32(binary.LittleEndian.Uint64(data[at>>3:]) >> (at & 7) & mask)

@@ -73,7 +73,8 @@ func (p *Page) Values() int {
 	return int(p.DataV2.Values)
 }
 
-// Pages returns the pages of a column in a row group of a file of so many bytes.
+// Pages returns the pages of a column in a row group of a file of so many
+// bytes.
 func (f *Footer) Pages(file io.ReaderAt, size int64, group, column int, room *Room) *Pages {
 	m := f.Groups[group].Chunks[column].Meta
 	return &Pages{
@@ -173,8 +174,8 @@ type Values struct {
 }
 
 // Unpack decompresses a page. The levels of a data page say which values are
-// there; a column that has no missing values has none. The result is overwritten
-// by the next page.
+// there; a column that has no missing values has none. The result is
+// overwritten by the next page.
 func (p *Pages) Unpack(page *Page) (levels Hybrid, v Values, err error) {
 	switch {
 	case page.Dictionary != nil:

@@ -14,8 +14,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestMetadataRoundTrip wants that a footer with every kind of field is read as it
-// was written, and that no part of one is read as a whole.
+// TestMetadataRoundTrip wants that a footer with every kind of field is read as
+// it was written, and that no part of one is read as a whole.
 func TestMetadataRoundTrip(t *testing.T) {
 	is, text, at, number := &struct{}{}, "redfox", int64(-1<<40), int16(7)
 	compressed, children, kind := false, int32(20), Int64
@@ -30,7 +30,8 @@ func TestMetadataRoundTrip(t *testing.T) {
 			Type: &kind, Children: &children, Name: "x",
 			Logical: &Logical{Timestamp: &Timestamp{UTC: true, Unit: TimeUnit{Nanos: is}}},
 		}}, 20),
-		Groups: []RowGroup{{Chunks: []ColumnChunk{chunk, chunk}, Rows: 5, Number: &number}, {Chunks: []ColumnChunk{}}},
+		Groups: []RowGroup{{Chunks: []ColumnChunk{chunk, chunk}, Rows: 5, Number: &number},
+			{Chunks: []ColumnChunk{}}},
 	}
 	data := marshal(nil, &want)
 	var got fileMetadata
@@ -44,7 +45,8 @@ func TestMetadataRoundTrip(t *testing.T) {
 	}
 	header := PageHeader{Kind: dataPageV2, DataV2: &DataHeaderV2{Compressed: &compressed}}
 	var back PageHeader
-	if _, err := unmarshal(marshal(nil, &header), &back); err != nil || !reflect.DeepEqual(back, header) {
+	if _, err := unmarshal(marshal(nil, &header), &back); err != nil ||
+		!reflect.DeepEqual(back, header) {
 		t.Errorf("%+v, want %+v: %v", back, header, err)
 	}
 }
@@ -62,7 +64,8 @@ func TestUnknownFields(t *testing.T) {
 		Flag     bool             `thrift:"8"`
 		Byte     int8             `thrift:"9"`
 	}
-	data := marshal(nil, &more{Values: 3, Text: "abc", List: make([]int32, 20), Structs: make([]TimeUnit, 2)})
+	data := marshal(nil, &more{Values: 3, Text: "abc", List: make([]int32, 20),
+		Structs: make([]TimeUnit, 2)})
 	var got DictionaryHeader
 	if n, err := unmarshal(data, &got); err != nil || n != len(data) || got.Values != 3 {
 		t.Errorf("%d of %d bytes read: %+v, %v", n, len(data), got, err)
@@ -90,8 +93,8 @@ func TestHybridRoundTrip(t *testing.T) {
 	}
 }
 
-// TestLevelsOfOldWriters reads the example of the specification: the numbers 0 to 7
-// packed from the highest bit on.
+// TestLevelsOfOldWriters reads the example of the specification: the numbers 0
+// to 7 packed from the highest bit on.
 func TestLevelsOfOldWriters(t *testing.T) {
 	h := packedFromTop([]byte{0b00000101, 0b00111001, 0b01110111}, 3, 8)
 	got := make([]uint32, 8)
@@ -102,7 +105,8 @@ func TestLevelsOfOldWriters(t *testing.T) {
 
 // TestWriter reads a written file of several row groups back.
 func TestWriter(t *testing.T) {
-	columns := []Column{{Name: "n", Type: Int32}, {Name: "s", Type: ByteArray, Logical: &Logical{Text: &struct{}{}}}, {Name: "b", Type: Boolean}}
+	columns := []Column{{Name: "n", Type: Int32},
+		{Name: "s", Type: ByteArray, Logical: &Logical{Text: &struct{}{}}}, {Name: "b", Type: Boolean}}
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		t.Fatal(err)
@@ -165,8 +169,8 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestHostileHeaders refuses what would make a reader allocate more than a file of its
-// size can hold.
+// TestHostileHeaders refuses what would make a reader allocate more than a file
+// of its size can hold.
 func TestHostileHeaders(t *testing.T) {
 	var room Room
 	header := func(block, parts, total uint64) []byte {
@@ -175,7 +179,8 @@ func TestHostileHeaders(t *testing.T) {
 		return append(b, 0, 0, 0, 0, 0, 0)
 	}
 	for _, data := range [][]byte{
-		header(128, 4, 1<<40), header(1<<40, 1, 5), header(0, 1, 5), header(128, 0, 5), header(128, 1<<62, 5), {1},
+		header(128, 4, 1<<40), header(1<<40, 1, 5), header(0, 1, 5), header(128, 0, 5),
+		header(128, 1<<62, 5), {1},
 	} {
 		if _, err := room.deltas(data, 8, 1<<20); err == nil {
 			t.Errorf("% x is decoded", data)

@@ -250,8 +250,8 @@ func (r *thriftReader) value(v reflect.Value, typ byte) error {
 	return nil
 }
 
-// elements reads a list. The slice grows as elements are read, so that a damaged
-// length allocates nothing.
+// elements reads a list. The slice grows as elements are read, so that a
+// damaged length allocates nothing.
 func (r *thriftReader) elements(v reflect.Value) error {
 	typ, n, err := r.list()
 	if err != nil {
@@ -323,8 +323,8 @@ func (r *thriftReader) skip(typ byte, depth int) error {
 	return damaged("its metadata have a field of unknown type %d", typ)
 }
 
-// skipElement passes over an element of a collection, in which a boolean takes a
-// byte.
+// skipElement passes over an element of a collection, in which a boolean takes
+// a byte.
 func (r *thriftReader) skipElement(typ byte, depth int) error {
 	if typ == thriftTrue || typ == thriftFalse {
 		typ = thriftInt8

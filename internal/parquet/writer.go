@@ -42,7 +42,8 @@ func NewWriter(w io.Writer, by string, columns []Column) *Writer {
 	return f
 }
 
-// convert adds the older form of the logical type, for readers that know no other.
+// convert adds the older form of the logical type, for readers that know no
+// other.
 func (e *schemaElement) convert() {
 	l := e.Logical
 	if l == nil {
@@ -142,8 +143,8 @@ func NewGroup(columns []Column, z *zstd.Encoder) *Group {
 	return g
 }
 
-// Finish ends the last pages and the dictionaries. Goroutines can fill and finish
-// several groups at once.
+// Finish ends the last pages and the dictionaries. Goroutines can fill and
+// finish several groups at once.
 func (g *Group) Finish() {
 	for i := range g.Chunks {
 		g.Chunks[i].finish()

@@ -39,10 +39,11 @@ func columnsOf(columns []column) (out []parquet.Column) {
 	return out
 }
 
-// encode makes a row group of columns of the same length. Encoding is most of the
-// work, and is done for several row groups at once.
+// encode makes a row group of columns of the same length. Encoding is most of
+// the work, and is done for several row groups at once.
 func encode(columns []column) (*rowGroup, error) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +93,8 @@ func (v coded[T]) len() int { return len(v.codes) }
 
 func (v coded[T]) stored() (parquet.Type, *parquet.Logical) { return texts{}.stored() }
 
-// write makes the list the dictionary as it is: to look each value up would be a
-// third of all work.
+// write makes the list the dictionary as it is: to look each value up would be
+// a third of all work.
 func (v coded[T]) write(c *parquet.Chunk, _ bool) {
 	places := make([]uint32, len(v.codes))
 	for i, code := range v.codes {
@@ -121,9 +122,11 @@ func appendText(dst []byte, s string) []byte {
 	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(s))), s...)
 }
 
-// writeValues writes values, which appendTo encodes, as they are or as places in a
-// dictionary.
-func writeValues[T int8 | int16 | int32 | int64 | string](c *parquet.Chunk, v []T, plain bool, appendTo func([]byte, T) []byte) {
+// writeValues writes values, which appendTo encodes, as they are or as places
+// in a dictionary.
+func writeValues[T int8 | int16 | int32 | int64 | string](
+	c *parquet.Chunk, v []T, plain bool, appendTo func([]byte, T) []byte,
+) {
 	if !plain {
 		var words parquet.Dictionary[T]
 		places := make([]uint32, len(v))
@@ -146,7 +149,9 @@ func writeValues[T int8 | int16 | int32 | int64 | string](c *parquet.Chunk, v []
 	bound(c, v, appendTo)
 }
 
-func writeDictionary[T int8 | int16 | int32 | int64 | string](c *parquet.Chunk, words []T, appendTo func([]byte, T) []byte) {
+func writeDictionary[T int8 | int16 | int32 | int64 | string](
+	c *parquet.Chunk, words []T, appendTo func([]byte, T) []byte,
+) {
 	var plain []byte
 	for _, w := range words {
 		plain = appendTo(plain, w)
@@ -156,7 +161,9 @@ func writeDictionary[T int8 | int16 | int32 | int64 | string](c *parquet.Chunk, 
 }
 
 // bound sets the bounds of the values.
-func bound[T int8 | int16 | int32 | int64 | string](c *parquet.Chunk, v []T, appendTo func([]byte, T) []byte) {
+func bound[T int8 | int16 | int32 | int64 | string](
+	c *parquet.Chunk, v []T, appendTo func([]byte, T) []byte,
+) {
 	if len(v) == 0 {
 		return
 	}
@@ -167,5 +174,6 @@ func bound[T int8 | int16 | int32 | int64 | string](c *parquet.Chunk, v []T, app
 		}
 		return b
 	}
-	c.Statistics = &parquet.Statistics{Nulls: new(int64), Min: encode(slices.Min(v)), Max: encode(slices.Max(v))}
+	c.Statistics = &parquet.Statistics{Nulls: new(int64), Min: encode(slices.Min(v)),
+		Max: encode(slices.Max(v))}
 }

@@ -19,8 +19,8 @@ type Options struct {
 	Scale float64
 	// Seed tells data of one scale factor apart.
 	Seed uint64
-	// Threads is how many row groups are made at once; 0 stands for one a processor. A
-	// row group takes about 100 MB while it is made.
+	// Threads is how many row groups are made at once; 0 stands for one a
+	// processor. A row group takes about 100 MB while it is made.
 	Threads int
 }
 
@@ -62,8 +62,9 @@ func (o Options) tables() []table {
 	}
 }
 
-// Generate writes lineorder, customer, supplier, part and date to files TABLE.parquet of
-// a folder, which it makes where there is none. A file gets its name when it is whole.
+// Generate writes lineorder, customer, supplier, part and date to files
+// TABLE.parquet of a folder, which it makes where there is none. A file gets
+// its name when it is whole.
 func Generate(ctx context.Context, folder string, o Options) error {
 	if !(o.Scale > 0 && o.Scale <= MaxScale) {
 		return fmt.Errorf("the scale factor %v is not between 0 and %d", o.Scale, MaxScale)
@@ -94,8 +95,9 @@ func (t table) write(ctx context.Context, path string, threads int) error {
 	})
 }
 
-// rowGroups makes the table's row groups in several goroutines and calls f with one
-// after the other, in their order. No more than one a goroutine waits for its turn.
+// rowGroups makes the table's row groups in several goroutines and calls f with
+// one after the other, in their order. No more than one a goroutine waits for
+// its turn.
 func (t table) rowGroups(ctx context.Context, threads int, f func(*rowGroup) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -131,7 +131,8 @@ func BooleanColumn(values []uint8) *Column {
 	}
 	c.Stats.Min, c.Stats.Max = c.Base, max(c.Base, int64(c.Width))
 	c.Stats.Distinct = min(int64(len(values)), 1+int64(c.Width))
-	c.Stats.Ascending = bytes.IndexByte(values, 1) < 0 || bytes.LastIndexByte(values, 0) < bytes.IndexByte(values, 1)
+	c.Stats.Ascending = bytes.IndexByte(values, 1) < 0 ||
+		bytes.LastIndexByte(values, 0) < bytes.IndexByte(values, 1)
 	return c
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// chunk is a run of entries that are stored as a column's are, with a base, step
-// and width of their own. Loaders narrow each block of a file to a chunk; the
-// column is put together at the end, when the range of all chunks is known.
+// Chunk is a run of entries, stored like those of a column, with a base, a step
+// and a width of its own. A loader narrows each block of a file to a chunk. Join
+// makes the column when the range of all chunks is known.
 type Chunk struct {
 	n          int
 	min, max   uint64 // order keys
@@ -24,23 +24,25 @@ type Chunk struct {
 	u16        []uint16
 	u32        []uint32
 	u64        []uint64
-	// table, if it is not nil, has all words there are, and the entries, of one or two
-	// bytes, are places in it; step then divides the distance of any word from base.
+	// table, if not nil, holds all words of the chunk. The entries are then places
+	// in it, of one or two bytes, and step divides the distance of each word from
+	// base.
 	table []int64
 }
 
-// Placed reports whether the entries are places in a table of words, or all equal.
+// Placed reports whether the entries are places in a table of words, or all
+// equal.
 func (c *Chunk) Placed() bool { return c.table != nil || c.width == 0 }
 
 // length returns the number of entries.
 func (c *Chunk) Len() int { return c.n }
 
-// bytes returns the memory of the entries.
+// Bytes returns the memory of the entries.
 func (c *Chunk) Bytes() int64 { return int64(c.n)*int64(c.width) + 8*int64(len(c.table)) }
 
-// placed returns the chunk of words that are the entries of a table, each of which is
-// there at least once. Both slices are copied.
-func Placed(k scalar.Kind, places []uint16, table []int64) Chunk {
+// NewPlaced returns the chunk of words that are the entries of a table, each of
+// which is there at least once. Both slices are copied.
+func NewPlaced(k scalar.Kind, places []uint16, table []int64) Chunk {
 	c := Chunk{n: len(places)}
 	if len(table) <= 1<<8 {
 		c.width, c.u8 = 1, make([]uint8, len(places))
@@ -88,7 +90,8 @@ func ascends[T unsigned](places []T, keys []uint64) bool {
 	return true
 }
 
-// narrow packs words, each to be multiplied by unit. There must be at least one.
+// Narrow packs words, each to be multiplied by unit. There must be at least
+// one.
 func Narrow(k scalar.Kind, words []int64, unit int64) Chunk {
 	c := Chunk{n: len(words)}
 	if k == scalar.Float {
@@ -167,8 +170,8 @@ func (c *Chunk) bound(words []int64, order func(int64) uint64) {
 // stepped reports whether words of the kind are stored in steps.
 func stepped(k scalar.Kind) bool { return k == scalar.Decimal || k == scalar.Datetime }
 
-// stepOf returns the step in which the words of a chunk are stored; some word differs from
-// base.
+// stepOf returns the step in which the words of a chunk are stored; some word
+// differs from base.
 func stepOf(k scalar.Kind, words []int64, base int64) uint64 {
 	if !stepped(k) {
 		return 1
@@ -199,8 +202,8 @@ func divisor(words []int64, base int64) uint64 {
 }
 
 // exactDivision divides multiples of a number, and tells them from others, by a
-// multiplication with the inverse of its odd part modulo 2^64 (Warren, "Hacker's Delight",
-// 2nd edition, 10-16 and 10-17).
+// multiplication with the inverse of its odd part modulo 2^64 (Warren,
+// "Hacker's Delight", 2nd edition, 10-16 and 10-17).
 type exactDivision struct {
 	inverse uint64
 	shift   int    // the number's twos
@@ -210,8 +213,8 @@ type exactDivision struct {
 func divideBy(n uint64) exactDivision {
 	d := exactDivision{shift: bits.TrailingZeros64(n), limit: math.MaxUint64 / n}
 	odd := n >> d.shift
-	// Each step of Newton's method doubles the bits that are right, of which an odd
-	// number as its own inverse has three.
+	// Each step of Newton's method doubles the bits that are right, of which an
+	// odd number as its own inverse has three.
 	d.inverse = odd
 	for range 5 {
 		d.inverse *= 2 - odd*d.inverse
@@ -248,7 +251,7 @@ func offsets[T unsigned](words []int64, base int64, step uint64) []T {
 	return out
 }
 
-// remap replaces the codes of a String chunk. A nil table changes nothing.
+// Remap replaces the codes of a String chunk. A nil table changes nothing.
 func (c *Chunk) Remap(codes []uint32) {
 	if codes == nil {
 		return
@@ -271,11 +274,13 @@ func (c *Chunk) Remap(codes []uint32) {
 
 // read sets words to those of all entries, which are not places in a table.
 func (c *Chunk) read(dst []int64) {
-	col := Column{Base: c.base, Step: c.step, Width: c.width, U8: c.u8, U16: c.u16, U32: c.u32, U64: c.u64}
+	col := Column{Base: c.base, Step: c.step, Width: c.width, U8: c.u8, U16: c.u16, U32: c.u32,
+		U64: c.u64}
 	col.Read(dst[:c.n], 0)
 }
 
-// assemble makes one column of chunks, on so many threads, and empties them as it goes.
+// assemble makes one column of chunks, on so many threads, and empties them as
+// it goes.
 func assemble(threads int, t scalar.Type, dict *Dict, chunks []Chunk) *Column {
 	col := planColumn(t, dict, chunks)
 	col.fill(threads, chunks)
@@ -290,9 +295,12 @@ func (c *Column) count(threads int) {
 	}
 }
 
-// join is assemble for strings that use all of their dictionary, and for all else.
-// It calls reserve with the memory of the column before it takes that.
-func Join(threads int, t scalar.Type, dict *Dict, chunks []Chunk, reserve func(bytes int64) error) (*Column, error) {
+// Join makes one column of chunks, on so many threads, and empties the chunks.
+// The strings of the chunks use all of dict. reserve is called with the bytes of
+// the column before they are allocated.
+func Join(
+	threads int, t scalar.Type, dict *Dict, chunks []Chunk, reserve func(bytes int64) error,
+) (*Column, error) {
 	col := planColumn(t, dict, chunks)
 	if err := reserve(col.Bytes()); err != nil {
 		return nil, err
@@ -340,14 +348,16 @@ func planColumn(t scalar.Type, dict *Dict, chunks []Chunk) *Column {
 		col.Width = WidthOf((hi - lo) / step)
 		col.Base = col.Stats.Min
 		// A base of zero is cheaper to work with; take it where it costs nothing.
-		if m := uint64(col.Stats.Min); m%step == 0 && (int64(m) >= 0 || k == scalar.Uint) && WidthOf(uint64(col.Stats.Max)/step) == col.Width {
+		if m := uint64(col.Stats.Min); m%step == 0 && (int64(m) >= 0 || k == scalar.Uint) &&
+			WidthOf(uint64(col.Stats.Max)/step) == col.Width {
 			col.Base = 0
 		}
 	}
 	return col
 }
 
-// fill makes the entries of a planned column, and empties the chunks as it goes.
+// fill makes the entries of a planned column, and empties the chunks as it
+// goes.
 func (col *Column) fill(threads int, chunks []Chunk) {
 	switch col.Width {
 	case 1:

@@ -8,9 +8,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Column is an immutable sequence of words of one type, stored as offsets from a
-// base in the narrowest of 0, 1, 2, 4 and 8 bytes that holds the range: word i is
-// Base plus Step times the unsigned offset, modulo 2^64. Width 0 stores no
+// Column is an immutable sequence of words of one type, stored as offsets from
+// a base in the narrowest of 0, 1, 2, 4 and 8 bytes that holds the range: word
+// i is Base plus Step times the unsigned offset, modulo 2^64. Width 0 stores no
 // offsets: all words equal Base.
 //
 // Step is 1 except for datetimes and decimals that are all a multiple of
@@ -30,8 +30,8 @@ type Column struct {
 
 	Stats ColumnStats
 	n     int
-	// owner is what keeps the slice above where Go's heap does not. Who reads the slice
-	// keeps the column reachable until that is done.
+	// owner is what keeps the slice above where Go's heap does not. Who reads the
+	// slice keeps the column reachable until that is done.
 	owner any
 }
 
@@ -54,8 +54,8 @@ func (c *Column) Len() int { return c.n }
 // Bytes returns the size of the entries in memory, without the dictionary.
 func (c *Column) Bytes() int64 { return int64(c.Width) * int64(c.n) }
 
-// Entries returns the memory of the entries. Who reads it keeps the column reachable until
-// that is done.
+// Entries returns the memory of the entries. Who reads it keeps the column
+// reachable until that is done.
 func (c *Column) Entries() []byte {
 	switch c.Width {
 	case 1:
@@ -203,8 +203,8 @@ func recode[T unsigned](c *Column, remap []uint32, base uint32) []T {
 }
 
 func recodeEach[T, S unsigned](out []T, in []S, c *Column, remap []uint32, base uint32) {
-	// What a column's offset becomes stands at the offset: there are no more of them
-	// than entries of the dictionary.
+	// codes holds the new code of each offset. There are no more offsets than
+	// entries of the dictionary.
 	codes := make([]T, (c.Stats.Max-c.Base)/c.Step+1)
 	for offset := range codes {
 		codes[offset] = T(remap[c.Base+c.Step*int64(offset)] - base)
@@ -254,7 +254,7 @@ func orderWord(k scalar.Kind, key uint64) int64 {
 // others; the one NaN comes last.
 func floatKey(w int64) uint64 { return uint64(w) ^ (uint64(w>>63) | 1<<63) }
 
-// widthOf returns the bytes that hold every number up to max.
+// WidthOf returns the bytes that hold every number up to max.
 func WidthOf(max uint64) uint8 {
 	switch {
 	case max == 0:

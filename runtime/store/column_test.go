@@ -94,7 +94,8 @@ func TestColumnWidths(t *testing.T) {
 	} {
 		col := ColumnOf(c.typ, c.words, nil)
 		if col.Width != c.width || col.Base != c.base || col.Step != c.step {
-			t.Errorf("%s %v: width %d, base %d, step %d; want %d, %d, %d", c.typ, c.words, col.Width, col.Base, col.Step, c.width, c.base, c.step)
+			t.Errorf("%s %v: width %d, base %d, step %d; want %d, %d, %d", c.typ, c.words, col.Width,
+				col.Base, col.Step, c.width, c.base, c.step)
 		}
 	}
 }
@@ -258,7 +259,8 @@ func TestMergeDicts(t *testing.T) {
 
 func TestMergeEqualDicts(t *testing.T) {
 	a, b := NewDict([]string{"x", "y"}), NewDict([]string{"x", "y"})
-	if merged, remaps := MergeDicts([]*Dict{a, b}, []string{"y"}); merged != a || remaps[0] != nil || remaps[1] != nil {
+	if merged, remaps := MergeDicts([]*Dict{a, b}, []string{"y"}); merged != a || remaps[0] != nil ||
+		remaps[1] != nil {
 		t.Error("equal dictionaries were merged anew")
 	}
 	if merged, _ := MergeDicts([]*Dict{a, NewDict([]string{"xy"})}, nil); merged == a {
@@ -293,14 +295,15 @@ func TestDictConcurrently(t *testing.T) {
 	for _, pair := range [][2]string{{"b", "d"}, {"0", "1"}, {"b", "0"}} {
 		x, _ := d.Lookup(pair[0])
 		y, _ := d.Lookup(pair[1])
-		if got, want := d.Compare(x, y), cmp.Compare(pair[0], pair[1]); (got < 0) != (want < 0) || (got > 0) != (want > 0) {
+		if got, want := d.Compare(x, y), cmp.Compare(pair[0], pair[1]); (got < 0) != (want < 0) ||
+			(got > 0) != (want > 0) {
 			t.Errorf("%v compare as %d, want %d", pair, got, want)
 		}
 	}
 }
 
-// TestWithDict recodes columns of all widths in dictionaries that begin, go on and end
-// otherwise, and in one whose order is another.
+// TestWithDict recodes columns of all widths in dictionaries that begin, go on
+// and end otherwise, and in one whose order is another.
 func TestWithDict(t *testing.T) {
 	for _, n := range []int{1, 2, 200, 300, 70_000} {
 		strs := make([]string, n)
@@ -315,7 +318,8 @@ func TestWithDict(t *testing.T) {
 		for _, other := range []*Dict{NewDict([]string{"a", "m000001x", "z"}), NewDict(nil), grown} {
 			dicts := []*Dict{c.Dict, other}
 			merged, remaps := MergeDicts(dicts, []string{"b"})
-			for _, turn := range []*Column{c, c.Select([]uint32{uint32(n / 2), uint32(n - 1)}), c.Select(nil)} {
+			for _, turn := range []*Column{c, c.Select([]uint32{uint32(n / 2), uint32(n - 1)}),
+				c.Select(nil)} {
 				got := turn.WithDict(merged, remaps[0])
 				var want, have []string
 				for i := range turn.Len() {
@@ -331,7 +335,8 @@ func TestWithDict(t *testing.T) {
 					fresh := rebuilt.Finish()
 					fresh.Stats.Distinct = got.Stats.Distinct // an estimate
 					if fresh.Stats != got.Stats || fresh.Width != got.Width {
-						t.Errorf("%d strings: %+v, width %d, want %+v, %d", n, got.Stats, got.Width, fresh.Stats, fresh.Width)
+						t.Errorf("%d strings: %+v, width %d, want %+v, %d", n, got.Stats, got.Width, fresh.Stats,
+							fresh.Width)
 					}
 				}
 			}
@@ -344,13 +349,16 @@ func TestWithDict(t *testing.T) {
 	b.AppendWords([]int64{0, 1, 0})
 	merged, remaps := MergeDicts([]*Dict{grown}, nil)
 	got := b.Finish().WithDict(merged, remaps[0])
-	if got.Value(0).Str() != "b" || got.Value(1).Str() != "a" || got.Stats.Min != 0 || got.Stats.Ascending {
+	if got.Value(0).Str() != "b" || got.Value(1).Str() != "a" || got.Stats.Min != 0 ||
+		got.Stats.Ascending {
 		t.Errorf("got %v, %v, %+v", got.Value(0), got.Value(1), got.Stats)
 	}
 }
 
 // each calls yield with blocks of the rows in order, at most limit of them.
-func (s *rowSorter) each(ctx context.Context, rows, limit int, yield func(block [][]int64) error) error {
+func (s *rowSorter) each(
+	ctx context.Context, rows, limit int, yield func(block [][]int64) error,
+) error {
 	a, err := Arrange(ctx, s.Sorting, s.cols, s.by, rows, limit)
 	if err != nil {
 		return err

@@ -15,17 +15,17 @@ type Table struct {
 	Rows    int
 }
 
-// Relation is a set of tuples: some columns of a table, without repeated tuples.
-// Relations over one table, a column group, share row order, so that joining two
-// of them on their keys is positional.
+// Relation is a set of tuples: some columns of a table, without repeated
+// tuples. Relations over one table, a column group, share row order, so that
+// joining two of them on their keys is positional.
 type Relation struct {
 	Name  string
 	Table *Table
 	Cols  []int // column of the table for each argument; keys first
 	Keys  int   // leading arguments that determine the rest; len(Cols) for a plain relation
-	// InOrder says that an engine has brought the rows into the order in which the plan
-	// wants them presented, ties broken by the arguments that it leaves out, from first to
-	// last.
+	// InOrder says that an engine has brought the rows into the order in which the
+	// plan wants them presented, ties broken by the arguments that it leaves out,
+	// from first to last.
 	InOrder bool
 }
 

@@ -8,8 +8,8 @@ import (
 // maxDerived bounds what a dictionary keeps of what was computed from it.
 const maxDerived = 16
 
-// derivedCache has what was computed from all strings of a dictionary, that which was
-// asked for last at the end.
+// derivedCache has what was computed from all strings of a dictionary, that
+// which was asked for last at the end.
 type derivedCache struct {
 	mu   sync.Mutex
 	list []derivation
@@ -20,10 +20,10 @@ type derivation struct {
 	value any
 }
 
-// Derived returns what compute makes of all strings of the dictionary. It is kept
-// under the key, for as long as the dictionary lives or until others were asked for,
-// and must not be changed. Of a dictionary that programs intern strings into nothing is
-// kept.
+// Derived returns what compute makes of all strings of the dictionary. It is
+// kept under the key, for as long as the dictionary lives or until others were
+// asked for, and must not be changed. Of a dictionary that programs intern
+// strings into nothing is kept.
 func (d *Dict) Derived(key string, compute func() (any, error)) (any, error) {
 	c := &d.derived
 	if value, ok := c.find(key); ok {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDerived computes once what is asked for again, and forgets what is asked for
-// least.
+// TestDerived computes once what is asked for again, and forgets what is asked
+// for least.
 func TestDerived(t *testing.T) {
 	d := NewDict([]string{"a", "b"})
 	computed := 0

@@ -21,7 +21,8 @@ type Dict struct {
 	mu    sync.Mutex // of additions
 	added atomic.Int64
 	text  atomic.Int64 // bytes that additions take
-	// charge is told of them chargeBytes at a time; owed are those that it was not told of.
+	// charge is told of them chargeBytes at a time; owed are those that it was not
+	// told of.
 	charge func(bytes int64)
 	owed   atomic.Int64
 	// segments hold the interned strings: segment s has room for
@@ -38,8 +39,9 @@ type dictShard struct {
 	codes map[string]uint32
 }
 
-// dictIndex is an open-addressing table of the sorted strings' codes. It is built
-// when the first string is interned: until then a few look-ups by bisection do.
+// dictIndex is an open-addressing table of the sorted strings' codes. It is
+// built when the first string is interned: until then a few look-ups by
+// bisection do.
 type dictIndex struct {
 	once  sync.Once
 	ready atomic.Bool
@@ -78,11 +80,13 @@ func (d *Dict) Bytes() int64 { return d.sorted.bytes() }
 // AddedBytes returns about how much memory interned strings take.
 func (d *Dict) AddedBytes() int64 { return d.text.Load() }
 
-// Charge has a function called with the memory of strings that are interned, a part at a
-// time. It panics to refuse, which passes through Intern. No string may be interned yet.
+// Charge has a function called with the memory of strings that are interned, a
+// part at a time. It panics to refuse, which passes through Intern. No string
+// may be interned yet.
 func (d *Dict) Charge(charge func(bytes int64)) { d.charge = charge }
 
-// What an interned string takes beside its text, and what is charged at once.
+// The bytes of an interned string beside its text, and how many are charged at
+// once.
 const (
 	internedBytes = 64
 	chargeBytes   = 256 << 10
@@ -233,8 +237,8 @@ type stringArena struct {
 	wide []uint64
 }
 
-// shortArena is the size of data below which places in it have 32 bits. Tests make it
-// small.
+// shortArena is the size of data below which places in it have 32 bits. Tests
+// make it small.
 var shortArena = 1 << 32
 
 func (a *stringArena) len() int {
@@ -257,8 +261,9 @@ func (a *stringArena) grow(n, size int) {
 	}
 }
 
-// wanted returns the capacity that the text needs to have s behind it, 0 if it has that.
-// Long slices double: append would grow them by a quarter and copy them often.
+// wanted returns the capacity that the text needs to have s behind it, 0 if it
+// has that. Long slices double: append would grow them by a quarter and copy
+// them often.
 func (a *stringArena) wanted(s string) int {
 	if cap(a.data)-len(a.data) >= len(s) {
 		return 0
@@ -290,7 +295,8 @@ func (a *stringArena) add(s string) {
 	a.ends = append(a.ends, uint32(len(a.data)))
 }
 
-// at returns string i. It shares the arena's memory, which is never overwritten.
+// at returns string i. It shares the arena's memory, which is never
+// overwritten.
 func (a *stringArena) at(i int) string {
 	var from, to uint64
 	if a.wide != nil {

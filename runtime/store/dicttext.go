@@ -5,7 +5,7 @@ import "encoding/binary"
 // shortText is how many bytes are copied of a string that has no more.
 const shortText = 32
 
-// textBytes returns how many bytes the strings of codes are together.
+// TextBytes returns how many bytes the strings of codes are together.
 func (d *Dict) TextBytes(codes []uint32) int {
 	total, ends := 0, d.sorted.ends
 	for _, code := range codes {
@@ -21,9 +21,10 @@ func (d *Dict) TextBytes(codes []uint32) int {
 	return total
 }
 
-// appendTexts writes the strings of codes into text one behind the other, from a place on,
-// and puts the place where each begins in place of its code. Most strings are short: they
-// are copied as a block of fixed size where neither side ends, which takes no call.
+// AppendTexts writes the strings of codes into text one behind the other, from
+// a place on, and puts the place where each begins in place of its code. Most
+// strings are short: they are copied as a block of fixed size where neither
+// side ends, which takes no call.
 func (d *Dict) AppendTexts(codes []uint32, text []byte, at int) {
 	ends, data := d.sorted.ends, d.sorted.data
 	for i, code := range codes {
@@ -49,7 +50,8 @@ func (d *Dict) AppendTexts(codes []uint32, text []byte, at int) {
 func copyShort(dst, src []byte) {
 	dst, src = dst[:shortText], src[:shortText]
 	order := binary.NativeEndian
-	a, b, c, d := order.Uint64(src), order.Uint64(src[8:]), order.Uint64(src[16:]), order.Uint64(src[24:])
+	a, b, c, d := order.Uint64(src), order.Uint64(src[8:]), order.Uint64(src[16:]),
+		order.Uint64(src[24:])
 	order.PutUint64(dst, a)
 	order.PutUint64(dst[8:], b)
 	order.PutUint64(dst[16:], c)

@@ -14,10 +14,10 @@ import (
 // digestPart is how many bytes one thread digests at a time.
 const digestPart = 4 << 20
 
-// Digest returns a SHA-256 over all there is to know of a database: relations, tables and
-// their columns' words, statistics and dictionaries, in the order in which they were put.
-// Equal tuples that are stored in other ways have other digests, and so have the same
-// bytes on machines of another byte order.
+// Digest returns a SHA-256 over all there is to know of a database: relations,
+// tables and their columns' words, statistics and dictionaries, in the order in
+// which they were put. Equal tuples that are stored in other ways have other
+// digests, and so have the same bytes on machines of another byte order.
 func (db *Database) Digest(threads int) [sha256.Size]byte {
 	h := sha256.New()
 	numbers := map[any]int{} // of tables and dictionaries, by first use
@@ -42,7 +42,8 @@ func (db *Database) Digest(threads int) [sha256.Size]byte {
 				}
 				dict = numbers[c.Dict]
 			}
-			fmt.Fprintf(h, "column %v %d %d %d %d %d %+v\n", c.Type, dict, c.Base, c.Step, c.Width, c.n, c.Stats)
+			fmt.Fprintf(h, "column %v %d %d %d %d %d %+v\n", c.Type, dict, c.Base, c.Step, c.Width, c.n,
+				c.Stats)
 			parts = appendParts(parts, c.Entries())
 		}
 	}
@@ -88,5 +89,6 @@ func appendParts(parts [][]byte, b []byte) [][]byte {
 
 // bytesOf returns the memory of a slice.
 func bytesOf[T unsigned](s []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))),
+		len(s)*int(unsafe.Sizeof(*new(T))))
 }

@@ -22,16 +22,17 @@ func (in digestInput) digest() [sha256.Size]byte {
 		dict.Intern(s)
 	}
 	codes := make([]int64, len(in.words))
-	table := &Table{Name: in.table, Names: []string{in.column, "s"}, Rows: len(in.words), Columns: []*Column{
-		ColumnOf(scalar.IntType, in.words, nil), ColumnOf(scalar.StringType, codes, dict),
-	}}
+	table := &Table{Name: in.table, Names: []string{in.column, "s"}, Rows: len(in.words),
+		Columns: []*Column{
+			ColumnOf(scalar.IntType, in.words, nil), ColumnOf(scalar.StringType, codes, dict),
+		}}
 	db := NewDatabase()
 	db.Put(&Relation{Name: in.relation, Table: table, Cols: []int{0, 1}, Keys: in.keys})
 	return db.Digest(in.threads)
 }
 
-// TestDigest changes one after the other what a database has, the last byte of a column of
-// several parts among it.
+// TestDigest changes one after the other what a database has, the last byte of
+// a column of several parts among it.
 func TestDigest(t *testing.T) {
 	base := func() digestInput {
 		words := make([]int64, digestPart+100)

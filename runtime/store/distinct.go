@@ -35,7 +35,10 @@ const exactDistinctRows = 1 << 12
 
 // partly divides n entries among threads: count gets each thread's share.
 func partly(n, threads int, count func(i, from, to int)) {
-	parallel.Do(threads, threads, func(i int) { count(i, n/threads*i, n/threads*(i+1)+n%threads*((i+1)/threads)) })
+	parallel.Do(threads, threads, func(i int) {
+		count(i, n/threads*i,
+			n/threads*(i+1)+n%threads*((i+1)/threads))
+	})
 }
 
 func countBitmap[T uint8 | uint16](entries []T, domain, threads int) int64 {
@@ -84,8 +87,8 @@ func countSet(c *Column) int64 {
 	return int64(len(seen))
 }
 
-// hllBits is the number of hash bits that choose a register; 2^12 registers give
-// a standard error of 1.6 %.
+// hllBits is the number of hash bits that choose a register; 2^12 registers
+// give a standard error of 1.6 %.
 const hllBits = 12
 
 // estimateDistinct is HyperLogLog (Flajolet, Fusy, Gandouet, Meunier 2007) with

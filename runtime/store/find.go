@@ -6,31 +6,34 @@ import (
 	"unsafe"
 )
 
-// WithPrefix returns the codes from and up to to, without it, of the strings in byte
-// order that begin with the prefix.
+// WithPrefix returns the codes from and up to to, without it, of the strings in
+// byte order that begin with the prefix.
 func (d *Dict) WithPrefix(prefix string) (from, to int) {
 	from = d.LowerBound(prefix)
-	n := sort.Search(d.Sorted()-from, func(i int) bool { return !strings.HasPrefix(d.sorted.at(from+i), prefix) })
+	n := sort.Search(d.Sorted()-from, func(i int) bool {
+		return !strings.HasPrefix(d.sorted.at(from+i),
+			prefix)
+	})
 	return from, from + n
 }
 
-// Finder finds strings of a dictionary with a text in them. The strings in byte order
-// lie one behind the other in memory, which it searches as one text: what it costs
-// depends on their bytes, hardly on their number.
+// Finder finds strings of a dictionary with a text in them. The strings in byte
+// order lie one behind the other in memory, which it searches as one text: what
+// it costs depends on their bytes, hardly on their number.
 type Finder struct {
 	dict *Dict
 	text string
-	// at is the place in text of the byte that is looked for first; -1 if even that one
-	// is so frequent that looking for the whole text is faster.
+	// at is the place in text of the byte that is looked for first; -1 if even
+	// that one is so frequent that looking for the whole text is faster.
 	at int
 }
 
-// frequentByte is the share of bytes, one of so many, from which on it does not pay to
-// look for a byte by itself.
+// frequentByte is the share of bytes, one of so many, from which on it does not
+// pay to look for a byte by itself.
 const frequentByte = 16
 
-// Finder returns a finder of one of the texts, that with the least frequent byte. None
-// of them may be empty.
+// Finder returns a finder of one of the texts, that with the least frequent
+// byte. None of them may be empty.
 func (d *Dict) Finder(texts ...string) *Finder {
 	counts, n := d.sorted.sample()
 	best := &Finder{dict: d, text: texts[0], at: -1}
@@ -45,8 +48,8 @@ func (d *Dict) Finder(texts ...string) *Finder {
 	return best
 }
 
-// Find calls found with each of the codes from from and below to, which are of strings
-// in byte order, whose string has the text in it.
+// Find calls found with each of the codes from from and below to, which are of
+// strings in byte order, whose string has the text in it.
 func (f *Finder) Find(from, to int, found func(code int)) {
 	a := &f.dict.sorted
 	if from >= to {
@@ -107,8 +110,8 @@ func (a *stringArena) text(from, to int) string {
 	return unsafe.String(unsafe.SliceData(a.data[from:to]), to-from)
 }
 
-// holding returns the string in which a byte is, one of from and below to. It looks
-// at the first few one by one, then in steps that double.
+// holding returns the string in which a byte is, one of from and below to. It
+// looks at the first few one by one, then in steps that double.
 func (a *stringArena) holding(at, from, to int) int {
 	step := 1
 	for from+step < to && a.start(from+step) <= at {

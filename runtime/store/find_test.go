@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// dictOf returns a dictionary of random strings over few letters, some of them empty
-// or long.
+// dictOf returns a dictionary of random strings over few letters, some of them
+// empty or long.
 func dictOf(rnd *rand.Rand, n int, letters string) *Dict {
 	var list []string
 	for range n {
@@ -24,12 +24,13 @@ func dictOf(rnd *rand.Rand, n int, letters string) *Dict {
 	return NewDict(slices.Compact(list))
 }
 
-// TestFinder compares what is found, in parts of the dictionary, with a look at each
-// string: texts of bytes that are rare and of bytes that are in every string, and texts
-// that one string ends with and the next begins with.
+// TestFinder compares what is found, in parts of the dictionary, with a look at
+// each string: texts of bytes that are rare and of bytes that are in every
+// string, and texts that one string ends with and the next begins with.
 func TestFinder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
-	for _, letters := range []string{"ab", "abcdefghijklmnopqrstuvwxyz", strings.Repeat("a", 60) + "b"} {
+	for _, letters := range []string{"ab", "abcdefghijklmnopqrstuvwxyz", strings.Repeat("a", 60) +
+		"b"} {
 		d := dictOf(rnd, 3000, letters)
 		for range 200 {
 			texts := make([]string, 1+rnd.IntN(2))
@@ -64,7 +65,8 @@ func TestWithPrefix(t *testing.T) {
 	for _, prefix := range []string{"", "a", "ab", "b", "\xff", "\xff\xff", "bbbbbbbbbbbbb", "c"} {
 		from, to := d.WithPrefix(prefix)
 		for code := range d.Len() {
-			if in, want := from <= code && code < to, strings.HasPrefix(d.String(uint32(code)), prefix); in != want {
+			if in, want := from <= code && code < to,
+				strings.HasPrefix(d.String(uint32(code)), prefix); in != want {
 				t.Errorf("%q is among those that begin with %q: %t", d.String(uint32(code)), prefix, in)
 			}
 		}
@@ -72,13 +74,15 @@ func TestWithPrefix(t *testing.T) {
 }
 
 func TestBooleanColumn(t *testing.T) {
-	for _, values := range [][]uint8{nil, {0}, {1}, {0, 0}, {1, 1}, {0, 1}, {1, 0}, {0, 1, 1}, {0, 1, 0}, {1, 0, 1}} {
+	for _, values := range [][]uint8{nil, {0}, {1}, {0, 0}, {1, 1}, {0, 1}, {1, 0}, {0, 1, 1},
+		{0, 1, 0}, {1, 0, 1}} {
 		words := make([]int64, len(values))
 		for i, v := range values {
 			words[i] = int64(v)
 		}
 		got, want := BooleanColumn(values), ColumnOf(scalar.BooleanType, words, nil)
-		if got.Len() != want.Len() || got.Width != want.Width || got.Stats != want.Stats || got.Base != want.Base || got.Step != want.Step {
+		if got.Len() != want.Len() || got.Width != want.Width || got.Stats != want.Stats ||
+			got.Base != want.Base || got.Step != want.Step {
 			t.Errorf("%v: %+v, want %+v", values, got, want)
 		}
 		for i := range values {
@@ -91,8 +95,10 @@ func TestBooleanColumn(t *testing.T) {
 
 func BenchmarkFinder(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(7, 8))
-	nouns := strings.Fields("packages requests accounts deposits foxes ideas theodolites pinto beans instructions dependencies excuses platelets asymptotes courts dolphins")
-	verbs := strings.Fields("sleep wake are cajole haggle nag use boost affix detect integrate maintain special furious sly careful blithe quick fluffy slow quiet ruthless")
+	nouns := strings.Fields(
+		"packages requests accounts deposits foxes ideas theodolites pinto beans instructions dependencies excuses platelets asymptotes courts dolphins")
+	verbs := strings.Fields(
+		"sleep wake are cajole haggle nag use boost affix detect integrate maintain special furious sly careful blithe quick fluffy slow quiet ruthless")
 	var list []string
 	for range 100_000 {
 		s := ""

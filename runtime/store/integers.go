@@ -12,16 +12,19 @@ type integer interface {
 	int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64
 }
 
-// Integers returns the column of an integer type that numbers fill, or nil if the numbers
-// are to be converted one by one: another type, or some that does not fit. It takes no
-// memory beside the column's and works on all cores.
+// Integers returns the column of an integer type that numbers fill, or nil if
+// the numbers are to be converted one by one: another type, or some that does
+// not fit. It takes no memory beside the column's and works on all cores.
 func Integers[T integer](t scalar.Type, values []T) *Column {
 	if t.Kind != scalar.Int && t.Kind != scalar.Uint || len(values) == 0 {
 		return nil
 	}
 	threads := threadsFor(len(values))
 	bounds := make([]bound[T], threads)
-	partly(len(values), threads, func(i, from, to int) { bounds[i] = boundOf(values[max(from-1, 0):to]) })
+	partly(len(values), threads, func(i, from,
+		to int) {
+		bounds[i] = boundOf(values[max(from-1, 0):to])
+	})
 	all := bounds[0]
 	for _, b := range bounds[1:] {
 		all.ascending = all.ascending && b.ascending
@@ -31,7 +34,8 @@ func Integers[T integer](t scalar.Type, values []T) *Column {
 		return nil
 	}
 	c := &Column{Type: t, Step: 1, n: len(values)}
-	c.Stats = ColumnStats{Min: int64(all.min), Max: int64(all.max), Distinct: 1, Ascending: all.ascending}
+	c.Stats = ColumnStats{Min: int64(all.min), Max: int64(all.max), Distinct: 1,
+		Ascending: all.ascending}
 	c.Base, c.Width = baseOf(t, c.Stats.Min, c.Stats.Max)
 	switch c.Width {
 	case 0:
@@ -49,9 +53,9 @@ func Integers[T integer](t scalar.Type, values []T) *Column {
 	return c
 }
 
-// baseOf returns the base and the width of a column of words that are next to each
-// other, without a step. A base of zero is cheaper to work with; it is taken where it
-// costs nothing.
+// baseOf returns the base and the width of a column of words that are next to
+// each other, without a step. A base of zero is cheaper to work with; it is
+// taken where it costs nothing.
 func baseOf(t scalar.Type, lo, hi int64) (base int64, width uint8) {
 	width = WidthOf(uint64(hi) - uint64(lo))
 	if (lo >= 0 || t.Kind == scalar.Uint) && WidthOf(uint64(hi)) == width {
@@ -91,7 +95,8 @@ func fits[T integer](t scalar.Type, v T) bool {
 	return v < 0 == (int64(v) < 0) && int64(v)<<(64-t.Bits)>>(64-t.Bits) == int64(v)
 }
 
-// offsetsOf returns the numbers less the base, or themselves where they are stored so.
+// offsetsOf returns the numbers less the base, or themselves where they are
+// stored so.
 func offsetsOf[W unsigned, T integer](values []T, base int64, threads int) []W {
 	if base == 0 && unsafe.Sizeof(values[0]) == unsafe.Sizeof(W(0)) {
 		return unsafe.Slice((*W)(unsafe.Pointer(&values[0])), len(values))

@@ -10,15 +10,16 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// TestPackedColumns compares columns of slices with those made word by word, for ranges
-// around the limits of widths, on several threads.
+// TestPackedColumns compares columns of slices with those made word by word,
+// for ranges around the limits of widths, on several threads.
 func TestPackedColumns(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	types := []scalar.Type{
 		{Kind: scalar.Int, Bits: 8}, {Kind: scalar.Int, Bits: 32}, {Kind: scalar.Int, Bits: 64},
 		{Kind: scalar.Uint, Bits: 16}, {Kind: scalar.Uint, Bits: 64},
 	}
-	for _, span := range []int64{0, 1, 255, 256, 65535, 65536, math.MaxUint32, math.MaxUint32 + 1, math.MaxInt64} {
+	for _, span := range []int64{0, 1, 255, 256, 65535, 65536, math.MaxUint32, math.MaxUint32 +
+		1, math.MaxInt64} {
 		for _, low := range []int64{0, 1, 7, -128, -1, math.MinInt32, math.MaxInt32} {
 			for _, n := range []int{1, 2, 5, 70_000} {
 				if span > math.MaxInt64-max(low, 0) {
@@ -68,7 +69,8 @@ func comparePacked[T integer](t *testing.T, typ scalar.Type, values []T) {
 		return
 	}
 	if want := ColumnOf(typ, words, nil); !reflect.DeepEqual(got, want) {
-		t.Fatalf("%v of %T from %d: base %d width %d %+v, want base %d width %d %+v", typ, values, words[0],
+		t.Fatalf("%v of %T from %d: base %d width %d %+v, want base %d width %d %+v", typ, values,
+			words[0],
 			got.Base, got.Width, got.Stats, want.Base, want.Width, want.Stats)
 	}
 }

@@ -9,25 +9,27 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// interner numbers strings by first appearance, for one goroutine. Equal strings get one
-// number, unless nearly all strings are different: then most are not looked up, which for a
-// long list is what takes the time, and some get several. Where memory is scarce, every
-// string is looked up. Loaders have one per worker and string column.
+// Interner numbers strings by first appearance, for one goroutine. Equal
+// strings get one number, unless nearly all strings are different: then most
+// are not looked up, which for a long list is what takes the time, and some get
+// several. Where memory is scarce, every string is looked up. Loaders have one
+// per worker and string column.
 type Interner struct {
-	// parts have partStrings strings each, but for the last: so no long arena is copied
-	// as it grows.
+	// parts have partStrings strings each, but for the last: so no long arena is
+	// copied as it grows.
 	parts []stringArena
 	n     int
 	table []internSlot // open addressing, at most half full
 	held  int          // strings in the table
-	// tried and fresh are how many strings the current trial looked up, and did not find;
-	// unseen is how many are to be added without that until the next one.
+	// tried and fresh are how many strings the current trial looked up, and did
+	// not find; unseen is how many are to be added without that until the next
+	// one.
 	tried, fresh, unseen int
 	// recent remembers short strings, which come again and again, by their bytes.
 	recent [256]shortString
 
-	// ledger is where memory is reserved, under the name what; nil allows everything.
-	// Once it has refused, err is set and codes mean nothing.
+	// ledger is where memory is reserved, under the name what; nil allows
+	// everything. Once it has refused, err is set and codes mean nothing.
 	ledger *Ledger
 	what   string
 	err    error
@@ -45,8 +47,8 @@ const (
 	endBytes  = 4
 )
 
-// shortString is a string of up to seven bytes with its code. Its word holds the
-// bytes and, in the upper byte, the length plus one.
+// shortString is a string of up to seven bytes with its code. Its word holds
+// the bytes and, in the upper byte, the length plus one.
 type shortString struct {
 	word uint64
 	code uint32
@@ -57,16 +59,17 @@ var hashSeed = maphash.MakeSeed()
 // partStrings is the number of strings of a part of an interner.
 const partStrings = 1 << 16
 
-// A trial looks up trialStrings strings. If at most one of trialRepeats of them is there
-// already, the next trialStrings times trialRepeats are added as they are. Trials remember
-// their strings, so that they find out when a column begins to repeat itself.
+// A trial looks up trialStrings strings. If at most one of trialRepeats of them
+// is there already, the next trialStrings times trialRepeats are added as they
+// are. Trials remember their strings, so that they find out when a column
+// begins to repeat itself.
 const (
 	trialStrings = 1 << 12
 	trialRepeats = 16
 )
 
-// newInterner returns an interner whose memory the ledger reserves under the name
-// what; a nil ledger allows everything.
+// NewInterner returns an interner whose memory the ledger reserves under the
+// name what; a nil ledger allows everything.
 func NewInterner(ledger *Ledger, what string) *Interner {
 	return &Interner{ledger: ledger, what: what}
 }
@@ -102,7 +105,8 @@ func (t *Interner) add(s string) bool {
 		t.parts = append(t.parts, part)
 	}
 	part := &t.parts[len(t.parts)-1]
-	if n := len(part.ends); len(t.parts) == 1 && n >= 16 && n&(n-1) == 0 && !t.take(endBytes*int64(n)) {
+	if n := len(part.ends); len(t.parts) == 1 && n >= 16 && n&(n-1) == 0 &&
+		!t.take(endBytes*int64(n)) {
 		return false
 	}
 	if size := part.wanted(s); size > 0 {
@@ -134,13 +138,13 @@ func (t *Interner) textBytes() (n int64) {
 	return n
 }
 
-// code returns the number of a string, which is copied when it is new.
+// Code returns the number of a string, which is copied when it is new.
 func (t *Interner) Code(s string) uint32 {
 	code, _ := t.find(s, func(string) bool { return true })
 	return code
 }
 
-// codeOfText returns the number of text from outside. It refuses strings that
+// CodeOfText returns the number of text from outside. It refuses strings that
 // are not valid UTF-8 or contain a zero byte.
 func (t *Interner) CodeOfText(b []byte) (code uint32, ok bool) {
 	return t.find(unsafe.String(unsafe.SliceData(b), len(b)), IsText)
@@ -217,7 +221,8 @@ func (t *Interner) findAny(s string, admit func(string) bool) (code uint32, ok b
 	return code, true
 }
 
-// grow makes the table twice as large, and reports whether there is memory for that.
+// grow makes the table twice as large, and reports whether there is memory for
+// that.
 func (t *Interner) grow() bool {
 	old := t.table
 	slots := max(64, 2*len(old))
@@ -240,7 +245,7 @@ func (t *Interner) grow() bool {
 	return true
 }
 
-// dropTable gives up the memory that only finding strings needs.
+// DropTable gives up the memory that only finding strings needs.
 func (t *Interner) DropTable() {
 	t.ledger.Give(slotBytes * int64(len(t.table)))
 	t.table = nil

@@ -2,8 +2,8 @@ package store
 
 import "sync"
 
-// ledger keeps what one load has reserved of Options.Reserve. A nil ledger allows
-// everything. It is safe for concurrent use, and an order.Allocator.
+// Ledger keeps what one load has reserved of Options.Reserve. A nil ledger
+// allows everything. It is safe for concurrent use, and an order.Allocator.
 type Ledger struct {
 	reserve func(what string, n int64) error // nil: no bound
 	bound   int64                            // of reserve
@@ -13,13 +13,13 @@ type Ledger struct {
 	err  error // of every reservation, once the load has failed
 }
 
-// newLedger returns a ledger of what reserve allows, which is bound bytes. A nil
-// reserve allows everything.
+// NewLedger returns a ledger of what reserve allows, which is bound bytes. A
+// nil reserve allows everything.
 func NewLedger(reserve func(what string, n int64) error, bound int64) *Ledger {
 	return &Ledger{reserve: reserve, bound: bound}
 }
 
-// bounded reports whether a reservation may fail.
+// Bounded reports whether a reservation may fail.
 func (g *Ledger) Bounded() bool { return g != nil && g.reserve != nil }
 
 // scarce reports whether memory is worth more than time.
@@ -35,8 +35,8 @@ func (g *Ledger) scarce() bool {
 // plenty is the share of a bound that may be held without care.
 const plenty = 4
 
-// take reserves memory before it is allocated. what is the subject of the message if
-// there is not enough.
+// Take reserves memory before it is allocated. what is the subject of the
+// message if there is not enough.
 func (g *Ledger) Take(what string, n int64) error {
 	if !g.Bounded() || n == 0 {
 		return nil
@@ -53,13 +53,13 @@ func (g *Ledger) Take(what string, n int64) error {
 	return nil
 }
 
-// give gives back memory that is garbage from now on.
+// Give gives back memory that is garbage from now on.
 func (g *Ledger) Give(n int64) {
 	// Giving back does not fail.
 	_ = g.Take("", -n)
 }
 
-// settle gives back all but the given bytes.
+// Settle gives back all but the given bytes.
 func (g *Ledger) Settle(keep int64) {
 	if g == nil {
 		return
@@ -70,7 +70,8 @@ func (g *Ledger) Settle(keep int64) {
 	g.Give(held - keep)
 }
 
-// fail gives everything back. Goroutines that have not stopped yet get nothing more.
+// Fail gives everything back. Goroutines that have not stopped yet get nothing
+// more.
 func (g *Ledger) Fail(err error) {
 	g.mu.Lock()
 	g.err = err

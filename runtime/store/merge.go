@@ -36,8 +36,10 @@ func sameDicts(dicts []*Dict, extra []string) bool {
 		if d == first {
 			continue
 		}
-		if d.Len() != first.Len() || d.Sorted() != d.Len() || string(d.sorted.data) != string(first.sorted.data) ||
-			!slices.Equal(d.sorted.ends, first.sorted.ends) || !slices.Equal(d.sorted.wide, first.sorted.wide) {
+		if d.Len() != first.Len() || d.Sorted() != d.Len() ||
+			string(d.sorted.data) != string(first.sorted.data) ||
+			!slices.Equal(d.sorted.ends, first.sorted.ends) ||
+			!slices.Equal(d.sorted.wide, first.sorted.wide) {
 			return false
 		}
 	}
@@ -66,10 +68,12 @@ func (l givenStrings) len() int          { return len(l) }
 func (l givenStrings) at(i int) string   { return l[i] }
 func (l givenStrings) sortedPrefix() int { return 0 }
 
-// mergeInterners returns the dictionary of the strings of all interners, and for
-// each the code of each of its strings, or nil where those are its numbers. It
-// removes interners from the list when it has copies of their strings.
-func MergeInterners(ctx context.Context, threads int, list []*Interner, ledger *Ledger, what string) (*Dict, [][]uint32, error) {
+// MergeInterners returns the dictionary of the strings of all interners, and
+// for each the code of each of its strings, or nil where those are its numbers.
+// It removes interners from the list when it has copies of their strings.
+func MergeInterners(
+	ctx context.Context, threads int, list []*Interner, ledger *Ledger, what string,
+) (*Dict, [][]uint32, error) {
 	sources := make([]dictSource, len(list))
 	for i, t := range list {
 		sources[i] = t
@@ -78,18 +82,20 @@ func MergeInterners(ctx context.Context, threads int, list []*Interner, ledger *
 	return mergeSources(ctx, threads, sources, ledger, what)
 }
 
-// mergeSources returns the dictionary of the strings of all sources, and for each source
-// the code of each of its strings, or nil where those are its numbers. It runs on so many
-// threads. Its error is the context's cause, or the ledger's, where it reserves memory for
-// interners. What it has no use for any more it removes from the slice, so that long lists
-// are not in memory twice for longer than need be.
+// mergeSources returns the dictionary of the strings of all sources, and for
+// each source the code of each of its strings, or nil where the codes are its
+// numbers. The error is the context's cause, or the ledger's, which reserves
+// memory for interners. Sources are removed from the slice once their strings
+// are copied, so long lists are not in memory twice for long.
 //
-// What the sources have in no order is sorted as one list. Where all of it is such, as
-// when files are read, the list is the dictionary but for strings that are there several
-// times; else it is merged with those parts of sources that are in order.
+// Strings of no order are sorted as one list. If there are no others, as when
+// files are read, the list without repeated strings is the dictionary.
+// Otherwise the list is merged with the ordered prefixes of the sources.
 //
-// Reserved stay the dictionary and 4 bytes for each string of the sources.
-func mergeSources(ctx context.Context, threads int, sources []dictSource, ledger *Ledger, what string) (*Dict, [][]uint32, error) {
+// The dictionary and 4 bytes for each string of the sources stay reserved.
+func mergeSources(
+	ctx context.Context, threads int, sources []dictSource, ledger *Ledger, what string,
+) (*Dict, [][]uint32, error) {
 	var strings, held, text int64
 	for _, s := range sources {
 		if t, ok := s.(*Interner); ok && ledger.Bounded() {
@@ -135,8 +141,8 @@ func mergeSources(ctx context.Context, threads int, sources []dictSource, ledger
 	return d, remaps, nil
 }
 
-// What a merge takes for each string: a code, what sorts it (a reference, a bucket, a
-// length, its part of the sample), and what is left of that.
+// The bytes of a merge for each string: a code, what sorts it (a reference, a
+// bucket, a length, its part of the sample), and what is left of that.
 const (
 	codeBytes = 4
 	sortBytes = 16
@@ -152,9 +158,11 @@ func isIdentity(codes []uint32) bool {
 	return true
 }
 
-// mergedWithPrefixes merges the strings with the parts of the sources that are in order,
-// and sets the new code of each string.
-func (l *stringList) mergedWithPrefixes(ctx context.Context, remaps [][]uint32) (stringArena, error) {
+// mergedWithPrefixes merges the strings with the parts of the sources that are
+// in order, and sets the new code of each string.
+func (l *stringList) mergedWithPrefixes(
+	ctx context.Context, remaps [][]uint32,
+) (stringArena, error) {
 	size, count := 0, 0
 	for _, s := range l.sources {
 		for j := range s.len() {

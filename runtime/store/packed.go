@@ -11,8 +11,8 @@ import (
 // NewPacked returns a column of n words between lo and hi, for an engine that
 // has them packed already: it fills the offsets from lo into the slice of the
 // column's Width before anyone else sees the column. The statistics are what
-// the bounds say, not what the words turn out to be. In the type's order lo must
-// not come after hi.
+// the bounds say, not what the words turn out to be. In the type's order lo
+// must not come after hi.
 func NewPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
 	c := newPacked(t, dict, n, lo, hi)
 	switch c.Width {
@@ -28,21 +28,26 @@ func NewPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
 	return c
 }
 
-// NewOver is NewPacked for offsets that are there already: n entries of the column's
-// Width at data. They are outside of Go's heap, and stay as long
-// as owner is reachable, or in it, and then there is none.
-func NewOver(t scalar.Type, dict *Dict, n int, lo, hi int64, data unsafe.Pointer, owner any) *Column {
+// NewOver is NewPacked for offsets that are there already: n entries of the
+// column's Width at data. They are outside of Go's heap, and stay as long as
+// owner is reachable, or in it, and then there is none.
+func NewOver(
+	t scalar.Type, dict *Dict, n int, lo, hi int64, data unsafe.Pointer, owner any,
+) *Column {
 	c := newPacked(t, dict, n, lo, hi)
 	c.owner = owner
 	c.view(data)
 	return c
 }
 
-// NewBounded returns a column of n words, each the base plus so many times an offset of
-// width bytes in data, modulo 2^64. It keeps data, which is aligned to the width. The
-// bounds are found; the offsets stay as wide as they are. How many words are
-// different is not counted. Floats have base 0, step 1 and 8 bytes, or one word.
-func NewBounded(t scalar.Type, dict *Dict, n int, base, step int64, width uint8, data []byte) *Column {
+// NewBounded returns a column of n words, each the base plus so many times an
+// offset of width bytes in data, modulo 2^64. It keeps data, which is aligned
+// to the width. The bounds are found; the offsets stay as wide as they are. How
+// many words are different is not counted. Floats have base 0, step 1 and 8
+// bytes, or one word.
+func NewBounded(
+	t scalar.Type, dict *Dict, n int, base, step int64, width uint8, data []byte,
+) *Column {
 	c := &Column{Type: t, Dict: dict, Base: base, Step: step, Width: width, n: n}
 	if n == 0 {
 		return &Column{Type: t, Dict: dict, Step: 1, Stats: ColumnStats{Ascending: true}}
@@ -61,7 +66,8 @@ func NewBounded(t scalar.Type, dict *Dict, n int, base, step int64, width uint8,
 	return c
 }
 
-// bounds returns the order keys of the least and the greatest word. There is one.
+// bounds returns the order keys of the least and the greatest word. There is
+// one.
 func (c *Column) bounds() (lo, hi uint64) {
 	flip := orderKeyOf(c.Type.Kind, 0)
 	var first, last uint64 // offsets
@@ -101,7 +107,8 @@ func (c *Column) bounds() (lo, hi uint64) {
 	return lo, hi
 }
 
-// extremes returns the least and the greatest of numbers, of which there is one.
+// extremes returns the least and the greatest of numbers, of which there is
+// one.
 func extremes[T unsigned](list []T) (least, greatest uint64) {
 	lo, hi := list[0], list[0]
 	for _, v := range list {

@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// TestNewBounded makes columns of offsets of every width and compares words, and what is
-// known of them, with a column of the same words.
+// TestNewBounded makes columns of offsets of every width and compares words,
+// and what is known of them, with a column of the same words.
 func TestNewBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	for round := range 400 {
@@ -61,7 +61,8 @@ func TestNewBounded(t *testing.T) {
 				t.Fatalf("%v of %d bytes: word %d is %d, want %d", typ, width, i, got.Word(i), words[i])
 			}
 		}
-		if n > 0 && (got.Stats.Min != want.Stats.Min || got.Stats.Max != want.Stats.Max || got.Stats.Distinct < want.Stats.Distinct) {
+		if n > 0 && (got.Stats.Min != want.Stats.Min || got.Stats.Max != want.Stats.Max ||
+			got.Stats.Distinct < want.Stats.Distinct) {
 			t.Errorf("%v of %d bytes: got %+v, want %+v", typ, width, got.Stats, want.Stats)
 		}
 		a, b := newKeyPart(got, round%2 == 0), newKeyPart(want, round%2 == 0)

@@ -8,13 +8,14 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// SampleRows is how many rows a sample has, unless the table has fewer. A share that
-// is estimated from them has a standard error of at most 1.6 %.
+// SampleRows is how many rows a sample has, unless the table has fewer. A share
+// that is estimated from them has a standard error of at most 1.6 %.
 const SampleRows = 1 << 10
 
-// Sample is some rows of a table, one from each of SampleRows equal parts, and what
-// they say of its columns. All rows of a smaller table are in it. Equal tables have
-// equal samples. It costs a read of the rows only, however long the table is.
+// Sample is some rows of a table, one from each of SampleRows equal parts, and
+// what they say of its columns. All rows of a smaller table are in it. Equal
+// tables have equal samples. It costs a read of the rows only, however long the
+// table is.
 type Sample struct {
 	Rows    []int // ascending
 	Columns []ColumnSample
@@ -23,13 +24,13 @@ type Sample struct {
 // ColumnSample is what the rows of a sample say of a column.
 type ColumnSample struct {
 	Words []int64 // of the sample's rows
-	// Equal and Rising are the shares of neighbours in the table of which the second
-	// equals the first, and of which it is no less, in the order of the type. A column
-	// whose values lie next to each other has a high Equal, a sorted one a Rising of 1.
-	// Without neighbours both are 1.
+	// Equal and Rising are the shares of neighbours in the table of which the
+	// second equals the first, and of which it is no less, in the order of the
+	// type. A column whose values lie next to each other has a high Equal, a
+	// sorted one a Rising of 1. Without neighbours both are 1.
 	Equal, Rising float64
-	// Top are the most frequent words that the sample shows more than once, with their
-	// shares of the rows, the most frequent first.
+	// Top are the most frequent words that the sample shows more than once, with
+	// their shares of the rows, the most frequent first.
 	Top []WordShare
 }
 
@@ -82,7 +83,8 @@ func sampleColumn(c *Column, rows []int) ColumnSample {
 	return s
 }
 
-// orderKeyOf maps a word so that keys as unsigned numbers have the order of the type.
+// orderKeyOf maps a word so that keys as unsigned numbers have the order of the
+// type.
 func orderKeyOf(k scalar.Kind, w int64) uint64 {
 	switch k {
 	case scalar.Int, scalar.Decimal, scalar.Datetime:
@@ -93,7 +95,8 @@ func orderKeyOf(k scalar.Kind, w int64) uint64 {
 	return uint64(w)
 }
 
-// topWords returns the most frequent of the words, each of which is there twice.
+// topWords returns the most frequent of the words, each of which is there
+// twice.
 func topWords(words []int64) []WordShare {
 	sorted := slices.Sorted(slices.Values(words))
 	var out []WordShare
@@ -111,9 +114,9 @@ func topWords(words []int64) []WordShare {
 	return out[:min(len(out), maxTop):min(len(out), maxTop)]
 }
 
-// Find returns the rows that have a value, from one on and up to another without that, in
-// a column whose words ascend. They are the same if none has it, or if the value is of
-// another type.
+// Find returns the rows that have a value, from one on and up to another
+// without that, in a column whose words ascend. They are the same if none has
+// it, or if the value is of another type.
 func (c *Column) Find(v scalar.Value) (from, until int) {
 	if v.Type != c.Type || c.n == 0 {
 		return 0, 0
@@ -135,5 +138,6 @@ func (c *Column) Find(v scalar.Value) (from, until int) {
 		return int(key - least), int(key-least) + 1
 	}
 	from = sort.Search(c.n, func(i int) bool { return orderKeyOf(k, c.Word(i)) >= key })
-	return from, from + sort.Search(c.n-from, func(i int) bool { return orderKeyOf(k, c.Word(from+i)) > key })
+	return from, from + sort.Search(c.n-from,
+		func(i int) bool { return orderKeyOf(k, c.Word(from+i)) > key })
 }

@@ -13,7 +13,8 @@ import (
 func TestSample(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, rows := range []int{0, 1, 2, 1000, SampleRows, SampleRows + 1, 100_000} {
-		ascending, clustered, skewed, floats := make([]int64, rows), make([]int64, rows), make([]int64, rows), make([]int64, rows)
+		ascending, clustered, skewed, floats := make([]int64, rows), make([]int64, rows),
+			make([]int64, rows), make([]int64, rows)
 		for i := range rows {
 			ascending[i] = int64(i)
 			clustered[i] = int64(scalar.Mix(uint64(i/4)) >> 40)
@@ -91,7 +92,8 @@ func TestFind(t *testing.T) {
 	} {
 		from, until := c.col.Find(c.v)
 		if until-from != c.times || c.times > 0 && from != c.first {
-			t.Errorf("%v in a column of %d: rows %d to %d, want %d from %d on", c.v, c.col.Len(), from, until, c.times, c.first)
+			t.Errorf("%v in a column of %d: rows %d to %d, want %d from %d on", c.v, c.col.Len(), from,
+				until, c.times, c.first)
 		}
 	}
 }

@@ -16,22 +16,23 @@ type Order struct {
 	Desc bool
 }
 
-// arrangement is rows in order.
+// Arrangement is rows in order.
 type Arrangement struct {
 	N int
-	// read sets dst to the words of a column from a place of the order on. Goroutines
-	// may read at the same time.
+	// read sets dst to the words of a column from a place of the order on.
+	// Goroutines may read at the same time.
 	Read func(col int, dst []int64, from int)
 	Free func() // gives memory back; nothing is read afterwards
 }
 
-// inPlace is the first n rows of columns as they stand.
+// InPlace is the first n rows of columns as they stand.
 func InPlace(cols []*Column, n int) *Arrangement {
-	return &Arrangement{N: n, Read: func(c int, dst []int64, from int) { cols[c].Read(dst, from) }, Free: func() {}}
+	return &Arrangement{N: n, Read: func(c int, dst []int64, from int) { cols[c].Read(dst, from) },
+		Free: func() {}}
 }
 
-// each calls yield with blocks of the rows in order: block holds a slice of words
-// for each column. The slices are used again.
+// Each calls yield with blocks of the rows in order: block holds a slice of
+// words for each column. The slices are used again.
 func (a *Arrangement) Each(ctx context.Context, cols int, yield func(block [][]int64) error) error {
 	block := make([][]int64, cols)
 	room := make([]int64, cols*min(BlockRows, a.N))
@@ -51,15 +52,17 @@ func (a *Arrangement) Each(ctx context.Context, cols int, yield func(block [][]i
 	return nil
 }
 
-// arrange finds the order of rows, or of the first of them. Ties are broken by the
-// columns that the ordering leaves out, ascending, from first to last, so that the
-// order of a relation's tuples is total. Strings are ordered by bytes.
+// Arrange finds the order of rows, or of the first of them. Ties are broken by
+// the columns that the ordering leaves out, ascending, from first to last, so
+// that the order of a relation's tuples is total. Strings are ordered by bytes.
 //
 // When the packed columns fit 64 bits, it takes 8 bytes a row: the keys are
 // scattered by their leading bits, sorted a bucket at a time in cache, and
-// unpacked; no row is looked up. Otherwise it takes 20. When the rows are in order
-// already, or few are wanted, next to nothing is held.
-func Arrange(ctx context.Context, with Sorting, cols []*Column, by []Order, rows, limit int) (*Arrangement, error) {
+// unpacked; no row is looked up. Otherwise it takes 20. When the rows are in
+// order already, or few are wanted, next to nothing is held.
+func Arrange(
+	ctx context.Context, with Sorting, cols []*Column, by []Order, rows, limit int,
+) (*Arrangement, error) {
 	s := newRowSorter(with, cols, by)
 	a := &Arrangement{N: min(limit, rows), Free: func() {}}
 	sorted, _, err := s.inOrder(ctx, rows)
@@ -82,7 +85,10 @@ func Arrange(ctx context.Context, with Sorting, cols []*Column, by []Order, rows
 		if err != nil {
 			return nil, err
 		}
-		a.Read = func(c int, dst []int64, from int) { s.cols[c].Gather(dst, first.Rows[from:][:len(dst)]) }
+		a.Read = func(c int, dst []int64, from int) {
+			s.cols[c].Gather(dst,
+				first.Rows[from:][:len(dst)])
+		}
 		a.Free = first.Free
 	}
 	return a, nil
@@ -105,7 +111,7 @@ type rowSorter struct {
 	place  []int // of each column in its group's parts
 }
 
-// sorting is what rows are sorted with.
+// Sorting is what rows are sorted with.
 type Sorting struct {
 	Threads int             // at most so many; 0: as many as there are cores
 	Memory  order.Allocator // nil: Go's heap
@@ -139,7 +145,8 @@ func (s *Sorting) rowList(n int) ([]uint32, error) {
 }
 
 func newRowSorter(with Sorting, cols []*Column, by []Order) *rowSorter {
-	s := &rowSorter{Sorting: with, cols: cols, place: make([]int, len(cols)), groups: make([]keyGroup, 1)}
+	s := &rowSorter{Sorting: with, cols: cols, place: make([]int, len(cols)),
+		groups: make([]keyGroup, 1)}
 	used := make([]bool, len(cols))
 	for _, o := range by {
 		if !used[o.Col] {
@@ -202,7 +209,8 @@ func (s *rowSorter) ordering(rows int) (*order.Rows, []order.Key) {
 	return x, keys
 }
 
-// orderRows is how many rows a thread takes at a time of those whose order is looked at.
+// orderRows is how many rows a thread takes at a time of those whose order is
+// looked at.
 const orderRows = 1 << 16
 
 // inOrder reports whether the rows are in order as they are, and whether no two
@@ -257,8 +265,8 @@ func (s *rowSorter) compareRest(a, b int) int {
 	return 0
 }
 
-// rows returns the rows in order; equal ones stay in the order they have. The selection
-// is the caller's to free.
+// rows returns the rows in order; equal ones stay in the order they have. The
+// selection is the caller's to free.
 func (s *rowSorter) rows(ctx context.Context, n int) (*order.Selection, error) {
 	x, keys := s.ordering(n)
 	return s.sorter().Sort(ctx, x, keys)
@@ -268,7 +276,8 @@ func (s *rowSorter) rows(ctx context.Context, n int) (*order.Selection, error) {
 // before they are sorted: enough that a bucket of many millions fits the cache.
 const bucketBits = 11
 
-// sortedKeys returns the keys of all rows in order, which are the caller's to free.
+// sortedKeys returns the keys of all rows in order, which are the caller's to
+// free.
 func (g *keyGroup) sortedKeys(ctx context.Context, with *Sorting, rows int) ([]uint64, error) {
 	if rows <= oneSort {
 		return g.sortedOnce(ctx, with, rows)
@@ -345,8 +354,9 @@ func (g *keyGroup) sortedKeys(ctx context.Context, with *Sorting, rows int) ([]u
 	return out, nil
 }
 
-// bucketStarts returns where each bucket begins, and where the last one ends. counts[p][b]
-// is first how many items of part p are in bucket b, then where the next one of them goes.
+// bucketStarts returns where each bucket begins, and where the last one ends.
+// counts[p][b] is first how many items of part p are in bucket b, then where
+// the next one of them goes.
 func bucketStarts(counts [][]int, buckets int) []int {
 	starts := make([]int, buckets+1)
 	at := 0

@@ -22,7 +22,8 @@ func BenchmarkSortPairs(b *testing.B) {
 	}
 	b.Run("each", func(b *testing.B) {
 		for b.Loop() {
-			newRowSorter(Sorting{}, cols, nil).each(context.Background(), rows, rows, func([][]int64) error { return nil })
+			newRowSorter(Sorting{}, cols, nil).each(context.Background(), rows, rows,
+				func([][]int64) error { return nil })
 		}
 		b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
 	})

@@ -22,8 +22,8 @@ func (g *keyGroup) add(p keyPart) {
 }
 
 // keyPart makes order-preserving numbers from 0 to span of a column's entries:
-// the stored offsets, unless the column holds floats, or strings whose codes are
-// not in order.
+// the stored offsets, unless the column holds floats, or strings whose codes
+// are not in order.
 type keyPart struct {
 	col   *Column
 	desc  bool

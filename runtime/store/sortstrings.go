@@ -12,8 +12,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/parallel"
 )
 
-// stringRef names a string of several sources: the source's number in the upper half, the
-// string's in the lower one. The top bit says that the string before it in order equals it.
+// stringRef names a string of several sources: the source's number in the upper
+// half, the string's in the lower one. The top bit says that the string before
+// it in order equals it.
 type stringRef uint64
 
 const repeatsLast stringRef = 1 << 63
@@ -31,7 +32,8 @@ type stringList struct {
 	texts   []bucketText
 }
 
-// bucketText is the different strings of a bucket in order, one behind the other.
+// bucketText is the different strings of a bucket in order, one behind the
+// other.
 type bucketText struct {
 	data    []byte
 	lengths []uint32
@@ -40,34 +42,34 @@ type bucketText struct {
 func (l *stringList) at(r stringRef) string { return l.sources[r.source()].at(r.index()) }
 
 const (
-	// bucketStrings and bucketBytes are about what a bucket has at most: a copy of it and
-	// what sorts it fit a processor's second cache.
+	// bucketStrings and bucketBytes are about what a bucket has at most: a copy of
+	// it and what sorts it fit a processor's second cache.
 	bucketStrings = 1 << 14
 	bucketBytes   = 1 << 20
 	maxBuckets    = 1 << 13
-	// bucketSamples is how many strings of a sample there are at least for each bucket:
-	// then few buckets are twice as large as the mean.
+	// bucketSamples is how many strings of a sample there are at least for each
+	// bucket: then few buckets are twice as large as the mean.
 	bucketSamples = 16
-	// sorterBytes is what a thread takes that sorts buckets, and sortedBytes its part for
-	// each string.
+	// sorterBytes is what a thread takes that sorts buckets, and sortedBytes its
+	// part for each string.
 	sorterBytes = 2 << 20
 	sortedBytes = 48
 	// spanStrings is how many strings a thread takes at least at a time.
 	spanStrings = 1 << 13
 )
 
-// sortStrings sorts the strings that come after the sorted prefixes of the sources, by
-// sample sort (Frazer and McKellar, "Samplesort", 1970): strings of a sample divide all
-// into buckets, which are sorted for themselves, on so many threads. Its error is the
-// context's cause.
+// sortStrings sorts the strings that come after the sorted prefixes of the
+// sources, by sample sort (Frazer and McKellar, "Samplesort", 1970): strings of
+// a sample divide all into buckets, which are sorted for themselves, on so many
+// threads. Its error is the context's cause.
 func sortStrings(ctx context.Context, threads int, sources []dictSource) (*stringList, error) {
 	l := &stringList{sources: sources}
 	spans, n := l.spans(threads)
 	splitters := newSplitters(l.splitters(n))
 	buckets := len(splitters.prefixes) + 1
 	places := make([][]uint16, len(spans)) // of each string of a span: its bucket
-	// next is first how many strings of each span are in each bucket, then where the
-	// next one of them goes.
+	// next is first how many strings of each span are in each bucket, then where
+	// the next one of them goes.
 	next := make([][]int, len(spans))
 	parallel.Do(threads, len(spans), func(i int) {
 		x := spans[i]
@@ -117,7 +119,8 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 // span is strings of one source.
 type span struct{ source, from, to int }
 
-// spans divides the strings that come after the sorted prefixes; n is how many there are.
+// spans divides the strings that come after the sorted prefixes; n is how many
+// there are.
 func (l *stringList) spans(threads int) (spans []span, n int) {
 	for _, s := range l.sources {
 		n += s.len() - s.sortedPrefix()
@@ -150,7 +153,8 @@ func (l *stringList) splitters(n int) []string {
 		}
 		at += length
 	}
-	buckets := min(maxBuckets, len(sample)/bucketSamples, max(n/bucketStrings, int(float64(n)/float64(max(1, len(sample)))*float64(size)/bucketBytes)))
+	buckets := min(maxBuckets, len(sample)/bucketSamples,
+		max(n/bucketStrings, int(float64(n)/float64(max(1, len(sample)))*float64(size)/bucketBytes)))
 	if buckets < 2 {
 		return nil
 	}
@@ -182,14 +186,16 @@ func (s *splitters) bucket(text string) int {
 	prefix := prefixAt(text, 0)
 	from := sort.Search(len(s.prefixes), func(i int) bool { return s.prefixes[i] >= prefix })
 	if from < len(s.prefixes) && s.prefixes[from] == prefix {
-		// Of the splitters that begin alike the texts decide.
-		alike := sort.Search(len(s.prefixes)-from, func(i int) bool { return s.prefixes[from+i] > prefix })
+		// Among splitters that begin alike, the texts decide.
+		alike := sort.Search(len(s.prefixes)-from,
+			func(i int) bool { return s.prefixes[from+i] > prefix })
 		return from + sort.Search(alike, func(i int) bool { return s.texts.at(from+i) > text })
 	}
 	return from
 }
 
-// bucketSorter is the memory in which a thread sorts one bucket after the other.
+// bucketSorter is the memory in which a thread sorts one bucket after the
+// other.
 type bucketSorter struct {
 	data           []byte // of all strings of the bucket
 	ends           []int  // of each in data
@@ -211,8 +217,9 @@ func (x *bucketSorter) at(place int) string {
 	return unsafe.String(unsafe.SliceData(x.data[from:]), x.ends[place]-from)
 }
 
-// sort sorts references of a list by their strings and marks those to the same string as the
-// one before. It looks each string up once: what it works on is a copy.
+// sort sorts references of a list by their strings and marks those to the same
+// string as the one before. It looks each string up once: what it works on is a
+// copy.
 func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef) bucketText {
 	x.data, x.ends = x.data[:0], x.ends[:0]
 	n := len(refs)
@@ -241,15 +248,16 @@ func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef
 }
 
 // sortPrefixed sorts items whose first depth bytes are equal: by the next eight
-// bytes, then each run of equal ones further in. Equal strings are ordered by their
-// places. Once the context is done the order is any.
+// bytes, then each run of equal ones further in. Equal strings are ordered by
+// their places. Once the context is done the order is any.
 func (x *bucketSorter) sortPrefixed(ctx context.Context, items, scratch []prefixed, depth int) {
 	if ctx.Err() != nil {
 		return
 	}
 	if len(items) < 64 {
 		slices.SortFunc(items, func(a, b prefixed) int {
-			return cmp.Or(strings.Compare(x.at(a.place)[depth:], x.at(b.place)[depth:]), cmp.Compare(a.place, b.place))
+			return cmp.Or(strings.Compare(x.at(a.place)[depth:], x.at(b.place)[depth:]),
+				cmp.Compare(a.place, b.place))
 		})
 		return
 	}
@@ -273,7 +281,8 @@ func (x *bucketSorter) sortPrefixed(ctx context.Context, items, scratch []prefix
 				}
 			}
 			slices.SortFunc(run[:ended], func(a, b prefixed) int {
-				return cmp.Or(cmp.Compare(len(x.at(a.place)), len(x.at(b.place))), cmp.Compare(a.place, b.place))
+				return cmp.Or(cmp.Compare(len(x.at(a.place)), len(x.at(b.place))),
+					cmp.Compare(a.place, b.place))
 			})
 			x.sortPrefixed(ctx, run[ended:], scratch[from+ended:to], depth+8)
 		}
@@ -300,8 +309,8 @@ func (l *stringList) bytes() (n int64) {
 	return n
 }
 
-// distinct returns the different strings in order, and sets the place of each string of a
-// source among them. It uses the list up.
+// distinct returns the different strings in order, and sets the place of each
+// string of a source among them. It uses the list up.
 func (l *stringList) distinct(threads int, places [][]uint32) stringArena {
 	buckets := len(l.texts)
 	first, start := make([]int, buckets), make([]int, buckets) // string and byte of each bucket
@@ -337,8 +346,8 @@ func (l *stringList) distinct(threads int, places [][]uint32) stringArena {
 	return out
 }
 
-// sortByPrefix sorts items by their prefixes, stably: least significant byte first,
-// leaving out bytes that all prefixes share.
+// sortByPrefix sorts items by their prefixes, stably: least significant byte
+// first, leaving out bytes that all prefixes share.
 func sortByPrefix(items, scratch []prefixed) {
 	var counts [8][256]uint32
 	for _, it := range items {

@@ -11,15 +11,18 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// TestSortStrings numbers strings by several interners, most of them by more than one,
-// and by dictionaries, enough of them for many buckets.
+// TestSortStrings numbers strings by several interners, most of them by more
+// than one, and by dictionaries, enough of them for many buckets.
 func TestSortStrings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	kinds := map[string]func() string{
-		"numbers":       func() string { return fmt.Sprint(rng.IntN(400_000)) },
-		"one prefix":    func() string { return fmt.Sprintf("Customer#%09d", rng.IntN(200_000)) },
-		"few":           func() string { return strings.Repeat("x", rng.IntN(300)) },
-		"long prefixes": func() string { return strings.Repeat("the same words ", rng.IntN(40)) + fmt.Sprint(rng.IntN(40_000)) },
+		"numbers":    func() string { return fmt.Sprint(rng.IntN(400_000)) },
+		"one prefix": func() string { return fmt.Sprintf("Customer#%09d", rng.IntN(200_000)) },
+		"few":        func() string { return strings.Repeat("x", rng.IntN(300)) },
+		"long prefixes": func() string {
+			return strings.Repeat("the same words ", rng.IntN(40)) +
+				fmt.Sprint(rng.IntN(40_000))
+		},
 	}
 	for name, draw := range kinds {
 		for _, prefixes := range []bool{false, true} {
@@ -89,8 +92,8 @@ func TestSortStrings(t *testing.T) {
 	}
 }
 
-// TestLongDictionary makes a dictionary whose strings' places need 64 bits, as if that were
-// the case from a megabyte on.
+// TestLongDictionary makes a dictionary whose strings' places need 64 bits, as
+// if that were the case from a megabyte on.
 func TestLongDictionary(t *testing.T) {
 	defer func(n int) { shortArena = n }(shortArena)
 	shortArena = 1 << 20
@@ -118,8 +121,8 @@ func TestLongDictionary(t *testing.T) {
 	}
 }
 
-// TestUniqueRows compares all proofs with a set, for rows enough that several threads look
-// at them.
+// TestUniqueRows compares all proofs with a set, for rows enough that several
+// threads look at them.
 func TestUniqueRows(t *testing.T) {
 	const rows = 3 * orderRows
 	rng := rand.New(rand.NewPCG(8, 2))
@@ -151,16 +154,17 @@ func TestUniqueRows(t *testing.T) {
 		cols [][]int64
 		want bool
 	}{
-		"ascending":                 {[][]int64{ascending, within(4)}, true},
-		"ascending with repeats":    {[][]int64{ascending, within(2)}, false},
-		"repeat between two shares": {[][]int64{with(ascending, orderRows, orderRows-1), with(within(4), orderRows, orderRows-1)}, false},
-		"bitmap":                    {[][]int64{shuffled}, true},
-		"bitmap with a repeat":      {[][]int64{with(shuffled, rows-1, 5)}, false},
-		"sort":                      {[][]int64{scattered}, true},
-		"sort with a repeat":        {[][]int64{with(scattered, rows-1, 5)}, false},
-		"two groups":                {[][]int64{wide, scattered}, true},
-		"two groups with a repeat":  {[][]int64{with(wide, 7, 6), with(scattered, 7, 6)}, false},
-		"one row out of order":      {[][]int64{with(ascending, orderRows, 4), within(8)}, true},
+		"ascending":              {[][]int64{ascending, within(4)}, true},
+		"ascending with repeats": {[][]int64{ascending, within(2)}, false},
+		"repeat between two shares": {[][]int64{with(ascending, orderRows, orderRows-1),
+			with(within(4), orderRows, orderRows-1)}, false},
+		"bitmap":                   {[][]int64{shuffled}, true},
+		"bitmap with a repeat":     {[][]int64{with(shuffled, rows-1, 5)}, false},
+		"sort":                     {[][]int64{scattered}, true},
+		"sort with a repeat":       {[][]int64{with(scattered, rows-1, 5)}, false},
+		"two groups":               {[][]int64{wide, scattered}, true},
+		"two groups with a repeat": {[][]int64{with(wide, 7, 6), with(scattered, 7, 6)}, false},
+		"one row out of order":     {[][]int64{with(ascending, orderRows, 4), within(8)}, true},
 	} {
 		var cols []*Column
 		seen := map[string]bool{}
@@ -178,15 +182,16 @@ func TestUniqueRows(t *testing.T) {
 			t.Errorf("%s: the rows are not as the test says", name)
 		}
 		for _, threads := range []int{1, 3} {
-			if got, err := UniqueRows(context.Background(), Sorting{Threads: threads}, cols, rows); got != c.want || err != nil {
+			if got, err := UniqueRows(context.Background(), Sorting{Threads: threads}, cols,
+				rows); got != c.want || err != nil {
 				t.Errorf("%s, %d threads: %v, %v", name, threads, got, err)
 			}
 		}
 	}
 }
 
-// TestInternerTrials numbers strings that are all different and then come again and again:
-// few of the first ones are looked up, and all of the others.
+// TestInternerTrials numbers strings that are all different and then come again
+// and again: few of the first ones are looked up, and all of the others.
 func TestInternerTrials(t *testing.T) {
 	const different, again = 40 * trialStrings, 100 * trialStrings
 	in := NewInterner(nil, "")
@@ -196,7 +201,8 @@ func TestInternerTrials(t *testing.T) {
 		codes = append(codes, in.Code(text(i)))
 	}
 	if in.len() != different || in.held > different/8 {
-		t.Errorf("%d different strings: %d numbers, %d of them in the table", different, in.len(), in.held)
+		t.Errorf("%d different strings: %d numbers, %d of them in the table", different, in.len(),
+			in.held)
 	}
 	for i := range again {
 		codes = append(codes, in.Code(text(i%1000)))

@@ -35,10 +35,12 @@ func TestStopSorting(t *testing.T) {
 			t.Errorf("each of %d columns: %v", len(cols), err)
 		}
 	}
-	if _, err := newRowSorter(Sorting{Threads: 2}, cols, nil).groups[0].sortedKeys(ctx, &Sorting{Threads: 2}, rows); err != reason {
+	if _, err := newRowSorter(Sorting{Threads: 2}, cols, nil).groups[0].sortedKeys(ctx,
+		&Sorting{Threads: 2}, rows); err != reason {
 		t.Errorf("sortedKeys: %v", err)
 	}
-	if _, err := newRowSorter(Sorting{Threads: 2}, cols, nil).groups[0].uniqueByBitmap(ctx, &Sorting{Threads: 2}, rows); err != reason {
+	if _, err := newRowSorter(Sorting{Threads: 2}, cols, nil).groups[0].uniqueByBitmap(ctx,
+		&Sorting{Threads: 2}, rows); err != reason {
 		t.Errorf("uniqueByBitmap: %v", err)
 	}
 	if _, _, err := mergeSources(ctx, 2, []dictSource{cols[1].Dict}, nil, ""); err != reason {

@@ -10,10 +10,12 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// dedupe returns the first row of each tuple, ascending, or nil when no tuple
+// Dedupe returns the first row of each tuple, ascending, or nil when no tuple
 // repeats. When two rows agree in the key columns alone it returns the first
 // such pair instead, by the later row.
-func Dedupe(ctx context.Context, with Sorting, cols []*Column, rows, keys int) (keep []uint32, a, b uint32, err error) {
+func Dedupe(
+	ctx context.Context, with Sorting, cols []*Column, rows, keys int,
+) (keep []uint32, a, b uint32, err error) {
 	s := newRowSorter(with, cols[:keys], nil)
 	repeats := s.repeats
 	if len(s.groups) == 1 {
@@ -50,9 +52,11 @@ func Dedupe(ctx context.Context, with Sorting, cols []*Column, rows, keys int) (
 	return keep, 0, 0, nil
 }
 
-// repeatedKeys visits, in order, the rows whose key an earlier row has, with the
-// first such row, until visit returns false. The columns are one group.
-func (s *rowSorter) repeatedKeys(ctx context.Context, rows int, visit func(first, row uint32) bool) error {
+// repeatedKeys visits, in order, the rows whose key an earlier row has, with
+// the first such row, until visit returns false. The columns are one group.
+func (s *rowSorter) repeatedKeys(
+	ctx context.Context, rows int, visit func(first, row uint32) bool,
+) error {
 	g := &s.groups[0]
 	keys, err := g.sortedKeys(ctx, &s.Sorting, rows)
 	if err != nil {
@@ -98,15 +102,17 @@ func (s *rowSorter) repeatedKeys(ctx context.Context, rows int, visit func(first
 }
 
 // repeats is repeatedKeys for columns of several groups.
-func (s *rowSorter) repeats(ctx context.Context, rows int, visit func(first, row uint32) bool) error {
+func (s *rowSorter) repeats(
+	ctx context.Context, rows int, visit func(first, row uint32) bool,
+) error {
 	selection, err := s.rows(ctx, rows)
 	if err != nil {
 		return err
 	}
 	defer selection.Free()
 	sorted := selection.Rows
-	// The order is stable, so the first of a run is the first in the file. Those that
-	// follow are visited in the order of the file.
+	// The order is stable, so the first of a run is the first in the file. Those
+	// that follow are visited in the order of the file.
 	repeated := 0
 	for i := 1; i < rows; i++ {
 		if s.equal(sorted[i-1], sorted[i]) {
@@ -196,7 +202,7 @@ func (t *rowTable) find(key uint64) int {
 	return -1
 }
 
-// firstOfEach returns the first row of each different one, ascending, or nil
+// FirstOfEach returns the first row of each different one, ascending, or nil
 // when no row repeats another in all columns.
 func FirstOfEach(ctx context.Context, with Sorting, cols []*Column, rows int) ([]uint32, error) {
 	keep, _, _, err := Dedupe(ctx, with, cols, rows, len(cols))
@@ -215,9 +221,10 @@ func rowComparer(cols []*Column) func(a, b uint32) bool {
 	}
 }
 
-// uniqueRows reports whether no two rows agree in all columns. The cheap proofs are that one
-// column has another word in each row, and that they ascend; then come a bitmap over the
-// packed columns when their ranges are small for the number of rows, and sorting.
+// UniqueRows reports whether no two rows agree in all columns. The cheap proofs
+// are that one column has another word in each row, and that they ascend; then
+// come a bitmap over the packed columns when their ranges are small for the
+// number of rows, and sorting.
 func UniqueRows(ctx context.Context, with Sorting, cols []*Column, rows int) (bool, error) {
 	if rows < 2 {
 		return true, nil
@@ -225,7 +232,10 @@ func UniqueRows(ctx context.Context, with Sorting, cols []*Column, rows int) (bo
 	if len(cols) == 0 {
 		return false, nil
 	}
-	if slices.ContainsFunc(cols, func(c *Column) bool { return c.Stats.Ascending && c.Stats.Distinct == int64(rows) }) {
+	if slices.ContainsFunc(cols, func(c *Column) bool {
+		return c.Stats.Ascending &&
+			c.Stats.Distinct == int64(rows)
+	}) {
 		return true, nil // the count is exact
 	}
 	s := newRowSorter(with, cols, nil)

@@ -5,8 +5,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// arguments returns the arguments that a predicate has for its user, of which the first
-// keys determine the rest: one for both words of a wide decimal.
+// arguments returns the arguments that a predicate has for its user, of which
+// the first keys determine the rest: one for both words of a wide decimal.
 func arguments(s *store.Schema) (args []store.Field, keys int) {
 	for i, a := range s.Args {
 		if a.Type.Word == scalar.Low {
@@ -30,8 +30,8 @@ func places(s *store.Schema) []int {
 	return twice(s, out)
 }
 
-// twice returns a list for arguments as one for columns: what it has of a wide decimal
-// stands for both words.
+// twice returns a list for arguments as one for columns: what it has of a wide
+// decimal stands for both words.
 func twice[T any](s *store.Schema, list []T) []T {
 	out := make([]T, 0, len(s.Args))
 	arg := -1

@@ -12,15 +12,16 @@ import (
 )
 
 // FromArrow returns the relation of a predicate from a record with one column
-// for each argument, in their order. Integers, decimals, floats, booleans, dates,
-// timestamps (whose zone is taken as UTC), strings and dictionaries of strings
-// become what they can without loss. A row whose value of a functional predicate
-// is null is left out; any other null, and a value that does not fit, is a
-// *LoadError.
+// for each argument, in their order. Integers, decimals, floats, booleans,
+// dates, timestamps (whose zone is taken as UTC), strings and dictionaries of
+// strings become what they can without loss. A row whose value of a functional
+// predicate is null is left out; any other null, and a value that does not fit,
+// is a *LoadError.
 func FromArrow(s store.Schema, rec arrow.RecordBatch) (*store.Relation, error) {
 	args, _ := arguments(&s)
 	if int(rec.NumCols()) != len(args) {
-		return nil, &LoadError{File: s.Name, Reason: fmt.Sprintf("the Arrow record has %s, expected %d", counted(int(rec.NumCols()), "column"), len(args))}
+		return nil, &LoadError{File: s.Name, Reason: fmt.Sprintf("the Arrow record has %s, expected %d",
+			counted(int(rec.NumCols()), "column"), len(args))}
 	}
 	arrays := twice(&s, rec.Columns())
 	numbers := places(&s)
@@ -28,7 +29,8 @@ func FromArrow(s store.Schema, rec arrow.RecordBatch) (*store.Relation, error) {
 	var missing []uint32
 	for i, a := range s.Args {
 		fail := func(row int, reason string) error {
-			return &LoadError{File: s.Name, Row: int64(row), Column: numbers[i], Name: a.Name, Reason: reason}
+			return &LoadError{File: s.Name, Row: int64(row), Column: numbers[i], Name: a.Name,
+				Reason: reason}
 		}
 		arr := arrays[i]
 		if arr.NullN() > 0 {
@@ -130,10 +132,12 @@ func readArray(t scalar.Type, arr arrow.Array) *arrowWords {
 		setWords(w.words, a.Values())
 	case *array.Decimal128:
 		w.from.kind, w.from.scale = scalar.Decimal, decimalScale(a)
-		w.large, w.digits = setDecimals(w.words, a.Value), func(i int) *big.Int { return a.Value(i).BigInt() }
+		w.large, w.digits = setDecimals(w.words, a.Value),
+			func(i int) *big.Int { return a.Value(i).BigInt() }
 	case *array.Decimal256:
 		w.from.kind, w.from.scale = scalar.Decimal, decimalScale(a)
-		w.large, w.digits = setDecimals(w.words, a.Value), func(i int) *big.Int { return a.Value(i).BigInt() }
+		w.large, w.digits = setDecimals(w.words, a.Value),
+			func(i int) *big.Int { return a.Value(i).BigInt() }
 	}
 	for i := range w.words {
 		if arr.IsNull(i) {
@@ -143,8 +147,8 @@ func readArray(t scalar.Type, arr arrow.Array) *arrowWords {
 	return w
 }
 
-// arrowColumn converts an array. If it cannot, it returns the row, from 1, and the
-// reason; row 0 is the array as a whole.
+// arrowColumn converts an array. If it cannot, it returns the row, from 1, and
+// the reason; row 0 is the array as a whole.
 func arrowColumn(t scalar.Type, arr arrow.Array) (_ *store.Column, row int, reason string) {
 	if t.Kind == scalar.String {
 		return arrowStrings(arr)
@@ -152,7 +156,8 @@ func arrowColumn(t scalar.Type, arr arrow.Array) (_ *store.Column, row int, reas
 	w := readArray(t, arr)
 	c, ok := newConversion(w.from, t)
 	if !ok || w.from.scale < 0 {
-		return nil, 0, fmt.Sprintf("the Arrow column is %s, the declared type is %s", arr.DataType(), t.Joined())
+		return nil, 0, fmt.Sprintf("the Arrow column is %s, the declared type is %s", arr.DataType(),
+			t.Joined())
 	}
 	refuse := func(i int, why string) int64 {
 		if row == 0 && arr.IsValid(i) {
@@ -178,7 +183,9 @@ func arrowColumn(t scalar.Type, arr arrow.Array) (_ *store.Column, row int, reas
 	return store.ColumnOf(t, w.words, nil), 0, ""
 }
 
-func setWords[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](words []int64, values []T) {
+func setWords[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](
+	words []int64, values []T,
+) {
 	for i, v := range values {
 		words[i] = int64(v)
 	}

@@ -35,11 +35,13 @@ func BenchmarkLoadTSV(b *testing.B) {
 		name    string
 		data    []byte
 		threads int
-	}{{"plain/threads=1", plain, 1}, {"plain/threads=2", plain, 2}, {"gzip/threads=2", packed.Bytes(), 2}} {
+	}{{"plain/threads=1", plain, 1}, {"plain/threads=2", plain, 2},
+		{"gzip/threads=2", packed.Bytes(), 2}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(plain)))
 			for b.Loop() {
-				loadReader(b, storetest.Predicate(b, "edge(x:int; y:int)"), Fact{Reader: bytes.NewReader(c.data)}, Options{Threads: c.threads})
+				loadReader(b, storetest.Predicate(b, "edge(x:int; y:int)"),
+					Fact{Reader: bytes.NewReader(c.data)}, Options{Threads: c.threads})
 			}
 		})
 	}
@@ -70,10 +72,12 @@ func BenchmarkLoadParquet(b *testing.B) {
 		b.Skip("REDFOX_LINEITEM names no file")
 	}
 	var schemas []store.Schema
-	for _, v := range []string{"quantity]=v:decimal[15,2]", "extendedprice]=v:decimal[15,2]", "discount]=v:decimal[15,2]",
+	for _, v := range []string{"quantity]=v:decimal[15,2]", "extendedprice]=v:decimal[15,2]",
+		"discount]=v:decimal[15,2]",
 		"tax]=v:decimal[15,2]", "returnflag]=v:string", "linestatus]=v:string", "shipdate]=v:datetime"} {
 		name, rest, _ := bytes.Cut([]byte(v), []byte("]"))
-		schemas = append(schemas, storetest.Predicate(b, fmt.Sprintf("lineitem:%s[l_orderkey:int; l_linenumber:int]%s", name, rest[0:])))
+		schemas = append(schemas, storetest.Predicate(b,
+			fmt.Sprintf("lineitem:%s[l_orderkey:int; l_linenumber:int]%s", name, rest[0:])))
 	}
 	for _, threads := range []int{1, 2} {
 		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {

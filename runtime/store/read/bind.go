@@ -22,8 +22,8 @@ type Fact struct {
 	Pred   string
 	Path   string
 	Reader io.Reader // read instead of the file, when not nil
-	// Open opens the file; nil is os.Open. A program that names Path itself may not
-	// read all that the user can.
+	// Open opens the file; nil is os.Open. A program that names Path itself may
+	// not read all that the user can.
 	Open      func() (*os.File, error)
 	Format    Format
 	Delimiter byte     // 0 is the format's own: tab or comma
@@ -63,7 +63,7 @@ type Binding struct {
 	Notes []string
 }
 
-// BindError is a binding that can not be made: two files for a predicate, a
+// BindError is a binding that cannot be made: two files for a predicate, a
 // missing or ambiguous column, an unknown predicate.
 type BindError struct {
 	Reason string
@@ -79,18 +79,19 @@ func (e *BindError) Error() string {
 }
 
 // Bind finds the files of facts for predicates. A folder's files PRED.tsv, .csv
-// and .parquet (the texts also with .gz or .zst) belong to the predicate of their
-// name; that of a predicate a:b may also be called a_b.* or stand in a folder as
-// a/b.*. A file with named columns feeds more: lineitem.parquet fills every
-// predicate lineitem:X whose arguments are named like columns of it. The value
-// of a functional predicate may also be the column that is named like the last
-// part of the predicate's name, or the only one that ends in "_" and that.
+// and .parquet (the texts also with .gz or .zst) belong to the predicate of
+// their name; that of a predicate a:b may also be called a_b.* or stand in a
+// folder as a/b.*. A file with named columns feeds more: lineitem.parquet fills
+// every predicate lineitem:X whose arguments are named like columns of it. The
+// value of a functional predicate may also be the column that is named like the
+// last part of the predicate's name, or the only one that ends in "_" and that.
 // Names of columns are compared without regard to case.
 //
 // Facts come first: a predicate that one of them names takes nothing from dir.
 // An empty dir is no folder.
 func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Binding, error) {
-	b := &binder{opts: &opts, result: &Binding{Schemas: schemas}, taken: map[string]string{}, named: map[string]bool{}}
+	b := &binder{opts: &opts, result: &Binding{Schemas: schemas}, taken: map[string]string{},
+		named: map[string]bool{}}
 	for i := range facts {
 		if err := b.fact(&facts[i]); err != nil {
 			return nil, err
@@ -156,7 +157,8 @@ func (b *binder) fact(f *Fact) error {
 		}
 	}
 	if exact == nil && len(group) == 0 {
-		e := &BindError{Reason: fmt.Sprintf("there is no predicate %s that could take the facts of %s", f.Pred, f.Path)}
+		e := &BindError{Reason: fmt.Sprintf("there is no predicate %s that could take the facts of %s",
+			f.Pred, f.Path)}
 		if near, ok := nearest(f.Pred, names); ok {
 			e.Help = fmt.Sprintf("did you mean %s?", near)
 		}
@@ -191,7 +193,8 @@ func (b *binder) folder(dir string) error {
 		return fileError(dir, err)
 	}
 	if !info.IsDir() {
-		return &BindError{Reason: fmt.Sprintf("%s is a file, not a folder of facts", dir), Help: "bind a file as PRED=FILE"}
+		return &BindError{Reason: fmt.Sprintf("%s is a file, not a folder of facts", dir),
+			Help: "bind a file as PRED=FILE"}
 	}
 	// With the separator, a dir that is a link is followed.
 	root := dir + string(filepath.Separator)
@@ -251,8 +254,9 @@ func (b *binder) folderFile(path, stem string) error {
 	}
 	if len(own) > 1 {
 		return &BindError{
-			Reason: fmt.Sprintf("%s could be the file of %s", path, strings.Join([]string{own[0].Name, own[1].Name}, " and of ")),
-			Help:   "say which with PRED=FILE",
+			Reason: fmt.Sprintf("%s could be the file of %s", path,
+				strings.Join([]string{own[0].Name, own[1].Name}, " and of ")),
+			Help: "say which with PRED=FILE",
 		}
 	}
 	if len(own)+len(group) == 0 {
@@ -261,7 +265,8 @@ func (b *binder) folderFile(path, stem string) error {
 		}
 		near, ok := nearest(stem, names)
 		if ok {
-			b.note("%s is not used: there is no predicate %s; did you mean %s?", path, strings.ReplaceAll(stem, "/", ":"), near)
+			b.note("%s is not used: there is no predicate %s; did you mean %s?", path,
+				strings.ReplaceAll(stem, "/", ":"), near)
 		} else {
 			b.unknown = append(b.unknown, path)
 		}
@@ -335,7 +340,8 @@ func (b *binder) use(source *Source, s *store.Schema, f *Fact) error {
 	if err != nil {
 		var missing *missingColumn
 		if errors.As(err, &missing) {
-			return &LoadError{File: source.Path, Line: headerLine(source), Reason: missing.Error(), Err: missing}
+			return &LoadError{File: source.Path, Line: headerLine(source), Reason: missing.Error(),
+				Err: missing}
 		}
 		return err
 	}
@@ -377,13 +383,15 @@ func (b *binder) add(source *Source, s *store.Schema, columns []int) error {
 
 // sameAs reports whether two sources read one file in the same way.
 func (s *Source) sameAs(t *Source) bool {
-	return s.Path == t.Path && s.Reader == t.Reader && (s.Open == nil) == (t.Open == nil) && s.Format == t.Format && s.Delimiter == t.Delimiter &&
+	return s.Path == t.Path && s.Reader == t.Reader && (s.Open == nil) == (t.Open == nil) &&
+		s.Format == t.Format && s.Delimiter == t.Delimiter &&
 		s.Header == t.Header && slices.Equal(s.Columns, t.Columns) && (s.Arity == t.Arity || t.Arity < 0)
 }
 
 // openSource looks at a file: its format and the names of its columns.
 func (b *binder) openSource(f *Fact) (*Source, error) {
-	s := &Source{Path: f.Path, Reader: f.Reader, Open: f.Open, Format: f.Format, Delimiter: f.Delimiter, Header: b.opts.Header, Arity: -1}
+	s := &Source{Path: f.Path, Reader: f.Reader, Open: f.Open, Format: f.Format,
+		Delimiter: f.Delimiter, Header: b.opts.Header, Arity: -1}
 	if f.Header != nil {
 		s.Header = *f.Header
 	}
@@ -419,8 +427,9 @@ func (b *binder) openSource(f *Fact) (*Source, error) {
 	case f.Names != nil:
 		s.Columns, s.Arity = f.Names, len(f.Names)
 		if len(first) > 0 && len(first) != s.Arity {
-			return nil, &LoadError{File: s.Path, Line: 1, Reason: fmt.Sprintf("found %s, expected %d, those named %s",
-				counted(len(first), "column"), s.Arity, strings.Join(f.Names, ", "))}
+			return nil, &LoadError{File: s.Path, Line: 1,
+				Reason: fmt.Sprintf("found %s, expected %d, those named %s",
+					counted(len(first), "column"), s.Arity, strings.Join(f.Names, ", "))}
 		}
 	case s.Header && len(first) > 0 && !f.Positional:
 		s.Columns, s.Arity = first, len(first)

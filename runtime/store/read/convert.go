@@ -65,7 +65,7 @@ func pow10(n int) int64 {
 	return int64(scalar.Pow10(n).Lo)
 }
 
-// mismatched is the reason why a column can not be read at all.
+// mismatched is the reason why a column cannot be read at all.
 func mismatched(found string, declared scalar.Type) string {
 	return fmt.Sprintf("the file has %s, the declared type is %s", found, declared.Joined())
 }
@@ -77,9 +77,11 @@ func lostDigits(t scalar.Type) string {
 func tooLarge(t scalar.Type) string { return "the value is too large for " + article(t) }
 
 // convert turns numbers into words. unsigned says that they are bit patterns of
-// unsigned 64-bit ones. What refuse returns takes the place of a number that has
-// no word.
-func (c *conversion) convert(words []int64, unsigned bool, refuse func(i int, reason string) int64) {
+// unsigned 64-bit ones. What refuse returns takes the place of a number that
+// has no word.
+func (c *conversion) convert(
+	words []int64, unsigned bool, refuse func(i int, reason string) int64,
+) {
 	switch {
 	case c.to.Kind == scalar.Float:
 		c.floats(words, unsigned)
@@ -132,7 +134,9 @@ func (c *conversion) convert(words []int64, unsigned bool, refuse func(i int, re
 }
 
 // checkRange refuses numbers beyond the width of an integer type.
-func (c *conversion) checkRange(words []int64, unsigned bool, refuse func(i int, reason string) int64) {
+func (c *conversion) checkRange(
+	words []int64, unsigned bool, refuse func(i int, reason string) int64,
+) {
 	switch bits := c.to.Bits; {
 	case c.to.Kind == scalar.Int && bits < 64:
 		for i, w := range words {

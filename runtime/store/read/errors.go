@@ -96,7 +96,8 @@ func (e *KeyError) Error() string {
 		where = fmt.Sprintf("row %d: ", e.Lines[1])
 	}
 	return fmt.Sprintf("%s%s[%s] has two values: %s here and %s in %s %d",
-		where, e.Predicate, strings.Join(key, ", "), quoted(e.Values[1]), quoted(e.Values[0]), what, e.Lines[0])
+		where, e.Predicate, strings.Join(key, ", "), quoted(e.Values[1]), quoted(e.Values[0]), what,
+		e.Lines[0])
 }
 
 func quoted(v scalar.Value) string {
@@ -106,7 +107,8 @@ func quoted(v scalar.Value) string {
 	return scalar.Format(v)
 }
 
-// notA returns the reason why a text is no value of a type, from scalar's error.
+// notA returns the reason why a text is no value of a type, from scalar's
+// error.
 func notA(t scalar.Type, text []byte, err error) string {
 	s := string(text)
 	if s == "" {

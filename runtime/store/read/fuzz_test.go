@@ -44,13 +44,19 @@ func fuzzText(f *testing.F, format Format, seeds ...string) {
 		f.Add([]byte(s), true, byte(1))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, header bool, block byte) {
-		for _, pred := range []string{"p(x:int; y:string)", "p[x:string]=y:decimal[18,2]", "p(x:string)", "p()"} {
+		for _, pred := range []string{"p(x:int; y:string)", "p[x:string]=y:decimal[18,2]", "p(x:string)",
+			"p()"} {
 			s := storetest.Predicate(t, pred)
 			for _, policy := range []Policy{Stop, Skip} {
-				fact := func() Fact { return Fact{Reader: bytes.NewReader(data), Format: format, Header: &header} }
+				fact := func() Fact {
+					return Fact{Reader: bytes.NewReader(data), Format: format,
+						Header: &header}
+				}
 				whole := loadBytes(t, s, fact(), Options{OnError: policy, Threads: 1, blockSize: 1 << 16})
-				parts := loadBytes(t, s, fact(), Options{OnError: policy, Threads: 3, blockSize: 1 + int(block)})
-				if (whole == nil) != (parts == nil) || whole != nil && !slices.Equal(storetest.Tuples(whole), storetest.Tuples(parts)) {
+				parts := loadBytes(t, s, fact(), Options{OnError: policy, Threads: 3, blockSize: 1 +
+					int(block)})
+				if (whole == nil) != (parts == nil) || whole != nil &&
+					!slices.Equal(storetest.Tuples(whole), storetest.Tuples(parts)) {
 					t.Errorf("%s: blocks of %d bytes give other tuples", pred, 1+int(block))
 				}
 			}
@@ -59,18 +65,20 @@ func fuzzText(f *testing.F, format Format, seeds ...string) {
 }
 
 func FuzzTSV(f *testing.F) {
-	fuzzText(f, TSV, "x\ty\n1\ta\n2\tb", "1\t\\t\\n\n\n\r\n", "\xef\xbb\xbf1\t\xff\n", "a\t1.50\nb\t2\na\t1.5\n")
+	fuzzText(f, TSV, "x\ty\n1\ta\n2\tb", "1\t\\t\\n\n\n\r\n", "\xef\xbb\xbf1\t\xff\n",
+		"a\t1.50\nb\t2\na\t1.5\n")
 }
 
 func FuzzCSV(f *testing.F) {
-	fuzzText(f, CSV, "x,y\n1,\"a\"\"b\"\n2,\"c\nd\"", "1,\"open\n2,b\n", "1,\"a\"b\n2,c", "\"a\",\"1.50\"\r\n")
+	fuzzText(f, CSV, "x,y\n1,\"a\"\"b\"\n2,\"c\nd\"", "1,\"open\n2,b\n", "1,\"a\"b\n2,c",
+		"\"a\",\"1.50\"\r\n")
 }
 
 // everyType has a column of each type whose text form has something of its own.
 const everyType = "p(a:int; b:uint; c:int[8]; d:float; e:boolean; f:datetime; g:decimal[18,4]; h:decimal[38,6]; i:string)"
 
-// FuzzTypes reads fields of every type, and holds that what loads is written, in each
-// format, so that it loads again as the same tuples.
+// FuzzTypes reads fields of every type, and holds that what loads is written,
+// in each format, so that it loads again as the same tuples.
 func FuzzTypes(f *testing.F) {
 	for _, row := range []string{
 		"1\t2\t3\t1.5\ttrue\t1998-09-02\t1.25\t123456789012345678901234567890.5\ta\n",
@@ -88,7 +96,8 @@ func FuzzTypes(f *testing.F) {
 			format = CSV
 		}
 		none := false
-		r := loadBytes(t, s, Fact{Reader: bytes.NewReader(data), Format: format, Header: &none}, Options{OnError: Skip, Threads: 1})
+		r := loadBytes(t, s, Fact{Reader: bytes.NewReader(data), Format: format, Header: &none},
+			Options{OnError: Skip, Threads: 1})
 		if r == nil || r.Rows() == 0 {
 			return
 		}
@@ -98,12 +107,14 @@ func FuzzTypes(f *testing.F) {
 				t.Errorf("%s: the tuples change from\n%q", how, want)
 			}
 		}
-		for how, to := range map[write.Format]Format{write.TSV: TSV, write.CSV: CSV, write.Parquet: Parquet} {
+		for how, to := range map[write.Format]Format{write.TSV: TSV, write.CSV: CSV,
+			write.Parquet: Parquet} {
 			var b bytes.Buffer
 			if err := write.Rows(&b, write.Of(r), how, write.Options{}); err != nil {
 				t.Fatalf("%v: %v", how, err)
 			}
-			same(how.String(), loadBytes(t, s, Fact{Reader: &b, Format: to, Header: &none}, Options{Threads: 1}))
+			same(how.String(), loadBytes(t, s, Fact{Reader: &b, Format: to, Header: &none},
+				Options{Threads: 1}))
 		}
 		rec, err := write.ToArrow(write.Of(r))
 		if err != nil {
@@ -133,24 +144,27 @@ func FuzzPacked(f *testing.F) {
 	s := storetest.Predicate(f, "p(x:int; y:string)")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, policy := range []Policy{Stop, Skip} {
-			loadBytes(t, s, Fact{Reader: bytes.NewReader(data), Format: TSV}, Options{Threads: 1, OnError: policy})
+			loadBytes(t, s, Fact{Reader: bytes.NewReader(data), Format: TSV},
+				Options{Threads: 1, OnError: policy})
 		}
 	})
 }
 
-// FuzzBinding binds a file, whose first record names columns, to predicates as a user
-// writes it.
+// FuzzBinding binds a file, whose first record names columns, to predicates as
+// a user writes it.
 func FuzzBinding(f *testing.F) {
 	f.Add("p=facts.tsv(b, 1)", "a\tb\n1\t2\n")
 	f.Add("part=facts.csv", "size,part_size\n1,2\n")
 	f.Add("p=facts.tsv(a,a)", "A\ta\n1\t2\n")
-	schemas := []store.Schema{storetest.Predicate(f, "p(a:int; b:string)"), storetest.Predicate(f, "part:size[part:int]=size:int")}
+	schemas := []store.Schema{storetest.Predicate(f, "p(a:int; b:string)"),
+		storetest.Predicate(f, "part:size[part:int]=size:int")}
 	f.Fuzz(func(t *testing.T, fact, text string) {
 		bound, err := ParseFact(fact)
 		if err != nil {
 			return
 		}
-		if bound.Path == "" || bound.Pred == "" && strings.TrimSpace(strings.SplitN(fact, "=", 2)[0]) != "" || slices.Contains(bound.Columns, "") {
+		if bound.Path == "" || bound.Pred == "" &&
+			strings.TrimSpace(strings.SplitN(fact, "=", 2)[0]) != "" || slices.Contains(bound.Columns, "") {
 			t.Errorf("%q is %+v", fact, bound)
 		}
 		bound.Path, bound.Reader, bound.Format = "fuzz.tsv", strings.NewReader(text), TSV
@@ -178,7 +192,8 @@ func FuzzParquet(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, pred := range []string{"p(" + parquetColumns + ")", "p[id:int]=f64:float"} {
-			loadBytes(t, storetest.Predicate(t, pred), Fact{Reader: bytes.NewReader(data), Format: Parquet}, Options{Threads: 2})
+			loadBytes(t, storetest.Predicate(t, pred), Fact{Reader: bytes.NewReader(data), Format: Parquet},
+				Options{Threads: 2})
 		}
 	})
 }
@@ -196,7 +211,9 @@ func TestTruncatedFiles(t *testing.T) {
 	z.Close()
 	lines := "p(id:int; a:int; b:int; c:int; d:int; e:int; f:int; g:int; h:uint; i:boolean; j:float; k:string; l:string; m:string; n:string; o:datetime; q:datetime; r:string)"
 	for cut := 0; cut < packed.Len(); cut += 100 {
-		if r := loadBytes(t, storetest.Predicate(t, lines), Fact{Reader: bytes.NewReader(packed.Bytes()[:cut]), Format: TSV}, Options{}); r != nil && cut > 0 {
+		if r := loadBytes(t, storetest.Predicate(t, lines),
+			Fact{Reader: bytes.NewReader(packed.Bytes()[:cut]), Format: TSV}, Options{}); r != nil &&
+			cut > 0 {
 			t.Errorf("%d of %d bytes of a gzip file load", cut, packed.Len())
 		}
 	}
@@ -211,12 +228,14 @@ func TestTruncatedFiles(t *testing.T) {
 		}
 		s := storetest.Predicate(t, "p("+parquetColumns+")")
 		for cut := 0; cut < len(data); cut += 100 {
-			if loadBytes(t, s, Fact{Reader: bytes.NewReader(data[:cut]), Format: Parquet}, Options{}) != nil {
+			if loadBytes(t, s, Fact{Reader: bytes.NewReader(data[:cut]), Format: Parquet},
+				Options{}) != nil {
 				t.Errorf("%s: %d of %d bytes load", name, cut, len(data))
 			}
 			// The footer is there, but points at what is not.
 			if cut+1000 < len(data) {
-				loadBytes(t, s, Fact{Reader: bytes.NewReader(append(slices.Clone(data[:cut]), data[cut+100:]...)), Format: Parquet}, Options{})
+				loadBytes(t, s, Fact{Reader: bytes.NewReader(append(slices.Clone(data[:cut]),
+					data[cut+100:]...)), Format: Parquet}, Options{})
 			}
 		}
 	}
@@ -241,7 +260,8 @@ func TestDamagedParquet(t *testing.T) {
 			for range 1 + rng.IntN(6) {
 				data[rng.IntN(len(data))] = byte(rng.Uint32())
 			}
-			loadBytes(t, s, Fact{Reader: bytes.NewReader(data), Format: Parquet}, Options{Threads: 2, OnError: Skip})
+			loadBytes(t, s, Fact{Reader: bytes.NewReader(data), Format: Parquet},
+				Options{Threads: 2, OnError: Skip})
 		}
 	}
 }

@@ -159,7 +159,8 @@ func (l *load) takeText(r textRows) error {
 		}
 	}
 	if r.rows > 0 {
-		if err := l.ledger.Take("the line numbers of "+l.source.Path, 4*int64(cap(r.rowLines))); err != nil {
+		if err := l.ledger.Take("the line numbers of "+l.source.Path,
+			4*int64(cap(r.rowLines))); err != nil {
 			return err
 		}
 		l.spans = append(l.spans, lineSpan{row: l.rows, line: first, rowLines: r.rowLines})
@@ -182,9 +183,9 @@ func (l *load) takeText(r textRows) error {
 	return nil
 }
 
-// assemble makes the columns of all fields, few at once, so that the chunks of some are
-// garbage when the next ones are made. The strings of a String field are numbered by its
-// sources, one for each owner of a chunk.
+// assemble makes the columns of all fields, few at once, so that the chunks of
+// some are garbage when the next ones are made. The strings of a String field
+// are numbered by its sources, one for each owner of a chunk.
 func (l *load) assemble(ctx context.Context, sources func(field int) []*store.Interner) error {
 	errs := make([]error, len(l.fields))
 	parallel.Do(min(l.opts.threads(), columnsAtOnce), len(l.fields), func(i int) {
@@ -201,13 +202,15 @@ func (l *load) assemble(ctx context.Context, sources func(field int) []*store.In
 	return nil
 }
 
-// columnsAtOnce is how many columns are put together at once: what a column does on one
-// thread, such as to get its memory, others make up for.
+// columnsAtOnce is how many columns are put together at once: what a column
+// does on one thread, such as to get its memory, others make up for.
 const columnsAtOnce = 4
 
-// assembleField makes the column of a field, in place of its chunks, and offers it to
-// those that wait for columns.
-func (l *load) assembleField(ctx context.Context, i int, sources func(field int) []*store.Interner) error {
+// assembleField makes the column of a field, in place of its chunks, and offers
+// it to those that wait for columns.
+func (l *load) assembleField(
+	ctx context.Context, i int, sources func(field int) []*store.Interner,
+) error {
 	garbage, err := l.joinField(ctx, i, sources)
 	if err != nil {
 		return err
@@ -227,9 +230,11 @@ func (l *load) assembleField(ctx context.Context, i int, sources func(field int)
 	return nil
 }
 
-// joinField makes the column of a field, and returns how many bytes are garbage then.
-// Dictionaries are made one after the other.
-func (l *load) joinField(ctx context.Context, i int, sources func(field int) []*store.Interner) (garbage int64, err error) {
+// joinField makes the column of a field, and returns how many bytes are garbage
+// then. Dictionaries are made one after the other.
+func (l *load) joinField(
+	ctx context.Context, i int, sources func(field int) []*store.Interner,
+) (garbage int64, err error) {
 	threads, what := l.opts.threads(), l.names[i]
 	d, t := &l.data[i], l.fields[i].typ
 	var dict *store.Dict
@@ -257,7 +262,9 @@ func (l *load) joinField(ctx context.Context, i int, sources func(field int) []*
 }
 
 // remap gives the chunks of strings their codes in the dictionary.
-func (l *load) remap(threads int, what string, d *fieldData, remaps [][]uint32, dict *store.Dict) error {
+func (l *load) remap(
+	threads int, what string, d *fieldData, remaps [][]uint32, dict *store.Dict,
+) error {
 	before, rows, codes := chunkBytes(d.chunks), int64(0), int64(0)
 	for c := range d.chunks {
 		rows += int64(d.chunks[c].Len())
@@ -295,11 +302,12 @@ func (l *load) offer(i int) {
 	}
 }
 
-// collectBytes is the size of what columns were made of from which it is collected at
-// once.
+// collectBytes is the size of what columns were made of from which it is
+// collected at once.
 const collectBytes = 256 << 20
 
-// lineOf returns the line of a row, or its number from 1 where there are no lines.
+// lineOf returns the line of a row, or its number from 1 where there are no
+// lines.
 func (l *load) lineOf(row int64) int64 {
 	if l.byRow {
 		return row + 1

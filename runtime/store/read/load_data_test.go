@@ -30,39 +30,42 @@ import (
 //	bind                binds the folder; facts=(...) binds files as --fact does
 //	load                binds and loads; prints each relation's tuples and the report
 //
-// bind and load take header, skip, offset, positional, delimiter=C and names=(...).
+// bind and load take header, skip, offset, positional, delimiter=C and
+// names=(...).
 func TestData(t *testing.T) {
 	for _, file := range []string{"load", "bind"} {
 		t.Run(file, func(t *testing.T) {
 			dir := t.TempDir()
 			var schemas []store.Schema
-			datadriven.RunTest(t, filepath.Join("testdata", file), func(t *testing.T, d *datadriven.TestData) string {
-				switch d.Cmd {
-				case "reset":
-					os.RemoveAll(dir)
-					os.Mkdir(dir, 0o777)
-				case "dir":
-					os.MkdirAll(filepath.Join(dir, d.CmdArgs[0].Key), 0o777)
-				case "file":
-					WriteFile(t, dir, d.CmdArgs[0].Key, fileContent(t, d))
-				case "schemas":
-					schemas = nil
-					for _, line := range strings.Split(d.Input, "\n") {
-						schemas = append(schemas, storetest.Predicate(t, line))
+			datadriven.RunTest(t, filepath.Join("testdata", file),
+				func(t *testing.T, d *datadriven.TestData) string {
+					switch d.Cmd {
+					case "reset":
+						os.RemoveAll(dir)
+						os.Mkdir(dir, 0o777)
+					case "dir":
+						os.MkdirAll(filepath.Join(dir, d.CmdArgs[0].Key), 0o777)
+					case "file":
+						WriteFile(t, dir, d.CmdArgs[0].Key, fileContent(t, d))
+					case "schemas":
+						schemas = nil
+						for _, line := range strings.Split(d.Input, "\n") {
+							schemas = append(schemas, storetest.Predicate(t, line))
+						}
+					case "bind", "load":
+						return strings.ReplaceAll(bindOrLoad(t, d, dir, schemas), dir+"/", "")
+					default:
+						d.Fatalf(t, "unknown directive %s", d.Cmd)
 					}
-				case "bind", "load":
-					return strings.ReplaceAll(bindOrLoad(t, d, dir, schemas), dir+"/", "")
-				default:
-					d.Fatalf(t, "unknown directive %s", d.Cmd)
-				}
-				return ""
-			})
+					return ""
+				})
 		})
 	}
 }
 
 func fileContent(t *testing.T, d *datadriven.TestData) string {
-	content := strings.NewReplacer(`\t`, "\t", `\r`, "\r", `\\`, `\`, `\x00`, "\x00", `\xff`, "\xff", `\xfe`, "\xfe",
+	content := strings.NewReplacer(`\t`, "\t", `\r`, "\r", `\\`, `\`, `\x00`, "\x00", `\xff`, "\xff",
+		`\xfe`, "\xfe",
 		`\xef`, "\xef", `\xbb`, "\xbb", `\xbf`, "\xbf").Replace(d.Input)
 	if rest, ok := strings.CutSuffix(content, `\`); ok {
 		content = rest
@@ -104,7 +107,8 @@ func bindOrLoad(t *testing.T, d *datadriven.TestData, dir string, schemas []stor
 		from = ""
 		for _, text := range arg.Vals {
 			pred, path, _ := strings.Cut(text, "=")
-			f, err := ParseFact(pred + "=" + dir + "/" + strings.NewReplacer("[", "(", "]", ")", ";", ",").Replace(path))
+			f, err := ParseFact(pred + "=" + dir + "/" +
+				strings.NewReplacer("[", "(", "]", ")", ";", ",").Replace(path))
 			if err != nil {
 				return err.Error() + "\n"
 			}
@@ -188,8 +192,8 @@ func loadAll(b *Binding, opts Options) string {
 	return out.String()
 }
 
-// TestFailedLoadOfCompressedText ends loads of compressed files at a malformed row
-// while the rest is still being decompressed.
+// TestFailedLoadOfCompressedText ends loads of compressed files at a malformed
+// row while the rest is still being decompressed.
 func TestFailedLoadOfCompressedText(t *testing.T) {
 	text := []byte("bad\n" + strings.Repeat("1\n", 1<<20))
 	for _, name := range []string{"n.tsv.zst", "n.tsv.gz"} {
@@ -208,7 +212,8 @@ func TestFailedLoadOfCompressedText(t *testing.T) {
 		if err := os.WriteFile(file, packed.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		schema := []store.Schema{{Name: "n", Keys: 1, Args: []store.Field{{Name: "x", Type: scalar.IntType}}}}
+		schema := []store.Schema{{Name: "n", Keys: 1,
+			Args: []store.Field{{Name: "x", Type: scalar.IntType}}}}
 		for range 50 {
 			b, err := Bind(schema, "", []Fact{{Pred: "n", Path: file}}, Options{Threads: 2})
 			if err != nil {

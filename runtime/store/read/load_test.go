@@ -66,11 +66,12 @@ none has no file of facts; it is empty
 	}
 }
 
-// TestLoadingOrder has the file with the most strings read first, and reported where it
-// stands.
+// TestLoadingOrder has the file with the most strings read first, and reported
+// where it stands.
 func TestLoadingOrder(t *testing.T) {
 	dir := t.TempDir()
-	schemas := []store.Schema{storetest.Predicate(t, "a(x:int; s:string)"), storetest.Predicate(t, "b(x:int; s:int)"), storetest.Predicate(t, "c(x:int; s:string)")}
+	schemas := []store.Schema{storetest.Predicate(t, "a(x:int; s:string)"),
+		storetest.Predicate(t, "b(x:int; s:int)"), storetest.Predicate(t, "c(x:int; s:string)")}
 	for i, s := range schemas {
 		rows := 100 * (i + 1)
 		xs, names := make([]int64, rows), make([]string, rows)
@@ -87,7 +88,11 @@ func TestLoadingOrder(t *testing.T) {
 		}
 		out := write.Of(r)
 		out.Names = []string{"x", "s"}
-		if err := write.File(filepath.Join(dir, s.Name+".parquet"), func(w io.Writer) error { return write.Rows(w, out, write.Parquet, write.Options{}) }); err != nil {
+		if err := write.File(filepath.Join(dir, s.Name+".parquet"),
+			func(w io.Writer) error {
+				return write.Rows(w, out, write.Parquet,
+					write.Options{})
+			}); err != nil {
 			t.Fatal(err)
 		}
 	}

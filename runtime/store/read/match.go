@@ -16,7 +16,8 @@ type missingColumn struct {
 }
 
 func (e *missingColumn) Error() string {
-	s := fmt.Sprintf("there is no column %s for %s; the columns are %s", e.arg, e.pred, strings.Join(e.columns, ", "))
+	s := fmt.Sprintf("there is no column %s for %s; the columns are %s", e.arg, e.pred,
+		strings.Join(e.columns, ", "))
 	if e.near != "" {
 		s += fmt.Sprintf("; did you mean %s?", e.near)
 	}
@@ -34,7 +35,9 @@ func matchColumns(s *store.Schema, source *Source, explicit []string, offset boo
 
 // matchArguments returns the file's column for each argument of a predicate.
 // Columns that the user named win; without names, columns go by position.
-func matchArguments(s *store.Schema, source *Source, explicit []string, offset bool) ([]int, error) {
+func matchArguments(
+	s *store.Schema, source *Source, explicit []string, offset bool,
+) ([]int, error) {
 	var out []int
 	args, keys := arguments(s)
 	if offset {
@@ -91,8 +94,9 @@ func explicitColumn(s *store.Schema, source *Source, name string) (int, error) {
 	}
 	if source.Columns == nil {
 		return 0, &BindError{
-			Reason: fmt.Sprintf("the columns of %s have no names, but %s is to take %s", source.Path, s.Name, name),
-			Help:   "use numbers from 1, or say that the file has a header",
+			Reason: fmt.Sprintf("the columns of %s have no names, but %s is to take %s", source.Path, s.Name,
+				name),
+			Help: "use numbers from 1, or say that the file has a header",
 		}
 	}
 	near, _ := nearest(name, source.Columns)
@@ -143,8 +147,9 @@ func theColumn(s *store.Schema, source *Source, name string, choices ...[]int) (
 				names[i] = fmt.Sprintf("%s (column %d)", source.Columns[c], c+1)
 			}
 			return -1, &BindError{
-				Reason: fmt.Sprintf("%s of %s could be any of %s in %s", name, s.Name, strings.Join(names, ", "), source.Path),
-				Help:   "say which with PRED=FILE(column, ...)",
+				Reason: fmt.Sprintf("%s of %s could be any of %s in %s", name, s.Name,
+					strings.Join(names, ", "), source.Path),
+				Help: "say which with PRED=FILE(column, ...)",
 			}
 		}
 	}

@@ -21,8 +21,8 @@ import (
 )
 
 // The files of testdata/parquet hold the same 120 rows, as pyarrow and DuckDB
-// write them with different encodings, codecs, page versions and physical types.
-// Column f64 is missing in twelve rows.
+// write them with different encodings, codecs, page versions and physical
+// types. Column f64 is missing in twelve rows.
 const parquetColumns = "id:int; i8:int[8]; i16:int[16]; i32:int[32]; i64:int; u8:uint[8]; u16:uint[16]; u32:uint[32]; u64:uint; b:boolean; f32:float[32]; d9:decimal[18,2]; d18:decimal[18,4]; d38:decimal[18,3]; day:datetime; ts:datetime; s:string"
 
 func TestParquetOfOtherWriters(t *testing.T) {
@@ -46,7 +46,9 @@ func TestParquetOfOtherWriters(t *testing.T) {
 	}
 	for _, path := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".parquet"), func(t *testing.T) {
-			schemas := []store.Schema{storetest.Predicate(t, "all("+parquetColumns+")"), storetest.Predicate(t, "all:f64[id:int]=v:float"), storetest.Predicate(t, "all:s[id:int]=s:string")}
+			schemas := []store.Schema{storetest.Predicate(t, "all("+parquetColumns+")"),
+				storetest.Predicate(t, "all:f64[id:int]=v:float"),
+				storetest.Predicate(t, "all:s[id:int]=s:string")}
 			for _, threads := range []int{1, 3} {
 				opts := Options{Threads: threads}
 				b, err := Bind(schemas, "", []Fact{{Pred: "all", Path: path}}, opts)
@@ -85,7 +87,8 @@ func tsvLines(t *testing.T, r *store.Relation) []string {
 func firstDifference(got, want []string) string {
 	for i := range want {
 		if i >= len(got) || got[i] != want[i] {
-			return strings.Join(append(slices.Clone(got[min(i, len(got)):min(i+1, len(got))]), want[i]), " WANT ")
+			return strings.Join(append(slices.Clone(got[min(i, len(got)):min(i+1, len(got))]), want[i]),
+				" WANT ")
 		}
 	}
 	return "more rows than expected"
@@ -102,19 +105,25 @@ func TestParquetConversions(t *testing.T) {
 		{"all(id:decimal[18,3]; u8:uint[64])", false, "0.000 255:uint"},
 		{"all(id:float; b:boolean)", false, "0f true"},
 		{"all(id:int; d9:decimal[18,4])", false, ""},
-		{"all(id:int; d9:decimal[18,1])", false, "row 1: column 13 (d9): the value has digits that a decimal[18,1] can not hold"},
-		{"all(id:int; i64:int[32])", false, "row 2: column 5 (i64): -9223372036854775808 is not an int[32]"},
+		{"all(id:int; d9:decimal[18,1])", false,
+			"row 1: column 13 (d9): the value has digits that a decimal[18,1] can not hold"},
+		{"all(id:int; i64:int[32])", false,
+			"row 2: column 5 (i64): -9223372036854775808 is not an int[32]"},
 		{"all(id:int; u64:int)", false, "row 2: column 9 (u64): 18446744073709551615 is not an int"},
 		{"all(id:int; i8:uint)", false, "row 10: column 2 (i8): -128 is not a uint"},
-		{"all(id:int; i64:decimal[18,2])", false, "row 2: column 5 (i64): the value is too large for a decimal[18,2]"},
+		{"all(id:int; i64:decimal[18,2])", false,
+			"row 2: column 5 (i64): the value is too large for a decimal[18,2]"},
 		{"all(id:int; f64:float)", false, "row 4: column 12 (f64): the value is missing (NULL)"},
 		{"all(id:int; s:int)", false, "column 18 (s): the file has String, the declared type is int"},
-		{"all(id:int; day:string)", false, "column 16 (day): the file has Date, the declared type is string"},
-		{"all(id:int; f64:decimal[18,2])", false, "column 12 (f64): the file has DOUBLE, the declared type is decimal[18,2]"},
+		{"all(id:int; day:string)", false,
+			"column 16 (day): the file has Date, the declared type is string"},
+		{"all(id:int; f64:decimal[18,2])", false,
+			"column 12 (f64): the file has DOUBLE, the declared type is decimal[18,2]"},
 		{"all(id:int; nope:int)", false, "there is no column nope for all"},
 	} {
 		s := storetest.Predicate(t, c.pred)
-		b, err := Bind([]store.Schema{s}, "", []Fact{{Pred: "all", Path: "testdata/parquet/arrow-plain.parquet"}}, Options{})
+		b, err := Bind([]store.Schema{s}, "", []Fact{{Pred: "all",
+			Path: "testdata/parquet/arrow-plain.parquet"}}, Options{})
 		var db *store.Database
 		if err == nil {
 			db, _, err = Load(context.Background(), b, Options{})
@@ -138,7 +147,8 @@ func TestParquetConversions(t *testing.T) {
 func TestParquetSkipsMalformedRows(t *testing.T) {
 	s := storetest.Predicate(t, "all(id:int; f64:float)")
 	opts := Options{OnError: Skip}
-	b, err := Bind([]store.Schema{s}, "", []Fact{{Pred: "all", Path: "testdata/parquet/arrow-plain.parquet"}}, opts)
+	b, err := Bind([]store.Schema{s}, "", []Fact{{Pred: "all",
+		Path: "testdata/parquet/arrow-plain.parquet"}}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +157,8 @@ func TestParquetSkipsMalformedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := report.Files[0]
-	if db.Relation("all").Rows() != 108 || f.Skipped != 12 || len(f.Examples) != maxExamples || f.Examples[1].Row != 14 {
+	if db.Relation("all").Rows() != 108 || f.Skipped != 12 || len(f.Examples) != maxExamples ||
+		f.Examples[1].Row != 14 {
 		t.Errorf("%d rows, report %+v", db.Relation("all").Rows(), f)
 	}
 }
@@ -156,7 +167,8 @@ func TestParquetKeyError(t *testing.T) {
 	s := storetest.Predicate(t, "p[b:boolean]=id:int")
 	_, err := tryLoad(s, Fact{Pred: "p", Path: "testdata/parquet/arrow-plain.parquet"}, Options{})
 	var key *KeyError
-	if !errors.As(err, &key) || !strings.Contains(err.Error(), "p[true] has two values: ") || !strings.Contains(err.Error(), "and 0 in row 1") {
+	if !errors.As(err, &key) || !strings.Contains(err.Error(), "p[true] has two values: ") ||
+		!strings.Contains(err.Error(), "and 0 in row 1") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -177,8 +189,10 @@ func tryLoad(s store.Schema, f Fact, opts Options) (*store.Relation, error) {
 func TestParquetNested(t *testing.T) {
 	required := parquet.Repetitions.Required
 	list := schema.NewInt64Node("list", parquet.Repetitions.Repeated, -1)
-	inner := schema.MustGroup(schema.NewGroupNode("s", parquet.Repetitions.Optional, schema.FieldList{schema.NewInt64Node("x", required, -1)}, -1))
-	root := schema.MustGroup(schema.NewGroupNode("schema", required, schema.FieldList{list, inner}, -1))
+	inner := schema.MustGroup(schema.NewGroupNode("s", parquet.Repetitions.Optional,
+		schema.FieldList{schema.NewInt64Node("x", required, -1)}, -1))
+	root := schema.MustGroup(schema.NewGroupNode("schema", required, schema.FieldList{list, inner},
+		-1))
 	var b bytes.Buffer
 	w := file.NewParquetWriter(&b, root)
 	g, err := w.AppendRowGroupChecked()
@@ -202,9 +216,11 @@ func TestParquetNested(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := func(columns ...string) Fact {
-		return Fact{Pred: "p", Path: "nested.parquet", Reader: bytes.NewReader(b.Bytes()), Columns: columns}
+		return Fact{Pred: "p", Path: "nested.parquet", Reader: bytes.NewReader(b.Bytes()),
+			Columns: columns}
 	}
-	if _, err := tryLoad(storetest.Predicate(t, "p(x:int)"), open("list"), Options{}); err == nil || !strings.Contains(err.Error(), "lists") {
+	if _, err := tryLoad(storetest.Predicate(t, "p(x:int)"), open("list"), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "lists") {
 		t.Errorf("a list was read: %v", err)
 	}
 	r, err := tryLoad(storetest.Predicate(t, "p[]=x:int"), open("s.x"), Options{})
@@ -218,7 +234,8 @@ func TestParquetNested(t *testing.T) {
 
 func TestWideDecimalsInParquet(t *testing.T) {
 	s := storetest.Predicate(t, "p(x:decimal[18,2])")
-	want := []scalar.Value{scalar.OfDecimal(2, -9223372036854775808), scalar.OfDecimal(2, -1), scalar.OfDecimal(2, 0), scalar.OfDecimal(2, 9223372036854775807)}
+	want := []scalar.Value{scalar.OfDecimal(2, -9223372036854775808), scalar.OfDecimal(2, -1),
+		scalar.OfDecimal(2, 0), scalar.OfDecimal(2, 9223372036854775807)}
 	r, err := FromSlices(s, want)
 	if err != nil {
 		t.Fatal(err)
@@ -235,21 +252,27 @@ func TestWideDecimalsInParquet(t *testing.T) {
 	}
 }
 
-// TestDecimalsOf38Digits reads decimals of any scale and physical type into a wide column,
-// and refuses those that it can not hold, whole, with the user's words.
+// TestDecimalsOf38Digits reads decimals of any scale and physical type into a
+// wide column, and refuses those that it cannot hold, whole, with the user's
+// words.
 func TestDecimalsOf38Digits(t *testing.T) {
 	for _, c := range []struct {
 		from, to, text, want string
 	}{
 		{"decimal[18,2]", "decimal[38,4]", "-1.25", "-1.2500:decimal[38,4]"},
-		{"decimal[38,4]", "decimal[38,2]", "12345678901234567890123.2500", "12345678901234567890123.25:decimal[38,2]"},
-		{"decimal[38,4]", "decimal[38,2]", "0.0001", "the value has digits that a decimal[38,2] can not hold"},
-		{"decimal[38,0]", "decimal[38,2]", "1234567890123456789012345678901234567", "the value is too large for a decimal[38,2]"},
-		{"decimal[38,2]", "decimal[18,2]", "12345678901234567890.00", "the value is too large for a decimal[18,2]"},
+		{"decimal[38,4]", "decimal[38,2]", "12345678901234567890123.2500",
+			"12345678901234567890123.25:decimal[38,2]"},
+		{"decimal[38,4]", "decimal[38,2]", "0.0001",
+			"the value has digits that a decimal[38,2] can not hold"},
+		{"decimal[38,0]", "decimal[38,2]", "1234567890123456789012345678901234567",
+			"the value is too large for a decimal[38,2]"},
+		{"decimal[38,2]", "decimal[18,2]", "12345678901234567890.00",
+			"the value is too large for a decimal[18,2]"},
 		{"decimal[38,2]", "decimal[18,2]", "-7.00", "-7.00"},
 		{"int", "decimal[38,2]", "-9223372036854775808", "-9223372036854775808.00:decimal[38,2]"},
 		{"uint", "decimal[38,2]", "18446744073709551615", "18446744073709551615.00:decimal[38,2]"},
-		{"string", "decimal[38,2]", "1", "column 1 (x): the file has String, the declared type is decimal[38,2]"},
+		{"string", "decimal[38,2]", "1",
+			"column 1 (x): the file has String, the declared type is decimal[38,2]"},
 	} {
 		from, to := storetest.Predicate(t, "p(x:"+c.from+")"), storetest.Predicate(t, "p(x:"+c.to+")")
 		r := loadReader(t, from, Fact{Reader: strings.NewReader(c.text + "\n"), Format: TSV}, Options{})
@@ -261,7 +284,8 @@ func TestDecimalsOf38Digits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := tryLoad(to, Fact{Pred: "p", Path: "p.parquet", Reader: &b, Format: Parquet}, Options{})
+		back, err := tryLoad(to, Fact{Pred: "p", Path: "p.parquet", Reader: &b, Format: Parquet},
+			Options{})
 		record, errArrow := FromArrow(to, rec)
 		rec.Release()
 		for i, got := range []*store.Relation{back, record} {
@@ -269,7 +293,9 @@ func TestDecimalsOf38Digits(t *testing.T) {
 				if !strings.HasPrefix(err.Error(), "p") {
 					t.Errorf("%v: %v does not begin with the file or the predicate", c, err)
 				}
-				if want := strings.ReplaceAll(c.want, "the file has String", []string{"the file has String", "the Arrow column is utf8"}[i]); !strings.Contains(err.Error(), want) {
+				if want := strings.ReplaceAll(c.want, "the file has String",
+					[]string{"the file has String", "the Arrow column is utf8"}[i]); !strings.Contains(err.Error(),
+					want) {
 					t.Errorf("%v: %v", c, err)
 				}
 			} else if text := storetest.Tuples(got); len(text) != 1 || text[0] != c.want {
@@ -298,7 +324,8 @@ func TestParquetMissingValues(t *testing.T) {
 	} {
 		for _, present := range []int{0, 1, 3} { // row groups with values, the last ones
 			for _, threads := range []int{1, 3} {
-				schemas := []store.Schema{storetest.Predicate(t, "t:k(k:int)"), storetest.Predicate(t, "t:v[k:int]=v:"+typ)}
+				schemas := []store.Schema{storetest.Predicate(t, "t:k(k:int)"),
+					storetest.Predicate(t, "t:v[k:int]=v:"+typ)}
 				file := bytes.NewReader(missingValues(t, node, present))
 				b, err := Bind(schemas, "", []Fact{{Pred: "t", Path: "t.parquet", Reader: file}}, Options{})
 				if err != nil {

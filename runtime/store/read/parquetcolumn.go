@@ -8,7 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// parquetField turns the values of one Parquet column into the words of a field.
+// parquetField turns the values of one Parquet column into the words of a
+// field.
 type parquetField struct {
 	conversion
 	field  *field
@@ -87,7 +88,8 @@ type columnReader struct {
 	last    int64   // the word of the row before, or noCode; see standIn
 }
 
-// readRoom is the memory in which a thread decodes one column chunk after the other.
+// readRoom is the memory in which a thread decodes one column chunk after the
+// other.
 type readRoom struct {
 	words          []int64
 	places, levels []uint32
@@ -128,16 +130,21 @@ func (r *readRoom) reserve(what string, n, bytes int) error {
 	return err
 }
 
-// dictionaryBytes is what a value of a dictionary takes beside its text, with what grows.
+// dictionaryBytes is what a value of a dictionary takes beside its text, with
+// what grows.
 const dictionaryBytes = 40
 
 // read decodes a column chunk into part.
-func (p *parquetField) read(ctx context.Context, f *parquetFile, group int, strings *store.Interner, room *readRoom, part *columnPart) error {
+func (p *parquetField) read(
+	ctx context.Context, f *parquetFile, group int, strings *store.Interner, room *readRoom,
+	part *columnPart,
+) error {
 	g := &f.Groups[group]
 	part.bytes = g.Chunks[p.field.index].Meta.Packed
 	rows := max(1, g.Rows)
 	room.kept = room.kept[:0]
-	r := &columnReader{parquetField: p, part: part, strings: strings, room: room, rows: int(rows), batch: min(batchRows, rows), words: room.words[:0]}
+	r := &columnReader{parquetField: p, part: part, strings: strings, room: room, rows: int(rows),
+		batch: min(batchRows, rows), words: room.words[:0]}
 	if p.field.typ.Kind == scalar.String {
 		r.last = noCode
 	}
@@ -161,10 +168,12 @@ func (r *columnReader) stopped(ctx context.Context) error {
 	return nil
 }
 
-// readPresent makes the words of rows of which some have no value. A row has one
-// if its level is present; read makes the words of each run of such rows, from
-// `row` on.
-func (r *columnReader) readPresent(dst []int64, levels []uint32, present uint32, read func(dst []int64, row int) error) error {
+// readPresent makes the words of rows of which some have no value. A row has
+// one if its level is present; read makes the words of each run of such rows,
+// from `row` on.
+func (r *columnReader) readPresent(
+	dst []int64, levels []uint32, present uint32, read func(dst []int64, row int) error,
+) error {
 	for i := 0; i < len(dst); {
 		j := i
 		for j < len(dst) && levels[j] == present {
@@ -223,7 +232,9 @@ func (r *columnReader) refuser(first int) func(i int, reason string) int64 {
 }
 
 // decimals turns big-endian numbers into words.
-func (r *columnReader) decimals(dst []int64, at func(i int) []byte, refuse func(i int, reason string) int64) {
+func (r *columnReader) decimals(
+	dst []int64, at func(i int) []byte, refuse func(i int, reason string) int64,
+) {
 	if r.to.Word != scalar.Whole {
 		for i := range dst {
 			n, ok := bigEndian128(at(i))

@@ -14,8 +14,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Values of a dictionary are converted to words once. Where a column chunk has few
-// of them, its rows stay places in the dictionary until the column is put together.
+// Values of a dictionary are converted to words once. Where a column chunk has
+// few of them, its rows stay places in the dictionary until the column is put
+// together.
 
 // pageDictionary is the values of a dictionary page.
 type pageDictionary struct {
@@ -24,8 +25,8 @@ type pageDictionary struct {
 	refused map[int]string // values that the field cannot have, and why
 }
 
-// noCode is the word of a string that is not interned yet: a dictionary page may
-// have strings that no row has.
+// noCode is the word of a string that is not interned yet: a dictionary page
+// may have strings that no row has.
 const noCode = -1
 
 var errShortPage = errors.New("the Parquet file is damaged: a page ends too early")
@@ -52,7 +53,8 @@ func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows
 		}
 		n := page.Values()
 		if int64(r.part.rows+n) > rows {
-			return fmt.Errorf("the Parquet file is damaged: a column chunk has other than the %d rows of its row group", rows)
+			return fmt.Errorf(
+				"the Parquet file is damaged: a column chunk has other than the %d rows of its row group", rows)
 		}
 		if values.Coded && r.dict == nil {
 			return fmt.Errorf("the Parquet file is damaged: column %s has no dictionary", r.field.name)
@@ -64,7 +66,9 @@ func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows
 }
 
 // readPage decodes n rows. Values of rows without one are those before them.
-func (r *columnReader) readPage(ctx context.Context, v *parquet.Values, levels *parquet.Hybrid, n int) error {
+func (r *columnReader) readPage(
+	ctx context.Context, v *parquet.Values, levels *parquet.Hybrid, n int,
+) error {
 	present := uint32(r.column.Definition)
 	for n > 0 {
 		if err := r.stopped(ctx); err != nil {
@@ -82,7 +86,8 @@ func (r *columnReader) readPage(ctx context.Context, v *parquet.Values, levels *
 			for _, level := range have {
 				whole = whole && level == present
 				if level > present {
-					return fmt.Errorf("the Parquet file is damaged: column %s has a level beyond %d", r.field.name, present)
+					return fmt.Errorf("the Parquet file is damaged: column %s has a level beyond %d", r.field.name,
+						present)
 				}
 			}
 		}
@@ -98,7 +103,8 @@ func (r *columnReader) readPage(ctx context.Context, v *parquet.Values, levels *
 			}
 		default:
 			r.flushKept()
-			err = r.readPresent(r.grow(rows), have, present, func(dst []int64, row int) error { return r.decode(dst, v, row) })
+			err = r.readPresent(r.grow(rows), have, present,
+				func(dst []int64, row int) error { return r.decode(dst, v, row) })
 		}
 		if err != nil {
 			return err
@@ -131,7 +137,8 @@ func (r *columnReader) places(v *parquet.Values, n int) ([]uint32, error) {
 		last = max(last, p)
 	}
 	if int(last) >= len(r.dict.words) {
-		return nil, fmt.Errorf("the Parquet file is damaged: column %s has a place beyond its dictionary", r.field.name)
+		return nil, fmt.Errorf("the Parquet file is damaged: column %s has a place beyond its dictionary",
+			r.field.name)
 	}
 	return places, nil
 }
@@ -161,7 +168,8 @@ func (r *columnReader) look(dst []int64, places []uint32, row int) {
 	}
 }
 
-// internWord sets the word of a dictionary's string unless the string is refused.
+// internWord sets the word of a dictionary's string unless the string is
+// refused.
 func (r *columnReader) internWord(p int) bool {
 	code, ok := r.strings.CodeOfText(r.dict.texts[p])
 	if ok {
@@ -170,9 +178,11 @@ func (r *columnReader) internWord(p int) bool {
 	return ok
 }
 
-// plain decodes PLAIN values. The result of refuse takes the place of a value that
-// the field cannot have.
-func (r *columnReader) plain(dst []int64, v *parquet.Values, refuse func(i int, reason string) int64) error {
+// plain decodes PLAIN values. The result of refuse takes the place of a value
+// that the field cannot have.
+func (r *columnReader) plain(
+	dst []int64, v *parquet.Values, refuse func(i int, reason string) int64,
+) error {
 	data := v.Plain
 	size := 4
 	switch r.column.Type {
@@ -233,8 +243,8 @@ func (r *columnReader) plain(dst []int64, v *parquet.Values, refuse func(i int, 
 	return nil
 }
 
-// julianMicros converts a timestamp of old writers: nanoseconds of the day, then
-// the Julian day.
+// julianMicros converts a timestamp of old writers: nanoseconds of the day,
+// then the Julian day.
 func julianMicros(b []byte) (int64, bool) {
 	const julian1970 = 2_440_588
 	nanos := int64(binary.LittleEndian.Uint64(b))
@@ -255,7 +265,9 @@ func (r *columnReader) booleans(dst []int64, v *parquet.Values) error {
 }
 
 // plainBytes is plain for byte strings, which are strings or decimals.
-func (r *columnReader) plainBytes(dst []int64, v *parquet.Values, refuse func(i int, reason string) int64) error {
+func (r *columnReader) plainBytes(
+	dst []int64, v *parquet.Values, refuse func(i int, reason string) int64,
+) error {
 	var numbers [][]byte
 	for i := range dst {
 		text, err := r.nextBytes(v)
@@ -297,7 +309,8 @@ func (r *columnReader) nextBytes(v *parquet.Values) ([]byte, error) {
 // readDictionary converts the values of a dictionary page.
 func (r *columnReader) readDictionary(data []byte, n int) error {
 	if r.dict != nil || r.part.rows > 0 {
-		return fmt.Errorf("the Parquet file is damaged: column %s has a second dictionary, or a late one", r.field.name)
+		return fmt.Errorf("the Parquet file is damaged: column %s has a second dictionary, or a late one",
+			r.field.name)
 	}
 	if n > len(data) {
 		return errShortPage // no value takes less than a byte
@@ -336,8 +349,9 @@ func (r *columnReader) readDictionary(data []byte, n int) error {
 	return err
 }
 
-// maxKept is how many rows at most stay places in one chunk, and rowsAWord how many rows
-// there are at least for each word of the dictionary, of which each chunk has a copy.
+// maxKept is how many rows at most stay places in one chunk, and rowsAWord how
+// many rows there are at least for each word of the dictionary, of which each
+// chunk has a copy.
 const (
 	maxKept   = 1 << 18
 	rowsAWord = 8
@@ -361,9 +375,9 @@ func (r *columnReader) keep(v *parquet.Values, rows int) error {
 	return err
 }
 
-// flushKept makes a chunk of the places that were kept, which are of the last rows and
-// within the dictionary. If that has words that none of these rows has, or texts that are
-// refused, the rows become words.
+// flushKept makes a chunk of the places that were kept, which are of the last
+// rows and within the dictionary. If that has words that none of these rows
+// has, or texts that are refused, the rows become words.
 func (r *columnReader) flushKept() {
 	kept := r.room.kept
 	if len(kept) == 0 {
@@ -383,7 +397,7 @@ func (r *columnReader) flushKept() {
 		whole = whole && u
 	}
 	if whole {
-		c := store.Placed(r.field.typ.Kind, kept, words)
+		c := store.NewPlaced(r.field.typ.Kind, kept, words)
 		r.last = words[kept[len(kept)-1]]
 		r.part.chunks = append(r.part.chunks, c)
 		return

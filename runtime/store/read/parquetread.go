@@ -167,7 +167,8 @@ func (p *parquetLoad) plan() error {
 		p.starts = append(p.starts, p.starts[g]+f.Groups[g].Rows)
 	}
 	if n := p.starts[len(f.Groups)]; n != f.Rows {
-		return fmt.Errorf("the Parquet file is damaged: its row groups have %d rows, its footer says %d", n, f.Rows)
+		return fmt.Errorf("the Parquet file is damaged: its row groups have %d rows, its footer says %d",
+			n, f.Rows)
 	}
 	// Fields are read one after the other, so that there are chunks of few of them
 	// at a time. Strings come first: dictionaries take the longest to make, and
@@ -238,7 +239,8 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 	rows := p.starts[g+1] - p.starts[g]
 	err := p.decoders[i].read(ctx, p.file, g, p.interners[t][i], p.rooms[t], part)
 	if err == nil && int64(part.rows) != rows {
-		err = fmt.Errorf("the Parquet file is damaged: row group %d has %d rows, column %s %d", g+1, rows, p.fields[i].name, part.rows)
+		err = fmt.Errorf("the Parquet file is damaged: row group %d has %d rows, column %s %d", g+1, rows,
+			p.fields[i].name, part.rows)
 	}
 	part.err = err
 	if err == nil {
@@ -262,8 +264,8 @@ func (p *parquetLoad) stop(ctx context.Context, err error) bool {
 	return p.stopped != nil
 }
 
-// finished counts a chunk that has been read and reports whether it was the last
-// one of its field.
+// finished counts a chunk that has been read and reports whether it was the
+// last one of its field.
 func (p *parquetLoad) finished(i int, part *columnPart, rows int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -304,7 +306,7 @@ type columnPart struct {
 	err    error
 }
 
-// badCell is a value that its field can not take.
+// badCell is a value that its field cannot take.
 type badCell struct {
 	row    uint32 // from 0 in the row group
 	reason string

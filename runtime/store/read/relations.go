@@ -27,7 +27,8 @@ func (l *load) finish(ctx context.Context) ([]*store.Relation, error) {
 		}
 		l.dropNulls(keep)
 	}
-	with := store.Sorting{Threads: l.opts.threads(), Memory: l.ledger, What: "finding repeated facts in " + l.source.Path}
+	with := store.Sorting{Threads: l.opts.threads(), Memory: l.ledger,
+		What: "finding repeated facts in " + l.source.Path}
 	keyed := newKeyCache(with)
 	if len(l.source.Uses) > 1 {
 		unique, err := l.allKeysUnique(ctx, table, keyed)
@@ -62,7 +63,8 @@ func (l *load) finish(ctx context.Context) ([]*store.Relation, error) {
 	return rels, nil
 }
 
-// keyCache says of lists of a table's columns whether no two rows agree in them.
+// keyCache says of lists of a table's columns whether no two rows agree in
+// them.
 type keyCache struct {
 	store.Sorting
 	known map[string]bool
@@ -90,7 +92,8 @@ func (l *load) selectRows(t *store.Table, keep []uint32) (*store.Table, error) {
 		most += int64(c.Width) * int64(len(keep))
 	}
 	// Pieces of columns are there until these are put together.
-	if err := l.ledger.Take("the facts of "+l.source.Path+" without those left out", 2*most); err != nil {
+	if err := l.ledger.Take("the facts of "+l.source.Path+" without those left out",
+		2*most); err != nil {
 		return nil, err
 	}
 	defer l.ledger.Give(most)
@@ -101,7 +104,8 @@ func (l *load) selectRows(t *store.Table, keep []uint32) (*store.Table, error) {
 	return out, nil
 }
 
-// bytesOfTables returns the memory of the tables of relations, with their dictionaries.
+// bytesOfTables returns the memory of the tables of relations, with their
+// dictionaries.
 func bytesOfTables(rels []*store.Relation) (n int64) {
 	columns, dicts := map[*store.Column]bool{}, map[*store.Dict]bool{}
 	for _, r := range rels {
@@ -170,7 +174,9 @@ func (l *load) allKeysUnique(ctx context.Context, t *store.Table, keyed keyCache
 
 // asSet returns the relation, over a table of its own when its tuples are not
 // the table's rows: some repeat, or have no value.
-func (l *load) asSet(ctx context.Context, r *store.Relation, rows rowNumbers, keyed keyCache) (*store.Relation, error) {
+func (l *load) asSet(
+	ctx context.Context, r *store.Relation, rows rowNumbers, keyed keyCache,
+) (*store.Relation, error) {
 	var missing []uint32
 	for _, c := range r.Cols[r.Keys:] {
 		missing = append(missing, l.data[c].nulls...)

@@ -7,9 +7,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// TestUniqueByCount finds keys unique by one column, and not by a column that repeats.
+// TestUniqueByCount finds keys unique by one column, and not by a column that
+// repeats.
 func TestUniqueByCount(t *testing.T) {
-	s := store.Schema{Name: "p", Keys: 2, Args: []store.Field{{Name: "x", Type: scalar.IntType}, {Name: "y", Type: scalar.IntType}}}
+	s := store.Schema{Name: "p", Keys: 2, Args: []store.Field{{Name: "x", Type: scalar.IntType},
+		{Name: "y", Type: scalar.IntType}}}
 	for _, tt := range []struct {
 		x, y []int
 		rows int

@@ -12,8 +12,9 @@ import (
 // FromSlices returns the relation of a predicate from one slice for each
 // argument, all of one length. Integers of any size fill integers, decimals and
 // floats that hold them; float32 and float64 fill floats; time.Time fills
-// datetimes; []scalar.Value of the argument's type fills anything. Integers are kept as
-// they lie where a column would store them so, and must not change afterwards.
+// datetimes; []scalar.Value of the argument's type fills anything. Integers are
+// kept as they lie where a column would store them so, and must not change
+// afterwards.
 func FromSlices(s store.Schema, slices ...any) (*store.Relation, error) {
 	args, _ := arguments(&s)
 	if len(slices) != len(args) {
@@ -61,7 +62,10 @@ func sliceColumn(t scalar.Type, slice any) (*store.Column, error) {
 			return int64(scalar.OfFloat(t, f).Bits()), nil
 		})
 	case []bool:
-		return wordsOf(t, scalar.Boolean, v, func(b bool) (int64, error) { return int64(scalar.OfBool(b).Bits()), nil })
+		return wordsOf(t, scalar.Boolean, v, func(b bool) (int64,
+			error) {
+			return int64(scalar.OfBool(b).Bits()), nil
+		})
 	case []time.Time:
 		return wordsOf(t, scalar.Datetime, v, microsOf)
 	case []string:
@@ -89,7 +93,9 @@ func sliceColumn(t scalar.Type, slice any) (*store.Column, error) {
 	return nil, fmt.Errorf("%T is no slice that a column can be made of", slice)
 }
 
-func wordsOf[T any](t scalar.Type, kind scalar.Kind, values []T, word func(T) (int64, error)) (*store.Column, error) {
+func wordsOf[T any](
+	t scalar.Type, kind scalar.Kind, values []T, word func(T) (int64, error),
+) (*store.Column, error) {
 	if t.Kind != kind {
 		return nil, fmt.Errorf("%T does not fill %s", values, article(t))
 	}
@@ -112,7 +118,9 @@ func microsOf(t time.Time) (int64, error) {
 	return t.UnixMicro(), nil
 }
 
-func integers[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](t scalar.Type, values []T, unsigned bool) (*store.Column, error) {
+func integers[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](
+	t scalar.Type, values []T, unsigned bool,
+) (*store.Column, error) {
 	c, ok := newConversion(origin{kind: scalar.Int, unsigned: unsigned}, t)
 	if !ok {
 		return nil, fmt.Errorf("%T does not fill %s", values, article(t))

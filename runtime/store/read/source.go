@@ -46,8 +46,8 @@ type Source struct {
 	Arity     int      // columns of the file
 	Uses      []Use
 
-	// footer is that of a Parquet file as Bind has read it. That of a long file takes
-	// as long to read as many columns.
+	// footer is that of a Parquet file as Bind has read it. That of a long file
+	// takes as long to read as many columns.
 	footer *parquet.Footer
 }
 
@@ -74,20 +74,21 @@ type Options struct {
 	Threads int    // goroutines that parse; 0 is GOMAXPROCS
 	OnError Policy // of malformed rows
 	Header  bool   // text files have a header, unless a Fact says otherwise
-	// Reserve is told of memory before it is allocated (n > 0) and when it is garbage
-	// (n < 0), in bytes. Its error ends the load, and what is the subject of its
-	// message. Nil allows everything.
+	// Reserve is told of memory before it is allocated (n > 0) and when it is
+	// garbage (n < 0), in bytes. Its error ends the load, and what is the subject
+	// of its message. Nil allows everything.
 	Reserve func(what string, n int64) error
-	// Bound is how many bytes Reserve allows in all, 0 for no bound. A load under a
-	// small bound has fewer pieces of a file in flight.
+	// Bound is how many bytes Reserve allows in all, 0 for no bound. A load under
+	// a small bound has fewer pieces of a file in flight.
 	Bound int64
 	// Progress is called now and then, from one goroutine at a time, and at the
 	// end of each file.
 	Progress func(Progress)
-	// Column is called, from several goroutines, with the column of a predicate's argument
-	// as soon as it is complete, while others are being read; nil calls nothing. The
-	// relations that are loaded have others in its place if rows have to leave, because
-	// they repeat or values are missing, and those of a load that fails are of no use.
+	// Column is called, from several goroutines, with the column of a predicate's
+	// argument as soon as it is complete, while others are being read; nil calls
+	// nothing. The relations that are loaded have others in its place if rows have
+	// to leave, because they repeat or values are missing, and those of a load
+	// that fails are of no use.
 	Column func(pred string, arg int, c *store.Column)
 
 	blockSize int // bytes of a text block; tests make it small
@@ -120,12 +121,12 @@ func (o *Options) blockBytes() int {
 	return 1 << 20
 }
 
-// inFlight is the share of a bound that the pieces of a file may take which are being
-// read.
+// inFlight is the share of a bound that the pieces of a file may take which are
+// being read.
 const inFlight = 8
 
-// readers returns how many threads read pieces of a file at once, each of which takes so
-// many bytes of memory.
+// readers returns how many threads read pieces of a file at once, each of which
+// takes so many bytes of memory.
 func (o *Options) readers(bytes int64) int {
 	threads := o.threads()
 	if o.Bound > 0 {
@@ -179,9 +180,10 @@ func Load(ctx context.Context, b *Binding, opts Options) (*store.Database, *Repo
 	return db, report, nil
 }
 
-// loadingOrder returns the numbers of the sources in the order in which they are loaded:
-// those with the most bytes of strings first. A dictionary takes several times its strings
-// while it is made, and then the columns of fewer others are there.
+// loadingOrder returns the numbers of the sources in the order in which they
+// are loaded: those with the most bytes of strings first. A dictionary takes
+// several times its strings while it is made, and then the columns of fewer
+// others are there.
 func (b *Binding) loadingOrder() []int {
 	order := make([]int, len(b.Sources))
 	bytes := make([]int64, len(b.Sources))
@@ -192,8 +194,8 @@ func (b *Binding) loadingOrder() []int {
 	return order
 }
 
-// stringBytes returns the size in bytes of the pages of strings that are used of a Parquet
-// file; 0 where that is not known.
+// stringBytes returns the size in bytes of the pages of strings that are used
+// of a Parquet file; 0 where that is not known.
 func (s *Source) stringBytes() (bytes int64) {
 	if s.footer == nil {
 		return 0
@@ -218,7 +220,8 @@ func (s *Source) stringBytes() (bytes int64) {
 
 // Load reads the source into one relation for each use, in their order.
 func (s *Source) Load(ctx context.Context, opts Options) ([]*store.Relation, *FileReport, error) {
-	l := &load{source: s, opts: &opts, started: time.Now(), report: &FileReport{File: s.Path}, ledger: store.NewLedger(opts.Reserve, opts.Bound)}
+	l := &load{source: s, opts: &opts, started: time.Now(), report: &FileReport{File: s.Path},
+		ledger: store.NewLedger(opts.Reserve, opts.Bound)}
 	for _, u := range s.Uses {
 		l.report.Predicates = append(l.report.Predicates, u.Schema.Name)
 	}

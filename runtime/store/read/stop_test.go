@@ -25,8 +25,10 @@ import (
 
 func TestFromSlices(t *testing.T) {
 	now := time.Date(2024, 2, 29, 12, 0, 0, 1000, time.FixedZone("", 3600))
-	r, err := FromSlices(storetest.Predicate(t, "p(i:int[8]; d:decimal[18,2]; u:uint; f:float[32]; b:boolean; t:datetime; s:string)"),
-		[]int{1, -1, 1}, []int32{5, 6, 5}, []uint64{1 << 63, 2, 1 << 63}, []float64{0.1, 2, 0.1}, []bool{true, false, true},
+	r, err := FromSlices(storetest.Predicate(t,
+		"p(i:int[8]; d:decimal[18,2]; u:uint; f:float[32]; b:boolean; t:datetime; s:string)"),
+		[]int{1, -1, 1}, []int32{5, 6, 5}, []uint64{1 << 63, 2, 1 << 63}, []float64{0.1, 2, 0.1},
+		[]bool{true, false, true},
 		[]time.Time{now, now, now}, []string{"b", "a", "b"})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +54,8 @@ func TestFromSlices(t *testing.T) {
 		{"p(x:int)", 7, "int is no slice"},
 		{"p[]=x:int", []int{1, 2}, "row 2: p[] has two values: 2 here and 1 in row 1"},
 	} {
-		if _, err := FromSlices(storetest.Predicate(t, c.pred), c.slice); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := FromSlices(storetest.Predicate(t, c.pred), c.slice); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s from %v: %v, want %s", c.pred, c.slice, err, c.want)
 		}
 	}
@@ -72,14 +75,16 @@ func TestConcat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := storetest.Tuples(both), []string{`1 "b"`, `2 "c"`, `3 "a"`}; !slices.Equal(got, want) {
+	if got, want := storetest.Tuples(both),
+		[]string{`1 "b"`, `2 "c"`, `3 "a"`}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	c, err := FromSlices(s, []int{1}, []string{"a"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Concat(s, a, c); err == nil || err.Error() != `row 3: p[1] has two values: "a" here and "b" in row 1` {
+	if _, err := Concat(s, a, c); err == nil ||
+		err.Error() != `row 3: p[1] has two values: "a" here and "b" in row 1` {
 		t.Errorf("got error %v", err)
 	}
 	if none, err := Concat(s); err != nil || none.Rows() != 0 {
@@ -121,7 +126,8 @@ func TestFromArrowTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "x", Type: typ, Nullable: true}}, nil), []arrow.Array{arr}, int64(arr.Len()))
+		return array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "x", Type: typ, Nullable: true}},
+			nil), []arrow.Array{arr}, int64(arr.Len()))
 	}
 	for _, c := range []struct {
 		typ  arrow.DataType
@@ -131,27 +137,38 @@ func TestFromArrowTypes(t *testing.T) {
 	}{
 		{arrow.PrimitiveTypes.Int8, `[-1, 2]`, "p(x:int)", "-1 2"},
 		{arrow.PrimitiveTypes.Uint64, `[18446744073709551615]`, "p(x:uint)", "18446744073709551615:uint"},
-		{arrow.PrimitiveTypes.Uint64, `[18446744073709551615]`, "p(x:int)", "p: row 1: column 1 (x): 18446744073709551615 is not an int"},
+		{arrow.PrimitiveTypes.Uint64, `[18446744073709551615]`, "p(x:int)",
+			"p: row 1: column 1 (x): 18446744073709551615 is not an int"},
 		{arrow.PrimitiveTypes.Float32, `[0.5]`, "p(x:float)", "0.5f"},
 		{arrow.FixedWidthTypes.Float16, `[0.5]`, "p(x:float)", "0.5f"},
 		{arrow.FixedWidthTypes.Date32, `["2024-02-29"]`, "p(x:datetime)", "#2024-02-29#"},
 		{arrow.FixedWidthTypes.Date64, `["2024-02-29"]`, "p(x:datetime)", "#2024-02-29#"},
-		{arrow.FixedWidthTypes.Timestamp_s, `["2024-02-29 00:00:01Z"]`, "p(x:datetime)", "#2024-02-29T00:00:01Z#"},
-		{arrow.FixedWidthTypes.Timestamp_ns, `["2024-02-29 00:00:01.000001Z"]`, "p(x:datetime)", "#2024-02-29T00:00:01.000001Z#"},
+		{arrow.FixedWidthTypes.Timestamp_s, `["2024-02-29 00:00:01Z"]`, "p(x:datetime)",
+			"#2024-02-29T00:00:01Z#"},
+		{arrow.FixedWidthTypes.Timestamp_ns, `["2024-02-29 00:00:01.000001Z"]`, "p(x:datetime)",
+			"#2024-02-29T00:00:01.000001Z#"},
 		{&arrow.Decimal32Type{Precision: 5, Scale: 1}, `["1.5"]`, "p(x:decimal[18,2])", "1.50"},
 		{&arrow.Decimal64Type{Precision: 9, Scale: 3}, `["1.500"]`, "p(x:decimal[18,2])", "1.50"},
-		{&arrow.Decimal128Type{Precision: 38, Scale: 3}, `["1.505"]`, "p(x:decimal[18,2])", "p: row 1: column 1 (x): the value has digits that a decimal[18,2] can not hold"},
-		{&arrow.Decimal256Type{Precision: 60, Scale: 0}, `["123456789012345678901234567890"]`, "p(x:decimal[18,0])", "p: row 1: column 1 (x): the value is too large for a decimal[18,0]"},
+		{&arrow.Decimal128Type{Precision: 38, Scale: 3}, `["1.505"]`, "p(x:decimal[18,2])",
+			"p: row 1: column 1 (x): the value has digits that a decimal[18,2] can not hold"},
+		{&arrow.Decimal256Type{Precision: 60, Scale: 0}, `["123456789012345678901234567890"]`,
+			"p(x:decimal[18,0])", "p: row 1: column 1 (x): the value is too large for a decimal[18,0]"},
 		{arrow.BinaryTypes.LargeString, `["a", "b"]`, "p(x:string)", `"a" "b"`},
 		{arrow.BinaryTypes.StringView, `["a"]`, "p(x:string)", `"a"`},
-		{&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, `["b", "a", "b"]`, "p(x:string)", `"b" "a"`},
-		{arrow.PrimitiveTypes.Int64, `[1, null]`, "p(x:int)", "p: row 2: column 1 (x): the value is missing (null)"},
+		{&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String},
+			`["b", "a", "b"]`, "p(x:string)", `"b" "a"`},
+		{arrow.PrimitiveTypes.Int64, `[1, null]`, "p(x:int)",
+			"p: row 2: column 1 (x): the value is missing (null)"},
 		{arrow.PrimitiveTypes.Int64, `[null, 7]`, "p[]=x:int", "7"},
 		{arrow.BinaryTypes.String, `[null, "x"]`, "p[]=x:string", `"x"`},
-		{arrow.FixedWidthTypes.Boolean, `[true]`, "p(x:int)", "p: column 1 (x): the Arrow column is bool, the declared type is int"},
-		{arrow.PrimitiveTypes.Int64, `[1]`, "p(x:string)", "p: column 1 (x): the Arrow column is int64, the declared type is string"},
-		{arrow.ListOf(arrow.PrimitiveTypes.Int64), `[[1]]`, "p(x:int)", "p: column 1 (x): the Arrow column is list<item: int64, nullable>, the declared type is int"},
-		{arrow.PrimitiveTypes.Int64, `[1]`, "p(x:int; y:int)", "p: the Arrow record has 1 column, expected 2"},
+		{arrow.FixedWidthTypes.Boolean, `[true]`, "p(x:int)",
+			"p: column 1 (x): the Arrow column is bool, the declared type is int"},
+		{arrow.PrimitiveTypes.Int64, `[1]`, "p(x:string)",
+			"p: column 1 (x): the Arrow column is int64, the declared type is string"},
+		{arrow.ListOf(arrow.PrimitiveTypes.Int64), `[[1]]`, "p(x:int)",
+			"p: column 1 (x): the Arrow column is list<item: int64, nullable>, the declared type is int"},
+		{arrow.PrimitiveTypes.Int64, `[1]`, "p(x:int; y:int)",
+			"p: the Arrow record has 1 column, expected 2"},
 	} {
 		r, err := FromArrow(storetest.Predicate(t, c.pred), build(c.typ, c.json))
 		got := fmt.Sprint(err)
@@ -208,10 +225,12 @@ func TestLoadStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if calls.Load() == 0 || !last.Done || last.Rows != 200_000 || last.Bytes != int64(b.Len()) || last.Size != last.Bytes || last.Rate() <= 0 {
+	if calls.Load() == 0 || !last.Done || last.Rows != 200_000 || last.Bytes != int64(b.Len()) ||
+		last.Size != last.Bytes || last.Rate() <= 0 {
 		t.Errorf("last progress is %+v", last)
 	}
-	if r := db.Relation("edge"); r.Rows() != 200_000 || r.Column(1).Value(199_999) != scalar.OfString("name 199999") {
+	if r := db.Relation("edge"); r.Rows() != 200_000 ||
+		r.Column(1).Value(199_999) != scalar.OfString("name 199999") {
 		t.Error("rows are wrong")
 	}
 }
@@ -281,13 +300,15 @@ func TestReaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for f, out := range map[Format]write.Format{TSV: write.TSV, CSV: write.CSV, Parquet: write.Parquet} {
+	for f, out := range map[Format]write.Format{TSV: write.TSV, CSV: write.CSV,
+		Parquet: write.Parquet} {
 		var b bytes.Buffer
 		if err := write.Rows(&b, write.Of(r), out, write.Options{Header: true}); err != nil {
 			t.Fatal(err)
 		}
 		header := true
-		for _, reader := range []io.Reader{bytes.NewReader(b.Bytes()), struct{ io.Reader }{bytes.NewReader(b.Bytes())}} {
+		for _, reader := range []io.Reader{bytes.NewReader(b.Bytes()),
+			struct{ io.Reader }{bytes.NewReader(b.Bytes())}} {
 			back := loadReader(t, s, Fact{Reader: reader, Format: f, Header: &header}, Options{})
 			if !slices.Equal(storetest.Tuples(back), storetest.Tuples(r)) {
 				t.Errorf("%s from %T: %v", f, reader, storetest.Tuples(back))

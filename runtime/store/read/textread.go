@@ -76,8 +76,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open opens a file or the source's reader. Gzip and Zstandard are recognised by
-// their first bytes. The ledger reserves what a decompressor looks back at.
+// open opens a file or the source's reader. Gzip and Zstandard are recognised
+// by their first bytes. The ledger reserves what a decompressor looks back at.
 func (s *Source) open(ledger *store.Ledger) (*opened, error) {
 	o := &opened{}
 	if s.Reader != nil {
@@ -126,9 +126,11 @@ func (s *Source) open(ledger *store.Ledger) (*opened, error) {
 	return o, nil
 }
 
-// window reserves the window of a Zstandard file that begins with head, and returns options
-// that keep a decoder within it.
-func (s *Source) window(ledger *store.Ledger, head []byte) (options []zstd.DOption, held int64, err error) {
+// window reserves the window of a Zstandard file that begins with head, and
+// returns options that keep a decoder within it.
+func (s *Source) window(
+	ledger *store.Ledger, head []byte,
+) (options []zstd.DOption, held int64, err error) {
 	const least = 8 << 20 // what decoders are advised to support (RFC 8878, 3.1.1.1.2)
 	var header zstd.Header
 	size := uint64(least)
@@ -143,7 +145,8 @@ func (s *Source) window(ledger *store.Ledger, head []byte) (options []zstd.DOpti
 		return nil, 0, err
 	}
 	// Other frames of the file may have windows of other sizes.
-	return []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(max(size, least))}, held, nil
+	return []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(max(size, least))}, held, nil
 }
 
 // endsWith reports whether the file, if it is one, ends so.
@@ -183,7 +186,9 @@ type textReader struct {
 }
 
 // newTextReader skips a byte order mark.
-func newTextReader(r io.Reader, format textFormat, block int, take func(bytes int64) error) (*textReader, error) {
+func newTextReader(
+	r io.Reader, format textFormat, block int, take func(bytes int64) error,
+) (*textReader, error) {
 	t := &textReader{r: r, format: format, block: block, take: take}
 	head := make([]byte, 3)
 	n, err := io.ReadFull(r, head)
@@ -203,8 +208,8 @@ func newTextReader(r io.Reader, format textFormat, block int, take func(bytes in
 	return t, nil
 }
 
-// next reads a block into buf, which may be replaced by a larger one. It returns
-// io.EOF after the last. A missing final newline is added.
+// next reads a block into buf, which may be replaced by a larger one. It
+// returns io.EOF after the last. A missing final newline is added.
 func (t *textReader) next(buf []byte) (textBlock, error) {
 	if t.done && len(t.carry) == 0 {
 		return textBlock{data: buf[:0]}, io.EOF
@@ -238,7 +243,9 @@ func (t *textReader) next(buf []byte) (textBlock, error) {
 			return block, nil
 		}
 		if len(buf) > maxRecord {
-			return textBlock{data: buf}, fmt.Errorf("no end of line within %d MiB; the file may be binary, or a quote may not be closed", maxRecord>>20)
+			return textBlock{data: buf}, fmt.Errorf(
+				"no end of line within %d MiB; the file may be binary, or a quote may not be closed",
+				maxRecord>>20)
 		}
 	}
 	t.carry = nil
@@ -253,22 +260,24 @@ func (t *textReader) next(buf []byte) (textBlock, error) {
 	return block, nil
 }
 
-// ended reports whether the text is at its end. io.ReadFull gives the same error
-// for a short text as a decompressor gives for a truncated one.
+// ended reports whether the text is at its end. io.ReadFull gives the same
+// error for a short text as a decompressor gives for a truncated one.
 func (t *textReader) ended() bool {
 	var probe [1]byte
 	n, err := t.r.Read(probe[:])
 	return n == 0 && err == io.EOF
 }
 
-// A block of text is minBlock bytes at least where memory is bounded, and a thread that
-// reads one has blockMemory times its bytes in memory: buffers of text, words, chunks.
+// A block of text is minBlock bytes at least where memory is bounded, and a
+// thread that reads one has blockMemory times its bytes in memory: buffers of
+// text, words, chunks.
 const (
 	minBlock    = 64 << 10
 	blockMemory = 8
 )
 
-// plan returns the size of the blocks of a text, and how many threads read them.
+// plan returns the size of the blocks of a text, and how many threads read
+// them.
 func (o *opened) plan(opts *Options) (block, threads int) {
 	block = opts.blockBytes()
 	if opts.Bound > 0 {
@@ -281,9 +290,11 @@ func (o *opened) plan(opts *Options) (block, threads int) {
 	return block, opts.readers(blockMemory * int64(block))
 }
 
-// scanText reads the fields of a text file, with its blocks in parallel, and hands
-// them to take in the order of the file.
-func (l *load) scanText(ctx context.Context, o *opened, format textFormat, take func(textRows) error) ([]*textScanner, error) {
+// scanText reads the fields of a text file, with its blocks in parallel, and
+// hands them to take in the order of the file.
+func (l *load) scanText(
+	ctx context.Context, o *opened, format textFormat, take func(textRows) error,
+) ([]*textScanner, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	block, threads := o.plan(l.opts)
@@ -315,7 +326,8 @@ func (l *load) scanText(ctx context.Context, o *opened, format textFormat, take 
 	scanners := make([]*textScanner, threads)
 	var workers sync.WaitGroup
 	for w := range scanners {
-		scanners[w] = newTextScanner(format, l.fields, l.source.Arity, l.opts.OnError == Skip, l.newInterner)
+		scanners[w] = newTextScanner(format, l.fields, l.source.Arity, l.opts.OnError == Skip,
+			l.newInterner)
 		workers.Go(func() { p.scan(ctx, w, scanners[w]) })
 	}
 	go func() {
@@ -338,7 +350,8 @@ func (l *load) scanText(ctx context.Context, o *opened, format textFormat, take 
 	return scanners, p.failed
 }
 
-// textPipeline passes blocks of a text from a reader to scanners, and their rows on.
+// textPipeline passes blocks of a text from a reader to scanners, and their
+// rows on.
 type textPipeline struct {
 	blocks  chan textBlock
 	results chan textRows
@@ -401,8 +414,8 @@ func (p *textPipeline) scan(ctx context.Context, worker int, s *textScanner) {
 	}
 }
 
-// inOrder calls take with the results in the order of the text, until it returns
-// an error.
+// inOrder calls take with the results in the order of the text, until it
+// returns an error.
 func (p *textPipeline) inOrder(take func(textRows) error) (failed error) {
 	waiting := map[int]textRows{}
 	expected := 0

@@ -80,7 +80,10 @@ type textScanner struct {
 	text    []byte // an unquoted or unescaped field
 }
 
-func newTextScanner(format textFormat, fields []field, arity int, skip bool, newInterner func(field int) *store.Interner) *textScanner {
+func newTextScanner(
+	format textFormat, fields []field, arity int, skip bool,
+	newInterner func(field int) *store.Interner,
+) *textScanner {
 	s := &textScanner{format: format, fields: fields, arity: arity, skip: skip, offsets: -1}
 	s.fill = make([][]int, arity)
 	s.strings = make([]*store.Interner, len(fields))
@@ -95,7 +98,8 @@ func newTextScanner(format textFormat, fields []field, arity int, skip bool, new
 		}
 		s.fill[f.index] = append(s.fill[f.index], i)
 	}
-	s.blank = arity == 0 || arity == 1 && len(s.fill[0]) > 0 && fields[s.fill[0][0]].typ.Kind == scalar.String
+	s.blank = arity == 0 || arity == 1 && len(s.fill[0]) > 0 &&
+		fields[s.fill[0][0]].typ.Kind == scalar.String
 	return s
 }
 
@@ -192,7 +196,7 @@ func (s *textScanner) record(data []byte, p, row int) (next, inner int, _ *LoadE
 	last := s.arity - 1
 	for c := 0; c <= last; c++ {
 		if fill := s.fill[c]; len(fill) == 1 && s.fields[fill[0]].typ.Kind == scalar.Int {
-			// Most fields are short integers. Eighteen digits can not overflow.
+			// Most fields are short integers. Eighteen digits cannot overflow.
 			start := p
 			negative := data[p] == '-'
 			if negative {
@@ -206,7 +210,8 @@ func (s *textScanner) record(data []byte, p, row int) (next, inner int, _ *LoadE
 			if negative {
 				n = -n
 			}
-			if end := data[p]; (end == delimiter && c < last || end == '\n' && c == last) && p > digits && p-digits <= 18 {
+			if end := data[p]; (end == delimiter && c < last || end == '\n' && c == last) && p > digits &&
+				p-digits <= 18 {
 				if t := s.fields[fill[0]].typ; t.Bits == 64 || fitsInt(n, t.Bits) {
 					s.words[fill[0]][row] = n
 					p++
@@ -233,7 +238,8 @@ func (s *textScanner) record(data []byte, p, row int) (next, inner int, _ *LoadE
 	if s.arity == 0 {
 		end := p + bytes.IndexByte(data[p:], '\n')
 		if text := string(trimReturn(data[p:end])); text != "" && text != "()" {
-			return 0, 0, &LoadError{Reason: fmt.Sprintf("found %s; a predicate without arguments has empty lines or ()", scalar.Quote(text))}
+			return 0, 0, &LoadError{Reason: fmt.Sprintf(
+				"found %s; a predicate without arguments has empty lines or ()", scalar.Quote(text))}
 		}
 		p = end + 1
 	}
@@ -326,7 +332,9 @@ var (
 // field returns the text of the field that starts at p and the position of the
 // delimiter or newline that ends it. Data ends with a newline. The text is of
 // data or of *room. Newlines are those inside quotes.
-func (f textFormat) field(data []byte, p int, room *[]byte) (text []byte, end, newlines int, err error) {
+func (f textFormat) field(
+	data []byte, p int, room *[]byte,
+) (text []byte, end, newlines int, err error) {
 	if f.quotes && data[p] == '"' {
 		return f.quoted(data, p, room)
 	}
@@ -353,7 +361,9 @@ func (f textFormat) field(data []byte, p int, room *[]byte) (text []byte, end, n
 	}
 }
 
-func (f textFormat) quoted(data []byte, p int, room *[]byte) (text []byte, end, newlines int, err error) {
+func (f textFormat) quoted(
+	data []byte, p int, room *[]byte,
+) (text []byte, end, newlines int, err error) {
 	p++
 	start, doubled := p, false
 	for {
@@ -417,8 +427,8 @@ func (f textFormat) recordEnd(data []byte, p int) (next, inner int) {
 	return len(data) + 1, inner
 }
 
-// recordsEnd returns the end of the last whole record of data, which starts with
-// a record; 0 when there is none.
+// recordsEnd returns the end of the last whole record of data, which starts
+// with a record; 0 when there is none.
 func (f textFormat) recordsEnd(data []byte) int {
 	if !f.quotes || bytes.IndexByte(data, '"') < 0 {
 		return bytes.LastIndexByte(data, '\n') + 1

@@ -20,9 +20,12 @@ func NewRelation(s store.Schema, columns []*store.Column) (*store.Relation, erro
 
 // newRelation is NewRelation for columns of so many rows, of which those of the
 // ascending list have no value.
-func newRelation(s store.Schema, columns []*store.Column, rows int, missing []uint32) (*store.Relation, error) {
+func newRelation(
+	s store.Schema, columns []*store.Column, rows int, missing []uint32,
+) (*store.Relation, error) {
 	if len(columns) != len(s.Args) {
-		return nil, fmt.Errorf("%s has %s, not %d", s.Name, counted(len(s.Args), "argument"), len(columns))
+		return nil, fmt.Errorf("%s has %s, not %d", s.Name, counted(len(s.Args), "argument"),
+			len(columns))
 	}
 	use := Use{Schema: s}
 	for i, c := range columns {
@@ -30,11 +33,13 @@ func newRelation(s store.Schema, columns []*store.Column, rows int, missing []ui
 			return nil, fmt.Errorf("the columns of %s have %d and %d rows", s.Name, rows, c.Len())
 		}
 		if c.Type != s.Args[i].Type {
-			return nil, fmt.Errorf("argument %d (%s) of %s is %s, not %s", i+1, s.Args[i].Name, s.Name, article(s.Args[i].Type), article(c.Type))
+			return nil, fmt.Errorf("argument %d (%s) of %s is %s, not %s", i+1, s.Args[i].Name, s.Name,
+				article(s.Args[i].Type), article(c.Type))
 		}
 		use.Columns = append(use.Columns, i)
 	}
-	l := &load{source: &Source{Uses: []Use{use}}, opts: &Options{}, report: &FileReport{}, rows: int64(rows), byRow: true}
+	l := &load{source: &Source{Uses: []Use{use}}, opts: &Options{}, report: &FileReport{},
+		rows: int64(rows), byRow: true}
 	l.plan()
 	for i, c := range columns {
 		l.data[i].column = c
@@ -60,7 +65,8 @@ func Concat(s store.Schema, rels ...*store.Relation) (*store.Relation, error) {
 	for _, r := range rels {
 		rows += r.Rows()
 		if len(r.Cols) != len(s.Args) {
-			return nil, fmt.Errorf("%s has %s, not %d", s.Name, counted(len(s.Args), "argument"), len(r.Cols))
+			return nil, fmt.Errorf("%s has %s, not %d", s.Name, counted(len(s.Args), "argument"),
+				len(r.Cols))
 		}
 	}
 	for i, a := range s.Args {

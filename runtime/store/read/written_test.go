@@ -21,8 +21,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/write"
 )
 
-// randomRelation returns a set of tuples of random types; with columns beyond 64
-// bits, many rows, or none.
+// randomRelation returns a set of tuples of random types; with columns beyond
+// 64 bits, many rows, or none.
 func randomRelation(t testing.TB, rng *rand.Rand, rows int) (store.Schema, *store.Relation) {
 	s := store.Schema{Name: "p"}
 	var cols []*store.Column
@@ -51,17 +51,20 @@ func randomRelation(t testing.TB, rng *rand.Rand, rows int) (store.Schema, *stor
 	return s, r
 }
 
-// randomWide returns the columns of wide decimals of up to 38 digits, many of them of few.
+// randomWide returns the columns of wide decimals of up to 38 digits, many of
+// them of few.
 func randomWide(rng *rand.Rand, scale uint8, rows int) (high, low *store.Column) {
 	t := scalar.WideDecimalOf(scale)
 	words := [2][]int64{make([]int64, rows), make([]int64, rows)}
 	digits := 1 + rng.IntN(scalar.MaxWideScale)
 	for i := range rows {
-		n, _ := scalar.Int128{Hi: int64(rng.Uint64()), Lo: rng.Uint64()}.Quo(scalar.Pow10(scalar.MaxWideScale + 1 - max(1, digits-rng.IntN(3))))
+		n, _ := scalar.Int128{Hi: int64(rng.Uint64()),
+			Lo: rng.Uint64()}.Quo(scalar.Pow10(scalar.MaxWideScale + 1 - max(1, digits-rng.IntN(3))))
 		h, l := scalar.OfInt128(t, n).Words()
 		words[0][i], words[1][i] = h.Int(), l.Int()
 	}
-	return store.ColumnOf(t.WordOf(scalar.High), words[0], nil), store.ColumnOf(t.WordOf(scalar.Low), words[1], nil)
+	return store.ColumnOf(t.WordOf(scalar.High), words[0], nil),
+		store.ColumnOf(t.WordOf(scalar.Low), words[1], nil)
 }
 
 // sortedTuples renders a relation as a set.
@@ -82,7 +85,8 @@ func TestWrittenFilesReadBack(t *testing.T) {
 		s, r := randomRelation(t, rng, rows)
 		for _, name := range []string{"p.tsv", "p.csv", "p.parquet", "p.tsv.gz", "p.csv.zst"} {
 			path := filepath.Join(dir, name)
-			format := map[Format]write.Format{TSV: write.TSV, CSV: write.CSV, Parquet: write.Parquet}[formatOf(name)]
+			format := map[Format]write.Format{TSV: write.TSV, CSV: write.CSV,
+				Parquet: write.Parquet}[formatOf(name)]
 			o := write.Options{Header: rng.IntN(2) == 0}
 			if format == write.CSV {
 				o.Delimiter = []byte{0, '|', ';', '\t'}[rng.IntN(4)]
@@ -90,7 +94,10 @@ func TestWrittenFilesReadBack(t *testing.T) {
 			if len(s.Args) == 0 {
 				o.Header = false
 			}
-			if err := write.File(path, func(w io.Writer) error { return write.Rows(w, write.Of(r), format, o) }); err != nil {
+			if err := write.File(path, func(w io.Writer) error {
+				return write.Rows(w, write.Of(r), format,
+					o)
+			}); err != nil {
 				t.Fatal(err)
 			}
 			first, err := os.ReadFile(path)
@@ -101,14 +108,17 @@ func TestWrittenFilesReadBack(t *testing.T) {
 			back := loadReader(t, s, Fact{Path: path, Header: &o.Header, Delimiter: o.Delimiter}, opts)
 			got, want := sortedTuples(back), sortedTuples(r)
 			if !slices.Equal(got, want) {
-				t.Fatalf("round %d, %s (%v, %v): read back\n%q\nwant\n%q\nfile\n%q", round, name, s.Args, o, got, want, first)
+				t.Fatalf("round %d, %s (%v, %v): read back\n%q\nwant\n%q\nfile\n%q", round, name, s.Args, o,
+					got, want, first)
 			}
 			var again bytes.Buffer
 			if err := write.Rows(&again, write.Of(back), format, o); err != nil {
 				t.Fatal(err)
 			}
-			if !strings.HasSuffix(name, "z") && !strings.HasSuffix(name, "st") && !bytes.Equal(first, again.Bytes()) {
-				t.Fatalf("round %d, %s: written again, the file differs:\n%q\n%q", round, name, first, again.Bytes())
+			if !strings.HasSuffix(name, "z") && !strings.HasSuffix(name, "st") &&
+				!bytes.Equal(first, again.Bytes()) {
+				t.Fatalf("round %d, %s: written again, the file differs:\n%q\n%q", round, name, first,
+					again.Bytes())
 			}
 		}
 	}
@@ -149,8 +159,8 @@ func TestJSONIsJSON(t *testing.T) {
 	}
 }
 
-// TestToArrowInParts compares records that goroutines fill in parts with the rows as they
-// are written, whatever their order and however many are wanted.
+// TestToArrowInParts compares records that goroutines fill in parts with the
+// rows as they are written, whatever their order and however many are wanted.
 func TestToArrowInParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 8))
 	const part = 1 << 13 // what a goroutine converts
@@ -193,7 +203,8 @@ func TestToArrowInParts(t *testing.T) {
 			defer same.Release()
 			for c := range part.Columns() {
 				if got, want := part.Column(c).String(), same.Column(c).String(); got != want {
-					t.Errorf("round %d, rows from %d on of column %d are %.200s in a part and %.200s", round, from, c, got, want)
+					t.Errorf("round %d, rows from %d on of column %d are %.200s in a part and %.200s", round, from,
+						c, got, want)
 				}
 			}
 			from += part.NumRows()

@@ -15,8 +15,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// ToArrow returns the rows, in order, as one record. The caller releases it. The strings
-// of a column must not take more than 2 GiB together, which is what an array can hold.
+// ToArrow returns the rows, in order, as one record. The caller releases it.
+// The strings of a column must not take more than 2 GiB together, which is what
+// an array can hold.
 func ToArrow(out *Output) (arrow.RecordBatch, error) {
 	a, err := out.arrange()
 	if err != nil {
@@ -49,10 +50,11 @@ func EachArrow(out *Output, yield func(arrow.RecordBatch) error) error {
 }
 
 const (
-	// arrowPart is how many rows a goroutine converts at a time, a multiple of the 8 whose
-	// truth values share a byte.
+	// arrowPart is how many rows a goroutine converts at a time, a multiple of the
+	// 8 whose truth values share a byte.
 	arrowPart = 1 << 13
-	// arrowAlone is how many values are converted sooner than goroutines for them wake up.
+	// arrowAlone is how many values are converted sooner than goroutines for them
+	// wake up.
 	arrowAlone = 1 << 14
 )
 
@@ -111,7 +113,8 @@ type arrayWriter struct {
 }
 
 func newArrayWriter(c *store.Column, n int, read func(dst []int64, from int)) *arrayWriter {
-	w := &arrayWriter{col: c, typ: arrowType(c.Type), n: n, read: read, data: memory.NewResizableBuffer(memory.DefaultAllocator)}
+	w := &arrayWriter{col: c, typ: arrowType(c.Type), n: n, read: read,
+		data: memory.NewResizableBuffer(memory.DefaultAllocator)}
 	if t, ok := w.typ.(arrow.FixedWidthDataType); ok {
 		w.bits = t.BitWidth()
 		w.data.Resize(int(bitutil.BytesForBits(int64(n * w.bits))))
@@ -178,8 +181,9 @@ func truncate[T uint8 | uint16 | uint32](dst []T, words []int64) {
 	}
 }
 
-// errLongText is strings that one array can not hold.
-var errLongText = errors.New("the strings of a column take more than 2 GiB, which one Arrow array can not hold")
+// errLongText is strings that one array cannot hold.
+var errLongText = errors.New(
+	"the strings of a column take more than 2 GiB, which one Arrow array can not hold")
 
 // beginText makes room for the bytes of strings, whose codes are there.
 func (w *arrayWriter) beginText() error {
@@ -200,7 +204,8 @@ func (w *arrayWriter) beginText() error {
 	return nil
 }
 
-// strings writes the strings of a part, and where each begins in place of its code.
+// strings writes the strings of a part, and where each begins in place of its
+// code.
 func (w *arrayWriter) strings(part int) {
 	if w.text == nil {
 		return
@@ -228,7 +233,8 @@ func (w *arrayWriter) array() arrow.Array {
 }
 
 // ArrowSchema returns the types that ToArrow gives: integers of their size,
-// decimal128(19, scale) or, of wide decimals, decimal128(38, scale), timestamps in microseconds UTC, UTF-8 strings.
+// decimal128(19, scale) or, of wide decimals, decimal128(38, scale), timestamps
+// in microseconds UTC, UTF-8 strings.
 func ArrowSchema(out *Output) *arrow.Schema {
 	var fields []arrow.Field
 	for _, f := range out.fields() {
@@ -237,7 +243,8 @@ func ArrowSchema(out *Output) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// decimalDigits is the precision of decimals on the way out: all of 64 bits fit.
+// decimalDigits is the precision of decimals on the way out: all of 64 bits
+// fit.
 const decimalDigits = 19
 
 func arrowType(t scalar.Type) arrow.DataType {
@@ -245,9 +252,11 @@ func arrowType(t scalar.Type) arrow.DataType {
 	case scalar.Boolean:
 		return arrow.FixedWidthTypes.Boolean
 	case scalar.Int:
-		return map[uint8]arrow.DataType{8: arrow.PrimitiveTypes.Int8, 16: arrow.PrimitiveTypes.Int16, 32: arrow.PrimitiveTypes.Int32, 64: arrow.PrimitiveTypes.Int64}[t.Bits]
+		return map[uint8]arrow.DataType{8: arrow.PrimitiveTypes.Int8, 16: arrow.PrimitiveTypes.Int16,
+			32: arrow.PrimitiveTypes.Int32, 64: arrow.PrimitiveTypes.Int64}[t.Bits]
 	case scalar.Uint:
-		return map[uint8]arrow.DataType{8: arrow.PrimitiveTypes.Uint8, 16: arrow.PrimitiveTypes.Uint16, 32: arrow.PrimitiveTypes.Uint32, 64: arrow.PrimitiveTypes.Uint64}[t.Bits]
+		return map[uint8]arrow.DataType{8: arrow.PrimitiveTypes.Uint8, 16: arrow.PrimitiveTypes.Uint16,
+			32: arrow.PrimitiveTypes.Uint32, 64: arrow.PrimitiveTypes.Uint64}[t.Bits]
 	case scalar.Float:
 		if t.Bits == 32 {
 			return arrow.PrimitiveTypes.Float32

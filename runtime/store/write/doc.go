@@ -1,8 +1,9 @@
-// Package write writes rows of columns in their order: as TSV, CSV, JSON, Parquet,
-// an aligned table, or Arrow records. Equal relations give equal bytes.
+// Package write writes rows of columns in their order: as TSV, CSV, JSON,
+// Parquet, an aligned table, or Arrow records. Equal relations give equal
+// bytes.
 //
-// In: an Output, which is columns with an order and a limit. Out: bytes, files that
-// appear when they are whole, records. It imports runtime/store and
+// In: an Output, which is columns with an order and a limit. Out: bytes, files
+// that appear when they are whole, records. It imports runtime/store and
 // internal/parquet, and must not import an engine or runtime/store/read.
 //
 // `redfox run --out DIR --format FORMAT` writes with it.

@@ -5,10 +5,12 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// A wide decimal is two columns here, too: its words, side by side, as scalar.Word has
-// them. Readers make both of the one column that a file has, writers join them.
+// A wide decimal is two columns here, too: its words, side by side, as
+// scalar.Word has them. Readers make both of the one column that a file has,
+// writers join them.
 
-// outputField is what is written of a column, or of the two that hold a wide decimal.
+// outputField is what is written of a column, or of the two that hold a wide
+// decimal.
 type outputField struct {
 	*store.Column
 	name string

@@ -14,8 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// A row group has rowGroupRows rows, or fewer if its pages, which stay in memory
-// until the group is written, come to rowGroupBytes.
+// A row group has rowGroupRows rows, or fewer if its pages, which stay in
+// memory until the group is written, come to rowGroupBytes.
 const (
 	rowGroupRows  = 1 << 20
 	rowGroupBytes = 16 << 20
@@ -29,8 +29,8 @@ const (
 	valueRepeats     = 4
 )
 
-// unitColumn stands for the columns of a relation that has none: only columns hold
-// the number of rows in a Parquet file.
+// unitColumn stands for the columns of a relation that has none: only columns
+// hold the number of rows in a Parquet file.
 const unitColumn = "true"
 
 // parquetWriter fills row groups column by column from blocks of rows.
@@ -102,7 +102,8 @@ func (o *parquetOutput) column() (parquet.Column, error) {
 		if t.Bits < 64 {
 			c.Type = parquet.Int32
 		}
-		c.Logical = &parquet.Logical{Integer: &parquet.Integer{Bits: int8(t.Bits), Signed: t.Kind == scalar.Int}}
+		c.Logical = &parquet.Logical{Integer: &parquet.Integer{Bits: int8(t.Bits),
+			Signed: t.Kind == scalar.Int}}
 	case scalar.Float:
 		c.Type = parquet.Double
 		if t.Bits == 32 {
@@ -119,7 +120,8 @@ func (o *parquetOutput) column() (parquet.Column, error) {
 		if o.length > 0 {
 			c.Type, c.Length = parquet.FixedLenByteArray, o.length
 		}
-		c.Logical = &parquet.Logical{Decimal: &parquet.Decimal{Precision: int32(digits), Scale: int32(t.Scale)}}
+		c.Logical = &parquet.Logical{Decimal: &parquet.Decimal{Precision: int32(digits),
+			Scale: int32(t.Scale)}}
 	case scalar.Datetime:
 		micros := parquet.TimeUnit{Micros: &struct{}{}}
 		c.Logical = &parquet.Logical{Timestamp: &parquet.Timestamp{UTC: true, Unit: micros}}
@@ -185,7 +187,8 @@ func (p *parquetWriter) chunk(i int, words, low []int64) {
 	}
 }
 
-// plainBatch is how many bytes of values are handed to a column chunk at a time.
+// plainBatch is how many bytes of values are handed to a column chunk at a
+// time.
 const plainBatch = 1 << 16
 
 func (p *parquetWriter) plainChunk(f *parquetOutput, chunk *parquet.Chunk, words, low []int64) {
@@ -281,8 +284,9 @@ func (p *parquetWriter) finish(int64) error {
 	return p.file.Close()
 }
 
-// bounds are the least and the greatest word of a column chunk, in both halves if
-// values are wide. A NaN has no place in an order, so that there are no bounds.
+// bounds are the least and the greatest word of a column chunk, in both halves
+// if values are wide. A NaN has no place in an order, so that there are no
+// bounds.
 type bounds struct {
 	least, most [2]int64
 	any, none   bool

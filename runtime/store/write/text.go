@@ -13,8 +13,8 @@ import (
 // flushBytes is how much text is collected before it is written.
 const flushBytes = 1 << 16
 
-// byteOrderMark is skipped at the start of a text, so one that belongs to it gets
-// another before it.
+// byteOrderMark is skipped at the start of a text, so one that belongs to it
+// gets another before it.
 const byteOrderMark = "\xef\xbb\xbf"
 
 // textWriter writes TSV or CSV.
@@ -28,7 +28,8 @@ type textWriter struct {
 }
 
 func newTextWriter(w io.Writer, fields []outputField, delimiter byte, quotes bool) *textWriter {
-	return &textWriter{w: w, fields: fields, delimiter: delimiter, quotes: quotes, buf: make([]byte, 0, 2*flushBytes)}
+	return &textWriter{w: w, fields: fields, delimiter: delimiter, quotes: quotes,
+		buf: make([]byte, 0, 2*flushBytes)}
 }
 
 func (t *textWriter) header() {
@@ -150,7 +151,8 @@ type jsonWriter struct {
 }
 
 func newJSONWriter(w io.Writer, fields []outputField) *jsonWriter {
-	j := &jsonWriter{w: w, fields: fields, buf: append(make([]byte, 0, 2*flushBytes), '['), first: true}
+	j := &jsonWriter{w: w, fields: fields, buf: append(make([]byte, 0, 2*flushBytes), '['),
+		first: true}
 	for i, f := range fields {
 		before := []byte{','}
 		if i == 0 {

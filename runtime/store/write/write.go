@@ -38,7 +38,8 @@ func ParseFormat(name string) (Format, error) {
 	if i := slices.Index(outputNames[:], name); i >= 0 {
 		return Format(i), nil
 	}
-	return 0, fmt.Errorf("format %s is not known; there are %s", name, strings.Join(outputNames[:], ", "))
+	return 0, fmt.Errorf("format %s is not known; there are %s", name,
+		strings.Join(outputNames[:], ", "))
 }
 
 // Output is rows to be written or handed on.
@@ -86,19 +87,20 @@ type Options struct {
 // Rows writes rows in order, so that equal relations are equal byte for byte.
 //
 // TSV has a row a line and a tab between fields. A tab, newline or carriage
-// return in a string is written \t, \n or \r, and a backslash as \\ where it would
-// be read as one of these. A row of no columns is an empty line.
+// return in a string is written \t, \n or \r, and a backslash as \\ where it
+// would be read as one of these. A row of no columns is an empty line.
 //
-// CSV is RFC 4180 with "\n" ends of lines; fields are quoted where they must be.
+// CSV is RFC 4180 with "\n" ends of lines; fields are quoted where they must
+// be.
 //
 // JSON is one array with an object a line. Numbers are exact: decimals have all
 // their digits and integers may exceed 2^53. Datetimes, and floats that are not
 // finite, are strings.
 //
-// Parquet keeps the types: sized integers; decimal(18, scale) as int64, wide ones as
-// decimal(38, scale); datetimes
-// as dates when all of them are whole days, else as timestamps in microseconds
-// UTC; strings. It is compressed with Zstandard.
+// Parquet keeps the types: sized integers; decimal(18, scale) as int64, wide
+// ones as decimal(38, scale); datetimes as dates when all of them are whole
+// days, else as timestamps in microseconds UTC; strings. It is compressed with
+// Zstandard.
 //
 // A table is aligned text with a heading and the number of rows.
 func Rows(w io.Writer, out *Output, format Format, o Options) error {
@@ -141,8 +143,8 @@ type rowWriter interface {
 	finish(rows int64) error
 }
 
-// Each calls yield with blocks of n rows in order, as words of each column, until
-// it returns an error. The words are overwritten by the next block.
+// Each calls yield with blocks of n rows in order, as words of each column,
+// until it returns an error. The words are overwritten by the next block.
 func (o *Output) Each(yield func(block [][]int64, n int) error) error {
 	left := o.limited()
 	if left == 0 {
@@ -174,8 +176,9 @@ func (o *Output) arrange() (*store.Arrangement, error) {
 	return store.Arrange(context.Background(), with, o.Columns, o.Order, o.Rows, n)
 }
 
-// File makes a file of what write writes, compressed when the name ends in
-// .gz or .zst. It takes the place of the old one when it is whole (atomicfile.Write).
+// File makes a file of what write writes, compressed when the name ends in .gz
+// or .zst. It takes the place of the old one when it is whole
+// (atomicfile.Write).
 func File(path string, write func(io.Writer) error) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return Compressed(w, path, write) })
 }

@@ -18,7 +18,8 @@ import (
 )
 
 func TestFormats(t *testing.T) {
-	s := storetest.Predicate(t, "p(n:int; price:decimal[18,2]; day:datetime; name:string; ok:boolean; f:float)")
+	s := storetest.Predicate(t,
+		"p(n:int; price:decimal[18,2]; day:datetime; name:string; ok:boolean; f:float)")
 	v := func(t scalar.Type, text string) scalar.Value {
 		x, err := scalar.ParseText(t, text)
 		if err != nil {
@@ -47,8 +48,10 @@ func TestFormats(t *testing.T) {
 		opts   Options
 		want   string
 	}{
-		{Of(r), TSV, Options{}, "2\t-1.50\t2024-02-29\ttab\\tand \\\\t\ttrue\tinf\n10\t1234.00\t1970-01-01T00:00:01.500000Z\t日本, \"x\"\tfalse\t0.1\n"},
-		{desc, CSV, Options{Header: true}, "n,price,day,name,ok,f\n10,1234.00,1970-01-01T00:00:01.500000Z,\"日本, \"\"x\"\"\",false,0.1\n"},
+		{Of(r), TSV, Options{},
+			"2\t-1.50\t2024-02-29\ttab\\tand \\\\t\ttrue\tinf\n10\t1234.00\t1970-01-01T00:00:01.500000Z\t日本, \"x\"\tfalse\t0.1\n"},
+		{desc, CSV, Options{Header: true},
+			"n,price,day,name,ok,f\n10,1234.00,1970-01-01T00:00:01.500000Z,\"日本, \"\"x\"\"\",false,0.1\n"},
 		{Of(r), JSON, Options{}, `[
 {"n":2,"price":-1.50,"day":"2024-02-29","name":"tab\tand \\t","ok":true,"f":"inf"},
 {"n":10,"price":1234.00,"day":"1970-01-01T00:00:01.500000Z","name":"日本, \"x\"","ok":false,"f":0.1}
@@ -86,7 +89,8 @@ func TestPrettyTableOfManyRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-	if len(lines) != n+3 || lines[2] != "    0" || lines[n+1] != fmt.Sprint(n-1) || lines[n+2] != fmt.Sprintf("(%d rows)", n) {
+	if len(lines) != n+3 || lines[2] != "    0" || lines[n+1] != fmt.Sprint(n-1) ||
+		lines[n+2] != fmt.Sprintf("(%d rows)", n) {
 		t.Errorf("%d lines: %q ... %q", len(lines), lines[2], lines[n+1:])
 	}
 }
@@ -119,7 +123,11 @@ func TestFileLeavesNothingBehind(t *testing.T) {
 	if err := File(dir, func(io.Writer) error { return nil }); err == nil {
 		t.Error("a folder was overwritten")
 	}
-	if err := File(os.DevNull, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
+	if err := File(os.DevNull, func(w io.Writer) error {
+		_,
+			err := io.WriteString(w, "x")
+		return err
+	}); err != nil {
 		t.Error(err)
 	}
 }
