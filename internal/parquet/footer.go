@@ -31,7 +31,7 @@ type Column struct {
 	Definition, Repetition int
 }
 
-// ReadFooter reads the footer of a file of so many bytes.
+// ReadFooter reads the footer of a file of size bytes.
 func ReadFooter(r io.ReaderAt, size int64) (*Footer, error) {
 	const tail = 4 + len(magic)
 	if size < int64(len(magic)+tail) {

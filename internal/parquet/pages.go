@@ -73,7 +73,7 @@ func (p *Page) Values() int {
 	return int(p.DataV2.Values)
 }
 
-// Pages returns the pages of a column in a row group of a file of so many
+// Pages returns the pages of a column in a row group. size is that of the file in
 // bytes.
 func (f *Footer) Pages(file io.ReaderAt, size int64, group, column int, room *Room) *Pages {
 	m := f.Groups[group].Chunks[column].Meta

@@ -295,9 +295,9 @@ func (c *Column) count(threads int) {
 	}
 }
 
-// Join makes one column of chunks, on so many threads, and empties the chunks.
-// The strings of the chunks use all of dict. reserve is called with the bytes of
-// the column before they are allocated.
+// Join makes one column of chunks and empties the chunks. If they hold strings,
+// these use all of dict. reserve is called with the bytes of the column before
+// they are allocated.
 func Join(
 	threads int, t scalar.Type, dict *Dict, chunks []Chunk, reserve func(bytes int64) error,
 ) (*Column, error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// countDistinct counts or estimates the different words of a column that has at
-// least two, on so many threads.
+// countDistinct counts or estimates the distinct words of a column that has at
+// least two. It uses at most the given number of threads.
 func countDistinct(c *Column, threads int) int64 {
 	switch {
 	case c.Width == 1:

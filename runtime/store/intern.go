@@ -59,10 +59,10 @@ var hashSeed = maphash.MakeSeed()
 // partStrings is the number of strings of a part of an interner.
 const partStrings = 1 << 16
 
-// A trial looks up trialStrings strings. If at most one of trialRepeats of them
-// is there already, the next trialStrings times trialRepeats are added as they
-// are. Trials remember their strings, so that they find out when a column
-// begins to repeat itself.
+// A trial looks up trialStrings strings. If at most one in trialRepeats is a
+// repeat, the next trialStrings*trialRepeats strings are added without a lookup.
+// Strings of trials stay in the table, so a later trial detects that a column
+// has begun to repeat itself.
 const (
 	trialStrings = 1 << 12
 	trialRepeats = 16

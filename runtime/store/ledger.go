@@ -2,8 +2,8 @@ package store
 
 import "sync"
 
-// Ledger keeps what one load has reserved of Options.Reserve. A nil ledger
-// allows everything. It is safe for concurrent use, and an order.Allocator.
+// Ledger accounts for the memory that one load has reserved. A nil ledger allows
+// everything. A ledger is safe for concurrent use, and an order.Allocator.
 type Ledger struct {
 	reserve func(what string, n int64) error // nil: no bound
 	bound   int64                            // of reserve
@@ -13,8 +13,8 @@ type Ledger struct {
 	err  error // of every reservation, once the load has failed
 }
 
-// NewLedger returns a ledger of what reserve allows, which is bound bytes. A
-// nil reserve allows everything.
+// NewLedger returns a ledger that asks reserve, which allows bound bytes. A nil
+// reserve allows everything.
 func NewLedger(reserve func(what string, n int64) error, bound int64) *Ledger {
 	return &Ledger{reserve: reserve, bound: bound}
 }

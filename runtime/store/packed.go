@@ -28,9 +28,9 @@ func NewPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
 	return c
 }
 
-// NewOver is NewPacked for offsets that are there already: n entries of the
-// column's Width at data. They are outside of Go's heap, and stay as long as
-// owner is reachable, or in it, and then there is none.
+// NewOver is NewPacked over existing offsets: n entries of the column's Width at
+// data. Offsets outside of Go's heap stay as long as owner is reachable; those in
+// it have a nil owner.
 func NewOver(
 	t scalar.Type, dict *Dict, n int, lo, hi int64, data unsafe.Pointer, owner any,
 ) *Column {
@@ -40,11 +40,10 @@ func NewOver(
 	return c
 }
 
-// NewBounded returns a column of n words, each the base plus so many times an
-// offset of width bytes in data, modulo 2^64. It keeps data, which is aligned
-// to the width. The bounds are found; the offsets stay as wide as they are. How
-// many words are different is not counted. Floats have base 0, step 1 and 8
-// bytes, or one word.
+// NewBounded returns a column of n words: base plus step times an offset of width
+// bytes in data, modulo 2^64. It keeps data, which is aligned to the width. It
+// finds the bounds but does not narrow the offsets or count distinct words.
+// Floats have base 0, step 1 and 8 bytes, or one word.
 func NewBounded(
 	t scalar.Type, dict *Dict, n int, base, step int64, width uint8, data []byte,
 ) *Column {

@@ -111,9 +111,9 @@ type rowSorter struct {
 	place  []int // of each column in its group's parts
 }
 
-// Sorting is what rows are sorted with.
+// Sorting holds the resources of a sort.
 type Sorting struct {
-	Threads int             // at most so many; 0: as many as there are cores
+	Threads int             // at most; 0: one for each core
 	Memory  order.Allocator // nil: Go's heap
 	What    string          // what messages call the rows
 }

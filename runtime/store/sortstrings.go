@@ -59,9 +59,9 @@ const (
 )
 
 // sortStrings sorts the strings that come after the sorted prefixes of the
-// sources, by sample sort (Frazer and McKellar, "Samplesort", 1970): strings of
-// a sample divide all into buckets, which are sorted for themselves, on so many
-// threads. Its error is the context's cause.
+// sources, by sample sort (Frazer and McKellar, "Samplesort", 1970): a sample
+// divides them into buckets, which threads sort independently. The error is the
+// context's cause.
 func sortStrings(ctx context.Context, threads int, sources []dictSource) (*stringList, error) {
 	l := &stringList{sources: sources}
 	spans, n := l.spans(threads)

@@ -125,7 +125,7 @@ type binder struct {
 	unknown []string
 }
 
-// noteUnknown tells of the files that nothing has a use for.
+// noteUnknown makes a note of the files that no predicate uses.
 func (b *binder) noteUnknown() {
 	const shown = 3
 	names := b.unknown[:min(len(b.unknown), shown)]

@@ -13,8 +13,8 @@ type origin struct {
 	kind     scalar.Kind
 	unsigned bool // of an Int
 	scale    int  // of a Decimal: digits after the point
-	// A Datetime is a number of units of a microsecond each, or of the so-many'th
-	// part of one; one of the two is 1.
+	// A Datetime counts units of unit microseconds, or of 1/parts of a microsecond.
+	// One of the two is 1.
 	unit, parts int64
 }
 
@@ -166,7 +166,7 @@ func (c *conversion) floats(words []int64, unsigned bool) {
 	}
 }
 
-// wordOf returns a word of a number of the origin, or why there is none.
+// wordOf returns a word of a number of the origin, or the reason to refuse it.
 func (c *conversion) wordOf(n scalar.Int128) (word int64, why string) {
 	up := int(c.to.Scale) - c.from.scale
 	r, ok := n.Rescale(c.from.scale, int(c.to.Scale))

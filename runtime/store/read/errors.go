@@ -11,7 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// LoadError says what is wrong with a file of facts, and where.
+// LoadError is an error in a file of facts, with its place.
 type LoadError struct {
 	File   string // as the user gave it
 	Line   int64  // from 1; 0 when the error is of the file as a whole

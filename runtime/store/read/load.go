@@ -13,7 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// load is the reading of one source.
+// load is the state of loading one source.
 type load struct {
 	source  *Source
 	opts    *Options
@@ -37,12 +37,12 @@ type load struct {
 
 	// bad are the rows of a Parquet file that are left out, ascending.
 	bad []uint32
-	// spans say which lines of a text file rows stand in.
+	// spans map the rows of a text file to its lines.
 	spans []lineSpan
 	lines int64 // of the text so far
 }
 
-// fieldData is what was read of a field: chunks in the order of the file.
+// fieldData is the data of a field: chunks in the order of the file.
 type fieldData struct {
 	chunks []store.Chunk
 	owner  []int32 // of each String chunk: whose interner numbered the strings

@@ -117,7 +117,7 @@ func newReadRoom(batch int64, ledger *store.Ledger, what string) *readRoom {
 	return r
 }
 
-// reserve reserves memory for a dictionary of n values in so many bytes.
+// reserve reserves memory for a dictionary of n values whose texts take bytes.
 func (r *readRoom) reserve(what string, n, bytes int) error {
 	wanted := dictionaryBytes*int64(n) + int64(bytes)
 	if wanted <= r.held {
@@ -193,7 +193,7 @@ func (r *columnReader) readPresent(
 	return nil
 }
 
-// grow returns room for the words of so many more rows, at most a batch.
+// grow returns room for the words of more rows, at most a batch.
 func (r *columnReader) grow(rows int) []int64 {
 	if cap(r.words)-len(r.words) < rows {
 		r.flushWords()

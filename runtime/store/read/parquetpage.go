@@ -31,7 +31,7 @@ const noCode = -1
 
 var errShortPage = errors.New("the Parquet file is damaged: a page ends too early")
 
-// readPages decodes all pages of a column chunk of so many rows.
+// readPages decodes all pages of a column chunk that has the given rows.
 func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows int64) error {
 	for {
 		page, err := pages.Next()

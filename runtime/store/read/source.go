@@ -46,8 +46,8 @@ type Source struct {
 	Arity     int      // columns of the file
 	Uses      []Use
 
-	// footer is that of a Parquet file as Bind has read it. That of a long file
-	// takes as long to read as many columns.
+	// footer is the footer of a Parquet file, which Bind reads and Load uses again:
+	// the footer of a long file takes as long to read as many columns.
 	footer *parquet.Footer
 }
 
@@ -59,7 +59,7 @@ type Use struct {
 	Columns []int
 }
 
-// Policy says what to do about malformed rows.
+// Policy is the treatment of malformed rows.
 type Policy uint8
 
 // The policies: Stop refuses the file at its first malformed row; Skip leaves
@@ -74,9 +74,9 @@ type Options struct {
 	Threads int    // goroutines that parse; 0 is GOMAXPROCS
 	OnError Policy // of malformed rows
 	Header  bool   // text files have a header, unless a Fact says otherwise
-	// Reserve is told of memory before it is allocated (n > 0) and when it is
-	// garbage (n < 0), in bytes. Its error ends the load, and what is the subject
-	// of its message. Nil allows everything.
+	// Reserve is called before memory is allocated (n > 0) and when it is garbage
+	// (n < 0), with the bytes. Its error ends the load; what is the subject of the
+	// message. Nil allows everything.
 	Reserve func(what string, n int64) error
 	// Bound is how many bytes Reserve allows in all, 0 for no bound. A load under
 	// a small bound has fewer pieces of a file in flight.
@@ -84,11 +84,10 @@ type Options struct {
 	// Progress is called now and then, from one goroutine at a time, and at the
 	// end of each file.
 	Progress func(Progress)
-	// Column is called, from several goroutines, with the column of a predicate's
-	// argument as soon as it is complete, while others are being read; nil calls
-	// nothing. The relations that are loaded have others in its place if rows have
-	// to leave, because they repeat or values are missing, and those of a load
-	// that fails are of no use.
+	// Column, if not nil, is called from several goroutines with the column of a
+	// predicate's argument as soon as it is complete, while others are being read.
+	// The loaded relation has another column instead if rows are removed because
+	// they repeat or lack a value. Columns of a load that fails are void.
 	Column func(pred string, arg int, c *store.Column)
 
 	blockSize int // bytes of a text block; tests make it small
@@ -121,12 +120,12 @@ func (o *Options) blockBytes() int {
 	return 1 << 20
 }
 
-// inFlight is the share of a bound that the pieces of a file may take which are
-// being read.
+// inFlight is the share of a bound, one part of inFlight, for the pieces of a file
+// that are being read.
 const inFlight = 8
 
-// readers returns how many threads read pieces of a file at once, each of which
-// takes so many bytes of memory.
+// readers returns the number of threads that read pieces of a file at once, if
+// each takes the given bytes of memory.
 func (o *Options) readers(bytes int64) int {
 	threads := o.threads()
 	if o.Bound > 0 {
@@ -135,7 +134,7 @@ func (o *Options) readers(bytes int64) int {
 	return threads
 }
 
-// FileReport says what was read of one file.
+// FileReport describes the load of one file.
 type FileReport struct {
 	File       string
 	Predicates []string
@@ -147,7 +146,7 @@ type FileReport struct {
 	Elapsed    time.Duration
 }
 
-// Report says what Load read.
+// Report describes a load.
 type Report struct {
 	Files []FileReport
 	Notes []string // what the user should know of the binding and did not ask for
@@ -194,8 +193,8 @@ func (b *Binding) loadingOrder() []int {
 	return order
 }
 
-// stringBytes returns the size in bytes of the pages of strings that are used
-// of a Parquet file; 0 where that is not known.
+// stringBytes returns the bytes of the pages with strings that are loaded from a
+// Parquet file, or 0 if they are not known.
 func (s *Source) stringBytes() (bytes int64) {
 	if s.footer == nil {
 		return 0

@@ -58,7 +58,7 @@ type textRows struct {
 	skipped  int64
 	examples []*LoadError // lines are from 0 in the block
 	err      *LoadError   // likewise
-	failed   error        // that there is no memory
+	failed   error        // the error of a reservation
 }
 
 // maxExamples is how many skipped rows are shown for a file.
@@ -251,7 +251,7 @@ func fitsInt(n int64, bits uint8) bool {
 	return n<<shift>>shift == n
 }
 
-// set parses a field's text; the result says what is wrong.
+// set parses the text of a field. It returns the reason if it refuses the text.
 func (s *textScanner) set(f, row int, text []byte) string {
 	t := s.fields[f].typ
 	if t.Kind == scalar.String {
@@ -428,7 +428,7 @@ func (f textFormat) recordEnd(data []byte, p int) (next, inner int) {
 }
 
 // recordsEnd returns the end of the last whole record of data, which starts
-// with a record; 0 when there is none.
+// with a record, or 0.
 func (f textFormat) recordsEnd(data []byte) int {
 	if !f.quotes || bytes.IndexByte(data, '"') < 0 {
 		return bytes.LastIndexByte(data, '\n') + 1

@@ -18,8 +18,8 @@ func NewRelation(s store.Schema, columns []*store.Column) (*store.Relation, erro
 	return newRelation(s, columns, rows, nil)
 }
 
-// newRelation is NewRelation for columns of so many rows, of which those of the
-// ascending list have no value.
+// newRelation is NewRelation for columns of the given number of rows. The rows in
+// missing, which ascend, have no value.
 func newRelation(
 	s store.Schema, columns []*store.Column, rows int, missing []uint32,
 ) (*store.Relation, error) {

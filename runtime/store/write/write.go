@@ -139,7 +139,7 @@ func Rows(w io.Writer, out *Output, format Format, o Options) error {
 type rowWriter interface {
 	// rows writes n rows, given as words of each column.
 	rows(block [][]int64, n int) error
-	// finish ends the output of so many rows.
+	// finish ends the output, which has the given number of rows.
 	finish(rows int64) error
 }
 
