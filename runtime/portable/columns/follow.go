@@ -24,42 +24,50 @@ type analysis[T any] interface {
 
 // follow returns what is known of the columns of an operator's result.
 func follow[T any](a analysis[T], n queryplan.Node) map[string]T {
-	out := map[string]T{}
 	switch n := n.(type) {
 	case *queryplan.Scan:
+		out := make(map[string]T, len(n.Names))
 		for i, name := range n.Names {
 			if name != "" {
 				out[name] = a.stored(n.Var, i)
 			}
 		}
+		return out
 	case *queryplan.Values:
+		out := make(map[string]T, len(n.Cols))
 		for i, c := range n.Cols {
 			out[c.Name] = a.constants(n, i)
 		}
+		return out
 	case *queryplan.Filter:
-		out = follow(a, n.Input)
+		out := follow(a, n.Input)
 		a.filtered(n.Cond, out)
+		return out
 	case *queryplan.Map:
 		in := follow(a, n.Input)
-		maps.Copy(out, in)
+		out := maps.Clone(in)
 		for _, e := range n.Exprs {
 			out[e.Name] = a.computed(e.Expr, in)
 		}
+		return out
 	case *queryplan.Project:
-		in := follow(a, n.Input)
+		in, out := follow(a, n.Input), make(map[string]T, len(n.Cols))
 		for _, c := range n.Cols {
 			out[c.To] = in[c.From]
 		}
+		return out
 	case *queryplan.Join:
-		out = follow(a, n.Left)
+		out := follow(a, n.Left)
 		join(a, n.Kind, out, follow(a, n.Right))
+		return out
 	case *queryplan.MultiJoin:
-		out = follow(a, n.Nodes[0])
+		out := follow(a, n.Nodes[0])
 		for _, in := range n.Nodes[1:] {
 			join(a, queryplan.Inner, out, follow(a, in))
 		}
+		return out
 	case *queryplan.Aggregate:
-		in := follow(a, n.Input)
+		in, out := follow(a, n.Input), make(map[string]T, len(n.By)+len(n.Aggs))
 		for _, name := range n.By {
 			out[name] = in[name]
 		}
@@ -67,20 +75,22 @@ func follow[T any](a analysis[T], n queryplan.Node) map[string]T {
 			g := &n.Aggs[i]
 			out[g.Out.Name] = a.aggregated(g, in[g.In])
 		}
+		return out
 	case *queryplan.Union:
-		out = follow(a, n.Nodes[0])
+		out := follow(a, n.Nodes[0])
 		for _, u := range n.Nodes[1:] {
 			for name, b := range follow(a, u) {
 				out[name] = a.either(out[name], b)
 			}
 		}
+		return out
 	case *queryplan.Seq:
-		out = follow(a, n.Input)
+		out := follow(a, n.Input)
 		out[n.Index] = a.numbers()
+		return out
 	default: // Dedup and TopK
-		out = follow(a, n.Inputs()[0])
+		return follow(a, n.Inputs()[0])
 	}
-	return out
 }
 
 // join adds the columns of the right input of a join to those of the left.

@@ -264,7 +264,8 @@ func (x *GrowingIndex) Distinct() bool { return false }
 func (x *GrowingIndex) Dense() bool { return false }
 
 // Lookup finds the runs of n packed keys; keys that are not valid have none.
-func (x growingVersion) Lookup(keys []uint64, valid []bool, n int, out *Runs) {
+func (v growingVersion) Lookup(keys []uint64, valid []bool, n int, out *Runs) {
+	x, old := v.GrowingIndex, v.version == queryplan.Old
 	kw := x.Key.Words
 	for i := range n {
 		out.Count[i] = 0
@@ -277,7 +278,7 @@ func (x growingVersion) Lookup(keys []uint64, valid []bool, n int, out *Runs) {
 		}
 		w := x.groups[g*groupWords:][:groupWords]
 		out.Start[i], out.Count[i] = w[groupStart], w[groupLen]
-		if x.version == queryplan.Old && w[groupRound] == x.round {
+		if old && w[groupRound] == x.round {
 			out.Count[i] = w[groupOldLen]
 		}
 	}

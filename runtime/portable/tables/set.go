@@ -2,6 +2,7 @@ package tables
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -225,16 +226,19 @@ func (s *tupleSet) insertDense(keys, dst []uint64) []uint64 {
 
 // insertDenseAlone is insertDense for one worker.
 func (s *tupleSet) insertDenseAlone(keys, dst []uint64) []uint64 {
-	dense := s.dense
+	dense, cols := s.dense, s.denseCols
+	n := len(dst)
+	dst = slices.Grow(dst, len(keys))[:n+len(keys)]
 	for _, k := range keys {
-		at := s.denseCols.index(k)
+		at := cols.index(k)
 		p, bit := &dense[at>>6], uint64(1)<<(at&63)
 		if *p&bit == 0 {
 			*p |= bit
-			dst = append(dst, k)
+			dst[n] = k
+			n++
 		}
 	}
-	return dst
+	return dst[:n]
 }
 
 // denseKey numbers the tuples that a layout's ranges allow. All columns but the
