@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
@@ -43,21 +42,19 @@ func (p *part) remove(rows []int) {
 
 // bagSource scans a bag that is computed when it is needed.
 type bagSource struct {
+	pieces
 	compute func(r *work.Run) *bag
 	bag     *bag
 	cols    []int // of the bag, for each slot
-	starts  []int
 }
 
 func (s *bagSource) prepare(r *work.Run) int {
 	s.bag = s.compute(r)
-	s.starts = s.starts[:0]
-	rows := 0
+	s.reset()
 	for _, p := range s.bag.parts {
-		s.starts = append(s.starts, rows)
-		rows += p.n
+		s.add(p.n)
 	}
-	return rows
+	return s.rows
 }
 
 func (s *bagSource) start(w *work.Worker) scanner {
@@ -71,21 +68,11 @@ type bagScanner struct {
 }
 
 func (s *bagScanner) Scan(from, to int, next work.Op) {
-	src := s.src
-	at := sort.SearchInts(src.starts, from+1) - 1
-	for from < to {
-		p := &src.bag.parts[at]
-		begin := from - src.starts[at]
-		n := min(to-from, p.n-begin, s.size)
-		if n == 0 {
-			at++
-			continue
-		}
-		for slot, col := range src.cols {
-			s.batch.Cols[slot] = p.cols[col][begin : begin+n]
+	s.src.each(from, to, s.size, func(piece, row, n int) {
+		for slot, col := range s.src.cols {
+			s.batch.Cols[slot] = s.src.bag.parts[piece].cols[col][row : row+n]
 		}
 		s.batch.N = n
 		next.Push(&s.batch)
-		from += n
-	}
+	})
 }

@@ -10,29 +10,55 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
+// pieces number the rows of a source that lie in several places.
+type pieces struct {
+	starts []int // of each piece
+	rows   int
+}
+
+func (p *pieces) reset() { p.starts, p.rows = p.starts[:0], 0 }
+
+func (p *pieces) add(rows int) {
+	p.starts = append(p.starts, p.rows)
+	p.rows += rows
+}
+
+// each calls f for the rows from..to-1, at most size at a time: with n rows of a
+// piece, from the given one of its rows on.
+func (p *pieces) each(from, to, size int, f func(piece, row, n int)) {
+	for at := sort.SearchInts(p.starts, from+1) - 1; from < to; at++ {
+		end := p.rows
+		if at+1 < len(p.starts) {
+			end = p.starts[at+1]
+		}
+		for end = min(end, to); from < end; from += size {
+			f(at, from-p.starts[at], min(size, end-from))
+		}
+		from = end
+	}
+}
+
 // tableSource scans a version of a table.
 type tableSource struct {
+	pieces
 	table   *tables.Table
 	version queryplan.Version
 	cols    []int // of the table, for each slot
-
-	spans  []tables.Span
-	starts []int // of each span, in the numbering of the source's rows
+	spans   []tables.Span
 }
 
 func (s *tableSource) prepare(*work.Run) int {
 	s.spans = s.table.Version(s.spans[:0], s.version)
-	s.starts = s.starts[:0]
-	rows := 0
+	s.reset()
 	for _, p := range s.spans {
-		s.starts = append(s.starts, rows)
-		rows += p.Rows()
+		s.add(p.Rows())
 	}
-	return rows
+	return s.rows
 }
 
 func (s *tableSource) start(w *work.Worker) scanner {
-	return &tableScanner{src: s, batch: work.Batch{Cols: work.Vectors(len(s.cols), w.Run.Sizes.Vector)}, size: w.Run.Sizes.Vector}
+	size := w.Run.Sizes.Vector
+	return &tableScanner{src: s, batch: work.Batch{Cols: work.Vectors(len(s.cols), size)}, size: size}
 }
 
 type tableScanner struct {
@@ -42,25 +68,15 @@ type tableScanner struct {
 }
 
 func (s *tableScanner) Scan(from, to int, next work.Op) {
-	src := s.src
-	lay := &src.table.Layout
-	at := sort.SearchInts(src.starts, from+1) - 1
-	for from < to {
-		p := src.spans[at]
-		begin := from - src.starts[at]
-		n := min(to-from, p.Rows()-begin, s.size)
-		if n == 0 {
-			at++
-			continue
-		}
-		rows := p.Packed(lay.Words, begin, n)
-		for slot, col := range src.cols {
+	lay := &s.src.table.Layout
+	s.src.each(from, to, s.size, func(piece, row, n int) {
+		rows := s.src.spans[piece].Packed(lay.Words, row, n)
+		for slot, col := range s.src.cols {
 			lay.Unpack(s.batch.Cols[slot], rows, col, n)
 		}
 		s.batch.N = n
 		next.Push(&s.batch)
-		from += n
-	}
+	})
 }
 
 // columnSource scans stored columns. Filters that compare a column with

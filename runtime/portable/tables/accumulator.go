@@ -49,33 +49,27 @@ func newAccumulator(s AccSpec) accumulator {
 	case s.Fn != queryplan.Total:
 		return &extreme{kind: s.Type.Kind, max: s.Fn == queryplan.Max}
 	case s.Type.Kind == scalar.Float:
-		return &floatAcc{}
+		return &floatSum{}
 	}
-	return &wholeAcc{wholeSum: newWholeSum(s.Type, s.Bound)}
+	return newWholeSum(s.Type, s.Bound)
 }
 
-// wholeAcc is Total, its words and Avg of ints and decimals.
-type wholeAcc struct{ *wholeSum }
-
-func (a *wholeAcc) merge(from accumulator, numbers, ids []uint32) {
-	a.wholeSum.merge(from.(*wholeAcc).wholeSum, numbers, ids)
-}
-
-func (a *wholeAcc) Results(col []int64, agg *queryplan.Agg, in scalar.Type, counts []int64, misfit func(g int)) {
-	if agg.Fn == queryplan.Total && a.wide == nil && a.limit > 0 && interval.OfType(agg.Out.Type) == interval.All {
-		copy(col, a.part)
+// Results are Total, its words and Avg of ints and decimals.
+func (s *wholeSum) Results(col []int64, agg *queryplan.Agg, in scalar.Type, counts []int64, misfit func(g int)) {
+	if agg.Fn == queryplan.Total && s.wide == nil && s.limit > 0 && interval.OfType(agg.Out.Type) == interval.All {
+		copy(col, s.part)
 		return
 	}
 	for g := range col {
 		var ok bool
-		if col[g], ok = a.result(g, agg, in, counts); !ok {
+		if col[g], ok = s.result(g, agg, in, counts); !ok {
 			misfit(g)
 		}
 	}
 }
 
-func (a *wholeAcc) result(g int, agg *queryplan.Agg, in scalar.Type, counts []int64) (int64, bool) {
-	sum, ok := a.total(g), true
+func (s *wholeSum) result(g int, agg *queryplan.Agg, in scalar.Type, counts []int64) (int64, bool) {
+	sum, ok := s.total(g), true
 	out := agg.Out.Type
 	switch agg.Fn {
 	case queryplan.TotalHigh:
@@ -101,16 +95,10 @@ func (a *wholeAcc) result(g int, agg *queryplan.Agg, in scalar.Type, counts []in
 	return w, sum.Fits64() && interval.OfType(out).Contains(w)
 }
 
-// floatAcc is Total and Avg of floats.
-type floatAcc struct{ floatSum }
-
-func (a *floatAcc) merge(from accumulator, numbers, ids []uint32) {
-	a.floatSum.merge(&from.(*floatAcc).floatSum, numbers, ids)
-}
-
-func (a *floatAcc) Results(col []int64, agg *queryplan.Agg, _ scalar.Type, counts []int64, _ func(int)) {
+// Results are Total and Avg of floats.
+func (s *floatSum) Results(col []int64, agg *queryplan.Agg, _ scalar.Type, counts []int64, _ func(int)) {
 	for g := range col {
-		f := a.total(g)
+		f := s.total(g)
 		if agg.Fn == queryplan.Avg {
 			f /= float64(counts[g])
 		}

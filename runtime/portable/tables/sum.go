@@ -115,7 +115,8 @@ func (s *wholeSum) spill() {
 }
 
 // merge adds groups of another sum, which it only reads.
-func (s *wholeSum) merge(from *wholeSum, numbers, ids []uint32) {
+func (s *wholeSum) merge(other accumulator, numbers, ids []uint32) {
+	from := other.(*wholeSum)
 	if from.wide == nil && s.limit > 0 && from.added <= s.limit {
 		if s.added > s.limit-from.added {
 			s.spill()
@@ -204,7 +205,8 @@ func (s *floatSum) promote(g uint32) *superSum {
 	return b
 }
 
-func (s *floatSum) merge(from *floatSum, numbers, ids []uint32) {
+func (s *floatSum) merge(other accumulator, numbers, ids []uint32) {
+	from := other.(*floatSum)
 	for k, to := range ids {
 		g := numberAt(numbers, k)
 		if b := from.big[g]; b != nil {
