@@ -12,7 +12,8 @@ import (
 // compile compiles one program and verifies what comes out.
 func compile(t testing.TB, text string) (*core.Program, []*diag.Diagnostic) {
 	t.Helper()
-	program, found := frontend.Compile([]*source.File{source.NewFile("program.logic", text)}, frontend.Options{})
+	program, found := frontend.Compile([]*source.File{source.NewFile("program.logic", text)},
+		frontend.Options{})
 	hasError := false
 	for _, d := range found {
 		hasError = hasError || d.Severity == diag.Error

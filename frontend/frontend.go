@@ -26,7 +26,9 @@ func Compile(files []*source.File, opts Options) (*core.Program, []*diag.Diagnos
 
 // CompileTrees is Compile that also returns the syntax trees, one for each
 // file, which are complete as far as the files could be read.
-func CompileTrees(files []*source.File, opts Options) (*core.Program, []*ast.File, []*diag.Diagnostic) {
+func CompileTrees(
+	files []*source.File, opts Options,
+) (*core.Program, []*ast.File, []*diag.Diagnostic) {
 	var list diag.List
 	trees := make([]*ast.File, len(files))
 	for i, f := range files {

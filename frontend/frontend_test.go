@@ -13,7 +13,8 @@ import (
 func TestCompileTrees(t *testing.T) {
 	files := []*source.File{
 		source.NewFile("schema.logic", "edge(x, y) -> int(x), int(y).\n"),
-		source.NewFile("rules.logic", "path(x, y) <- edge(x, y).\npath(x, z) <- path(x, y), edge(y, z).\n"),
+		source.NewFile("rules.logic",
+			"path(x, y) <- edge(x, y).\npath(x, z) <- path(x, y), edge(y, z).\n"),
 		source.NewFile("query.logic", "_(x) <- path(1, x).\n"),
 	}
 	program, trees, found := frontend.CompileTrees(files, frontend.Options{})
@@ -39,8 +40,10 @@ func TestCompileTrees(t *testing.T) {
 		t.Fatalf("a misspelt predicate: program %v, diagnostics %v", program, found)
 	}
 	d := found[0]
-	if d.Code != diag.UnknownPredicate || d.Span.File != files[2] || d.Labels[0].Span.File != files[1] {
-		t.Errorf("got %s in %s with a label in %s", d.Code.Name, d.Span.File.Name, d.Labels[0].Span.File.Name)
+	if d.Code != diag.UnknownPredicate || d.Span.File != files[2] ||
+		d.Labels[0].Span.File != files[1] {
+		t.Errorf("got %s in %s with a label in %s", d.Code.Name, d.Span.File.Name,
+			d.Labels[0].Span.File.Name)
 	}
 
 	// Facts from outside make the name known.

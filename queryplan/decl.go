@@ -190,7 +190,9 @@ func VerifyDecl(x *Var, what string) error {
 
 // ParseVersion reads `delta` or `old` before the name of a variable.
 func ParseVersion(c *irtext.Cursor) Version {
-	named := func(t irtext.Token) bool { return t.Kind == irtext.WordToken || t.Kind == irtext.NameToken }
+	named := func(t irtext.Token) bool {
+		return t.Kind == irtext.WordToken || t.Kind == irtext.NameToken
+	}
 	switch {
 	case len(c.Tokens) < 2 || !named(c.Tokens[1]):
 	case c.AcceptWord("delta"):

@@ -51,7 +51,9 @@ func disjoint(a, b Node, keys int) bool {
 			}
 			var here []origin
 			for _, o := range in[aNames[at]] {
-				sameRow := i == 0 || slices.ContainsFunc(within, func(w origin) bool { return w.occurrence == o.occurrence })
+				sameRow := i == 0 || slices.ContainsFunc(within, func(w origin) bool {
+					return w.occurrence == o.occurrence
+				})
 				if o.v == e.v && o.col == x.col && sameRow {
 					here = append(here, o)
 				}
@@ -164,7 +166,9 @@ func exclusions(n Node) []exclusion {
 func visible(es []exclusion, names []string) []exclusion {
 	var out []exclusion
 	for _, e := range es {
-		if !slices.ContainsFunc(e.cols, func(x excluded) bool { return !slices.Contains(names, x.name) }) {
+		if !slices.ContainsFunc(e.cols, func(x excluded) bool {
+			return !slices.Contains(names, x.name)
+		}) {
 			out = append(out, e)
 		}
 	}

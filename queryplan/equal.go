@@ -56,7 +56,8 @@ func sameOperator(a, b Node) bool {
 		return ok && slices.Equal(a.Order, b.Order)
 	case *Seq:
 		b, ok := b.(*Seq)
-		return ok && slices.Equal(a.Group, b.Group) && slices.Equal(a.Order, b.Order) && a.Index == b.Index
+		return ok && slices.Equal(a.Group, b.Group) && slices.Equal(a.Order, b.Order) &&
+			a.Index == b.Index
 	case *TopK:
 		b, ok := b.(*TopK)
 		return ok && slices.Equal(a.Group, b.Group) && slices.Equal(a.By, b.By) && a.Limit == b.Limit
@@ -75,7 +76,8 @@ func EqualExpr(a, b Expr) bool {
 		return ok && a.Value == b.Value
 	case *Call:
 		b, ok := b.(*Call)
-		return ok && a.Func == b.Func && a.Result == b.Result && slices.EqualFunc(a.Args, b.Args, EqualExpr)
+		return ok && a.Func == b.Func && a.Result == b.Result &&
+			slices.EqualFunc(a.Args, b.Args, EqualExpr)
 	}
 	return false
 }
@@ -98,7 +100,8 @@ func EqualPlan(a, b *Plan) bool {
 	}
 	for i, x := range a.Blocks {
 		y := b.Blocks[i]
-		same := x.Name == y.Name && cfg.EqualTerms(x.Term, y.Term, blocks, func(v, w *Var) bool { return vars[v] == w }) &&
+		same := x.Name == y.Name &&
+			cfg.EqualTerms(x.Term, y.Term, blocks, func(v, w *Var) bool { return vars[v] == w }) &&
 			slices.EqualFunc(x.Cmds, y.Cmds, func(c, d Command) bool { return equalCommand(c, d, vars) })
 		if !same {
 			return false
@@ -109,7 +112,8 @@ func EqualPlan(a, b *Plan) bool {
 
 func equalVar(v, w *Var) bool {
 	return v.Name == w.Name && v.Kind == w.Kind && slices.Equal(v.Cols, w.Cols) && v.Keys == w.Keys &&
-		v.Unique == w.Unique && v.Checked == w.Checked && v.Source == w.Source && slices.Equal(v.Stored, w.Stored) &&
+		v.Unique == w.Unique && v.Checked == w.Checked && v.Source == w.Source &&
+		slices.Equal(v.Stored, w.Stored) &&
 		v.Output == w.Output && slices.Equal(v.OrderBy, w.OrderBy) && (!v.Output || v.Limit == w.Limit)
 }
 

@@ -358,7 +358,8 @@ func inferDedup(n *Dedup) *properties {
 		p.minimise()
 		n.proved.Store(p)
 	}
-	return &properties{cols: slices.Clone(p.cols), keys: slices.Clone(p.keys), fds: slices.Clone(p.fds)}
+	return &properties{cols: slices.Clone(p.cols), keys: slices.Clone(p.keys),
+		fds: slices.Clone(p.fds)}
 }
 
 func (p *properties) scan(n *Scan) {
@@ -458,7 +459,8 @@ func isInjective(e Expr) bool {
 		_, isCol := e.(*ColRef)
 		return isCol
 	}
-	exact := c.Result.Kind == scalar.Int || c.Result.Kind == scalar.Uint || c.Result.Kind == scalar.Decimal
+	exact := c.Result.Kind == scalar.Int || c.Result.Kind == scalar.Uint ||
+		c.Result.Kind == scalar.Decimal
 	switch c.Func.Name {
 	case "neg":
 		return isInjective(c.Args[0])
@@ -560,7 +562,9 @@ func replaceColumn(d dependency, z string, from []string) dependency {
 			left = append(left, c)
 		}
 	}
-	to := slices.DeleteFunc(slices.Clone(d.to), func(c string) bool { return slices.Contains(left, c) })
+	to := slices.DeleteFunc(slices.Clone(d.to), func(c string) bool {
+		return slices.Contains(left, c)
+	})
 	return dependency{left, to}
 }
 
@@ -571,7 +575,9 @@ func inferJoin(n *Join) *properties {
 	}
 	if n.Kind == Semi {
 		// Dependencies between the columns of a match hold here, too.
-		on := slices.DeleteFunc(slices.Clone(left.cols), func(c string) bool { return !slices.Contains(right.cols, c) })
+		on := slices.DeleteFunc(slices.Clone(left.cols), func(c string) bool {
+			return !slices.Contains(right.cols, c)
+		})
 		for _, d := range restrict(right.fds, on) {
 			left.depend(d.from, d.to...)
 		}

@@ -89,7 +89,8 @@ func verifyMultiJoin(n *MultiJoin, inputs [][]Column) ([]Column, error) {
 	}
 	shared := sharedColumns(inputs)
 	if !slices.Equal(slices.Sorted(slices.Values(n.Order)), slices.Sorted(slices.Values(shared))) {
-		return nil, fmt.Errorf("it orders %s, but the columns that several inputs have are %s", irtext.ListColumns(n.Order), irtext.ListColumns(shared))
+		return nil, fmt.Errorf("it orders %s, but the columns that several inputs have are %s",
+			irtext.ListColumns(n.Order), irtext.ListColumns(shared))
 	}
 	for i, in := range inputs {
 		if !slices.ContainsFunc(in, func(c Column) bool { return slices.Contains(shared, c.Name) }) {
@@ -100,7 +101,8 @@ func verifyMultiJoin(n *MultiJoin, inputs [][]Column) ([]Column, error) {
 	for i, in := range inputs {
 		for _, c := range in {
 			if o, _ := FindColumn(out, c.Name); o.Type != c.Type {
-				return nil, fmt.Errorf("column %s is %s in input %d and %s in another", c.Name, c.Type, i, o.Type)
+				return nil, fmt.Errorf("column %s is %s in input %d and %s in another", c.Name, c.Type, i,
+					o.Type)
 			}
 		}
 	}

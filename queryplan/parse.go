@@ -132,5 +132,6 @@ func noColumn(name string, in []Column) string {
 	if len(in) == 0 {
 		return fmt.Sprintf("there is no column %s; the input has none", irtext.QuoteColumn(name))
 	}
-	return fmt.Sprintf("there is no column %s; the input has %s", irtext.QuoteColumn(name), irtext.ListColumns(columnNames(in)))
+	return fmt.Sprintf("there is no column %s; the input has %s", irtext.QuoteColumn(name),
+		irtext.ListColumns(columnNames(in)))
 }

@@ -149,7 +149,8 @@ func (p *parser) scan(ln *irtext.Line) Node {
 		n.Names = append(n.Names, p.Name("a column or _"))
 	}
 	if len(n.Names) != len(n.Var.Cols) {
-		p.FailLine(ln, "the scan names %d of the columns of %s, which are %s; write _ for one to leave out",
+		p.FailLine(ln, "the scan names %d of the columns of %s, which are %s; write _ for one to leave "+
+			"out",
 			len(n.Names), n.Var.Name, irtext.ListColumns(columnNames(n.Var.Cols)))
 	}
 	p.End()
@@ -178,8 +179,10 @@ func (p *parser) join(ln *irtext.Line) Node {
 		on = append(on, p.Name("a column"))
 	}
 	p.End()
-	if both := n.On(); !slices.Equal(slices.Sorted(slices.Values(on)), slices.Sorted(slices.Values(both))) {
-		p.FailLine(ln, "the join names %s, but the columns that both sides have are %s", irtext.ListColumns(on), irtext.ListColumns(both))
+	if both := n.On(); !slices.Equal(slices.Sorted(slices.Values(on)),
+		slices.Sorted(slices.Values(both))) {
+		p.FailLine(ln, "the join names %s, but the columns that both sides have are %s",
+			irtext.ListColumns(on), irtext.ListColumns(both))
 	}
 	return n
 }

@@ -167,7 +167,8 @@ func Clone(p *Plan) *Plan {
 	vars := map[*Var]*Var{}
 	for _, v := range p.Vars {
 		c := *v
-		c.Cols, c.Stored, c.OrderBy = slices.Clone(v.Cols), slices.Clone(v.Stored), slices.Clone(v.OrderBy)
+		c.Cols, c.Stored = slices.Clone(v.Cols), slices.Clone(v.Stored)
+		c.OrderBy = slices.Clone(v.OrderBy)
 		vars[v] = &c
 		out.Vars = append(out.Vars, &c)
 	}

@@ -120,7 +120,8 @@ block b:
 		"y": &Const{scalar.OfInt(scalar.IntType, 7)},
 	})
 	// Both are replaced at once, not one after the other.
-	if want := "and(lt(add(y, 7), 3), not(eq(7, y)))"; ExprString(got) != want || ExprString(cond) != before {
+	if want := "and(lt(add(y, 7), 3), not(eq(7, y)))"; ExprString(got) != want ||
+		ExprString(cond) != before {
 		t.Errorf("got %s, want %s", ExprString(got), want)
 	}
 	if cols := ExprColumns(cond); !slices.Equal(cols, []string{"x", "y"}) {

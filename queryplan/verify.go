@@ -90,7 +90,8 @@ func (v *verifier) fills(x *Var, n Node) error {
 	}
 	for i, c := range cols {
 		if c.Type != x.Cols[i].Type {
-			return fmt.Errorf("column %s is %s, but %s of %s is %s", c.Name, c.Type, x.Cols[i].Name, x.Name, x.Cols[i].Type)
+			return fmt.Errorf("column %s is %s, but %s of %s is %s", c.Name, c.Type, x.Cols[i].Name, x.Name,
+				x.Cols[i].Type)
 		}
 	}
 	return nil

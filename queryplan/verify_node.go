@@ -157,7 +157,8 @@ func verifyRows(n *Values) error {
 		}
 		for j, val := range row {
 			if val.Type != n.Cols[j].Type || !val.FitsWord() {
-				return fmt.Errorf("row %d: %s is no value of column %s, %s", i, scalar.Literal(val), n.Cols[j].Name, n.Cols[j].Type)
+				return fmt.Errorf("row %d: %s is no value of column %s, %s", i, scalar.Literal(val),
+					n.Cols[j].Name, n.Cols[j].Type)
 			}
 		}
 	}
@@ -222,7 +223,8 @@ func (f AggFn) Gives(from, to scalar.Type) bool {
 		if f == TotalLow {
 			word = scalar.Low
 		}
-		return from.IsNumeric() && from.Kind != scalar.Float && to == scalar.WideDecimalOf(from.Scale).WordOf(word)
+		return from.IsNumeric() && from.Kind != scalar.Float &&
+			to == scalar.WideDecimalOf(from.Scale).WordOf(word)
 	case Avg:
 		if from.Kind == scalar.Float {
 			return to == from || to == scalar.FloatType
@@ -243,7 +245,8 @@ func verifyUnion(inputs [][]Column) ([]Column, error) {
 		}
 		for _, c := range in {
 			if f, ok := FindColumn(first, c.Name); !ok || f.Type != c.Type {
-				return nil, fmt.Errorf("input %d has a column %s: %s, which the first has not", i+1, c.Name, c.Type)
+				return nil, fmt.Errorf("input %d has a column %s: %s, which the first has not", i+1, c.Name,
+					c.Type)
 			}
 		}
 	}
@@ -284,7 +287,8 @@ func verifyCall(e *Call) error {
 			return fmt.Errorf("%s: there is no such conversion", ExprString(e))
 		}
 		if args[0].Kind == scalar.String && e.Result.IsWide() {
-			return fmt.Errorf("%s: a string is converted to the words of a decimal of 38 digits, each by itself", ExprString(e))
+			return fmt.Errorf("%s: a string is converted to the words of a decimal of 38 digits, each by "+
+				"itself", ExprString(e))
 		}
 		return nil
 	}
@@ -294,7 +298,8 @@ func verifyCall(e *Call) error {
 	}
 	for i, t := range sig.Params {
 		if t != args[i] {
-			return fmt.Errorf("%s: argument %d is %s and has to be converted to %s", ExprString(e), i+1, args[i], t)
+			return fmt.Errorf("%s: argument %d is %s and has to be converted to %s", ExprString(e), i+1,
+				args[i], t)
 		}
 	}
 	if sig.Result != e.Result {

@@ -50,7 +50,8 @@ func (p *printer) nextRun(limit int) (run, bool) {
 		r.text += strings.ReplaceAll(c.Text, "\r\n", "\n")
 		r.end = c.Span.End
 		r.isLine = !strings.HasPrefix(c.Text, "/*")
-		if len(p.comments) == 0 || p.comments[0].Span.Start >= limit || !p.sameLine(r.end, p.comments[0].Span.Start) {
+		if len(p.comments) == 0 || p.comments[0].Span.Start >= limit ||
+			!p.sameLine(r.end, p.comments[0].Span.Start) {
 			break
 		}
 	}
@@ -283,7 +284,8 @@ func (p *printer) p2p(s *P2P) doc {
 			parts = append(parts, text(","))
 			usual = line
 		}
-		parts = append(parts, group(p.gap(spec.Span.Start, usual), text(spec.Out.Text+" = "+spec.Fn.Text+"(")))
+		parts = append(parts, group(p.gap(spec.Span.Start, usual),
+			text(spec.Out.Text+" = "+spec.Fn.Text+"(")))
 		if spec.In != nil {
 			parts = append(parts, p.before(spec.In, text("")))
 		}

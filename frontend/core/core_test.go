@@ -21,7 +21,8 @@ func newFixture() *fixture {
 	f := &fixture{}
 	arg := func(name string) core.Arg { return core.Arg{Name: name, Type: scalar.IntType} }
 	f.edge = &core.Pred{Name: "edge", Args: []core.Arg{arg("x"), arg("y")}, Keys: 2, Limit: -1}
-	f.far = &core.Pred{Name: "far", Args: []core.Arg{arg("x"), arg("n")}, Keys: 1, Limit: 3, Derived: true,
+	f.far = &core.Pred{Name: "far", Args: []core.Arg{arg("x"), arg("n")}, Keys: 1, Limit: 3,
+		Derived: true,
 		OrderBy: []core.OrderKey{{Arg: 1, Desc: true}, {Arg: 0}}}
 	v := func(name string) *core.Var { return &core.Var{Name: name, Type: scalar.IntType} }
 	f.x, f.y, f.z, f.n = v("x"), v("y"), v("z"), v("n")
@@ -43,11 +44,13 @@ func newFixture() *fixture {
 		},
 	}
 	f.check = &core.Check{Vars: []*core.Var{f.z}, Body: []core.Literal{
-		&core.Atom{Pred: f.far, Args: []core.Term{f.z, core.Const{Value: scalar.OfInt(scalar.IntType, 2)}}},
+		&core.Atom{Pred: f.far,
+			Args: []core.Term{f.z, core.Const{Value: scalar.OfInt(scalar.IntType, 2)}}},
 	}}
 	f.program = &core.Program{
-		Preds:  []*core.Pred{f.edge, f.far},
-		Strata: []*core.Stratum{{Preds: []*core.Pred{f.far}, Rules: []*core.Rule{f.copy, f.growing}, Recursive: true}},
+		Preds: []*core.Pred{f.edge, f.far},
+		Strata: []*core.Stratum{{Preds: []*core.Pred{f.far}, Rules: []*core.Rule{f.copy, f.growing},
+			Recursive: true}},
 		Checks: []*core.Check{f.check},
 	}
 	return f
@@ -105,11 +108,15 @@ func TestVerify(t *testing.T) {
 		{"untyped argument", "untyped", func(f *fixture) { f.edge.Args[1].Type = scalar.Type{} }},
 		{"argument names repeat", "not unique", func(f *fixture) { f.edge.Args[1].Name = "x" }},
 		{"more keys than arguments", "3 keys", func(f *fixture) { f.edge.Keys = 3 }},
-		{"wrong number of arguments", "2 arguments", func(f *fixture) { f.copy.Head.Args = f.copy.Head.Args[:1] }},
+		{"wrong number of arguments", "2 arguments", func(f *fixture) {
+			f.copy.Head.Args = f.copy.Head.Args[:1]
+		}},
 		{"constant of another type", "is string", func(f *fixture) { f.copy.Head.Args[0] = str }},
 		{"variable of another type", "is string", func(f *fixture) { f.y.Type = scalar.StringType }},
 		{"missing argument", "argument 1", func(f *fixture) { f.copy.Head.Args[0] = nil }},
-		{"unknown predicate", "not a predicate", func(f *fixture) { f.program.Preds = f.program.Preds[1:] }},
+		{"unknown predicate", "not a predicate", func(f *fixture) {
+			f.program.Preds = f.program.Preds[1:]
+		}},
 		{"unbound head variable", "head variable z", func(f *fixture) { f.copy.Head.Args[0] = f.z }},
 		{"unbound in an expression", "z has no value", func(f *fixture) {
 			f.growing.Body[1].(*core.Let).Expr = core.VarExpr{Var: f.z}
@@ -118,11 +125,15 @@ func TestVerify(t *testing.T) {
 			b := f.growing.Body
 			b[1], b[2] = b[2], b[1]
 		}},
-		{"bound twice", "bound twice", func(f *fixture) { f.growing.Body = append(f.growing.Body, f.growing.Body[1]) }},
+		{"bound twice", "bound twice", func(f *fixture) {
+			f.growing.Body = append(f.growing.Body, f.growing.Body[1])
+		}},
 		{"expression of another type", "its expression", func(f *fixture) {
 			f.growing.Body[1].(*core.Let).Expr = str
 		}},
-		{"test that is no boolean", "test of type", func(f *fixture) { f.growing.Body[2].(*core.Test).Expr = str }},
+		{"test that is no boolean", "test of type", func(f *fixture) {
+			f.growing.Body[2].(*core.Test).Expr = str
+		}},
 		{"empty negation", "empty negation", func(f *fixture) { f.copy.Body[1].(*core.Not).Body = nil }},
 		{"call with too few arguments", "malformed", func(f *fixture) {
 			k := f.growing.Body[1].(*core.Let).Expr.(*core.Call)
@@ -145,13 +156,16 @@ func TestVerify(t *testing.T) {
 		{"predicate in two strata", "in two strata", func(f *fixture) {
 			f.program.Strata = append(f.program.Strata, &core.Stratum{Preds: []*core.Pred{f.far}})
 		}},
-		{"order by an argument that is not there", "argument 3 of 2", func(f *fixture) { f.far.OrderBy[0].Arg = 2 }},
+		{"order by an argument that is not there", "argument 3 of 2", func(f *fixture) {
+			f.far.OrderBy[0].Arg = 2
+		}},
 		{"count of another type", "is string, which no count gives", func(f *fixture) {
 			out := &core.Var{Name: "c", Type: scalar.StringType}
 			f.copy.Agg = []core.AggSpec{{Out: out, Fn: core.Count}}
 		}},
 		{"total of a string", "is int, which no total gives", func(f *fixture) {
-			out, in := &core.Var{Name: "c", Type: scalar.IntType}, &core.Var{Name: "s", Type: scalar.StringType}
+			out, in := &core.Var{Name: "c", Type: scalar.IntType}, &core.Var{Name: "s",
+				Type: scalar.StringType}
 			f.copy.Body = append(f.copy.Body, &core.Let{Var: in, Expr: str})
 			f.copy.Agg = []core.AggSpec{{Out: out, Fn: core.Total, In: in}}
 		}},
@@ -184,7 +198,9 @@ func TestVerify(t *testing.T) {
 			s := &core.Stratum{Preds: []*core.Pred{first}, Rules: []*core.Rule{rule}}
 			f.program.Strata = append([]*core.Stratum{s}, f.program.Strata...)
 		}},
-		{"check that shows an unbound variable", "y has no value", func(f *fixture) { f.check.Vars[0] = f.y }},
+		{"check that shows an unbound variable", "y has no value", func(f *fixture) {
+			f.check.Vars[0] = f.y
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture()

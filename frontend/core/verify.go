@@ -147,7 +147,9 @@ func (v *verifier) rule(r *Rule, members map[*Pred]bool) error {
 // body verifies literals in order and adds the variables that they bind to
 // bound. Predicates outside members must be complete, and so must negated ones.
 // If closed is set, all must be.
-func (v *verifier) body(body []Literal, bound map[*Var]bool, members map[*Pred]bool, closed bool) error {
+func (v *verifier) body(
+	body []Literal, bound map[*Var]bool, members map[*Pred]bool, closed bool,
+) error {
 	for _, l := range body {
 		switch l := l.(type) {
 		case *Atom:

@@ -109,7 +109,8 @@ func (c *cells) columns(start, end int) (from, to int) {
 // printable replaces the characters that a terminal would act on or not show.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+		if r == utf8.RuneError || unicode.IsControl(r) && r != '\t' ||
+			unicode.Is(unicode.Bidi_Control, r) {
 			return '\uFFFD'
 		}
 		return r

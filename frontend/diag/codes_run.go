@@ -6,7 +6,8 @@ var (
 	ConstraintViolated = newCode(&Code{
 		ID:   "RF1001",
 		Name: "ConstraintViolated",
-		When: "An integrity constraint does not hold when all rules have been evaluated. The first violating bindings are shown.",
+		When: "An integrity constraint does not hold when all rules have been evaluated. The first " +
+			"violating bindings are shown.",
 		Example: `age[p] = n -> string(p), int(n).
 age["ann"] = 31.
 age["bob"] = -2.
@@ -17,45 +18,62 @@ age[p] = n -> n >= 0.
 	KeyConflict = newCode(&Code{
 		ID:   "RF1002",
 		Name: "KeyConflict",
-		When: "A functional predicate p[k] = v gets two different values for one key, from its rules or from its facts.",
+		When: "A functional predicate p[k] = v gets two different values for one key, from its rules " +
+			"or from its facts.",
 		Example: `parent("ann", "bob").
 parent("ann", "cid").
 guardian[c] = p <- parent(c, p).
 `,
-		Fix: "Derive one value a key, for example with agg<<v = min(x)>>, or declare a relation p(k, v) instead.",
+		Fix: "Derive one value a key, for example with agg<<v = min(x)>>, or declare a relation p(k, " +
+			"v) instead.",
 	})
 	TotalOverflow = newCode(&Code{
 		ID:   "RF1003",
 		Name: "TotalOverflow",
-		When: "A total or an average does not fit the type of its result. A total is computed in 128 bits, so the sum itself is right; it cannot be stored. A total has the type of what it adds, 64 bits, unless the predicate that takes it is declared to have 38 digits; one of decimals of 38 digits has 38. An average of decimals of 38 digits is exact if it fits itself, however large the sum is.",
+		When: "A total or an average does not fit the type of its result. A total is computed in 128 " +
+			"bits, so the sum itself is right; it cannot be stored. A total has the type of what it " +
+			"adds, 64 bits, unless the predicate that takes it is declared to have 38 digits; one of " +
+			"decimals of 38 digits has 38. An average of decimals of 38 digits is exact if it fits " +
+			"itself, however large the sum is.",
 		Example: `n(1, 9223372036854775807).
 n(2, 9223372036854775807).
 sum[] = s <- agg<<s = total(x)>> n(_, x).
 `,
-		Fix: "Declare the predicate, with decimal[38,2] for the value of a total of decimal[18,2] and decimal[38,0] for that of integers: sum[] = s -> decimal[38,0](s). Or convert the values before adding them, for example with int:float:convert, or group them more finely.",
+		Fix: "Declare the predicate, with decimal[38,2] for the value of a total of decimal[18,2] and " +
+			"decimal[38,0] for that of integers: sum[] = s -> decimal[38,0](s). Or convert the values " +
+			"before adding them, for example with int:float:convert, or group them more finely.",
 	})
 	EndlessRecursion = newCode(&Code{
 		ID:   "RF1005",
 		Name: "EndlessRecursion",
-		When: "A recursion of which RF0604 warns still derives new tuples after as many rounds as a run allows it: 1,000,000, or as many as there are facts if these are more. A recursion without that warning has no such bound.",
+		When: "A recursion of which RF0604 warns still derives new tuples after as many rounds as a " +
+			"run allows it: 1,000,000, or as many as there are facts if these are more. A recursion " +
+			"without that warning has no such bound.",
 		Example: `n(0).
 n(y) <- n(x), y = x + 1.
 `,
-		Fix: "Add a bound to the rule, as in `y < 100`. If the recursion ends later, allow it more rounds with --max-rounds N, or any number with --max-rounds none; --memory and --timeout bound it then.",
+		Fix: "Add a bound to the rule, as in `y < 100`. If the recursion ends later, allow it more " +
+			"rounds with --max-rounds N, or any number with --max-rounds none; --memory and --timeout " +
+			"bound it then.",
 	})
 	BadFacts = newCode(&Code{
 		ID:   "RF1004",
 		Name: "BadFacts",
-		When: "A fact file does not hold what the program declares: a value is not of its type, a row has too few or too many fields, or the file is damaged.",
-		Fix:  "Correct the file at the place that is shown, or run with --on-error skip to leave such rows out and have them counted.",
+		When: "A fact file does not hold what the program declares: a value is not of its type, a row " +
+			"has too few or too many fields, or the file is damaged.",
+		Fix: "Correct the file at the place that is shown, or run with --on-error skip to leave such " +
+			"rows out and have them counted.",
 	})
 	PathNotAllowed = newCode(&Code{
 		ID:   "RF1006",
 		Name: "PathNotAllowed",
-		When: "The program names a file, with lang:physical:filePath, that it may not read or write. It may read below its own folder, below the folder of --facts and below the current one, and write below the folder of --out. A symbolic link does not lead out of these folders.",
+		When: "The program names a file, with lang:physical:filePath, that it may not read or write. " +
+			"It may read below its own folder, below the folder of --facts and below the current one, " +
+			"and write below the folder of --out. A symbolic link does not lead out of these folders.",
 		Example: `password(line) -> string(line).
 lang:physical:filePath[` + "`" + `password] = "/etc/passwd".
 `,
-		Fix: "If you trust the program with the file, allow its folder with --allow-path DIR. A file that is to be written may also be named by a path relative to the folder of --out.",
+		Fix: "If you trust the program with the file, allow its folder with --allow-path DIR. A file " +
+			"that is to be written may also be named by a path relative to the folder of --out.",
 	})
 )

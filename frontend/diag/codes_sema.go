@@ -9,18 +9,22 @@ var (
 	// need its value.
 	UnboundVariable = newCode(&Code{
 		ID: "RF0101", Name: "UnboundVariable",
-		When: "A variable of a rule or constraint gets no value: it occurs only in the head, under negation, in comparisons, or in expressions that need its value. Every variable must stand in a positive atom, or be equal to an expression of variables that do.",
+		When: "A variable of a rule or constraint gets no value: it occurs only in the head, under " +
+			"negation, in comparisons, or in expressions that need its value. Every variable must stand " +
+			"in a positive atom, or be equal to an expression of variables that do.",
 		Example: `edge(x, y) -> int(x), int(y).
 out(x, z) <- edge(x, y), !edge(y, z).
 `,
-		Fix: "Bind z with an atom, as in `node(z)`, or use `_` under the negation and drop z from the head.",
+		Fix: "Bind z with an atom, as in `node(z)`, or use `_` under the negation and drop z from the " +
+			"head.",
 	})
 
 	// UnboundInAlternative: a variable that is used outside a disjunction gets a
 	// value in some of its alternatives only.
 	UnboundInAlternative = newCode(&Code{
 		ID: "RF0102", Name: "UnboundInAlternative",
-		When: "A variable that is used outside a disjunction gets a value in some of its alternatives only.",
+		When: "A variable that is used outside a disjunction gets a value in some of its alternatives " +
+			"only.",
 		Example: `a(x) -> int(x).
 b(x, y) -> int(x), int(y).
 p(x, y) <- a(x) ; b(x, y).
@@ -45,7 +49,8 @@ p(x, _) <- edge(x, _).
 	// names a predicate that does not occur.
 	UnknownPredicate = newCode(&Code{
 		ID: "RF0201", Name: "UnknownPredicate",
-		When: "A predicate in a body has no rule, no fact and no declaration, and its name resembles that of one that has; or a directive names a predicate that does not occur.",
+		When: "A predicate in a body has no rule, no fact and no declaration, and its name resembles " +
+			"that of one that has; or a directive names a predicate that does not occur.",
 		Example: `edge(x, y) -> int(x), int(y).
 path(x, y) <- egde(x, y).
 `,
@@ -88,7 +93,8 @@ path(x, y) <- edge(x, y, _).
 	// relation or has another number of keys.
 	NotFunctional = newCode(&Code{
 		ID: "RF0205", Name: "NotFunctional",
-		When: "A predicate is used as a function, `p[k] = v`, but is a relation or has another number of keys.",
+		When: "A predicate is used as a function, `p[k] = v`, but is a relation or has another number " +
+			"of keys.",
 		Example: `edge(x, y) -> int(x), int(y).
 next[x] = y <- edge[x] = y.
 `,
@@ -136,14 +142,16 @@ q(x) <- _(x).
 name(x) -> string(x).
 odd(x) <- age[_] = x, name(x).
 `,
-		Fix: "Compare what has one type; a conversion such as `int:string:convert[x]` makes one type of another.",
+		Fix: "Compare what has one type; a conversion such as `int:string:convert[x]` makes one type " +
+			"of another.",
 	})
 
 	// NoType: nothing says what type an argument has: there is no declaration, no
 	// constant and no function that decides.
 	NoType = newCode(&Code{
 		ID: "RF0302", Name: "NoType",
-		When: "Nothing says what type an argument has: there is no declaration, no constant and no function that decides.",
+		When: "Nothing says what type an argument has: there is no declaration, no constant and no " +
+			"function that decides.",
 		Example: `p(x) <- q(x).
 `,
 		Fix: "Declare one of the predicates: `q(x) -> int(x).`",
@@ -175,7 +183,8 @@ p(300).
 	// hold all such numbers.
 	Narrowing = newCode(&Code{
 		ID: "RF0305", Name: "Narrowing",
-		When: "A rule puts a number into an argument whose declared type cannot hold all such numbers. Widening, int to decimal to float, is implicit; narrowing never is.",
+		When: "A rule puts a number into an argument whose declared type cannot hold all such numbers. " +
+			"Widening, int to decimal to float, is implicit; narrowing never is.",
 		Example: `price[x] = v -> string(x), decimal(v).
 round(n) -> int(n).
 round(v) <- price[_] = v.
@@ -255,7 +264,8 @@ m[] = v <- agg<<v = median(x)>> p(x).
 	// it may only contain the groups and the result.
 	ExpressionInAggregateHead = newCode(&Code{
 		ID: "RF0502", Name: "ExpressionInAggregateHead",
-		When: "The head of an aggregate contains an expression; it may only contain the groups and the result.",
+		When: "The head of an aggregate contains an expression; it may only contain the groups and the " +
+			"result.",
 		Example: `p(1, 2).
 s[x + 1] = v <- agg<<v = total(y)>> p(x, y).
 `,
@@ -277,7 +287,8 @@ n[] = c <- agg<<c = count()>> (p(x) ; q(x)).
 	// body.
 	AggregateOutput = newCode(&Code{
 		ID: "RF0504", Name: "AggregateOutput",
-		When: "The result of an aggregate is not the value of a functional head atom, is missing from the head, is computed twice, or occurs in the body.",
+		When: "The result of an aggregate is not the value of a functional head atom, is missing from " +
+			"the head, is computed twice, or occurs in the body.",
 		Example: `p(1, 2).
 s(x, v) <- agg<<v = total(y)>> p(x, y).
 `,
@@ -319,7 +330,8 @@ s[i] = x <- seq<<>> p(x), q(x).
 	// and one index among its keys.
 	SequenceHead = newCode(&Code{
 		ID: "RF0508", Name: "SequenceHead",
-		When: "The head of seq<<>> is not one atom with the body's variables and one index among its keys.",
+		When: "The head of seq<<>> is not one atom with the body's variables and one index among its " +
+			"keys.",
 		Example: `p(1).
 s[x] = x <- seq<<>> p(x).
 `,
@@ -364,11 +376,15 @@ s[i] = x <- seq<<>> p(x).
 	// and no comparison bounds them, so it may derive for ever.
 	UnboundedRecursion = newCode(&Code{
 		ID: "RF0604", Name: "UnboundedRecursion",
-		When: "A recursive rule computes new values from its own values, and neither a comparison nor a predicate outside the recursion bounds them, so it may derive for ever. A warning. A run ends such a recursion with RF1005 after --max-rounds rounds: 1,000,000, or as many as there are facts if these are more.",
+		When: "A recursive rule computes new values from its own values, and neither a comparison nor " +
+			"a predicate outside the recursion bounds them, so it may derive for ever. A warning. A run " +
+			"ends such a recursion with RF1005 after --max-rounds rounds: 1,000,000, or as many as there " +
+			"are facts if these are more.",
 		Example: `n(0).
 n(y) <- n(x), y = x + 1.
 `,
-		Fix: "Add a bound, as in `y < 100`. A recursion that is known to end needs none; --max-rounds N allows it more rounds.",
+		Fix: "Add a bound, as in `y < 100`. A recursion that is known to end needs none; --max-rounds " +
+			"N allows it more rounds.",
 	})
 
 	// NegationNotDisabled: a directive asks to allow recursion through negation.
@@ -386,7 +402,8 @@ n(y) <- n(x), y = x + 1.
 	// alternative can hold.
 	DivisionByZero = newCode(&Code{
 		ID: "RF0701", Name: "DivisionByZero",
-		When: "An expression certainly divides by zero, in every alternative of its formula. Where another alternative can hold, it is the warning RF0804.",
+		When: "An expression certainly divides by zero, in every alternative of its formula. Where " +
+			"another alternative can hold, it is the warning RF0804.",
 		Example: `p(1).
 q(y) <- p(x), y = x / 0.
 `,
@@ -397,7 +414,8 @@ q(y) <- p(x), y = x / 0.
 	// fails, and no other alternative can hold.
 	NoValue = newCode(&Code{
 		ID: "RF0702", Name: "NoValue",
-		When: "An expression of constants has no value, such as a conversion that fails, in every alternative of its formula. Where another alternative can hold, it is the warning RF0804.",
+		When: "An expression of constants has no value, such as a conversion that fails, in every " +
+			"alternative of its formula. Where another alternative can hold, it is the warning RF0804.",
 		Example: `p(x) <- x = string:int:convert["ten"].
 `,
 		Fix: "Correct the constants.",
@@ -430,7 +448,8 @@ age["ann"] = 31.
 	// misspelling.
 	SingleOccurrence = newCode(&Code{
 		ID: "RF0801", Name: "SingleOccurrence",
-		When: "A variable occurs only once in a rule, which is often a misspelling. Names that start with `_` are exempt, and so are aggregates. A warning, SINGLE_OCCURRENCE.",
+		When: "A variable occurs only once in a rule, which is often a misspelling. Names that start " +
+			"with `_` are exempt, and so are aggregates. A warning, SINGLE_OCCURRENCE.",
 		Example: `edge(1, 2).
 node(x) <- edge(x, y).
 `,
@@ -440,7 +459,8 @@ node(x) <- edge(x, y).
 	// Undeclared: a predicate is not declared.
 	Undeclared = newCode(&Code{
 		ID: "RF0802", Name: "Undeclared",
-		When: "A predicate is not declared. Off unless asked for with `lang:compiler:warning:NO_DECLARATION[] = true.` A warning, NO_DECLARATION.",
+		When: "A predicate is not declared. Off unless asked for with " +
+			"`lang:compiler:warning:NO_DECLARATION[] = true.` A warning, NO_DECLARATION.",
 		Example: `lang:compiler:warning:NO_DECLARATION[] = true.
 p(1).
 _(x) <- p(x), int(x).
@@ -452,7 +472,8 @@ _(x) <- p(x), int(x).
 	// with `_`, are never used.
 	UnusedPredicate = newCode(&Code{
 		ID: "RF0803", Name: "UnusedPredicate",
-		When: "The facts of a predicate, or a helper whose name starts with `_`, are never used. A warning, UNUSED_PREDICATE.",
+		When: "The facts of a predicate, or a helper whose name starts with `_`, are never used. A " +
+			"warning, UNUSED_PREDICATE.",
 		Example: `p(1). q(2).
 _(x) <- p(x).
 `,
@@ -462,7 +483,9 @@ _(x) <- p(x).
 	// NeverFires: a rule, or an alternative of a formula, can certainly not hold.
 	NeverFires = newCode(&Code{
 		ID: "RF0804", Name: "NeverFires",
-		When: "A rule has a condition that is certainly false, or an alternative has one or an expression that certainly has no value. The rule or the alternative derives nothing. A warning, NEVER_FIRES.",
+		When: "A rule has a condition that is certainly false, or an alternative has one or an " +
+			"expression that certainly has no value. The rule or the alternative derives nothing. A " +
+			"warning, NEVER_FIRES.",
 		Example: `p(1).
 q(x) <- p(x), 1 > 2.
 r(y) <- (p(x) ; x = 0), y = 6 / x.
@@ -474,7 +497,8 @@ r(y) <- (p(x) ; x = 0), y = 6 / x.
 	// declaration, and no facts are bound to it from outside, so it is empty.
 	NoSource = newCode(&Code{
 		ID: "RF0805", Name: "NoSource",
-		When: "A body uses a predicate that has no rule, no fact and no declaration, and no facts are bound to it from outside, so it is empty. A warning, NO_SOURCE.",
+		When: "A body uses a predicate that has no rule, no fact and no declaration, and no facts are " +
+			"bound to it from outside, so it is empty. A warning, NO_SOURCE.",
 		Example: `p(x) <- events(x), x > 3.
 `,
 		Fix: "Declare it, if its facts come from outside later; else correct the name.",

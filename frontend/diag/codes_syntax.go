@@ -3,9 +3,10 @@ package diag
 // The codes of the scanner and the parser, RF0001 to RF0099.
 var (
 	UnexpectedToken = newCode(&Code{
-		ID:      "RF0001",
-		Name:    "UnexpectedToken",
-		When:    "Something stands where the language has no place for it, or something that must follow is not there.",
+		ID:   "RF0001",
+		Name: "UnexpectedToken",
+		When: "Something stands where the language has no place for it, or something that must " +
+			"follow is not there.",
 		Example: "p(x) <- q(x), .\n",
 		Fix:     "Write what is expected, or remove what is too much: `p(x) <- q(x).`",
 	})
@@ -17,16 +18,18 @@ var (
 		Fix:     "End every clause with a full stop: `p(x) <- q(x).`",
 	})
 	UnbalancedBracket = newCode(&Code{
-		ID:      "RF0003",
-		Name:    "UnbalancedBracket",
-		When:    "A parenthesis, bracket or brace is never closed, is closed by one of another kind, or closes nothing.",
+		ID:   "RF0003",
+		Name: "UnbalancedBracket",
+		When: "A parenthesis, bracket or brace is never closed, is closed by one of another kind, " +
+			"or closes nothing.",
 		Example: "p(x, y <- q(x, y).\n",
 		Fix:     "Close it where its contents end: `p(x, y) <- q(x, y).`",
 	})
 	ForeignOperator = newCode(&Code{
-		ID:      "RF0004",
-		Name:    "ForeignOperator",
-		When:    "An operator of another language is used, such as `:-`, `==`, `=>`, `&&` or `||`. It is read as the operator of LogiQL that is meant.",
+		ID:   "RF0004",
+		Name: "ForeignOperator",
+		When: "An operator of another language is used, such as `:-`, `==`, `=>`, `&&` or `||`. It " +
+			"is read as the operator of LogiQL that is meant.",
 		Example: "p(x) :- q(x).\n",
 		Fix:     "Write the operator of LogiQL: `p(x) <- q(x).`",
 	})
@@ -73,9 +76,10 @@ var (
 		Fix:     "Use the function: `x = int:mod[y, 2]`",
 	})
 	InvalidEncoding = newCode(&Code{
-		ID:      "RF0011",
-		Name:    "InvalidEncoding",
-		When:    "The file holds bytes that are not UTF-8, or NUL bytes. Only the first such place of a file is reported.",
+		ID:   "RF0011",
+		Name: "InvalidEncoding",
+		When: "The file holds bytes that are not UTF-8, or NUL bytes. Only the first such place of " +
+			"a file is reported.",
 		Example: "p(\"\xff\").\n",
 		Fix:     "Save the file as UTF-8, or write the character as an escape: `\"\\u00ff\"`",
 	})
@@ -87,16 +91,18 @@ var (
 		Fix:     "Separate the two, or quote the text: `p(\"12abc\").`",
 	})
 	NumberOutOfRange = newCode(&Code{
-		ID:      "RF0013",
-		Name:    "NumberOutOfRange",
-		When:    "A number does not fit its type: 64 bits for an integer, 38 digits for a decimal, an IEEE double for a float.",
+		ID:   "RF0013",
+		Name: "NumberOutOfRange",
+		When: "A number does not fit its type: 64 bits for an integer, 38 digits for a decimal, an " +
+			"IEEE double for a float.",
 		Example: "p(99999999999999999999).\n",
 		Fix:     "Use a smaller number, or a float: `p(1e20).`",
 	})
 	MalformedEscape = newCode(&Code{
-		ID:      "RF0014",
-		Name:    "MalformedEscape",
-		When:    "A backslash in a string is followed by something other than \\\" \\\\ \\n \\t \\r or \\u and four hexadecimal digits.",
+		ID:   "RF0014",
+		Name: "MalformedEscape",
+		When: "A backslash in a string is followed by something other than \\\" \\\\ \\n" +
+			" \\t \\r or \\u and four hexadecimal digits.",
 		Example: "p(\"\\d\").\n",
 		Fix:     "Double a backslash that stands for itself: `p(\"\\\\d\").`",
 	})
@@ -105,7 +111,8 @@ var (
 		Name:    "MalformedDatetime",
 		When:    "The text between two # is not a date, or a date and a time.",
 		Example: "p(#1998-02-30#).\n",
-		Fix:     "Write an existing day as year-month-day, or with a time: `#1998-03-02#`, `#1998-03-02T12:00:00Z#`",
+		Fix: "Write an existing day as year-month-day, or with a time: `#1998-03-02#`, " +
+			"`#1998-03-02T12:00:00Z#`",
 	})
 	MalformedQuote = newCode(&Code{
 		ID:      "RF0016",
@@ -115,9 +122,10 @@ var (
 		Fix:     "Put the backquote directly before the name: `` lang:entity(`person). ``",
 	})
 	NestingTooDeep = newCode(&Code{
-		ID:      "RF0017",
-		Name:    "NestingTooDeep",
-		When:    "Parentheses, arguments, negations or blocks are nested more than 200 deep, or more than 1,000 operators are chained.",
+		ID:   "RF0017",
+		Name: "NestingTooDeep",
+		When: "Parentheses, arguments, negations or blocks are nested more than 200 deep, or more " +
+			"than 1,000 operators are chained.",
 		Example: "p(x) <- q(x), !!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!r(x).\n",
 		Fix:     "Name parts of the formula as predicates of their own.",
 	})
@@ -126,21 +134,26 @@ var (
 		Name:    "SecondArrow",
 		When:    "A clause has more than one arrow.",
 		Example: "p(x) <- q(x) <- r(x).\n",
-		Fix:     "End the first clause with a full stop, or join the conditions with a comma: `p(x) <- q(x), r(x).`",
+		Fix: "End the first clause with a full stop, or join the conditions with a comma: `p(x) <- " +
+			"q(x), r(x).`",
 	})
 	MisplacedSpecifier = newCode(&Code{
-		ID:      "RF0019",
-		Name:    "MisplacedSpecifier",
-		When:    "`<<` follows something other than agg, seq, list, list_to_seq, series, predict or uid, or stands elsewhere than directly after the arrow of a rule.",
+		ID:   "RF0019",
+		Name: "MisplacedSpecifier",
+		When: "`<<` follows something other than agg, seq, list, list_to_seq, series, predict or " +
+			"uid, or stands elsewhere than directly after the arrow of a rule.",
 		Example: "n[] = c <- p(x), agg<<c = count()>>.\n",
-		Fix:     "Put it directly after the arrow, before the formula that it ranges over: `n[] = c <- agg<<c = count()>> p(x).`",
+		Fix: "Put it directly after the arrow, before the formula that it ranges over: `n[] = c <- " +
+			"agg<<c = count()>> p(x).`",
 	})
 	MissingArguments = newCode(&Code{
-		ID:      "RF0020",
-		Name:    "MissingArguments",
-		When:    "The name of a predicate (one with a colon, a sign for insertion or deletion, or a stage) stands without arguments.",
+		ID:   "RF0020",
+		Name: "MissingArguments",
+		When: "The name of a predicate (one with a colon, a sign for insertion or deletion, or a " +
+			"stage) stands without arguments.",
 		Example: "p(x) <- q(x), config:debug.\n",
-		Fix:     "Write the arguments, or an empty pair of parentheses when there are none: `p(x) <- q(x), config:debug().`",
+		Fix: "Write the arguments, or an empty pair of parentheses when there are none: `p(x) <- " +
+			"q(x), config:debug().`",
 	})
 	EmptyClause = newCode(&Code{
 		ID:      "RF0021",

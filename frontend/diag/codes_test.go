@@ -11,7 +11,8 @@ import (
 func TestCodes(t *testing.T) {
 	last := ""
 	for _, c := range Codes() {
-		if !regexp.MustCompile(`^RF\d{4}$`).MatchString(c.ID) || !regexp.MustCompile(`^[A-Z][A-Za-z0-9]+$`).MatchString(c.Name) {
+		if !regexp.MustCompile(`^RF\d{4}$`).MatchString(c.ID) ||
+			!regexp.MustCompile(`^[A-Z][A-Za-z0-9]+$`).MatchString(c.Name) {
 			t.Errorf("code %s %s is not in the form RF0101 UnboundVariable", c.ID, c.Name)
 		}
 		if c.ID <= last {
@@ -36,7 +37,8 @@ func TestCodes(t *testing.T) {
 }
 
 func TestNewCodeRefusesRepeats(t *testing.T) {
-	for _, c := range []*Code{{ID: UnexpectedToken.ID, Name: "Fresh"}, {ID: "RF9998", Name: UnexpectedToken.Name}} {
+	for _, c := range []*Code{{ID: UnexpectedToken.ID, Name: "Fresh"},
+		{ID: "RF9998", Name: UnexpectedToken.Name}} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -79,7 +81,9 @@ func TestSuggest(t *testing.T) {
 
 func TestListIsSortedWithoutRepeats(t *testing.T) {
 	a, b := source.NewFile("a", "xy"), source.NewFile("b", "xy")
-	in := func(f *source.File, start int) source.Span { return source.Span{File: f, Start: start, End: start + 1} }
+	in := func(f *source.File, start int) source.Span {
+		return source.Span{File: f, Start: start, End: start + 1}
+	}
 	one, two := &Code{ID: "RF9001"}, &Code{ID: "RF9002"}
 	var l List
 	for _, d := range []*Diagnostic{

@@ -79,7 +79,8 @@ func (r *renderer) diagnostic(d *Diagnostic) {
 	if d.Code != nil {
 		message += " [" + d.Code.ID + "]"
 	}
-	r.out.WriteString(r.paint(severityStyles[d.Severity], d.Severity.String()+":") + " " + r.paint(bold, printable(message)) + "\n")
+	r.out.WriteString(r.paint(severityStyles[d.Severity], d.Severity.String()+":") + " " +
+		r.paint(bold, printable(message)) + "\n")
 
 	marks := []mark{{span: d.Span, text: d.At, sign: "^", style: severityStyles[d.Severity]}}
 	for _, l := range d.Labels {
@@ -105,7 +106,8 @@ func (r *renderer) remark(s style, title, message string) {
 	for i, l := range lines {
 		lines[i] = printable(l)
 	}
-	r.out.WriteString("  " + r.paint(s, title) + strings.Join(lines, "\n  "+strings.Repeat(" ", len(title))) + "\n")
+	r.out.WriteString("  " + r.paint(s, title) + strings.Join(lines,
+		"\n  "+strings.Repeat(" ", len(title))) + "\n")
 }
 
 // mark is a place to underline.
@@ -164,7 +166,8 @@ func underlines(m mark) []underline {
 	silent.text = ""
 	return []underline{
 		{mark: silent, line: first, start: start, end: len(f.Line(first))},
-		{mark: m, line: last, start: len(text) - len(strings.TrimLeft(text, " \t")), end: m.span.End - f.LineStart(last)},
+		{mark: m, line: last, start: len(text) - len(strings.TrimLeft(text, " \t")),
+			end: m.span.End - f.LineStart(last)},
 	}
 }
 

@@ -102,7 +102,9 @@ func (c *climber) leave() { c.depth-- }
 
 // chain parses operands separated by one kind of token. If there is only one,
 // it is first, and all is nil.
-func (c *climber) chain(separator lexer.TokenType, operand func() ast.Node) (first ast.Node, all []ast.Node) {
+func (c *climber) chain(
+	separator lexer.TokenType, operand func() ast.Node,
+) (first ast.Node, all []ast.Node) {
 	first = operand()
 	for c.kind() == separator {
 		if all == nil {
@@ -263,7 +265,9 @@ func (c *climber) product(formulaStart bool) ast.Node {
 }
 
 // leftAssociative parses operands joined by one of two operators of equal rank.
-func (c *climber) leftAssociative(formulaStart bool, a, b lexer.TokenType, operand func(bool) ast.Node) ast.Node {
+func (c *climber) leftAssociative(
+	formulaStart bool, a, b lexer.TokenType, operand func(bool) ast.Node,
+) ast.Node {
 	x := operand(formulaStart)
 	for n := 1; c.kind() == a || c.kind() == b; n++ {
 		op := c.take()
@@ -283,7 +287,8 @@ func (c *climber) leftAssociative(formulaStart bool, a, b lexer.TokenType, opera
 
 func (c *climber) binary(op token, x, y ast.Node) ast.Node {
 	x = signed(x)
-	return &ast.Binary{Span: x.Pos().To(y.Pos()), Op: arithmetic[op.kind], OpSpan: c.span(op, op), X: x, Y: y}
+	return &ast.Binary{Span: x.Pos().To(y.Pos()), Op: arithmetic[op.kind], OpSpan: c.span(op, op),
+		X: x, Y: y}
 }
 
 // power parses `x ^ y`, which groups to the right.
@@ -459,7 +464,8 @@ func (c *climber) typeParameters(a *ast.Apply) bool {
 		text = append(text, lit.Raw)
 	}
 	if text == nil {
-		c.expected("a comparison or the end of the atom; only the parameters of a type, as in int[64](x), stand in brackets before parentheses")
+		c.expected("a comparison or the end of the atom; only the parameters of a type, as in " +
+			"int[64](x), stand in brackets before parentheses")
 		return false
 	}
 	a.Index, a.Args, a.Square = strings.Join(text, ","), nil, false

@@ -73,7 +73,8 @@ func (c *climber) missingOperand() {
 	what := "an atom, a comparison or a negation"
 	if c.next > 0 {
 		switch t := c.last(); t.kind {
-		case tokEq, tokNe, tokLt, tokLe, tokGt, tokGe, tokPlus, tokMinus, tokStar, tokSlash, tokCaret, tokPlusEq:
+		case tokEq, tokNe, tokLt, tokLe, tokGt, tokGe,
+			tokPlus, tokMinus, tokStar, tokSlash, tokCaret, tokPlusEq:
 			what = "an expression after " + c.text(t)
 		case tokComma, tokSemicolon, tokNot:
 			what = "an atom, a comparison or a negation after " + c.describe(t)
@@ -105,8 +106,10 @@ func (c *climber) leftover() {
 		c.closesNothing(found)
 	case found.kind == tokColon:
 		c.expected("a comma, a semicolon or the full stop; x:v is written only as an argument")
-	case endsOperand[last.kind] && endsOperand[found.kind] || found.kind == tokNot || found.kind == tokLParen:
-		c.expected(fmt.Sprintf("a comma, a semicolon or the full stop after %s", c.describe(last)), helps...)
+	case endsOperand[last.kind] && endsOperand[found.kind] || found.kind == tokNot ||
+		found.kind == tokLParen:
+		c.expected(fmt.Sprintf("a comma, a semicolon or the full stop after %s", c.describe(last)),
+			helps...)
 	default:
 		c.expected("a comma, a semicolon or the full stop")
 	}
@@ -160,7 +163,8 @@ func (c *climber) close(open token, closing lexer.TokenType) {
 			Message: fmt.Sprintf("%s is never closed", c.text(open)),
 			Span:    c.span(open, open),
 			At:      "opened here",
-			Labels:  []diag.Label{{Span: c.span(found, found), Message: fmt.Sprintf("expected %s before %s", closers[open.kind], c.describe(found))}},
+			Labels: []diag.Label{{Span: c.span(found, found), Message: fmt.Sprintf("expected %s before %s",
+				closers[open.kind], c.describe(found))}},
 		})
 	default:
 		c.expected("a comma or " + closers[open.kind])
@@ -172,7 +176,8 @@ func (c *climber) missingArguments(name token) {
 		Code:    diag.MissingArguments,
 		Message: fmt.Sprintf("predicate %s stands without arguments", c.text(name)),
 		Span:    c.span(name, name),
-		Helps:   []string{fmt.Sprintf("write them behind the name: %s(...), or %s() when there are none", c.text(name), c.text(name))},
+		Helps: []string{fmt.Sprintf("write them behind the name: %s(...), or %s() when there are none",
+			c.text(name), c.text(name))},
 	})
 }
 
@@ -210,7 +215,8 @@ func (c *climber) shapeError(tokens []token, shape clauseShape, i int) {
 			Code:    diag.EmptyClause,
 			Message: fmt.Sprintf("nothing stands before %s", c.text(found)),
 			Span:    at,
-			Helps:   []string{"write the head of the rule before the arrow; a condition that must never hold is written !(...)."},
+			Helps: []string{"write the head of the rule before the arrow; a condition that must never " +
+				"hold is written !(...)."},
 		})
 	case isArrow(found.kind):
 		d := &diag.Diagnostic{
@@ -219,8 +225,10 @@ func (c *climber) shapeError(tokens []token, shape clauseShape, i int) {
 			Span:    at,
 			Helps:   []string{"end the first clause with a full stop, or join conditions with a comma"},
 		}
-		if found.kind == tokLArrow && i+1 < len(tokens) && tokens[i+1].start == found.end && isNumber(tokens[i+1].kind) {
-			d.Helps = []string{"to compare with a negative number, separate the two signs: < -" + c.text(tokens[i+1])}
+		if found.kind == tokLArrow && i+1 < len(tokens) && tokens[i+1].start == found.end &&
+			isNumber(tokens[i+1].kind) {
+			d.Helps = []string{"to compare with a negative number, separate the two signs: < -" +
+				c.text(tokens[i+1])}
 		}
 		if n := slices.IndexFunc(tokens[:i], func(t token) bool { return isArrow(t.kind) }); n >= 0 {
 			d.Labels = []diag.Label{{Span: c.span(tokens[n], tokens[n]), Message: "the first is here"}}
@@ -242,7 +250,8 @@ func (c *climber) misplacedSpecifier(tokens []token, i int) {
 		Code:    diag.MisplacedSpecifier,
 		Message: "<< >> stands in the wrong place",
 		Span:    c.span(tokens[i], tokens[i]),
-		Helps:   []string{"it stands directly after <-, before the formula: n[] = c <- agg<<c = count()>> p(x)."},
+		Helps: []string{"it stands directly after <-, before the formula: n[] = c <- agg<<c = " +
+			"count()>> p(x)."},
 	}
 	if tokens[i].kind == tokLShift && i > 0 && tokens[i-1].kind == tokIdent {
 		name := c.text(tokens[i-1])
@@ -252,7 +261,8 @@ func (c *climber) misplacedSpecifier(tokens []token, i int) {
 		case "count", "total", "sum", "min", "max", "avg":
 			d.Helps = []string{fmt.Sprintf("write agg<<v = %s(x)>>", name)}
 		default:
-			d.Helps = []string{"the words before << are agg, seq, list, list_to_seq, series, predict and uid"}
+			d.Helps = []string{"the words before << are agg, seq, list, list_to_seq, series, predict and " +
+				"uid"}
 		}
 	}
 	c.fail(d)

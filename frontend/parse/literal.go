@@ -36,7 +36,8 @@ func (c *climber) number(t, minus token) ast.Node {
 		} else if u, err := strconv.ParseUint(lit.Raw, 10, 64); err == nil {
 			lit.Value = scalar.OfInt(scalar.UintType, int64(u))
 		} else {
-			limit = "an integer has 64 bits: from -9223372036854775808, up to 18446744073709551615 where it is unsigned; a decimal, such as 5d, has 38 digits"
+			limit = "an integer has 64 bits: from -9223372036854775808, up to 18446744073709551615 where " +
+				"it is unsigned; a decimal, such as 5d, has 38 digits"
 		}
 	case tokDecimal:
 		v, err := scalar.ParseDecimal(strings.TrimSuffix(lit.Raw, "d"))
@@ -106,7 +107,8 @@ func (c *climber) unquote(t token) (string, bool) {
 
 // layouts are the forms of datetime literals. Seconds may have a fraction. A
 // time without a zone is UTC.
-var layouts = []string{"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"}
+var layouts = []string{"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05",
+	"2006-01-02T15:04Z07:00", "2006-01-02T15:04"}
 
 func (c *climber) datetime(t token) ast.Node {
 	text := strings.Trim(c.text(t), "#")

@@ -158,7 +158,8 @@ func (c *climber) formulaEnd(from, stop int) int {
 }
 
 var arrows = map[lexer.TokenType]ast.Arrow{
-	tokLArrow: ast.Rule, tokRArrow: ast.Constraint, tokLLArrow: ast.MetaRule, tokRRArrow: ast.MetaConstraint,
+	tokLArrow: ast.Rule, tokRArrow: ast.Constraint, tokLLArrow: ast.MetaRule,
+	tokRRArrow: ast.MetaConstraint,
 }
 
 // specifier builds the tree of a specifier.

@@ -186,7 +186,8 @@ func (s *scanner) isLineMarker() bool {
 // belong to another clause.
 func (s *scanner) rawEnd() int {
 	inside, _, closed := strings.Cut(s.text[s.pos:], ">>")
-	if !closed || strings.Contains(inside, "<<") || strings.Contains(inside, "<-") || strings.Contains(inside, "->") {
+	if !closed || strings.Contains(inside, "<<") || strings.Contains(inside, "<-") ||
+		strings.Contains(inside, "->") {
 		return -1
 	}
 	return s.pos + len(inside)
@@ -218,7 +219,8 @@ type operator struct {
 
 // operators by their first byte, longest first.
 var operators = [128][]operator{
-	'<': {{"<--", tokLLArrow, ""}, {"<-", tokLArrow, ""}, {"<=", tokLe, ""}, {"<<", tokLShift, ""}, {"<>", tokNe, "!="}},
+	'<': {{"<--", tokLLArrow, ""}, {"<-", tokLArrow, ""}, {"<=", tokLe, ""}, {"<<", tokLShift, ""},
+		{"<>", tokNe, "!="}},
 	'-': {{"-->", tokRRArrow, ""}, {"->", tokRArrow, ""}},
 	'!': {{"!==", tokNe, "!="}, {"!=", tokNe, ""}},
 	'>': {{">=", tokGe, ""}, {">>", tokRShift, ""}},
@@ -424,8 +426,9 @@ func (s *scanner) checkEncoding(start, end int) {
 			Code:    diag.InvalidEncoding,
 			Message: fmt.Sprintf("byte 0x%02X is not text", part[i]),
 			Span:    source.Span{File: s.file, Start: start + i, End: start + i + 1},
-			Notes:   []string{"a program is UTF-8 text without NUL bytes; later bytes of this kind are not reported"},
-			Helps:   []string{"convert the file to UTF-8"},
+			Notes: []string{"a program is UTF-8 text without NUL bytes; later bytes of this kind are " +
+				"not reported"},
+			Helps: []string{"convert the file to UTF-8"},
 		})
 		return
 	}
@@ -514,7 +517,8 @@ func (s *scanner) quoted() lexer.TokenType {
 		Code:    diag.MalformedQuote,
 		Message: "backquote without a predicate name",
 		Span:    s.span(start),
-		Helps:   []string{"a predicate literal is a backquote directly before a name, with no closing mark: `edge"},
+		Helps: []string{"a predicate literal is a backquote directly before a name, with no closing " +
+			"mark: `edge"},
 	})
 	return tokBad
 }

@@ -47,7 +47,8 @@ func (s *scanner) number() lexer.TokenType {
 			Code:    diag.MalformedNumber,
 			Message: fmt.Sprintf("%s is not a number", s.text[start:end]),
 			Span:    s.span(start),
-			Notes:   []string{"numbers are written 12, 1.5, 1.5d (decimal), 1.5f and 1e3 (float); a name starts with a letter or _"},
+			Notes: []string{"numbers are written 12, 1.5, 1.5d (decimal), 1.5f and 1e3 (float); a name " +
+				"starts with a letter or _"},
 		})
 		return tokBad
 	}

@@ -19,8 +19,10 @@ var aggregations = map[string]core.AggFn{
 }
 
 func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
-	e := c.Errorf(diag.DisjunctionInAggregate, d.Span, "the body of %s<<>> cannot contain a disjunction", cl.Node.P2P.Name)
-	e.Note("a binding that several alternatives give would count once or more than once, depending on how it is read")
+	e := c.Errorf(diag.DisjunctionInAggregate, d.Span,
+		"the body of %s<<>> cannot contain a disjunction", cl.Node.P2P.Name)
+	e.Note("a binding that several alternatives give would count once or more than once, depending " +
+		"on how it is read")
 	var vars []string
 	seen := map[string]bool{}
 	ast.Inspect(d, func(n ast.Node) bool {
@@ -35,14 +37,16 @@ func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
 	if len(text) > 60 {
 		text = "..."
 	}
-	e.Help("move it to a helper predicate, _either(%s) <- %s., and aggregate over _either(%s)", list, text, list)
+	e.Help("move it to a helper predicate, _either(%s) <- %s., and aggregate over _either(%s)", list,
+		text, list)
 }
 
 // p2p lowers the head of agg<<>> and seq<<>>.
 func (lo *lowering) p2p(k *conj) {
 	if lo.cl.body == nil {
 		lo.cl.Broken = true
-		d := lo.c.Errorf(diag.EmptyAggregateBody, lo.cl.Node.P2P.Span, "%s<<>> has nothing to work on", lo.cl.Node.P2P.Name)
+		d := lo.c.Errorf(diag.EmptyAggregateBody, lo.cl.Node.P2P.Span, "%s<<>> has nothing to work on",
+			lo.cl.Node.P2P.Name)
 		d.Help("write a body after >>")
 		return
 	}
@@ -75,7 +79,8 @@ func (lo *lowering) aggregation(k *conj) {
 	for _, s := range p2p.Specs {
 		if !used[s.Out.Text] && !lo.cl.Broken {
 			lo.cl.Broken = true
-			d := lo.c.Errorf(diag.AggregateOutput, s.Span, "the head does not use %s, the value of %s", s.Out.Text, s.Fn.Text)
+			d := lo.c.Errorf(diag.AggregateOutput, s.Span, "the head does not use %s, the value of %s",
+				s.Out.Text, s.Fn.Text)
 			d.Help("make it the value of a head atom, as in f[...] = %s", s.Out.Text)
 		}
 	}
@@ -118,9 +123,11 @@ func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 	for _, item := range conjuncts(lo.cl.body) {
 		if at := occurrence(item, s.Out.Text); at != nil {
 			lo.cl.Broken = true
-			d := lo.c.Errorf(diag.AggregateOutput, s.Out.Span, "%s is the aggregate's result, but the body uses it too", s.Out.Text)
+			d := lo.c.Errorf(diag.AggregateOutput, s.Out.Span,
+				"%s is the aggregate's result, but the body uses it too", s.Out.Text)
 			d.Label(at.Span, "used here, before the aggregate has a value")
-			d.Help("name the result differently; to filter by it, write a second rule over the aggregate's predicate")
+			d.Help("name the result differently; to filter by it, write a second rule over the " +
+				"aggregate's predicate")
 			return
 		}
 	}
@@ -145,7 +152,8 @@ func (lo *lowering) aggregateInput(s *ast.Spec, k *conj) *normal.Var {
 		return nil
 	case normal.Ref:
 		if _, ok := ast.Unparen(s.In).(*ast.Wildcard); ok {
-			d := lo.c.Errorf(diag.AggregateInput, s.In.Pos(), "%s needs a variable of the body, not _", s.Fn.Text)
+			d := lo.c.Errorf(diag.AggregateInput, s.In.Pos(), "%s needs a variable of the body, not _",
+				s.Fn.Text)
 			d.Help("name the argument of the body's atom and use its name here")
 			return nil
 		}
@@ -170,7 +178,9 @@ func occurrence(n ast.Node, name string) *ast.Var {
 }
 
 // aggregateHead lowers f[k...] = u.
-func (lo *lowering) aggregateHead(h ast.Node, outs map[string]*ast.Spec, used map[string]bool, k *conj) {
+func (lo *lowering) aggregateHead(
+	h ast.Node, outs map[string]*ast.Spec, used map[string]bool, k *conj,
+) {
 	a, value := headAtom(h)
 	if a == nil {
 		lo.badHead(h)
@@ -194,14 +204,16 @@ func (lo *lowering) aggregateHead(h ast.Node, outs map[string]*ast.Spec, used ma
 			}
 			if i < len(args)-1 || keys != len(args)-1 {
 				lo.cl.Broken = true
-				d := lo.c.Errorf(diag.AggregateOutput, arg.Span, "%s is the aggregate's result and can only be the value of a function", arg.Name)
+				d := lo.c.Errorf(diag.AggregateOutput, arg.Span,
+					"%s is the aggregate's result and can only be the value of a function", arg.Name)
 				d.Label(s.Span, "computed here")
 				d.Help("write %s", functionHead(a, args, i))
 			}
 		case *ast.Literal, *ast.Wildcard:
 		default:
 			lo.cl.Broken = true
-			d := lo.c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the head of an aggregate cannot contain an expression")
+			d := lo.c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the head of an aggregate cannot "+
+				"contain an expression")
 			d.Note("the other arguments of the head are the groups, so they are variables of the body")
 			d.Help("bind it in the body: add g = %s after >>, and write g in the head", arg.Pos().Text())
 		}
@@ -253,7 +265,8 @@ func (c *checker) lowerUpdate(cl *clause) {
 		case *ast.Literal:
 			head.Args = append(head.Args, &normal.Const{Value: arg.Value, Span: arg.Span})
 		default:
-			d := c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the keys of += are variables of its right side")
+			d := c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the keys of += are variables of its "+
+				"right side")
 			d.Help("write a rule with agg<<u = total(x)>> and bind the key in its body")
 			cl.Broken = true
 			return

@@ -29,7 +29,8 @@ func (c *checker) alternatives(n ast.Node) ([]alternative, bool) {
 	}
 	out, ok := dnf(n, atomVars(n))
 	if !ok {
-		d := c.Errorf(diag.TooManyAlternatives, n.Pos(), "this formula has more than %d alternatives when it is multiplied out", maxAlternatives)
+		d := c.Errorf(diag.TooManyAlternatives, n.Pos(),
+			"this formula has more than %d alternatives when it is multiplied out", maxAlternatives)
 		d.Help("move parts of it to helper predicates, one rule for each alternative")
 	}
 	return out, ok
@@ -78,7 +79,8 @@ func dnf(n ast.Node, bound map[string]bool) ([]alternative, bool) {
 			product := make([]alternative, 0, len(out)*len(alts))
 			for _, left := range out {
 				for _, right := range alts {
-					product = append(product, alternative{slices.Concat(left.items, right.items), slices.Concat(left.picks, right.picks)})
+					product = append(product, alternative{slices.Concat(left.items, right.items),
+						slices.Concat(left.picks, right.picks)})
 				}
 			}
 			out = product

@@ -25,7 +25,8 @@ func (lo *lowering) order(k *conj, report *unbound) []normal.Literal {
 	for i, l := range k.literals {
 		switch l := l.(type) {
 		case *normal.Equation:
-			k.literals[i] = &normal.Test{Span: l.Span, Expr: &normal.Call{Span: l.Span, Name: "eq", Args: []normal.Expr{l.X, l.Y}}}
+			k.literals[i] = &normal.Test{Span: l.Span, Expr: &normal.Call{Span: l.Span, Name: "eq",
+				Args: []normal.Expr{l.X, l.Y}}}
 		case *normal.Negation:
 			l.Body = lo.order(&conj{scope: l.Scope, literals: l.Body}, report)
 		}

@@ -176,7 +176,8 @@ func (c *checker) typeNamed(a *ast.Apply) (scalar.Type, bool) {
 	name := a.Name.Text
 	t, ok := primitiveTypes[name]
 	if !ok {
-		c.refuse(a.Name.Span, "128-bit numbers ("+name+")", "use int, or decimal[38,0] where 64 bits do not do")
+		c.refuse(a.Name.Span, "128-bit numbers ("+name+")",
+			"use int, or decimal[38,0] where 64 bits do not do")
 		return t, false
 	}
 	if a.Index == "" {
@@ -204,7 +205,8 @@ func (c *checker) typeNamed(a *ast.Apply) (scalar.Type, bool) {
 			return t, true
 		}
 		if len(numbers) == 1 && first == 128 {
-			c.refuse(typeSpan(a), "128-bit numbers ("+name+"[128])", "use "+name+", or decimal[38,0] where 64 bits do not do")
+			c.refuse(typeSpan(a), "128-bit numbers ("+name+"[128])",
+				"use "+name+", or decimal[38,0] where 64 bits do not do")
 			return t, false
 		}
 		return bad(name + " has the widths 8, 16, 32 and 64")
@@ -220,7 +222,8 @@ func (c *checker) typeNamed(a *ast.Apply) (scalar.Type, bool) {
 			return t, true
 		case len(numbers) == 1 && first == 128:
 			return scalar.WideDecimalOf(t.Scale), true
-		case len(numbers) == 2 && 1 <= first && first <= scalar.MaxWideScale && 0 <= numbers[1] && numbers[1] <= first:
+		case len(numbers) == 2 && 1 <= first && first <= scalar.MaxWideScale && 0 <= numbers[1] &&
+			numbers[1] <= first:
 			if first > scalar.MaxScale {
 				return scalar.WideDecimalOf(uint8(numbers[1])), true
 			}
@@ -269,5 +272,6 @@ func (c *checker) unknownType(p *pred, near *neighbours) {
 		d.Help("did you mean %s?", s)
 		return
 	}
-	d.Help("the types are %s; a unary predicate serves as a type when it is declared too", strings.Join(names, ", "))
+	d.Help("the types are %s; a unary predicate serves as a type when it is declared too",
+		strings.Join(names, ", "))
 }

@@ -37,7 +37,8 @@ var knownDirectives = []string{
 	"lang:physical:delimiter", "lang:physical:hasColumnNames", "lang:physical:columnNames",
 	"lang:output:orderBy", "lang:output:limit", "lang:compiler:warning", "lang:compiler:error",
 	"lang:compiler:disableWarning", "lang:compiler:disableError", "lang:entity", "lang:isEntity",
-	"lang:constructor", "lang:skolem", "lang:autoNumbered", "lang:ordered", "lang:pulse", "lang:defaultValue",
+	"lang:constructor", "lang:skolem", "lang:autoNumbered", "lang:ordered", "lang:pulse",
+	"lang:defaultValue",
 }
 
 func (c *checker) readDirective(cl *clause, item ast.Node) {
@@ -72,7 +73,8 @@ func (c *checker) readDirectives() {
 				p.Poisoned = true
 			}
 		case strings.HasPrefix(d.name, "solve:"):
-			c.refuseForGood(d.at, "lang:"+d.name, "redfox evaluates rules; it does not solve linear programs")
+			c.refuseForGood(d.at, "lang:"+d.name,
+				"redfox evaluates rules; it does not solve linear programs")
 		}
 	}
 }
@@ -125,7 +127,8 @@ func (c *checker) compilerDirective(d *directive) {
 	case "disableError":
 		if parts[2] == "NEGATION_RECURSION" && on {
 			e := c.Errorf(diag.NegationNotDisabled, d.span, "recursion through negation cannot be allowed")
-			e.Note("without strata the program has no least model, so the answer would depend on the order of evaluation")
+			e.Note("without strata the program has no least model, so the answer would depend on the " +
+				"order of evaluation")
 			e.Help("remove the directive and break the cycle that the compiler shows")
 			return
 		}
@@ -136,7 +139,8 @@ func (c *checker) compilerDirective(d *directive) {
 	}
 	code := warningNames[parts[2]]
 	if code == nil {
-		c.noteIgnored(d, "redfox has no warning "+parts[2]+"; it has "+strings.Join(slices.Sorted(maps.Keys(warningNames)), ", "))
+		c.noteIgnored(d, "redfox has no warning "+parts[2]+"; it has "+
+			""+strings.Join(slices.Sorted(maps.Keys(warningNames)), ", "))
 		return
 	}
 	c.Levels[code] = to
@@ -171,7 +175,8 @@ func (c *checker) unknownDirective(d *directive) {
 // applyBindings acts on the directives about predicates.
 func (c *checker) applyBindings() {
 	for _, d := range c.directives {
-		if strings.HasPrefix(d.name, "compiler:") || strings.HasPrefix(d.name, "solve:") || laterDirectives[d.name] != "" {
+		if strings.HasPrefix(d.name, "compiler:") || strings.HasPrefix(d.name, "solve:") ||
+			laterDirectives[d.name] != "" {
 			continue
 		}
 		handler := c.predicateDirective(d.name)
@@ -334,7 +339,8 @@ func (c *checker) orderBy(d *directive, p *pred) {
 	for _, item := range strings.Split(s, ",") {
 		words := strings.Fields(item)
 		if len(words) == 0 || len(words) > 2 {
-			e := c.Errorf(diag.BadDirective, d.value.Pos(), "an order is a list of arguments, each with asc or desc")
+			e := c.Errorf(diag.BadDirective, d.value.Pos(), "an order is a list of arguments, each with "+
+				"asc or desc")
 			e.Help("write for example \"%s desc\"", orderExample(p))
 			return
 		}
@@ -359,7 +365,8 @@ func (c *checker) orderBy(d *directive, p *pred) {
 				key.Desc = true
 			case "asc":
 			default:
-				e := c.Errorf(diag.BadDirective, d.value.Pos(), "an argument is ordered asc or desc, not %s", words[1])
+				e := c.Errorf(diag.BadDirective, d.value.Pos(), "an argument is ordered asc or desc, not %s",
+					words[1])
 				e.Help("write \"%s desc\"", words[0])
 				return
 			}
@@ -388,11 +395,14 @@ func (c *checker) checkSources() {
 			if !p.fileMode {
 				f.Export = p.Rules > 0
 			}
-			f.Offset = p.split && p.Keys == 1 || p.Keys == 1 && p.Arity > 1 && len(p.ArgNames) > 0 && p.ArgNames[0] == "offset"
+			f.Offset = p.split && p.Keys == 1 || p.Keys == 1 && p.Arity > 1 && len(p.ArgNames) > 0 &&
+				p.ArgNames[0] == "offset"
 			if !f.Export && p.Rules > 0 {
-				e := c.Errorf(diag.DerivedFromOutside, f.Span, "%s is derived by rules and cannot also be read from a file", p.Name)
+				e := c.Errorf(diag.DerivedFromOutside, f.Span,
+					"%s is derived by rules and cannot also be read from a file", p.Name)
 				e.Label(p.ruleSpan, "it is derived here")
-				e.Help("read the file into a predicate of its own and derive %s from it, or set lang:physical:fileMode[`%s] = \"export\" to write it", p.Name, p.Name)
+				e.Help("read the file into a predicate of its own and derive %s from it, or set "+
+					"lang:physical:fileMode[`%s] = \"export\" to write it", p.Name, p.Name)
 			}
 			if f.Columns != nil {
 				want := p.Arity
@@ -400,17 +410,20 @@ func (c *checker) checkSources() {
 					want--
 				}
 				if len(f.Columns) != want {
-					c.Errorf(diag.BadDirective, f.Span, "%s has %d columns, but lang:physical:columnNames names %d", p.Name, want, len(f.Columns))
+					c.Errorf(diag.BadDirective, f.Span,
+						"%s has %d columns, but lang:physical:columnNames names %d", p.Name, want, len(f.Columns))
 				}
 			}
 		}
 		if p.external && p.Rules > 0 {
-			e := c.Errorf(diag.DerivedFromOutside, p.Span, "%s is derived by rules and cannot also be given facts from outside", p.Name)
+			e := c.Errorf(diag.DerivedFromOutside, p.Span,
+				"%s is derived by rules and cannot also be given facts from outside", p.Name)
 			e.Label(p.ruleSpan, "it is derived here")
 			e.Help("bind the facts to a predicate of its own and derive %s from it", p.Name)
 		}
 		if p.extensional.IsValid() && p.Rules > 0 {
-			e := c.Errorf(diag.RuleOnExtensional, p.ruleSpan, "%s is declared extensional, but a rule derives it", p.Name)
+			e := c.Errorf(diag.RuleOnExtensional, p.ruleSpan,
+				"%s is declared extensional, but a rule derives it", p.Name)
 			e.Label(p.extensional, "declared extensional here")
 			e.Help("remove the directive, or derive another predicate")
 		}

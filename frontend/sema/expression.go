@@ -56,11 +56,13 @@ func (lo *lowering) operand(n ast.Node, k *conj) normal.Expr {
 	case *ast.Apply:
 		return lo.applied(n, k)
 	case *ast.PredRef:
-		lo.notExpression(n, "a predicate cannot be a value", "quoted predicates stand in lang: directives only")
+		lo.notExpression(n, "a predicate cannot be a value",
+			"quoted predicates stand in lang: directives only")
 	case nil:
 		lo.cl.Broken = true
 	default:
-		lo.notExpression(n, "a formula cannot be a value", "make it a condition of the body; one rule for each case can give different values")
+		lo.notExpression(n, "a formula cannot be a value",
+			"make it a condition of the body; one rule for each case can give different values")
 	}
 	return nil
 }
@@ -102,7 +104,8 @@ func (lo *lowering) applied(n *ast.Apply, k *conj) normal.Expr {
 		}
 		if len(n.Args) != f.Arity() {
 			lo.cl.Broken = true
-			d := lo.c.Errorf(diag.WrongArity, n.Span, "%s takes %s, not %d", name, plural(f.Arity(), "argument"), len(n.Args))
+			d := lo.c.Errorf(diag.WrongArity, n.Span, "%s takes %s, not %d", name,
+				plural(f.Arity(), "argument"), len(n.Args))
 			lo.forms(d, f, name)
 			return nil
 		}

@@ -72,8 +72,10 @@ func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) normal.Expr
 		var parts []normal.Expr
 		for i, op := range n.Ops {
 			span := n.Operands[i].Pos().To(n.Operands[i+1].Pos())
-			compared := &normal.Call{Span: span, Name: operatorNames[op], Args: []normal.Expr{operands[i], operands[i+1]}}
-			parts = append(parts, &normal.Call{Span: span, Name: "holds", Args: []normal.Expr{compared}, Item: item})
+			compared := &normal.Call{Span: span, Name: operatorNames[op],
+				Args: []normal.Expr{operands[i], operands[i+1]}}
+			parts = append(parts, &normal.Call{Span: span, Name: "holds", Args: []normal.Expr{compared},
+				Item: item})
 		}
 		return join("and", n.Span, parts)
 	}
@@ -90,7 +92,8 @@ func (lo *lowering) notFormula(n ast.Node) {
 	case *ast.Literal:
 		d := lo.c.Errorf(diag.NotAFormula, n.Span, "%s is a value, not a formula", text)
 		if n.Value.Type.Kind == scalar.Boolean {
-			d.Help("true and false are values; leave out a condition that always holds, and the rule if it never does")
+			d.Help("true and false are values; leave out a condition that always holds, and the rule if " +
+				"it never does")
 		} else {
 			d.Help("compare it with something, for example x = %s", text)
 		}
@@ -161,7 +164,8 @@ func (lo *lowering) queryInBody(a *ast.Apply) {
 func (lo *lowering) typeAtom(a *ast.Apply, k *conj) {
 	if len(a.Args) != 1 {
 		lo.cl.Broken = true
-		d := lo.c.Errorf(diag.WrongArity, a.Span, "the type %s has 1 argument, not %d", a.Name.Text, len(a.Args))
+		d := lo.c.Errorf(diag.WrongArity, a.Span, "the type %s has 1 argument, not %d", a.Name.Text,
+			len(a.Args))
 		d.Help("write %s(x)", a.Name.Text)
 		return
 	}
@@ -177,7 +181,8 @@ func (lo *lowering) typeAtom(a *ast.Apply, k *conj) {
 		d.Help("bind the value to a variable first: x = %s, %s(x)", a.Args[0].Pos().Text(), a.Name.Text)
 		return
 	}
-	lo.u.Asserts = append(lo.u.Asserts, normal.Assertion{Span: a.Span, Var: lo.variable(v, k.scope), Type: t})
+	lo.u.Asserts = append(lo.u.Asserts, normal.Assertion{Span: a.Span, Var: lo.variable(v, k.scope),
+		Type: t})
 }
 
 // builtinAtom lowers string:like(s, p) and int:add(x, 1, y).
@@ -201,11 +206,13 @@ func (lo *lowering) builtinAtom(a *ast.Apply, k *conj) {
 		}
 		result := lo.operand(a.Args[n], k)
 		if result != nil {
-			k.add(&normal.Equation{Span: a.Span, X: result, Y: &normal.Call{Span: a.Span, Name: name, Args: args}})
+			k.add(&normal.Equation{Span: a.Span, X: result, Y: &normal.Call{Span: a.Span, Name: name,
+				Args: args}})
 		}
 	default:
 		lo.cl.Broken = true
-		d := lo.c.Errorf(diag.WrongArity, a.Span, "%s takes %s, or one more for its result, not %d", name, plural(f.Arity(), "argument"), len(a.Args))
+		d := lo.c.Errorf(diag.WrongArity, a.Span, "%s takes %s, or one more for its result, not %d", name,
+			plural(f.Arity(), "argument"), len(a.Args))
 		lo.forms(d, f, name)
 	}
 }
@@ -254,7 +261,8 @@ func (lo *lowering) comparison(n *ast.Compare, k *conj) {
 			k.add(&normal.Equation{Span: span, X: operands[i], Y: operands[i+1]})
 			continue
 		}
-		k.add(&normal.Test{Span: span, Expr: &normal.Call{Span: span, Name: operatorNames[op], Args: []normal.Expr{operands[i], operands[i+1]}}})
+		k.add(&normal.Test{Span: span, Expr: &normal.Call{Span: span, Name: operatorNames[op],
+			Args: []normal.Expr{operands[i], operands[i+1]}}})
 	}
 }
 
@@ -315,7 +323,9 @@ func isFunctionAtom(n ast.Node) bool {
 
 // application adds the atom f(k..., v), where v is the value as written or, if
 // that is nil, the given variable.
-func (lo *lowering) application(a *ast.Apply, value ast.Node, v normal.Ref, span source.Span, k *conj) bool {
+func (lo *lowering) application(
+	a *ast.Apply, value ast.Node, v normal.Ref, span source.Span, k *conj,
+) bool {
 	if a.Name.Text == "_" {
 		lo.queryInBody(a)
 		return false
@@ -359,6 +369,7 @@ func (lo *lowering) negated(n ast.Node, span source.Span, k *conj) {
 		for _, item := range alt.items {
 			lo.formula(item, inner)
 		}
-		k.add(&normal.Negation{Span: span, Of: n.Pos(), Picks: alt.picks, Scope: inner.scope, Body: inner.literals})
+		k.add(&normal.Negation{Span: span, Of: n.Pos(), Picks: alt.picks, Scope: inner.scope,
+			Body: inner.literals})
 	}
 }

@@ -226,7 +226,8 @@ func (c *checker) reservedHead(a *ast.Apply) bool {
 	name := a.Name.Text
 	switch {
 	case scalar.IsBuiltin(name):
-		d := c.Errorf(diag.BuiltinDefined, a.Name.Span, "%s is a built-in function and cannot be defined", name)
+		d := c.Errorf(diag.BuiltinDefined, a.Name.Span, "%s is a built-in function and cannot be defined",
+			name)
 		d.Help("choose another name for the predicate")
 	case isTypeName(name):
 		d := c.Errorf(diag.BuiltinDefined, a.Name.Span, "%s is a type and cannot be defined", name)

@@ -249,13 +249,15 @@ func (c *checker) resolveNames() {
 		}
 		c.declare(cl)
 		for _, item := range conjuncts(cl.body) {
-			if a, ok := ast.Unparen(item).(*ast.Apply); ok && !a.Square && len(a.Args) == 1 && c.preds[a.Name.Text] != nil {
+			if a, ok := ast.Unparen(item).(*ast.Apply); ok && !a.Square && len(a.Args) == 1 &&
+				c.preds[a.Name.Text] != nil {
 				asType[c.preds[a.Name.Text]] = true
 			}
 		}
 	}
 	for _, d := range c.directives {
-		if (d.name == "physical:filePath" || d.name == "derivationType") && d.pred != nil && c.preds[d.pred.Name] != nil {
+		if (d.name == "physical:filePath" || d.name == "derivationType") && d.pred != nil &&
+			c.preds[d.pred.Name] != nil {
 			c.preds[d.pred.Name].fileBound = true
 		}
 	}
@@ -295,7 +297,8 @@ func (c *checker) resolveNames() {
 			d.At = "it has no rule, no fact and no declaration"
 			other := c.preds[s]
 			d.Label(other.Span, "%s is here", s)
-			d.Help("did you mean %s? If %s is another predicate, whose facts come from outside, declare it: %s", s, p.Name, p.DeclarationExample())
+			d.Help("did you mean %s? If %s is another predicate, whose facts come from outside, declare "+
+				"it: %s", s, p.Name, p.DeclarationExample())
 		}
 	}
 }
@@ -316,7 +319,8 @@ func numbered(a, b string) bool {
 }
 
 func (p *pred) exists() bool {
-	return p.Rules > 0 || p.facts > 0 || p.decl != nil || p.external || p.fileBound || p.shapeRole != inBody
+	return p.Rules > 0 || p.facts > 0 || p.decl != nil || p.external || p.fileBound ||
+		p.shapeRole != inBody
 }
 
 // builtinNamespace has the first parts of the names of built-ins. Predicates of

@@ -24,7 +24,9 @@ func (lo *lowering) sequence(k *conj) {
 }
 
 // failSequence reports why a sequence is none.
-func (lo *lowering) failSequence(code *diag.Code, span source.Span, format string, args ...any) *diag.Diagnostic {
+func (lo *lowering) failSequence(
+	code *diag.Code, span source.Span, format string, args ...any,
+) *diag.Diagnostic {
 	lo.cl.Broken = true
 	return lo.c.Errorf(code, span, format, args...)
 }
@@ -126,7 +128,8 @@ func (lo *lowering) sequenceOrder(s *normal.Sequence, body *normal.Atom) bool {
 	inHead := variables(lo.u.Heads[0])
 	for _, r := range variables(body) {
 		if !has(inHead, r.Var) {
-			d := lo.failSequence(diag.SequenceBody, r.Span, "the head of seq<<>> must have all variables of its body")
+			d := lo.failSequence(diag.SequenceBody, r.Span, "the head of seq<<>> must have all variables "+
+				"of its body")
 			d.Label(lo.cl.heads[0].Pos(), "%s is missing here", r.Span.Text())
 			d.Help("number a helper predicate that has only the columns you want")
 			return false

@@ -187,7 +187,8 @@ func (c *checker) explainVariable(r *unbound, v *normal.Var) {
 	some := slices.ContainsFunc(places, func(p place) bool { return p.kind == placeAtom })
 	if some && r.alternatives > 1 && r.count[v.Base] < r.alternatives {
 		code = diag.UnboundInAlternative
-		message = fmt.Sprintf("variable %s is bound in only %d of %d alternatives", v.Base, r.alternatives-r.count[v.Base], r.alternatives)
+		message = fmt.Sprintf("variable %s is bound in only %d of %d alternatives", v.Base,
+			r.alternatives-r.count[v.Base], r.alternatives)
 	}
 	d := c.Errorf(code, places[0].span, "%s", message)
 	d.At = places[0].remark(v.Base)
@@ -212,7 +213,8 @@ func (c *checker) explainVariable(r *unbound, v *normal.Var) {
 		d.Help("bind it first, for example with %s", c.binder(cl, v))
 		return
 	}
-	d.Help("bind %s in every alternative, for example with %s, or write the alternatives as rules of their own", v.Base, c.binder(cl, v))
+	d.Help("bind %s in every alternative, for example with %s, or write the alternatives as rules "+
+		"of their own", v.Base, c.binder(cl, v))
 }
 
 func joinAnd(items []string) string {
@@ -257,7 +259,8 @@ func (c *checker) explainInvention(cl *clause, v *normal.Var, places []place) bo
 	if heads < 2 {
 		return false
 	}
-	c.refuse(places[0].span, fmt.Sprintf("creating new values (%s occurs in several heads and not in the body)", v.Base),
+	c.refuse(places[0].span,
+		fmt.Sprintf("creating new values (%s occurs in several heads and not in the body)", v.Base),
 		fmt.Sprintf("bind %s in the body, for example to the key that identifies it", v.Base))
 	return true
 }
@@ -336,7 +339,8 @@ func (w *placeWalk) formula(n ast.Node, negated bool) {
 			kind = placeNegation
 		}
 		for i, x := range n.Operands {
-			if b, ok := ast.Unparen(x).(*ast.Binary); ok && kind == placeEquation && (b.Op == "+" || b.Op == "-") {
+			if b, ok := ast.Unparen(x).(*ast.Binary); ok && kind == placeEquation &&
+				(b.Op == "+" || b.Op == "-") {
 				if other := n.Operands[1-i]; occurrence(other, w.name) == nil {
 					if inverse, ok := solve(b, w.name, other.Pos().Text()); ok {
 						w.expression(x, placeInverse, fmt.Sprintf("write %s = %s", w.name, inverse))

@@ -34,7 +34,8 @@ func (c *checker) refuseClause(cl *clause) bool {
 		seen[feature] = true
 	}
 	if node.Arrow == ast.MetaRule || node.Arrow == ast.MetaConstraint {
-		refuse(node.Left.Pos(), "blocks and generic rules", "write the clauses of the block at the top level")
+		refuse(node.Left.Pos(), "blocks and generic rules",
+			"write the clauses of the block at the top level")
 		return true
 	}
 	if node.P2P != nil && c.refuseP2P(node.P2P) {
@@ -47,17 +48,20 @@ func (c *checker) refuseClause(cl *clause) bool {
 			refuse(n.Span, "blocks and hierarchical syntax", "write each atom out, with its keys")
 			return false
 		case *ast.RefMode:
-			refuse(n.Span, "entities and reference modes", "use the entity's own key as its identity, for example a string")
+			refuse(n.Span, "entities and reference modes",
+				"use the entity's own key as its identity, for example a string")
 		case *ast.Apply:
 			if n.Delta != "" {
-				instead := "a program is one transaction on empty predicates: write facts and rules without " + n.Delta
+				instead := "a program is one transaction on empty predicates: write facts and rules without " +
+					n.Delta
 				if inBody && n.Square && n.Delta != "^" {
 					instead += fmt.Sprintf("; for a number with a sign, write (%s)", n.Span.Text())
 				}
 				refuse(n.Span, "delta rules ("+n.Delta+n.Name.Text+")", instead)
 			}
 			if n.Stage != "" {
-				refuse(n.Span, "stages ("+n.Name.Text+"@"+n.Stage+")", "a program is one transaction: there is no earlier state")
+				refuse(n.Span, "stages ("+n.Name.Text+"@"+n.Stage+")",
+					"a program is one transaction: there is no earlier state")
 			}
 		case *ast.Binary:
 			if n.Op == "^" {
@@ -89,7 +93,8 @@ func (c *checker) refuseP2P(p *ast.P2P) bool {
 	case "list", "list_to_seq":
 		c.refuse(p.Span, p.Name+"<<>>", "number the tuples with seq<<>>")
 	case "series":
-		c.refuse(p.Span, "series<<>>", "a running total can be written as an aggregate over all smaller indexes")
+		c.refuse(p.Span, "series<<>>",
+			"a running total can be written as an aggregate over all smaller indexes")
 	case "uid":
 		c.refuse(p.Span, "uid<<>>", "number the tuples with seq<<>>")
 	case "predict":

@@ -25,7 +25,8 @@ func (c *checker) warnUse() {
 		}
 	}
 	for _, p := range c.order {
-		if p.Rules+p.facts == 0 && p.uses > 0 && p.decl == nil && !p.external && !p.fileBound && !p.Poisoned {
+		if p.Rules+p.facts == 0 && p.uses > 0 && p.decl == nil && !p.external && !p.fileBound &&
+			!p.Poisoned {
 			d := c.Warnf(diag.NoSource, p.Span, "%s has no rule and no fact", p.Name)
 			d.Note("it stays empty unless facts are bound to it from outside")
 			d.Help("declare it if they will be: %s", c.inferredDeclaration(p))

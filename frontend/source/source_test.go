@@ -8,7 +8,8 @@ func TestPosition(t *testing.T) {
 		{0, 1, 1}, {2, 1, 3}, {3, 2, 1}, {5, 2, 2}, {6, 2, 3}, {8, 3, 1}, {9, 4, 1}, {10, 4, 2},
 	} {
 		if p := f.Position(test.offset); p != (Position{"f", test.line, test.column}) {
-			t.Errorf("offset %d is at %d:%d, want %d:%d", test.offset, p.Line, p.Column, test.line, test.column)
+			t.Errorf("offset %d is at %d:%d, want %d:%d", test.offset, p.Line, p.Column, test.line,
+				test.column)
 		}
 	}
 	for i, want := range []string{"ab", "çd", "", "x"} {

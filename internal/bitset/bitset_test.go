@@ -35,7 +35,8 @@ func TestSet(t *testing.T) {
 			if a.Has(i) != inA[i] {
 				t.Fatalf("%d is in a: %v", i, a.Has(i))
 			}
-			if union.Has(i) != (inA[i] || inB[i]) || common.Has(i) != (inA[i] && inB[i]) || rest.Has(i) != (inA[i] && !inB[i]) {
+			if union.Has(i) != (inA[i] || inB[i]) || common.Has(i) != (inA[i] && inB[i]) ||
+				rest.Has(i) != (inA[i] && !inB[i]) {
 				t.Fatalf("%d: union %v, common %v, rest %v", i, union.Has(i), common.Has(i), rest.Has(i))
 			}
 			all = all && (inA[i] || !inB[i])

@@ -220,7 +220,9 @@ func link(left, right stream, t *core.Test) (l, r core.Expr) {
 
 // atom joins the tuples of an atom, on the variables that it shares or on the
 // equalities at links.
-func (r *rule) atom(s *stream, a *core.Atom, version queryplan.Version, body []core.Literal, links []int) {
+func (r *rule) atom(
+	s *stream, a *core.Atom, version queryplan.Version, body []core.Literal, links []int,
+) {
 	n := r.scan(a, version)
 	reads := r.reads(a)
 	right := stream{node: n, bound: map[*core.Var]bool{}}
@@ -254,7 +256,8 @@ func (r *rule) atom(s *stream, a *core.Atom, version queryplan.Version, body []c
 // scan reads the tuples of an atom: constants and repeated variables become
 // filters on columns of their own.
 func (r *rule) scan(a *core.Atom, version queryplan.Version) queryplan.Node {
-	scan := &queryplan.Scan{Var: r.b.vars[a.Pred], Version: version, Names: make([]string, len(a.Args))}
+	scan := &queryplan.Scan{Var: r.b.vars[a.Pred], Version: version,
+		Names: make([]string, len(a.Args))}
 	var node queryplan.Node = scan
 	seen := map[*core.Var]bool{}
 	for i, t := range a.Args {
@@ -290,7 +293,8 @@ func (r *rule) let(s *stream, l *core.Let) {
 	}
 	s.bound[l.Var] = true
 	if c, ok := e.(*queryplan.Const); ok && s.node == nil {
-		s.node = &queryplan.Values{Cols: []queryplan.Column{column(l.Var)}, Rows: [][]scalar.Value{{c.Value}}}
+		s.node = &queryplan.Values{Cols: []queryplan.Column{column(l.Var)},
+			Rows: [][]scalar.Value{{c.Value}}}
 		return
 	}
 	exprs := []queryplan.NamedExpr{{Name: l.Var.Name, Expr: e}}
@@ -346,7 +350,8 @@ func (r *rule) not(s *stream, l *core.Not) error {
 	if err != nil {
 		return err
 	}
-	j := &queryplan.Join{Kind: queryplan.Anti, Left: s.orUnit(), Right: onlyColumns(in.orUnit(), shared)}
+	j := &queryplan.Join{Kind: queryplan.Anti, Left: s.orUnit(),
+		Right: onlyColumns(in.orUnit(), shared)}
 	j.Unique = j.MatchesOnce()
 	s.node = j
 	return nil
@@ -437,7 +442,9 @@ func onlyColumns(n queryplan.Node, names []string) queryplan.Node {
 
 // arrange projects onto the named columns in their order.
 func arrange(n queryplan.Node, names []string) queryplan.Node {
-	if slices.EqualFunc(n.Columns(), names, func(c queryplan.Column, name string) bool { return c.Name == name }) {
+	if slices.EqualFunc(n.Columns(), names, func(c queryplan.Column, name string) bool {
+		return c.Name == name
+	}) {
 		return n
 	}
 	p := &queryplan.Project{Input: n}

@@ -14,7 +14,8 @@ import (
 // plans. An error is a defect of the front end or of this package, never of the
 // user's program.
 func Build(prog *core.Program) (*queryplan.Plan, error) {
-	b := &builder{plan: &queryplan.Plan{}, vars: map[*core.Pred]*queryplan.Var{}, facts: map[*core.Pred]*queryplan.Var{}}
+	b := &builder{plan: &queryplan.Plan{}, vars: map[*core.Pred]*queryplan.Var{},
+		facts: map[*core.Pred]*queryplan.Var{}}
 	b.variables(prog)
 	b.startBlock()
 	for _, cs := range prog.Strata {
@@ -76,7 +77,8 @@ func (b *builder) variables(prog *core.Program) {
 		switch {
 		case p.Derived:
 		case hasRules[p]:
-			f := &queryplan.Var{Name: names.Fresh(p.Name + "$facts"), Kind: queryplan.Input, Cols: v.Cols, Keys: p.Keys, Source: p.Name, Limit: -1, Span: p.Span}
+			f := &queryplan.Var{Name: names.Fresh(p.Name + "$facts"), Kind: queryplan.Input, Cols: v.Cols,
+				Keys: p.Keys, Source: p.Name, Limit: -1, Span: p.Span}
 			b.facts[p] = f
 			b.plan.Vars = append(b.plan.Vars, f)
 		default:
@@ -277,7 +279,8 @@ func (b *builder) recursive(s *stratum) error {
 		}
 	}
 	b.endRound(s, inLoop)
-	again := &queryplan.Branch{Vars: vars, Then: loop, Unbounded: s.Unbounded.IsValid(), Span: s.Unbounded}
+	again := &queryplan.Branch{Vars: vars, Then: loop, Unbounded: s.Unbounded.IsValid(),
+		Span: s.Unbounded}
 	b.block.Term = again
 
 	b.startBlock()

@@ -193,7 +193,9 @@ func compareWithOracle(t *testing.T, prog *core.Program, p *queryplan.Plan, fact
 	for text, tuples := range found {
 		slices.SortFunc(tuples, oracle.Compare)
 		// A constraint with several conclusions is several checks of one text.
-		found[text] = slices.CompactFunc(tuples, func(a, b oracle.Tuple) bool { return slices.Equal(a, b) })
+		found[text] = slices.CompactFunc(tuples, func(a, b oracle.Tuple) bool {
+			return slices.Equal(a, b)
+		})
 	}
 	for _, c := range prog.Checks {
 		compareRows(t, c.Text, got.Violations[c.Text], found[c.Text])

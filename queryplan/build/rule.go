@@ -79,7 +79,9 @@ func eachExprVar(e core.Expr, f func(*core.Var)) {
 
 // rule returns the tree that yields the head's tuples. A join starts with the
 // literal at first, if that is not negative.
-func (b *builder) rule(cr *core.Rule, first int, versions map[int]queryplan.Version) (queryplan.Node, error) {
+func (b *builder) rule(
+	cr *core.Rule, first int, versions map[int]queryplan.Version,
+) (queryplan.Node, error) {
 	r := newRule(b, cr.Head.Args, ruleVars(cr), cr.Body)
 	r.first, r.versions = first, versions
 	r.set = cr.Agg == nil && cr.Seq == nil
@@ -117,7 +119,8 @@ func (r *rule) body(cr *core.Rule) (queryplan.Node, error) {
 	case cr.Agg != nil:
 		return r.aggregate(s.orUnit(), cr)
 	case cr.Seq != nil:
-		return &queryplan.Seq{Input: s.orUnit(), Group: varNames(cr.Seq.Group), Order: varNames(cr.Seq.Order), Index: cr.Seq.Index.Name}, nil
+		return &queryplan.Seq{Input: s.orUnit(), Group: varNames(cr.Seq.Group),
+			Order: varNames(cr.Seq.Order), Index: cr.Seq.Index.Name}, nil
 	}
 	return s.orUnit(), nil
 }
@@ -155,13 +158,15 @@ func (r *rule) aggregate(in queryplan.Node, cr *core.Rule) (queryplan.Node, erro
 		switch {
 		case a.Fn == core.Count && a.Out.Type != scalar.IntType:
 			agg.Out = queryplan.Column{Name: r.names.Fresh(a.Out.Name), Type: scalar.IntType}
-			after.Exprs = append(after.Exprs, queryplan.NamedExpr{Name: a.Out.Name, Expr: convert(ref(agg.Out), a.Out.Type)})
+			after.Exprs = append(after.Exprs, queryplan.NamedExpr{Name: a.Out.Name,
+				Expr: convert(ref(agg.Out), a.Out.Type)})
 		case a.Fn == core.Count:
 		case a.Fn == core.Total && a.Out.Type.IsWide() && !a.In.Type.IsWide():
 			agg.In = a.In.Name
 		case a.Fn != core.Avg && a.In.Type != a.Out.Type:
 			agg.In = r.names.Fresh(a.In.Name)
-			before.Exprs = append(before.Exprs, queryplan.NamedExpr{Name: agg.In, Expr: convert(ref(column(a.In)), a.Out.Type)})
+			before.Exprs = append(before.Exprs,
+				queryplan.NamedExpr{Name: agg.In, Expr: convert(ref(column(a.In)), a.Out.Type)})
 		default:
 			agg.In = a.In.Name
 		}
@@ -208,7 +213,9 @@ func (r *rule) head(n queryplan.Node, h *core.Atom) (queryplan.Node, error) {
 	if len(made.Exprs) > 0 {
 		n = made
 	}
-	if slices.EqualFunc(n.Columns(), from, func(c queryplan.Column, name string) bool { return c.Name == name }) {
+	if slices.EqualFunc(n.Columns(), from, func(c queryplan.Column, name string) bool {
+		return c.Name == name
+	}) {
 		return n, nil
 	}
 	p := &queryplan.Project{Input: n}

@@ -100,7 +100,8 @@ func (s *splitter) node(n queryplan.Node) queryplan.Node {
 	case *queryplan.Aggregate:
 		return s.aggregate(n, inputs[0], cols)
 	case *queryplan.Seq:
-		return &queryplan.Seq{Input: inputs[0], Group: splitNames(n.Group, cols), Order: splitNames(n.Order, cols), Index: n.Index}
+		return &queryplan.Seq{Input: inputs[0], Group: splitNames(n.Group, cols),
+			Order: splitNames(n.Order, cols), Index: n.Index}
 	}
 	return queryplan.WithInputs(n, inputs)
 }
@@ -154,7 +155,8 @@ func splitExpr(e queryplan.Expr) queryplan.Expr {
 			return join(high, low)
 		}
 	case *queryplan.Call:
-		if (e.Func.Name == "eq" || e.Func.Name == "ne") && e.Args[0].Type().IsWide() && !isCall(e.Args[0]) && !isCall(e.Args[1]) {
+		if (e.Func.Name == "eq" || e.Func.Name == "ne") && e.Args[0].Type().IsWide() &&
+			!isCall(e.Args[0]) && !isCall(e.Args[1]) {
 			high, low := wordsOf(e.Args[0])
 			otherHigh, otherLow := wordsOf(e.Args[1])
 			both := call("and", call("eq", high, otherHigh), call("eq", low, otherLow))
@@ -204,12 +206,14 @@ func wordsOf(e queryplan.Expr) (high, low queryplan.Expr) {
 	}
 	e = splitExpr(e)
 	word := func(name string, w scalar.Word) queryplan.Expr {
-		return &queryplan.Call{Func: scalar.Lookup(name), Args: []queryplan.Expr{e}, Result: e.Type().WordOf(w)}
+		return &queryplan.Call{Func: scalar.Lookup(name), Args: []queryplan.Expr{e},
+			Result: e.Type().WordOf(w)}
 	}
 	return word("high", scalar.High), word("low", scalar.Low)
 }
 
 // join returns the wide decimal of two words.
 func join(high, low queryplan.Expr) queryplan.Expr {
-	return &queryplan.Call{Func: scalar.Lookup("wide"), Args: []queryplan.Expr{high, low}, Result: high.Type().Joined()}
+	return &queryplan.Call{Func: scalar.Lookup("wide"), Args: []queryplan.Expr{high, low},
+		Result: high.Type().Joined()}
 }

@@ -37,7 +37,9 @@ type computed struct {
 // A result of several accumulators is checked to fit 38 digits, once for each
 // group. A temporary variable holds accumulators and groups, and both the
 // results and the checks read it.
-func (s *splitter) aggregate(n *queryplan.Aggregate, in queryplan.Node, cols []queryplan.Column) queryplan.Node {
+func (s *splitter) aggregate(
+	n *queryplan.Aggregate, in queryplan.Node, cols []queryplan.Column,
+) queryplan.Node {
 	w := &wideAggregate{names: queryplan.ColumnNames(n), cols: cols}
 	w.out.Input, w.out.By = in, splitNames(n.By, cols)
 	final := &queryplan.Project{}
@@ -78,7 +80,8 @@ func (s *splitter) aggregate(n *queryplan.Aggregate, in queryplan.Node, cols []q
 // checked fills a temporary variable with the groups, checks what is computed
 // of them, and returns a scan of it.
 func (s *splitter) checked(w *wideAggregate) queryplan.Node {
-	v := &queryplan.Var{Name: s.names.Fresh("groups"), Kind: queryplan.Temp, Unique: true, Limit: -1, Span: s.span}
+	v := &queryplan.Var{Name: s.names.Fresh("groups"), Kind: queryplan.Temp, Unique: true, Limit: -1,
+		Span: s.span}
 	for _, name := range w.out.By {
 		c, _ := queryplan.FindColumn(queryplan.SplitWords(w.cols), name)
 		v.Cols = append(v.Cols, c)
@@ -97,7 +100,8 @@ func (s *splitter) checked(w *wideAggregate) queryplan.Node {
 		return n
 	}
 	for _, c := range w.computed {
-		group := &queryplan.Project{Input: &queryplan.Filter{Input: scan(), Cond: call("not", call("holds", fits(c.value)))}}
+		group := &queryplan.Project{Input: &queryplan.Filter{Input: scan(),
+			Cond: call("not", call("holds", fits(c.value)))}}
 		for _, name := range w.out.By {
 			group.Cols = append(group.Cols, queryplan.Rename{From: name, To: name})
 		}
@@ -187,7 +191,8 @@ func (w *wideAggregate) total(in queryplan.Column) queryplan.Expr {
 	high := join(w.made(queryplan.Total, cols[0].Name, cols[0].Type), word(scalar.Low, zero))
 	low := w.words(cols[1])
 	bias := join(word(scalar.High, 0), word(scalar.Low, 0)) // 2^63
-	return sum("add", sum("add", high, low), sum("mul", convert(w.counted(), scalar.DecimalOf(0)), bias))
+	return sum("add", sum("add", high, low), sum("mul", convert(w.counted(), scalar.DecimalOf(0)),
+		bias))
 }
 
 // mean returns the average of a wide column. It is exact: the sums of words fit

@@ -6,7 +6,8 @@ import "fmt"
 // each command and each variable of a branch. what names the graph in messages,
 // and text a command. Reached checks that every block is reached.
 func Verify[C, V any](
-	what string, blocks []*Block[C, V], text func(C) string, command func(C) error, variable func(V) error,
+	what string, blocks []*Block[C, V], text func(C) string, command func(C) error,
+	variable func(V) error,
 ) error {
 	if len(blocks) == 0 {
 		return fmt.Errorf("the %s has no block", what)
@@ -31,7 +32,9 @@ func Verify[C, V any](
 	return nil
 }
 
-func verifyTerm[C, V any](what string, b *Block[C, V], known map[*Block[C, V]]bool, variable func(V) error) error {
+func verifyTerm[C, V any](
+	what string, b *Block[C, V], known map[*Block[C, V]]bool, variable func(V) error,
+) error {
 	switch t := b.Term.(type) {
 	case *Jump[C, V], *Halt[C, V]:
 	case *Branch[C, V]:

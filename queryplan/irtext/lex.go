@@ -62,7 +62,8 @@ type lexer struct {
 
 // Fail ends the parse with an error at a range of bytes.
 func (l *lexer) Fail(start, end int, format string, args ...any) {
-	panic(&SyntaxError{source.Span{File: l.file, Start: start, End: end}, fmt.Sprintf(format, args...)})
+	panic(&SyntaxError{source.Span{File: l.file, Start: start, End: end},
+		fmt.Sprintf(format, args...)})
 }
 
 // lines splits the text into trees of lines by indentation. Blank lines and
@@ -80,7 +81,8 @@ func (l *lexer) lines() []*Line {
 		}
 		parent := open[len(open)-1]
 		if len(parent.Kids) > 0 && parent.Kids[0].indent != ln.indent {
-			l.Fail(ln.Start, ln.End, "this line is indented by %d columns, the lines beside it by %d", ln.indent, parent.Kids[0].indent)
+			l.Fail(ln.Start, ln.End, "this line is indented by %d columns, the lines beside it by %d",
+				ln.indent, parent.Kids[0].indent)
 		}
 		if len(open) > MaxDepth {
 			l.Fail(ln.Start, ln.End, "lines are nested deeper than %d levels", MaxDepth)
@@ -156,7 +158,8 @@ func startsLiteral(s string) bool {
 		s = s[1:]
 		return s != "" && isDigit(s[0]) || strings.HasPrefix(s, "inf:float")
 	}
-	return isDigit(s[0]) || s[0] == '"' || s[0] == '#' || strings.HasPrefix(s, "inf:float") || strings.HasPrefix(s, "nan:float")
+	return isDigit(s[0]) || s[0] == '"' || s[0] == '#' || strings.HasPrefix(s, "inf:float") ||
+		strings.HasPrefix(s, "nan:float")
 }
 
 func (l *lexer) literal() Token {

@@ -20,7 +20,8 @@ import (
 // programs have them.
 func manyRules(t testing.TB, n int) *queryplan.Plan {
 	var b strings.Builder
-	b.WriteString("edge(x, y) -> int(x), int(y).\nw[x] = y -> int(x), int(y).\nq[x] = y -> int(x), int(y).\n")
+	b.WriteString("edge(x, y) -> int(x), int(y).\nw[x] = y -> int(x), int(y).\n" +
+		"q[x] = y -> int(x), int(y).\n")
 	b.WriteString("v0(x, y) <- edge(x, y).\n")
 	for i := 1; i <= n/10; i++ {
 		fmt.Fprintf(&b, "v%d(x, z) <- v%d(x, y), edge(y, z), x < %d.\n", i, i-1, i)
@@ -34,7 +35,8 @@ func manyRules(t testing.TB, n int) *queryplan.Plan {
 		fmt.Fprintf(&b, "u%d(x, y) <- edge(x, y), !t%d(x, y), w[x] = %d.\n", i, i, i)
 		fmt.Fprintf(&b, "o%d(x) <- u%d(x, y), v%d(y, x).\n", i, i, i)
 	}
-	prog, found := frontend.Compile([]*source.File{source.NewFile("many.logic", b.String())}, frontend.Options{})
+	prog, found := frontend.Compile([]*source.File{source.NewFile("many.logic", b.String())},
+		frontend.Options{})
 	if prog == nil {
 		t.Fatal(found[0].Message)
 	}
@@ -92,7 +94,8 @@ func BenchmarkTwelveRelations(b *testing.B) {
 		b.Run(shape.name, func(b *testing.B) {
 			q := &joins.Conjunction{Names: queryplan.NewNames()}
 			for i := range n {
-				v := &queryplan.Var{Name: fmt.Sprint("r", i), Kind: queryplan.Input, Source: fmt.Sprint("r", i), Limit: -1}
+				v := &queryplan.Var{Name: fmt.Sprint("r", i), Kind: queryplan.Input, Source: fmt.Sprint("r", i),
+					Limit: -1}
 				for _, name := range shape.cols(i) {
 					v.Cols = append(v.Cols, queryplan.Column{Name: name, Type: scalar.IntType})
 				}

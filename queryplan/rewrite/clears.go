@@ -10,8 +10,8 @@ import (
 
 var placeClears = &Pass{
 	Name: "PlaceClears",
-	Reason: "A relation that nothing reads any more is given up at once, so that what comes later has its " +
-		"memory: after its last use, or where control leaves the loop that used it.",
+	Reason: "A relation that nothing reads any more is given up at once, so that what comes later " +
+		"has its memory: after its last use, or where control leaves the loop that used it.",
 	Unless: "Outputs stay, and so do stored facts, which belong to the session.",
 	Before: "insert out\n  scan helper(x)\nmerge out",
 	After:  "insert out\n  scan helper(x)\nclear helper\nmerge out",
@@ -36,7 +36,8 @@ type liveness struct {
 
 func findLiveness(p *queryplan.Plan) *liveness {
 	l := &liveness{
-		number: map[*queryplan.Var]int{}, in: map[*queryplan.Block]bitset.Set{}, out: map[*queryplan.Block]bitset.Set{},
+		number: map[*queryplan.Var]int{}, in: map[*queryplan.Block]bitset.Set{},
+		out:    map[*queryplan.Block]bitset.Set{},
 		before: map[*queryplan.Block][]*queryplan.Block{},
 	}
 	for _, v := range p.Vars {

@@ -13,15 +13,17 @@ import (
 
 var aggregateBeforeJoins = &Pass{
 	Name: "AggregateBeforeJoins",
-	Reason: "Where an aggregate's arguments come from one relation, many of whose tuples are joined on the same values, " +
-		"these are aggregated first: joins that repeat each tuple repeat one for each combination of what they and the " +
-		"groups use, and the totals, counts, least and greatest of these are aggregated again. Paths of two edges are " +
-		"counted in time linear in the edges.",
-	Unless: "An average, or a total of floats, whose parts would be rounded; a total whose parts are not certain to fit " +
-		"its type, as the whole may where they do not; in a loop; or where joins are not expected to cost several times " +
-		"as much without it, selective ones counted with the bits in front of their indexes.",
+	Reason: "Where an aggregate's arguments come from one relation, many of whose tuples are joined " +
+		"on the same values, these are aggregated first: joins that repeat each tuple repeat one for " +
+		"each combination of what they and the groups use, and the totals, counts, least and greatest " +
+		"of these are aggregated again. Paths of two edges are counted in time linear in the edges.",
+	Unless: "An average, or a total of floats, whose parts would be rounded; a total whose parts " +
+		"are not certain to fit its type, as the whole may where they do not; in a loop; or where " +
+		"joins are not expected to cost several times as much without it, selective ones counted with " +
+		"the bits in front of their indexes.",
 	Before: "aggregate [z] n: int = count()\n  join y\n    scan edge(_, y)\n    scan edge(y, z)",
-	After:  "aggregate [z] n: int = total(n$1)\n  join y\n    aggregate [y] n$1: int = count()\n      scan edge(_, y)\n    scan edge(y, z)",
+	After: "aggregate [z] n: int = total(n$1)\n  join y\n    aggregate [y] n$1: int = count()\n" +
+		"      scan edge(_, y)\n    scan edge(y, z)",
 	Source: "eager group-by and eager count: Yan, Larson, VLDB 1995",
 	run: func(p *program) error {
 		e := &eager{program: p, est: stats.NewEstimator(p.Plan, p.catalog)}
@@ -109,7 +111,8 @@ func (e *eager) once(a *queryplan.Aggregate) *queryplan.Aggregate {
 	if best == nil {
 		return nil
 	}
-	return &queryplan.Aggregate{Input: best.rest.Assemble(joins.LeftDeep(len(best.rest.Rels)), joins.Site{}), By: a.By, Aggs: best.again}
+	return &queryplan.Aggregate{Input: best.rest.Assemble(joins.LeftDeep(len(best.rest.Rels)),
+		joins.Site{}), By: a.By, Aggs: best.again}
 }
 
 // mayBePart reports whether two relations, which may be the same, are a part to
@@ -119,7 +122,8 @@ func mayBePart(c *joins.Conjunction, i, k int) bool {
 	if i == k {
 		return len(c.Rels) > 1 && !hasGroups(c.Rels[i])
 	}
-	return len(c.Rels) > 2 && hasGroups(c.Rels[i]) && len(intersect(trees.Columns(c.Rels[i]), trees.Columns(c.Rels[k]))) > 0
+	return len(c.Rels) > 2 && hasGroups(c.Rels[i]) &&
+		len(intersect(trees.Columns(c.Rels[i]), trees.Columns(c.Rels[k]))) > 0
 }
 
 // rounds reports whether an aggregate of aggregates may be another number.
@@ -164,12 +168,16 @@ func (e *eager) partial(a *queryplan.Aggregate, c *joins.Conjunction, rels []boo
 	f.complete()
 	in := f.tree
 	rows := e.est.Rows(in)
-	if rows < leastBefore || slices.ContainsFunc(a.Aggs, func(g queryplan.Agg) bool { return !e.fits(in, g, from[g.In]) }) {
+	if rows < leastBefore || slices.ContainsFunc(a.Aggs, func(g queryplan.Agg) bool {
+		return !e.fits(in, g, from[g.In])
+	}) {
 		return nil
 	}
 	// The conjunction without the arguments of the aggregates.
 	grouped := *c
-	grouped.Out = slices.DeleteFunc(slices.Clone(c.Out), func(o queryplan.Rename) bool { return !slices.Contains(a.By, o.To) })
+	grouped.Out = slices.DeleteFunc(slices.Clone(c.Out), func(o queryplan.Rename) bool {
+		return !slices.Contains(a.By, o.To)
+	})
 	f.whole = &grouped
 	used := f.usedOutside()
 	first := &queryplan.Aggregate{Input: in}
@@ -187,7 +195,9 @@ func (e *eager) partial(a *queryplan.Aggregate, c *joins.Conjunction, rels []boo
 		if isTotalWord(g.Fn) {
 			made.Fn, made.Out.Type = queryplan.Total, columnType(in, made.In)
 		}
-		same := func(b queryplan.Agg) bool { return b.Fn == made.Fn && b.In == made.In && b.Out.Type == made.Out.Type }
+		same := func(b queryplan.Agg) bool {
+			return b.Fn == made.Fn && b.In == made.In && b.Out.Type == made.Out.Type
+		}
 		if at := slices.IndexFunc(first.Aggs, same); at >= 0 {
 			made = first.Aggs[at]
 		} else {
@@ -245,7 +255,8 @@ func groupingCost(in *stats.Estimate, by []string) float64 {
 	if len(by) == 0 {
 		return updateCost * in.Rows
 	}
-	x := joins.IndexShape{Rows: in.Distinct(by), Columns: len(by), Size: 1, Probes: in.Rows, Unique: true}
+	x := joins.IndexShape{Rows: in.Distinct(by), Columns: len(by), Size: 1, Probes: in.Rows,
+		Unique: true}
 	for _, name := range by {
 		width, _ := in.Cols[name].Span()
 		x.Size *= width

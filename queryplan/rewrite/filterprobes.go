@@ -12,15 +12,20 @@ import (
 
 var filterProbes = &Pass{
 	Name: "FilterProbes",
-	Reason: "Where few of the tuples that probe an index find something, a set of bits over the keys that are there " +
-		"costs a probe of the index to these few alone: it is a fraction of the index's size and stays in a cache. It " +
-		"goes as far down the probing side as it leaves less than the joins on the way.",
-	Unless: "One of the columns to match is an int of a known range, for which the bits are few, and the index is " +
-		"expected to be larger, to be missed often, and to be probed in no order. In a loop bits would be made anew in each round.",
-	Before: "unique join p\n  scan line(o, p)\n  aggregate [p] a: decimal[18,6] = avg(q)\n    scan sold(p, q)",
-	After: "unique join p\n  unique semi join p\n    scan line(o, p)\n    project p\n      aggregate [p] a: decimal[18,6] = avg(q)\n" +
-		"        scan sold(p, q)\n  aggregate [p] a: decimal[18,6] = avg(q)\n    scan sold(p, q)",
-	Source: "bit vectors: Babb, TODS 1979; sideways information passing: Chen, Hsiao, Yu, VLDB Journal 1997; Shrinivas et al., ICDE 2013",
+	Reason: "Where few of the tuples that probe an index find something, a set of bits over the " +
+		"keys that are there costs a probe of the index to these few alone: it is a fraction of the " +
+		"index's size and stays in a cache. It goes as far down the probing side as it leaves less " +
+		"than the joins on the way.",
+	Unless: "One of the columns to match is an int of a known range, for which the bits are few, " +
+		"and the index is expected to be larger, to be missed often, and to be probed in no order. In " +
+		"a loop bits would be made anew in each round.",
+	Before: "unique join p\n  scan line(o, p)\n  aggregate [p] a: decimal[18,6] = avg(q)\n" +
+		"    scan sold(p, q)",
+	After: "unique join p\n  unique semi join p\n    scan line(o, p)\n    project p\n" +
+		"      aggregate [p] a: decimal[18,6] = avg(q)\n        scan sold(p, q)\n" +
+		"  aggregate [p] a: decimal[18,6] = avg(q)\n    scan sold(p, q)",
+	Source: "bit vectors: Babb, TODS 1979; sideways information passing: Chen, Hsiao, Yu, VLDB " +
+		"Journal 1997; Shrinivas et al., ICDE 2013",
 	run: func(p *program) error {
 		f := &probeFilter{est: stats.NewEstimator(p.Plan, p.catalog)}
 		loop := loops.Changed(p.Plan)
@@ -136,7 +141,8 @@ func (f *probeFilter) source(n queryplan.Node, name string, most float64) (query
 			sides = sides[1:]
 		}
 		for _, side := range sides {
-			if _, ok := queryplan.ColumnOf(side, name); ok && f.est.Of(side).Distinct([]string{name}) <= most {
+			if _, ok := queryplan.ColumnOf(side, name); ok &&
+				f.est.Of(side).Distinct([]string{name}) <= most {
 				return side, name
 			}
 		}
@@ -187,7 +193,8 @@ func origin(est *stats.Estimator, n queryplan.Node, name string, whole bool) (*s
 // order of a column.
 func comesInOrder(est *stats.Estimator, n queryplan.Node, name string) bool {
 	stored, column := origin(est, n, name, false)
-	return stored != nil && (stored.Columns[column].Ascending || stored.Columns[column].Rising > joins.MostlyRising)
+	return stored != nil && (stored.Columns[column].Ascending ||
+		stored.Columns[column].Rising > joins.MostlyRising)
 }
 
 // place puts the semijoin with keys on a column over the lowest operator on the

@@ -10,14 +10,16 @@ import (
 
 var foldConstants = &Pass{
 	Name: "FoldConstants",
-	Reason: "Constant expressions are computed once, filters that always or never hold go, and what is " +
-		"known to be empty is taken out of joins, unions and rules, with the loops that could never start.",
-	Unless: "A function whose result changes from call to call stays, and so does a decimal that does not " +
-		"fit its type but may be an intermediate of one that does.",
+	Reason: "Constant expressions are computed once, filters that always or never hold go, and what " +
+		"is known to be empty is taken out of joins, unions and rules, with the loops that could " +
+		"never start.",
+	Unless: "A function whose result changes from call to call stays, and so does a decimal that " +
+		"does not fit its type but may be an intermediate of one that does.",
 	Before: "join x\n  filter lt(2, 1)\n    scan a(x)\n  scan b(x)",
 	After:  "values (x: int)",
-	Source: "constant folding and empty-relation propagation; Kildall, POPL 1973, for constants through a control-flow graph",
-	run:    foldProgram,
+	Source: "constant folding and empty-relation propagation; Kildall, POPL 1973, for constants " +
+		"through a control-flow graph",
+	run: foldProgram,
 }
 
 // foldProgram folds every tree and takes out rules that derive nothing.
@@ -83,7 +85,8 @@ func (p *program) emptyVars() map[*queryplan.Var]bool {
 	empty := map[*queryplan.Var]bool{}
 	for _, v := range p.Vars {
 		rel := p.catalog.Relation(v.Source)
-		if v.Kind == queryplan.Derived || v.Kind == queryplan.Input && p.catalog != nil && (rel == nil || rel.Rows == 0) {
+		if v.Kind == queryplan.Derived || v.Kind == queryplan.Input && p.catalog != nil &&
+			(rel == nil || rel.Rows == 0) {
 			empty[v] = true
 		}
 	}
@@ -123,9 +126,13 @@ func derivesNothing(n queryplan.Node, empty map[*queryplan.Var]bool) bool {
 	case *queryplan.Join:
 		return derivesNothing(n.Left, empty) || n.Kind != queryplan.Anti && derivesNothing(n.Right, empty)
 	case *queryplan.Union:
-		return !slices.ContainsFunc(n.Nodes, func(in queryplan.Node) bool { return !derivesNothing(in, empty) })
+		return !slices.ContainsFunc(n.Nodes, func(in queryplan.Node) bool {
+			return !derivesNothing(in, empty)
+		})
 	case *queryplan.MultiJoin:
-		return slices.ContainsFunc(n.Nodes, func(in queryplan.Node) bool { return derivesNothing(in, empty) })
+		return slices.ContainsFunc(n.Nodes, func(in queryplan.Node) bool {
+			return derivesNothing(in, empty)
+		})
 	}
 	return derivesNothing(n.Inputs()[0], empty)
 }
@@ -225,7 +232,9 @@ func foldMap(n *queryplan.Map) queryplan.Node {
 	return &queryplan.Map{Input: n.Input, Exprs: exprs}
 }
 
-func mapValues(v *queryplan.Values, exprs []queryplan.NamedExpr, cols []queryplan.Column) queryplan.Node {
+func mapValues(
+	v *queryplan.Values, exprs []queryplan.NamedExpr, cols []queryplan.Column,
+) queryplan.Node {
 	out := &queryplan.Values{Cols: cols}
 rows:
 	for _, row := range v.Rows {
@@ -311,7 +320,8 @@ func notMatching(row *queryplan.Values, on []string) queryplan.Expr {
 	if len(conds) == 0 {
 		return trees.Constant(scalar.OfBool(false))
 	}
-	return &queryplan.Call{Func: scalar.Lookup("not"), Args: []queryplan.Expr{queryplan.And(conds)}, Result: scalar.BooleanType}
+	return &queryplan.Call{Func: scalar.Lookup("not"), Args: []queryplan.Expr{queryplan.And(conds)},
+		Result: scalar.BooleanType}
 }
 
 func foldUnion(n *queryplan.Union) queryplan.Node {

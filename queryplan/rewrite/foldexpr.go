@@ -94,14 +94,16 @@ func simplify(e *queryplan.Call) queryplan.Expr {
 	case "eq", "le", "ge", "ne", "lt", "gt":
 		x, y := e.Args[0], e.Args[1]
 		if queryplan.EqualExpr(x, y) && !queryplan.MayFail(x) && !queryplan.IsVolatile(x) {
-			return trees.Constant(scalar.OfBool(e.Func.Name == "eq" || e.Func.Name == "le" || e.Func.Name == "ge"))
+			return trees.Constant(scalar.OfBool(e.Func.Name == "eq" || e.Func.Name == "le" ||
+				e.Func.Name == "ge"))
 		}
 		// A constant on the left moves to the right, so that one form is enough
 		// for all who look at comparisons.
 		_, left := x.(*queryplan.Const)
 		_, right := y.(*queryplan.Const)
 		if left && !right {
-			return &queryplan.Call{Func: scalar.Lookup(mirrored[e.Func.Name]), Args: []queryplan.Expr{y, x}, Result: e.Result}
+			return &queryplan.Call{Func: scalar.Lookup(mirrored[e.Func.Name]), Args: []queryplan.Expr{y, x},
+				Result: e.Result}
 		}
 	case "add", "sub":
 		if isInteger(e.Result) && isWord(e.Args[1], 0) {
@@ -126,8 +128,10 @@ func simplify(e *queryplan.Call) queryplan.Expr {
 }
 
 var (
-	opposites = map[string]string{"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
-	mirrored  = map[string]string{"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+	opposites = map[string]string{"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le",
+		"le": "gt"}
+	mirrored = map[string]string{"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge",
+		"ge": "le"}
 )
 
 func isInteger(t scalar.Type) bool { return t.Kind == scalar.Int || t.Kind == scalar.Uint }

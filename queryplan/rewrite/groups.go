@@ -13,14 +13,15 @@ import (
 
 var mergeColumnGroups = &Pass{
 	Name: "MergeColumnGroups",
-	Reason: "Predicates loaded from one file are columns of one stored table and share its row order, so " +
-		"a join of them on the table's whole key is positional: all of them become one scan of the table. " +
-		"Likewise two scans of one relation that agree on its key read the same tuple.",
+	Reason: "Predicates loaded from one file are columns of one stored table and share its row " +
+		"order, so a join of them on the table's whole key is positional: all of them become one scan " +
+		"of the table. Likewise two scans of one relation that agree on its key read the same tuple.",
 	Unless: "The join must be on the whole key, and the key must be known to be one.",
 	Before: "join o, n\n  scan lineitem:quantity(o, n, q)\n  scan lineitem:discount(o, n, d)",
 	After:  "scan lineitem(o, n, q, d)",
-	Source: "decomposed storage: Copeland, Khoshafian, SIGMOD 1985; self-join elimination on keys: Cheng et al., VLDB 1999",
-	run:    mergeGroups,
+	Source: "decomposed storage: Copeland, Khoshafian, SIGMOD 1985; self-join elimination on keys: " +
+		"Cheng et al., VLDB 1999",
+	run: mergeGroups,
 }
 
 func mergeGroups(p *program) error {
@@ -100,7 +101,8 @@ func (g *grouper) tableVar(table *stats.Table, inputs []*queryplan.Var) *querypl
 				return
 			}
 		}
-		out.Cols = append(out.Cols, queryplan.Column{Name: names.Fresh(table.Columns[stored].Name), Type: t})
+		out.Cols = append(out.Cols, queryplan.Column{Name: names.Fresh(table.Columns[stored].Name),
+			Type: t})
 		out.Stored = append(out.Stored, stored)
 	}
 	for _, k := range table.Key {
@@ -204,11 +206,13 @@ func (g *grouper) rowOf(s *queryplan.Scan) string {
 		}
 		return strings.Join(names, "\x00")
 	}
-	known := v.Kind == queryplan.Input || v.Kind == queryplan.Table || v.Kind == queryplan.Derived && (v.Unique || v.Checked || v.Keys == len(v.Cols))
+	known := v.Kind == queryplan.Input || v.Kind == queryplan.Table || v.Kind == queryplan.Derived &&
+		(v.Unique || v.Checked || v.Keys == len(v.Cols))
 	if !known || slices.Contains(s.Names[:v.Keys], "") {
 		return ""
 	}
-	return strings.Join(append([]string{"var", v.Name, s.Version.String()}, s.Names[:v.Keys]...), "\x00")
+	return strings.Join(append([]string{"var", v.Name, s.Version.String()}, s.Names[:v.Keys]...),
+		"\x00")
 }
 
 // tableOf returns the declared table that an Input or Table variable is columns

@@ -9,12 +9,16 @@ import "github.com/redfoxdb/redfox/queryplan"
 
 var hoistLoopInvariants = &Pass{
 	Name: "HoistLoopInvariants",
-	Reason: "A part of a recursive rule that reads nothing the loop changes is computed once before the loop, " +
-		"into a temporary.",
-	Unless: "It only reads, chooses and renames columns, or computes what may change from call to call; or it is " +
-		"the right side of a join, of which engines keep the index for as long as what it is made of stays the same.",
-	Before: "block loop:\n  insert tc\n    join y\n      join x\n        scan start(x)\n        scan edge(x, y)\n      scan delta tc(y, z)",
-	After:  "block entry:\n  assign invariant\n    join x\n      scan start(x)\n      scan edge(x, y)\nblock loop:\n  insert tc\n    join y\n      scan invariant(x, y)\n      scan delta tc(y, z)",
+	Reason: "A part of a recursive rule that reads nothing the loop changes is computed once before " +
+		"the loop, into a temporary.",
+	Unless: "It only reads, chooses and renames columns, or computes what may change from call to " +
+		"call; or it is the right side of a join, of which engines keep the index for as long as what " +
+		"it is made of stays the same.",
+	Before: "block loop:\n  insert tc\n    join y\n      join x\n        scan start(x)\n" +
+		"        scan edge(x, y)\n      scan delta tc(y, z)",
+	After: "block entry:\n  assign invariant\n    join x\n      scan start(x)\n" +
+		"      scan edge(x, y)\nblock loop:\n  insert tc\n    join y\n      scan invariant(x, y)\n" +
+		"      scan delta tc(y, z)",
 	Source: "Aho, Lam, Sethi, Ullman, Compilers, section 9.5",
 	run:    hoistInvariants,
 }
@@ -66,7 +70,8 @@ func hoistInvariants(p *program) error {
 					return &queryplan.Scan{Var: h.v, Names: trees.Columns(n)}
 				}
 			}
-			v := &queryplan.Var{Name: names.Fresh("invariant"), Kind: queryplan.Temp, Cols: n.Columns(), Keys: len(n.Columns()), Limit: -1, Span: queryplan.CommandSpan(c)}
+			v := &queryplan.Var{Name: names.Fresh("invariant"), Kind: queryplan.Temp, Cols: n.Columns(),
+				Keys: len(n.Columns()), Limit: -1, Span: queryplan.CommandSpan(c)}
 			p.Vars = append(p.Vars, v)
 			done[entry] = append(done[entry], hoisted{v, n})
 			return &queryplan.Scan{Var: v, Names: trees.Columns(n)}

@@ -15,16 +15,22 @@ import (
 
 var dropCertainMatches = &Pass{
 	Name: "DropCertainMatches",
-	Reason: "A stored relation of which a join only asks whether a match is there need not be asked if one always " +
-		"is, and what asks for tuples without one is empty: keys that count the rows hold every number of their " +
-		"range, a relation has its own tuples, and those that a constraint looks up are there or there is no answer. A " +
-		"constraint between stored relations that statistics prove is not checked.",
-	Unless: "Something uses what is looked up, a tuple may have several matches and repeated tuples matter, or the " +
-		"inclusion is known of the other side after conditions. A check does not stand for another one. What is computed " +
-		"of tuples without a match may fail before the constraint does: the run has no answer, for another reason.",
-	Before: "unique semi join p\n  scan item(o, p)\n  scan part(p, _)\n\ncheck \"item(o, p) -> part[p] = _.\"\n  unique anti join p\n    scan item(o, p)\n    scan part(p, _)",
-	After:  "scan item(o, p)\n\ncheck \"item(o, p) -> part[p] = _.\"\n  unique anti join p\n    scan item(o, p)\n    scan part(p, _)",
-	Source: "semantic query optimisation by inclusion dependencies: King, VLDB 1981; Chakravarthy, Grant, Minker, TODS 1990",
+	Reason: "A stored relation of which a join only asks whether a match is there need not be asked " +
+		"if one always is, and what asks for tuples without one is empty: keys that count the rows " +
+		"hold every number of their range, a relation has its own tuples, and those that a constraint " +
+		"looks up are there or there is no answer. A constraint between stored relations that " +
+		"statistics prove is not checked.",
+	Unless: "Something uses what is looked up, a tuple may have several matches and repeated tuples " +
+		"matter, or the inclusion is known of the other side after conditions. A check does not stand " +
+		"for another one. What is computed of tuples without a match may fail before the constraint " +
+		"does: the run has no answer, for another reason.",
+	Before: "unique semi join p\n  scan item(o, p)\n  scan part(p, _)\n\n" +
+		"check \"item(o, p) -> part[p] = _.\"\n  unique anti join p\n    scan item(o, p)\n" +
+		"    scan part(p, _)",
+	After: "scan item(o, p)\n\ncheck \"item(o, p) -> part[p] = _.\"\n  unique anti join p\n" +
+		"    scan item(o, p)\n    scan part(p, _)",
+	Source: "semantic query optimisation by inclusion dependencies: King, VLDB 1981; Chakravarthy, " +
+		"Grant, Minker, TODS 1990",
 	run: func(p *program) error {
 		x := &inclusions{catalog: p.catalog, checked: map[string]bool{}}
 		for _, b := range p.Blocks {
@@ -90,7 +96,9 @@ func enforced(from, to columnsOfRows) string {
 // stored returns the stored columns that columns of a tree are, all from one
 // row; whole says that there has to be a tuple for each row. Not ok if they are
 // no such.
-func (x *inclusions) stored(n queryplan.Node, cols []string, whole bool) (out columnsOfRows, ok bool) {
+func (x *inclusions) stored(
+	n queryplan.Node, cols []string, whole bool,
+) (out columnsOfRows, ok bool) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
 		source, at := "input "+n.Var.Source, func(i int) int { return i }
@@ -151,12 +159,14 @@ func (x *inclusions) covers(n, relation queryplan.Node, on []string) bool {
 	}
 	from, ok := x.stored(n, on, false)
 	if ok && slices.Equal(from.types, to.types) {
-		if from.source == to.source && slices.Equal(from.at, to.at) || !x.checking && x.checked[enforced(from, to)] {
+		if from.source == to.source && slices.Equal(from.at, to.at) || !x.checking &&
+			x.checked[enforced(from, to)] {
 			return true
 		}
 	}
 	table, ok := strings.CutPrefix(to.source, "table ")
-	if !ok || len(on) != 1 || to.types[0].Kind != scalar.Int || !x.catalog.Tables[table].Numbers(to.at[0]) {
+	if !ok || len(on) != 1 || to.types[0].Kind != scalar.Int ||
+		!x.catalog.Tables[table].Numbers(to.at[0]) {
 		return false
 	}
 	have, ok := x.catalog.Bounds(n)[on[0]]
@@ -176,7 +186,9 @@ func (x *inclusions) drop(n queryplan.Node, at joins.Site) queryplan.Node {
 	for i := 0; i < len(c.Semis); i++ {
 		s := c.Semis[i]
 		on := trees.Columns(s.Right)
-		if !slices.ContainsFunc(c.Rels, func(r queryplan.Node) bool { return trees.HasAll(trees.Columns(r), on) && x.covers(r, s.Right, on) }) {
+		if !slices.ContainsFunc(c.Rels, func(r queryplan.Node) bool {
+			return trees.HasAll(trees.Columns(r), on) && x.covers(r, s.Right, on)
+		}) {
 			continue
 		}
 		if s.Kind == queryplan.Anti {

@@ -11,15 +11,17 @@ import (
 
 var inlinePredicates = &Pass{
 	Name: "InlinePredicates",
-	Reason: "A predicate that is derived once and used once, or that only computes, renames or filters the " +
-		"tuples of one relation, is put in place of its uses, so that it is not stored and is optimised " +
-		"together with what uses it.",
-	Unless: "It is an output, is recursive, has a key still to be checked, or would be derived again in " +
-		"every round of a loop. A predicate is a set: a rule that may derive a tuple twice takes its place " +
-		"only where repeated tuples do not matter, never under an aggregate.",
-	Before: "insert view\n  filter lt(y, 3)\n    scan a(x, y)\nmerge view\ninsert out\n  project x\n    scan view(x, y)",
-	After:  "insert out\n  project x\n    filter lt(y, 3)\n      scan a(x, y)",
-	Source: "view merging: Pirahesh, Hellerstein, Hasan, SIGMOD 1992; unfolding: Tamaki, Sato, ICLP 1984",
+	Reason: "A predicate that is derived once and used once, or that only computes, renames or " +
+		"filters the tuples of one relation, is put in place of its uses, so that it is not stored " +
+		"and is optimised together with what uses it.",
+	Unless: "It is an output, is recursive, has a key still to be checked, or would be derived " +
+		"again in every round of a loop. A predicate is a set: a rule that may derive a tuple twice " +
+		"takes its place only where repeated tuples do not matter, never under an aggregate.",
+	Before: "insert view\n  filter lt(y, 3)\n    scan a(x, y)\nmerge view\ninsert out\n  project x\n" +
+		"    scan view(x, y)",
+	After: "insert out\n  project x\n    filter lt(y, 3)\n      scan a(x, y)",
+	Source: "view merging: Pirahesh, Hellerstein, Hasan, SIGMOD 1992; unfolding: Tamaki, Sato, ICLP " +
+		"1984",
 	run: func(p *program) error {
 		newInliner(p).run()
 		return nil
@@ -59,7 +61,8 @@ type inliner struct {
 
 func newInliner(p *program) *inliner {
 	in := &inliner{
-		program: p, DominatorTree: loops.Dominators(p.Plan), loop: loops.Changed(p.Plan), defs: map[*queryplan.Var]*definition{},
+		program: p, DominatorTree: loops.Dominators(p.Plan), loop: loops.Changed(p.Plan),
+		defs: map[*queryplan.Var]*definition{},
 		uses: map[*queryplan.Var][]use{}, written: map[*queryplan.Var]int{},
 	}
 	for _, v := range p.Vars {
@@ -226,7 +229,9 @@ func (in *inliner) inline(v *queryplan.Var, n queryplan.Node) {
 
 // putInPlace replaces the scans of v by n. Where n may repeat tuples, joins
 // with it may match more than once.
-func putInPlace(tree queryplan.Node, v *queryplan.Var, n queryplan.Node, unique bool) queryplan.Node {
+func putInPlace(
+	tree queryplan.Node, v *queryplan.Var, n queryplan.Node, unique bool,
+) queryplan.Node {
 	if s, ok := tree.(*queryplan.Scan); ok {
 		if s.Var == v {
 			return chooseColumns(n, s)
@@ -285,7 +290,11 @@ func isRowWise(n queryplan.Node) (rowWise, renaming bool) {
 		rowWise, _ = isRowWise(n.Inputs()[0])
 		return rowWise && joins.InConjunction(n), false
 	case *queryplan.Union:
-		return !slices.ContainsFunc(n.Nodes, func(in queryplan.Node) bool { rowWise, _ := isRowWise(in); return !rowWise }), false
+		return !slices.ContainsFunc(n.Nodes, func(in queryplan.Node) bool {
+			rowWise,
+				_ := isRowWise(in)
+			return !rowWise
+		}), false
 	}
 	return false, false
 }

@@ -9,12 +9,14 @@ import (
 
 var proveKeys = &Pass{
 	Name: "ProveKeys",
-	Reason: "A functional predicate whose rules are proved to keep its key needs no check at run time, and a " +
-		"dedup of what cannot repeat, or of what goes into a set or only has to exist, does nothing.",
+	Reason: "A functional predicate whose rules are proved to keep its key needs no check at run " +
+		"time, and a dedup of what cannot repeat, or of what goes into a set or only has to exist, " +
+		"does nothing.",
 	Unless: "A dedup below a join stays if its input may repeat: it saves the join work.",
 	Before: "dedup\n  aggregate [x] n: int = count()\n    scan a(x, y)",
 	After:  "aggregate [x] n: int = count()\n  scan a(x, y)",
-	Source: "functional dependencies through queries: Paulley, PhD thesis, Waterloo 2000; duplicate elimination: Paulley, Larson, ICDE 1994",
+	Source: "functional dependencies through queries: Paulley, PhD thesis, Waterloo 2000; duplicate " +
+		"elimination: Paulley, Larson, ICDE 1994",
 	run: func(p *program) error {
 		p.rewriteTrees(func(_ *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
 			return dropDedup(n, joins.RootSite(c).Set)

@@ -11,11 +11,13 @@ import (
 
 var limitOutputs = &Pass{
 	Name: "LimitOutputs",
-	Reason: "Of an output that is cut to its first tuples only these are kept while it is computed, so that " +
-		"the rest is neither stored nor sorted.",
-	Unless: "Something else reads the predicate, several rules or a loop derive it, or its key is still to be checked.",
+	Reason: "Of an output that is cut to its first tuples only these are kept while it is computed, " +
+		"so that the rest is neither stored nor sorted.",
+	Unless: "Something else reads the predicate, several rules or a loop derive it, or its key is " +
+		"still to be checked.",
 	Before: "var out(x: int) derived output order [x desc] limit 3\ninsert out\n  scan a(x)",
-	After:  "var out(x: int) derived output order [x desc] limit 3\ninsert out\n  topk 3 order [x desc]\n    scan a(x)",
+	After: "var out(x: int) derived output order [x desc] limit 3\ninsert out\n" +
+		"  topk 3 order [x desc]\n    scan a(x)",
 	Source: "Carey, Kossmann, On saying \"enough already!\" in SQL, SIGMOD 1997",
 	run:    limitAtOutputs,
 }
@@ -43,7 +45,8 @@ func limitAtOutputs(p *program) error {
 	}
 	for _, b := range p.Blocks {
 		for i, c := range b.Cmds {
-			if ins, ok := c.(*queryplan.Insert); ok && ins.Var.Output && ins.Var.Limit >= 0 && uses[ins.Var] == 1 {
+			if ins, ok := c.(*queryplan.Insert); ok && ins.Var.Output && ins.Var.Limit >= 0 &&
+				uses[ins.Var] == 1 {
 				b.Cmds[i] = queryplan.WithNode(c, firstTuples(ins))
 			}
 		}
@@ -73,8 +76,8 @@ func firstTuples(ins *queryplan.Insert) queryplan.Node {
 
 var limitSequences = &Pass{
 	Name: "LimitSequences",
-	Reason: "Of a sequence that is filtered by a bound on its index only the first tuples are numbered, so " +
-		"that sorting everything becomes a selection of the smallest.",
+	Reason: "Of a sequence that is filtered by a bound on its index only the first tuples are " +
+		"numbered, so that sorting everything becomes a selection of the smallest.",
 	Unless: "The bound must be a constant from above, or equality with one.",
 	Before: "filter lt(i, 10)\n  seq i order [x]\n    scan a(x)",
 	After:  "seq i order [x]\n  topk 10 order [x]\n    scan a(x)",
@@ -109,14 +112,16 @@ func limitSequence(n queryplan.Node) queryplan.Node {
 			rest = append(rest, c)
 		}
 	}
-	if t, again := seq.Input.(*queryplan.TopK); limit < 0 || again && t.Limit <= limit && len(rest) > 0 {
+	if t, again := seq.Input.(*queryplan.TopK); limit < 0 || again && t.Limit <= limit &&
+		len(rest) > 0 {
 		return n
 	}
 	top := &queryplan.TopK{Input: seq.Input, Group: seq.Group, Limit: limit}
 	for _, col := range seq.Order {
 		top.By = append(top.By, queryplan.OrderKey{Col: col})
 	}
-	return trees.Filter(&queryplan.Seq{Input: top, Group: seq.Group, Order: seq.Order, Index: seq.Index}, rest)
+	return trees.Filter(&queryplan.Seq{Input: top, Group: seq.Group, Order: seq.Order,
+		Index: seq.Index}, rest)
 }
 
 // upperBound recognises a condition that bounds a column from above and returns

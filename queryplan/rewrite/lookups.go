@@ -11,12 +11,14 @@ import (
 
 var groupBeforeLookups = &Pass{
 	Name: "GroupBeforeLookups",
-	Reason: "A join that only fetches what a key determines, of which groups are made, is done once for a group and " +
-		"not for every tuple, and the groups' keys are shorter.",
-	Unless: "The key is not among the columns of the groups, something else uses what is fetched, or the join leaves " +
-		"out many tuples.",
-	Before: "aggregate [c, name] t: int = total(v)\n  unique join c\n    scan orders(c, v)\n    scan customer(c, name)",
-	After:  "unique join c\n  aggregate [c] t: int = total(v)\n    scan orders(c, v)\n  scan customer(c, name)",
+	Reason: "A join that only fetches what a key determines, of which groups are made, is done once " +
+		"for a group and not for every tuple, and the groups' keys are shorter.",
+	Unless: "The key is not among the columns of the groups, something else uses what is fetched, " +
+		"or the join leaves out many tuples.",
+	Before: "aggregate [c, name] t: int = total(v)\n  unique join c\n    scan orders(c, v)\n" +
+		"    scan customer(c, name)",
+	After: "unique join c\n  aggregate [c] t: int = total(v)\n    scan orders(c, v)\n" +
+		"  scan customer(c, name)",
 	Source: "eager aggregation: Yan, Larson, VLDB 1995; Chaudhuri, Shim, VLDB 1994",
 	run: func(p *program) error {
 		est := stats.NewEstimator(p.Plan, p.catalog)
@@ -34,13 +36,16 @@ var groupBeforeLookups = &Pass{
 
 var limitBeforeLookups = &Pass{
 	Name: "LimitBeforeLookups",
-	Reason: "What a key determines, such as names and addresses, is fetched for the first tuples only, once these are " +
-		"found; before that it is only asked whether it is there.",
-	Unless: "The order depends on what is fetched: it is among the columns to order by, or breaks a tie because no " +
-		"column before it determines it; or there are few tuples anyway beside those it is fetched from.",
+	Reason: "What a key determines, such as names and addresses, is fetched for the first tuples " +
+		"only, once these are found; before that it is only asked whether it is there.",
+	Unless: "The order depends on what is fetched: it is among the columns to order by, or breaks a " +
+		"tie because no column before it determines it; or there are few tuples anyway beside those " +
+		"it is fetched from.",
 	Before: "topk 3 order [t desc]\n  unique join c\n    scan total(c, t)\n    scan customer(c, name)",
-	After:  "unique join c\n  topk 3 order [t desc]\n    unique semi join c\n      scan total(c, t)\n      scan customer(c, _)\n  scan customer(c, name)",
-	Source: "late materialisation: Abadi et al., ICDE 2007; Carey, Kossmann, On saying \"enough already!\" in SQL, SIGMOD 1997",
+	After: "unique join c\n  topk 3 order [t desc]\n    unique semi join c\n" +
+		"      scan total(c, t)\n      scan customer(c, _)\n  scan customer(c, name)",
+	Source: "late materialisation: Abadi et al., ICDE 2007; Carey, Kossmann, On saying \"enough " +
+		"already!\" in SQL, SIGMOD 1997",
 	run: func(p *program) error {
 		est := stats.NewEstimator(p.Plan, p.catalog)
 		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
@@ -67,9 +72,12 @@ type lookups struct {
 }
 
 // findLookups finds the lookups of a conjunction. It keeps one relation.
-func findLookups(c *joins.Conjunction, allowed func(rel queryplan.Node, own []string) bool) *lookups {
+func findLookups(
+	c *joins.Conjunction, allowed func(rel queryplan.Node, own []string) bool,
+) *lookups {
 	n := len(c.Rels)
-	l := &lookups{Conjunction: c, kept: make([]bool, n), key: make([][]string, n), own: make([][]string, n)}
+	l := &lookups{Conjunction: c, kept: make([]bool, n), key: make([][]string, n),
+		own: make([][]string, n)}
 	left := n
 	for i := range l.kept {
 		l.kept[i] = true
@@ -113,7 +121,9 @@ func findLookups(c *joins.Conjunction, allowed func(rel queryplan.Node, own []st
 // for nothing: a further one is what another relation is looked up by, which
 // comes first.
 func isMinimalKey(rel queryplan.Node, cols []string) bool {
-	return slices.ContainsFunc(queryplan.Keys(rel), func(key []string) bool { return len(key) == len(cols) && trees.HasAll(cols, key) })
+	return slices.ContainsFunc(queryplan.Keys(rel), func(key []string) bool {
+		return len(key) == len(cols) && trees.HasAll(cols, key)
+	})
 }
 
 // split returns the columns of a relation that other kept relations or computed
@@ -148,7 +158,9 @@ func (l *lookups) settle(have []string, passes func(rel int) bool) {
 			continue
 		}
 		l.kept[i] = true
-		if slices.ContainsFunc(moved, func(m int) bool { return len(intersect(l.key[i], l.own[m])) > 0 }) {
+		if slices.ContainsFunc(moved, func(m int) bool {
+			return len(intersect(l.key[i], l.own[m])) > 0
+		}) {
 			moved = nil
 			break
 		}
@@ -158,7 +170,8 @@ func (l *lookups) settle(have []string, passes func(rel int) bool) {
 
 // first returns the conjunction of the relations that are kept.
 func (l *lookups) first(out []queryplan.Rename) *joins.Conjunction {
-	c := &joins.Conjunction{Maps: l.Maps, Conds: l.Conds, Semis: slices.Clone(l.Semis), Names: l.Names, Out: out}
+	c := &joins.Conjunction{Maps: l.Maps, Conds: l.Conds, Semis: slices.Clone(l.Semis), Names: l.Names,
+		Out: out}
 	for i, rel := range l.Rels {
 		if l.kept[i] {
 			c.Rels = append(c.Rels, rel)
@@ -206,7 +219,9 @@ func groupFirst(a *queryplan.Aggregate, est *stats.Estimator) queryplan.Node {
 	c := joins.Flatten(trees.Project(a.Input, identity(joins.Aggregated(a))))
 	l := findLookups(c, func(_ queryplan.Node, own []string) bool {
 		return !slices.ContainsFunc(c.Out, func(o queryplan.Rename) bool {
-			return slices.Contains(own, o.From) && slices.ContainsFunc(a.Aggs, func(g queryplan.Agg) bool { return g.Fn != queryplan.Count && g.In == o.To })
+			return slices.Contains(own, o.From) && slices.ContainsFunc(a.Aggs, func(g queryplan.Agg) bool {
+				return g.Fn != queryplan.Count && g.In == o.To
+			})
 		})
 	})
 	if len(l.moved) == 0 {
@@ -228,7 +243,8 @@ func groupFirst(a *queryplan.Aggregate, est *stats.Estimator) queryplan.Node {
 		rows := est.Rows(l.Rels[rel])
 		distinct := 0.0
 		for _, r := range l.Rels {
-			if e := est.Of(r); slices.ContainsFunc(key, func(name string) bool { _, has := e.Cols[name]; return has }) {
+			if e := est.Of(r); slices.ContainsFunc(key,
+				func(name string) bool { _, has := e.Cols[name]; return has }) {
 				distinct = max(distinct, e.Distinct(intersect(key, trees.Columns(r))))
 			}
 		}
@@ -262,7 +278,8 @@ func groupFirst(a *queryplan.Aggregate, est *stats.Estimator) queryplan.Node {
 		cols = append(cols, queryplan.Rename{From: from[name], To: name})
 	}
 	for _, g := range a.Aggs {
-		made := queryplan.Agg{Out: queryplan.Column{Name: taken.Fresh(g.Out.Name), Type: g.Out.Type}, Fn: g.Fn, In: from[g.In]}
+		made := queryplan.Agg{Out: queryplan.Column{Name: taken.Fresh(g.Out.Name), Type: g.Out.Type},
+			Fn: g.Fn, In: from[g.In]}
 		agg.Aggs = append(agg.Aggs, made)
 		cols = append(cols, queryplan.Rename{From: made.Out.Name, To: g.Out.Name})
 	}
@@ -272,7 +289,9 @@ func groupFirst(a *queryplan.Aggregate, est *stats.Estimator) queryplan.Node {
 }
 
 func intersect(a, b []string) []string {
-	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
+	return slices.DeleteFunc(slices.Clone(a), func(name string) bool {
+		return !slices.Contains(b, name)
+	})
 }
 
 // askedShare is the least share of a relation's tuples that must be looked up
@@ -323,7 +342,8 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 			return false
 		}
 		for i, name := range sequence {
-			if slices.Contains(l.own[rel], from[name]) && !queryplan.Determines(in, sequence[:i], []string{name}) {
+			if slices.Contains(l.own[rel], from[name]) &&
+				!queryplan.Determines(in, sequence[:i], []string{name}) {
 				return false
 			}
 		}
@@ -336,7 +356,9 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 	top := &queryplan.TopK{Limit: k.Limit}
 	for _, key := range k.By {
 		// Several columns of the result may be one of the relations'.
-		if col := from[key.Col]; !slices.ContainsFunc(top.By, func(by queryplan.OrderKey) bool { return by.Col == col }) {
+		if col := from[key.Col]; !slices.ContainsFunc(top.By, func(by queryplan.OrderKey) bool {
+			return by.Col == col
+		}) {
 			top.By = append(top.By, queryplan.OrderKey{Col: col, Desc: key.Desc})
 		}
 	}
@@ -349,8 +371,20 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 		}
 	}
 	first := l.first(out)
-	// Below, each is asked for: those that need what another fetches, through that
-	// one.
+	if !l.ask(first, shown) {
+		return k
+	}
+	top.Input = first.Assemble(joins.LeftDeep(len(first.Rels)), joins.Site{})
+	if isDedup {
+		top.Input = &queryplan.Dedup{Input: top.Input}
+	}
+	return trees.Project(l.after(top), c.Out)
+}
+
+// ask makes the lookups semijoins of a conjunction whose result has the columns
+// shown. A lookup whose key another one fetches restricts that one. It reports
+// whether each key is at hand.
+func (l *lookups) ask(first *joins.Conjunction, shown []string) bool {
 	asked := map[int]queryplan.Node{}
 	for _, i := range slices.Backward(l.moved) {
 		right := trees.Project(l.Rels[i], identity(l.key[i]))
@@ -363,7 +397,7 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 		}
 		at := slices.IndexFunc(l.moved, func(m int) bool { return trees.HasAll(l.own[m], l.key[i]) })
 		if at < 0 {
-			return k
+			return false
 		}
 		through := l.moved[at]
 		if asked[through] == nil {
@@ -373,9 +407,5 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 		j.Unique = j.MatchesOnce()
 		asked[through] = j
 	}
-	top.Input = first.Assemble(joins.LeftDeep(len(first.Rels)), joins.Site{})
-	if isDedup {
-		top.Input = &queryplan.Dedup{Input: top.Input}
-	}
-	return trees.Project(l.after(top), c.Out)
+	return true
 }

@@ -48,14 +48,16 @@ func randomLookups(rng *rand.Rand) string {
 	cols = cols[:2+rng.IntN(len(cols)-1)]
 	if rng.IntN(2) == 0 {
 		by, in := cols[1:], cols[0]
-		tree = fmt.Sprintf("aggregate [%s] t: int = total(%s), k: int = count()\n%s", strings.Join(by, ", "), in, indented(tree))
+		tree = fmt.Sprintf("aggregate [%s] t: int = total(%s), k: int = count()\n%s",
+			strings.Join(by, ", "), in, indented(tree))
 		cols = append(slices.Clone(by), "t", "k")
 	} else {
 		tree = fmt.Sprintf("project %s\n%s", strings.Join(cols, ", "), indented(tree))
 		if rng.IntN(2) == 0 {
 			tree = "dedup\n" + indented(tree)
 		}
-		tree = fmt.Sprintf("topk %d order [%s]\n%s", 1+rng.IntN(6), strings.Join(cols[:rng.IntN(len(cols))], " desc, "), indented(tree))
+		tree = fmt.Sprintf("topk %d order [%s]\n%s", 1+rng.IntN(6),
+			strings.Join(cols[:rng.IntN(len(cols))], " desc, "), indented(tree))
 	}
 	var out []string
 	for i := range cols {

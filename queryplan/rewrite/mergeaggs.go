@@ -14,16 +14,20 @@ import (
 
 var mergeAggregates = &Pass{
 	Name: "MergeAggregates",
-	Reason: "A rule can only say one group's values at a time, so that programs state several aggregates " +
-		"over the same groups as several rules. They become one pass over the data, from which each takes its columns.",
-	Unless: "The aggregates read the same tuples: the same relations, joined and filtered alike, up to further " +
-		"columns of a scan and computed columns that are proved always to have a value.",
-	Before: "insert n\n  aggregate [f] c: int = count()\n    scan item(_, f, _)\ninsert s\n  aggregate [f] t: int = total(q)\n    scan item(_, f, q)",
-	After: "insert agg\n  aggregate [f] c: int = count(), t: int = total(q)\n    scan item(_, f, q)\nmerge agg\n" +
-		"insert n\n  project f, c\n    scan agg(f, c, _)\ninsert s\n  project f, t\n    scan agg(f, _, t)",
+	Reason: "A rule can only say one group's values at a time, so that programs state several " +
+		"aggregates over the same groups as several rules. They become one pass over the data, from " +
+		"which each takes its columns.",
+	Unless: "The aggregates read the same tuples: the same relations, joined and filtered alike, up " +
+		"to further columns of a scan and computed columns that are proved always to have a value.",
+	Before: "insert n\n  aggregate [f] c: int = count()\n    scan item(_, f, _)\ninsert s\n" +
+		"  aggregate [f] t: int = total(q)\n    scan item(_, f, q)",
+	After: "insert agg\n  aggregate [f] c: int = count(), t: int = total(q)\n" +
+		"    scan item(_, f, q)\nmerge agg\ninsert n\n  project f, c\n    scan agg(f, c, _)\n" +
+		"insert s\n  project f, t\n    scan agg(f, _, t)",
 	Source: "multi-query optimisation: Sellis, TODS 1988; fusing aggregates: Li et al., ICDE 2012",
 	run: func(p *program) error {
-		m := &aggregateMerger{program: p, DominatorTree: loops.Dominators(p.Plan), groups: map[string]*aggregateGroup{}}
+		m := &aggregateMerger{program: p, DominatorTree: loops.Dominators(p.Plan),
+			groups: map[string]*aggregateGroup{}}
 		m.collect()
 		m.rewrite()
 		return nil
@@ -78,8 +82,11 @@ func (m *aggregateMerger) collect() {
 	}
 }
 
-func (m *aggregateMerger) add(a *queryplan.Aggregate, b *queryplan.Block, index int, writes map[*queryplan.Var]int) {
-	member := &aggregateMember{node: a, input: joins.Flatten(trees.Project(a.Input, identity(joins.Aggregated(a))))}
+func (m *aggregateMerger) add(
+	a *queryplan.Aggregate, b *queryplan.Block, index int, writes map[*queryplan.Var]int,
+) {
+	member := &aggregateMember{node: a,
+		input: joins.Flatten(trees.Project(a.Input, identity(joins.Aggregated(a))))}
 	key := m.signature(member, writes)
 	g := m.groups[key]
 	if g == nil {
@@ -113,7 +120,9 @@ func (m *aggregateMerger) signature(member *aggregateMember, writes map[*querypl
 	for i := range member.order {
 		member.order[i] = i
 	}
-	slices.SortStableFunc(member.order, func(i, j int) int { return strings.Compare(texts[i], texts[j]) })
+	slices.SortStableFunc(member.order, func(i, j int) int {
+		return strings.Compare(texts[i], texts[j])
+	})
 
 	sources := c.Sources()
 	member.canon = map[string]string{}
@@ -164,7 +173,8 @@ func (m *aggregateMerger) signature(member *aggregateMember, writes map[*querypl
 		}
 		slices.SortFunc(cols, func(x, y queryplan.Rename) int { return strings.Compare(x.To, y.To) })
 		right := trees.Rename(s.Right, cols)
-		rest = append(rest, fmt.Sprintf("%s %s %q", s.Kind, relationText(right, writes), positions(right)))
+		rest = append(rest, fmt.Sprintf("%s %s %q", s.Kind, relationText(right, writes),
+			positions(right)))
 	}
 	slices.Sort(rest)
 	member.out = map[string]string{}
@@ -227,10 +237,12 @@ func (m *aggregateMerger) rewrite() {
 		}
 		agg, outs := g.merged()
 		span := queryplan.CommandSpan(g.block.Cmds[g.index])
-		v := &queryplan.Var{Name: names.Fresh("agg"), Kind: queryplan.Derived, Cols: agg.Columns(), Keys: len(agg.By), Unique: true, Limit: -1, Span: span}
+		v := &queryplan.Var{Name: names.Fresh("agg"), Kind: queryplan.Derived, Cols: agg.Columns(),
+			Keys: len(agg.By), Unique: true, Limit: -1, Span: span}
 		m.Vars = append(m.Vars, v)
 		at := place{g.block, g.index}
-		before[at] = append(before[at], &queryplan.Insert{Var: v, Node: agg, Span: span}, &queryplan.Merge{Var: v})
+		before[at] = append(before[at], &queryplan.Insert{Var: v, Node: agg, Span: span},
+			&queryplan.Merge{Var: v})
 		scan := &queryplan.Scan{Var: v, Names: trees.Columns(agg)}
 		for i, member := range g.members {
 			with[member.node] = trees.WithColumns(trees.Rename(scan, outs[i]), member.node.Columns())
@@ -349,7 +361,8 @@ func extend(c *joins.Conjunction, order []int, m *aggregateMember, local map[str
 		local[canon] = c.Names.Fresh(x.Name)
 		c.AddMap(local[canon], queryplan.RewriteExpr(x.Expr, func(e queryplan.Expr) queryplan.Expr {
 			if ref, ok := e.(*queryplan.ColRef); ok {
-				return &queryplan.ColRef{Col: queryplan.Column{Name: local[m.canon[ref.Col.Name]], Type: ref.Col.Type}}
+				return &queryplan.ColRef{Col: queryplan.Column{Name: local[m.canon[ref.Col.Name]],
+					Type: ref.Col.Type}}
 			}
 			return e
 		}))

@@ -11,29 +11,32 @@ import (
 
 var selectMultijoin = &Pass{
 	Name: "SelectMultijoin",
-	Reason: "Joins of two relations after one another make, where a body is cyclic, tuples on the way that no " +
-		"later join keeps: all paths of two edges on the way to the triangles. Joining the relations of the cycle " +
-		"at once, variable by variable, does no more work than the largest possible result. The order of the " +
-		"variables is the one with the least expected work, by dynamic programming over sets of variables.",
-	Unless: "An acyclic body stays as it is, and so does a cycle whose tuples on the way are not expected to be " +
-		"many more than those of its relations and its result, which is so for joins on keys. In a loop every " +
-		"relation of the cycle must stay the same or be a delta, or its trie would be built anew each round.",
+	Reason: "Joins of two relations after one another make, where a body is cyclic, tuples on the " +
+		"way that no later join keeps: all paths of two edges on the way to the triangles. Joining " +
+		"the relations of the cycle at once, variable by variable, does no more work than the largest " +
+		"possible result. The order of the variables is the one with the least expected work, by " +
+		"dynamic programming over sets of variables.",
+	Unless: "An acyclic body stays as it is, and so does a cycle whose tuples on the way are not " +
+		"expected to be many more than those of its relations and its result, which is so for joins " +
+		"on keys. In a loop every relation of the cycle must stay the same or be a delta, or its trie " +
+		"would be built anew each round.",
 	Before: "join x, z\n  join y\n    scan e(x, y)\n    scan e(y, z)\n  scan e(x, z)",
 	After:  "multijoin x, y, z\n  scan e(x, y)\n  scan e(y, z)\n  scan e(x, z)",
-	Source: "Ngo, Porat, Ré, Rudra, PODS 2012; Veldhuizen, ICDT 2014; cyclic: Graham 1979, Yu, Özsoyoğlu 1979; " +
-		"beside binary joins: Freitag et al., VLDB 2020",
+	Source: "Ngo, Porat, Ré, Rudra, PODS 2012; Veldhuizen, ICDT 2014; cyclic: Graham 1979, Yu, " +
+		"Özsoyoğlu 1979; beside binary joins: Freitag et al., VLDB 2020",
 	run: func(p *program) error {
 		s := &multijoinSelector{est: stats.NewEstimator(p.Plan, p.catalog)}
 		loop := loops.Changed(p.Plan)
 		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
 			s.changed = loop[b]
-			return joins.EachConjunction(n, joins.RootSite(c), func(n queryplan.Node, at joins.Site) queryplan.Node {
-				q := joins.Flatten(n)
-				if !s.apply(q) {
-					return n
-				}
-				return q.Assemble(joins.LeftDeep(len(q.Rels)), at)
-			})
+			return joins.EachConjunction(n, joins.RootSite(c),
+				func(n queryplan.Node, at joins.Site) queryplan.Node {
+					q := joins.Flatten(n)
+					if !s.apply(q) {
+						return n
+					}
+					return q.Assemble(joins.LeftDeep(len(q.Rels)), at)
+				})
 		})
 		return nil
 	},

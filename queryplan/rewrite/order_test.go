@@ -61,14 +61,16 @@ block b0:
 			Relations: map[string]*stats.Relation{
 				"order:supplier": {Name: "order:supplier", Rows: orders, Table: "order", Cols: []int{0, 1}},
 				"order:revenue":  {Name: "order:revenue", Rows: orders, Table: "order", Cols: []int{0, 2}},
-				"supplier:city":  {Name: "supplier:city", Rows: suppliers, Table: "supplier", Cols: []int{0, 1}},
+				"supplier:city": {Name: "supplier:city", Rows: suppliers, Table: "supplier",
+					Cols: []int{0, 1}},
 			},
 		}
 		p, err := queryplan.Parse("test.plan", text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, _, err := Run(p, cat, Options{Verify: true, Disable: []string{"EliminateCommonSubexpressions", "FilterProbes"}})
+		out, _, err := Run(p, cat,
+			Options{Verify: true, Disable: []string{"EliminateCommonSubexpressions", "FilterProbes"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +78,9 @@ block b0:
 		lines := strings.Split(out.String(), "\n")
 		found := false
 		for i, line := range lines[:len(lines)-2] {
-			found = found || strings.Contains(line, "semi join city") && strings.Contains(lines[i+1], "scan supplier:city") && strings.Contains(lines[i+2], "scan wanted")
+			found = found || strings.Contains(line, "semi join city") &&
+				strings.Contains(lines[i+1], "scan supplier:city") &&
+				strings.Contains(lines[i+2], "scan wanted")
 		}
 		if !found {
 			t.Errorf("scale %d: suppliers are not restricted first:\n%s", scale, out)

@@ -9,26 +9,31 @@ import (
 
 var orderJoins = &Pass{
 	Name: "OrderJoins",
-	Reason: "The order of joins decides how many tuples a rule makes on the way. Up to 12 relations all " +
-		"orders without products are compared by dynamic programming; more are ordered greedily. The " +
-		"right side is the one to index: the smaller, or in a loop the one that does not change, so that " +
-		"the index is built once. A join that only asks for the existence of a match becomes a semijoin.",
-	Unless: "A join becomes a semijoin only if each tuple matches once or repeated tuples do not matter.",
+	Reason: "The order of joins decides how many tuples a rule makes on the way. Up to 12 relations " +
+		"all orders without products are compared by dynamic programming; more are ordered greedily. " +
+		"The right side is the one to index: the smaller, or in a loop the one that does not change, " +
+		"so that the index is built once. A join that only asks for the existence of a match becomes " +
+		"a semijoin.",
+	Unless: "A join becomes a semijoin only if each tuple matches once or repeated tuples do not " +
+		"matter.",
 	Before: "join z\n  join y\n    scan a(x, y)\n    scan b(y, z)\n  filter eq(z, 5)\n    scan c(z)",
-	After:  "join y\n  scan a(x, y)\n  semi join z\n    scan b(y, z)\n    filter eq(z, 5)\n      scan c(z)",
-	Source: "Selinger et al., SIGMOD 1979; Moerkotte, Neumann, VLDB 2006; for the greedy order: Fegaras, DEXA 1998",
+	After: "join y\n  scan a(x, y)\n  semi join z\n    scan b(y, z)\n    filter eq(z, 5)\n" +
+		"      scan c(z)",
+	Source: "Selinger et al., SIGMOD 1979; Moerkotte, Neumann, VLDB 2006; for the greedy order: " +
+		"Fegaras, DEXA 1998",
 	run: func(p *program) error {
 		est := stats.NewEstimator(p.Plan, p.catalog)
 		loop := loops.Changed(p.Plan)
 		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
-			return joins.EachConjunction(n, joins.RootSite(c), func(n queryplan.Node, at joins.Site) queryplan.Node {
-				q := joins.Flatten(n)
-				if len(q.Rels) == 1 {
-					return n
-				}
-				q.Restrict(at)
-				return q.Assemble(joins.NewGraph(q, est, loop[b]).Order(), at)
-			})
+			return joins.EachConjunction(n, joins.RootSite(c),
+				func(n queryplan.Node, at joins.Site) queryplan.Node {
+					q := joins.Flatten(n)
+					if len(q.Rels) == 1 {
+						return n
+					}
+					q.Restrict(at)
+					return q.Assemble(joins.NewGraph(q, est, loop[b]).Order(), at)
+				})
 		})
 		return nil
 	},

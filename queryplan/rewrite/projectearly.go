@@ -14,20 +14,23 @@ import (
 
 var projectEarly = &Pass{
 	Name: "ProjectEarly",
-	Reason: "A variable leaves the joins as soon as all relations that have it are joined, and tuples that are equal " +
-		"without it become one. A path of 500 edges between two nodes then takes at most as many tuples at each edge " +
-		"as there are pairs of nodes; the bindings of all its variables grow exponentially. The variable whose " +
-		"relations leave the fewest columns is eliminated first.",
-	Unless: "Repeated tuples matter, as they do below a count or a total; or the joins are not expected to cost several " +
-		"times as much without it, a multijoin included. A chain of many joins that repeat tuples is cut whatever is " +
-		"expected, because errors of estimates multiply along it.",
-	Before: "insert p\n  project x, v\n    join u\n      join z\n        join y\n          scan e(x, y)\n          scan e(y, z)\n" +
-		"        scan e(z, u)\n      scan e(u, v)",
-	After: "insert p\n  project x, v\n    join u\n      dedup\n        project x, u\n          join z\n            dedup\n" +
-		"              project x, z\n                join y\n                  scan e(x, y)\n                  scan e(y, z)\n" +
-		"            scan e(z, u)\n      scan e(u, v)",
-	Source: "acyclic queries: Yannakakis, VLDB 1981; projection pushing: McMahan, Pan, Porter, Vardi, EDBT 2004; " +
-		"elimination of variables: Dechter, Artificial Intelligence 113, 1999",
+	Reason: "A variable leaves the joins as soon as all relations that have it are joined, and " +
+		"tuples that are equal without it become one. A path of 500 edges between two nodes then " +
+		"takes at most as many tuples at each edge as there are pairs of nodes; the bindings of all " +
+		"its variables grow exponentially. The variable whose relations leave the fewest columns is " +
+		"eliminated first.",
+	Unless: "Repeated tuples matter, as they do below a count or a total; or the joins are not " +
+		"expected to cost several times as much without it, a multijoin included. A chain of many " +
+		"joins that repeat tuples is cut whatever is expected, because errors of estimates multiply " +
+		"along it.",
+	Before: "insert p\n  project x, v\n    join u\n      join z\n        join y\n" +
+		"          scan e(x, y)\n          scan e(y, z)\n        scan e(z, u)\n      scan e(u, v)",
+	After: "insert p\n  project x, v\n    join u\n      dedup\n        project x, u\n" +
+		"          join z\n            dedup\n              project x, z\n                join y\n" +
+		"                  scan e(x, y)\n                  scan e(y, z)\n            scan e(z, u)\n" +
+		"      scan e(u, v)",
+	Source: "acyclic queries: Yannakakis, VLDB 1981; projection pushing: McMahan, Pan, Porter, " +
+		"Vardi, EDBT 2004; elimination of variables: Dechter, Artificial Intelligence 113, 1999",
 	run: func(p *program) error {
 		e := &earlyProjector{est: stats.NewEstimator(p.Plan, p.catalog)}
 		loop := loops.Changed(p.Plan)
@@ -84,7 +87,8 @@ func (e *earlyProjector) conjunction(n queryplan.Node, at joins.Site) queryplan.
 
 // eliminate eliminates variables of a conjunction until none is left.
 func (e *earlyProjector) eliminate(c *joins.Conjunction, even bool) *elimination {
-	x := &elimination{earlyProjector: e, c: c, even: even, known: map[string]*bucket{}, same: map[string]queryplan.Node{}}
+	x := &elimination{earlyProjector: e, c: c, even: even, known: map[string]*bucket{},
+		same: map[string]queryplan.Node{}}
 	x.repeats, x.atoms = make([]int, len(c.Rels)), make([]int, len(c.Rels))
 	for i := range x.atoms {
 		x.atoms[i] = 1
@@ -308,14 +312,18 @@ func (x *elimination) set(f *fewTuples, b *bucket) queryplan.Node {
 // setCost is the cost of a conjunction as a set.
 func (x *elimination) setCost(tree queryplan.Node) float64 {
 	est, cols := x.est.Of(tree), trees.Columns(tree)
-	return partCost + x.earlyProjector.cost(joins.Flatten(tree)) + groupingCost(est, cols) + joins.StoreCost*est.Distinct(cols)
+	return partCost + x.earlyProjector.cost(joins.Flatten(tree)) + groupingCost(est, cols) +
+		joins.StoreCost*est.Distinct(cols)
 }
 
 // canonical returns the relations of a bucket with their columns named in order
 // of appearance, those names, and a text that tells such relations apart; none
 // if they are not scans and sets alone.
-func (x *elimination) canonical(f *fewTuples, b *bucket) (rels []queryplan.Node, names map[string]string, key string) {
-	if slices.Contains(f.maps, true) || slices.Contains(f.conds, true) || slices.Contains(f.semis, true) {
+func (x *elimination) canonical(
+	f *fewTuples, b *bucket,
+) (rels []queryplan.Node, names map[string]string, key string) {
+	if slices.Contains(f.maps, true) || slices.Contains(f.conds, true) ||
+		slices.Contains(f.semis, true) {
 		return nil, nil, ""
 	}
 	names = map[string]string{}

@@ -11,13 +11,15 @@ import (
 
 var pruneColumns = &Pass{
 	Name: "PruneColumns",
-	Reason: "A column that nothing uses need not be read, computed or carried. Scans leave it out, maps " +
-		"and aggregates do not compute it.",
-	Unless: "The number of tuples must stay: a computed column that may have no value drops tuples and is " +
-		"kept unless the bounds of its arguments prove that it always has one; a dedup or top-k looks at all columns.",
+	Reason: "A column that nothing uses need not be read, computed or carried. Scans leave it out, " +
+		"maps and aggregates do not compute it.",
+	Unless: "The number of tuples must stay: a computed column that may have no value drops tuples " +
+		"and is kept unless the bounds of its arguments prove that it always has one; a dedup or " +
+		"top-k looks at all columns.",
 	Before: "project x\n  map w = add(x, 1)\n    join y\n      scan a(x, y)\n      scan b(y, z)",
 	After:  "project x\n  join y\n    scan a(x, y)\n    scan b(y, _)",
-	Source: "projection push-down: Ullman, Principles of Database and Knowledge-Base Systems, volume 2, chapter 11",
+	Source: "projection push-down: Ullman, Principles of Database and Knowledge-Base Systems, " +
+		"volume 2, chapter 11",
 	run: func(p *program) error {
 		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
 			cols := n.Columns()
@@ -77,13 +79,18 @@ func (p pruner) node(n queryplan.Node, need []string) queryplan.Node {
 		}
 		return queryplan.WithInputs(n, []queryplan.Node{left, p.node(n.Right, slices.Concat(need, on))})
 	case *queryplan.Aggregate:
-		aggs := slices.DeleteFunc(slices.Clone(n.Aggs), func(a queryplan.Agg) bool { return !slices.Contains(need, a.Out.Name) })
+		aggs := slices.DeleteFunc(slices.Clone(n.Aggs), func(a queryplan.Agg) bool {
+			return !slices.Contains(need, a.Out.Name)
+		})
 		if len(aggs) < len(n.Aggs) {
 			n = &queryplan.Aggregate{Input: n.Input, By: n.By, Aggs: aggs}
 		}
 		in := p.node(n.Input, joins.Aggregated(n))
 		// Columns that an aggregate does not read may as well stay.
-		if narrow, ok := in.(*queryplan.Project); ok && !slices.ContainsFunc(narrow.Cols, func(r queryplan.Rename) bool { return r.From != r.To }) {
+		if narrow, ok := in.(*queryplan.Project); ok &&
+			!slices.ContainsFunc(narrow.Cols, func(r queryplan.Rename) bool {
+				return r.From != r.To
+			}) {
 			in = narrow.Input
 		}
 		return queryplan.WithInputs(n, []queryplan.Node{in})

@@ -8,10 +8,10 @@ import (
 
 var pruneVars = &Pass{
 	Name: "PruneVars",
-	Reason: "A predicate that no output and no check needs is not derived; its rules, its part in loops and " +
-		"the variable go, and blocks that only follow one another become one.",
-	Unless: "A predicate with a key that is still to be checked is needed: the check may fail the run. " +
-		"Whether an aggregation's result fits is checked only if it is needed.",
+	Reason: "A predicate that no output and no check needs is not derived; its rules, its part in " +
+		"loops and the variable go, and blocks that only follow one another become one.",
+	Unless: "A predicate with a key that is still to be checked is needed: the check may fail the " +
+		"run. Whether an aggregation's result fits is checked only if it is needed.",
 	Before: "insert helper\n  scan a(x)\nmerge helper\ninsert out\n  scan a(x)\nmerge out",
 	After:  "insert out\n  scan a(x)\nmerge out",
 	Source: "dead-code elimination; Muchnick, Advanced Compiler Design and Implementation, chapter 18",
@@ -20,13 +20,18 @@ var pruneVars = &Pass{
 		for _, b := range p.Blocks {
 			b.Cmds = slices.DeleteFunc(b.Cmds, func(c queryplan.Command) bool {
 				if isResultCheck(c) {
-					return slices.ContainsFunc(queryplan.Scans(queryplan.CommandNode(c)), func(s *queryplan.Scan) bool { return !needed[s.Var] })
+					return slices.ContainsFunc(queryplan.Scans(queryplan.CommandNode(c)),
+						func(s *queryplan.Scan) bool {
+							return !needed[s.Var]
+						})
 				}
 				v := queryplan.CommandVar(c)
 				return v != nil && !needed[v]
 			})
 			if br, ok := b.Term.(*queryplan.Branch); ok {
-				vars := slices.DeleteFunc(slices.Clone(br.Vars), func(v *queryplan.Var) bool { return !needed[v] })
+				vars := slices.DeleteFunc(slices.Clone(br.Vars), func(v *queryplan.Var) bool {
+					return !needed[v]
+				})
 				kept := *br
 				kept.Vars = vars
 				b.Term = &kept
@@ -138,10 +143,12 @@ func shrinkTables(p *queryplan.Plan) {
 		}
 	}
 	program := program{Plan: p}
-	program.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+	program.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command,
+		n queryplan.Node) queryplan.Node {
 		return queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
 			if s, ok := n.(*queryplan.Scan); ok && small[s.Var] != nil {
-				return &queryplan.Scan{Var: small[s.Var], Version: s.Version, Names: pickWhere(s.Names, used[s.Var])}
+				return &queryplan.Scan{Var: small[s.Var], Version: s.Version,
+					Names: pickWhere(s.Names, used[s.Var])}
 			}
 			return n
 		})

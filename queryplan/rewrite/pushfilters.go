@@ -9,14 +9,17 @@ import (
 
 var pushFilters = &Pass{
 	Name: "PushFilters",
-	Reason: "A filter costs least, and saves most, where its tuples come from. Conditions are split at " +
-		"and, moved through maps, projections, unions, aggregates and both sides of joins, and " +
+	Reason: "A filter costs least, and saves most, where its tuples come from. Conditions are split " +
+		"at and, moved through maps, projections, unions, aggregates and both sides of joins, and " +
 		"comparisons of a join column with a constant hold on either side of the join.",
 	Unless: "A condition stays above an operator that computes what it uses, above groups unless it " +
-		"is on the grouping columns alone, and where it is if equal arguments may give different results.",
+		"is on the grouping columns alone, and where it is if equal arguments may give different " +
+		"results.",
 	Before: "filter and(eq(x, 5), lt(y, z))\n  join x\n    scan a(x, y)\n    scan b(x, z)",
-	After:  "filter lt(y, z)\n  join x\n    filter eq(x, 5)\n      scan a(x, y)\n    filter eq(x, 5)\n      scan b(x, z)",
-	Source: "Ullman, Principles of Database and Knowledge-Base Systems, volume 2, chapter 11; predicate transfer: Levy, Mumick, Sagiv, VLDB 1994",
+	After: "filter lt(y, z)\n  join x\n    filter eq(x, 5)\n      scan a(x, y)\n" +
+		"    filter eq(x, 5)\n      scan b(x, z)",
+	Source: "Ullman, Principles of Database and Knowledge-Base Systems, volume 2, chapter 11; " +
+		"predicate transfer: Levy, Mumick, Sagiv, VLDB 1994",
 	run: func(p *program) error {
 		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
 			return push(n, nil)
@@ -118,7 +121,9 @@ func pushMap(n *queryplan.Map, conds []queryplan.Expr) queryplan.Node {
 	}
 	var below, above []queryplan.Expr
 	for _, c := range conds {
-		if slices.ContainsFunc(queryplan.ExprColumns(c), func(name string) bool { return computed[name] }) {
+		if slices.ContainsFunc(queryplan.ExprColumns(c), func(name string) bool {
+			return computed[name]
+		}) {
 			above = append(above, c)
 		} else {
 			below = trees.AddCond(below, queryplan.Substitute(c, copies))
@@ -180,7 +185,8 @@ func pushJoin(n *queryplan.Join, conds []queryplan.Expr) queryplan.Node {
 		toLeft = trees.Without(toLeft, fromLeft)
 		toRight = trees.Without(toRight, fromRight)
 	}
-	return trees.Filter(queryplan.WithInputs(n, []queryplan.Node{push(n.Left, toLeft), push(n.Right, toRight)}), above)
+	return trees.Filter(queryplan.WithInputs(n, []queryplan.Node{push(n.Left, toLeft),
+		push(n.Right, toRight)}), above)
 }
 
 // restrictions returns conditions on single columns among cols that the tree's
@@ -193,7 +199,8 @@ func restrictions(n queryplan.Node, cols []string) []queryplan.Expr {
 	case *queryplan.Filter:
 		out := restrictions(n.Input, cols)
 		for _, c := range queryplan.Conjuncts(n.Cond) {
-			if used := queryplan.ExprColumns(c); len(used) == 1 && trees.HasAll(cols, used) && !queryplan.IsVolatile(c) {
+			if used := queryplan.ExprColumns(c); len(used) == 1 && trees.HasAll(cols, used) &&
+				!queryplan.IsVolatile(c) {
 				out = trees.AddCond(out, c)
 			}
 		}
@@ -203,7 +210,9 @@ func restrictions(n queryplan.Node, cols []string) []queryplan.Expr {
 	case *queryplan.Dedup:
 		return restrictions(n.Input, cols)
 	case *queryplan.Aggregate:
-		return restrictions(n.Input, slices.DeleteFunc(slices.Clone(cols), func(c string) bool { return !slices.Contains(n.By, c) }))
+		return restrictions(n.Input, slices.DeleteFunc(slices.Clone(cols), func(c string) bool {
+			return !slices.Contains(n.By, c)
+		}))
 	case *queryplan.Project:
 		var from []string
 		to := map[string]queryplan.Expr{}

@@ -42,7 +42,8 @@ func TestRandomPrograms(t *testing.T) {
 
 func rewritePlan(t *testing.T, seed uint64, rng *rand.Rand, p *queryplan.Plan, cat *stats.Catalog) {
 	t.Helper()
-	variants := [][]string{nil, {passes[rng.IntN(len(passes))].Name}, {passes[rng.IntN(len(passes))].Name}}
+	variants := [][]string{nil, {passes[rng.IntN(len(passes))].Name},
+		{passes[rng.IntN(len(passes))].Name}}
 	for _, disable := range variants {
 		out, _, err := Run(p, cat, Options{Disable: disable, Verify: true, KeepSteps: true})
 		if err != nil {
@@ -52,7 +53,8 @@ func rewritePlan(t *testing.T, seed uint64, rng *rand.Rand, p *queryplan.Plan, c
 		}
 		again, _, err := Run(p, cat, Options{Disable: disable})
 		if err != nil || again.String() != out.String() {
-			t.Fatalf("seed %d, without %v: a second run differs: %v\n%s", seed, disable, err, Diff(out.String(), again.String()))
+			t.Fatalf("seed %d, without %v: a second run differs: %v\n%s", seed, disable, err,
+				Diff(out.String(), again.String()))
 		}
 		if why := disagreement(rng.Uint64(), p, out, cat); why != "" {
 			t.Fatalf("seed %d, without %v: %s\n%s\nbecame\n%s%v", seed, disable, why, p, out, describe(cat))
@@ -64,7 +66,8 @@ func rewritePlan(t *testing.T, seed uint64, rng *rand.Rand, p *queryplan.Plan, c
 // intermediate.
 func randomPlan(t *testing.T, seed uint64, rng *rand.Rand) *queryplan.Plan {
 	text := randprog.New(seed).Text()
-	prog, found := frontend.Compile([]*source.File{source.NewFile("random.logic", text)}, frontend.Options{})
+	prog, found := frontend.Compile([]*source.File{source.NewFile("random.logic", text)},
+		frontend.Options{})
 	if prog == nil {
 		t.Fatalf("seed %d: %s\n%s", seed, found[0].Message, text)
 	}
@@ -109,7 +112,8 @@ func randomCatalog(rng *rand.Rand, p *queryplan.Plan) *stats.Catalog {
 			if v.Keys == 1 && v.Keys < len(v.Cols) && v.Cols[0].Type == scalar.IntType && rng.IntN(2) == 0 {
 				// The key counts the rows.
 				table.Rows = 4 + rng.Int64N(8)
-				table.Columns[0] = stats.Column{Name: v.Cols[0].Name, Max: table.Rows - 1, Distinct: table.Rows, Ascending: true}
+				table.Columns[0] = stats.Column{Name: v.Cols[0].Name, Max: table.Rows - 1, Distinct: table.Rows,
+					Ascending: true}
 			}
 			cat.Tables[name] = table
 			if v.Keys < len(v.Cols) {
@@ -118,13 +122,15 @@ func randomCatalog(rng *rand.Rand, p *queryplan.Plan) *stats.Catalog {
 		}
 		for i, c := range v.Cols {
 			if i >= v.Keys {
-				table.Columns = append(table.Columns, randomColumn(rng, fmt.Sprintf("%s%d", c.Name, len(table.Columns))))
+				table.Columns = append(table.Columns,
+					randomColumn(rng, fmt.Sprintf("%s%d", c.Name, len(table.Columns))))
 				rel = append(rel, len(table.Columns)-1)
 			} else {
 				rel = append(rel, i)
 			}
 		}
-		cat.Relations[v.Source] = &stats.Relation{Name: v.Source, Rows: table.Rows, Table: name, Cols: rel}
+		cat.Relations[v.Source] = &stats.Relation{Name: v.Source, Rows: table.Rows, Table: name,
+			Cols: rel}
 	}
 	return cat
 }
@@ -161,7 +167,9 @@ func disagreement(seed uint64, before, after *queryplan.Plan, cat *stats.Catalog
 
 // disagreementOver is disagreement over given facts. Rows is the number of
 // tuples that the first plan puts out or refuses.
-func disagreementOver(facts map[string]planref.Rows, before, after *queryplan.Plan) (why string, rows int) {
+func disagreementOver(
+	facts map[string]planref.Rows, before, after *queryplan.Plan,
+) (why string, rows int) {
 	want, wantErr := planref.Run(before, facts)
 	got, gotErr := planref.RunProving(after, facts)
 	if wantErr == nil {
@@ -188,7 +196,9 @@ func disagreementOver(facts map[string]planref.Rows, before, after *queryplan.Pl
 // rewriteRandom runs the passes over the text of a plan that came of a seed,
 // wants the same results with them, and counts the times that each one changed
 // something.
-func rewriteRandom(t *testing.T, seed uint64, text string, disable []string, changed map[string]int) {
+func rewriteRandom(
+	t *testing.T, seed uint64, text string, disable []string, changed map[string]int,
+) {
 	t.Helper()
 	p, err := queryplan.Parse("test.plan", text)
 	if err == nil {

@@ -18,7 +18,8 @@ import (
 // results.
 func TestRecurringTrees(t *testing.T) {
 	short.Skip(t, "trees that recur in random plans")
-	names := []string{"MergeAggregates", "HoistLoopInvariants", "EliminateCommonSubexpressions", "PlaceClears"}
+	names := []string{"MergeAggregates", "HoistLoopInvariants", "EliminateCommonSubexpressions",
+		"PlaceClears"}
 	changed := map[string]int{}
 	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
 		p := recurringPlan(rand.New(rand.NewPCG(seed, 2)))
@@ -80,7 +81,8 @@ func recurringPlan(rng *rand.Rand) *queryplan.Plan {
 	g := &recurring{Rand: rng}
 	p := &queryplan.Plan{}
 	declare := func(kind queryplan.VarKind, name string, cols int) *queryplan.Var {
-		v := &queryplan.Var{Name: name, Kind: kind, Keys: cols, Limit: -1, Output: kind == queryplan.Derived && g.IntN(3) > 0}
+		v := &queryplan.Var{Name: name, Kind: kind, Keys: cols, Limit: -1,
+			Output: kind == queryplan.Derived && g.IntN(3) > 0}
 		if kind == queryplan.Input {
 			v.Source = name
 		}
@@ -118,10 +120,12 @@ func recurringPlan(rng *rand.Rand) *queryplan.Plan {
 			b.Term = &queryplan.Jump{To: p.Blocks[i+1]}
 		case g.IntN(2) == 0 && i > 0:
 			// A loop back, of one block or several.
-			b.Term = &queryplan.Branch{Vars: []*queryplan.Var{v}, Then: p.Blocks[1+g.IntN(i)], Else: p.Blocks[i+1]}
+			b.Term = &queryplan.Branch{Vars: []*queryplan.Var{v}, Then: p.Blocks[1+g.IntN(i)],
+				Else: p.Blocks[i+1]}
 		default:
 			// Past the next block.
-			b.Term = &queryplan.Branch{Vars: []*queryplan.Var{v}, Then: p.Blocks[i+1], Else: p.Blocks[min(i+1+g.IntN(2), last)]}
+			b.Term = &queryplan.Branch{Vars: []*queryplan.Var{v}, Then: p.Blocks[i+1],
+				Else: p.Blocks[min(i+1+g.IntN(2), last)]}
 		}
 	}
 	dropUnreached(p)
@@ -150,8 +154,10 @@ func (g *recurring) command(b *queryplan.Block) {
 		// Few values, so that loops end.
 		col := &queryplan.ColRef{Col: cols[g.IntN(len(cols))]}
 		project.Input = trees.Filter(project.Input, []queryplan.Expr{
-			&queryplan.Call{Func: scalar.Lookup("le"), Result: scalar.BooleanType, Args: []queryplan.Expr{col, trees.Constant(scalar.OfInt(scalar.IntType, 6))}},
-			&queryplan.Call{Func: scalar.Lookup("ge"), Result: scalar.BooleanType, Args: []queryplan.Expr{col, trees.Constant(scalar.OfInt(scalar.IntType, 0))}},
+			&queryplan.Call{Func: scalar.Lookup("le"), Result: scalar.BooleanType,
+				Args: []queryplan.Expr{col, trees.Constant(scalar.OfInt(scalar.IntType, 6))}},
+			&queryplan.Call{Func: scalar.Lookup("ge"), Result: scalar.BooleanType,
+				Args: []queryplan.Expr{col, trees.Constant(scalar.OfInt(scalar.IntType, 0))}},
 		})
 		project.Cols = append(project.Cols, queryplan.Rename{From: col.Col.Name, To: g.name()})
 	}
@@ -195,9 +201,10 @@ func (g *recurring) recipe(depth int) recipe {
 			if less {
 				name = "le"
 			}
-			cond := &queryplan.Call{Func: scalar.Lookup(name), Result: scalar.BooleanType, Args: []queryplan.Expr{
-				ref(n, at), trees.Constant(scalar.OfInt(scalar.IntType, bound)),
-			}}
+			cond := &queryplan.Call{Func: scalar.Lookup(name), Result: scalar.BooleanType,
+				Args: []queryplan.Expr{
+					ref(n, at), trees.Constant(scalar.OfInt(scalar.IntType, bound)),
+				}}
 			return &queryplan.Filter{Input: n, Cond: cond}
 		}
 	case 2, 3, 4:
@@ -251,12 +258,14 @@ func (g *recurring) over(n queryplan.Node) queryplan.Node {
 		f := []string{"add", "mul", "div"}[g.IntN(3)]
 		cols := len(n.Columns())
 		call := func(x, y queryplan.Expr) queryplan.Expr {
-			return &queryplan.Call{Func: scalar.Lookup(f), Result: scalar.IntType, Args: []queryplan.Expr{x, y}}
+			return &queryplan.Call{Func: scalar.Lookup(f), Result: scalar.IntType,
+				Args: []queryplan.Expr{x, y}}
 		}
 		e := call(ref(n, g.IntN(min(cols, 2))), ref(n, g.IntN(min(cols, 2))))
 		m.Exprs = append(m.Exprs, queryplan.NamedExpr{Name: g.name(), Expr: e})
 		if g.IntN(2) == 0 {
-			m.Exprs = append(m.Exprs, queryplan.NamedExpr{Name: g.name(), Expr: call(e, ref(n, g.IntN(cols)))})
+			m.Exprs = append(m.Exprs,
+				queryplan.NamedExpr{Name: g.name(), Expr: call(e, ref(n, g.IntN(cols)))})
 		}
 	}
 	return m

@@ -11,17 +11,23 @@ import (
 
 var restrictAggregates = &Pass{
 	Name: "RestrictAggregates",
-	Reason: "Of an aggregate, or of a set that a rule makes, which is joined with few tuples on columns of its groups, " +
-		"only the groups of these are computed. The few tuples are found first, into a temporary, and what goes into " +
-		"the aggregate is cut down to those that match one of them.",
-	Unless: "The columns are not among those the groups are made by; nothing says that much is left out; or it is in a " +
-		"loop. Groups that nothing asks for are then not made, so that a sum among them that does not fit is not noticed.",
-	Before: "join p\n  filter eq(b, 5)\n    scan part(p, b)\n  aggregate [p] q: int = total(n)\n    scan item(_, p, n)",
-	After: "assign few\n  filter eq(b, 5)\n    scan part(p, b)\n\njoin p\n  scan few(p, b)\n  aggregate [p] q: int = total(n)\n" +
-		"    semi join p\n      scan item(_, p, n)\n      scan few(p, _)",
-	Source: "magic sets: Bancilhon, Maier, Sagiv, Ullman, PODS 1986; for decorrelated aggregates: Seshadri et al., SIGMOD 1996",
+	Reason: "Of an aggregate, or of a set that a rule makes, which is joined with few tuples on " +
+		"columns of its groups, only the groups of these are computed. The few tuples are found " +
+		"first, into a temporary, and what goes into the aggregate is cut down to those that match " +
+		"one of them.",
+	Unless: "The columns are not among those the groups are made by; nothing says that much is left " +
+		"out; or it is in a loop. Groups that nothing asks for are then not made, so that a sum among " +
+		"them that does not fit is not noticed.",
+	Before: "join p\n  filter eq(b, 5)\n    scan part(p, b)\n  aggregate [p] q: int = total(n)\n" +
+		"    scan item(_, p, n)",
+	After: "assign few\n  filter eq(b, 5)\n    scan part(p, b)\n\njoin p\n  scan few(p, b)\n" +
+		"  aggregate [p] q: int = total(n)\n    semi join p\n      scan item(_, p, n)\n" +
+		"      scan few(p, _)",
+	Source: "magic sets: Bancilhon, Maier, Sagiv, Ullman, PODS 1986; for decorrelated aggregates: " +
+		"Seshadri et al., SIGMOD 1996",
 	run: func(p *program) error {
-		r := &restricter{program: p, est: stats.NewEstimator(p.Plan, p.catalog), names: queryplan.VarNames(p.Plan)}
+		r := &restricter{program: p, est: stats.NewEstimator(p.Plan, p.catalog),
+			names: queryplan.VarNames(p.Plan)}
 		p.outsideLoops(&r.before, r.restrict)
 		return nil
 	},
@@ -65,7 +71,9 @@ func (r *restricter) restrict(n queryplan.Node, at joins.Site) queryplan.Node {
 	}
 	c := joins.Flatten(n)
 	if at.Want != nil {
-		c.Out = slices.DeleteFunc(c.Out, func(r queryplan.Rename) bool { return !slices.Contains(at.Want, r.To) })
+		c.Out = slices.DeleteFunc(c.Out, func(r queryplan.Rename) bool {
+			return !slices.Contains(at.Want, r.To)
+		})
 	}
 	var consumers []consumer
 	consumes := make([]bool, len(c.Rels))
@@ -300,7 +308,9 @@ func (f *fewTuples) rest(first queryplan.Node) *joins.Conjunction {
 	for i, cond := range c.Conds {
 		// A condition on a join column holds for the other side, too.
 		names := queryplan.ExprColumns(cond)
-		other := slices.ContainsFunc(rest.Rels[1:], func(r queryplan.Node) bool { return trees.HasAll(trees.Columns(r), names) })
+		other := slices.ContainsFunc(rest.Rels[1:], func(r queryplan.Node) bool {
+			return trees.HasAll(trees.Columns(r), names)
+		})
 		if !f.conds[i] || other {
 			rest.Conds = append(rest.Conds, cond)
 		}
@@ -328,13 +338,14 @@ func (f *fewTuples) saves(est *stats.Estimator) float64 {
 // to be restricted.
 func (f *fewTuples) savesFor(est *stats.Estimator, x consumer) (saved float64, ok bool) {
 	few := true
-	_, ok = matchGroups(x.node, f.matching(x), func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
-		out := semiJoin(in, f.tree, on)
-		before, after := est.Rows(in), est.Rows(out)
-		few = after <= mostLeft*before
-		saved = groupCost*(before-after) - matchCost*before
-		return out
-	})
+	_, ok = matchGroups(x.node, f.matching(x),
+		func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
+			out := semiJoin(in, f.tree, on)
+			before, after := est.Rows(in), est.Rows(out)
+			few = after <= mostLeft*before
+			saved = groupCost*(before-after) - matchCost*before
+			return out
+		})
 	return saved, ok && few && saved > min(leastSaved, 0)
 }
 
@@ -361,12 +372,15 @@ func semiJoin(n, few queryplan.Node, on []queryplan.Rename) queryplan.Node {
 // matchGroups applies restrict to what the groups of a tree are made from. On
 // maps columns of the tuples to match, From, to those of the tree, To. It fails
 // where nothing is grouped by any of the columns.
-func matchGroups(n queryplan.Node, on []queryplan.Rename, restrict func(in queryplan.Node, on []queryplan.Rename) queryplan.Node) (queryplan.Node, bool) {
+func matchGroups(n queryplan.Node, on []queryplan.Rename,
+	restrict func(in queryplan.Node, on []queryplan.Rename) queryplan.Node) (queryplan.Node, bool) {
 	if len(on) == 0 {
 		return n, false
 	}
 	among := func(names []string) []queryplan.Rename {
-		return slices.DeleteFunc(slices.Clone(on), func(r queryplan.Rename) bool { return !slices.Contains(names, r.To) })
+		return slices.DeleteFunc(slices.Clone(on), func(r queryplan.Rename) bool {
+			return !slices.Contains(names, r.To)
+		})
 	}
 	over := func(in queryplan.Node, on []queryplan.Rename) (queryplan.Node, bool) {
 		out, ok := matchGroups(in, on, restrict)
@@ -433,9 +447,10 @@ func (f *fewTuples) apply(r *restricter) queryplan.Node {
 		if _, ok := f.savesFor(r.est, x); !ok {
 			continue
 		}
-		out, _ := matchGroups(x.node, f.matching(x), func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
-			return semiJoin(in, scan, on)
-		})
+		out, _ := matchGroups(x.node, f.matching(x),
+			func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
+				return semiJoin(in, scan, on)
+			})
 		if x.rel >= 0 {
 			restricted[x.rel] = out
 		} else {

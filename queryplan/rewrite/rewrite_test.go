@@ -85,7 +85,8 @@ func compile(t *testing.T, d *datadriven.TestData) *queryplan.Plan {
 			t.Fatal(err)
 		}
 	}
-	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)}, frontend.Options{})
+	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)},
+		frontend.Options{})
 	if prog == nil {
 		t.Fatalf("%s: %s", d.Pos, found[0].Message)
 	}
@@ -100,7 +101,9 @@ func compile(t *testing.T, d *datadriven.TestData) *queryplan.Plan {
 	return p
 }
 
-func rewriteTest(t *testing.T, d *datadriven.TestData, p *queryplan.Plan, cat *stats.Catalog) string {
+func rewriteTest(
+	t *testing.T, d *datadriven.TestData, p *queryplan.Plan, cat *stats.Catalog,
+) string {
 	var only, disable []string
 	var change, steps bool
 	for _, arg := range d.CmdArgs {
@@ -209,7 +212,8 @@ func randomFacts(rng *rand.Rand, p *queryplan.Plan, cat *stats.Catalog) map[stri
 			if key == nil {
 				key = rel.Cols[:v.Keys]
 			}
-			facts[rel.Table] = randomRows(rng, int(min(table.Rows, rng.Int64N(30))), typesOf[rel.Table], key, table.Columns)
+			facts[rel.Table] = randomRows(rng, int(min(table.Rows, rng.Int64N(30))), typesOf[rel.Table], key,
+				table.Columns)
 			if at := numbering(table); at >= 0 {
 				facts[rel.Table] = numberedRows(rng, at, typesOf[rel.Table], table)
 			}
@@ -226,7 +230,9 @@ func randomFacts(rng *rand.Rand, p *queryplan.Plan, cat *stats.Catalog) map[stri
 }
 
 // randomRows makes at most n rows that are unique in the key columns.
-func randomRows(rng *rand.Rand, n int, types []scalar.Type, key []int, cols []stats.Column) planref.Rows {
+func randomRows(
+	rng *rand.Rand, n int, types []scalar.Type, key []int, cols []stats.Column,
+) planref.Rows {
 	rows := planref.Rows{}
 	seen := map[string]bool{}
 	for range n {
@@ -383,7 +389,8 @@ func TestSequence(t *testing.T) {
 // TestBrokenPass puts a pass that crashes and one that breaks the plan in the
 // table: the error has to name the pass and show what it was given.
 func TestBrokenPass(t *testing.T) {
-	p, err := queryplan.Parse("test.plan", "var a(x: int) input \"a\"\nvar out(x: int) derived output\nblock b0:\n  insert out\n    scan a(x)\n  merge out\n  halt\n")
+	p, err := queryplan.Parse("test.plan",
+		"var a(x: int) input \"a\"\nvar out(x: int) derived output\nblock b0:\n  insert out\n    scan a(x)\n  merge out\n  halt\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +404,8 @@ func TestBrokenPass(t *testing.T) {
 		for _, keep := range []bool{false, true} {
 			_, _, err := Run(p, nil, Options{Verify: true, KeepSteps: keep})
 			var failed *PassError
-			if !errors.As(err, &failed) || failed.Pass != "PushFilters" || !strings.Contains(failed.Plan, "scan a(x)") {
+			if !errors.As(err, &failed) || failed.Pass != "PushFilters" ||
+				!strings.Contains(failed.Plan, "scan a(x)") {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
@@ -427,7 +435,8 @@ func TestEveryPassIsTested(t *testing.T) {
 
 func TestUnknownPass(t *testing.T) {
 	p := &queryplan.Plan{Blocks: []*queryplan.Block{{Name: "b0", Term: &queryplan.Halt{}}}}
-	if _, _, err := Run(p, nil, Options{Disable: []string{"PushFilter"}}); err == nil || !strings.Contains(err.Error(), "PushFilters") {
+	if _, _, err := Run(p, nil, Options{Disable: []string{"PushFilter"}}); err == nil ||
+		!strings.Contains(err.Error(), "PushFilters") {
 		t.Errorf("got %v, want the list of passes", err)
 	}
 }
@@ -437,7 +446,8 @@ func TestDiff(t *testing.T) {
 	if Diff("a\n", "a\n") != "" {
 		t.Error("equal texts differ")
 	}
-	if got, want := Diff("a\nb\nc\nd\ne\nf\n", "a\nb\nc\nx\ne\nf\n"), "...\n  b\n  c\n- d\n+ x\n  e\n  f\n"; got != want {
+	if got, want := Diff("a\nb\nc\nd\ne\nf\n",
+		"a\nb\nc\nx\ne\nf\n"), "...\n  b\n  c\n- d\n+ x\n  e\n  f\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -87,7 +87,9 @@ func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, 
 }
 
 // run runs the passes.
-func run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, *Trace, *PassError) {
+func run(
+	p *queryplan.Plan, cat *stats.Catalog, opts Options,
+) (*queryplan.Plan, *Trace, *PassError) {
 	prog := &program{Plan: queryplan.Clone(p), catalog: cat}
 	trace := &Trace{}
 	text := ""
@@ -137,7 +139,9 @@ func runPass(pass *Pass, prog *program) (failure *PassError) {
 // outsideLoops replaces each conjunction of the commands that no loop repeats,
 // inner ones first, by what f returns for it. What f appends to before are
 // commands that run ahead of the one at hand.
-func (p *program) outsideLoops(before *[]queryplan.Command, f func(n queryplan.Node, at joins.Site) queryplan.Node) {
+func (p *program) outsideLoops(
+	before *[]queryplan.Command, f func(n queryplan.Node, at joins.Site) queryplan.Node,
+) {
 	loop := loops.Changed(p.Plan)
 	for _, b := range p.Blocks {
 		if loop[b] != nil {
@@ -160,7 +164,9 @@ func (p *program) outsideLoops(before *[]queryplan.Command, f func(n queryplan.N
 
 // rewriteTrees replaces the operator tree of every command by what f returns
 // for it. The block and the command tell where the tree stands.
-func (p *program) rewriteTrees(f func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node) {
+func (p *program) rewriteTrees(
+	f func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node,
+) {
 	for _, b := range p.Blocks {
 		for i, c := range b.Cmds {
 			if n := queryplan.CommandNode(c); n != nil {

@@ -11,16 +11,22 @@ import (
 
 var scanOnceForGroups = &Pass{
 	Name: "ScanOnceForGroups",
-	Reason: "Tuples that are compared with an aggregate of their own group, where only some groups are made, are read " +
-		"once: those of these groups go into a temporary, and both the aggregate and what it is compared with are made of it.",
-	Unless: "What restricts the groups looks at other columns than those they are made by, or may match a tuple twice; " +
-		"or nothing says that much is left out.",
-	Before: "unique join p\n  scan item(_, p, q)\n  aggregate [p] a: int = max(r)\n    unique semi join p\n      scan item(_, p, r)\n      filter eq(b, 5)\n        scan part(p, b)",
-	After: "assign grouped\n  unique semi join p\n    scan item(_, p, q)\n    filter eq(b, 5)\n      scan part(p, b)\n\n" +
-		"unique join p\n  scan grouped(p, q)\n  aggregate [p] a: int = max(r)\n    scan grouped(p, r)",
-	Source: "window aggregation in place of a correlated subquery: Zuzarte et al., WinMagic, SIGMOD 2003",
+	Reason: "Tuples that are compared with an aggregate of their own group, where only some groups " +
+		"are made, are read once: those of these groups go into a temporary, and both the aggregate " +
+		"and what it is compared with are made of it.",
+	Unless: "What restricts the groups looks at other columns than those they are made by, or may " +
+		"match a tuple twice; or nothing says that much is left out.",
+	Before: "unique join p\n  scan item(_, p, q)\n  aggregate [p] a: int = max(r)\n" +
+		"    unique semi join p\n      scan item(_, p, r)\n      filter eq(b, 5)\n" +
+		"        scan part(p, b)",
+	After: "assign grouped\n  unique semi join p\n    scan item(_, p, q)\n    filter eq(b, 5)\n" +
+		"      scan part(p, b)\n\nunique join p\n  scan grouped(p, q)\n" +
+		"  aggregate [p] a: int = max(r)\n    scan grouped(p, r)",
+	Source: "window aggregation in place of a correlated subquery: Zuzarte et al., WinMagic, SIGMOD " +
+		"2003",
 	run: func(p *program) error {
-		s := &scanSharer{program: p, est: stats.NewEstimator(p.Plan, p.catalog), names: queryplan.VarNames(p.Plan)}
+		s := &scanSharer{program: p, est: stats.NewEstimator(p.Plan, p.catalog),
+			names: queryplan.VarNames(p.Plan)}
 		p.outsideLoops(&s.before, s.share)
 		return nil
 	},
@@ -44,7 +50,9 @@ func (s *scanSharer) share(n queryplan.Node, at joins.Site) queryplan.Node {
 	}
 	c := joins.Flatten(n)
 	if at.Want != nil {
-		c.Out = slices.DeleteFunc(c.Out, func(r queryplan.Rename) bool { return !slices.Contains(at.Want, r.To) })
+		c.Out = slices.DeleteFunc(c.Out, func(r queryplan.Rename) bool {
+			return !slices.Contains(at.Want, r.To)
+		})
 	}
 	for i, rel := range c.Rels {
 		groups, names := groupsOf(rel)
@@ -91,7 +99,8 @@ func groupsOf(n queryplan.Node) (*queryplan.Aggregate, map[string]string) {
 // together makes relation j of a conjunction, a scan, and the groups that
 // relation i is of one temporary, if these are groups of some tuples of the
 // same variable.
-func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.Aggregate, names map[string]string, scan *queryplan.Scan) bool {
+func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.Aggregate,
+	names map[string]string, scan *queryplan.Scan) bool {
 	in := joins.Flatten(trees.Project(groups.Input, identity(joins.Aggregated(groups))))
 	at := slices.IndexFunc(in.Rels, func(r queryplan.Node) bool {
 		own, ok := r.(*queryplan.Scan)
@@ -105,7 +114,8 @@ func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.
 	to := map[string]string{} // names there to names here
 	for k, name := range own.Names {
 		for _, o := range in.Out {
-			if name != "" && o.From == name && slices.Contains(groups.By, o.To) && names[o.To] != "" && names[o.To] == scan.Names[k] {
+			if name != "" && o.From == name && slices.Contains(groups.By, o.To) && names[o.To] != "" &&
+				names[o.To] == scan.Names[k] {
 				to[name] = scan.Names[k]
 			}
 		}
@@ -120,7 +130,8 @@ func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.
 			both[k] = c.Names.Fresh(name)
 		}
 	}
-	part := s.restricted(c, in, at, to, &queryplan.Scan{Var: scan.Var, Version: scan.Version, Names: both})
+	part := s.restricted(c, in, at, to, &queryplan.Scan{Var: scan.Var, Version: scan.Version,
+		Names: both})
 	if rows := s.est.Rows(scan); rows < leastScanned || s.est.Rows(part) > mostLeft*rows {
 		return false
 	}
@@ -133,8 +144,10 @@ func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.
 		here[k], there[k] = scan.Names[pos], own.Names[pos]
 	}
 	c.Rels[j] = &queryplan.Scan{Var: v, Names: here}
-	input := &joins.Conjunction{Rels: []queryplan.Node{&queryplan.Scan{Var: v, Names: there}}, Maps: in.Maps, Out: in.Out, Names: in.Names}
-	made := &queryplan.Aggregate{Input: input.Assemble(joins.LeftDeep(1), joins.Site{}), By: groups.By, Aggs: groups.Aggs}
+	input := &joins.Conjunction{Rels: []queryplan.Node{&queryplan.Scan{Var: v, Names: there}},
+		Maps: in.Maps, Out: in.Out, Names: in.Names}
+	made := &queryplan.Aggregate{Input: input.Assemble(joins.LeftDeep(1), joins.Site{}), By: groups.By,
+		Aggs: groups.Aggs}
 	var cols []queryplan.Rename
 	for _, name := range trees.Columns(made) {
 		if names[name] != "" {
@@ -151,13 +164,16 @@ func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.
 func (s *scanSharer) restrictsBy(in *joins.Conjunction, at int, by map[string]string) bool {
 	own := trees.Columns(in.Rels[at])
 	free := func(names []string) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(own, name) && by[name] == "" })
+		return !slices.ContainsFunc(names, func(name string) bool {
+			return slices.Contains(own, name) && by[name] == ""
+		})
 	}
 	computed := map[string]bool{}
 	bounds := s.catalog.Bounds(in.Rels[at])
 	for _, m := range in.Maps {
 		// Computed columns are for the aggregate: they are made behind the temporary.
-		if !trees.HasAll(own, queryplan.ExprColumns(m.Expr)) || !stats.AlwaysFits(m.Expr, bounds) || in.Sources()[m.Name] > 1 {
+		if !trees.HasAll(own, queryplan.ExprColumns(m.Expr)) || !stats.AlwaysFits(m.Expr, bounds) ||
+			in.Sources()[m.Name] > 1 {
 			return false
 		}
 		computed[m.Name] = true
@@ -168,7 +184,9 @@ func (s *scanSharer) restrictsBy(in *joins.Conjunction, at int, by map[string]st
 		}
 	}
 	asks := func(names []string) bool {
-		return free(names) && !slices.ContainsFunc(names, func(name string) bool { return computed[name] })
+		return free(names) && !slices.ContainsFunc(names, func(name string) bool {
+			return computed[name]
+		})
 	}
 	for _, cond := range in.Conds {
 		if !asks(queryplan.ExprColumns(cond)) {
@@ -201,7 +219,9 @@ func (s *scanSharer) restrictsBy(in *joins.Conjunction, at int, by map[string]st
 
 // restricted returns the tuples of a scan that the others of a conjunction
 // leave, under the names of another one.
-func (s *scanSharer) restricted(c, in *joins.Conjunction, at int, to map[string]string, scan *queryplan.Scan) queryplan.Node {
+func (s *scanSharer) restricted(
+	c, in *joins.Conjunction, at int, to map[string]string, scan *queryplan.Scan,
+) queryplan.Node {
 	name := func(old string) string {
 		if to[old] == "" {
 			to[old] = c.Names.Fresh(old)
@@ -215,7 +235,8 @@ func (s *scanSharer) restricted(c, in *joins.Conjunction, at int, to map[string]
 		}
 		return trees.Rename(n, cols)
 	}
-	part := &joins.Conjunction{Names: c.Names, Rels: []queryplan.Node{scan}, Out: identity(trees.Columns(scan))}
+	part := &joins.Conjunction{Names: c.Names, Rels: []queryplan.Node{scan},
+		Out: identity(trees.Columns(scan))}
 	for i, r := range in.Rels {
 		if i != at {
 			part.Rels = append(part.Rels, all(r))
@@ -225,12 +246,13 @@ func (s *scanSharer) restricted(c, in *joins.Conjunction, at int, to map[string]
 		part.Semis = append(part.Semis, joins.Semijoin{Kind: x.Kind, Right: all(x.Right)})
 	}
 	for _, cond := range in.Conds {
-		part.Conds = append(part.Conds, queryplan.RewriteExpr(cond, func(e queryplan.Expr) queryplan.Expr {
-			if ref, ok := e.(*queryplan.ColRef); ok {
-				return &queryplan.ColRef{Col: queryplan.Column{Name: name(ref.Col.Name), Type: ref.Col.Type}}
-			}
-			return e
-		}))
+		part.Conds = append(part.Conds,
+			queryplan.RewriteExpr(cond, func(e queryplan.Expr) queryplan.Expr {
+				if ref, ok := e.(*queryplan.ColRef); ok {
+					return &queryplan.ColRef{Col: queryplan.Column{Name: name(ref.Col.Name), Type: ref.Col.Type}}
+				}
+				return e
+			}))
 	}
 	return part.Assemble(joins.LeftDeep(len(part.Rels)), joins.Site{})
 }

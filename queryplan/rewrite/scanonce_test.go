@@ -11,7 +11,10 @@ import (
 // conditions and other relations restrict, by a column or by two, in the same
 // way or another.
 func TestRandomGroupComparisons(t *testing.T) {
-	defer func(left, saved, scanned float64) { mostLeft, leastSaved, leastScanned = left, saved, scanned }(mostLeft, leastSaved, leastScanned)
+	defer func(left, saved, scanned float64) {
+		mostLeft, leastSaved, leastScanned = left, saved,
+			scanned
+	}(mostLeft, leastSaved, leastScanned)
 	mostLeft, leastSaved, leastScanned = 2, -1e12, 0
 	changed := map[string]int{}
 	for seed := range uint64(400) {
@@ -42,22 +45,28 @@ func randomComparison(rng *rand.Rand) string {
 	}
 	if rng.IntN(3) > 0 {
 		inner = fmt.Sprintf("%s p\n%s\n%s", some("join", "join", "anti join", "semi join"),
-			indented(inner), indented(some("filter lt(b, 3)\n  scan part(p, b)", "scan part(p, _)", "project p\n  scan loose(p, _)")))
+			indented(inner), indented(some("filter lt(b, 3)\n  scan part(p, b)", "scan part(p, _)",
+				"project p\n  scan loose(p, _)")))
 	}
 	by := some("p", "p", "p, q", "q")
-	inner = fmt.Sprintf("aggregate [%s] a: int = %s(x), k: int = count()\n%s", by, some("max", "total"), indented(inner))
+	inner = fmt.Sprintf("aggregate [%s] a: int = %s(x), k: int = count()\n%s", by,
+		some("max", "total"), indented(inner))
 	if rng.IntN(2) == 0 {
 		inner = "filter gt(a, 2)\n" + indented(inner)
 	}
 	outer := some("scan item(o, n, p, q, e)", "filter lt(e, 4)\n  scan item(o, n, p, q, e)")
 	if rng.IntN(3) == 0 {
-		outer = fmt.Sprintf("unique join p\n%s\n%s", indented(outer), indented(some("filter lt(b, 3)\n  scan part(p, b)", "scan part(p, b)")))
+		outer = fmt.Sprintf("unique join p\n%s\n%s", indented(outer),
+			indented(some("filter lt(b, 3)\n  scan part(p, b)", "scan part(p, b)")))
 	}
 	cols := "o, n, a, k"
-	tree := fmt.Sprintf("project %s\n%s", cols, indented(fmt.Sprintf("join %s\n%s\n%s", by, indented(outer), indented(inner))))
+	tree := fmt.Sprintf("project %s\n%s", cols,
+		indented(fmt.Sprintf("join %s\n%s\n%s", by, indented(outer), indented(inner))))
 	if rng.IntN(4) == 0 {
 		cols = "o, n, p, e"
-		tree = fmt.Sprintf("project %s\n%s", cols, indented(fmt.Sprintf("anti join %s\n%s\n%s", by, indented(outer), indented("project "+by+"\n"+indented(inner)))))
+		tree = fmt.Sprintf("project %s\n%s", cols,
+			indented(fmt.Sprintf("anti join %s\n%s\n%s", by, indented(outer),
+				indented("project "+by+"\n"+indented(inner)))))
 	}
 	return `var item(o: int, n: int; p: int, q: int, e: int) input "item"
 var part(p: int; b: int) input "part"

@@ -13,12 +13,15 @@ import (
 
 var eliminateCommonSubexpressions = &Pass{
 	Name: "EliminateCommonSubexpressions",
-	Reason: "A join, aggregate or sort that several rules contain is computed once, into a temporary; an " +
-		"expression that is part of another of the same map is taken from its column.",
-	Unless: "What it reads may have changed in between, or its result is much larger than what it is made from, " +
-		"or it is only met as the right side of joins on the same columns, of which engines keep one index.",
-	Before: "insert p\n  join y\n    scan a(x, y)\n    scan b(y, z)\ninsert q\n  filter lt(x, 3)\n    join y\n      scan a(x, y)\n      scan b(y, z)",
-	After:  "assign shared\n  join y\n    scan a(x, y)\n    scan b(y, z)\ninsert p\n  scan shared(x, y, z)\ninsert q\n  filter lt(x, 3)\n    scan shared(x, y, z)",
+	Reason: "A join, aggregate or sort that several rules contain is computed once, into a " +
+		"temporary; an expression that is part of another of the same map is taken from its column.",
+	Unless: "What it reads may have changed in between, or its result is much larger than what it " +
+		"is made from, or it is only met as the right side of joins on the same columns, of which " +
+		"engines keep one index.",
+	Before: "insert p\n  join y\n    scan a(x, y)\n    scan b(y, z)\ninsert q\n  filter lt(x, 3)\n" +
+		"    join y\n      scan a(x, y)\n      scan b(y, z)",
+	After: "assign shared\n  join y\n    scan a(x, y)\n    scan b(y, z)\ninsert p\n" +
+		"  scan shared(x, y, z)\ninsert q\n  filter lt(x, 3)\n    scan shared(x, y, z)",
 	Source: "Cocke, 1970; for queries: Zhou et al., SIGMOD 2007",
 	run: func(p *program) error {
 		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
@@ -101,7 +104,9 @@ func countWrite(c queryplan.Command, writes map[*queryplan.Var]int) {
 }
 
 // numberTree numbers a tree and its parts and returns its number.
-func (s *sharer) numberTree(n queryplan.Node, b *queryplan.Block, index int, writes map[*queryplan.Var]int) int {
+func (s *sharer) numberTree(
+	n queryplan.Node, b *queryplan.Block, index int, writes map[*queryplan.Var]int,
+) int {
 	var key strings.Builder
 	key.WriteString(queryplan.NodeHead(n))
 	for _, in := range n.Inputs() {
@@ -130,7 +135,9 @@ func (s *sharer) numberTree(n queryplan.Node, b *queryplan.Block, index int, wri
 }
 
 // pick collects the outermost trees that occur more than once and are worth it.
-func (s *sharer) pick(n queryplan.Node, b *queryplan.Block, index int, joined string, all map[int][]found, order *[]int) {
+func (s *sharer) pick(
+	n queryplan.Node, b *queryplan.Block, index int, joined string, all map[int][]found, order *[]int,
+) {
 	at := occurrence{n, b, index}
 	id := s.number[at]
 	if s.counts[id] > 1 && isCostly(n) && s.fits(n) {
@@ -154,7 +161,9 @@ func (s *sharer) pick(n queryplan.Node, b *queryplan.Block, index int, joined st
 // oneIndex reports whether a tree is met as the right side of joins on the same
 // columns only.
 func oneIndex(places []found) bool {
-	return places[0].joined != "" && !slices.ContainsFunc(places, func(f found) bool { return f.joined != places[0].joined })
+	return places[0].joined != "" && !slices.ContainsFunc(places, func(f found) bool {
+		return f.joined != places[0].joined
+	})
 }
 
 // reaches reports whether what is computed before the command at from is there,
@@ -165,7 +174,9 @@ func (s *sharer) reaches(from, to occurrence) bool {
 	}
 	changed := s.loop[to.block]
 	return s.Dominates(from.block, to.block) && s.loop[from.block] == nil &&
-		!slices.ContainsFunc(queryplan.Scans(to.node), func(x *queryplan.Scan) bool { return changed[x.Var] })
+		!slices.ContainsFunc(queryplan.Scans(to.node), func(x *queryplan.Scan) bool {
+			return changed[x.Var]
+		})
 }
 
 // isCostly reports whether a tree does more than to read, filter and compute
@@ -207,7 +218,8 @@ func (s *sharer) assign(all map[int][]found, order []int) bool {
 			continue
 		}
 		n := places[0].node
-		v := &queryplan.Var{Name: names.Fresh("shared"), Kind: queryplan.Temp, Cols: n.Columns(), Keys: len(n.Columns()), Limit: -1,
+		v := &queryplan.Var{Name: names.Fresh("shared"), Kind: queryplan.Temp, Cols: n.Columns(),
+			Keys: len(n.Columns()), Limit: -1,
 			Span: queryplan.CommandSpan(places[0].block.Cmds[places[0].index])}
 		s.Vars = append(s.Vars, v)
 		first := place{places[0].block, places[0].index}

@@ -76,7 +76,8 @@ type Estimator struct {
 // NewEstimator returns an estimator for the plan's variables. The catalogue may
 // be nil; then all stored relations are taken to have DefaultRows.
 func NewEstimator(p *queryplan.Plan, cat *Catalog) *Estimator {
-	e := &Estimator{catalog: cat, vars: map[*queryplan.Var]*Estimate{}, nodes: map[queryplan.Node]*Estimate{}}
+	e := &Estimator{catalog: cat, vars: map[*queryplan.Var]*Estimate{},
+		nodes: map[queryplan.Node]*Estimate{}}
 	for _, v := range p.Vars {
 		if v.Kind == queryplan.Input || v.Kind == queryplan.Table {
 			e.vars[v] = e.stored(v)
@@ -294,7 +295,8 @@ func (e *Estimator) operator(n queryplan.Node) *Estimate {
 		return out
 	case *queryplan.Project:
 		in := e.Of(n.Input)
-		out := &Estimate{Rows: in.Rows, Cols: map[string]ColumnEstimate{}, views: projectedViews(in.views, n.Cols)}
+		out := &Estimate{Rows: in.Rows, Cols: map[string]ColumnEstimate{},
+			views: projectedViews(in.views, n.Cols)}
 		for _, c := range n.Cols {
 			out.Cols[c.To] = in.column(c.From)
 		}

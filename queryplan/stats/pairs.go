@@ -59,7 +59,8 @@ func (v *view) stored(name string) (storedColumn, bool) {
 // the values of this sample. ok is false if it cannot, or if there are too few.
 func (v *view) repeated(o *view, name string) (share float64, ok bool) {
 	in, ok := o.stored(name)
-	if !ok || !o.table.Columns[in.column].Ascending || v.exprs[name] == nil || v.n < fewValues && (!v.whole() || v.n == 0) {
+	if !ok || !o.table.Columns[in.column].Ascending || v.exprs[name] == nil || v.n < fewValues &&
+		(!v.whole() || v.n == 0) {
 		return 0, false
 	}
 	of := v.table.Sample.evaluate(v.exprs[name])
@@ -189,7 +190,8 @@ func (v *view) meet(o *view, on []string) (p pairs, ok bool) {
 	p.exact = v.whole() && o.whole()
 	p.few = min(v.n, o.n) < fewValues
 	if both > 0 {
-		p.own = float64(both) / (float64(v.n) * float64(o.n)) * float64(len(v.table.Sample.Rows)) / float64(v.table.Rows)
+		p.own = float64(both) / (float64(v.n) * float64(o.n)) *
+			float64(len(v.table.Sample.Rows)) / float64(v.table.Rows)
 		p.ownEqual = float64(equal) / float64(both)
 	}
 	return p, true

@@ -35,7 +35,9 @@ func TestSkewedJoins(t *testing.T) {
 	to := edges(40000, func() (x, y int64) { return rng.Int64N(5000), int64(zipf.Uint64()) })
 	from := edges(40000, func() (x, y int64) { return int64(zipf.Uint64()), rng.Int64N(5000) })
 	// The same values are frequent, but those of opposite are not.
-	opposite := edges(40000, func() (x, y int64) { return 5000 - int64(zipf.Uint64()), rng.Int64N(5000) })
+	opposite := edges(40000, func() (x, y int64) {
+		return 5000 - int64(zipf.Uint64()), rng.Int64N(5000)
+	})
 	few := edges(300, func() (x, y int64) { return int64(zipf.Uint64()), rng.Int64N(5000) })
 	for _, c := range []struct {
 		what           string
@@ -54,7 +56,8 @@ func TestSkewedJoins(t *testing.T) {
 			if r == nil {
 				name, r = "l", l
 			}
-			cat := &Catalog{Relations: map[string]*Relation{}, Tables: map[string]*Table{"l": l.table("l", 0)}}
+			cat := &Catalog{Relations: map[string]*Relation{},
+				Tables: map[string]*Table{"l": l.table("l", 0)}}
 			if name == "r" {
 				cat.Tables["r"] = r.table("r", 0)
 			}
@@ -112,7 +115,8 @@ func TestFrequentValues(t *testing.T) {
 		value int
 		want  float64
 	}{{"eq", 1, 0.6}, {"eq", 2, 0.3}, {"eq", 5, 0.1 / 9}, {"ne", 1, 0.4}, {"ne", 5, 1 - 0.1/9}} {
-		if _, share := narrow(c, tt.cmp, value(tt.value)); fmt.Sprintf("%.6f", share) != fmt.Sprintf("%.6f", tt.want) {
+		if _, share := narrow(c, tt.cmp, value(tt.value)); fmt.Sprintf("%.6f",
+			share) != fmt.Sprintf("%.6f", tt.want) {
 			t.Errorf("%s %d: %v of the tuples, want %v", tt.cmp, tt.value, share, tt.want)
 		}
 	}

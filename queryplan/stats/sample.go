@@ -139,7 +139,8 @@ func (s *Sample) follow(from string, t *Table, key int) int {
 	}
 	at, col := parseColumn(from)
 	source := s.links[at]
-	l := &link{table: t, from: from, key: key, rows: make([]int, len(s.Rows)), found: newRowSet(len(s.Rows))}
+	l := &link{table: t, from: from, key: key, rows: make([]int, len(s.Rows)),
+		found: newRowSet(len(s.Rows))}
 	for i, r := range source.rows {
 		if !source.found.has(i) {
 			continue
@@ -306,7 +307,9 @@ func share(before, after *view, expected float64) float64 {
 // share of the rows of the side that refers: many says that this is the left
 // one, else it is the right one. Formula is the share that is expected without
 // a look at the rows, for either side.
-func joinViews(l, r *Estimate, on []string, formula func(many bool) float64) (views []*view, part float64, many, ok bool) {
+func joinViews(
+	l, r *Estimate, on []string, formula func(many bool) float64,
+) (views []*view, part float64, many, ok bool) {
 	for _, left := range []bool{true, false} {
 		from, to := l, r
 		if !left {
@@ -324,7 +327,8 @@ func joinViews(l, r *Estimate, on []string, formula func(many bool) float64) (vi
 				if t.n < fewRows {
 					rest = 1
 				}
-				views = slices.Concat(from.views[:i:i], []*view{joined}, from.views[i+1:], to.views[:k], to.views[k+1:])
+				views = slices.Concat(from.views[:i:i], []*view{joined}, from.views[i+1:], to.views[:k],
+					to.views[k+1:])
 				return views, share(f, joined, formula(left)/max(rest, 1e-9)) * rest, left, true
 			}
 		}
@@ -376,7 +380,8 @@ func (v *view) refer(t *view, on []string) *view {
 			return e
 		})
 	}
-	out := &view{table: v.table, exprs: maps.Clone(v.exprs), links: slices.Clone(v.links), conds: slices.Clone(v.conds), rows: v.rows}
+	out := &view{table: v.table, exprs: maps.Clone(v.exprs), links: slices.Clone(v.links),
+		conds: slices.Clone(v.conds), rows: v.rows}
 	for _, at := range append([]int{0}, t.links...) {
 		out.links = append(out.links, follow(at))
 		out.rows = out.rows.and(s.link(follow(at)).found)
@@ -403,7 +408,8 @@ func (v *view) refer(t *view, on []string) *view {
 }
 
 func equal(x, y queryplan.Expr) queryplan.Expr {
-	return &queryplan.Call{Func: scalar.Lookup("eq"), Args: []queryplan.Expr{x, y}, Result: scalar.BooleanType}
+	return &queryplan.Call{Func: scalar.Lookup("eq"), Args: []queryplan.Expr{x, y},
+		Result: scalar.BooleanType}
 }
 
 // sampledExpr describes the values of an expression over a result, of which at
@@ -506,7 +512,9 @@ func viewsOf(views []*view, e *Estimate) []*view {
 
 // prepared makes a function of an expression that computes it as queryplan.Eval
 // does, many times; column returns what reads a column.
-func prepared(e queryplan.Expr, column func(name string) func() scalar.Value) func() (scalar.Value, bool) {
+func prepared(
+	e queryplan.Expr, column func(name string) func() scalar.Value,
+) func() (scalar.Value, bool) {
 	switch e := e.(type) {
 	case *queryplan.ColRef:
 		read := column(e.Col.Name)

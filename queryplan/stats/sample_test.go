@@ -20,7 +20,10 @@ func (d rowsData) Value(column, row int) scalar.Value {
 }
 
 func (d rowsData) Find(column int, v scalar.Value) (from, until int) {
-	at := func(v int64) int { return sort.Search(len(d), func(i int) bool { return d[i][column] >= v }) }
+	at := func(v int64) int {
+		return sort.Search(len(d),
+			func(i int) bool { return d[i][column] >= v })
+	}
 	return at(v.Int()), at(v.Int() + 1)
 }
 
@@ -80,8 +83,10 @@ func TestSampledEstimates(t *testing.T) {
 		}
 	}
 	cat := &Catalog{Relations: map[string]*Relation{}, Tables: map[string]*Table{
-		"customer": customers.table("customer", 1), "order": orders.table("order", 1), "line": lines.table("line", 2)}}
-	facts := map[string]planref.Rows{"customer": customers.facts(), "order": orders.facts(), "line": lines.facts()}
+		"customer": customers.table("customer", 1), "order": orders.table("order", 1),
+		"line": lines.table("line", 2)}}
+	facts := map[string]planref.Rows{"customer": customers.facts(), "order": orders.facts(),
+		"line": lines.facts()}
 	for name, tab := range cat.Tables {
 		r := &Relation{Name: name, Table: name, Rows: tab.Rows}
 		for i := range tab.Columns {

@@ -71,7 +71,8 @@ func comparison(e queryplan.Expr) (col, cmp string, value scalar.Value, ok bool)
 	if !isCall || len(call.Args) != 2 {
 		return "", "", value, false
 	}
-	mirrored := map[string]string{"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+	mirrored := map[string]string{"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge",
+		"ge": "le"}
 	cmp = call.Func.Name
 	if mirrored[cmp] == "" {
 		return "", "", value, false

@@ -68,5 +68,6 @@ func (t *Table) identifies(column int) bool {
 // that a row is found by its value without an index.
 func (t *Table) Numbers(column int) bool {
 	c := t.Columns[column]
-	return t.Rows > 0 && c.Ascending && c.Distinct == t.Rows && uint64(c.Max)-uint64(c.Min) == uint64(t.Rows-1)
+	return t.Rows > 0 && c.Ascending && c.Distinct == t.Rows &&
+		uint64(c.Max)-uint64(c.Min) == uint64(t.Rows-1)
 }

@@ -23,10 +23,14 @@ func testCatalog() *Catalog {
 	}
 	c := &Catalog{Relations: map[string]*Relation{}, Tables: map[string]*Table{
 		"line": table("line", 6000, []int{0, 1},
-			Column{Name: "o", Min: 1, Max: 1500, Distinct: 1500, Ascending: true}, Column{Name: "n", Min: 1, Max: 7, Distinct: 7, Ascending: false},
-			Column{Name: "price", Min: 100, Max: 99_99, Distinct: 5000, Ascending: false}, Column{Name: "disc", Min: 0, Max: 10, Distinct: 11, Ascending: false}),
-		"order": table("order", 1500, []int{0}, Column{Name: "o", Min: 1, Max: 1500, Distinct: 1500, Ascending: true}, Column{Name: "day", Min: 0, Max: 999, Distinct: 1000, Ascending: false}),
-		"edge":  table("edge", 1000, nil, Column{Name: "x", Min: 0, Max: 99, Distinct: 100, Ascending: false}, Column{Name: "y", Min: 0, Max: 99, Distinct: 50, Ascending: false}),
+			Column{Name: "o", Min: 1, Max: 1500, Distinct: 1500, Ascending: true},
+			Column{Name: "n", Min: 1, Max: 7, Distinct: 7, Ascending: false},
+			Column{Name: "price", Min: 100, Max: 99_99, Distinct: 5000, Ascending: false},
+			Column{Name: "disc", Min: 0, Max: 10, Distinct: 11, Ascending: false}),
+		"order": table("order", 1500, []int{0}, Column{Name: "o", Min: 1, Max: 1500, Distinct: 1500,
+			Ascending: true}, Column{Name: "day", Min: 0, Max: 999, Distinct: 1000, Ascending: false}),
+		"edge": table("edge", 1000, nil, Column{Name: "x", Min: 0, Max: 99, Distinct: 100,
+			Ascending: false}, Column{Name: "y", Min: 0, Max: 99, Distinct: 50, Ascending: false}),
 	}}
 	for name, t := range c.Tables {
 		r := &Relation{Name: name, Rows: t.Rows, Table: name}
@@ -100,12 +104,14 @@ block b0:
 			}
 			var rows planref.Rows
 			for pair := range seen {
-				rows = append(rows, []scalar.Value{scalar.OfInt(scalar.IntType, pair[0]), scalar.OfInt(scalar.IntType, pair[1])})
+				rows = append(rows, []scalar.Value{scalar.OfInt(scalar.IntType, pair[0]),
+					scalar.OfInt(scalar.IntType, pair[1])})
 			}
 			facts[name] = rows
 			col := Column{Max: domain - 1, Distinct: domain}
 			cat.Tables[name] = &Table{Name: name, Rows: int64(len(rows)), Columns: []Column{col, col}}
-			cat.Relations[name] = &Relation{Name: name, Rows: int64(len(rows)), Table: name, Cols: []int{0, 1}}
+			cat.Relations[name] = &Relation{Name: name, Rows: int64(len(rows)), Table: name,
+				Cols: []int{0, 1}}
 		}
 		ans, err := planref.Run(p, facts)
 		if err != nil {
@@ -191,7 +197,8 @@ func randomExpr(rng *rand.Rand, depth int, cols map[string]Bound) queryplan.Expr
 	}
 	for i, want := range sig.Params {
 		if args[i].Type() != want {
-			args[i] = &queryplan.Call{Func: scalar.Lookup("convert"), Args: []queryplan.Expr{args[i]}, Result: want}
+			args[i] = &queryplan.Call{Func: scalar.Lookup("convert"), Args: []queryplan.Expr{args[i]},
+				Result: want}
 		}
 	}
 	return &queryplan.Call{Func: sig.Func, Args: slices.Clone(args), Result: sig.Result}

@@ -27,7 +27,8 @@ type emission struct {
 
 // Program makes the core program, still without strata, and its rules in text
 // order. Clauses with errors are left out.
-func Program(files []*source.File, preds []*normal.Pred, clauses []*normal.Clause, types *infer.Types, report *diag.Reporter) (*core.Program, []*core.Rule) {
+func Program(files []*source.File, preds []*normal.Pred, clauses []*normal.Clause,
+	types *infer.Types, report *diag.Reporter) (*core.Program, []*core.Rule) {
 	c := &emission{
 		Reporter: report, types: types, program: &core.Program{Files: files},
 		fates: map[fatesKey][]fate{},
@@ -140,7 +141,8 @@ type emitter struct {
 
 func (c *emission) newEmitter(u *normal.Unit) *emitter {
 	n := len(u.Vars)
-	e := &emitter{c: c, u: u, vars: make([]*core.Var, n), consts: make([]*core.Const, n), fixed: make([]bool, n)}
+	e := &emitter{c: c, u: u, vars: make([]*core.Var, n), consts: make([]*core.Const, n),
+		fixed: make([]bool, n)}
 	for _, a := range u.Aggs {
 		e.fixed[a.Out.Index] = true
 		if a.In != nil {
@@ -199,7 +201,8 @@ func (c *emission) rule(u *normal.Unit, h *normal.Atom) {
 				rule.Head.Args = append(rule.Head.Args, v)
 			default:
 				to := e.fresh(want, t.Span)
-				body = append(body, &core.Let{Span: t.Span, Var: to, Expr: convert(core.VarExpr{Var: v}, want, t.Span)})
+				body = append(body, &core.Let{Span: t.Span, Var: to, Expr: convert(core.VarExpr{Var: v}, want,
+					t.Span)})
 				rule.Head.Args = append(rule.Head.Args, to)
 			}
 		}
@@ -279,7 +282,8 @@ func (c *emission) splitWidening(rule *core.Rule, h *normal.Atom) *core.Rule {
 			continue
 		}
 		wide := &core.Var{Name: "$c" + name, Type: to.Args[i].Type, Span: span}
-		outer.Body = append(outer.Body, &core.Let{Span: span, Var: wide, Expr: convert(core.VarExpr{Var: v}, wide.Type, span)})
+		outer.Body = append(outer.Body,
+			&core.Let{Span: span, Var: wide, Expr: convert(core.VarExpr{Var: v}, wide.Type, span)})
 		outer.Head.Args = append(outer.Head.Args, wide)
 	}
 	rule.Head.Pred = hidden

@@ -29,10 +29,12 @@ func (c *emission) checkFacts() {
 		if a == b {
 			continue
 		}
-		d := c.Errorf(diag.ConflictingFacts, r.Head.Span, "%s[%s] has two values, %s and %s", p.Name, k.keys, a, b)
+		d := c.Errorf(diag.ConflictingFacts, r.Head.Span, "%s[%s] has two values, %s and %s", p.Name,
+			k.keys, a, b)
 		d.Label(other.Head.Span, "the other value is here")
 		d.Note("%s is a function: one key has one value", p.Name)
-		d.Help("remove one of the facts, or make %s a relation: %s(%s)", p.Name, p.Name, tupleText(r.Head.Args))
+		d.Help("remove one of the facts, or make %s a relation: %s(%s)", p.Name, p.Name,
+			tupleText(r.Head.Args))
 	}
 }
 

@@ -158,20 +158,24 @@ func (e *emitter) noValue(k *normal.Call) {
 }
 
 // inverse has the comparison that holds exactly where the other does not.
-var inverse = map[string]string{"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+var inverse = map[string]string{"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le",
+	"le": "gt"}
 
 // not negates a boolean expression: true where it is false or has no value.
 func not(x core.Expr, span source.Span) core.Expr {
 	k, ok := x.(*core.Call)
 	if ok && !core.MayFail(x) {
 		if other, ok := inverse[k.Func.Name]; ok {
-			return &core.Call{Span: span, Func: scalar.Lookup(other), Args: k.Args, Result: scalar.BooleanType}
+			return &core.Call{Span: span, Func: scalar.Lookup(other), Args: k.Args,
+				Result: scalar.BooleanType}
 		}
 	}
 	if core.MayFail(x) {
-		x = &core.Call{Span: span, Func: scalar.Lookup("holds"), Args: []core.Expr{x}, Result: scalar.BooleanType}
+		x = &core.Call{Span: span, Func: scalar.Lookup("holds"), Args: []core.Expr{x},
+			Result: scalar.BooleanType}
 	}
-	return &core.Call{Span: span, Func: scalar.Lookup("not"), Args: []core.Expr{x}, Result: scalar.BooleanType}
+	return &core.Call{Span: span, Func: scalar.Lookup("not"), Args: []core.Expr{x},
+		Result: scalar.BooleanType}
 }
 
 // dropUnused removes the bindings that have a value and that nothing uses. A

@@ -24,7 +24,8 @@ func (s *solver) clash(a, b fact, span source.Span) {
 	if !s.mayReport(a.node) {
 		return
 	}
-	d := s.Errorf(diag.TypeClash, span, "%s is %s, but %s is %s", s.nodeName(a.node), a.typ, s.nodeName(b.node), b.typ)
+	d := s.Errorf(diag.TypeClash, span, "%s is %s, but %s is %s", s.nodeName(a.node), a.typ,
+		s.nodeName(b.node), b.typ)
 	d.At = fmt.Sprintf("%s and %s must have one type here", s.nodeName(a.node), s.nodeName(b.node))
 	s.chain(d, a)
 	s.chain(d, b)
@@ -38,7 +39,8 @@ func (s *solver) clashWith(node int, because evidence) {
 	}
 	a, b := fact{node, s.classOf(node).typ}, fact{node, because.typ}
 	if because.literal != nil {
-		d := s.Errorf(diag.TypeClash, because.span, "%s is %s, but %s is %s", s.nodeName(node), a.typ, because.span.Text(), b.typ)
+		d := s.Errorf(diag.TypeClash, because.span, "%s is %s, but %s is %s", s.nodeName(node), a.typ,
+			because.span.Text(), b.typ)
 		s.chain(d, a)
 		literalHelp(d, because.literal, a.typ)
 		return
@@ -83,7 +85,8 @@ func (s *solver) mayReport(node int) bool {
 	if s.nodes[node].v != nil {
 		s.clashed[node] = true
 	}
-	if p := s.nodes[node].pred; p != nil && p.Poisoned && p.Declared[s.nodes[node].column].Kind == scalar.Invalid {
+	if p := s.nodes[node].pred; p != nil && p.Poisoned &&
+		p.Declared[s.nodes[node].column].Kind == scalar.Invalid {
 		return false
 	}
 	return true
@@ -193,7 +196,8 @@ func (s *solver) clashHelp(d *diag.Diagnostic, a, b fact) {
 			if x.Kind == scalar.String {
 				other = y
 			}
-			d.Help("only values of one type are equal; %s makes a string of a value", conversionName(other, scalar.StringType))
+			d.Help("only values of one type are equal; %s makes a string of a value",
+				conversionName(other, scalar.StringType))
 		}
 		return
 	}
@@ -214,13 +218,15 @@ func (s *solver) clashHelp(d *diag.Diagnostic, a, b fact) {
 			return
 		}
 		if narrow.Kind != wide.Kind {
-			d.Help("a comparison widens: bind the two to variables of their own and write u = v, or convert with %s", conversionName(narrow, wide))
+			d.Help("a comparison widens: bind the two to variables of their own and write u = v, or "+
+				"convert with %s", conversionName(narrow, wide))
 			return
 		}
 		d.Help("a comparison widens: bind the two to variables of their own and write u = v")
 		return
 	}
-	d.Help("neither type holds all values of the other; convert one, for example with %s", conversionName(y, x))
+	d.Help("neither type holds all values of the other; convert one, for example with %s",
+		conversionName(y, x))
 }
 
 // undeclaredNear returns a column without declaration on the chains of a clash.
@@ -283,7 +289,8 @@ func (s *solver) checkLiterals() {
 				continue
 			}
 			t := k.Value.Type
-			if t.IsNumeric() && c.typ.IsNumeric() && (normal.IsInteger(t) == normal.IsInteger(c.typ)) && t.Kind != scalar.Float {
+			if t.IsNumeric() && c.typ.IsNumeric() && (normal.IsInteger(t) == normal.IsInteger(c.typ)) &&
+				t.Kind != scalar.Float {
 				d := s.Errorf(diag.LiteralOutOfRange, k.Span, "%s does not fit %s", k.Span.Text(), c.typ)
 				d.At = fmt.Sprintf("%s is %s", s.nodeName(l.node), c.typ)
 				s.explainType(d, l.node)
@@ -312,17 +319,20 @@ func (s *solver) checkHeads() {
 		}
 		name := h.r.Var.Shown()
 		if c.typ.IsNumeric() && want.IsNumeric() {
-			d := s.Errorf(diag.Narrowing, h.r.Span, "%s is %s, which does not widen to the %s of %s", name, c.typ, want.Type, h.pred.ColumnName(h.column))
+			d := s.Errorf(diag.Narrowing, h.r.Span, "%s is %s, which does not widen to the %s of %s", name,
+				c.typ, want.Type, h.pred.ColumnName(h.column))
 			d.Label(want.Span, "declared %s here", want.Type)
 			s.explainType(d, h.r.Var.Node)
 			switch {
 			case h.r.Var.Out:
-				d.Help("declare %s as %s, or derive a helper predicate and convert its value in a rule for %s", h.pred.ColumnName(h.column), c.typ, h.pred.Name)
+				d.Help("declare %s as %s, or derive a helper predicate and convert its value in a rule for %s",
+					h.pred.ColumnName(h.column), c.typ, h.pred.Name)
 			case c.typ.Kind != want.Kind:
 				conversion := conversionName(c.typ, want.Type)
 				sig, err := scalar.Resolve(conversion, []scalar.Type{c.typ})
 				if err == nil && !scalar.CanWiden(sig.Result, want.Type) {
-					d.Help("declare %s as %s, and convert: %s[%s]", h.pred.ColumnName(h.column), sig.Result, conversion, name)
+					d.Help("declare %s as %s, and convert: %s[%s]", h.pred.ColumnName(h.column), sig.Result,
+						conversion, name)
 				} else {
 					d.Help("convert it: %s[%s]", conversion, name)
 				}
@@ -331,7 +341,8 @@ func (s *solver) checkHeads() {
 			}
 			continue
 		}
-		d := s.Errorf(diag.TypeClash, h.r.Span, "%s is %s, but %s is %s", name, c.typ, h.pred.ColumnName(h.column), want.Type)
+		d := s.Errorf(diag.TypeClash, h.r.Span, "%s is %s, but %s is %s", name, c.typ,
+			h.pred.ColumnName(h.column), want.Type)
 		d.Label(want.Span, "declared %s here", want.Type)
 		s.explainType(d, h.r.Var.Node)
 	}
@@ -349,7 +360,9 @@ func (s *solver) CheckTyped() {
 	}
 	// The predicates that no rule derives come first: they are the cause.
 	order := slices.Clone(s.preds)
-	slices.SortStableFunc(order, func(a, b *normal.Pred) int { return min(a.Rules, 1) - min(b.Rules, 1) })
+	slices.SortStableFunc(order, func(a, b *normal.Pred) int {
+		return min(a.Rules, 1) - min(b.Rules, 1)
+	})
 	for _, p := range order {
 		open := -1
 		for i, n := range p.Columns {

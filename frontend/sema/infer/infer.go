@@ -171,7 +171,9 @@ type softHead struct {
 
 // Solve gives every column and variable a type, or reports what contradicts the
 // types of a clause. CheckTyped reports afterwards what is left without a type.
-func Solve(types *Types, preds []*normal.Pred, clauses []*normal.Clause, report *diag.Reporter) *solver {
+func Solve(
+	types *Types, preds []*normal.Pred, clauses []*normal.Clause, report *diag.Reporter,
+) *solver {
 	s := &solver{Types: types, Reporter: report, preds: preds, clashed: map[int]bool{}}
 	for _, d := range types.declared {
 		s.learn(d.node, d.typ, evidence{span: d.span, says: "declared {type} here"})
@@ -207,7 +209,8 @@ func (s *solver) enter(u *normal.Unit) {
 		s.push(it)
 	}
 	if u.Seq != nil {
-		s.learn(u.Seq.Index.Node, scalar.IntType, evidence{span: u.Seq.Span, says: "an index of seq<<>> is {type}"})
+		s.learn(u.Seq.Index.Node, scalar.IntType, evidence{span: u.Seq.Span, says: "an index of " +
+			"seq<<>> is {type}"})
 	}
 	for _, h := range u.Heads {
 		for i, t := range h.Args {
@@ -450,7 +453,8 @@ func (s *solver) callType(e *normal.Call, it *item) (scalar.Type, progress) {
 }
 
 // Comparisons are the operators between values of one type.
-var Comparisons = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true}
+var Comparisons = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true,
+	"ge": true}
 
 // wrongTypes reports a call without a fitting overload, with where each
 // operand's type comes from.

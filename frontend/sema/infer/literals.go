@@ -219,5 +219,7 @@ func (s *solver) learnFromLiterals(n int, c *class) {
 
 func literalEvidence(l literalUse) evidence {
 	t := l.constant.Value.Type
-	return evidence{node: l.node, typ: t, literal: l.constant, span: l.constant.Span, says: "{place} is {type}"}
+	return evidence{node: l.node, typ: t, literal: l.constant, span: l.constant.Span,
+		says: "{place} " +
+			"is {type}"}
 }

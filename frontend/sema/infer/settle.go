@@ -92,11 +92,13 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 		if h, ok := declared[n]; ok {
 			t := h.pred.Declared[h.column]
 			if fitsAll(c.literals, t.Type) {
-				s.learn(n, t.Type, evidence{span: h.r.Span, says: "put into " + h.pred.ColumnName(h.column) + ", which is {type}"})
+				s.learn(n, t.Type, evidence{span: h.r.Span, says: "put into " + h.pred.ColumnName(h.column) +
+					", which is {type}"})
 				found = true
 			}
 		}
-		if because, ok := uses[n]; ok && !c.known && len(c.literals) > 0 && fitsAll(c.literals, because.typ) {
+		if because, ok := uses[n]; ok && !c.known && len(c.literals) > 0 &&
+			fitsAll(c.literals, because.typ) {
 			s.learn(n, because.typ, because)
 			found = true
 		}
@@ -120,7 +122,8 @@ func (h *softHead) aggregated() *normal.Var {
 		}
 		k := normal.BoundLiteral(normal.Ref{Var: a.In})
 		want := h.pred.Declared[h.column].Type
-		if k != nil && !scalar.CanWiden(aggregateType(a.Fn, k.Value.Type), want) && scalar.CanWiden(aggregateType(a.Fn, want), want) {
+		if k != nil && !scalar.CanWiden(aggregateType(a.Fn, k.Value.Type), want) &&
+			scalar.CanWiden(aggregateType(a.Fn, want), want) {
 			return a.In
 		}
 	}
@@ -134,7 +137,9 @@ func (h *softHead) counts() bool {
 	if h.unit.Seq != nil && h.unit.Seq.Index == v {
 		return true
 	}
-	return slices.ContainsFunc(h.unit.Aggs, func(a normal.Aggregate) bool { return a.Out == v && a.Fn == core.Count })
+	return slices.ContainsFunc(h.unit.Aggs, func(a normal.Aggregate) bool {
+		return a.Out == v && a.Fn == core.Count
+	})
 }
 
 // fromFunctions types the first variable for which the other operands, or the
@@ -200,10 +205,13 @@ func (s *solver) backward(e normal.Expr) bool {
 // onlyChoice returns the one type that argument i can have. An operand of an
 // operator has the type of the other one. A literal stands for the plain type
 // of its kind.
-func (s *solver) onlyChoice(k *normal.Call, types []scalar.Type, open []int, i int) (scalar.Type, bool) {
+func (s *solver) onlyChoice(
+	k *normal.Call, types []scalar.Type, open []int, i int,
+) (scalar.Type, bool) {
 	if isOperator[k.Name] && len(types) == 2 && len(open) == 1 {
 		other := types[1-i]
-		if _, ok := k.Args[1-i].(*normal.Const); ok && other.Kind == scalar.Decimal && other.Scale < scalar.DecimalType.Scale {
+		if _, ok := k.Args[1-i].(*normal.Const); ok && other.Kind == scalar.Decimal &&
+			other.Scale < scalar.DecimalType.Scale {
 			other = scalar.DecimalType
 		}
 		return other, true
@@ -230,7 +238,9 @@ func (s *solver) onlyChoice(k *normal.Call, types []scalar.Type, open []int, i i
 
 // someChoice reports whether argument i can be t with some types of the other
 // open arguments.
-func (s *solver) someChoice(k *normal.Call, types []scalar.Type, open []int, i int, t scalar.Type) bool {
+func (s *solver) someChoice(
+	k *normal.Call, types []scalar.Type, open []int, i int, t scalar.Type,
+) bool {
 	try := append([]scalar.Type(nil), types...)
 	try[i] = t
 	var rest []int
@@ -278,7 +288,8 @@ func (s *solver) stepAggregate(a *normal.Aggregate, it *item) {
 		return
 	}
 	if (a.Fn == core.Total || a.Fn == core.Avg) && !t.IsNumeric() {
-		d := s.Errorf(diag.WrongArgumentTypes, a.Span, "%s adds numbers, but %s is %s", a.Fn, a.In.Shown(), t)
+		d := s.Errorf(diag.WrongArgumentTypes, a.Span, "%s adds numbers, but %s is %s", a.Fn,
+			a.In.Shown(), t)
 		s.explainType(d, a.In.Node)
 		s.poison(a.Out.Node)
 		return
@@ -287,7 +298,8 @@ func (s *solver) stepAggregate(a *normal.Aggregate, it *item) {
 	if a.Fn == core.Total {
 		result = declaredTotal(a, it.unit, result)
 	}
-	s.learn(a.Out.Node, result, evidence{span: a.Span, says: a.Fn.String() + " of " + t.String() + " is {type}"})
+	s.learn(a.Out.Node, result, evidence{span: a.Span, says: a.Fn.String() + " of " + t.String() +
+		" is {type}"})
 }
 
 // declaredTotal returns the type of a total over values of type t. It is the

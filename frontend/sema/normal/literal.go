@@ -72,12 +72,14 @@ func LiteralAs(v scalar.Value, t scalar.Type) (scalar.Value, bool) {
 	switch {
 	case IsInteger(from) && IsInteger(t):
 		negative := from.Kind == scalar.Int && v.Int() < 0
-		if t.Kind == scalar.Uint && negative || t.Kind == scalar.Int && from.Kind == scalar.Uint && v.Bits() >= 1<<63 {
+		if t.Kind == scalar.Uint && negative || t.Kind == scalar.Int && from.Kind == scalar.Uint &&
+			v.Bits() >= 1<<63 {
 			return v, false
 		}
 		out := scalar.OfInt(t, int64(v.Bits()))
 		return out, out.Bits() == v.Bits()
-	case from.Kind == scalar.Decimal && t.Kind == scalar.Decimal && (t.Scale < from.Scale || t.Bits < from.Bits):
+	case from.Kind == scalar.Decimal && t.Kind == scalar.Decimal &&
+		(t.Scale < from.Scale || t.Bits < from.Bits):
 		n, _ := v.Int128().Rescale(int(from.Scale), int(t.Scale))
 		back, ok := n.Rescale(int(t.Scale), int(from.Scale))
 		out := scalar.OfInt128(t, n)

@@ -91,7 +91,8 @@ func (p *Pred) Declaration(names, types []string) string {
 	return core.AtomText(p.Name, p.Keys, names) + " -> " + strings.Join(atoms, ", ") + "."
 }
 
-var ordinals = [...]string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"}
+var ordinals = [...]string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh",
+	"eighth", "ninth"}
 
 // ColumnName names a column in words: "the second argument of edge".
 func (p *Pred) ColumnName(i int) string {

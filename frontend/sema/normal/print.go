@@ -60,7 +60,8 @@ func (u *Unit) specifier() string {
 	case s == nil:
 		return ""
 	case len(s.Group) > 0:
-		return fmt.Sprintf("seq<<%s group %s order %s>> ", s.Index.Name, varNames(s.Group), varNames(s.Order))
+		return fmt.Sprintf("seq<<%s group %s order %s>> ", s.Index.Name, varNames(s.Group),
+			varNames(s.Order))
 	default:
 		return fmt.Sprintf("seq<<%s order %s>> ", s.Index.Name, varNames(s.Order))
 	}

@@ -27,7 +27,8 @@ func (c *strata) warnGrowth(s *core.Stratum) {
 		}
 		d := c.Warnf(diag.UnboundedRecursion, let.Span, "this recursion may never end")
 		d.Label(r.Head.Span, "each round can derive a new value here")
-		d.Note("%s is computed from values of the same recursion, and no comparison bounds it", let.Span.Text())
+		d.Note("%s is computed from values of the same recursion, and no comparison bounds it",
+			let.Span.Text())
 		d.Help("add a bound to the body, for example %s", boundOf(v, let))
 	}
 }
@@ -97,7 +98,9 @@ func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 	var isBounded func(v *core.Var) bool
 	isBounded = func(v *core.Var) bool {
 		return bounded[v] || !recursive[v] ||
-			len(inputs[v]) > 0 && !slices.ContainsFunc(inputs[v], func(in *core.Var) bool { return !isBounded(in) })
+			len(inputs[v]) > 0 && !slices.ContainsFunc(inputs[v], func(in *core.Var) bool {
+				return !isBounded(in)
+			})
 	}
 	var found *core.Var
 	for _, t := range r.Head.Args[:r.Head.Pred.Keys] {
@@ -143,7 +146,8 @@ func movedBy(e core.Expr) []*core.Var {
 }
 
 // growers are the functions that can give ever new values.
-var growers = map[string]bool{"add": true, "sub": true, "mul": true, "div": true, "string:add": true, "datetime:add": true}
+var growers = map[string]bool{"add": true, "sub": true, "mul": true, "div": true,
+	"string:add": true, "datetime:add": true}
 
 func grows(k *core.Call) bool {
 	if growers[k.Func.Name] {

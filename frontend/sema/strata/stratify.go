@@ -228,7 +228,9 @@ func (h *byFirst) Pop() any {
 
 // refuseCycles reports negation, aggregation and numbering inside a component,
 // once for each component, with a shortest cycle. It returns the components.
-func (c *strata) refuseCycles(program *core.Program, graph [][]dependency, component []int) map[int]bool {
+func (c *strata) refuseCycles(
+	program *core.Program, graph [][]dependency, component []int,
+) map[int]bool {
 	reported := map[int]bool{}
 	for head, deps := range graph {
 		for _, d := range deps {
@@ -306,7 +308,8 @@ func (c *strata) explainCycle(program *core.Program, d dependency, rest []depend
 		e.Help("negate a predicate that does not depend on %s", name(d.from))
 	case aggregated:
 		e.Note("an aggregate of %s can only be computed when %s is complete", name(d.to), name(d.to))
-		e.Help("compute the recursive predicate without the aggregate, and aggregate its result in a predicate of its own")
+		e.Help("compute the recursive predicate without the aggregate, and aggregate its result in a " +
+			"predicate of its own")
 	case sequenced:
 		e.Help("compute the recursive predicate first, and number its result in a predicate of its own")
 	}

@@ -59,11 +59,15 @@ func (c *Conjunction) Assemble(order *joinTree, at Site) queryplan.Node {
 	n := a.tree(order, needed)
 	for len(a.maps) > 0 {
 		cols := trees.Columns(n)
-		at := slices.IndexFunc(a.maps, func(m queryplan.NamedExpr) bool { return trees.HasAll(cols, queryplan.ExprColumns(m.Expr)) })
+		at := slices.IndexFunc(a.maps, func(m queryplan.NamedExpr) bool {
+			return trees.HasAll(cols, queryplan.ExprColumns(m.Expr))
+		})
 		n = a.compute(n, a.maps[at].Name)
 	}
 	n = a.ready(n)
-	if at.Want != nil && !slices.ContainsFunc(c.Out, func(r queryplan.Rename) bool { return r.From != r.To }) {
+	if at.Want != nil && !slices.ContainsFunc(c.Out, func(r queryplan.Rename) bool {
+		return r.From != r.To
+	}) {
 		return n
 	}
 	return trees.Project(n, c.Out)
@@ -72,7 +76,9 @@ func (c *Conjunction) Assemble(order *joinTree, at Site) queryplan.Node {
 // Restrict leaves the result only the columns that the site uses.
 func (c *Conjunction) Restrict(at Site) {
 	if at.Want != nil {
-		c.Out = slices.DeleteFunc(c.Out, func(r queryplan.Rename) bool { return !slices.Contains(at.Want, r.To) })
+		c.Out = slices.DeleteFunc(c.Out, func(r queryplan.Rename) bool {
+			return !slices.Contains(at.Want, r.To)
+		})
 	}
 }
 
@@ -290,7 +296,8 @@ func (a *assembler) compute(n queryplan.Node, name string) queryplan.Node {
 	if have, ok := queryplan.FindColumn(n.Columns(), name); ok {
 		m.Name = a.Names.Fresh(name)
 		n = trees.Map(n, m)
-		return trees.Filter(n, []queryplan.Expr{trees.EqualColumns(have, queryplan.Column{Name: m.Name, Type: have.Type})})
+		return trees.Filter(n,
+			[]queryplan.Expr{trees.EqualColumns(have, queryplan.Column{Name: m.Name, Type: have.Type})})
 	}
 	return trees.Map(n, m)
 }

@@ -12,8 +12,10 @@ import (
 // projections taken apart: a conjunctive query with negated and computed parts.
 // Its columns have names of its own; columns of one name are equal.
 type Conjunction struct {
-	Rels  []queryplan.Node      // what is joined
-	Maps  []queryplan.NamedExpr // in an order in which they can be computed; a name that a relation has too is an equality
+	Rels []queryplan.Node // what is joined
+	// Maps are in an order in which they can be computed. A name that a relation has,
+	// too, is an equality.
+	Maps  []queryplan.NamedExpr
 	Conds []queryplan.Expr
 	Semis []Semijoin
 	Out   []queryplan.Rename // the result's columns
@@ -35,7 +37,9 @@ func InConjunction(n queryplan.Node) bool {
 	case *queryplan.Filter:
 		return !queryplan.IsVolatile(n.Cond)
 	case *queryplan.Map:
-		return !slices.ContainsFunc(n.Exprs, func(e queryplan.NamedExpr) bool { return queryplan.IsVolatile(e.Expr) })
+		return !slices.ContainsFunc(n.Exprs, func(e queryplan.NamedExpr) bool {
+			return queryplan.IsVolatile(e.Expr)
+		})
 	case *queryplan.Project, *queryplan.Join:
 		return true
 	}
@@ -52,7 +56,9 @@ type Site struct {
 
 // EachConjunction replaces every maximal conjunction of a tree by the result of
 // f, inner ones first.
-func EachConjunction(n queryplan.Node, at Site, f func(n queryplan.Node, at Site) queryplan.Node) queryplan.Node {
+func EachConjunction(
+	n queryplan.Node, at Site, f func(n queryplan.Node, at Site) queryplan.Node,
+) queryplan.Node {
 	if !InConjunction(n) {
 		in := n.Inputs()
 		out := make([]queryplan.Node, len(in))
@@ -108,7 +114,9 @@ func InputSet(n queryplan.Node, set bool) bool {
 	case *queryplan.Dedup:
 		return true
 	case *queryplan.Aggregate:
-		return !slices.ContainsFunc(n.Aggs, func(a queryplan.Agg) bool { return a.Fn != queryplan.Min && a.Fn != queryplan.Max })
+		return !slices.ContainsFunc(n.Aggs, func(a queryplan.Agg) bool {
+			return a.Fn != queryplan.Min && a.Fn != queryplan.Max
+		})
 	case *queryplan.Seq, *queryplan.TopK:
 		return false
 	}
@@ -161,7 +169,8 @@ func placeholder(i int) string { return "\x00" + strconv.Itoa(i) }
 func rename(e queryplan.Expr, env map[string]int) queryplan.Expr {
 	return queryplan.RewriteExpr(e, func(e queryplan.Expr) queryplan.Expr {
 		if c, ok := e.(*queryplan.ColRef); ok {
-			return &queryplan.ColRef{Col: queryplan.Column{Name: placeholder(env[c.Col.Name]), Type: c.Col.Type}}
+			return &queryplan.ColRef{Col: queryplan.Column{Name: placeholder(env[c.Col.Name]),
+				Type: c.Col.Type}}
 		}
 		return e
 	})
@@ -310,7 +319,8 @@ func (c *Conjunction) Named(n queryplan.Node, names []string) queryplan.Node {
 		if seen[name] {
 			other := c.Names.Fresh(col.Name)
 			first := queryplan.Column{Name: name, Type: col.Type}
-			c.Conds = trees.AddCond(c.Conds, trees.EqualColumns(first, queryplan.Column{Name: other, Type: col.Type}))
+			c.Conds = trees.AddCond(c.Conds,
+				trees.EqualColumns(first, queryplan.Column{Name: other, Type: col.Type}))
 			name = other
 		}
 		seen[name] = true
@@ -474,7 +484,9 @@ func (f *flattener) spansRelations(col int, e queryplan.Expr) bool {
 	}
 	for _, r := range f.rels {
 		cs := classes(r)
-		if slices.Contains(cs, col) && slices.ContainsFunc(used, func(u int) bool { return slices.Contains(cs, u) }) {
+		if slices.Contains(cs, col) && slices.ContainsFunc(used, func(u int) bool {
+			return slices.Contains(cs, u)
+		}) {
 			return false
 		}
 	}
@@ -514,7 +526,9 @@ func (c *Conjunction) Part(rels []int) *Conjunction {
 // stay only if other relations need them.
 func (c *Conjunction) ReplaceByMultijoin(rels []int, sub *Conjunction, order []string) {
 	in := func(used []string) bool {
-		return len(used) > 0 && slices.ContainsFunc(rels, func(i int) bool { return trees.HasAll(trees.Columns(c.Rels[i]), used) })
+		return len(used) > 0 && slices.ContainsFunc(rels, func(i int) bool {
+			return trees.HasAll(trees.Columns(c.Rels[i]), used)
+		})
 	}
 	out := func(used []string) bool {
 		for i, n := range c.Rels {
@@ -528,7 +542,9 @@ func (c *Conjunction) ReplaceByMultijoin(rels []int, sub *Conjunction, order []s
 		used := queryplan.ExprColumns(e)
 		return in(used) && !out(used)
 	})
-	c.Semis = slices.DeleteFunc(slices.Clone(c.Semis), func(s Semijoin) bool { return in(trees.Columns(s.Right)) })
+	c.Semis = slices.DeleteFunc(slices.Clone(c.Semis), func(s Semijoin) bool {
+		return in(trees.Columns(s.Right))
+	})
 	for _, i := range rels {
 		c.Rels[i] = nil
 	}
@@ -540,8 +556,12 @@ func (c *Conjunction) ReplaceByMultijoin(rels []int, sub *Conjunction, order []s
 func (c *Conjunction) Uses(name string) bool {
 	has := func(names []string) bool { return slices.Contains(names, name) }
 	return slices.ContainsFunc(c.Out, func(o queryplan.Rename) bool { return o.From == name }) ||
-		slices.ContainsFunc(c.Conds, func(e queryplan.Expr) bool { return has(queryplan.ExprColumns(e)) }) ||
-		slices.ContainsFunc(c.Maps, func(m queryplan.NamedExpr) bool { return m.Name == name || has(queryplan.ExprColumns(m.Expr)) }) ||
+		slices.ContainsFunc(c.Conds,
+			func(e queryplan.Expr) bool { return has(queryplan.ExprColumns(e)) }) ||
+		slices.ContainsFunc(c.Maps, func(m queryplan.NamedExpr) bool {
+			return m.Name == name ||
+				has(queryplan.ExprColumns(m.Expr))
+		}) ||
 		slices.ContainsFunc(c.Semis, func(s Semijoin) bool { return has(trees.Columns(s.Right)) })
 }
 

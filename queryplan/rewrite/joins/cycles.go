@@ -67,7 +67,9 @@ func reduce(edges [][]string, which []int) []int {
 	for len(queue) > 0 {
 		i := queue[0]
 		queue, queued[i] = queue[1:], false
-		left[i] = slices.DeleteFunc(slices.Clone(left[i]), func(col string) bool { return len(holders[col]) == 1 })
+		left[i] = slices.DeleteFunc(slices.Clone(left[i]), func(col string) bool {
+			return len(holders[col]) == 1
+		})
 		within := func(j int) bool { return j != i && trees.HasAll(left[j], left[i]) }
 		if len(left[i]) > 0 && !slices.ContainsFunc(holders[left[i][0]], within) {
 			continue

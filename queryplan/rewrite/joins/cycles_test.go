@@ -31,7 +31,8 @@ func TestBlocks(t *testing.T) {
 		for i := range edges {
 			for j := range edges {
 				if got, want := part[i] == part[j], inseparable(edges, i, j); got != want {
-					t.Fatalf("seed %d: edges %d and %d of %v in one part: %v, want %v", seed, i, j, edges, got, want)
+					t.Fatalf("seed %d: edges %d and %d of %v in one part: %v, want %v", seed, i, j, edges, got,
+						want)
 				}
 			}
 		}
@@ -46,7 +47,9 @@ func inseparable(edges [][]string, from, to int) bool {
 			again = false
 			for i := range edges {
 				for j := range edges {
-					common := func(col string) bool { return col != fmt.Sprint("c", cut) && slices.Contains(edges[j], col) }
+					common := func(col string) bool {
+						return col != fmt.Sprint("c", cut) && slices.Contains(edges[j], col)
+					}
 					if reached[i] && !reached[j] && slices.ContainsFunc(edges[i], common) {
 						reached[j], again = true, true
 					}

@@ -282,8 +282,9 @@ type subPlan struct {
 func (g *joinGraph) leaf(i int) *subPlan {
 	r := &g.Rels[i]
 	s := &subPlan{
-		tree: &joinTree{rel: i}, rel: r, Est: r.Est, Rows: max(r.Est.Rows, 1e-3), Stream: scanCost * r.scanned,
-		cols: r.cols.Clone(), ascends: r.ascends, keys: r.keys,
+		tree: &joinTree{rel: i}, rel: r, Est: r.Est, Rows: max(r.Est.Rows, 1e-3),
+		Stream: scanCost * r.scanned,
+		cols:   r.cols.Clone(), ascends: r.ascends, keys: r.keys,
 	}
 	g.close(s.cols)
 	return s
@@ -342,7 +343,8 @@ func (g *joinGraph) shape(l, r *subPlan) *subPlan {
 	if uniqueLeft && !uniqueRight {
 		many, one = one, many
 	}
-	out := &subPlan{Est: stats.JoinEstimate(queryplan.Inner, many, one, names, uniqueLeft || uniqueRight), cols: l.cols.Clone()}
+	out := &subPlan{Est: stats.JoinEstimate(queryplan.Inner, many, one, names, uniqueLeft ||
+		uniqueRight), cols: l.cols.Clone()}
 	if uniqueLeft && uniqueRight {
 		out.Est.Rows = min(out.Est.Rows, r.Est.Rows)
 	}
@@ -360,7 +362,8 @@ func (g *joinGraph) shape(l, r *subPlan) *subPlan {
 			continue
 		}
 		if c.semi != nil {
-			out.Est = stats.JoinEstimate(c.semi.Kind, out.Est, g.est.Of(c.semi.Right), trees.Columns(c.semi.Right), true)
+			out.Est = stats.JoinEstimate(c.semi.Kind, out.Est, g.est.Of(c.semi.Right),
+				trees.Columns(c.semi.Right), true)
 		} else {
 			conds = append(conds, c.cond)
 		}
@@ -393,7 +396,8 @@ func (g *joinGraph) filterGain(l, r *subPlan, on bitset.Set, probe, kept float64
 	}
 	best := 0.0
 	for col := range on.Members {
-		if gain := FilterGain(r.Rows, g.span[col], l.Rows, probe, kept); g.whole[col] && gain > LeastGain {
+		if gain := FilterGain(r.Rows, g.span[col], l.Rows, probe, kept); g.whole[col] &&
+			gain > LeastGain {
 			best = max(best, gain)
 		}
 	}

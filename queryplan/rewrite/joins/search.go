@@ -133,7 +133,11 @@ func (g *joinGraph) bestSplit(best []*subPlan, rels []int, mask int, products bo
 		if out == nil {
 			// The size of a join depends on what is joined, not on how.
 			out = g.shape(l, r)
-			outside = g.outside(func(i int) bool { at := slices.Index(rels, i); return at >= 0 && mask&(1<<at) != 0 })
+			outside = g.outside(func(i int) bool {
+				at := slices.Index(rels, i)
+				return at >= 0 &&
+					mask&(1<<at) != 0
+			})
 			out.Stream = g.joinCost(l, r, out.Rows, outside)
 			left, right = l, r
 			continue
@@ -216,7 +220,11 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 		}
 		leaves = slices.Delete(leaves, at, at+1)
 		// Estimates of other columns would be copied for every candidate.
-		plan.Est = plan.Est.Only(func(name string) bool { i := g.Number[name]; return holders[i] > 0 || g.Conditioned.Has(i) })
+		plan.Est = plan.Est.Only(func(name string) bool {
+			i := g.Number[name]
+			return holders[i] > 0 ||
+				g.Conditioned.Has(i)
+		})
 	}
 	return plan
 }

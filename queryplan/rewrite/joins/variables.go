@@ -94,7 +94,8 @@ func (g *VariableGraph) bind(b *binding, v int) *binding {
 	for _, list := range lists {
 		steps += min(list, gallopSteps*shortest)
 	}
-	return &binding{order: append(slices.Clone(b.order), v), Steps: b.Steps + b.Rows*steps, Rows: b.Rows * g.domain[v] * match}
+	return &binding{order: append(slices.Clone(b.order), v), Steps: b.Steps + b.Rows*steps,
+		Rows: b.Rows * g.domain[v] * match}
 }
 
 // Order binds the variables in the order with the fewest expected steps. Beyond

@@ -130,7 +130,9 @@ func Constant(v scalar.Value) queryplan.Expr { return &queryplan.Const{Value: v}
 func Map(n queryplan.Node, e queryplan.NamedExpr) queryplan.Node {
 	if m, ok := n.(*queryplan.Map); ok {
 		used := queryplan.ExprColumns(e.Expr)
-		if !slices.ContainsFunc(m.Exprs, func(x queryplan.NamedExpr) bool { return slices.Contains(used, x.Name) }) {
+		if !slices.ContainsFunc(m.Exprs, func(x queryplan.NamedExpr) bool {
+			return slices.Contains(used, x.Name)
+		}) {
 			return &queryplan.Map{Input: m.Input, Exprs: append(slices.Clone(m.Exprs), e)}
 		}
 	}
@@ -175,7 +177,9 @@ func IsInvariant(n queryplan.Node, changed map[*queryplan.Var]bool) bool {
 	if s, ok := n.(*queryplan.Scan); ok {
 		return !changed[s.Var]
 	}
-	return !IsVolatile(n) && !slices.ContainsFunc(n.Inputs(), func(in queryplan.Node) bool { return !IsInvariant(in, changed) })
+	return !IsVolatile(n) && !slices.ContainsFunc(n.Inputs(), func(in queryplan.Node) bool {
+		return !IsInvariant(in, changed)
+	})
 }
 
 // IsVolatile reports whether an operator computes what may change from call to
@@ -185,7 +189,9 @@ func IsVolatile(n queryplan.Node) bool {
 	case *queryplan.Filter:
 		return queryplan.IsVolatile(n.Cond)
 	case *queryplan.Map:
-		return slices.ContainsFunc(n.Exprs, func(e queryplan.NamedExpr) bool { return queryplan.IsVolatile(e.Expr) })
+		return slices.ContainsFunc(n.Exprs, func(e queryplan.NamedExpr) bool {
+			return queryplan.IsVolatile(e.Expr)
+		})
 	}
 	return false
 }
