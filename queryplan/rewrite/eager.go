@@ -43,18 +43,19 @@ var aggregateBeforeJoins = &Pass{
 	},
 }
 
-// Limits, which tests move so that small facts are worth it, too.
+// Limits, which tests change so that the pass applies to small facts.
 var (
-	// leastShare is how many times as much joins must cost without an aggregation
-	// before them as with it. Lookups do not, which engines make part of a scan
-	// and need no memory for; joins that repeat tuples do.
+	// leastShare is the least ratio of the cost of joins without an aggregation
+	// before them to the cost with it. Joins that repeat tuples reach it. Lookups
+	// do not: engines make them part of a scan and need no memory for them.
 	leastShare = 3.0
-	// leastBefore is the number of tuples from which on aggregating first is
-	// looked at.
+	// leastBefore is the least number of tuples for which aggregating first is
+	// considered.
 	leastBefore = float64(1 << 16)
 )
 
-// updateCost is adding a tuple to its group, beside finding that.
+// updateCost is the cost of adding a tuple to its group, without that of
+// finding the group.
 const updateCost = 2
 
 type eager struct {
@@ -63,7 +64,7 @@ type eager struct {
 }
 
 // aggregate aggregates parts of a conjunction first, one after the other, as
-// long as that gains.
+// long as the cost falls.
 func (e *eager) aggregate(a *queryplan.Aggregate) *queryplan.Aggregate {
 	if len(a.Aggs) == 0 || !hasJoin(a.Input) || slices.ContainsFunc(a.Aggs, rounds) {
 		return a
@@ -77,9 +78,9 @@ func (e *eager) aggregate(a *queryplan.Aggregate) *queryplan.Aggregate {
 	}
 }
 
-// once aggregates the part first for which that gains most: a relation, or one
-// that is aggregated and another that it is joined with. It returns nil if none
-// gains.
+// once aggregates the part first for which the cost falls most: a relation, or
+// an aggregated one and another that it is joined with. It returns nil if the
+// cost falls for none.
 func (e *eager) once(a *queryplan.Aggregate) *queryplan.Aggregate {
 	c := joins.Flatten(trees.Project(a.Input, identity(joins.Aggregated(a))))
 	best, least := (*partial)(nil), -1.0
@@ -115,9 +116,9 @@ func (e *eager) once(a *queryplan.Aggregate) *queryplan.Aggregate {
 		joins.Site{}), By: a.By, Aggs: best.again}
 }
 
-// mayBePart reports whether two relations, which may be the same, are a part to
-// look at: one that is not aggregated, or one that is, with another one. So
-// there is an end of them.
+// mayBePart reports whether two relations, which may be the same, can be a
+// part: one that is not aggregated, or one that is, with another one. This
+// makes the number of parts finite.
 func mayBePart(c *joins.Conjunction, i, k int) bool {
 	if i == k {
 		return len(c.Rels) > 1 && !hasGroups(c.Rels[i])
@@ -131,8 +132,8 @@ func rounds(a queryplan.Agg) bool {
 	return a.Fn == queryplan.Avg || a.Fn == queryplan.Total && a.Out.Type.Kind == scalar.Float
 }
 
-// isTotalWord reports whether a function is a word of a total. Such totals are
-// made of totals of one word.
+// isTotalWord reports whether a function is one word of a wide total. Wide
+// totals are combined from totals of single words.
 func isTotalWord(fn queryplan.AggFn) bool {
 	return fn == queryplan.TotalHigh || fn == queryplan.TotalLow
 }
@@ -150,9 +151,9 @@ type partial struct {
 	again []queryplan.Agg
 }
 
-// partial returns the conjunction with some relations aggregated; nil if these
-// do not have the aggregates' arguments, totals of their tuples may not fit, or
-// that leaves too much.
+// partial returns the conjunction with some relations aggregated. It is nil if
+// these lack the arguments of the aggregates, if totals of their tuples may
+// overflow, or if too many tuples remain.
 func (e *eager) partial(a *queryplan.Aggregate, c *joins.Conjunction, rels []bool) *partial {
 	from := map[string]string{}
 	for _, o := range c.Out {
@@ -214,9 +215,8 @@ func (e *eager) partial(a *queryplan.Aggregate, c *joins.Conjunction, rels []boo
 	return p
 }
 
-// fits reports whether an aggregate over some of the tuples of a tree is
-// certain to be of its type. Counts are taken to be, as those of all tuples
-// are.
+// fits reports whether an aggregate over some of the tuples of a tree certainly
+// fits its type. Counts do, because those of all tuples do.
 func (e *eager) fits(in queryplan.Node, g queryplan.Agg, column string) bool {
 	t := g.Out.Type
 	switch {
@@ -230,8 +230,8 @@ func (e *eager) fits(in queryplan.Node, g queryplan.Agg, column string) bool {
 	return ok && okRows && stats.TotalFits(t, bound, most)
 }
 
-// cost estimates joining a conjunction and aggregating it by columns of its
-// result; not ok if a product is part of it.
+// cost estimates the cost of joining a conjunction and aggregating it by
+// columns of its result. ok is false if it has a product.
 func (e *eager) cost(c *joins.Conjunction, by []string) (cost float64, ok bool) {
 	g := joins.NewGraph(c, e.est, nil)
 	g.Bits = true
@@ -250,7 +250,7 @@ func (e *eager) cost(c *joins.Conjunction, by []string) (cost float64, ok bool) 
 	return all.Stream + groupingCost(all.Est, names), true
 }
 
-// groupingCost is the cost of putting tuples in groups.
+// groupingCost returns the cost of putting tuples into groups.
 func groupingCost(in *stats.Estimate, by []string) float64 {
 	if len(by) == 0 {
 		return updateCost * in.Rows

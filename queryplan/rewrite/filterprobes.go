@@ -41,8 +41,7 @@ var filterProbes = &Pass{
 
 type probeFilter struct{ est *stats.Estimator }
 
-// tree filters what probes the indexes of all joins of a tree, those below
-// first.
+// tree filters the probing sides of all joins of a tree, those below first.
 func (f *probeFilter) tree(n queryplan.Node) queryplan.Node {
 	in := n.Inputs()
 	if len(in) == 0 {
@@ -63,8 +62,7 @@ func (f *probeFilter) tree(n queryplan.Node) queryplan.Node {
 	return n
 }
 
-// join filters what probes the index of a join by the column for which that
-// gains most.
+// join filters the probing side of a join by the column that saves most.
 func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 	l, r := f.est.Of(j.Left), f.est.Of(j.Right)
 	on := j.On()
@@ -101,8 +99,8 @@ func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 	return &queryplan.Join{Kind: queryplan.Inner, Left: below, Right: j.Right, Unique: j.Unique}
 }
 
-// keys returns the values of a column of a tree, and maybe some more: what
-// hardly restricts them is left out.
+// keys returns the values of a column of a tree, and maybe some more:
+// conditions that hardly restrict them are left out.
 func (f *probeFilter) keys(n queryplan.Node, name string) queryplan.Node {
 	most := extraKeys * f.est.Of(n).Distinct([]string{name})
 	best, column := n, name
@@ -114,13 +112,13 @@ func (f *probeFilter) keys(n queryplan.Node, name string) queryplan.Node {
 	return &queryplan.Project{Input: best, Cols: []queryplan.Rename{{From: column, To: name}}}
 }
 
-// extraKeys is how many times as many values as are there a filter may keep if
-// it is easier to come by.
+// extraKeys is the ratio of values in a cheaper filter to the values needed, up
+// to which the cheaper filter is used.
 const extraKeys = 1.5
 
 // source returns an input of an operator that has at most so many values of one
-// of its columns, those of the result among them, and the column's name there;
-// nil if none has.
+// of its columns, those of the result among them, and the name of the column
+// there. It is nil if there is none.
 func (f *probeFilter) source(n queryplan.Node, name string, most float64) (queryplan.Node, string) {
 	switch n := n.(type) {
 	case *queryplan.Project:
@@ -150,8 +148,8 @@ func (f *probeFilter) source(n queryplan.Node, name string, most float64) (query
 	return nil, ""
 }
 
-// keysOf returns how many values of a column there is room for in the range of
-// both sides of a join, 0 if that is not known.
+// keysOf returns the number of values in the range of a column on both sides of
+// a join, 0 if it is unknown.
 func keysOf(l, r *stats.Estimate, name string) float64 {
 	a, okA := l.Cols[name].Span()
 	b, okB := r.Cols[name].Span()
@@ -166,9 +164,9 @@ func keysOf(l, r *stats.Estimate, name string) float64 {
 	return 0
 }
 
-// origin returns the stored table and the column that a column of a tree is,
-// along the side that probes; nil if it is none, or if rows were dropped and
-// the table is wanted whole.
+// origin returns the stored table and column of a column of a tree, along the
+// probing side. It is nil if there is none, or if rows were dropped and the
+// table is wanted whole.
 func origin(est *stats.Estimator, n queryplan.Node, name string, whole bool) (*stats.Table, int) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -189,17 +187,17 @@ func origin(est *stats.Estimator, n queryplan.Node, name string, whole bool) (*s
 	return nil, 0
 }
 
-// comesInOrder reports whether the tuples of a tree are taken to come in the
-// order of a column.
+// comesInOrder reports whether the tuples of a tree probably come in the order
+// of a column.
 func comesInOrder(est *stats.Estimator, n queryplan.Node, name string) bool {
 	stored, column := origin(est, n, name, false)
 	return stored != nil && (stored.Columns[column].Ascending ||
 		stored.Columns[column].Rising > joins.MostlyRising)
 }
 
-// place puts the semijoin with keys on a column over the lowest operator on the
-// probing side of a tree above which all joins leave a larger share than it
-// does.
+// place puts the semijoin with keys on a column over an operator on the probing
+// side of a tree: the lowest one above which every join keeps a larger share of
+// tuples than the semijoin.
 func (f *probeFilter) place(n, keys queryplan.Node, name string, kept float64) queryplan.Node {
 	if j, ok := n.(*queryplan.Join); ok && j.Kind != queryplan.Anti {
 		if _, has := queryplan.ColumnOf(j.Left, name); has && f.est.Rows(j) > kept*f.est.Rows(j.Left) {

@@ -48,17 +48,18 @@ var dropCertainMatches = &Pass{
 	},
 }
 
-// inclusions knows which tuples of stored relations are certain to be in
+// inclusions holds the stored relations whose tuples are certain to be in
 // others.
 type inclusions struct {
 	catalog *stats.Catalog
-	// checked are those that checks of the plan enforce, as enforced names them.
+	// checked are the inclusions that checks of the plan enforce, under the names
+	// of enforced.
 	checked  map[string]bool
 	checking bool // whether the conjunction at hand is one of a check
 }
 
-// note takes down what a check enforces: that each tuple of a stored relation
-// has a match in another one.
+// note records the inclusion that a check enforces: each tuple of a stored
+// relation has a match in another one.
 func (x *inclusions) note(n queryplan.Node) {
 	switch n := n.(type) {
 	case *queryplan.Project, *queryplan.Dedup:
@@ -93,9 +94,9 @@ func enforced(from, to columnsOfRows) string {
 	return from.source + "\x00" + to.source + "\x00" + strings.Join(pairs, " ")
 }
 
-// stored returns the stored columns that columns of a tree are, all from one
-// row; whole says that there has to be a tuple for each row. Not ok if they are
-// no such.
+// stored returns the stored columns behind columns of a tree, all from one row.
+// If whole is set, there has to be a tuple for each row. ok is false if there
+// are no such columns.
 func (x *inclusions) stored(
 	n queryplan.Node, cols []string, whole bool,
 ) (out columnsOfRows, ok bool) {
@@ -150,8 +151,8 @@ func (x *inclusions) stored(
 	return out, false
 }
 
-// covers reports whether what a tree has in some columns is certain to be among
-// the tuples of a stored relation.
+// covers reports whether the values of a tree in some columns are certain to be
+// among the tuples of a stored relation.
 func (x *inclusions) covers(n, relation queryplan.Node, on []string) bool {
 	to, ok := x.stored(relation, on, true)
 	if !ok {
@@ -174,7 +175,7 @@ func (x *inclusions) covers(n, relation queryplan.Node, on []string) bool {
 	return ok && have.Min.Cmp(big.NewInt(range_.Min)) >= 0 && have.Max.Cmp(big.NewInt(range_.Max)) <= 0
 }
 
-// drop leaves out of a conjunction the relations and semijoins that keep all
+// drop removes the relations and semijoins of a conjunction that keep all
 // tuples.
 func (x *inclusions) drop(n queryplan.Node, at joins.Site) queryplan.Node {
 	if !hasJoin(n) {
@@ -219,8 +220,8 @@ func hasJoin(n queryplan.Node) bool {
 }
 
 // always reports whether a relation of a conjunction has a match for each tuple
-// of the others, exactly one unless repeated tuples do not matter, of which
-// nothing is used.
+// of the others, exactly one if repeated tuples matter, and whether nothing
+// uses its columns.
 func (x *inclusions) always(c *joins.Conjunction, rel int, set bool) bool {
 	cols := trees.Columns(c.Rels[rel])
 	shared := slices.DeleteFunc(slices.Clone(cols), func(name string) bool {

@@ -60,9 +60,9 @@ var limitBeforeLookups = &Pass{
 	},
 }
 
-// lookups are relations of a conjunction that do no more than to fetch columns:
-// each is joined on a key of it, and nothing but the result and other lookups
-// uses its other columns.
+// lookups are the relations of a conjunction that only fetch columns. Each is
+// joined on a key of it, and only the result and other lookups use its other
+// columns.
 type lookups struct {
 	*joins.Conjunction
 	moved []int // those that are looked up later, the ones that need others' columns first
@@ -117,9 +117,8 @@ func findLookups(
 	return l
 }
 
-// isMinimalKey reports whether columns are a key of a relation, none of them
-// for nothing: a further one is what another relation is looked up by, which
-// comes first.
+// isMinimalKey reports whether columns are a minimal key of a relation. A
+// further column would be the key of another lookup, which comes first.
 func isMinimalKey(rel queryplan.Node, cols []string) bool {
 	return slices.ContainsFunc(queryplan.Keys(rel), func(key []string) bool {
 		return len(key) == len(cols) && trees.HasAll(cols, key)
@@ -127,7 +126,7 @@ func isMinimalKey(rel queryplan.Node, cols []string) bool {
 }
 
 // split returns the columns of a relation that other kept relations or computed
-// columns have, too, and those that it alone has.
+// columns also have, and those that only it has.
 func (l *lookups) split(rel int) (key, own []string) {
 	for _, name := range trees.Columns(l.Rels[rel]) {
 		shared := slices.ContainsFunc(l.Maps, func(m queryplan.NamedExpr) bool { return m.Name == name })
@@ -145,9 +144,9 @@ func (l *lookups) split(rel int) (key, own []string) {
 	return key, own
 }
 
-// settle leaves those lookups whose keys are at hand behind what comes first,
-// among the given columns or fetched by another, and which pass a test. The
-// others are kept, and if one of these needs what is fetched, all are.
+// settle keeps the relations that cannot be lookups: those that fail a test,
+// and those whose keys are neither among the given columns nor fetched by
+// another lookup. If one of them needs a fetched column, all are kept.
 func (l *lookups) settle(have []string, passes func(rel int) bool) {
 	have = slices.Clone(have)
 	var moved []int
@@ -180,7 +179,7 @@ func (l *lookups) first(out []queryplan.Rename) *joins.Conjunction {
 	return c
 }
 
-// after joins what is looked up to a tree.
+// after joins the lookups to a tree.
 func (l *lookups) after(n queryplan.Node) queryplan.Node {
 	for _, i := range l.moved {
 		j := &queryplan.Join{Kind: queryplan.Inner, Left: n, Right: l.Rels[i]}
@@ -190,8 +189,8 @@ func (l *lookups) after(n queryplan.Node) queryplan.Node {
 	return n
 }
 
-// shown returns the columns of the conjunction's result that kept relations
-// have or that are computed, by their names in the conjunction.
+// shown returns the columns of the result that kept relations have or that are
+// computed, by their names in the conjunction.
 func (l *lookups) shown() (cols []string) {
 	for _, o := range l.Out {
 		here := slices.ContainsFunc(l.Maps, func(m queryplan.NamedExpr) bool { return m.Name == o.From })
@@ -207,8 +206,8 @@ func (l *lookups) shown() (cols []string) {
 	return cols
 }
 
-// manyLeft is the least share of the tuples that a lookup which moves behind
-// groups leaves.
+// manyLeft is the least share of tuples that a lookup must keep to move behind
+// groups.
 const manyLeft = 0.8
 
 // groupFirst moves lookups behind an aggregate.
@@ -294,9 +293,9 @@ func intersect(a, b []string) []string {
 	})
 }
 
-// askedShare is the least share of a relation's tuples that must be looked up
-// before it is worth asking first whether they are there, which may take an
-// index more.
+// askedShare is the least share of the tuples of a relation that must be looked
+// up. Below it, asking first whether they are there costs too much, because it
+// may need another index.
 const askedShare = 0.25
 
 // limitFirst moves lookups behind a top-k.
@@ -355,7 +354,7 @@ func limitFirst(k *queryplan.TopK, est *stats.Estimator) queryplan.Node {
 	shown := l.shown()
 	top := &queryplan.TopK{Limit: k.Limit}
 	for _, key := range k.By {
-		// Several columns of the result may be one of the relations'.
+		// Several columns of the result may be one column of a relation.
 		if col := from[key.Col]; !slices.ContainsFunc(top.By, func(by queryplan.OrderKey) bool {
 			return by.Col == col
 		}) {

@@ -34,8 +34,8 @@ var mergeAggregates = &Pass{
 	},
 }
 
-// aggregateGroup is a number of aggregates that read the same tuples and have
-// the same groups.
+// aggregateGroup is a list of aggregates that read the same tuples and have the
+// same groups.
 type aggregateGroup struct {
 	block   *queryplan.Block // of the first
 	index   int
@@ -58,8 +58,8 @@ type aggregateMerger struct {
 	order  []string
 }
 
-// collect groups the aggregates outside of loops. What a tree reads is named
-// with the number of times that it has been written before.
+// collect groups the aggregates outside of loops. It names the variables that a
+// tree reads with the number of times that they have been written before.
 func (m *aggregateMerger) collect() {
 	loop := loops.Changed(m.Plan)
 	writes := map[*queryplan.Var]int{}
@@ -107,9 +107,9 @@ func identity(names []string) []queryplan.Rename {
 	return out
 }
 
-// signature describes what an aggregate reads and how it groups, without the
-// columns and computed columns that another may have besides. It names columns
-// by the relation they come from, and orders relations by what they are.
+// signature describes the input and the groups of an aggregate, without columns
+// that others may not have. It names columns by their relations, and orders
+// relations by their text.
 func (m *aggregateMerger) signature(member *aggregateMember, writes map[*queryplan.Var]int) string {
 	c := member.input
 	texts := make([]string, len(c.Rels))
@@ -266,7 +266,7 @@ func (m *aggregateMerger) rewrite() {
 	}
 }
 
-// replaced puts trees in place of others, outermost first.
+// replaced replaces trees by others, outermost first.
 func replaced(n queryplan.Node, with map[queryplan.Node]queryplan.Node) queryplan.Node {
 	if r, ok := with[n]; ok {
 		return r

@@ -43,9 +43,9 @@ var selectMultijoin = &Pass{
 }
 
 const (
-	// multijoinGain is how many times as many tuples must be expected on the way
-	// of binary joins as the largest relation, those that a loop finds indexed
-	// aside, and the result have together.
+	// multijoinGain is the least ratio of expected intermediate tuples of binary
+	// joins to those of the largest relation and the result together. Relations
+	// that a loop finds indexed do not count.
 	multijoinGain = 2
 )
 
@@ -55,8 +55,8 @@ type multijoinSelector struct {
 	cost    float64                 // of the multijoins so far
 }
 
-// apply replaces the cycles of a conjunction for which that pays by multijoins
-// and reports whether there was one.
+// apply replaces cycles of a conjunction by multijoins where that pays, and
+// reports whether there was one.
 func (s *multijoinSelector) apply(c *joins.Conjunction) bool {
 	found := false
 	for _, cycle := range joins.Cycles(c.Rels) {

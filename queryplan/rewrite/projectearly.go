@@ -129,8 +129,8 @@ func (e *earlyProjector) cost(c *joins.Conjunction) float64 {
 	return cost
 }
 
-// elimination replaces relations of a conjunction by what is left of their join
-// without the variables that only they have.
+// elimination replaces relations of a conjunction by their join without the
+// variables that only they have.
 type elimination struct {
 	*earlyProjector
 	c *joins.Conjunction

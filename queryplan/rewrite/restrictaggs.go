@@ -33,14 +33,14 @@ var restrictAggregates = &Pass{
 	},
 }
 
-// Costs of a tuple, as those of joinGraph, and what has to be saved.
+// Costs of a tuple, as in joins.Graph, and what has to be saved.
 const (
 	groupCost = 3   // finding a tuple's group, or its place in a set
 	matchCost = 0.5 // testing whether it is to be grouped at all
 	keepCost  = 3   // putting one of the few into the temporary and its index
 )
 
-// Limits, which tests move so that small facts are worth it, too.
+// Limits, which tests change so that the pass applies to small facts.
 var (
 	// mostLeft is the largest share of the tuples that may remain.
 	mostLeft = 0.25
@@ -60,7 +60,7 @@ type restricter struct {
 // relation or what a semijoin looks for.
 type consumer struct {
 	node queryplan.Node
-	rel  int // in conjunction.rels; -1: at is a place in conjunction.semis
+	rel  int // in Conjunction.Rels; -1: at is a place in Conjunction.Semis
 	at   int
 }
 
