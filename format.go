@@ -6,7 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/parse"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/failure"
-	"github.com/redfoxdb/redfox/queryplan/rewrite"
+	"github.com/redfoxdb/redfox/internal/linediff"
 )
 
 // FormatSource returns a source in canonical form. Comments keep their places, and
@@ -24,4 +24,4 @@ func FormatSource(src Source) (text string, err error) {
 
 // Diff shows line by line how a text became another; it is empty when they are
 // equal.
-func Diff(before, after string) string { return rewrite.Diff(before, after) }
+func Diff(before, after string) string { return linediff.Diff(before, after) }

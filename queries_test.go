@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redfoxdb/redfox/internal/linediff"
 	"github.com/redfoxdb/redfox/internal/suite"
-	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
@@ -220,7 +220,7 @@ func TestPlansOfSharedFacts(t *testing.T) {
 				return places.ReplaceAllString(plan.Tree(estimates(plan, db)), "")
 			}
 			if own, together := explain(q.db), explain(shared); own != together {
-				t.Errorf("%s %s: the plan depends on what else is loaded:\n%s", benchmark, q.name, rewrite.Diff(own, together))
+				t.Errorf("%s %s: the plan depends on what else is loaded:\n%s", benchmark, q.name, linediff.Diff(own, together))
 			}
 		}
 	}

@@ -22,6 +22,7 @@ var layers = []layer{
 	{"internal/interval", nil},
 	{"internal/bounds", []string{"internal/interval"}},
 	{"internal/bitset", nil},
+	{"internal/linediff", nil},
 	{"internal/dynlib", nil},
 	{"internal/malloc", []string{"internal/dynlib"}},
 	{"internal/llvm", []string{"internal/dynlib", "internal/malloc"}},
@@ -71,7 +72,7 @@ var layers = []layer{
 	{"queryplan/rewrite/loops", []string{"queryplan"}},
 	{"queryplan/rewrite/joins", []string{"internal/bitset", "queryplan", "queryplan/stats", "queryplan/rewrite/trees"}},
 	{"queryplan/rewrite", []string{
-		"frontend/source", "internal/bitset", "queryplan", "queryplan/stats",
+		"frontend/source", "internal/bitset", "internal/linediff", "queryplan", "queryplan/stats",
 		"queryplan/rewrite/joins", "queryplan/rewrite/loops", "queryplan/rewrite/trees",
 	}},
 
@@ -147,7 +148,7 @@ var layers = []layer{
 	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "weaver/assemble/hostcode"}},
 
 	{"runtime/facts", []string{
-		"queryplan", "queryplan/stats", "runtime", "runtime/store", "runtime/store/read", "internal/failure",
+		"queryplan", "queryplan/stats", "runtime", "runtime/store", "runtime/store/read", "runtime/store/read", "internal/failure",
 		"internal/govalue",
 	}},
 	{"runtime/diagnose", []string{
@@ -181,7 +182,7 @@ var layers = []layer{
 		"runtime/account", "runtime/diagnose", "runtime/facts", "runtime/gpu", "runtime/layout",
 		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch", "runtime/store", "runtime/store/read", "runtime/store/write",
 		"runtime/woven", "internal/buildid", "internal/confine", "internal/cuda",
-		"internal/failure", "internal/govalue", "internal/kernelcache", "internal/llvm",
+		"internal/failure", "internal/govalue", "internal/kernelcache", "internal/linediff", "internal/llvm",
 		"internal/trace",
 	}},
 	{"internal/suite", []string{"testdata"}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/linediff"
 	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"github.com/redfoxdb/redfox/internal/reference/randprog"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -54,7 +55,7 @@ func rewritePlan(t *testing.T, seed uint64, rng *rand.Rand, p *queryplan.Plan, c
 		again, _, err := Run(p, cat, Options{Disable: disable})
 		if err != nil || again.String() != out.String() {
 			t.Fatalf("seed %d, without %v: a second run differs: %v\n%s", seed, disable, err,
-				Diff(out.String(), again.String()))
+				linediff.Diff(out.String(), again.String()))
 		}
 		if why := disagreement(rng.Uint64(), p, out, cat); why != "" {
 			t.Fatalf("seed %d, without %v: %s\n%s\nbecame\n%s%v", seed, disable, why, p, out, describe(cat))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redfoxdb/redfox/internal/linediff"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
@@ -39,7 +40,7 @@ type Step struct {
 }
 
 // Diff returns the step as a line diff; "" if it changed nothing.
-func (s *Step) Diff() string { return Diff(s.Before, s.After) }
+func (s *Step) Diff() string { return linediff.Diff(s.Before, s.After) }
 
 // PassError is a pass that broke the plan or crashed: a bug of the optimiser.
 type PassError struct {

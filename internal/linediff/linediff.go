@@ -1,4 +1,4 @@
-package rewrite
+package linediff
 
 import (
 	"slices"
@@ -8,9 +8,10 @@ import (
 // context is the number of unchanged lines around a change.
 const context = 2
 
-// Diff returns the change from one text to another as lines that start with "
-// ", "-" or "+", with two lines of context and "..." where lines are left out;
-// "" if the texts are equal. It finds a shortest edit script (Myers, 1986).
+// Diff returns the change from one text to another as lines that start with a
+// blank, "-" or "+", with two lines of context and "..." where lines are left
+// out. It is "" if the texts are equal. Diff finds a shortest edit script (Myers,
+// 1986).
 func Diff(before, after string) string {
 	if before == after {
 		return ""
