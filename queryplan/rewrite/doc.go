@@ -11,5 +11,5 @@
 // `redfox explain --steps` shows every pass as a diff, and `--disable PASS`
 // switches one off. The rooms below it have what several passes need: joins,
 // loops, trees. The package knows no engine and no syntax; it imports these,
-// queryplan, stats, bitset, source and scalar only.
+// queryplan, stats, bitset, linediff, source and scalar only.
 package rewrite
