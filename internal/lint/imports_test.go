@@ -148,15 +148,11 @@ var layers = []layer{
 	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "weaver/assemble/hostcode"}},
 
 	{"runtime/facts", []string{
-		"queryplan", "queryplan/stats", "runtime", "runtime/store", "runtime/store/read", "runtime/store/read", "internal/failure",
+		"queryplan", "queryplan/stats", "runtime", "runtime/store", "runtime/store/read", "internal/failure",
 		"internal/govalue",
 	}},
 	{"runtime/diagnose", []string{
 		"frontend/diag", "frontend/source", "queryplan", "runtime", "internal/confine",
-	}},
-	{"runtime/facts", []string{
-		"queryplan", "queryplan/stats", "runtime", "runtime/store", "internal/failure",
-		"internal/govalue",
 	}},
 	{"runtime/diagnose", []string{
 		"frontend/diag", "frontend/source", "queryplan", "runtime", "internal/confine",
