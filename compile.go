@@ -18,7 +18,6 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
-	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
@@ -60,9 +59,6 @@ type Program struct {
 	mu        sync.Mutex
 	optimised map[string]*queryplan.Plan // by wanted predicates and statistics
 	kernels   map[kernelsKey]bool        // whether plans become the kernels of codes
-
-	selecting  sync.Mutex
-	selections map[selectionKey]*machine.Selection
 }
 
 // Pass is one named rewrite of the optimiser.

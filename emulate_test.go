@@ -57,9 +57,9 @@ func emulateGPU(t *testing.T, o emulated.Options) *emulated.Driver {
 // noGPU gives the test this machine with a driver that says this.
 func noGPU(t *testing.T, attempts ...cuda.Attempt) {
 	t.Helper()
-	m := *process.Machine
-	m.Driver = func() (driver.Driver, error) { return nil, &cuda.NotFoundError{Tried: attempts} }
-	onMachine(t, &m)
+	onMachine(t, &machine.Machine{Tools: process.Machine.Tools, Driver: func() (driver.Driver, error) {
+		return nil, &cuda.NotFoundError{Tried: attempts}
+	}})
 }
 
 // hideLLVM gives the test this machine without libLLVM.
@@ -76,8 +76,7 @@ func showLLVM(t *testing.T) {
 
 func findLLVM(t *testing.T, find func() (*llvm.Library, error)) {
 	t.Helper()
-	m, tools := *process.Machine, *process.Machine.Tools
+	tools := *process.Machine.Tools
 	tools.Find = find
-	m.Tools = &tools
-	onMachine(t, &m)
+	onMachine(t, &machine.Machine{Tools: &tools, Driver: process.Machine.Driver})
 }

@@ -78,37 +78,11 @@ func (p *Program) ChooseEngine(db *Database,
 // run become an engine.
 func (p *Program) choose(m *machine.Machine, db *Database,
 	opts RunOptions) (machine.Choice, error) {
-	s, err := p.selection(m, opts)
+	s, err := m.Select(opts.want())
 	if err != nil {
 		return machine.Choice{}, err
 	}
-	return s.Choose(db.size())
-}
-
-// selectionKey identifies runs that choose among the same engines.
-type selectionKey struct {
-	machine *machine.Machine
-	want    machine.Want
-}
-
-// selection returns the selection of an engine for runs with the options. It is
-// kept, so that loading and running look for a GPU once.
-func (p *Program) selection(m *machine.Machine, opts RunOptions) (*machine.Selection, error) {
-	key := selectionKey{m, opts.want()}
-	p.selecting.Lock()
-	defer p.selecting.Unlock()
-	if s := p.selections[key]; s != nil {
-		return s, nil
-	}
-	s, err := m.Select(key.want, &p.codes)
-	if err != nil {
-		return nil, err
-	}
-	if p.selections == nil {
-		p.selections = map[selectionKey]*machine.Selection{}
-	}
-	p.selections[key] = s
-	return s, nil
+	return s.Choose(db.size(), &p.codes)
 }
 
 // want is what the options say of the engine.
@@ -130,7 +104,7 @@ func StartEngine(run RunOptions, program Options) {
 // start opens the engine of runs ahead of them. Wrong options are the first run's
 // to refuse.
 func start(p *pool.Pool, opts RunOptions, how assemble.Fusing) {
-	if s, err := p.Machine.Select(opts.want(), nil); err == nil {
+	if s, err := p.Machine.Select(opts.want()); err == nil {
 		p.Start(s, how, opts.Trace)
 	}
 }

@@ -196,7 +196,7 @@ func (p *Program) LoadFor(ctx context.Context, given *Facts, opts RunOptions) (*
 // loadFor loads facts for runs in a pool.
 func loadFor(ctx context.Context, engines *pool.Pool, p *Program, given *Facts,
 	opts RunOptions) (*Database, error) {
-	selected, err := p.selection(engines.Machine, opts)
+	selected, err := engines.Machine.Select(opts.want())
 	if err != nil {
 		return nil, err
 	}
@@ -206,14 +206,14 @@ func loadFor(ctx context.Context, engines *pool.Pool, p *Program, given *Facts,
 	if engines.Closed() {
 		return nil, pool.ErrClosed
 	}
-	copies := prefetch.New(engines, selected, p.fusing, opts.Trace)
+	copies := prefetch.New(engines, selected, &p.codes, p.fusing, opts.Trace)
 	db, err := p.load(ctx, given, load, copies)
 	if err != nil {
 		copies.Stop()
 		return nil, err
 	}
 	if copies != nil {
-		chosen, _ := selected.Choose(db.size()) // an error is the run's to return
+		chosen, _ := selected.Choose(db.size(), &p.codes) // an error is the run's to return
 		copies.Finish(db.store, chosen)
 		db.prefetch = copies
 	}

@@ -116,11 +116,11 @@ func TestLoadForAuto(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-db.prefetch.Done()
-	selected, err := prog.selection(process.Machine, opts)
+	selected, err := process.Machine.Select(opts.want())
 	if err != nil {
 		t.Fatal(err)
 	}
-	choice, ok := selected.OnGPU(machine.Size{Rows: machine.FewGPUFacts})
+	choice, ok := selected.OnGPU(machine.Size{Rows: machine.FewGPUFacts}, nil)
 	if err := process.With(choice, prog.fusing, func(e runtime.Engine) error {
 		if use := e.(*gpu.Engine).Use(); !ok || use.Peak == 0 || use.Held != 0 {
 			t.Errorf("the GPU is not for these facts, and its engine holds %+v", use)

@@ -3,6 +3,7 @@ package redfox
 import (
 	"testing"
 
+	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/pool"
 )
 
@@ -15,10 +16,10 @@ func QuickSession(t testing.TB) *Session {
 	if _, _, err := ChooseEngine("cpu"); err != nil {
 		return nil
 	}
-	m, tools := *process.Machine, *process.Machine.Tools
+	tools := *process.Machine.Tools
 	tools.Quick = true
-	m.Tools = &tools
-	s := &Session{pool: pool.New(&m), options: SessionOptions{Engine: "cpu"}}
+	m := &machine.Machine{Tools: &tools, Driver: process.Machine.Driver}
+	s := &Session{pool: pool.New(m), options: SessionOptions{Engine: "cpu"}}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -35,9 +35,9 @@ type Session struct {
 func OpenSession(opts SessionOptions) (*Session, error) {
 	s := &Session{pool: pool.New(process.Machine), options: opts}
 	run := s.complete(RunOptions{})
-	selected, err := s.pool.Machine.Select(run.want(), nil)
+	selected, err := s.pool.Machine.Select(run.want())
 	if err == nil {
-		_, err = selected.Choose(machine.Size{})
+		_, err = selected.Choose(machine.Size{}, nil)
 	}
 	if err != nil {
 		return nil, err

@@ -168,7 +168,7 @@ func TestEarlyStart(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	selected, err := process.Machine.Select(RunOptions{Engine: "auto"}.want(), nil)
+	selected, err := process.Machine.Select(RunOptions{Engine: "auto"}.want())
 	if err != nil || selected.IsGPU() {
 		t.Errorf("auto opens a GPU before there are facts, %v", err)
 	}
@@ -357,7 +357,6 @@ func TestUntrustedCode(t *testing.T) {
 		t.Errorf("auto is %v, %v", chosen, err)
 	}
 	prog.codes.Distrust = false
-	hideLLVM(t) // another machine, for which no engine is selected yet
 	if _, err := prog.RunOn(ctx, db, RunOptions{Engine: "gpu"}); err == nil || strings.Contains(err.Error(), "not trusted") {
 		t.Errorf("code that is trusted is not run: %v", err)
 	}

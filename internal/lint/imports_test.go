@@ -157,6 +157,13 @@ var layers = []layer{
 	{"runtime/diagnose", []string{
 		"frontend/diag", "frontend/source", "queryplan", "runtime", "internal/confine",
 	}},
+	{"runtime/facts", []string{
+		"queryplan", "queryplan/stats", "runtime", "runtime/store", "internal/failure",
+		"internal/govalue",
+	}},
+	{"runtime/diagnose", []string{
+		"frontend/diag", "frontend/source", "queryplan", "runtime", "internal/confine",
+	}},
 	{"runtime/machine", []string{
 		"frontend/diag", "harmony/rfx", "weaver/assemble", "weaver/target", "runtime",
 		"internal/cuda", "internal/cuda/driver", "internal/failure", "internal/llvm",

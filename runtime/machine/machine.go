@@ -3,6 +3,7 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
@@ -18,6 +19,9 @@ type Machine struct {
 	// Driver returns the driver of the GPUs: driver.Open, or what a test has in its
 	// place.
 	Driver func() (driver.Driver, error)
+
+	mu         sync.Mutex
+	selections map[Want]*Selection
 }
 
 // Host returns the machine that this process runs on.

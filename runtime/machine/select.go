@@ -73,31 +73,47 @@ func (w Want) settle() (Want, error) {
 	}
 }
 
-// Selection resolves a Want for the runs of one program. It looks for a GPU once.
+// Selection resolves a Want. It looks for a GPU once.
 type Selection struct {
 	machine *Machine
 	want    Want
 	card    func() (driver.Device, error)
 }
 
-// Select returns the selection for a program with these codes; nil stands for any
-// program.
-func (m *Machine) Select(want Want, codes *assemble.Codes) (*Selection, error) {
+// Select returns the selection for a Want. The machine keeps it, so opening an
+// engine early, loading and running agree on one GPU.
+func (m *Machine) Select(want Want) (*Selection, error) {
 	want, err := want.settle()
 	if err != nil {
 		return nil, err
 	}
-	return &Selection{m, want, sync.OnceValues(func() (driver.Device, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.selections[want]; s != nil {
+		return s, nil
+	}
+	s := &Selection{m, want, sync.OnceValues(func() (driver.Device, error) {
 		found, err := m.CUDA()
 		if err != nil {
 			return nil, unavailable(GPU, err).missing()
 		}
-		card, err := pick(found.Devices(), want.Device)
-		if err == nil && codes != nil {
-			err = m.checkCode(codes, card)
-		}
-		return card, err
-	})}, nil
+		return pick(found.Devices(), want.Device)
+	})}
+	if m.selections == nil {
+		m.selections = map[Want]*Selection{}
+	}
+	m.selections[want] = s
+	return s, nil
+}
+
+// cardFor returns the GPU for a program with these codes; nil stands for any
+// program.
+func (s *Selection) cardFor(codes *assemble.Codes) (driver.Device, error) {
+	card, err := s.card()
+	if err == nil && codes != nil {
+		err = s.machine.checkCode(codes, card)
+	}
+	return card, err
 }
 
 // IsGPU reports whether runs take the gpu engine whatever the facts are.
@@ -132,14 +148,14 @@ type Size struct {
 	Bytes int64
 }
 
-// Choose returns the engine of a run over facts. The error is that with which the
-// run would fail.
-func (s *Selection) Choose(facts Size) (Choice, error) {
+// Choose returns the engine of a run over facts, of a program with these codes; nil
+// stands for any program. The error is that with which the run would fail.
+func (s *Selection) Choose(facts Size, codes *assemble.Codes) (Choice, error) {
 	switch s.want.Engine {
 	case Auto:
-		return s.best(facts), nil
+		return s.best(facts, codes), nil
 	case GPU:
-		card, err := s.card()
+		card, err := s.cardFor(codes)
 		if err != nil {
 			return Choice{}, err
 		}
@@ -154,11 +170,11 @@ func (s *Selection) Choose(facts Size) (Choice, error) {
 
 // OnGPU returns the choice of the gpu engine, if runs over facts of a size or more
 // take it.
-func (s *Selection) OnGPU(facts Size) (c Choice, ok bool) {
+func (s *Selection) OnGPU(facts Size, codes *assemble.Codes) (c Choice, ok bool) {
 	if !s.MayBeGPU() || !s.IsGPU() && facts.Rows < FewGPUFacts {
 		return c, false
 	}
-	card, err := s.card()
+	card, err := s.cardFor(codes)
 	if err != nil || !s.IsGPU() && !s.holds(card, facts) {
 		return c, false
 	}
@@ -171,10 +187,10 @@ func (s *Selection) onCard(card driver.Device) Choice {
 }
 
 // best is the choice of Auto.
-func (s *Selection) best(facts Size) Choice {
+func (s *Selection) best(facts Size, codes *assemble.Codes) Choice {
 	var passed []Info
 	if facts.Rows >= FewGPUFacts {
-		card, err := s.card()
+		card, err := s.cardFor(codes)
 		switch {
 		case err != nil && s.machine.hasGPUProblem():
 			passed = append(passed, unavailable(GPU, err))

@@ -142,7 +142,7 @@ func (p *Pool) Start(s *machine.Selection, how assemble.Fusing, spans trace.Func
 		began := time.Now()
 		// The dynamic linker loads one library at a time: the driver goes first.
 		cuda.Load()
-		choice, ok := s.OnGPU(machine.Size{})
+		choice, ok := s.OnGPU(machine.Size{}, nil)
 		if !ok {
 			return
 		}

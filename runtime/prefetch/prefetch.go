@@ -20,6 +20,7 @@ import (
 type Prefetch struct {
 	pool     *pool.Pool
 	selected *machine.Selection
+	codes    *assemble.Codes // of the program
 	fusing   assemble.Fusing
 	trace    trace.Func
 	reads    map[string][]bool // by predicate, the arguments worth copying
@@ -44,11 +45,13 @@ type column struct {
 
 // New returns a prefetch for runs of a program in a pool; nil if no such run takes
 // a GPU.
-func New(p *pool.Pool, s *machine.Selection, how assemble.Fusing, spans trace.Func) *Prefetch {
+func New(p *pool.Pool, s *machine.Selection, codes *assemble.Codes, how assemble.Fusing,
+	spans trace.Func) *Prefetch {
 	if !s.MayBeGPU() {
 		return nil
 	}
-	f := &Prefetch{pool: p, selected: s, fusing: how, trace: spans, done: make(chan struct{})}
+	f := &Prefetch{pool: p, selected: s, codes: codes, fusing: how, trace: spans,
+		done: make(chan struct{})}
 	f.more = sync.NewCond(&f.mu)
 	// The copying may outlast the load and its context.
 	f.ctx, f.cancel = context.WithCancel(context.Background())
@@ -155,7 +158,7 @@ func (f *Prefetch) Done() <-chan struct{} { return f.done }
 // start begins to copy, if a GPU is chosen for facts of a size.
 func (f *Prefetch) start(facts machine.Size) bool {
 	if !f.selected.IsGPU() {
-		if _, ok := f.selected.OnGPU(facts); !ok {
+		if _, ok := f.selected.OnGPU(facts, f.codes); !ok {
 			return false
 		}
 	}
@@ -171,7 +174,7 @@ func (f *Prefetch) work(first machine.Size) {
 	defer failure.Recover("the gpu engine", &err)
 	// If the GPU was named, it is opened here and not in start, for which the reader
 	// of the facts would wait.
-	choice, ok := f.selected.OnGPU(first)
+	choice, ok := f.selected.OnGPU(first, f.codes)
 	if !ok {
 		return
 	}
