@@ -6,6 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
@@ -13,8 +14,8 @@ import (
 type boundEntry struct {
 	*function
 	params  []machine.Param
-	targets []machine.Target[*relation]
-	groups  []machine.Target[*groups]
+	targets []machine.Target[*tables.Relation]
+	groups  []machine.Target[*tables.Groups]
 	values  []device.Buffer // of constant rows
 	gauges  []int           // that the function looks at
 	faults  bool            // the function may report a fault
@@ -26,8 +27,8 @@ func (r *run) bindKernel(k *harmony.Kernel, f *function) (*boundEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.targets = machine.Targets(k, r.relations)
-	b.groups = machine.Targets(k, r.groups)
+	b.targets = machine.Targets(k, r.Relations)
+	b.groups = machine.Targets(k, r.Groups)
 	if src, ok := k.Source.(*harmony.Values); ok {
 		for i := range src.Cols {
 			words := r.Constants(src, i)
@@ -55,17 +56,17 @@ func (r *run) bindEntry(f *function) (b *boundEntry, err error) {
 	b.params, err = r.Bind(r.Bound, f.entry, r.constant)
 	for _, p := range b.params {
 		switch v := p.Of.(type) {
-		case *index:
+		case *tables.Index:
 			if p.Kind == abi.IndexWideGauge {
-				b.gauges = append(b.gauges, v.gauge)
+				b.gauges = append(b.gauges, v.Gauge)
 			}
-		case *relation:
+		case *tables.Relation:
 			if p.Kind == abi.Gauge {
-				b.gauges = append(b.gauges, v.gauge)
+				b.gauges = append(b.gauges, v.Gauge)
 			}
-		case *groups:
+		case *tables.Groups:
 			if p.Kind == abi.Gauge {
-				b.gauges = append(b.gauges, v.gauge)
+				b.gauges = append(b.gauges, v.Gauge)
 			}
 		}
 	}
@@ -76,7 +77,7 @@ func (r *run) bindEntry(f *function) (b *boundEntry, err error) {
 func (r *run) constant(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.TableData:
-		return r.residentColumn(r.Ctx, "a function of strings", r.Data.Tables[p.Index].Column)
+		return r.ResidentColumn(r.Ctx, "a function of strings", r.Data.Tables[p.Index].Column)
 	case abi.TablePresent:
 		present := r.Data.Tables[p.Index].Present
 		if len(present) == 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/prepare"
@@ -72,7 +73,7 @@ type Engine struct {
 	// began and ended say when that was.
 	began, ended time.Time
 	mem          *device.Memory
-	resident     *residency
+	resident     *tables.Residency
 	lanes        device.Lanes
 	replays      replays
 	loaded       chan struct{} // closed when the service kernels are loaded, or can not be, and a lane made
@@ -118,7 +119,7 @@ type sorts struct {
 // program is what is kept of a plan.
 type program struct {
 	codes woven.Codes[*code]
-	hints *hints // of runs over facts that it is not bound to for longer
+	hints *tables.Hints // of runs over facts that it is not bound to for longer
 
 	mu     sync.Mutex
 	bounds []*boundFacts // most recently used first
@@ -153,7 +154,7 @@ func Start(o Options) *Engine {
 	e.bandwidth = e.info.PeakBandwidth()
 	e.programs = woven.Programs[*program]{
 		Make: func(*woven.Program) *program {
-			return &program{codes: woven.Codes[*code]{Drop: (*code).close}, hints: newHints()}
+			return &program{codes: woven.Codes[*code]{Drop: (*code).close}, hints: tables.NewHints()}
 		},
 		Drop: (*program).close,
 	}
@@ -204,12 +205,8 @@ func (e *Engine) open() (err error) {
 	if e.mem, err = device.NewMemory(e.gpu, e.opts.Limit); err != nil {
 		return err
 	}
-	e.resident = &residency{mem: e.mem, stage: device.NewStaging(e.gpu), cols: map[columnKey]*resident{}, indexes: map[indexKey]*resident{}}
 	e.mem.Evict = e.evict
-	if e.resident.stream, err = e.gpu.NewStream(); err != nil {
-		return err
-	}
-	if e.resident.copies, err = e.gpu.NewStream(); err != nil {
+	if e.resident, err = tables.NewResidency(e.mem); err != nil {
 		return err
 	}
 	beside.Go(e.firstLane)
@@ -346,7 +343,7 @@ func (e *Engine) Prepare(ctx context.Context, req *runtime.Request) error {
 			return err
 		}
 		for _, c := range r.columnsRead() {
-			if _, err := r.residentColumn(ctx, c.of.Name, c.Column); err != nil {
+			if _, err := r.ResidentColumn(ctx, c.of.Name, c.Column); err != nil {
 				return err
 			}
 		}
@@ -406,8 +403,8 @@ func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 		threads = goruntime.GOMAXPROCS(0)
 	}
 	r := &run{engine: e, sizes: e.sizes}
-	r.Ctx, r.minRows, r.numbers, r.copies = ctx, e.sizes.rows, r.sync, r.fetch
-	r.Spare = r.retire
+	r.Ctx, r.MinRows, r.Numbers, r.Copies = ctx, e.sizes.rows, r.sync, r.fetch
+	r.Spare = r.Retire
 	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
 	return r
 }
@@ -417,7 +414,7 @@ func (r *run) open() (err error) {
 	if err := r.engine.ready(); err != nil {
 		return err
 	}
-	r.Memory, r.Services, r.resident = r.engine.mem, r.engine.services, r.engine.resident
+	r.Memory, r.Services, r.Resident = r.engine.mem, r.engine.services, r.engine.resident
 	r.Lane, err = r.engine.lanes.Take()
 	return err
 }
@@ -425,7 +422,7 @@ func (r *run) open() (err error) {
 // follow binds the run to facts, after others that were.
 func (r *run) follow(bound *boundFacts) {
 	r.Bound, r.walk.Bound = bound.bound, bound.bound
-	r.hints = bound.hints
+	r.Hints = bound.hints
 	r.remember(&bound.past)
 }
 
@@ -497,7 +494,7 @@ func (p *program) bind(
 	if found := p.boundTo(key); found != nil { // another run was faster
 		return found, nil
 	}
-	made := &boundFacts{facts: key, bound: bound, past: past{hints: newHints(), lasts: repeats(prog.Graph)}}
+	made := &boundFacts{facts: key, bound: bound, past: past{hints: tables.NewHints(), lasts: repeats(prog.Graph)}}
 	p.bounds = append([]*boundFacts{made}, p.bounds...)
 	if len(p.bounds) > keptBounds {
 		p.bounds[keptBounds].leave()
@@ -632,7 +629,7 @@ func (e *Engine) Trim() error {
 	defer e.leave()
 	e.replays.evict(math.MaxInt64)
 	// What a stream is yet to free a pool does not give back, nor what is beside it.
-	err := errors.Join(e.lanes.Trim(), e.resident.stream.Synchronize(context.Background()))
+	err := errors.Join(e.lanes.Trim(), e.resident.Stream.Synchronize(context.Background()))
 	if err == nil {
 		err = e.mem.Trim()
 	}
@@ -647,7 +644,7 @@ func (e *Engine) Forget(facts *store.Database) {
 	}
 	for _, rel := range facts.Relations() {
 		for _, c := range rel.Columns() {
-			e.resident.drop(weak.Make(c))
+			e.resident.Drop(weak.Make(c))
 		}
 	}
 	// Strings of several columns get one dictionary, and then some columns copies.
@@ -658,11 +655,11 @@ func (e *Engine) Forget(facts *store.Database) {
 		}
 		for _, decl := range bound.Graph.Relations {
 			for _, c := range bound.Data.Columns(decl) {
-				e.resident.drop(weak.Make(c))
+				e.resident.Drop(weak.Make(c))
 			}
 		}
 		for _, t := range bound.Data.Tables {
-			e.resident.drop(weak.Make(t.Column))
+			e.resident.Drop(weak.Make(t.Column))
 		}
 	})
 }
@@ -698,7 +695,7 @@ func (e *Engine) Close() error {
 	e.programs.Close()
 	e.replays.evict(math.MaxInt64) // of programs that were not kept
 	if e.resident != nil {
-		errs = append(errs, e.resident.close())
+		errs = append(errs, e.resident.Close())
 	}
 	errs = append(errs, e.lanes.Close())
 	if e.base != nil {

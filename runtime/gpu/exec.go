@@ -6,6 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 )
 
 // job is a function that is to be called for all tiles of some rows.
@@ -40,33 +41,33 @@ func (r *run) exec(ctx context.Context, j *job) error {
 			// Without expansions a row becomes at most one tuple.
 			most := n * int64(t.Sinks)
 			if e.entry.Expansions > 0 {
-				most = maxRows
+				most = tables.MaxRows
 			}
-			if first || t.To.most > t.To.limit {
-				expected := t.To.most + min(most, r.sizes.expect)
-				if err := t.To.makeRoom(ctx, slack*int64(t.Sinks), most, expected); err != nil {
+			if first || t.To.Most > t.To.Limit {
+				expected := t.To.Most + min(most, r.sizes.expect)
+				if err := t.To.MakeRoom(ctx, slack*int64(t.Sinks), most, expected); err != nil {
 					return err
 				}
 			}
-			t.To.most, t.To.dirty = min(t.To.most+most, t.To.capacity), true
-			stop = stop || t.To.most > t.To.limit
+			t.To.Most, t.To.Dirty = min(t.To.Most+most, t.To.Capacity), true
+			stop = stop || t.To.Most > t.To.Limit
 		}
 		for _, t := range e.groups {
 			most := n * int64(t.Sinks)
 			if e.entry.Expansions > 0 {
-				most = maxRows
+				most = tables.MaxRows
 			}
-			if first || t.To.most > t.To.limit {
-				t.To.expectTiles(tiles * int64(t.Sinks))
-				expected := t.To.most + min(n*int64(t.Sinks), r.sizes.expect)
-				if err := t.To.makeRoom(ctx, slack*int64(t.Sinks), most, expected); err != nil {
+			if first || t.To.Most > t.To.Limit {
+				t.To.ExpectTiles(tiles * int64(t.Sinks))
+				expected := t.To.Most + min(n*int64(t.Sinks), r.sizes.expect)
+				if err := t.To.MakeRoom(ctx, slack*int64(t.Sinks), most, expected); err != nil {
 					return err
 				}
 			}
-			if t.To.limit != device.Unlimited || t.To.lay.Form >= abi.Hash {
-				t.To.most, t.To.dirty = min(t.To.room(), t.To.most+most), true
+			if t.To.Limit != device.Unlimited || t.To.Lay.Form >= abi.Hash {
+				t.To.Most, t.To.Dirty = min(t.To.Room(), t.To.Most+most), true
 			}
-			stop = stop || t.To.most > t.To.limit
+			stop = stop || t.To.Most > t.To.Limit
 		}
 		if err := r.launch(ctx, j, blocks, states); err != nil {
 			return err
@@ -84,10 +85,10 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		}
 		stopped := false
 		for _, t := range e.targets {
-			stopped = stopped || t.To.most > t.To.limit
+			stopped = stopped || t.To.Most > t.To.Limit
 		}
 		for _, t := range e.groups {
-			stopped = stopped || t.To.most > t.To.limit
+			stopped = stopped || t.To.Most > t.To.Limit
 		}
 		if !stopped {
 			return nil

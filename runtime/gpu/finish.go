@@ -17,7 +17,7 @@ func (r *run) Finish(a *runtime.Answer) error {
 	a.Dropped += r.Control.Mirror[device.DroppedWord]
 	a.Peak = r.Peak
 	p := &runtime.DeviceProfile{
-		Name: r.engine.info.Name, Bandwidth: r.engine.bandwidth, Peak: r.Peak + r.residentHeld(),
+		Name: r.engine.info.Name, Bandwidth: r.engine.bandwidth, Peak: r.Peak + r.ResidentHeld(),
 		ToDevice: runtime.Transfer{Bytes: r.ToDevice}, FromDevice: runtime.Transfer{Bytes: r.ToHost},
 		Resident: r.ResidentBytes, Launches: r.Launches, Waits: r.Waits,
 	}

@@ -468,23 +468,23 @@ func TestIndexesStay(t *testing.T) {
 			return answer.Device
 		}
 		check(t, "the first run", e, plan, db)
-		had := len(e.resident.indexes)
+		had := len(e.resident.Indexes)
 		if had < 3 {
 			t.Fatalf("%d indexes stay", had)
 		}
 		before := run(plan)
-		for e.resident.evict(1) && len(e.resident.indexes) > 0 {
+		for e.resident.Evict(1) && len(e.resident.Indexes) > 0 {
 		}
-		if n := len(e.resident.cols); n == 0 || len(e.resident.indexes) != 0 {
+		if n := len(e.resident.Cols); n == 0 || len(e.resident.Indexes) != 0 {
 			t.Errorf("columns leave before indexes do: %d stay", n)
 		}
-		if after := run(plan); after.Launches <= before.Launches || len(e.resident.indexes) != had {
+		if after := run(plan); after.Launches <= before.Launches || len(e.resident.Indexes) != had {
 			t.Errorf("%d launches, with %d without indexes that stay", before.Launches, after.Launches)
 		}
 		check(t, "another program", e, other, db)
 		check(t, "again", e, plan, db)
 		e.Forget(db)
-		if use := settled(t, e); use.Resident != 0 || use.Held != 0 || len(e.resident.indexes) != 0 {
+		if use := settled(t, e); use.Resident != 0 || use.Held != 0 || len(e.resident.Indexes) != 0 {
 			t.Errorf("facts are forgotten, and the engine holds %+v", use)
 		}
 	}

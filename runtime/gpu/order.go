@@ -10,14 +10,15 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
 // Number appends the tuples of a relation with their numbers within groups.
 func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 	r.command()
-	from := r.relations[c.From]
-	_, n, err = from.version(r.Ctx, harmony.Full)
+	from := r.Relations[c.From]
+	_, n, err = from.Version(r.Ctx, harmony.Full)
 	if err != nil {
 		return 0, false, err
 	}
@@ -30,7 +31,7 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 		return 0, false, err
 	}
 	return n, true, o.finish(c.To, func() error {
-		if err := o.room(r.relations[c.To], n, len(c.Group) == 0); err != nil {
+		if err := o.room(r.Relations[c.To], n, len(c.Group) == 0); err != nil {
 			return err
 		}
 		if err := o.arrange(); err != nil {
@@ -49,8 +50,8 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 // TopK appends the first tuples of a relation.
 func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 	r.command()
-	from := r.relations[c.From]
-	_, n, err := from.version(r.Ctx, harmony.Full)
+	from := r.Relations[c.From]
+	_, n, err := from.Version(r.Ctx, harmony.Full)
 	if err != nil {
 		return 0, false, err
 	}
@@ -68,7 +69,7 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 		return 0, false, err
 	}
 	err = o.finish(c.To, func() error {
-		if err := o.room(r.relations[c.To], kept, len(c.Group) == 0); err != nil {
+		if err := o.room(r.Relations[c.To], kept, len(c.Group) == 0); err != nil {
 			return err
 		}
 		done := false
@@ -95,8 +96,8 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 // KeysDiffer reports whether no two tuples of a relation agree on its key.
 func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
 	r.command()
-	rel := r.relations[decl]
-	_, n, err := rel.version(r.Ctx, harmony.Full)
+	rel := r.Relations[decl]
+	_, n, err := rel.Version(r.Ctx, harmony.Full)
 	if err != nil {
 		return false, false, err
 	}
@@ -131,12 +132,12 @@ const mostSorted = 1 << 30
 
 // isOrdered reports whether the words of columns order as numbers do. Codes of
 // strings do where the dictionary is sorted.
-func (r *run) isOrdered(rel *relation, keys []order.Key) bool {
+func (r *run) isOrdered(rel *tables.Relation, keys []order.Key) bool {
 	for _, k := range keys {
-		if rel.decl.Cols[k.Col].Type.Kind != scalar.String {
+		if rel.Decl.Cols[k.Col].Type.Kind != scalar.String {
 			continue
 		}
-		if d := r.Dict(rel.decl, k.Col); d == nil || d.Sorted() < d.Len() {
+		if d := r.Dict(rel.Decl, k.Col); d == nil || d.Sorted() < d.Len() {
 			return false
 		}
 	}
@@ -160,15 +161,15 @@ func orderKeys(of *harmony.Relation, by []harmony.OrderKey) (keys []order.Key) {
 // ordering puts rows of a relation in an order on the device.
 type ordering struct {
 	*run
-	from  *relation
+	from  *tables.Relation
 	n     int64
-	bits  []orderBits   // of a row's key, the highest first
-	rest  int64         // how many of the lowest of these the others determine
-	taken []int         // the columns that rows get in the relation that they go to, all told by their keys; none if the order is all that is wanted
-	to    *relation     // that gets rows in the order, for which it has room
-	most  int64         // how many it gets
-	alone bool          // whether nothing but the rows in their order is wanted
-	rows  device.Buffer // row numbers in the order, none for all as they stand
+	bits  []orderBits      // of a row's key, the highest first
+	rest  int64            // how many of the lowest of these the others determine
+	taken []int            // the columns that rows get in the relation that they go to, all told by their keys; none if the order is all that is wanted
+	to    *tables.Relation // that gets rows in the order, for which it has room
+	most  int64            // how many it gets
+	alone bool             // whether nothing but the rows in their order is wanted
+	rows  device.Buffer    // row numbers in the order, none for all as they stand
 	// packed says that a sort has left keys and no row numbers: low and high are their words
 	// of 32 bits in the order, of which low has lowBits. There is no high if those are all,
 	// and at Together low is the words of 64 bits.
@@ -188,7 +189,7 @@ type orderBits struct {
 
 // newOrdering plans the keys of n rows, of the given columns, all that are taken among
 // them. It is nil if the device can not put so many in order.
-func (r *run) newOrdering(from *relation, n int64, keys []order.Key, taken []int) (*ordering, error) {
+func (r *run) newOrdering(from *tables.Relation, n int64, keys []order.Key, taken []int) (*ordering, error) {
 	kernels, err := r.engine.sorting()
 	if err != nil {
 		return nil, err
@@ -201,7 +202,7 @@ func (r *run) newOrdering(from *relation, n int64, keys []order.Key, taken []int
 		r.at.launches++
 		return r.Serve(kernels[l.Kernel], l)
 	}
-	used, determining := make([]bool, len(from.cols)), from.decl.Keys
+	used, determining := make([]bool, len(from.Cols)), from.Decl.Keys
 	add := func(k order.Key) error {
 		if used[k.Col] {
 			return nil
@@ -214,7 +215,7 @@ func (r *run) newOrdering(from *relation, n int64, keys []order.Key, taken []int
 		if determining == 0 {
 			o.rest += b.bits
 		}
-		if k.Col < from.decl.Keys {
+		if k.Col < from.Decl.Keys {
 			determining--
 		}
 		return err
@@ -229,11 +230,11 @@ func (r *run) newOrdering(from *relation, n int64, keys []order.Key, taken []int
 
 // stored returns a column as kernels read it.
 func (o *ordering) stored(col int) (service.OrderField, error) {
-	c := o.from.cols[col]
-	f := service.OrderField{Data: c.data.Word(), Base: c.Base, Step: c.Step, Width: int64(c.Width)}
-	if c.loaded != nil {
+	c := o.from.Cols[col]
+	f := service.OrderField{Data: c.Data.Word(), Base: c.Base, Step: c.Step, Width: int64(c.Width)}
+	if c.Loaded != nil {
 		var err error
-		if f.Data, err = o.residentColumn(o.Ctx, o.from.what, c.loaded); err != nil {
+		if f.Data, err = o.ResidentColumn(o.Ctx, o.from.What, c.Loaded); err != nil {
 			return f, err
 		}
 	}
@@ -246,8 +247,8 @@ func (o *ordering) column(k order.Key) (b orderBits, err error) {
 		return b, err
 	}
 	b.col, b.Descends = k.Col, k.Desc
-	bound := o.Ranges.Column(o.from.decl, k.Col)
-	kind := o.from.decl.Cols[k.Col].Type.Kind
+	bound := o.Ranges.Column(o.from.Decl, k.Col)
+	kind := o.from.Decl.Cols[k.Col].Type.Kind
 	if kind == scalar.Float || kind == scalar.Uint && bound.Lo < 0 {
 		// Their bounds are not those of what they are mapped to.
 		bound.Lo, bound.Hi = math.MinInt64, math.MaxInt64
@@ -293,7 +294,7 @@ func (o *ordering) levels(size int64) (levels [][]service.OrderField, last int64
 
 // memory is for as long as the ordering is at work.
 func (o *ordering) memory(bytes int64) (b device.Buffer, err error) {
-	if err = o.Alloc(&b, "the order of "+o.from.what, bytes); err == nil {
+	if err = o.Alloc(&b, "the order of "+o.from.What, bytes); err == nil {
 		o.owns = append(o.owns, b)
 	}
 	return b, err

@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -16,8 +17,8 @@ import (
 
 // Output copies a relation to the host.
 func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
-	rel := r.relations[decl]
-	_, n, err := rel.version(r.Ctx, harmony.Full)
+	rel := r.Relations[decl]
+	_, n, err := rel.Version(r.Ctx, harmony.Full)
 	if err != nil {
 		return nil, err
 	}
@@ -44,30 +45,30 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 }
 
 // received makes memory of the host for rows of a relation, and plans the copies to it.
-func received(rel *relation, n int64) (data [][]byte, copies []device.HostCopy) {
-	data = make([][]byte, len(rel.cols))
-	for i, c := range rel.cols {
+func received(rel *tables.Relation, n int64) (data [][]byte, copies []device.HostCopy) {
+	data = make([][]byte, len(rel.Cols))
+	for i, c := range rel.Cols {
 		data[i] = make([]byte, n*int64(c.Width))
-		copies = append(copies, device.HostCopy{To: data[i], From: c.data})
+		copies = append(copies, device.HostCopy{To: data[i], From: c.Data})
 	}
 	return data, copies
 }
 
 // fetchOutputs copies outputs to the host together, as many as the lane has memory for.
 func (r *run) fetchOutputs() error {
-	r.arrived = map[*relation][][]byte{}
+	r.arrived = map[*tables.Relation][][]byte{}
 	left := int64(len(r.Lane.Results))
 	var copies []device.HostCopy
 	for _, decl := range r.Graph.Relations {
-		rel := r.relations[decl]
-		if !decl.Output || rel.isLoaded() {
+		rel := r.Relations[decl]
+		if !decl.Output || rel.IsLoaded() {
 			continue
 		}
-		_, n, err := rel.version(r.Ctx, harmony.Full)
+		_, n, err := rel.Version(r.Ctx, harmony.Full)
 		if err != nil {
 			return err
 		}
-		if bytes := n * int64(rel.rowBytes()); bytes == 0 || bytes > left {
+		if bytes := n * int64(rel.RowBytes()); bytes == 0 || bytes > left {
 			continue
 		} else {
 			left -= bytes
@@ -117,8 +118,8 @@ func storedColumns(b *woven.Bound, decl *harmony.Relation, n, many int64, data [
 
 // Keep leaves a relation on the device.
 func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
-	rel := r.relations[decl]
-	_, n, err := rel.version(r.Ctx, harmony.Full)
+	rel := r.Relations[decl]
+	_, n, err := rel.Version(r.Ctx, harmony.Full)
 	if err != nil {
 		return nil, err
 	}
@@ -127,12 +128,12 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 		return nil, rel.Release()
 	}
 	k := &kept{engine: r.engine, bound: r.Bound, decl: decl, rows: n, cols: []device.Buffer{}} // of no column: still to be fetched
-	for _, c := range rel.cols {
-		k.cols = append(k.cols, c.data)
-		if c.data.At != 0 {
-			r.Disown(c.data)
+	for _, c := range rel.Cols {
+		k.cols = append(k.cols, c.Data)
+		if c.Data.At != 0 {
+			r.Disown(c.Data)
 		}
-		c.data = device.Buffer{}
+		c.Data = device.Buffer{}
 	}
 	r.engine.pending(k, true)
 	r.keeps = append(r.keeps, k)

@@ -6,6 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
@@ -14,12 +15,12 @@ import (
 // numbers.
 
 // room makes room for n rows of the order in a relation, which are its last.
-func (o *ordering) room(to *relation, n int64, alone bool) error {
+func (o *ordering) room(to *tables.Relation, n int64, alone bool) error {
 	o.to, o.most, o.alone = to, n, alone
-	if _, err := to.rows(o.Ctx); err != nil {
+	if _, err := to.Rows(o.Ctx); err != nil {
 		return err
 	}
-	return to.makeRoomFor(o.Ctx, n)
+	return to.MakeRoomFor(o.Ctx, n)
 }
 
 // move appends the first rows in order to the relation that they go to, places as their
@@ -29,7 +30,7 @@ func (o *ordering) move(n int64, places device.Buffer) error {
 		return o.unpack(n)
 	}
 	var columns []service.MovedColumn
-	for i, c := range o.to.cols {
+	for i, c := range o.to.Cols {
 		m := service.MovedColumn{Data: places.Word(), Step: 1, Width: 8, InOrder: true}
 		switch at := o.taken[i]; {
 		case at == harmony.Numbered && o.alone:
@@ -41,7 +42,7 @@ func (o *ordering) move(n int64, places device.Buffer) error {
 			}
 			m = service.MovedColumn{Data: f.Data, Base: f.Base, Step: f.Step, Width: f.Width}
 		}
-		m.To, m.ToBase, m.ToWidth = c.data.Word(), c.Base, int64(c.Width)
+		m.To, m.ToBase, m.ToWidth = c.Data.Word(), c.Base, int64(c.Width)
 		columns = append(columns, m)
 	}
 	if len(columns) > 0 {
@@ -49,7 +50,7 @@ func (o *ordering) move(n int64, places device.Buffer) error {
 		if err != nil {
 			return err
 		}
-		if err := o.launch(service.MoveRows(table.Word(), int64(len(columns)), o.rows.Word(), n, o.to.most)); err != nil {
+		if err := o.launch(service.MoveRows(table.Word(), int64(len(columns)), o.rows.Word(), n, o.to.Most)); err != nil {
 			return err
 		}
 	}
@@ -61,7 +62,7 @@ func (o *ordering) move(n int64, places device.Buffer) error {
 func (o *ordering) unpack(n int64) error {
 	var columns []service.UnpackedColumn
 	read := false // whether a column is made of keys
-	for i, c := range o.to.cols {
+	for i, c := range o.to.Cols {
 		if o.isPlaced(c) {
 			continue
 		}
@@ -69,7 +70,7 @@ func (o *ordering) unpack(n int64) error {
 		if err != nil {
 			return err
 		}
-		u.To, u.ToBase, u.ToWidth = c.data.Word(), c.Base, int64(c.Width)
+		u.To, u.ToBase, u.ToWidth = c.Data.Word(), c.Base, int64(c.Width)
 		columns = append(columns, u)
 		read = read || u.Bits > 0
 	}
@@ -82,7 +83,7 @@ func (o *ordering) unpack(n int64) error {
 		if err != nil {
 			return err
 		}
-		if err := o.launch(service.Unpack(table.Word(), int64(len(columns)), low, o.high.at, o.lowBits, n, o.to.most)); err != nil {
+		if err := o.launch(service.Unpack(table.Word(), int64(len(columns)), low, o.high.at, o.lowBits, n, o.to.Most)); err != nil {
 			return err
 		}
 	}
@@ -105,23 +106,23 @@ func (o *ordering) packedColumn(col int) (service.UnpackedColumn, error) {
 
 // appended numbers n rows of one group where that is wanted, and counts them.
 func (o *ordering) appended(n int64) error {
-	for i, c := range o.to.cols {
+	for i, c := range o.to.Cols {
 		if o.alone && o.taken[i] == harmony.Numbered {
-			if err := o.launch(service.Numbers(c.data.Word(), c.Base, int64(c.Width), n, o.to.most)); err != nil {
+			if err := o.launch(service.Numbers(c.Data.Word(), c.Base, int64(c.Width), n, o.to.Most)); err != nil {
 				return err
 			}
 		}
 	}
-	o.to.most += n
-	return o.Control.Set(o.Ctx, o.to.gauge, o.to.most)
+	o.to.Most += n
+	return o.Control.Set(o.Ctx, o.to.Gauge, o.to.Most)
 }
 
 // isPlaced reports whether a column of the relation that rows go to is numbers, or the sort
 // itself puts it there.
-func (o *ordering) isPlaced(c *column) bool {
-	if o.taken[slices.Index(o.to.cols, c)] == harmony.Numbered {
+func (o *ordering) isPlaced(c *tables.Column) bool {
+	if o.taken[slices.Index(o.to.Cols, c)] == harmony.Numbered {
 		return true
 	}
-	at := c.data.Word() + int64(c.Width)*o.to.most
+	at := c.Data.Word() + int64(c.Width)*o.to.Most
 	return c.Width == 0 || at == o.low.to || at == o.high.to
 }

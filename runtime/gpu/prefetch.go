@@ -7,6 +7,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -46,14 +47,14 @@ func (r *run) columnsRead() (list []factColumn) {
 // beginCopies begins to copy the columns that the run's kernels read.
 func (r *run) beginCopies() {
 	ctx, cancel := context.WithCancel(r.Ctx)
-	r.mark = &copyMark{}
+	r.Mark = &tables.CopyMark{}
 	r.ahead = &copyAhead{cancel, make(chan struct{})}
 	columns := r.columnsRead()
 	go func() {
 		defer close(r.ahead.done)
 		for _, c := range columns {
 			what := c.of.Name + "." + c.of.Cols[c.col].Name
-			if err := r.engine.prefetch(ctx, what, c.Column, r.mark, r.walk.Request.Trace); err != nil {
+			if err := r.engine.prefetch(ctx, what, c.Column, r.Mark, r.walk.Request.Trace); err != nil {
 				return // the run meets it in its turn
 			}
 		}
@@ -81,12 +82,12 @@ func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column, tra
 
 // prefetch is Prefetch, for a run if that begins to copy ahead. The device may still be on
 // its way to being open.
-func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, mark *copyMark, trace func(runtime.Span)) error {
+func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, mark *tables.CopyMark, trace func(runtime.Span)) error {
 	if err := e.isOpen(); err != nil {
 		return err
 	}
 	start := time.Now()
-	sent, err := e.resident.prefetch(ctx, what, c, mark)
+	sent, err := e.resident.Prefetch(ctx, what, c, mark)
 	if sent > 0 && trace != nil {
 		trace(runtime.Span{Track: copiesTrack, Name: what, Start: start, Duration: time.Since(start), Args: map[string]any{"bytes": sent}})
 	}
@@ -99,6 +100,6 @@ const copiesTrack = "copies"
 // Drop gives back the copy of a column, once no run uses it.
 func (e *Engine) Drop(c *store.Column) {
 	if e.isOpen() == nil {
-		e.resident.drop(weak.Make(c))
+		e.resident.Drop(weak.Make(c))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -70,7 +71,7 @@ func TestPrefetchRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first, second := e.resident.settledOrOn(cols[0]), e.resident.settledOrOn(cols[1])
+	first, second := settledOrOn(e.resident, cols[0]), settledOrOn(e.resident, cols[1])
 	if !first || second || e.Use().Held != e.Use().Resident {
 		t.Errorf("the columns are there: %t and %t; %+v", first, second, e.Use())
 	}
@@ -83,15 +84,15 @@ func TestPrefetchRoom(t *testing.T) {
 }
 
 // settledOrOn reports whether a column is on the device or on its way.
-func (y *residency) settledOrOn(c *store.Column) bool {
-	x, mine := y.claim(c)
+func settledOrOn(y *tables.Residency, c *store.Column) bool {
+	x, mine := y.Claim(c)
 	if mine {
-		close(x.made)
-		y.mu.Lock()
-		y.forget(x)
-		y.mu.Unlock()
+		close(x.Made)
+		y.Mu.Lock()
+		y.Forget(x)
+		y.Mu.Unlock()
 	}
-	y.release(x)
+	y.Release(x)
 	return !mine
 }
 

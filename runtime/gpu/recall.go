@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 )
 
 // A program makes the same tuples of the same facts in every run, so that all numbers that
@@ -19,7 +20,7 @@ import (
 
 // past is what runs of a program over facts leave to later ones.
 type past struct {
-	hints *hints
+	hints *tables.Hints
 	lasts bool // facts and functions stay as they are
 
 	mu        sync.Mutex
@@ -169,7 +170,7 @@ func (r *run) recollect() (done bool, err error) {
 // fits reports whether tables have room for what they are to have: where memory is short
 // they may be smaller than they were, and kernels leave off that went on.
 func (r *run) fits(numbers []int64) bool {
-	return r.state.fits(func(gauge int) int64 { return numbers[3+(gauge-device.FirstGauge)/device.GaugeWords] })
+	return r.State.Fits(func(gauge int) int64 { return numbers[3+(gauge-device.FirstGauge)/device.GaugeWords] })
 }
 
 // record keeps the numbers that the run has waited for.
@@ -216,7 +217,7 @@ func (r *run) note() {
 	if !r.whole {
 		return
 	}
-	r.noteSizes()
+	r.NoteSizes()
 	r.past.mu.Lock()
 	defer r.past.mu.Unlock()
 	if !r.Slab.Closed {

@@ -191,7 +191,7 @@ func (e *Engine) affords(bytes int64) bool {
 
 // capture makes a replay, which is locked.
 func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *program, bound *boundFacts, fetched int64) (_ *replay, err error) {
-	x := &replay{engine: e, past: &bound.past, mode: bound.past.replaying(req), codes: &kept.codes, arena: &device.Arena{Memory: e.mem, Stream: e.resident.stream}}
+	x := &replay{engine: e, past: &bound.past, mode: bound.past.replaying(req), codes: &kept.codes, arena: &device.Arena{Memory: e.mem, Stream: e.resident.Stream}}
 	x.mu.Lock()
 	r := e.newRun(ctx, req)
 	r.capture, r.Arena, x.run = x, x.arena, r
@@ -357,7 +357,7 @@ func (x *replay) close() {
 		_ = r.Lane.Urgent.Synchronize(context.Background()) // an image may be half made
 	}
 	x.arena.Close()
-	r.releaseResidents(false)
+	r.ReleaseResidents(false)
 	if r.Lane != nil {
 		x.engine.lanes.Give(r.Lane)
 	}
@@ -438,5 +438,5 @@ func (s *replays) evict(bytes int64) (freed int64) {
 // back, and then what is resident. It reports whether there is more room than before.
 func (e *Engine) evict(bytes int64) bool {
 	freed := e.replays.evict(bytes)
-	return freed >= max(bytes, 1) || e.resident.evict(bytes-freed) || freed > 0
+	return freed >= max(bytes, 1) || e.resident.Evict(bytes-freed) || freed > 0
 }

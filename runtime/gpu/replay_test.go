@@ -129,9 +129,9 @@ func TestTrim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if use := settled(t, e); after <= before || len(e.replays.all) != 0 || len(e.resident.cols) == 0 || use.Held != use.Resident {
+	if use := settled(t, e); after <= before || len(e.replays.all) != 0 || len(e.resident.Cols) == 0 || use.Held != use.Resident {
 		t.Errorf("%d bytes were free and %d are, %d graphs and %d columns are there, and the engine holds %+v",
-			before, after, len(e.replays.all), len(e.resident.cols), use)
+			before, after, len(e.replays.all), len(e.resident.Cols), use)
 	}
 	check(t, "after it", e, plan, db)
 }
@@ -343,26 +343,26 @@ func TestReplaysLeave(t *testing.T) {
 	if nodes(t, e, plan, db, 4) == 0 {
 		t.Fatal("no graph")
 	}
-	had := len(e.resident.cols)
-	if b, err := e.mem.Alloc(e.resident.stream, "much", e.mem.Unheld()+1); err != nil || e.mem.Free(e.resident.stream, b) != nil {
+	had := len(e.resident.Cols)
+	if b, err := e.mem.Alloc(e.resident.Stream, "much", e.mem.Unheld()+1); err != nil || e.mem.Free(e.resident.Stream, b) != nil {
 		t.Fatal(err)
 	}
-	if len(e.replays.all) != 0 || len(e.resident.cols) != had {
-		t.Errorf("%d graphs and %d of %d columns stay", len(e.replays.all), len(e.resident.cols), had)
+	if len(e.replays.all) != 0 || len(e.resident.Cols) != had {
+		t.Errorf("%d graphs and %d of %d columns stay", len(e.replays.all), len(e.resident.Cols), had)
 	}
 	if nodes(t, e, plan, db, 4) == 0 {
 		t.Error("no graph comes back")
 	}
 	// Without plenty of memory a run is not captured.
 	e.replays.evict(1 << 40)
-	b, err := e.mem.Alloc(e.resident.stream, "much", e.mem.Unheld()*7/8)
+	b, err := e.mem.Alloc(e.resident.Stream, "much", e.mem.Unheld()*7/8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.replayOf(context.Background(), &runtime.Request{Plan: plan, Facts: db}, nil, &boundFacts{past: past{arriving: replaying{recalls: 9, needed: e.mem.Unheld()}}}) != nil || len(e.resident.cols) != had {
-		t.Errorf("a graph where there is no room, and %d of %d columns", len(e.resident.cols), had)
+	if e.replayOf(context.Background(), &runtime.Request{Plan: plan, Facts: db}, nil, &boundFacts{past: past{arriving: replaying{recalls: 9, needed: e.mem.Unheld()}}}) != nil || len(e.resident.Cols) != had {
+		t.Errorf("a graph where there is no room, and %d of %d columns", len(e.resident.Cols), had)
 	}
-	if err := e.mem.Free(e.resident.stream, b); err != nil {
+	if err := e.mem.Free(e.resident.Stream, b); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -387,7 +387,7 @@ func TestReplayOfGarbage(t *testing.T) {
 // TestArena takes and gives parts in a random order: none overlap, and none are lost.
 func TestArena(t *testing.T) {
 	e, _ := card{}.open(t)
-	a := &device.Arena{Memory: e.mem, Stream: e.resident.stream}
+	a := &device.Arena{Memory: e.mem, Stream: e.resident.Stream}
 	rng := rand.New(rand.NewPCG(5, 9))
 	taken := map[cuda.Pointer]int64{}
 	for range 2000 {

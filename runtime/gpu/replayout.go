@@ -5,6 +5,7 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -24,9 +25,9 @@ const mostGathered = 512 << 10
 
 // output has the graph copy a relation to the host, in order if the host would take longer
 // to find it.
-func (x *replay) output(r *run, rel *relation, n int64) error {
-	out := replayOutput{decl: rel.decl, rows: n}
-	for _, c := range rel.cols {
+func (x *replay) output(r *run, rel *tables.Relation, n int64) error {
+	out := replayOutput{decl: rel.Decl, rows: n}
+	for _, c := range rel.Cols {
 		size := int(n) * c.Width
 		if x.results+size > len(r.Lane.Results) {
 			return device.ErrCaptured
@@ -35,19 +36,19 @@ func (x *replay) output(r *run, rel *relation, n int64) error {
 		x.results += (size + 7) / 8 * 8
 		r.ToHost += int64(size)
 	}
-	bytes := n * int64(rel.rowBytes())
+	bytes := n * int64(rel.RowBytes())
 	if bytes == 0 {
 		x.outputs = append(x.outputs, out)
 		return nil
 	}
-	keys := append(orderKeys(rel.decl, rel.decl.OrderBy), groupKeys(harmony.Whole(rel.decl.Cols, false))...)
+	keys := append(orderKeys(rel.Decl, rel.Decl.OrderBy), groupKeys(harmony.Whole(rel.Decl.Cols, false))...)
 	o, err := r.newOrdering(rel, n, keys, nil)
 	if err != nil {
 		return err
 	}
 	at := r.at // where the run before was
 	inOrder := n >= r.sizes.ordered && n < mostSorted && r.isOrdered(rel, keys)
-	err = o.finish(rel.decl, func() error {
+	err = o.finish(rel.Decl, func() error {
 		if inOrder {
 			if err := o.arrange(); err != nil {
 				return err
@@ -66,8 +67,8 @@ func (x *replay) output(r *run, rel *relation, n int64) error {
 func (o *ordering) receive(to [][]byte, gathered bool) error {
 	from := make([]device.Buffer, len(to)) // what is copied
 	var moves []service.MovedColumn
-	for i, c := range o.from.cols {
-		if from[i] = c.data; c.Width == 0 {
+	for i, c := range o.from.Cols {
+		if from[i] = c.Data; c.Width == 0 {
 			continue
 		}
 		if !gathered && o.rows.At != 0 {
@@ -80,7 +81,7 @@ func (o *ordering) receive(to [][]byte, gathered bool) error {
 		if gathered {
 			at = o.Lane.Address(to[i])
 		}
-		moves = append(moves, service.MovedColumn{Data: c.data.Word(), Step: 1, Width: int64(c.Width), To: int64(at), ToWidth: int64(c.Width)})
+		moves = append(moves, service.MovedColumn{Data: c.Data.Word(), Step: 1, Width: int64(c.Width), To: int64(at), ToWidth: int64(c.Width)})
 	}
 	if gathered || o.rows.At != 0 {
 		table, err := o.table(service.AppendMovedColumns(nil, moves))
@@ -138,11 +139,11 @@ type stayingOutput struct {
 }
 
 // keep has the arena keep the tuples of a relation, until the next launch.
-func (x *replay) keep(rel *relation, n int64) {
-	out := stayingOutput{decl: rel.decl, what: rel.what, rows: n}
-	for _, c := range rel.cols {
-		out.cols = append(out.cols, c.data)
-		c.data = device.Buffer{}
+func (x *replay) keep(rel *tables.Relation, n int64) {
+	out := stayingOutput{decl: rel.Decl, what: rel.What, rows: n}
+	for _, c := range rel.Cols {
+		out.cols = append(out.cols, c.Data)
+		c.Data = device.Buffer{}
 	}
 	x.stays = append(x.stays, out)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -15,24 +16,24 @@ import (
 
 // run is one evaluation of a program: the gpu engine's machine.
 type run struct {
-	state
+	tables.State
 	engine *Engine
 	walk   woven.Walk
 	code   *code
 	recall
 	sizes sizes
 
-	entries map[string][]*boundEntry // of a kernel one; of an index those that build it
-	ahead   *copyAhead               // nil if there is none
-	capture *replay                  // what the run becomes if it is captured, else nil
-	arrived map[*relation][][]byte   // outputs that were copied together, nil before
-	words   []int64                  // of the launch at hand
+	entries map[string][]*boundEntry      // of a kernel one; of an index those that build it
+	ahead   *copyAhead                    // nil if there is none
+	capture *replay                       // what the run becomes if it is captured, else nil
+	arrived map[*tables.Relation][][]byte // outputs that were copied together, nil before
+	words   []int64                       // of the launch at hand
 }
 
 // begin makes the variables, without memory of the device.
 func (r *run) begin() {
 	r.entries = map[string][]*boundEntry{}
-	r.declare(r.Names(r.walk.Request.Plan))
+	r.Declare(r.Names(r.walk.Request.Plan))
 }
 
 // allocate makes the variables, which hold nothing yet, and the memory that all runs need.
@@ -59,25 +60,25 @@ func (r *run) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.settle()
+	r.Settle()
 	return nil
 }
 
 // Merge makes what was inserted the delta of a relation.
 func (r *run) Merge(decl *harmony.Relation, last bool) error {
 	r.command()
-	rel := r.relations[decl]
-	if err := rel.merge(r.Ctx); err != nil || !last {
+	rel := r.Relations[decl]
+	if err := rel.Merge(r.Ctx); err != nil || !last {
 		return err
 	}
-	return rel.dropSet()
+	return rel.DropSet()
 }
 
 // Size counts the tuples of a relation.
 func (r *run) Size(decl *harmony.Relation) (woven.Size, error) {
-	rel := r.relations[decl]
-	_, full, err := rel.version(r.Ctx, harmony.Full)
-	return woven.Size{Full: full, Delta: rel.full - rel.old}, err
+	rel := r.Relations[decl]
+	_, full, err := rel.Version(r.Ctx, harmony.Full)
+	return woven.Size{Full: full, Delta: rel.Full - rel.Old}, err
 }
 
 // fetch copies from the device and waits. All that was recalled before can be compared.
@@ -91,23 +92,23 @@ func (r *run) fetch(ctx context.Context, copies ...device.HostCopy) error {
 
 // Rows copies the full part of a relation to the host.
 func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
-	rel := r.relations[decl]
-	_, n, err := rel.version(r.Ctx, harmony.Full)
+	rel := r.Relations[decl]
+	_, n, err := rel.Version(r.Ctx, harmony.Full)
 	if err != nil {
 		return nil, err
 	}
-	rows := &order.Rows{Name: rel.what, N: int(n)}
+	rows := &order.Rows{Name: rel.What, N: int(n)}
 	var copies []device.HostCopy
-	for i, c := range rel.cols {
-		col := order.Column{Type: c.typ}
-		if c.loaded != nil {
-			col.Words = c.loaded
+	for i, c := range rel.Cols {
+		col := order.Column{Type: c.Typ}
+		if c.Loaded != nil {
+			col.Words = c.Loaded
 		} else {
 			v := &layout.View{Column: c.Column, Data: make([]byte, n*int64(c.Width))}
-			copies = append(copies, device.HostCopy{To: v.Data, From: c.data})
+			copies = append(copies, device.HostCopy{To: v.Data, From: c.Data})
 			col.Words = v
 		}
-		if c.typ.Kind == scalar.String {
+		if c.Typ.Kind == scalar.String {
 			col.Dict = r.Dict(decl, i)
 		}
 		rows.Cols = append(rows.Cols, col)
@@ -121,28 +122,28 @@ func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int
 	if n == 0 {
 		return nil
 	}
-	to := r.relations[decl]
-	if _, err := to.rows(r.Ctx); err != nil {
+	to := r.Relations[decl]
+	if _, err := to.Rows(r.Ctx); err != nil {
 		return err
 	}
-	if err := to.makeRoomFor(r.Ctx, int64(n)); err != nil {
+	if err := to.MakeRoomFor(r.Ctx, int64(n)); err != nil {
 		return err
 	}
 	words := make([]int64, n)
-	for i, c := range to.cols {
+	for i, c := range to.Cols {
 		if c.Width == 0 {
 			continue
 		}
 		read(i, words, 0)
 		v := layout.View{Column: c.Column, Data: make([]byte, n*c.Width)}
 		v.Write(words, 0)
-		at := cuda.Pointer(to.most * int64(c.Width))
-		if err := r.Send(device.Buffer{At: c.data.At + at, Bytes: c.data.Bytes - int64(at)}, v.Data); err != nil {
+		at := cuda.Pointer(to.Most * int64(c.Width))
+		if err := r.Send(device.Buffer{At: c.Data.At + at, Bytes: c.Data.Bytes - int64(at)}, v.Data); err != nil {
 			return err
 		}
 	}
-	to.most += int64(n)
-	return r.Control.Set(r.Ctx, to.gauge, to.most)
+	to.Most += int64(n)
+	return r.Control.Set(r.Ctx, to.Gauge, to.Most)
 }
 
 // Kernel runs a kernel over all rows of its source.
@@ -164,9 +165,9 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 	var err error
 	switch s := k.Source.(type) {
 	case *harmony.Rows:
-		j.from, j.until, err = r.relations[s.Rel].version(r.Ctx, s.Version)
+		j.from, j.until, err = r.Relations[s.Rel].Version(r.Ctx, s.Version)
 	case *harmony.GroupRows:
-		j.until, err = r.groups[s.Groups].numbers(r.Ctx)
+		j.until, err = r.Groups[s.Groups].Numbers(r.Ctx)
 	case *harmony.Values:
 		j.until = int64(len(s.Rows))
 	}
@@ -197,12 +198,12 @@ func (r *run) filled(e *boundEntry, work *woven.Work, sign int64) error {
 		return nil
 	}
 	for _, t := range e.targets {
-		n, err := t.To.rows(r.Ctx)
+		n, err := t.To.Rows(r.Ctx)
 		if err != nil {
 			return err
 		}
 		work.Kept += sign * n
-		work.Bytes += sign * n * int64(t.To.rowBytes())
+		work.Bytes += sign * n * int64(t.To.RowBytes())
 	}
 	return nil
 }
@@ -213,7 +214,7 @@ func (r *run) overflow(k *harmony.Kernel) error {
 	if !ok {
 		return woven.ErrNoOverflow
 	}
-	view, err := r.groups[src.Groups].view(r.Ctx)
+	view, err := r.Groups[src.Groups].View(r.Ctx)
 	if err != nil {
 		return err
 	}
@@ -234,11 +235,11 @@ func (r *run) Build(decl *harmony.Index) error {
 			}
 		}
 	}
-	x := r.indexes[decl]
+	x := r.Indexes[decl]
 	closed := r.Slab.Closed
-	r.Slab.Closed = closed || x.rel.isLoaded() // other runs may share it
+	r.Slab.Closed = closed || x.Rel.IsLoaded() // other runs may share it
 	defer func() { r.Slab.Closed = closed }()
-	passes, err := x.prepare()
+	passes, err := x.Prepare()
 	if err != nil || len(passes) == 0 {
 		return err
 	}
@@ -256,13 +257,13 @@ func (r *run) Build(decl *harmony.Index) error {
 			}
 		}
 	}
-	return x.share()
+	return x.Share()
 }
 
 // end gives back what the run holds. The stream is idle, and done unless something went
 // wrong.
 func (r *run) end(done bool) error {
 	err := r.GiveBack()
-	r.releaseResidents(done)
+	r.ReleaseResidents(done)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 )
 
 // Sorts of all rows of a relation: passes over keys of 32 bits, each with a payload of as
@@ -71,7 +72,7 @@ func (o *ordering) sortKeys(levels [][]service.OrderField, last int64) error {
 		return err
 	}
 	o.low.to, o.high.to = o.target(lowest, 4), o.target(highest[0], 4)
-	if !slices.ContainsFunc(o.to.cols, func(c *column) bool { return !o.isPlaced(c) }) {
+	if !slices.ContainsFunc(o.to.Cols, func(c *tables.Column) bool { return !o.isPlaced(c) }) {
 		o.low.unread, o.high.unread = o.low.to == 0, o.high.to == 0
 	}
 	return p.sort(&o.high, &o.low, o.rest-last, 32)
@@ -141,11 +142,11 @@ func (o *ordering) target(level []service.OrderField, width int) int64 {
 	if at < 0 {
 		return 0
 	}
-	c := o.to.cols[at]
+	c := o.to.Cols[at]
 	if c.Width != width || c.Base != zero(f) {
 		return 0
 	}
-	return c.data.Word() + int64(width)*o.to.most
+	return c.Data.Word() + int64(width)*o.to.Most
 }
 
 // columnOf returns the column of a field.

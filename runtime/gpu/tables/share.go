@@ -1,4 +1,4 @@
-package gpu
+package tables
 
 import (
 	"slices"
@@ -24,13 +24,13 @@ type indexKey struct {
 
 // sharedKey returns by what other runs find the index, if they may: it is over facts, and
 // its keys fit a word.
-func (x *index) sharedKey() (key indexKey, ok bool) {
+func (x *Index) sharedKey() (key indexKey, ok bool) {
 	n := len(x.Decl.Key)
-	if !x.rel.isLoaded() || n == 0 || n > mostKeyed || x.Form == abi.None || x.Form == abi.Wide {
+	if !x.Rel.IsLoaded() || n == 0 || n > mostKeyed || x.Form == abi.None || x.Form == abi.Wide {
 		return key, false
 	}
 	for i, c := range x.Decl.Key {
-		key.cols[i] = weak.Make(x.rel.cols[c].loaded)
+		key.cols[i] = weak.Make(x.Rel.Cols[c].Loaded)
 	}
 	copy(key.fields[:], x.Lay.Fields)
 	key.size, key.kind, key.form, key.identity = x.Lay.Size, x.Decl.Kind, x.Form, x.Identity
@@ -38,19 +38,19 @@ func (x *index) sharedKey() (key indexKey, ok bool) {
 }
 
 // adopt takes the table that an earlier run has made.
-func (x *index) adopt() (done bool, err error) {
+func (x *Index) adopt() (done bool, err error) {
 	key, ok := x.sharedKey()
 	if !ok {
 		return false, nil
 	}
 	r := x.run
-	y := r.resident
-	y.mu.Lock()
-	found := y.indexes[key]
+	y := r.Resident
+	y.Mu.Lock()
+	found := y.Indexes[key]
 	if found != nil {
 		y.use(found)
 	}
-	y.mu.Unlock()
+	y.Mu.Unlock()
 	if found == nil {
 		return false, nil
 	}
@@ -60,17 +60,17 @@ func (x *index) adopt() (done bool, err error) {
 	return true, found.await(r.Lane.Stream)
 }
 
-// share lets later runs have the table, which the run has put into its stream: no kernel
+// Share lets later runs have the table, which the run has put into its stream: no kernel
 // that makes such a table leaves off early.
-func (x *index) share() error {
+func (x *Index) Share() error {
 	key, ok := x.sharedKey()
 	r := x.run
 	if !ok || r.Arena != nil { // nothing is done yet, and then each time anew
 		return nil
 	}
-	y := r.resident
-	made := &resident{index: &key, table: x.Tables, made: make(chan struct{})}
-	close(made.made)
+	y := r.Resident
+	made := &resident{index: &key, table: x.Tables, Made: make(chan struct{})}
+	close(made.Made)
 	var err error
 	if made.ready, err = r.Memory.GPU.NewEvent(); err != nil {
 		return err
@@ -79,15 +79,15 @@ func (x *index) share() error {
 		_ = made.ready.Close() // err says what is wrong
 		return err
 	}
-	y.mu.Lock()
-	_, found := y.indexes[key]
+	y.Mu.Lock()
+	_, found := y.Indexes[key]
 	if !found {
-		y.indexes[key] = made
+		y.Indexes[key] = made
 		made.users = 1
 		y.clock++
 		made.used = y.clock
 	}
-	y.mu.Unlock()
+	y.Mu.Unlock()
 	if found { // another run was faster
 		return made.ready.Close()
 	}
@@ -100,13 +100,13 @@ func (x *index) share() error {
 	return nil
 }
 
-// retire gives up the indexes that the run does not need again, so that their memory can
+// Retire gives up the indexes that the run does not need again, so that their memory can
 // be taken: what is freed is so after the run's work with them.
-func (r *state) retire() (freed bool, err error) {
+func (r *State) Retire() (freed bool, err error) {
 	if len(r.retired) == 0 {
 		return false, nil
 	}
-	y := r.resident
+	y := r.Resident
 	done, err := r.Memory.GPU.NewEvent()
 	if err != nil {
 		return false, err
@@ -115,13 +115,13 @@ func (r *state) retire() (freed bool, err error) {
 	if err := r.Lane.Stream.Record(done); err != nil {
 		return false, err
 	}
-	if err := y.stream.Wait(done); err != nil {
+	if err := y.Stream.Wait(done); err != nil {
 		return false, err
 	}
 	for _, x := range r.retired {
 		if at := slices.Index(r.residents, x); at >= 0 {
 			r.residents = slices.Delete(r.residents, at, at+1)
-			y.release(x)
+			y.Release(x)
 		}
 	}
 	r.retired = nil

@@ -1,4 +1,4 @@
-package gpu
+package tables
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 // tupleSet knows the tuples of a derived relation.
 type tupleSet struct {
 	lay   *layout.Key
-	run   *state
+	run   *State
 	what  string
 	form  abi.Form
 	table device.Buffer
 	mask  uint64 // of Hash and Wide
 }
 
-func newTupleSet(r *state, what string, lay *layout.Key) *tupleSet {
+func newTupleSet(r *State, what string, lay *layout.Key) *tupleSet {
 	return &tupleSet{lay: lay, run: r, what: what, form: lay.Form}
 }
 
@@ -27,18 +27,18 @@ func newTupleSet(r *state, what string, lay *layout.Key) *tupleSet {
 func (s *tupleSet) room() int64 {
 	switch {
 	case s.form == abi.None:
-		return maxRows
+		return MaxRows
 	case s.table.At == 0:
 		return 0
 	case s.form == abi.Direct:
-		return maxRows
+		return MaxRows
 	}
 	return machine.RoomOf(s.mask)
 }
 
 // makeRoom makes room for need tuples in all, and for as many as are wanted if memory
 // allows.
-func (s *tupleSet) makeRoom(ctx context.Context, r *relation, need, want int64) error {
+func (s *tupleSet) makeRoom(ctx context.Context, r *Relation, need, want int64) error {
 	if need <= s.room() {
 		return nil
 	}
@@ -60,8 +60,8 @@ func (s *tupleSet) makeRoom(ctx context.Context, r *relation, need, want int64) 
 	}
 	s.mask = uint64(slots - 1)
 	switch {
-	case s.form == abi.Wide && r.most > 0:
-		if err := s.run.RowSet(s.table, s.mask, r.pointers, len(r.cols), r.most); err != nil {
+	case s.form == abi.Wide && r.Most > 0:
+		if err := s.run.RowSet(s.table, s.mask, r.pointers, len(r.Cols), r.Most); err != nil {
 			return err
 		}
 	case s.form == abi.Hash && old.At != 0:

@@ -1,4 +1,4 @@
-package gpu
+package tables
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 // noKey stands in the hash table where there is no group.
 const noKey = ^uint64(0)
 
-// expectTiles says how many tiles will fill groups, before room is made for them.
-func (g *groups) expectTiles(tiles int64) {
+// ExpectTiles says how many tiles will fill groups, before room is made for them.
+func (g *Groups) ExpectTiles(tiles int64) {
 	if g.slots == 0 {
 		g.borders = min(2*tiles, g.keys())
 	}
@@ -21,19 +21,19 @@ func (g *groups) expectTiles(tiles int64) {
 
 // growList gives the list, which has some groups, room for need of them, and for as many
 // as are wanted if memory allows. The hash table stays as large as it is made at first.
-func (g *groups) growList(had, need, want int64) error {
+func (g *Groups) growList(had, need, want int64) error {
 	first := g.slots == 0
 	if first {
 		g.mask = uint64(machine.SlotsFor(g.borders) - 1)
 	}
-	borders, room := int64(g.mask+1), g.room()
-	if borders+need > maxRows {
+	borders, room := int64(g.mask+1), g.Room()
+	if borders+need > MaxRows {
 		return fmt.Errorf("%s has more than 4 billion groups, which is not supported", g.what)
 	}
 	if !first {
 		want = max(want, min(growth(g.slots*g.slotBytes())*room, g.keys()))
 	}
-	want = min(want, maxRows-borders)
+	want = min(want, MaxRows-borders)
 	for want > need && (borders+want)*g.slotBytes() > g.run.Memory.Room()/2 {
 		want = max(need, want/2)
 	}
@@ -57,7 +57,7 @@ func (g *groups) growList(had, need, want int64) error {
 }
 
 // clearBorders empties the hash table.
-func (g *groups) clearBorders() error {
+func (g *Groups) clearBorders() error {
 	empty := noKey
 	if err := g.run.Fill(g.table, 0, int64(g.mask+1), int64(empty)); err != nil {
 		return err

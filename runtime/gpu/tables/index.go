@@ -1,4 +1,4 @@
-package gpu
+package tables
 
 import (
 	"github.com/redfoxdb/redfox/harmony"
@@ -8,30 +8,30 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// index is an index over rows of a relation.
-type index struct {
+// Index is an index over rows of a relation.
+type Index struct {
 	machine.Index[device.Buffer]
-	rel      *relation
-	run      *state
+	Rel      *Relation
+	run      *State
 	shared   *resident     // whose table it is, nil for one of the run's own
-	tuples   []*column     // the key tuples of a wide index
+	tuples   []*Column     // the key tuples of a wide index
 	pointers device.Buffer // to tuples
-	gauge    int           // their number
+	Gauge    int           // their number
 }
 
-func newIndex(r *state, decl *harmony.Index, lay *layout.Key, rel *relation, what string) *index {
-	x := &index{rel: rel, run: r, gauge: r.Control.NewGauge()}
+func newIndex(r *State, decl *harmony.Index, lay *layout.Key, rel *Relation, what string) *Index {
+	x := &Index{Rel: rel, run: r, Gauge: r.Control.NewGauge()}
 	x.Index = machine.NewIndex(machine.Device[device.Buffer](indexMemory{r}), x, decl, lay, what)
 	if lay.Form == abi.Wide {
 		for _, c := range decl.Key {
-			x.tuples = append(x.tuples, &column{Column: layout.Words, typ: rel.decl.Cols[c].Type})
+			x.tuples = append(x.tuples, &Column{Column: layout.Words, Typ: rel.Decl.Cols[c].Type})
 		}
 	}
 	return x
 }
 
 // indexMemory has the memory of indexes: buffers of the run.
-type indexMemory struct{ run *state }
+type indexMemory struct{ run *State }
 
 // Address returns where a buffer begins.
 func (m indexMemory) Address(b *device.Buffer) int64 { return b.Word() }
@@ -61,11 +61,11 @@ func buffers(t *machine.Tables[device.Buffer]) [3]device.Buffer {
 }
 
 // Clear does nothing: the next build finds out what has changed.
-func (x *index) Clear() error { return nil }
+func (x *Index) Clear() error { return nil }
 
 // Release frees the tables. The run has those that it shares to its end, unless memory
 // gets short.
-func (x *index) Release() error {
+func (x *Index) Release() error {
 	if x.shared != nil {
 		x.run.retired = append(x.run.retired, x.shared)
 		x.shared, x.Tables = nil, machine.Tables[device.Buffer]{}
@@ -77,24 +77,24 @@ func (x *index) Release() error {
 		return err
 	}
 	for _, c := range x.tuples {
-		if err := x.run.Drop(&c.data); err != nil {
+		if err := x.run.Drop(&c.Data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// prepare makes empty tables for a build of the relation as it is, or keeps what
+// Prepare makes empty tables for a build of the relation as it is, or keeps what
 // is there, and returns the passes that fill them.
-func (x *index) prepare() ([]machine.Pass, error) {
-	from, until, err := x.rel.version(x.run.Ctx, x.Decl.Version)
+func (x *Index) Prepare() ([]machine.Pass, error) {
+	from, until, err := x.Rel.Version(x.run.Ctx, x.Decl.Version)
 	if err != nil {
 		return nil, err
 	}
-	if passes, done := x.Update(from, until, x.rel.generation); done {
+	if passes, done := x.Update(from, until, x.Rel.generation); done {
 		return passes, nil
 	}
-	x.Begin(from, until, x.rel.generation, x.run.Data.Columns(x.Decl.Of))
+	x.Begin(from, until, x.Rel.generation, x.run.Data.Columns(x.Decl.Of))
 	if done, err := x.adopt(); done || err != nil {
 		return nil, err
 	}
@@ -103,43 +103,43 @@ func (x *index) prepare() ([]machine.Pass, error) {
 
 // Slots returns how many slots a hash table of keys has. One that may be extended has
 // more.
-func (x *index) Slots(keys int64) int64 {
+func (x *Index) Slots(keys int64) int64 {
 	slots := machine.SlotsFor(keys)
-	if x.Decl.Kind != harmony.Multi && !x.rel.isLoaded() {
+	if x.Decl.Kind != harmony.Multi && !x.Rel.IsLoaded() {
 		slots *= 2
 	}
 	return slots
 }
 
 // Number makes room for the key tuples of n rows.
-func (x *index) Number(n int64) error {
+func (x *Index) Number(n int64) error {
 	for _, c := range x.tuples {
-		if err := x.run.Renew(&c.data, x.What, 8*max(n, 1)); err != nil {
+		if err := x.run.Renew(&c.Data, x.What, 8*max(n, 1)); err != nil {
 			return err
 		}
 	}
 	if err := x.run.pointers(&x.pointers, x.What, x.tuples); err != nil {
 		return err
 	}
-	return x.run.Control.Set(x.run.Ctx, x.gauge, 0, device.Unlimited)
+	return x.run.Control.Set(x.run.Ctx, x.Gauge, 0, device.Unlimited)
 }
 
 // Ascend counts the rows of each key, and adds up.
-func (x *index) Ascend(numbers int64) machine.Pass {
+func (x *Index) Ascend(numbers int64) machine.Pass {
 	return machine.Pass{Role: abi.BuildCount, From: x.From, Until: x.Until, After: func() error {
 		return x.run.Scan(x.counts(), numbers, true)
 	}}
 }
 
 // Sum replaces counts by the sums of those before them.
-func (x *index) Sum(numbers int64) error { return x.run.Scan(x.counts(), numbers, false) }
+func (x *Index) Sum(numbers int64) error { return x.run.Scan(x.counts(), numbers, false) }
 
 // counts are the words of Begins from the second one on.
-func (x *index) counts() device.Buffer {
+func (x *Index) counts() device.Buffer {
 	return device.Buffer{At: x.Begins.At + 8, Bytes: x.Begins.Bytes - 8}
 }
 
 // Words returns where the columns of key tuples and their gauge are.
-func (x *index) Words() (columns, gauge int64) {
-	return x.pointers.Word(), int64(x.run.Control.At(x.gauge))
+func (x *Index) Words() (columns, gauge int64) {
+	return x.pointers.Word(), int64(x.run.Control.At(x.Gauge))
 }

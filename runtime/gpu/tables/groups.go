@@ -1,4 +1,4 @@
-package gpu
+package tables
 
 import (
 	"context"
@@ -11,106 +11,106 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// groups is the contents of a group-by table, which all blocks share: slots of keys,
+// Groups is the contents of a group-by table, which all blocks share: slots of keys,
 // of accumulators and of marks.
-type groups struct {
+type Groups struct {
 	decl  *harmony.Groups
-	lay   *layout.Key
+	Lay   *layout.Key
 	what  string
-	run   *state
+	run   *State
 	cells []abi.Cell
 
-	gauge int // the number of groups of Hash and Wide, of Ordered those of the list
-	most  int64
-	dirty bool
-	limit int64
+	Gauge int // the number of groups of Hash and Wide, of Ordered those of the list
+	Most  int64
+	Dirty bool
+	Limit int64
 
 	reached, hint extent // as of a relation
 
 	table    device.Buffer // keys of Hash and Ordered, row set of Wide
 	mask     uint64        // of Ordered that of the hash table before the list
 	borders  int64         // the most groups of Ordered in that
-	tuples   []*column
+	tuples   []*Column
 	pointers device.Buffer
 	data     []device.Buffer // of each accumulator
 	occupied device.Buffer
 	slots    int64 // that have cells; 0 before the first use
 }
 
-func newGroups(r *state, decl *harmony.Groups, lay *layout.Key, what string) *groups {
-	g := &groups{decl: decl, lay: lay, what: what, run: r, gauge: r.Control.NewGauge(), limit: device.Unlimited, hint: r.hints.of(decl)}
+func newGroups(r *State, decl *harmony.Groups, lay *layout.Key, what string) *Groups {
+	g := &Groups{decl: decl, Lay: lay, what: what, run: r, Gauge: r.Control.NewGauge(), Limit: device.Unlimited, hint: r.Hints.of(decl)}
 	for _, a := range decl.Accs {
 		g.cells = append(g.cells, layout.Cell(a))
 	}
 	g.data = make([]device.Buffer, len(g.cells))
 	if lay.Form == abi.Wide {
 		for _, c := range decl.Keys {
-			g.tuples = append(g.tuples, &column{Column: layout.Words, typ: c.Type})
+			g.tuples = append(g.tuples, &Column{Column: layout.Words, Typ: c.Type})
 		}
 	}
 	return g
 }
 
 // settle takes over the cursor from the mirror, which is fresh.
-func (g *groups) settle() {
-	if g.dirty {
-		g.most, g.dirty = g.run.Control.Mirror[g.gauge], false
+func (g *Groups) settle() {
+	if g.Dirty {
+		g.Most, g.Dirty = g.run.Control.Mirror[g.Gauge], false
 	}
 }
 
 // count returns the number of groups that the gauge counts.
-func (g *groups) count(ctx context.Context) (int64, error) {
-	if g.dirty {
-		if err := g.run.numbers(ctx); err != nil {
+func (g *Groups) count(ctx context.Context) (int64, error) {
+	if g.Dirty {
+		if err := g.run.Numbers(ctx); err != nil {
 			return 0, err
 		}
 	}
-	return g.most, nil
+	return g.Most, nil
 }
 
 // keys bounds the number of groups that there can be.
-func (g *groups) keys() int64 {
-	if (g.lay.Form == abi.Hash || g.lay.Form == abi.Ordered) && g.lay.Size > 0 && g.lay.Size < maxRows {
-		return int64(g.lay.Size)
+func (g *Groups) keys() int64 {
+	if (g.Lay.Form == abi.Hash || g.Lay.Form == abi.Ordered) && g.Lay.Size > 0 && g.Lay.Size < MaxRows {
+		return int64(g.Lay.Size)
 	}
-	return maxRows
+	return MaxRows
 }
 
-// room returns how many groups the table has room for.
-func (g *groups) room() int64 {
+// Room returns how many groups the table has room for.
+func (g *Groups) Room() int64 {
 	switch {
 	case g.slots == 0:
 		return 0
-	case g.lay.Form == abi.Hash:
+	case g.Lay.Form == abi.Hash:
 		return machine.RoomOf(g.mask)
-	case g.lay.Form == abi.Wide:
+	case g.Lay.Form == abi.Wide:
 		return min(g.slots, machine.RoomOf(g.mask))
-	case g.lay.Form == abi.Ordered:
+	case g.Lay.Form == abi.Ordered:
 		return g.slots - int64(g.mask+1)
 	}
-	return maxRows
+	return MaxRows
 }
 
-// makeRoom makes room for so many groups more, where the slack is what blocks may
+// MakeRoom makes room for so many groups more, where the slack is what blocks may
 // have begun, as that of a relation does.
-func (g *groups) makeRoom(ctx context.Context, slack, most, expected int64) error {
-	switch g.lay.Form {
+func (g *Groups) MakeRoom(ctx context.Context, slack, most, expected int64) error {
+	switch g.Lay.Form {
 	case abi.None, abi.Direct:
 		if g.slots > 0 {
 			return nil
 		}
-		return g.addSlots(int64(g.lay.Size))
+		return g.addSlots(int64(g.Lay.Size))
 	}
 	g.reached.slack = max(g.reached.slack, slack)
-	if need := min(g.most+slack, g.keys()); need > g.room() {
+	if need := min(g.Most+slack, g.keys()); need > g.Room() {
 		had, err := g.count(ctx)
 		if err != nil {
 			return err
 		}
 		need = min(had+slack, g.keys())
 		want := min(max(need, expected+slack, g.hint.rows+g.hint.slack), g.keys())
-		if need > g.room() {
-			if g.lay.Form == abi.Ordered {
+		if need > g.Room() {
+			if g.Lay.Form == abi.Ordered {
 				err = g.growList(had, need, want)
 			} else {
 				err = g.grow(ctx, had, need, want)
@@ -121,21 +121,21 @@ func (g *groups) makeRoom(ctx context.Context, slack, most, expected int64) erro
 		}
 	}
 	limit := int64(device.Unlimited)
-	if n := g.room(); n < g.keys() {
-		if g.limit <= n && g.most+most <= g.limit || g.limit == device.Unlimited && g.most+most <= n {
+	if n := g.Room(); n < g.keys() {
+		if g.Limit <= n && g.Most+most <= g.Limit || g.Limit == device.Unlimited && g.Most+most <= n {
 			return nil
 		}
 		limit = n - slack
 	}
-	if limit == g.limit {
+	if limit == g.Limit {
 		return nil
 	}
-	g.limit = limit
-	return g.run.Control.Set(ctx, g.gauge+1, limit)
+	g.Limit = limit
+	return g.run.Control.Set(ctx, g.Gauge+1, limit)
 }
 
 // slotBytes is what a slot takes.
-func (g *groups) slotBytes() int64 {
+func (g *Groups) slotBytes() int64 {
 	n := int64(16 + 8*len(g.tuples))
 	for _, c := range g.cells {
 		n += 8 * int64(c.Words)
@@ -145,7 +145,7 @@ func (g *groups) slotBytes() int64 {
 
 // grow gives the table, which has some groups, room for need of them, and for as many
 // as are wanted if memory allows.
-func (g *groups) grow(ctx context.Context, had, need, want int64) error {
+func (g *Groups) grow(ctx context.Context, had, need, want int64) error {
 	slots := machine.SlotsFor(want)
 	if g.slots > 0 {
 		slots = max(slots, growth(g.slots*g.slotBytes())*int64(g.mask+1))
@@ -154,7 +154,7 @@ func (g *groups) grow(ctx context.Context, had, need, want int64) error {
 	for slots > machine.SlotsFor(need) && slots*g.slotBytes() > g.run.Memory.Room()/2 {
 		slots /= 2
 	}
-	if g.lay.Form == abi.Wide {
+	if g.Lay.Form == abi.Wide {
 		return g.growTuples(ctx, had, slots)
 	}
 	table, mask, data, occupied, old := g.table, g.mask, g.data, g.occupied, g.slots
@@ -192,9 +192,9 @@ func (g *groups) grow(ctx context.Context, had, need, want int64) error {
 	return nil
 }
 
-func (g *groups) growTuples(ctx context.Context, had, slots int64) error {
+func (g *Groups) growTuples(ctx context.Context, had, slots int64) error {
 	for _, c := range g.tuples {
-		if err := g.run.Grow(&c.data, g.what, 8*had, 8*slots); err != nil {
+		if err := g.run.Grow(&c.Data, g.what, 8*had, 8*slots); err != nil {
 			return err
 		}
 	}
@@ -219,7 +219,7 @@ func (g *groups) growTuples(ctx context.Context, had, slots int64) error {
 }
 
 // addSlots gives the table so many slots, the new ones without a row.
-func (g *groups) addSlots(slots int64) error {
+func (g *Groups) addSlots(slots int64) error {
 	for i, c := range g.cells {
 		size := 8 * int64(c.Words)
 		if err := g.run.Grow(&g.data[i], g.what, g.slots*size, slots*size); err != nil {
@@ -240,11 +240,11 @@ func (g *groups) addSlots(slots int64) error {
 }
 
 // Clear empties the table, which keeps its memory.
-func (g *groups) Clear() error {
+func (g *Groups) Clear() error {
 	if err := g.reset(g.run.Ctx); err != nil || g.slots == 0 {
 		return err
 	}
-	if g.lay.Form == abi.Ordered {
+	if g.Lay.Form == abi.Ordered {
 		return g.clearBorders()
 	}
 	if g.table.At != 0 {
@@ -260,25 +260,25 @@ func (g *groups) Clear() error {
 	return g.run.Fill(g.occupied, 0, g.slots, 0)
 }
 
-func (g *groups) reset(ctx context.Context) error {
+func (g *Groups) reset(ctx context.Context) error {
 	g.reach()
-	if g.most == 0 {
+	if g.Most == 0 {
 		return nil
 	}
-	g.most, g.dirty = 0, false
-	return g.run.Control.Set(ctx, g.gauge, 0)
+	g.Most, g.Dirty = 0, false
+	return g.run.Control.Set(ctx, g.Gauge, 0)
 }
 
 // Release frees the memory of groups that are not filled again.
-func (g *groups) Release() error {
+func (g *Groups) Release() error {
 	g.reach()
-	g.most, g.dirty, g.slots = 0, false, 0
+	g.Most, g.Dirty, g.slots = 0, false, 0
 	all := []*device.Buffer{&g.table, &g.occupied, &g.pointers}
 	for i := range g.data {
 		all = append(all, &g.data[i])
 	}
 	for _, c := range g.tuples {
-		all = append(all, &c.data)
+		all = append(all, &c.Data)
 	}
 	for _, b := range all {
 		if err := g.run.Drop(b); err != nil {
@@ -288,27 +288,27 @@ func (g *groups) Release() error {
 	return nil
 }
 
-// numbers returns how many slots a kernel over the groups looks at.
-func (g *groups) numbers(ctx context.Context) (int64, error) {
+// Numbers returns how many slots a kernel over the groups looks at.
+func (g *Groups) Numbers(ctx context.Context) (int64, error) {
 	switch {
-	case g.lay.Form == abi.Wide:
+	case g.Lay.Form == abi.Wide:
 		return g.count(ctx)
-	case g.lay.Form == abi.Ordered && g.slots > 0:
+	case g.Lay.Form == abi.Ordered && g.slots > 0:
 		n, err := g.count(ctx)
 		return int64(g.mask+1) + n, err
 	}
 	return g.slots, nil
 }
 
-// view copies the groups to the host.
-func (g *groups) view(ctx context.Context) (*woven.Groups, error) {
-	n, err := g.numbers(ctx)
+// View copies the groups to the host.
+func (g *Groups) View(ctx context.Context) (*woven.Groups, error) {
+	n, err := g.Numbers(ctx)
 	if err != nil {
 		return nil, err
 	}
 	v := &woven.Groups{Decl: g.decl, Occupied: make([]uint64, n)}
 	var copies []device.HostCopy
-	if g.lay.Form != abi.Ordered {
+	if g.Lay.Form != abi.Ordered {
 		copies = append(copies, device.HostCopy{To: device.BytesOf(v.Occupied), From: g.occupied})
 	}
 	for i, c := range g.cells {
@@ -318,19 +318,19 @@ func (g *groups) view(ctx context.Context) (*woven.Groups, error) {
 	}
 	keys := make([]uint64, n)
 	tuples := make([][]int64, len(g.tuples))
-	switch g.lay.Form {
+	switch g.Lay.Form {
 	case abi.Hash, abi.Ordered:
 		copies = append(copies, device.HostCopy{To: device.BytesOf(keys), From: g.table})
 	case abi.Wide:
 		for i, c := range g.tuples {
 			tuples[i] = make([]int64, n)
-			copies = append(copies, device.HostCopy{To: device.BytesOf(tuples[i]), From: c.data})
+			copies = append(copies, device.HostCopy{To: device.BytesOf(tuples[i]), From: c.Data})
 		}
 	}
-	if err := g.run.copies(ctx, copies...); err != nil {
+	if err := g.run.Copies(ctx, copies...); err != nil {
 		return nil, err
 	}
-	if g.lay.Form == abi.Ordered {
+	if g.Lay.Form == abi.Ordered {
 		for slot, key := range keys {
 			if key != noKey {
 				v.Occupied[slot] = 1
@@ -338,11 +338,11 @@ func (g *groups) view(ctx context.Context) (*woven.Groups, error) {
 		}
 	}
 	v.Key = func(slot, col int) int64 {
-		if g.lay.Form == abi.Wide {
+		if g.Lay.Form == abi.Wide {
 			return tuples[col][slot]
 		}
 		packed := uint64(slot)
-		switch g.lay.Form {
+		switch g.Lay.Form {
 		case abi.Hash:
 			packed = keys[slot]
 			if slot == int(g.mask)+1 {
@@ -351,26 +351,26 @@ func (g *groups) view(ctx context.Context) (*woven.Groups, error) {
 		case abi.Ordered:
 			packed = keys[slot]
 		}
-		f := g.lay.Fields[col]
+		f := g.Lay.Fields[col]
 		return int64(packed>>(f.Shift&63)&f.Mask()) + f.Base
 	}
 	return v, nil
 }
 
 // size is what code gets of the table.
-func (g *groups) size() int64 {
-	switch g.lay.Form {
+func (g *Groups) size() int64 {
+	switch g.Lay.Form {
 	case abi.Hash, abi.Wide, abi.Ordered:
 		return int64(g.mask)
 	}
-	return int64(g.lay.Size)
+	return int64(g.Lay.Size)
 }
 
 // Word returns what a function gets for a parameter about the groups.
-func (g *groups) Word(p abi.Param) (int64, error) {
+func (g *Groups) Word(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.Gauge:
-		return int64(g.run.Control.At(g.gauge)), nil
+		return int64(g.run.Control.At(g.Gauge)), nil
 	case abi.GroupColumns:
 		return g.pointers.Word(), nil
 	case abi.GroupCells:
@@ -380,7 +380,7 @@ func (g *groups) Word(p abi.Param) (int64, error) {
 	case abi.GroupShared:
 		return 1, nil
 	}
-	if word, ok := machine.KeyWord(p, g.lay.Form, g.lay, g.table.Word(), g.size()); ok {
+	if word, ok := machine.KeyWord(p, g.Lay.Form, g.Lay, g.table.Word(), g.size()); ok {
 		return word, nil
 	}
 	return 0, machine.ErrParam(p)

@@ -1,4 +1,4 @@
-package gpu
+package tables
 
 import (
 	"context"
@@ -18,18 +18,18 @@ import (
 // columnKey is a column of facts. It does not keep it alive.
 type columnKey = weak.Pointer[store.Column]
 
-// residency keeps columns of facts and indexes over them on the device: those that runs
+// Residency keeps columns of facts and indexes over them on the device: those that runs
 // use, and others until their memory is wanted or a column is no more. Indexes go
 // first, which are made anew at the rate of the device's memory and not at that of a
 // bus; of both the least recently used ones.
-type residency struct {
+type Residency struct {
 	mem     *device.Memory
 	stage   *device.Staging
-	stream  driver.Stream // in which memory is given back
+	Stream  driver.Stream // in which memory is given back
 	copies  driver.Stream // in which columns come, beside the work of runs
-	mu      sync.Mutex
-	cols    map[columnKey]*resident
-	indexes map[indexKey]*resident
+	Mu      sync.Mutex
+	Cols    map[columnKey]*resident
+	Indexes map[indexKey]*resident
 	clock   int64
 	// dropping counts what was taken out of the tables and is about to be freed.
 	dropping sync.WaitGroup
@@ -50,10 +50,20 @@ type resident struct {
 	// cleanup drops a column that is no more. It has the engine reachable for as long as
 	// the column is on the device, and not for as long as the column is.
 	cleanup goruntime.Cleanup
-	// made is closed when the copy is under way or has failed.
-	made chan struct{}
+	// Made is closed when the copy is under way or has failed.
+	Made chan struct{}
 	err  error
-	mark *copyMark // of a run that has begun to copy it ahead, else nil
+	mark *CopyMark // of a run that has begun to copy it ahead, else nil
+}
+
+// NewResidency returns a residency with nothing on the device. It is to be closed even if
+// there is an error.
+func NewResidency(m *device.Memory) (y *Residency, err error) {
+	y = &Residency{mem: m, stage: device.NewStaging(m.GPU), Cols: map[columnKey]*resident{}, Indexes: map[indexKey]*resident{}}
+	if y.Stream, err = m.GPU.NewStream(); err == nil {
+		y.copies, err = m.GPU.NewStream()
+	}
+	return y, err
 }
 
 // bytes is the memory that it takes.
@@ -67,8 +77,8 @@ func (x *resident) bytes() int64 {
 
 // acquire returns a column on the device, for work that comes later in a stream. It is
 // the caller's to release. sent is how many bytes had to be copied.
-func (y *residency) acquire(ctx context.Context, s driver.Stream, what string, c *store.Column) (x *resident, sent int64, err error) {
-	x, mine := y.claim(c)
+func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string, c *store.Column) (x *resident, sent int64, err error) {
+	x, mine := y.Claim(c)
 	if mine {
 		err := y.fill(x, c, func() error { return y.copy(ctx, what, x, c, s) })
 		if err != nil {
@@ -78,17 +88,17 @@ func (y *residency) acquire(ctx context.Context, s driver.Stream, what string, c
 		sent = int64(len(c.Entries()))
 	}
 	select {
-	case <-x.made:
+	case <-x.Made:
 	case <-ctx.Done():
-		y.release(x)
+		y.Release(x)
 		return nil, 0, context.Cause(ctx)
 	}
 	if x.err != nil { // of who else has tried, which may not concern this run
-		y.release(x)
+		y.Release(x)
 		return y.acquire(ctx, s, what, c)
 	}
 	if err := x.await(s); err != nil {
-		y.release(x)
+		y.Release(x)
 		return nil, 0, err
 	}
 	return x, sent, nil
@@ -96,10 +106,10 @@ func (y *residency) acquire(ctx context.Context, s driver.Stream, what string, c
 
 // settled returns a column that is on the device without any work under way, nil if it is
 // not. It is the caller's to release.
-func (y *residency) settled(c *store.Column) *resident {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	x := y.cols[weak.Make(c)]
+func (y *Residency) settled(c *store.Column) *resident {
+	y.Mu.Lock()
+	defer y.Mu.Unlock()
+	x := y.Cols[weak.Make(c)]
 	if x == nil || !x.arrived.Load() {
 		return nil
 	}
@@ -107,36 +117,36 @@ func (y *residency) settled(c *store.Column) *resident {
 	return x
 }
 
-// claim begins the use of a column. It is mine, that is the caller's, to fill if nobody
+// Claim begins the use of a column. It is mine, that is the caller's, to fill if nobody
 // else has begun to.
-func (y *residency) claim(c *store.Column) (x *resident, mine bool) {
+func (y *Residency) Claim(c *store.Column) (x *resident, mine bool) {
 	key := weak.Make(c)
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	x = y.cols[key]
+	y.Mu.Lock()
+	defer y.Mu.Unlock()
+	x = y.Cols[key]
 	mine = x == nil
 	if mine {
-		x = &resident{key: key, made: make(chan struct{})}
-		y.cols[key] = x
+		x = &resident{key: key, Made: make(chan struct{})}
+		y.Cols[key] = x
 	}
 	y.use(x)
 	return x, mine
 }
 
 // fill has a column copied, and tells those that wait for it.
-func (y *residency) fill(x *resident, c *store.Column, send func() error) error {
+func (y *Residency) fill(x *resident, c *store.Column, send func() error) error {
 	x.err = send()
 	if x.err != nil {
 		// A part may be on its way into memory that is about to be freed.
 		_ = y.copies.Synchronize(context.Background())
-		y.mu.Lock()
-		delete(y.cols, x.key) // before others find it again
-		y.mu.Unlock()
+		y.Mu.Lock()
+		delete(y.Cols, x.key) // before others find it again
+		y.Mu.Unlock()
 	}
 	if x.err == nil {
-		x.cleanup = goruntime.AddCleanup(c, y.drop, x.key)
+		x.cleanup = goruntime.AddCleanup(c, y.Drop, x.key)
 	}
-	close(x.made)
+	close(x.Made)
 	return x.err
 }
 
@@ -150,7 +160,7 @@ func (x *resident) await(s driver.Stream) error {
 
 // copy puts a column on the device, for a run with a stream. For nobody, which is nil, it
 // makes nothing else leave.
-func (y *residency) copy(ctx context.Context, what string, x *resident, c *store.Column, s driver.Stream) (err error) {
+func (y *Residency) copy(ctx context.Context, what string, x *resident, c *store.Column, s driver.Stream) (err error) {
 	data := c.Entries()
 	if len(data) == 0 {
 		return nil
@@ -175,10 +185,10 @@ func (y *residency) copy(ctx context.Context, what string, x *resident, c *store
 }
 
 // use begins a run's use of a resident. The caller holds the lock.
-func (y *residency) use(x *resident) {
-	if x.users == 0 && x.made != nil {
+func (y *Residency) use(x *resident) {
+	if x.users == 0 && x.Made != nil {
 		select {
-		case <-x.made:
+		case <-x.Made:
 			y.mem.Idles(-x.bytes())
 		default: // it has no memory yet
 		}
@@ -188,32 +198,32 @@ func (y *residency) use(x *resident) {
 	x.used = y.clock
 }
 
-// release ends a run's use of a resident. The run's work is done, or the stream in which
+// Release ends a run's use of a resident. The run's work is done, or the stream in which
 // memory is given back waits for it.
-func (y *residency) release(x *resident) {
-	y.mu.Lock()
+func (y *Residency) Release(x *resident) {
+	y.Mu.Lock()
 	x.users--
 	unused := x.users == 0
 	if unused {
 		y.mem.Idles(x.bytes())
 	}
 	unused = unused && x.gone
-	y.mu.Unlock()
+	y.Mu.Unlock()
 	if unused {
 		y.free(x)
 	}
 }
 
 // discard ends the use of a column that could not be copied, and is in no table.
-func (y *residency) discard(x *resident) {
-	y.mu.Lock()
+func (y *Residency) discard(x *resident) {
+	y.Mu.Lock()
 	x.gone = true
-	y.mu.Unlock()
-	y.release(x)
+	y.Mu.Unlock()
+	y.Release(x)
 }
 
 // free gives the memory of a resident that nobody uses back.
-func (y *residency) free(x *resident) {
+func (y *Residency) free(x *resident) {
 	bytes := x.bytes()
 	y.mem.Idles(-bytes)
 	y.mem.Keep(-bytes)
@@ -224,53 +234,53 @@ func (y *residency) free(x *resident) {
 		}
 		_ = x.ready.Close()
 	}
-	_ = y.mem.Free(y.stream, x.data)
+	_ = y.mem.Free(y.Stream, x.data)
 	for _, b := range buffers(&x.table) {
-		_ = y.mem.Free(y.stream, b)
+		_ = y.mem.Free(y.Stream, b)
 	}
 	x.data, x.table = device.Buffer{}, machine.Tables[device.Buffer]{}
 	x.cleanup.Stop()
 }
 
-// forget takes a resident out of the tables, and reports whether nobody uses it. The
+// Forget takes a resident out of the tables, and reports whether nobody uses it. The
 // caller holds the lock.
-func (y *residency) forget(x *resident) (unused bool) {
+func (y *Residency) Forget(x *resident) (unused bool) {
 	if x.index != nil {
-		delete(y.indexes, *x.index)
+		delete(y.Indexes, *x.index)
 	} else {
-		delete(y.cols, x.key)
+		delete(y.Cols, x.key)
 	}
 	x.gone = true
 	return x.users == 0
 }
 
-// drop forgets a column and the indexes over it.
-func (y *residency) drop(key columnKey) {
+// Drop forgets a column and the indexes over it.
+func (y *Residency) Drop(key columnKey) {
 	var unused []*resident
-	y.mu.Lock()
-	if x := y.cols[key]; x != nil && y.forget(x) {
+	y.Mu.Lock()
+	if x := y.Cols[key]; x != nil && y.Forget(x) {
 		unused = append(unused, x)
 	}
-	for _, x := range y.indexes {
-		if slices.Contains(x.index.cols[:], key) && y.forget(x) {
+	for _, x := range y.Indexes {
+		if slices.Contains(x.index.cols[:], key) && y.Forget(x) {
 			unused = append(unused, x)
 		}
 	}
 	y.dropping.Add(len(unused))
-	y.mu.Unlock()
+	y.Mu.Unlock()
 	for _, x := range unused {
 		y.free(x)
 		y.dropping.Done()
 	}
 }
 
-// close frees everything. No run is at work.
-func (y *residency) close() error {
-	for y.evict(1 << 62) {
+// Close frees everything. No run is at work.
+func (y *Residency) Close() error {
+	for y.Evict(1 << 62) {
 	}
 	y.dropping.Wait() // the collector may be at work
 	var errs []error
-	for _, s := range []driver.Stream{y.copies, y.stream} {
+	for _, s := range []driver.Stream{y.copies, y.Stream} {
 		if s != nil {
 			errs = append(errs, s.Synchronize(context.Background()), s.Close())
 		}
@@ -278,22 +288,22 @@ func (y *residency) close() error {
 	return errors.Join(append(errs, y.stage.Close())...)
 }
 
-// evict frees what no run uses until so many bytes are free. It reports whether it has
+// Evict frees what no run uses until so many bytes are free. It reports whether it has
 // freed any.
-func (y *residency) evict(bytes int64) bool {
+func (y *Residency) Evict(bytes int64) bool {
 	freed := int64(0)
 	for freed < bytes {
-		y.mu.Lock()
-		oldest := leastUsed(y.indexes)
+		y.Mu.Lock()
+		oldest := leastUsed(y.Indexes)
 		if oldest == nil {
-			oldest = leastUsed(y.cols)
+			oldest = leastUsed(y.Cols)
 		}
 		if oldest == nil {
-			y.mu.Unlock()
+			y.Mu.Unlock()
 			break
 		}
-		y.forget(oldest)
-		y.mu.Unlock()
+		y.Forget(oldest)
+		y.Mu.Unlock()
 		freed += max(oldest.bytes(), 1)
 		y.free(oldest)
 	}
@@ -310,13 +320,13 @@ func leastUsed[K comparable](all map[K]*resident) (oldest *resident) {
 	return oldest
 }
 
-// residentColumn returns the address of a loaded column.
-func (r *state) residentColumn(ctx context.Context, what string, c *store.Column) (int64, error) {
+// ResidentColumn returns the address of a loaded column.
+func (r *State) ResidentColumn(ctx context.Context, what string, c *store.Column) (int64, error) {
 	key := weak.Make(c)
 	if x := r.found[key]; x != nil {
 		return x.data.Word(), nil
 	}
-	y := r.resident
+	y := r.Resident
 	if r.Arena != nil {
 		x := y.settled(c)
 		if x == nil { // its copy would be part of the graph
@@ -337,7 +347,7 @@ func (r *state) residentColumn(ctx context.Context, what string, c *store.Column
 	}
 	r.residents = append(r.residents, x)
 	r.found[key] = x
-	if x.mark != nil && x.mark == r.mark {
+	if x.mark != nil && x.mark == r.Mark {
 		sent = int64(len(c.Entries()))
 	}
 	r.ToDevice += sent
@@ -348,8 +358,8 @@ func (r *state) residentColumn(ctx context.Context, what string, c *store.Column
 	return x.data.Word(), end()
 }
 
-// residentHeld is what the columns that the run uses take.
-func (r *state) residentHeld() int64 {
+// ResidentHeld is what the columns that the run uses take.
+func (r *State) ResidentHeld() int64 {
 	n := int64(0)
 	for _, x := range r.residents {
 		n += x.bytes()
@@ -357,13 +367,13 @@ func (r *state) residentHeld() int64 {
 	return n
 }
 
-// copyMark tells the columns that a run has begun to copy ahead from those of others.
-type copyMark struct{ _ byte }
+// CopyMark tells the columns that a run has begun to copy ahead from those of others.
+type CopyMark struct{ _ byte }
 
-// prefetch puts a column on the device before a run asks for it, and returns how many
+// Prefetch puts a column on the device before a run asks for it, and returns how many
 // bytes had to be copied: none if there is no room but in the place of others.
-func (y *residency) prefetch(ctx context.Context, what string, c *store.Column, mark *copyMark) (sent int64, err error) {
-	x, mine := y.claim(c)
+func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column, mark *CopyMark) (sent int64, err error) {
+	x, mine := y.Claim(c)
 	if mine {
 		x.mark = mark
 		err = y.fill(x, c, func() error { return y.copy(ctx, what, x, c, nil) })
@@ -376,6 +386,6 @@ func (y *residency) prefetch(ctx context.Context, what string, c *store.Column, 
 		}
 		sent = int64(len(c.Entries()))
 	}
-	y.release(x)
+	y.Release(x)
 	return sent, nil
 }

@@ -1,0 +1,293 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
+)
+
+// MaxRows is how many rows a relation can have.
+const MaxRows = harmony.MaxRows
+
+// Column is the data of a column: a loaded one, or memory that the run fills.
+type Column struct {
+	layout.Column
+	Typ    scalar.Type
+	Loaded *store.Column
+	Data   device.Buffer // of the run, unless it is loaded
+}
+
+// Relation is the contents of a relation: rows up to the gauge's cursor, of which
+// those up to full are merged, and those up to old were there a round before.
+type Relation struct {
+	Decl  *harmony.Relation
+	What  string // the user's name of it, for messages
+	run   *State
+	Cols  []*Column
+	Gauge int // its word in the control block
+	// Most is the cursor or, while kernels are at work that move it, a bound of it.
+	Most      int64
+	Dirty     bool
+	Full, Old int64
+	// behind says that full is what the cursor will be, which is not yet known.
+	behind bool
+	// Capacity is how many rows the columns have room for.
+	Capacity int64
+	Limit    int64 // as the device has it
+	reached  extent
+	hint     extent // what an earlier run has reached
+	// generation changes whenever rows that can be read change, other than by new
+	// ones after them.
+	generation int
+	set        *tupleSet // of a derived relation
+
+	pointers device.Buffer // to the columns, for a wide set
+}
+
+// Rows returns how many rows there are, merged or not. It waits for kernels that may
+// have added some.
+func (r *Relation) Rows(ctx context.Context) (int64, error) {
+	if !r.Dirty {
+		return r.Most, nil
+	}
+	if err := r.run.Numbers(ctx); err != nil {
+		return 0, err
+	}
+	return r.Most, nil
+}
+
+// settle takes over the cursor from the mirror, which is fresh.
+func (r *Relation) settle() {
+	if r.Dirty {
+		r.Most, r.Dirty = r.run.Control.Mirror[r.Gauge], false
+	}
+	if r.behind {
+		r.Full, r.behind = r.Most, false
+	}
+}
+
+// Version returns the rows of a version.
+func (r *Relation) Version(ctx context.Context, v harmony.Version) (from, until int64, err error) {
+	if r.Decl.Kind != queryplan.Derived {
+		until, err = r.Rows(ctx)
+		return 0, until, err
+	}
+	if r.behind && v != harmony.Old {
+		if _, err := r.Rows(ctx); err != nil {
+			return 0, 0, err
+		}
+	}
+	switch v {
+	case harmony.Delta:
+		return r.Old, r.Full, nil
+	case harmony.Old:
+		return 0, r.Old, nil
+	}
+	return 0, r.Full, nil
+}
+
+// Merge ends a round.
+func (r *Relation) Merge(ctx context.Context) error {
+	if r.behind {
+		if _, err := r.Rows(ctx); err != nil {
+			return err
+		}
+	}
+	r.Old = r.Full
+	r.Full, r.behind = r.Most, r.Dirty
+	return nil
+}
+
+// Clear empties the relation and keeps its memory.
+func (r *Relation) Clear() error {
+	r.reach()
+	r.Full, r.Old, r.behind = 0, 0, false
+	r.generation++
+	if r.Most > 0 {
+		r.Most, r.Dirty = 0, false
+		if err := r.run.Control.Set(r.run.Ctx, r.Gauge, 0); err != nil {
+			return err
+		}
+	}
+	if r.set != nil {
+		return r.set.clear()
+	}
+	return nil
+}
+
+// Release frees the memory of a relation that is not filled again.
+func (r *Relation) Release() error {
+	if r.Gauge < 0 {
+		return nil
+	}
+	r.reach()
+	r.Full, r.Old, r.behind, r.Capacity = 0, 0, false, 0
+	r.Most, r.Dirty = 0, false
+	r.generation++
+	for _, c := range r.Cols {
+		if err := r.run.Drop(&c.Data); err != nil {
+			return err
+		}
+	}
+	return r.DropSet()
+}
+
+// DropSet frees the set. Another tuple must not be inserted.
+func (r *Relation) DropSet() error {
+	if r.set == nil {
+		return nil
+	}
+	return r.set.free()
+}
+
+// growth is how many times as large a table becomes that has to grow: small ones grow
+// faster, because each time the device is waited for.
+func growth(bytes int64) int64 {
+	if bytes < 256<<20 {
+		return 4
+	}
+	return 2
+}
+
+// MakeRoom makes room for so many rows more, for more than that if the relation
+// grows, and sets the limit so that the slack, of what blocks may have begun, is
+// always left. It wants to have room for the expected rows, and for what an earlier run
+// needed in the end: a relation that grows has the device waited for.
+//
+// A launch that adds at most so many rows needs no limit if there is room for all.
+func (r *Relation) MakeRoom(ctx context.Context, slack, most, expected int64) error {
+	r.reached.slack = max(r.reached.slack, slack)
+	return r.roomFor(ctx, slack, most, max(expected+slack, r.hint.rows+r.hint.slack))
+}
+
+// MakeRoomFor makes room for exactly so many rows more, which the caller appends.
+func (r *Relation) MakeRoomFor(ctx context.Context, n int64) error {
+	return r.roomFor(ctx, n, n, r.hint.rows)
+}
+
+// roomFor makes room for slack rows more, of which launches add most; if the relation has to
+// grow, for as many in all as are wanted.
+func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error {
+	room := func() int64 {
+		if r.set == nil {
+			return r.Capacity
+		}
+		return min(r.Capacity, r.set.room())
+	}
+	if r.Most+slack > room() {
+		// What is known of the cursor may be far too much.
+		if _, err := r.Rows(ctx); err != nil {
+			return err
+		}
+		need := r.Most + slack
+		if need > MaxRows {
+			return fmt.Errorf("%s has more than 4 billion tuples, which is not supported", r.What)
+		}
+		want := min(max(need, wanted, r.run.MinRows), MaxRows)
+		if err := r.growColumns(ctx, need, want); err != nil {
+			return err
+		}
+		if r.set != nil {
+			if err := r.set.makeRoom(ctx, r, need, want); err != nil {
+				return err
+			}
+		}
+	}
+	limit := int64(device.Unlimited)
+	if n := room(); n < MaxRows {
+		if r.Limit <= n && r.Most+most <= r.Limit || r.Limit == device.Unlimited && r.Most+most <= n {
+			return nil
+		}
+		limit = n - slack
+	}
+	if limit == r.Limit {
+		return nil
+	}
+	r.Limit = limit
+	return r.run.Control.Set(ctx, r.Gauge+1, limit)
+}
+
+// growColumns makes room for at least need rows; for as many as are wanted, or many
+// times as many as before, if memory allows.
+func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
+	if need <= r.Capacity {
+		return nil
+	}
+	size := int64(r.RowBytes())
+	if size == 0 {
+		r.Capacity = MaxRows
+		return nil
+	}
+	rows := max(want, min(growth(r.Capacity*size)*r.Capacity, MaxRows))
+	for rows > need && rows*size > r.run.Memory.Room()/2 {
+		rows = max(need, rows/2)
+	}
+	for _, c := range r.Cols {
+		if c.Width > 0 {
+			if err := r.run.Grow(&c.Data, r.What, r.Most*int64(c.Width), rows*int64(c.Width)); err != nil {
+				return err
+			}
+		}
+	}
+	r.Capacity = rows
+	if r.set == nil || r.set.form != abi.Wide {
+		return nil
+	}
+	return r.run.pointers(&r.pointers, r.What, r.Cols)
+}
+
+// RowBytes is the size of a tuple.
+func (r *Relation) RowBytes() int {
+	n := 0
+	for _, c := range r.Cols {
+		n += c.Width
+	}
+	return n
+}
+
+// pointers puts the addresses of columns into a buffer.
+func (r *State) pointers(b *device.Buffer, what string, cols []*Column) error {
+	words := make([]int64, len(cols))
+	for i, c := range cols {
+		words[i] = c.Data.Word()
+	}
+	return r.Addresses(b, what, words)
+}
+
+// IsLoaded reports whether the relation is facts.
+func (r *Relation) IsLoaded() bool { return r.Gauge < 0 }
+
+// Word returns what a function gets for a parameter about the relation.
+func (r *Relation) Word(p abi.Param) (int64, error) {
+	switch p.Kind {
+	case abi.ColumnData:
+		c := r.Cols[p.Index]
+		if c.Loaded != nil {
+			return r.run.ResidentColumn(r.run.Ctx, r.What, c.Loaded)
+		}
+		return c.Data.Word(), nil
+	case abi.ColumnBase, abi.ColumnStep, abi.ColumnWidth:
+		word, _ := r.Cols[p.Index].Word(p)
+		return word, nil
+	case abi.Gauge:
+		return int64(r.run.Control.At(r.Gauge)), nil
+	case abi.SetColumns:
+		return r.pointers.Word(), nil
+	case abi.SetShared:
+		return 1, nil
+	}
+	if s := r.set; s != nil {
+		if word, ok := machine.KeyWord(p, s.form, s.lay, s.table.Word(), s.size()); ok {
+			return word, nil
+		}
+	}
+	return 0, machine.ErrParam(p)
+}

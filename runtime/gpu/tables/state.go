@@ -1,0 +1,115 @@
+package tables
+
+import (
+	"context"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
+)
+
+// State is the variables of a run, on the device.
+type State struct {
+	*woven.Bound
+	device.Run
+	machine.Variables
+	Relations map[*harmony.Relation]*Relation
+	Indexes   map[*harmony.Index]*Index
+	Groups    map[*harmony.Groups]*Groups
+
+	Resident  *Residency
+	residents []*resident // in use
+	retired   []*resident // of residents, indexes that are not needed again
+	found     map[columnKey]*resident
+	Mark      *CopyMark // of the copies that the run has begun, else nil
+
+	Hints   *Hints
+	MinRows int64 // that a relation has room for at least
+	// Numbers waits for the device if that is needed, and settles all numbers.
+	Numbers func(ctx context.Context) error
+	// Copies copies from the device and waits.
+	Copies func(ctx context.Context, list ...device.HostCopy) error
+}
+
+// Declare makes the variables, which hold nothing yet and have no memory.
+func (r *State) Declare(name func(harmony.Managed) string) {
+	g := r.Graph
+	r.Control.Lane = r.Lane
+	r.Control.Words = device.FirstGauge
+	r.Control.Limits = nil
+	r.Variables = machine.Variables{}
+	r.Relations = make(map[*harmony.Relation]*Relation, len(g.Relations))
+	r.Indexes = make(map[*harmony.Index]*Index, len(g.Indexes))
+	r.Groups = make(map[*harmony.Groups]*Groups, len(g.Groups))
+	r.Owned = map[cuda.Pointer]int64{}
+	r.found = map[columnKey]*resident{}
+	for _, decl := range g.Relations {
+		rel := &Relation{Decl: decl, What: name(decl), run: r, Limit: device.Unlimited, Gauge: -1, hint: r.Hints.of(decl)}
+		loaded := r.Data.Columns(decl)
+		for i, c := range decl.Cols {
+			col := &Column{Column: r.Layouts.Columns[decl][i], Typ: c.Type}
+			if loaded != nil {
+				col.Loaded = loaded[i]
+			}
+			rel.Cols = append(rel.Cols, col)
+		}
+		if loaded != nil {
+			rel.Most = int64(r.Data.Rows(decl))
+			rel.Full = rel.Most
+		} else {
+			rel.Gauge = r.Control.NewGauge()
+		}
+		if lay := r.Layouts.Sets[decl]; lay != nil {
+			rel.set = newTupleSet(r, rel.What, lay)
+		}
+		r.Relations[decl], r.Variables[decl] = rel, rel
+	}
+	for _, decl := range g.Indexes {
+		x := newIndex(r, decl, r.Layouts.Indexes[decl], r.Relations[decl.Of], name(decl))
+		r.Indexes[decl], r.Variables[decl] = x, x
+	}
+	for _, decl := range g.Groups {
+		g := newGroups(r, decl, r.Layouts.Groups[decl], name(decl))
+		r.Groups[decl], r.Variables[decl] = g, g
+	}
+}
+
+// Settle takes over all numbers from the mirror, which is fresh.
+func (r *State) Settle() {
+	for _, rel := range r.Relations {
+		rel.settle()
+	}
+	for _, g := range r.Groups {
+		g.settle()
+	}
+}
+
+// Fits reports whether tables have room for what kernels at work add, by the cursors
+// that gauges are to have.
+func (r *State) Fits(cursor func(gauge int) int64) bool {
+	for _, rel := range r.Relations {
+		if rel.Dirty && cursor(rel.Gauge) > rel.Limit {
+			return false
+		}
+	}
+	for _, g := range r.Groups {
+		if g.Dirty && cursor(g.Gauge) > g.Limit {
+			return false
+		}
+	}
+	return true
+}
+
+// ReleaseResidents ends the use of columns and indexes that outlive the run. If the run
+// is done, so are the copies that it has waited for.
+func (r *State) ReleaseResidents(done bool) {
+	for _, x := range r.residents {
+		if done {
+			x.arrived.Store(true)
+		}
+		r.Resident.Release(x)
+	}
+	r.residents, r.retired = nil, nil
+}
