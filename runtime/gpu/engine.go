@@ -404,7 +404,7 @@ func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 	}
 	r := &run{engine: e, sizes: e.sizes}
 	r.Ctx, r.MinRows, r.Numbers, r.Copies = ctx, e.sizes.rows, r.sync, r.fetch
-	r.Spare = r.Retire
+	r.Spare, r.sorter = r.Retire, r.newSorter()
 	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
 	return r
 }

@@ -1,12 +1,14 @@
 package gpu
 
 import (
+	"context"
 	"math"
 	"math/bits"
 	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
@@ -14,16 +16,29 @@ import (
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
-// Number appends the tuples of a relation with their numbers within groups.
-func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
-	r.command()
+// sorter puts tuples of a run in order.
+type sorter struct {
+	*tables.State
+	kernels func() (map[string]driver.Function, error) // that sort
+	// ranked is how many rows are put in order by looking at each pair.
+	ranked int64
+	// sooner reports whether the host orders so many rows sooner.
+	sooner func(n int64) bool
+	// launched is called before each launch.
+	launched func()
+	// counted waits for what a kernel has counted at device.CountWord.
+	counted func(ctx context.Context) error
+}
+
+// number appends the tuples of a relation with their numbers within groups.
+func (r *sorter) number(c *harmony.Number) (n int64, done bool, err error) {
 	from := r.Relations[c.From]
 	_, n, err = from.Version(r.Ctx, harmony.Full)
 	if err != nil {
 		return 0, false, err
 	}
 	keys := groupKeys(slices.Concat(c.Group, c.Keys()))
-	if r.ordersSooner(n) || n >= mostSorted || !r.isOrdered(from, keys) {
+	if r.sooner(n) || n >= mostSorted || !r.isOrdered(from, keys) {
 		return 0, false, nil
 	}
 	o, err := r.newOrdering(from, n, keys, c.Cols)
@@ -47,9 +62,8 @@ func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 	})
 }
 
-// TopK appends the first tuples of a relation.
-func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
-	r.command()
+// topK appends the first tuples of a relation.
+func (r *sorter) topK(c *harmony.TopK) (kept int64, done bool, err error) {
 	from := r.Relations[c.From]
 	_, n, err := from.Version(r.Ctx, harmony.Full)
 	if err != nil {
@@ -57,8 +71,8 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 	}
 	kept = min(c.Limit, n)
 	keys := append(groupKeys(c.Group), orderKeys(c.From, c.Keys())...)
-	few := len(c.Group) == 0 && kept <= r.sizes.ranked/2 // are put in order without a sort
-	if !few && r.ordersSooner(n) || n >= mostSorted || !r.isOrdered(from, keys) {
+	few := len(c.Group) == 0 && kept <= r.ranked/2 // are put in order without a sort
+	if !few && r.sooner(n) || n >= mostSorted || !r.isOrdered(from, keys) {
 		return 0, false, nil
 	}
 	if kept <= 0 {
@@ -93,15 +107,14 @@ func (r *run) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 	return kept, true, err
 }
 
-// KeysDiffer reports whether no two tuples of a relation agree on its key.
-func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
-	r.command()
+// keysDiffer reports whether no two tuples of a relation agree on its key.
+func (r *sorter) keysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
 	rel := r.Relations[decl]
 	_, n, err := rel.Version(r.Ctx, harmony.Full)
 	if err != nil {
 		return false, false, err
 	}
-	if r.ordersSooner(n) || n >= mostSorted {
+	if r.sooner(n) || n >= mostSorted {
 		return false, false, nil
 	}
 	key := make([]int, decl.Keys)
@@ -123,16 +136,12 @@ func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) 
 	return groups == n, true, err
 }
 
-// ordersSooner reports whether the host orders so many rows sooner, which has to wait for
-// them. In a run that recalls its numbers, to wait would be for that alone.
-func (r *run) ordersSooner(n int64) bool { return n < r.sizes.order && r.believed == nil }
-
 // mostSorted bounds the rows of a sort: places in them have 30 bits.
 const mostSorted = 1 << 30
 
 // isOrdered reports whether the words of columns order as numbers do. Codes of
 // strings do where the dictionary is sorted.
-func (r *run) isOrdered(rel *tables.Relation, keys []order.Key) bool {
+func (r *sorter) isOrdered(rel *tables.Relation, keys []order.Key) bool {
 	for _, k := range keys {
 		if rel.Decl.Cols[k.Col].Type.Kind != scalar.String {
 			continue
@@ -160,7 +169,7 @@ func orderKeys(of *harmony.Relation, by []harmony.OrderKey) (keys []order.Key) {
 
 // ordering puts rows of a relation in an order on the device.
 type ordering struct {
-	*run
+	*sorter
 	from  *tables.Relation
 	n     int64
 	bits  []orderBits      // of a row's key, the highest first
@@ -189,17 +198,17 @@ type orderBits struct {
 
 // newOrdering plans the keys of n rows, of the given columns, all that are taken among
 // them. It is nil if the device can not put so many in order.
-func (r *run) newOrdering(from *tables.Relation, n int64, keys []order.Key, taken []int) (*ordering, error) {
-	kernels, err := r.engine.sorting()
+func (r *sorter) newOrdering(from *tables.Relation, n int64, keys []order.Key, taken []int) (*ordering, error) {
+	kernels, err := r.kernels()
 	if err != nil {
 		return nil, err
 	}
-	if n > r.sizes.ranked && !canSort(kernels) {
+	if n > r.ranked && !canSort(kernels) {
 		return nil, nil
 	}
-	o := &ordering{run: r, from: from, n: n, taken: taken}
+	o := &ordering{sorter: r, from: from, n: n, taken: taken}
 	o.launch = func(l service.Launch) error {
-		r.at.launches++
+		r.launched()
 		return r.Serve(kernels[l.Kernel], l)
 	}
 	used, determining := make([]bool, len(from.Cols)), from.Decl.Keys
@@ -320,7 +329,7 @@ func (o *ordering) keys(to int64, size int64, level []service.OrderField, rows d
 
 // arrange puts all rows in order.
 func (o *ordering) arrange() error {
-	if o.n <= o.sizes.ranked {
+	if o.n <= o.ranked {
 		_, err := o.first(o.n)
 		return err
 	}
@@ -335,8 +344,8 @@ func (o *ordering) first(limit int64) (done bool, err error) {
 		return true, nil
 	}
 	rows, n := device.Buffer{}, o.n
-	if n > o.sizes.ranked {
-		if rows, n, err = o.candidates(levels, limit); err != nil || n > o.sizes.ranked {
+	if n > o.ranked {
+		if rows, n, err = o.candidates(levels, limit); err != nil || n > o.ranked {
 			return false, err
 		}
 	}
@@ -384,13 +393,13 @@ func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows 
 			return rows, 0, err
 		}
 	}
-	if rows, err = o.memory(4 * o.sizes.ranked); err != nil {
+	if rows, err = o.memory(4 * o.ranked); err != nil {
 		return rows, 0, err
 	}
 	if err := o.Control.Set(o.Ctx, device.CountWord, 0); err != nil {
 		return rows, 0, err
 	}
-	if err := o.launch(service.SelectUpTo(rows.Word(), o.sizes.ranked, keys.Word(), o.n, state.Word(), int64(o.Control.At(device.CountWord)))); err != nil {
+	if err := o.launch(service.SelectUpTo(rows.Word(), o.ranked, keys.Word(), o.n, state.Word(), int64(o.Control.At(device.CountWord)))); err != nil {
 		return rows, 0, err
 	}
 	n, err = o.count()
@@ -399,9 +408,8 @@ func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows 
 
 // count waits for what a kernel has put at countWord.
 func (o *ordering) count() (int64, error) {
-	o.Control.Fresh, o.counting = false, true
-	err := o.run.sync(o.Ctx)
-	o.counting = false
+	o.Control.Fresh = false
+	err := o.counted(o.Ctx)
 	return o.Control.Mirror[device.CountWord], err
 }
 

@@ -126,3 +126,44 @@ func (o *ordering) isPlaced(c *tables.Column) bool {
 	at := c.Data.Word() + int64(c.Width)*o.to.Most
 	return c.Width == 0 || at == o.low.to || at == o.high.to
 }
+
+// receive copies the columns, in order, to pinned memory: by one kernel or by copies, of
+// the columns as they are if no rows were moved.
+func (o *ordering) receive(to [][]byte, gathered bool) error {
+	from := make([]device.Buffer, len(to)) // what is copied
+	var moves []service.MovedColumn
+	for i, c := range o.from.Cols {
+		if from[i] = c.Data; c.Width == 0 {
+			continue
+		}
+		if !gathered && o.rows.At != 0 {
+			var err error
+			if from[i], err = o.memory(o.n * int64(c.Width)); err != nil {
+				return err
+			}
+		}
+		at := from[i].At
+		if gathered {
+			at = o.Lane.Address(to[i])
+		}
+		moves = append(moves, service.MovedColumn{Data: c.Data.Word(), Step: 1, Width: int64(c.Width), To: int64(at), ToWidth: int64(c.Width)})
+	}
+	if gathered || o.rows.At != 0 {
+		table, err := o.table(service.AppendMovedColumns(nil, moves))
+		if err != nil {
+			return err
+		}
+		if err := o.launch(service.MoveRows(table.Word(), int64(len(moves)), o.rows.Word(), o.n, 0)); err != nil {
+			return err
+		}
+	}
+	if gathered {
+		return nil
+	}
+	for i, part := range to {
+		if err := o.Lane.Stream.CopyToHost(part, from[i].At); err != nil {
+			return err
+		}
+	}
+	return nil
+}

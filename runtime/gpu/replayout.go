@@ -42,12 +42,12 @@ func (x *replay) output(r *run, rel *tables.Relation, n int64) error {
 		return nil
 	}
 	keys := append(orderKeys(rel.Decl, rel.Decl.OrderBy), groupKeys(harmony.Whole(rel.Decl.Cols, false))...)
-	o, err := r.newOrdering(rel, n, keys, nil)
+	o, err := r.sorter.newOrdering(rel, n, keys, nil)
 	if err != nil {
 		return err
 	}
 	at := r.at // where the run before was
-	inOrder := n >= r.sizes.ordered && n < mostSorted && r.isOrdered(rel, keys)
+	inOrder := n >= r.sizes.ordered && n < mostSorted && r.sorter.isOrdered(rel, keys)
 	err = o.finish(rel.Decl, func() error {
 		if inOrder {
 			if err := o.arrange(); err != nil {
@@ -60,47 +60,6 @@ func (x *replay) output(r *run, rel *tables.Relation, n int64) error {
 	out.inOrder = inOrder
 	x.outputs = append(x.outputs, out)
 	return err
-}
-
-// receive copies the columns, in order, to pinned memory: by one kernel or by copies, of
-// the columns as they are if no rows were moved.
-func (o *ordering) receive(to [][]byte, gathered bool) error {
-	from := make([]device.Buffer, len(to)) // what is copied
-	var moves []service.MovedColumn
-	for i, c := range o.from.Cols {
-		if from[i] = c.Data; c.Width == 0 {
-			continue
-		}
-		if !gathered && o.rows.At != 0 {
-			var err error
-			if from[i], err = o.memory(o.n * int64(c.Width)); err != nil {
-				return err
-			}
-		}
-		at := from[i].At
-		if gathered {
-			at = o.Lane.Address(to[i])
-		}
-		moves = append(moves, service.MovedColumn{Data: c.Data.Word(), Step: 1, Width: int64(c.Width), To: int64(at), ToWidth: int64(c.Width)})
-	}
-	if gathered || o.rows.At != 0 {
-		table, err := o.table(service.AppendMovedColumns(nil, moves))
-		if err != nil {
-			return err
-		}
-		if err := o.launch(service.MoveRows(table.Word(), int64(len(moves)), o.rows.Word(), o.n, 0)); err != nil {
-			return err
-		}
-	}
-	if gathered {
-		return nil
-	}
-	for i, part := range to {
-		if err := o.Lane.Stream.CopyToHost(part, from[i].At); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // receiveLog copies the numbers to pinned memory.

@@ -23,6 +23,7 @@ type run struct {
 	recall
 	sizes sizes
 
+	sorter  sorter
 	entries map[string][]*boundEntry      // of a kernel one; of an index those that build it
 	ahead   *copyAhead                    // nil if there is none
 	capture *replay                       // what the run becomes if it is captured, else nil
@@ -266,4 +267,40 @@ func (r *run) end(done bool) error {
 	err := r.GiveBack()
 	r.ReleaseResidents(done)
 	return err
+}
+
+// Number appends the tuples of a relation with their numbers within groups.
+func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
+	r.command()
+	return r.sorter.number(c)
+}
+
+// TopK appends the first tuples of a relation.
+func (r *run) TopK(c *harmony.TopK) (n int64, done bool, err error) {
+	r.command()
+	return r.sorter.topK(c)
+}
+
+// KeysDiffer reports whether no two tuples of a relation agree on its key.
+func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
+	r.command()
+	return r.sorter.keysDiffer(decl)
+}
+
+// newSorter returns what puts tuples of the run in order. Few rows the host orders sooner,
+// which has to wait for them: in a run that recalls its numbers, to wait would be for
+// that alone.
+func (r *run) newSorter() sorter {
+	return sorter{
+		State:    &r.State,
+		kernels:  r.engine.sorting,
+		ranked:   r.sizes.ranked,
+		sooner:   func(n int64) bool { return n < r.sizes.order && r.believed == nil },
+		launched: func() { r.at.launches++ },
+		counted: func(ctx context.Context) error {
+			r.counting = true
+			defer func() { r.counting = false }()
+			return r.sync(ctx)
+		},
+	}
 }
