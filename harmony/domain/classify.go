@@ -125,8 +125,8 @@ func (f *finder) classify(grows map[*bounds.Place]bool) (tables, hosts map[*harm
 			refuse(m)
 		}
 	}
-	// A table that is refused makes its result grow, which refuses the tables of
-	// that in turn, and so all tables around a loop.
+	// A table that is refused makes its result grow, which refuses the tables
+	// of that in turn, and so all tables around a loop.
 	for changed := true; changed; {
 		changed = false
 		for _, m := range f.maps {
@@ -144,8 +144,8 @@ func (f *finder) classify(grows map[*bounds.Place]bool) (tables, hosts map[*harm
 	return tables, hosts
 }
 
-// stringPlace returns the place of the only argument that is no constant, if it is
-// a string.
+// stringPlace returns the place of the only argument that is no constant, if it
+// is a string.
 func stringPlace(m *harmony.Map) (int, bool) {
 	place := -1
 	for i, a := range m.Args {

@@ -13,9 +13,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// TestFind runs testdata/find. Each program's domains are printed, what is in them
-// and what is said of functions of strings. Registers and operands are named by
-// their kernel.
+// TestFind runs testdata/find. Each program's domains are printed, what is in
+// them and what is said of functions of strings. Registers and operands are
+// named by their kernel.
 func TestFind(t *testing.T) {
 	datadriven.RunTest(t, "testdata/find", func(t *testing.T, d *datadriven.TestData) string {
 		p, err := harmony.Parse("test.harmony", d.Input)

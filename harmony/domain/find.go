@@ -75,8 +75,8 @@ func (f *finder) command(c harmony.Command) {
 	}
 }
 
-// taken makes the columns of one relation share domains with those of the other that they
-// are.
+// taken makes the columns of one relation share domains with those of the other
+// that they are.
 func (f *finder) taken(to, from *harmony.Relation, cols []int) {
 	for i, at := range cols {
 		if at != harmony.Numbered && f.columns[from][at] != nil {

@@ -20,9 +20,9 @@ type pipeline struct {
 	probes  map[*harmony.Reg]*harmony.Probe
 }
 
-// kernel bounds the registers of a kernel as they are at its sinks, given bounds
-// of columns. The values of registers where they are defined go to defined, if it
-// is not nil.
+// kernel bounds the registers of a kernel as they are at its sinks, given
+// bounds of columns. The values of registers where they are defined go to
+// defined, if it is not nil.
 func (f *finder) kernel(k *harmony.Kernel, cols bounds.Columns[harmony.Managed], defined map[*harmony.Reg]bounds.Value) *pipeline {
 	p := &pipeline{f, cols, map[*harmony.Reg]bounds.Value{}, map[*harmony.Reg]*harmony.Map{}, map[*harmony.Reg]*harmony.Probe{}}
 	source := p.source(k.Source)
@@ -95,8 +95,8 @@ func (p *pipeline) stage(s harmony.Stage, source []interval.Interval) {
 	}
 }
 
-// gathered bounds a column of a row that a probe found: a key column is equal to
-// what was looked up.
+// gathered bounds a column of a row that a probe found: a key column is equal
+// to what was looked up.
 func (p *pipeline) gathered(s *harmony.Gather) interval.Interval {
 	bound := p.columns[s.Row.Row][s.Col]
 	probe := p.probes[s.Row]

@@ -12,14 +12,16 @@ import (
 // Options is what is known before. Each function may be nil: then nothing is
 // known but types.
 type Options struct {
-	// Column bounds the words of a column of an Input or Table relation that is no
-	// string.
+	// Column bounds the words of a column of an Input or Table relation that is
+	// no string.
 	Column func(rel *harmony.Relation, col int) interval.Interval
 	// Domain bounds the codes of a string domain.
 	Domain func(id int) interval.Interval
-	// Table bounds the results of a table of Domains.Tables that are no strings.
+	// Table bounds the results of a table of Domains.Tables that are no
+	// strings.
 	Table func(i int) interval.Interval
-	// UnknownLiterals leaves out of account what the constants of the program are.
+	// UnknownLiterals leaves out of account what the constants of the program
+	// are.
 	UnknownLiterals bool
 }
 
@@ -30,8 +32,8 @@ type Ranges struct {
 }
 
 // Column returns the bound of a column of a *harmony.Relation, over all of its
-// versions, or of a *harmony.Groups as its Columns number them. It is empty for a
-// column that never has a row.
+// versions, or of a *harmony.Groups as its Columns number them. It is empty for
+// a column that never has a row.
 func (r *Ranges) Column(v harmony.Managed, col int) interval.Interval { return r.columns[v][col] }
 
 // Reg returns the bound of a register where it is defined, empty if no row gets
@@ -127,7 +129,8 @@ func (f *finder) Added(cols bounds.Columns[harmony.Managed], visit func(v harmon
 	}
 }
 
-// taken bounds the columns that an ordering takes of a relation, and its numbers.
+// taken bounds the columns that an ordering takes of a relation, and its
+// numbers.
 func taken(from []interval.Interval, cols []int) []interval.Interval {
 	out := make([]interval.Interval, len(cols))
 	for i, at := range cols {

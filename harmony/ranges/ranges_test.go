@@ -14,10 +14,10 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// TestFind runs testdata/find. The arguments of find are what is known of loaded
-// columns, as edge.x=(0,9), of domains, as domain=(0,4), of tables, as
-// table=(1,2), and unknown, for constants that are not known. Columns of what is
-// computed and registers are printed with their bounds.
+// TestFind runs testdata/find. The arguments of find are what is known of
+// loaded columns, as edge.x=(0,9), of domains, as domain=(0,4), of tables, as
+// table=(1,2), and unknown, for constants that are not known. Columns of what
+// is computed and registers are printed with their bounds.
 func TestFind(t *testing.T) {
 	datadriven.RunTest(t, "testdata/find", func(t *testing.T, d *datadriven.TestData) string {
 		p, err := harmony.Parse("test.harmony", d.Input)

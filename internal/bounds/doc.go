@@ -6,6 +6,6 @@
 // In: a Program, which says what its commands add to variables. Plans
 // (runtime/portable/columns) and kernel graphs (harmony/ranges, harmony/domain)
 // describe themselves as such. Out: bounds of columns, and sets of places that
-// hold strings. Of redfox it imports scalar and internal/interval. No flag prints
-// it.
+// hold strings. Of redfox it imports scalar and internal/interval. No flag
+// prints it.
 package bounds

@@ -11,16 +11,16 @@ type Columns[V comparable] map[V][]interval.Interval
 
 // Program is a program whose commands add rows to variables.
 type Program[V comparable] interface {
-	// Added calls visit with the bounds of what each command adds to a variable,
-	// given those of all columns.
+	// Added calls visit with the bounds of what each command adds to a
+	// variable, given those of all columns.
 	Added(cols Columns[V], visit func(v V, added []interval.Interval))
 	// Widest returns the bound of a column that its type or dictionary implies.
 	Widest(v V, i int) interval.Interval
 }
 
 const (
-	// maxGrowths is how often a bound may grow before it is widened. Bounds that
-	// only come from loaded columns settle long before.
+	// maxGrowths is how often a bound may grow before it is widened. Bounds
+	// that only come from loaded columns settle long before.
 	maxGrowths = 16
 	// narrowings is how many rounds undo what was widened too far.
 	narrowings = 2

@@ -1,9 +1,9 @@
 package bounds
 
-// Strings partitions the places of a program that hold strings, such as columns,
-// registers and constants, into sets that share a dictionary: two places are in
-// one set if a copy, a join, a union or a comparison brings their strings
-// together.
+// Strings partitions the places of a program that hold strings, such as
+// columns, registers and constants, into sets that share a dictionary: two
+// places are in one set if a copy, a join, a union or a comparison brings their
+// strings together.
 type Strings struct{ places []*Place }
 
 // Place is an element of a forest of sets (union-find: Tarjan, JACM 1975).

@@ -9,8 +9,8 @@ import (
 type Value struct {
 	Bound interval.Interval
 	// Fits says that each result is a word within the bound. It is false for a
-	// decimal that may exceed 64 bits; the bound then holds for the results that do
-	// not.
+	// decimal that may exceed 64 bits; the bound then holds for the results
+	// that do not.
 	Fits bool
 }
 
@@ -49,8 +49,8 @@ func Call(f *scalar.Func, result scalar.Type, args []Operand) Value {
 	return Value{bound, exact || whole}
 }
 
-// Implied recognises the comparison of an argument, whose place it returns, with
-// a constant. The bound has the words for which the comparison holds.
+// Implied recognises the comparison of an argument, whose place it returns,
+// with a constant. The bound has the words for which the comparison holds.
 func Implied(f *scalar.Func, args []Operand) (place int, bound interval.Interval, ok bool) {
 	if len(args) != 2 {
 		return 0, bound, false

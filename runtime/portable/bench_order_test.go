@@ -14,8 +14,8 @@ const sale = `
 var sale(id: int, shop: int, price: float, note: string) input "sale"
 `
 
-// Orderings of a million tuples: their results are folded to one number, so that
-// the time is that of the ordering.
+// Orderings of a million tuples: their results are folded to one number, so
+// that the time is that of the ordering.
 var orderings = []struct{ name, plan string }{
 	{"seq", sale + `
 var q(; n: int) derived output

@@ -7,12 +7,12 @@
 // compiler pass. `redfox run --engine go` selects it; `redfox explain --run`
 // shows the times it reports for each command.
 //
-// A run has three steps. Package columns looks at the whole plan: strings that can
-// meet get one dictionary, and every column gets bounds. Package pipeline makes
-// push pipelines of each command. run.go walks the control-flow graph and runs
-// them; output.go makes stored columns of the results.
+// A run has three steps. Package columns looks at the whole plan: strings that
+// can meet get one dictionary, and every column gets bounds. Package pipeline
+// makes push pipelines of each command. run.go walks the control-flow graph and
+// runs them; output.go makes stored columns of the results.
 //
 // The pipelines work on tables (sets, indexes, groups), tries (multijoins) and
-// expr (functions over vectors). Package work is the ground that all of them stand
-// on. Orderings and violations are package order's, as for every engine.
+// expr (functions over vectors). Package work is the ground that all of them
+// stand on. Orderings and violations are package order's, as for every engine.
 package portable

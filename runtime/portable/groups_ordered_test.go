@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// TestOrderedGroups groups rows that come in the order of the groups, of one row and of
-// many, all rows and those that a filter and joins leave.
+// TestOrderedGroups groups rows that come in the order of the groups, of one
+// row and of many, all rows and those that a filter and joins leave.
 func TestOrderedGroups(t *testing.T) {
 	const text = `
 var item(k: int, n: int; v: int, f: float) input "item"

@@ -29,8 +29,8 @@ var shapes = map[string][]string{
 }
 
 // shapePlan is a random plan whose joins have the given shape. Inputs are whole
-// or filtered relations, some with columns of their own or with repeated tuples,
-// and constants.
+// or filtered relations, some with columns of their own or with repeated
+// tuples, and constants.
 func shapePlan(rng *rand.Rand, shape []string) (*queryplan.Plan, map[string]planref.Rows) {
 	p, facts := &queryplan.Plan{}, map[string]planref.Rows{}
 	// Variables of a shape have one type each, so that inputs may be of any.
@@ -277,8 +277,8 @@ func BenchmarkTriangles(b *testing.B) {
 }
 
 // TestMultiJoinsShareTries has joins of one relation that need the same columns
-// in the same order, but not the same trie: one has a column as payload, and one
-// meets values that others do not reach.
+// in the same order, but not the same trie: one has a column as payload, and
+// one meets values that others do not reach.
 func TestMultiJoinsShareTries(t *testing.T) {
 	p := parse(t, `
 var edge(x: int, y: int) input "edge"

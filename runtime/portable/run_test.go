@@ -123,8 +123,8 @@ func compareRuns(got *runtime.Answer, err error, want *planref.Answer, wantErr e
 		}
 		return nil
 	case errors.Is(wantErr, planref.ErrOverflow):
-		// A build side that no row probes is not computed: its overflow then goes
-		// unnoticed.
+		// A build side that no row probes is not computed: its overflow then
+		// goes unnoticed.
 		if err != nil && !errors.As(err, &overflow) {
 			return fmt.Errorf("got %v, want %v", err, wantErr)
 		}

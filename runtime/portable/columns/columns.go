@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Columns are what is known of the columns of a plan's variables, stored columns
-// included, before a run reads a row.
+// Columns are what is known of the columns of a plan's variables, stored
+// columns included, before a run reads a row.
 type Columns struct {
 	Stored map[*queryplan.Var][]*store.Column // of Input and Table variables
 	Rows   map[*queryplan.Var]int

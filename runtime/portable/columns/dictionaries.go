@@ -11,12 +11,12 @@ import (
 )
 
 // dictionaries are those of a plan's String columns, constants and computed
-// strings. Strings that can meet have one dictionary, so that equal strings have
-// equal codes. All other columns have none.
+// strings. Strings that can meet have one dictionary, so that equal strings
+// have equal codes. All other columns have none.
 type dictionaries struct {
 	Vars map[*queryplan.Var][]*prepare.Dictionary
-	// Exprs has the dictionaries of strings that Maps compute, and values those of
-	// the columns of constant bags.
+	// Exprs has the dictionaries of strings that Maps compute, and values those
+	// of the columns of constant bags.
 	Exprs  map[queryplan.Expr]*prepare.Dictionary
 	Values map[*queryplan.Values][]*prepare.Dictionary
 }
@@ -55,8 +55,8 @@ func findDictionaries(mem prepare.Memory, p *queryplan.Plan, stored map[*querypl
 	return f.finish(mem)
 }
 
-// stringFinder is the analysis of which strings can meet. It knows the place of a
-// column in the sets of strings, nil for one of another type.
+// stringFinder is the analysis of which strings can meet. It knows the place of
+// a column in the sets of strings, nil for one of another type.
 type stringFinder struct {
 	places bounds.Strings
 	vars   map[*queryplan.Var][]*bounds.Place

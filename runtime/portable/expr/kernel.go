@@ -59,9 +59,9 @@ func sameTypes(args []queryplan.Expr, t scalar.Type) bool {
 	return true
 }
 
-// callRange bounds the results of a call, given its compiled arguments. A row of
-// which an argument does not fit 64 bits is flagged, and a decimal that then does
-// fit is within the bound of all words, which is that of such an argument.
+// callRange bounds the results of a call, given its compiled arguments. A row
+// of which an argument does not fit 64 bits is flagged, and a decimal that then
+// does fit is within the bound of all words, which is that of such an argument.
 func callRange(call *queryplan.Call, args ...operand) (rng interval.Interval, exact bool) {
 	types := make([]scalar.Type, len(args))
 	bounds := make([]interval.Interval, len(args))
@@ -366,8 +366,8 @@ func (c *exprCompiler) comparison(name string, call *queryplan.Call) (operand, b
 	return c.binary(a, b, interval.OfType(scalar.BooleanType), comparisons[name]), true
 }
 
-// stringComparison compares codes: of two columns of one domain, or of a column
-// with the place that a constant has in the domain's order.
+// stringComparison compares codes: of two columns with one dictionary, or of a
+// column with the place that a constant has in the dictionary's order.
 func (c *exprCompiler) stringComparison(name string, x, y queryplan.Expr) (operand, bool) {
 	a, isCol := x.(*queryplan.ColRef)
 	b, isCol2 := y.(*queryplan.ColRef)
@@ -485,8 +485,9 @@ func (c *exprCompiler) conversion(call *queryplan.Call) (operand, bool) {
 	return operand{}, false
 }
 
-// words compiles the functions that make wide decimals of their words, and words of wide
-// decimals. Those that do not fit 64 bits are flagged, as all decimals are.
+// words compiles the functions that make wide decimals of their words, and
+// words of wide decimals. Those that do not fit 64 bits are flagged, as all
+// decimals are.
 func (c *exprCompiler) words(name string, call *queryplan.Call) operand {
 	a := c.compile(call.Args[0])
 	switch name {

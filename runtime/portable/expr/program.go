@@ -99,8 +99,8 @@ func (m *Machine) Run(b *work.Batch) (sel []uint32, all bool) {
 	return sel, false
 }
 
-// evaluateExactly computes the results of one row in 128 bits and reports whether
-// all have a value that fits.
+// evaluateExactly computes the results of one row in 128 bits and reports
+// whether all have a value that fits.
 func (m *Machine) evaluateExactly(row int) bool {
 	for i, e := range m.exprs {
 		v, ok := queryplan.Eval(e, func(name string) scalar.Value { return m.lookup(name, row) })

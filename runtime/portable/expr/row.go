@@ -37,8 +37,8 @@ func newRowCache(dict *prepare.Dictionary) *rowCache {
 	return &rowCache{make([]int64, size), make([]int64, size), make([]uint8, size), dict != nil}
 }
 
-// slot returns the place of a word. Other words than codes may all be a multiple of a
-// power of two, as days are in microseconds.
+// slot returns the place of a word. Other words than codes may all be a
+// multiple of a power of two, as days are in microseconds.
 func (c *rowCache) slot(w int64) int {
 	if c.codes {
 		return int(uint64(w)) & (len(c.words) - 1)
@@ -140,8 +140,8 @@ func singleColumn(call *queryplan.Call, b *columns.Column) func(w int64) (scalar
 	}
 }
 
-// stringFunction returns the function that a call is of a String column, all other
-// arguments being constants; nil if it is none.
+// stringFunction returns the function that a call is of a String column, all
+// other arguments being constants; nil if it is none.
 func stringFunction(call *queryplan.Call) *prepare.Function {
 	place := -1
 	args := make([]scalar.Value, len(call.Args))

@@ -11,10 +11,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// stringTable is a function of one string that all workers of an expression share.
-// Results for all entries of a dictionary at once cost much less an entry than one by
-// one, and are worth it as soon as a good part of the entries are asked for. What
-// earlier runs made of the dictionary is there from the start.
+// stringTable is a function of one string that all workers of an expression
+// share. Results for all entries of a dictionary at once cost much less an
+// entry than one by one, and are worth it as soon as a good part of the entries
+// are asked for. What earlier runs made of the dictionary is there from the
+// start.
 type stringTable struct {
 	f     *prepare.Function
 	dict  *store.Dict
@@ -28,17 +29,18 @@ type stringTable struct {
 // stringResults are the results for all entries of a dictionary.
 type stringResults struct {
 	*prepare.Table
-	// codes are 1 + the codes that the strings of the table have in the domain of the
-	// expression, 0 until one is asked for; nil for other results.
+	// codes are 1 + the codes that the strings of the table have in the
+	// dictionary of the expression, 0 until one is asked for; nil for other
+	// results.
 	codes []atomic.Int64
 }
 
-// tableShare is the part of a dictionary's entries, one of so many, that are evaluated
-// one by one before all are.
+// tableShare is n where one of n entries of a dictionary is evaluated by itself
+// before all are evaluated at once.
 const tableShare = 16
 
-// newStringTable returns the table of a call that is a function of one string of a
-// domain, nil if there can be none.
+// newStringTable returns the table of a call that is a function of one string
+// of a dictionary, nil if there can be none.
 func newStringTable(call *queryplan.Call, in, out *prepare.Dictionary) *stringTable {
 	f := stringFunction(call)
 	if f == nil || in == nil || in.Grows {

@@ -22,8 +22,9 @@ type aggregation struct {
 	span  source.Span
 	by    []columns.Column
 	in    []columns.Column // of each aggregate; Count has none
-	// uses are the places of the aggregates among the accumulators; -1 for Count.
-	// avg(x), total(x) and the words of a wide total share an accumulator.
+	// uses are the places of the aggregates among the accumulators; -1 for
+	// Count. avg(x), total(x) and the words of a wide total share an
+	// accumulator.
 	uses []int
 }
 
@@ -108,8 +109,8 @@ type groupOverflow struct {
 	group []int64
 }
 
-// rows returns the groups of a table and, of those whose results do not fit, the
-// first.
+// rows returns the groups of a table and, of those whose results do not fit,
+// the first.
 func (a *aggregation) rows(r *work.Run, t *tables.Groups) (p part, first *groupOverflow) {
 	p.n = t.N
 	for i := range a.by {

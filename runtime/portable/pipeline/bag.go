@@ -26,8 +26,8 @@ func (b *bag) release(mem *work.Memory) {
 	b.parts = nil
 }
 
-// remove takes rows out, given in ascending order, and puts the last ones in their
-// places.
+// remove takes rows out, given in ascending order, and puts the last ones in
+// their places.
 func (p *part) remove(rows []int) {
 	for _, row := range slices.Backward(rows) {
 		p.n--

@@ -18,7 +18,8 @@ type buildSide interface {
 }
 
 // builtSide is an index that is built when it is first probed, and again only
-// when what it was built from has changed. Joins with equal build sides share one.
+// when what it was built from has changed. Joins with equal build sides share
+// one.
 type builtSide struct {
 	memo
 	pipes    []*pipeline

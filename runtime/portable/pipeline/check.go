@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
 
-// checkNode evaluates an integrity constraint and reports its violation, if there
-// is one.
+// checkNode evaluates an integrity constraint and reports its violation, if
+// there is one.
 type checkNode struct {
 	check    *queryplan.Check
 	limit    int64 // of the violations that are reported
@@ -47,8 +47,8 @@ type keyCheck struct {
 	table *tables.Table
 	binds []columns.Column // of all columns
 
-	// again says that the table grows after the check, as in a loop: then the keys
-	// seen stay, so that a round looks at its own tuples only.
+	// again says that the table grows after the check, as in a loop: then the
+	// keys seen stay, so that a round looks at its own tuples only.
 	again bool
 	seen  *tables.Table
 	known int // tuples whose keys are in seen

@@ -6,8 +6,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// Command compiles a command of a block. The result runs it, any number of times,
-// and returns how many rows came and how many were new.
+// Command compiles a command of a block. The result runs it, any number of
+// times, and returns how many rows came and how many were new.
 func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) func() (rows, kept int64) {
 	r := c.run
 	c.block = b

@@ -29,12 +29,13 @@ type Compiler struct {
 	tries  trieSides
 	Flow   *queryplan.Flow
 
-	// violated is called for each constraint that does not hold, of which it gets
-	// at most so many violations.
+	// violated is called for each constraint that does not hold, with at most
+	// maxViolations tuples.
 	violated      func(runtime.Violation)
 	maxViolations int
 
-	// Of the command that is being compiled.
+	// The command that is being compiled: its name in messages, its place, its
+	// block.
 	label string
 	span  source.Span
 	block *queryplan.Block

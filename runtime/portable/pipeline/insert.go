@@ -7,7 +7,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
 
-// insertSink adds tuples to a table: those that are new, if the table has a set.
+// insertSink adds tuples to a table: those that are new, if the table has a
+// set.
 type insertSink struct {
 	table *tables.Table
 	cols  []string     // column names of the pipeline, in the table's order

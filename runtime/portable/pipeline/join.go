@@ -11,8 +11,8 @@ type joinStage struct {
 	side buildSide
 	kind queryplan.JoinKind
 	keys []int // slots of the key columns, in the order of the side's key
-	// check holds the numbers of the key columns that may have words outside the
-	// build side's bounds, which its layout cannot pack.
+	// check holds the numbers of the key columns that may have words outside
+	// the build side's bounds, which its layout cannot pack.
 	check []int
 	keep  []int // slots of the input that go on
 	pay   []int // payload columns that go on, after them

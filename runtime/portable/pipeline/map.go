@@ -52,8 +52,8 @@ func (o *filterOp) Close() {
 	o.next.Close()
 }
 
-// pushSelected pushes some columns of the selected rows: as they are if all rows
-// are selected, else compacted into out.
+// pushSelected pushes some columns of the selected rows: as they are if all
+// rows are selected, else compacted into out.
 func pushSelected(b *work.Batch, sel []uint32, keep []int, out, same *work.Batch, next work.Op) {
 	switch len(sel) {
 	case 0:

@@ -5,8 +5,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/portable/tables"
 )
 
-// memo remembers the contents of the inputs that a result was computed from. What
-// does not change in a loop is so computed once.
+// memo remembers the contents of the inputs that a result was computed from.
+// What does not change in a loop is so computed once.
 type memo struct {
 	inputs stamp
 	built  bool

@@ -56,8 +56,8 @@ func (c *Compiler) multiJoin(n *queryplan.MultiJoin, need names) *pipeline {
 	return newMultiSource(c, n, need, inputs, math.MinInt64, c.tries.broad)
 }
 
-// trieInput is an input of a multijoin: its columns that others have too, in the
-// order in which they are bound, and its own that are needed.
+// trieInput is an input of a multijoin: its columns that others have too, in
+// the order in which they are bound, and its own that are needed.
 type trieInput struct {
 	node       queryplan.Node
 	keys, pays []string

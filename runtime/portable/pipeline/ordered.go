@@ -7,14 +7,15 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// keysAscend reports whether the rows that go into an aggregate come in the order of
-// stored columns that it groups by.
+// keysAscend reports whether the rows that go into an aggregate come in the
+// order of stored columns that it groups by.
 func (c *Compiler) keysAscend(n *queryplan.Aggregate) bool {
 	return len(n.By) > 0 && !slices.ContainsFunc(n.By, func(name string) bool { return !c.ascends(n.Input, name) })
 }
 
-// ascends reports whether the words of a column never decrease from row to row, as the
-// rows of a stored table come through filters and the left sides of joins.
+// ascends reports whether the words of a column never decrease from row to row,
+// as the rows of a stored table come through filters and the left sides of
+// joins.
 func (c *Compiler) ascends(n queryplan.Node, name string) bool {
 	switch n := n.(type) {
 	case *queryplan.Scan:

@@ -6,8 +6,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
 
-// packSink packs the rows of an index or a trie: some columns as the key, others
-// as the payload.
+// packSink packs the rows of an index or a trie: some columns as the key,
+// others as the payload.
 type packSink struct {
 	name     string // for messages
 	key, pay packing

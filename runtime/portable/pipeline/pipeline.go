@@ -95,8 +95,8 @@ func (p *pipeline) choose(cols []columns.Column, need names) []int {
 	return places
 }
 
-// merged returns a column of pipelines that go into one sink, with the bounds of
-// all of them.
+// merged returns a column of pipelines that go into one sink, with the bounds
+// of all of them.
 func merged(pipes []*pipeline, name string) columns.Column {
 	b := *pipes[0].find(name)
 	for _, p := range pipes[1:] {

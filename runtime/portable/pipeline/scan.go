@@ -23,8 +23,8 @@ func (p *pieces) add(rows int) {
 	p.rows += rows
 }
 
-// each calls f for the rows from..to-1, at most size at a time: with n rows of a
-// piece, from the given one of its rows on.
+// each calls f for the rows from..to-1, at most size at a time: with n rows of
+// a piece, from the given one of its rows on.
 func (p *pieces) each(from, to, size int, f func(piece, row, n int)) {
 	for at := sort.SearchInts(p.starts, from+1) - 1; from < to; at++ {
 		end := p.rows

@@ -7,8 +7,8 @@ import (
 )
 
 // trieSide is an input of multijoins: a trie that is built when it is first
-// needed, and again only when what it was built from has changed. Multijoins with
-// equal inputs share one.
+// needed, and again only when what it was built from has changed. Multijoins
+// with equal inputs share one.
 type trieSide[K tries.Word] struct {
 	memo
 	tries.Shape

@@ -14,12 +14,12 @@ import (
 type accumulator interface {
 	grow(n int)
 	add(groups []uint32, col []int64) // nil groups: all rows are of group 0
-	// merge adds groups of another accumulator: from's group numbers[k] to group
-	// ids[k]; nil numbers are 0, 1, and so on. Different groups may be merged out of
-	// one accumulator at the same time.
+	// merge adds groups of another accumulator: from's group numbers[k] to
+	// group ids[k]; nil numbers are 0, 1, and so on. Different groups may be
+	// merged out of one accumulator at the same time.
 	merge(from accumulator, numbers, ids []uint32)
-	// Results sets the words of the groups, and calls misfit with each whose word does
-	// not fit the type.
+	// Results sets the words of the groups, and calls misfit with each whose
+	// word does not fit the type.
 	Results(col []int64, agg *queryplan.Agg, in scalar.Type, counts []int64, misfit func(g int))
 }
 
@@ -37,8 +37,8 @@ type AccSpec struct {
 	Col   string
 	Type  scalar.Type
 	Bound interval.Interval
-	// Codes is the dictionary of strings whose codes do not order as they do, else
-	// nil.
+	// Codes is the dictionary of strings whose codes do not order as they do,
+	// else nil.
 	Codes *store.Dict
 }
 

@@ -17,8 +17,8 @@ type arena[T uint32 | uint64] struct {
 	stride int // words of a row, at least one
 	words  []T
 	used   int // rows handed out or free
-	// vacant holds, for each size, 1 + the place of a free room; the first word of
-	// a free room holds the same for the next one.
+	// vacant holds, for each size, 1 + the place of a free room; the first word
+	// of a free room holds the same for the next one.
 	vacant [33]uint32
 }
 
@@ -43,8 +43,8 @@ func (a *arena[T]) take(room int) uint32 {
 	return place
 }
 
-// move takes a run of n rows, as many as its room, to twice the room and returns
-// its place.
+// move takes a run of n rows, as many as its room, to twice the room and
+// returns its place.
 func (a *arena[T]) move(place, n uint32) uint32 {
 	to := a.take(max(leastRoom, 2*int(n)))
 	if n > 0 {

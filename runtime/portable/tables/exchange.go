@@ -32,8 +32,8 @@ func (s *tupleSet) insert(w *Writer, r *work.Run, keys []uint64) {
 	}
 }
 
-// flush adds what is left in a writer's buffers. Workers begin at different
-// shards, so that they do not wait for each other's locks.
+// flush inserts the candidates in a writer's buffers. Workers begin at
+// different shards, so that they do not wait for each other's locks.
 func (s *tupleSet) flush(w *Writer, r *work.Run, id int) {
 	eachFrom(len(w.narrow.fill), id, r.Threads, func(i int) {
 		if w.narrow.fill[i] > 0 {

@@ -38,8 +38,8 @@ type Groups struct {
 	rows   int   // that were added
 }
 
-// groupSlot is a place of the hash table: a key of one word or the hash of a longer
-// one, and 1 + the group's number, 0 where there is none.
+// groupSlot is a place of the hash table: a key of one word or the hash of a
+// longer one, and 1 + the group's number, 0 where there is none.
 type groupSlot [2]uint64
 
 const (
@@ -51,7 +51,8 @@ const (
 // directly.
 const MaxDirectGroups = 16
 
-// NewGroups returns a table with places for so many groups. More may come.
+// NewGroups returns a table with room for the expected number of groups. It
+// grows if there are more.
 func NewGroups(a *Grouping, r *work.Run, expected int) *Groups {
 	mem := r.Mem
 	t := &Groups{agg: a, mem: mem, limit: r.Sizes.Groups}
@@ -222,8 +223,9 @@ func (t *Groups) numberAll(keys []uint64, ids []uint32) {
 	}
 }
 
-// numberWords is numberAll for keys of one word, most of which are there. In rows that
-// are sorted by the key, or nearly, many keys are that of the row before.
+// numberWords is numberAll for keys of one word, most of which are there. In
+// rows that are sorted by the key, or nearly, many keys are that of the row
+// before.
 func (t *Groups) numberWords(keys []uint64, ids []uint32) {
 	if len(ids) == 0 {
 		return
@@ -304,9 +306,9 @@ func (t *Groups) merge(from *Groups, numbers []uint32, n int) {
 // maxPartitions bounds the parts that groups are merged in.
 const maxPartitions = 1 << 10
 
-// MergeGroups returns tables with each group once. Few groups are merged into one
-// table; many in partitions by hash, each small enough for the cache and merged
-// by one worker.
+// MergeGroups returns tables with each group once. Few groups are merged into
+// one table; many in partitions by hash, each small enough for the cache and
+// merged by one worker.
 func MergeGroups(r *work.Run, tables []*Groups) []*Groups {
 	total := 0
 	for _, t := range tables {

@@ -28,8 +28,8 @@ type GrowingIndex struct {
 	groups []uint32 // groupWords each
 	n      int      // groups
 
-	// The payload of the groups' runs: one of the two, the first for payloads of
-	// up to 32 bits.
+	// The payload of the groups' runs: one of the two, the first for payloads
+	// of up to 32 bits.
 	narrow *arena[uint32]
 	broad  *arena[uint64]
 	round  uint32

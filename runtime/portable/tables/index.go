@@ -11,8 +11,8 @@ import (
 // Index finds the rows of a join's build side by key. Rows with equal keys, a
 // run, are neighbours in the payload (compressed sparse rows), so that a skewed
 // key costs no chain. Keys of a small domain address their run directly; others
-// go through an open-addressing table. Distinct keys that lead to no payload may be
-// a bitmap, which often stays in the cache where a table would not.
+// go through an open-addressing table. Distinct keys that lead to no payload
+// may be a bitmap, which often stays in the cache where a table would not.
 type Index struct {
 	Name string
 	Mem  *work.Memory
@@ -22,23 +22,25 @@ type Index struct {
 	Rows   int
 	unique bool // no run is longer than one
 
-	// Of dense keys: run k is offsets[k]..offsets[k+1]-1, for packed keys minus
-	// least below domain. Two more entries make every other key an empty run.
+	// For dense keys: run k is offsets[k]..offsets[k+1]-1, for packed keys
+	// minus least below domain. Two more entries make every other key an empty
+	// run.
 	offsets []uint32
 	least   uint64
 	domain  uint64
 
-	// Of distinct dense keys without payload: bit k of packed keys minus least.
+	// For distinct dense keys without payload: bit k of packed keys minus
+	// least.
 	present []uint64
 
-	// Of other keys: pairs of the key, or its hash if it has several words, and
-	// start<<32 | length of its run; a length of 0 marks an empty slot.
+	// For other keys: pairs of the key, or its hash if it has several words,
+	// and start<<32 | length of its run; a length of 0 marks an empty slot.
 	slots []uint64
 	mask  uint64
 	// keys of rows in run order, for keys of several words.
 	keys []uint64
-	// filter has a bit for each key of one word, at its hash shifted by shift: most
-	// keys that are not there are found out without a look at the slots.
+	// filter has a bit for each key of one word, at its hash shifted by shift:
+	// most keys that are not there are found out without a look at the slots.
 	filter []uint64
 	shift  uint
 
@@ -50,13 +52,15 @@ type Index struct {
 // Finder finds rows by key.
 type Finder interface {
 	KeyLayout() *interval.Layout
-	// Lookup finds the runs of n packed keys. Keys that are not valid have none.
+	// Lookup finds the runs of n packed keys. Keys that are not valid have
+	// none.
 	Lookup(keys []uint64, valid []bool, n int, out *Runs)
 	// Payload reads column i of the payload of the rows at the given places.
 	Payload(dst []int64, places []uint32, i int)
 	// Distinct reports whether no key has two rows.
 	Distinct() bool
-	// Dense reports whether a key of one column outside its bounds finds nothing.
+	// Dense reports whether a key of one column outside its bounds finds
+	// nothing.
 	Dense() bool
 }
 
@@ -64,8 +68,8 @@ type Finder interface {
 type Runs struct {
 	Start, Count []uint32
 
-	// maybe are the rows that an index's filter lets pass. It is tried for a few of many
-	// batches, and used for all while it stops half of their rows.
+	// maybe are the rows that an index's filter lets pass. It is tried for a
+	// few of many batches, and used for all while it stops half of their rows.
 	maybe         []uint32
 	batches       int
 	tried, passed int
@@ -183,7 +187,8 @@ func (x *Index) measure(parts []*Keyed) {
 	x.least, x.domain = lo, hi-lo+1
 }
 
-// A bitmap of so many bits stays in the cache, and is worth it from so many rows on.
+// A bitmap of cachedBitmap bits stays in the cache, and pays from bitmapRows
+// rows on.
 const (
 	cachedBitmap = 1 << 19
 	bitmapRows   = 64
@@ -336,11 +341,11 @@ func (x *Index) buildHashed(r *work.Run, parts []*Keyed) {
 }
 
 const (
-	// filterBits is how many bits a filter has for a key, at least: one key of so many
-	// that are not there passes it.
+	// filterBits is the least number of bits of a filter for a key. About one
+	// of filterBits absent keys passes it.
 	filterBits = 16
-	// maxFiltered is the number of keys for which a filter may be of use: that of more
-	// is no faster to look at than the slots.
+	// maxFiltered is the number of keys for which a filter may be of use: that
+	// of more is no faster to look at than the slots.
 	maxFiltered = 1 << 22
 )
 

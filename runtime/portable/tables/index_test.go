@@ -9,8 +9,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
 
-// TestHashedIndex probes an index of keys far apart, with keys of which few, then
-// most, then few are there, so that its filter is used, left out and used again.
+// TestHashedIndex probes an index of keys far apart, with keys of which few,
+// then most, then few are there, so that its filter is used, left out and used
+// again.
 func TestHashedIndex(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(9, 10))
 	r := work.NewRun(context.Background(), 1, 0, work.DefaultSizes)

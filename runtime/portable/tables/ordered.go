@@ -4,10 +4,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
-// Where rows come in the order of the groups' key, a group is over when the next one
-// begins, and no table is needed. A worker takes runs of rows, each behind the one
-// before, so that its keys ascend; groups of which several workers have rows lie where
-// such runs end.
+// If rows arrive in the order of the groups' key, a group ends when the next
+// one begins, and no table is needed. A worker takes runs of rows, each behind
+// the one before, so that its keys ascend; groups of which several workers have
+// rows lie where such runs end.
 
 // numberOrdered is numberAll for keys that ascend.
 func (t *Groups) numberOrdered(keys []uint64, ids []uint32) {

@@ -15,7 +15,7 @@ import (
 // the table grows:
 //
 //   - small: one open-addressing table, used by one worker, for relations that
-//     stay below options.smallSet tuples;
+//     stay below Sizes.SmallSet tuples;
 //   - bitmap: a bit for each tuple that the columns' ranges allow, where that is
 //     not much more than a hash table would take. All workers set bits in it;
 //   - sharded: shards chosen by the high bits of a bijective hash of the packed
@@ -281,8 +281,8 @@ func newDenseKey(l *interval.Layout, ranges []interval.Interval) denseKey {
 func (d *denseKey) index(k uint64) uint64 { return k>>(d.shift&63)*d.unit + k&d.mask }
 
 // mixer is a bijective hash of numbers below 2^bits: multiplication by an odd
-// number and a shifted exclusive or, twice. Being bijective it can be undone, so
-// a set that keeps the hash keeps the tuple.
+// number and a shifted exclusive or, twice. Being bijective it can be undone,
+// so a set that keeps the hash keeps the tuple.
 type mixer struct {
 	bits, half uint
 	mask       uint64
@@ -325,7 +325,8 @@ type shard[T uint32 | uint64] struct {
 	slots []T
 	n     int
 	zero  bool // the hash 0 is in the set; 0 marks an empty slot
-	// touched keeps the loop that fetches slots ahead from being optimised away.
+	// touched keeps the loop that fetches slots ahead from being optimised
+	// away.
 	touched T
 	_       [64]byte
 }
@@ -385,9 +386,10 @@ func (s *shard[T]) insert(t *Table, rest uint, candidates, dst []T) []T {
 // hugeRoom is the unit in bytes in which large shards grow.
 const hugeRoom = 2 << 20
 
-// grow makes room for n entries. Slots of four bytes double; those of eight grow
-// by less, which keeps the load above 0.53 and a tuple of 64 bits within 24
-// bytes, its row included. Only one shard of a worker at a time has two copies.
+// grow makes room for n entries. Slots of four bytes double; those of eight
+// grow by less, which keeps the load above 0.53 and a tuple of 64 bits within
+// 24 bytes, its row included. Only one shard of a worker at a time has two
+// copies.
 func (s *shard[T]) grow(t *Table, up uint, n int) {
 	had := s.slots
 	size := max(probeBlock*2, 2*len(had), n*3/2)

@@ -11,9 +11,9 @@ import (
 )
 
 // wholeSum accumulates totals of ints and decimals, in 128 bits. Where the
-// words' bounds allow many additions in 64 bits without overflow, rows are added
-// to a 64-bit part, which is spilled before it could overflow. Most sums never
-// are, and have no wide part then.
+// words' bounds allow many additions in 64 bits without overflow, rows are
+// added to a 64-bit part, which is spilled before it could overflow. Most sums
+// never are, and have no wide part then.
 type wholeSum struct {
 	unsigned bool
 	limit    int // rows that part can take; 0: add in 128 bits at once
@@ -226,9 +226,9 @@ func (s *floatSum) total(g int) float64 {
 	return s.pairs[2*g] + s.pairs[2*g+1]
 }
 
-// superSum is an exact sum of floats: a fixed-point number in units of the least
-// subnormal, in digits of 32 bits that are kept in 64, so that a carry need not
-// be passed on at once.
+// superSum is an exact sum of floats: a fixed-point number in units of the
+// least subnormal, in digits of 32 bits that are kept in 64, so that a carry
+// need not be passed on at once.
 type superSum struct {
 	digits [superDigits]int64
 	adds   int

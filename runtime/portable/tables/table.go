@@ -309,8 +309,8 @@ func (t *Table) flush() {
 	}
 }
 
-// TakeNew takes over the rows of all writers and returns how many rows have come
-// since the last call.
+// TakeNew takes over the rows of all writers and returns how many rows have
+// come since the last call.
 func (t *Table) TakeNew() int {
 	t.flush()
 	n := t.fresh.rows - t.taken

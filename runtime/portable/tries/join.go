@@ -10,12 +10,12 @@ import (
 type Join[K Word] struct {
 	Inputs []*Trie[K]
 	Vars   []Variable
-	// lead is the input whose rows are shared out among the workers; of those that
-	// have the first variable the one with the most rows.
+	// lead is the input whose rows are shared out among the workers; of those
+	// that have the first variable the one with the most rows.
 	lead int
 	Base int64
-	// fixed is the place of the last variable, of two, whose list stays the same
-	// while the variable before takes its values; -1 if neither does.
+	// fixed is the place of the last variable, of two, whose list stays the
+	// same while the variable before takes its values; -1 if neither does.
 	fixed int
 	// Pays are the inputs' columns in the output, of one input after the other.
 	Pays  []Payload

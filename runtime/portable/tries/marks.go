@@ -5,8 +5,8 @@ import (
 )
 
 // marks is a bitmap of a sorted list that is intersected with one list after
-// another: each then costs as many steps as it has values, whatever the length of
-// the marked one.
+// another: each then costs as many steps as it has values, whatever the length
+// of the marked one.
 type marks[K Word] struct {
 	list   []K // in bits if marked
 	marked bool

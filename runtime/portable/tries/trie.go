@@ -12,22 +12,22 @@ import (
 // all columns of a multijoin share, in as few bits as their ranges allow.
 type Word interface{ uint32 | uint64 }
 
-// Trie is the sorted rows of an input of a multijoin, column by column: a node of
-// level l is a distinct combination of the first l+1 columns, and the nodes of a
-// level lie in one array, in order, so that the children of a node are a range of
-// the next level's (a trie as in Veldhuizen, ICDT 2014, in arrays as in Aberger
-// et al., EmptyHeaded, SIGMOD 2016).
+// Trie is the sorted rows of an input of a multijoin, column by column: a node
+// of level l is a distinct combination of the first l+1 columns, and the nodes
+// of a level lie in one array, in order, so that the children of a node are a
+// range of the next level's (a trie as in Veldhuizen, ICDT 2014, in arrays as
+// in Aberger et al., EmptyHeaded, SIGMOD 2016).
 type Trie[K Word] struct {
 	Rows int
 	vals [][]K // of each level
-	// Node j of level l has the children below[l][j]..below[l][j+1]-1 on the next
-	// level, and on the last level those rows; nil on the last level if each node
-	// there is one row.
+	// Node j of level l has the children below[l][j]..below[l][j+1]-1 on the
+	// next level, and on the last level those rows; nil on the last level if
+	// each node there is one row.
 	below [][]uint32
 	// direct finds nodes of the first level, which searches start from anew for
-	// each value above them, in one step: entry v-least is the first node with a
-	// value of at least v, and there is one more behind the largest. It is nil if
-	// the values lie far apart.
+	// each value above them, in one step: entry v-least is the first node with
+	// a value of at least v, and there is one more behind the largest. It is
+	// nil if the values lie far apart.
 	direct []uint32
 	least  K
 	// words are the sorted packed rows, kept if they have a payload, and lay is
@@ -125,8 +125,8 @@ func Build[K Word](r *work.Run, s *Shape, words []uint64, rows int) *Trie[K] {
 	}
 	words = s.sort(r, words, rows)
 
-	// A row makes a new node on the level on which it first differs from the row
-	// before, and on all below that.
+	// A row makes a new node on the level on which it first differs from the
+	// row before, and on all below that.
 	chunks := (rows + trieChunk - 1) / trieChunk
 	starts := make([][]uint32, chunks+1)
 	starts[0] = make([]uint32, s.Levels)
@@ -255,8 +255,8 @@ func (s *Shape) differs(words []uint64) func(row int) int {
 			return len(keys)
 		}
 	}
-	// Columns lie in their order, so that a shift leaves those of the levels up to
-	// one. A column without bits may leave nothing to shift out.
+	// Columns lie in their order, so that a shift leaves those of the levels up
+	// to one. A column without bits may leave nothing to shift out.
 	shifts := make([]int, len(keys))
 	left := s.Layout.Bits
 	for l := range keys {

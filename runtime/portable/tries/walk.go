@@ -7,8 +7,8 @@ import (
 )
 
 // walker is a worker's walk through the tries of a multijoin: it binds one
-// variable after the other to the values that all inputs with that variable have
-// under what is bound so far (Leapfrog Triejoin: Veldhuizen, ICDT 2014).
+// variable after the other to the values that all inputs with that variable
+// have under what is bound so far (Leapfrog Triejoin: Veldhuizen, ICDT 2014).
 type walker[K Word] struct {
 	src    *Join[K]
 	run    *work.Run
@@ -16,11 +16,11 @@ type walker[K Word] struct {
 	bound  []K // of the variables
 	// cursors are those of each variable, for intersections of three and more.
 	cursors [][]cursor[K]
-	// first and last are the nodes of each level of the lead that the scanned rows
-	// begin and end with, and behind the levels those rows.
+	// first and last are the nodes of each level of the lead that the scanned
+	// rows begin and end with, and behind the levels those rows.
 	first, last []uint32
-	// plain says that each combination of keys is one row of every input, and that
-	// no column of a payload is needed.
+	// plain says that each combination of keys is one row of every input, and
+	// that no column of a payload is needed.
 	plain bool
 
 	marks marks[K]
@@ -28,8 +28,8 @@ type walker[K Word] struct {
 	next  work.Op
 	batch work.Batch
 	size  int
-	// chosen are the inputs with a payload, rows the rows of them that the tuple
-	// at hand has, and places those of all tuples of the batch.
+	// chosen are the inputs with a payload, rows the rows of them that the
+	// tuple at hand has, and places those of all tuples of the batch.
 	chosen []int
 	rows   []uint32
 	places [][]uint32
@@ -149,7 +149,7 @@ func (s *walker[K]) variable(v int) {
 			return
 		}
 		if y[j] != x[i] {
-			// What lies between in x is not in y.
+			// The values between them in x are not in y.
 			i = seek(x, i, y[j]) - 1
 			continue
 		}

@@ -71,7 +71,8 @@ func (c *canceller) Check() {
 // error is the one reported.
 var errStopped = fmt.Errorf("stopped because another worker failed")
 
-// TooManyRows is the error of a build side with more rows than an index numbers.
+// TooManyRows is the error of a build side with more rows than an index
+// numbers.
 type TooManyRows string
 
 // Error says what join it is.

@@ -7,8 +7,9 @@ import (
 )
 
 // Memory accounts for everything that a run allocates for relations, indexes
-// and hash tables; what passes the bound aborts the run. Large arrays come from the
-// operating system, so that a table which doubles gives its old half back at once.
+// and hash tables; what passes the bound aborts the run. Large arrays come from
+// the operating system, so that a table which doubles gives its old half back
+// at once.
 type Memory struct{ *account.Memory }
 
 func newMemory(bound int64) *Memory { return &Memory{account.New(bound)} }
@@ -18,7 +19,8 @@ type Word interface {
 	~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int32 | ~int64 | ~float64 | ~[2]uint64
 }
 
-// MustReserve accounts for bytes, or aborts the run with a *runtime.MemoryError.
+// MustReserve accounts for bytes, or aborts the run with a
+// *runtime.MemoryError.
 func (m *Memory) MustReserve(what string, bytes int64) {
 	if err := m.Reserve(what, bytes); err != nil {
 		Abort(err)

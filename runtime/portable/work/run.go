@@ -14,8 +14,8 @@ type Sizes struct {
 	// SerialRows is the number of source rows from which a second worker pays:
 	// starting one costs some microseconds.
 	SerialRows int
-	// SmallSet is the number of tuples that a set holds in its small form, which
-	// then fills a part of the second-level cache.
+	// SmallSet is the number of tuples that a set holds in its small form,
+	// which then fills a part of the second-level cache.
 	SmallSet  int
 	NoBitmaps bool // for tests of the other forms of sets
 	// Groups is the number of groups from which a worker's table outgrows the
@@ -56,8 +56,8 @@ func NewRun(ctx context.Context, threads int, bound int64, opts Sizes) *Run {
 // Sorter returns what sorts for the run.
 func (r *Run) Sorter() *order.Sorter { return &order.Sorter{Threads: r.Threads, Memory: r.Mem} }
 
-// Parallel runs f on several workers and waits for them. The first failure stops
-// the others and is passed on.
+// Parallel runs f on several workers and waits for them. The first failure
+// stops the others and is passed on.
 func (r *Run) Parallel(workers int, f func(w *Worker)) {
 	errs := make([]error, workers)
 	var failed atomic.Int32
