@@ -203,7 +203,8 @@ func (f *finder) feedsItself(m *harmony.Map, tables map[*harmony.Map]bool) bool 
 // addTable gives a function its table.
 func (d *Domains) addTable(m *harmony.Map) {
 	place, _ := stringPlace(m)
-	t := abi.Table{Func: m.Func.Name, Args: make([]scalar.Value, len(m.Args)), String: place, Result: m.Out.Type, In: d.stages[m][place].ID}
+	t := abi.Table{Func: m.Func.Name, Args: make([]scalar.Value, len(m.Args)), String: place,
+		Result: m.Out.Type, In: d.stages[m][place].ID}
 	for i, a := range m.Args {
 		if i != place {
 			t.Args[i] = a.Const
@@ -228,5 +229,6 @@ func (d *Domains) addTable(m *harmony.Map) {
 }
 
 func sameTable(t, u abi.Table) bool {
-	return t.Func == u.Func && t.String == u.String && t.Result == u.Result && t.In == u.In && t.Out == u.Out && slices.Equal(t.Args, u.Args)
+	return t.Func == u.Func && t.String == u.String && t.Result == u.Result && t.In == u.In &&
+		t.Out == u.Out && slices.Equal(t.Args, u.Args)
 }

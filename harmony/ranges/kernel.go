@@ -23,8 +23,10 @@ type pipeline struct {
 // kernel bounds the registers of a kernel as they are at its sinks, given
 // bounds of columns. The values of registers where they are defined go to
 // defined, if it is not nil.
-func (f *finder) kernel(k *harmony.Kernel, cols bounds.Columns[harmony.Managed], defined map[*harmony.Reg]bounds.Value) *pipeline {
-	p := &pipeline{f, cols, map[*harmony.Reg]bounds.Value{}, map[*harmony.Reg]*harmony.Map{}, map[*harmony.Reg]*harmony.Probe{}}
+func (f *finder) kernel(k *harmony.Kernel, cols bounds.Columns[harmony.Managed],
+	defined map[*harmony.Reg]bounds.Value) *pipeline {
+	p := &pipeline{f, cols, map[*harmony.Reg]bounds.Value{}, map[*harmony.Reg]*harmony.Map{},
+		map[*harmony.Reg]*harmony.Probe{}}
 	source := p.source(k.Source)
 	for _, s := range k.Stages {
 		p.stage(s, source)
@@ -161,7 +163,8 @@ func (p *pipeline) refine(cond *harmony.Reg) {
 			}
 		}
 	default:
-		if place, bound, ok := bounds.Implied(m.Func, p.arguments(m)); ok && !p.opts.UnknownLiterals {
+		place, bound, ok := bounds.Implied(m.Func, p.arguments(m))
+		if ok && !p.opts.UnknownLiterals {
 			p.narrow(m.Args[place], bound)
 		}
 	}

@@ -111,7 +111,8 @@ func (f *finder) Widest(v harmony.Managed, i int) interval.Interval {
 }
 
 // Added visits what the sinks of each kernel, and orderings, add to a variable.
-func (f *finder) Added(cols bounds.Columns[harmony.Managed], visit func(v harmony.Managed, added []interval.Interval)) {
+func (f *finder) Added(cols bounds.Columns[harmony.Managed],
+	visit func(v harmony.Managed, added []interval.Interval)) {
 	for _, b := range f.program.Blocks {
 		for _, c := range b.Cmds {
 			switch c := c.(type) {

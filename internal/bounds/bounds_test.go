@@ -58,18 +58,22 @@ func TestImplied(t *testing.T) {
 		want  interval.Interval
 		ok    bool
 	}{
-		{"lt", []Operand{column(scalar.IntType), constant(five)}, 0, interval.Interval{Lo: math.MinInt64, Hi: 4}, true},
-		{"lt", []Operand{constant(five), column(scalar.IntType)}, 1, interval.Interval{Lo: 6, Hi: math.MaxInt64}, true},
+		{"lt", []Operand{column(scalar.IntType), constant(five)}, 0,
+			interval.Interval{Lo: math.MinInt64, Hi: 4}, true},
+		{"lt", []Operand{constant(five), column(scalar.IntType)}, 1,
+			interval.Interval{Lo: 6, Hi: math.MaxInt64}, true},
 		{"eq", []Operand{constant(five), column(scalar.IntType)}, 1, interval.Of(5), true},
 		{"ne", []Operand{column(scalar.IntType), constant(five)}, 0, interval.Interval{}, false},
 		{"eq", []Operand{constant(five), constant(five)}, 0, interval.Interval{}, false},
-		{"eq", []Operand{column(scalar.IntType), column(scalar.IntType)}, 0, interval.Interval{}, false},
+		{"eq", []Operand{column(scalar.IntType), column(scalar.IntType)}, 0, interval.Interval{},
+			false},
 		{"lt", []Operand{column(scalar.FloatType), constant(half)}, 0, interval.Interval{}, false},
 		{"neg", []Operand{constant(five)}, 0, interval.Interval{}, false},
 	} {
 		place, bound, ok := Implied(function(t, c.name), c.args)
 		if ok != c.ok || ok && (place != c.place || bound != c.want) {
-			t.Errorf("%s: got argument %d %v %v, want %d %v %v", c.name, place, bound, ok, c.place, c.want, c.ok)
+			t.Errorf("%s: got argument %d %v %v, want %d %v %v", c.name, place, bound, ok, c.place,
+				c.want, c.ok)
 		}
 	}
 }
@@ -83,10 +87,12 @@ func TestCallOfWhatDoesNotFit(t *testing.T) {
 	if v := Call(function(t, "add"), d, []Operand{large, one}); v.Fits {
 		t.Errorf("the sum is %v", v)
 	}
-	if v := Call(function(t, "lt"), scalar.BooleanType, []Operand{large, one}); !v.Fits || v.Bound != (interval.Interval{Lo: 0, Hi: 1}) {
+	if v := Call(function(t, "lt"), scalar.BooleanType, []Operand{large, one}); !v.Fits ||
+		v.Bound != (interval.Interval{Lo: 0, Hi: 1}) {
 		t.Errorf("the comparison is %v", v)
 	}
-	if v := Call(function(t, "add"), d, []Operand{one, one}); !v.Fits || v.Bound != interval.Of(200) {
+	if v := Call(function(t, "add"), d, []Operand{one, one}); !v.Fits ||
+		v.Bound != interval.Of(200) {
 		t.Errorf("the sum of small ones is %v", v)
 	}
 }

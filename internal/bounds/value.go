@@ -60,7 +60,8 @@ func Implied(f *scalar.Func, args []Operand) (place int, bound interval.Interval
 		place, name = 1, interval.Mirrored(name)
 	}
 	k := args[1-place].Const
-	if args[place].Const != nil || k == nil || args[0].Type != args[1].Type || !interval.Orders(k.Type) || !k.FitsWord() {
+	if args[place].Const != nil || k == nil || args[0].Type != args[1].Type ||
+		!interval.Orders(k.Type) || !k.FitsWord() {
 		return 0, bound, false
 	}
 	bound, ok = interval.Comparison(name, int64(k.Bits()))

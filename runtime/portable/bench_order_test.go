@@ -80,13 +80,15 @@ block b0:
 func BenchmarkOrderings(b *testing.B) {
 	const rows = 1_000_000
 	rng := rand.New(rand.NewPCG(1, 2))
-	cols := []*store.Builder{store.NewBuilder(scalar.IntType, nil), store.NewBuilder(scalar.IntType, nil),
+	cols := []*store.Builder{store.NewBuilder(scalar.IntType, nil),
+		store.NewBuilder(scalar.IntType, nil),
 		store.NewBuilder(scalar.FloatType, nil), store.NewBuilder(scalar.StringType, nil)}
 	for i := range int64(rows) {
 		cols[0].Append(i * 7919 % rows)
 		cols[1].Append(rng.Int64N(1000))
 		cols[2].AppendValue(scalar.OfFloat(scalar.FloatType, rng.NormFloat64()))
-		cols[3].AppendString(string([]byte{'a' + byte(rng.IntN(26)), 'a' + byte(rng.IntN(26)), 'a' + byte(rng.IntN(26))}))
+		cols[3].AppendString(string([]byte{'a' + byte(rng.IntN(26)), 'a' + byte(rng.IntN(26)),
+			'a' + byte(rng.IntN(26))}))
 	}
 	table := &store.Table{Name: "sale", Names: []string{"id", "shop", "price", "note"}, Rows: rows}
 	for _, c := range cols {
@@ -98,7 +100,8 @@ func BenchmarkOrderings(b *testing.B) {
 		p := parse(b, o.plan)
 		b.Run(o.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db, MaxViolations: 10}); err != nil {
+				if _, err := New().Run(context.Background(),
+					&runtime.Request{Plan: p, Facts: db, MaxViolations: 10}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -28,7 +28,8 @@ func loadGraph(t testing.TB, path string) *store.Database {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cols := []*store.Builder{store.NewBuilder(scalar.IntType, nil), store.NewBuilder(scalar.IntType, nil)}
+	cols := []*store.Builder{store.NewBuilder(scalar.IntType, nil),
+		store.NewBuilder(scalar.IntType, nil)}
 	seen := map[[2]int64]bool{}
 	for lines := bufio.NewScanner(z); lines.Scan(); {
 		a, b, _ := strings.Cut(lines.Text(), "\t")
@@ -65,7 +66,8 @@ func BenchmarkClosure(b *testing.B) {
 		b.Run(path[strings.LastIndexByte(path, '/')+1:], func(b *testing.B) {
 			for b.Loop() {
 				begin := time.Now()
-				ans, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db, Profile: true})
+				ans, err := New().Run(context.Background(),
+					&runtime.Request{Plan: p, Facts: db, Profile: true})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -75,7 +77,8 @@ func BenchmarkClosure(b *testing.B) {
 				total := time.Since(begin)
 				for _, c := range ans.Profile {
 					if c.Time > time.Millisecond {
-						fmt.Printf("  %s/%d %v rows %d kept %d\n", c.Block, c.Command, c.Time, c.Rows, c.Kept)
+						fmt.Printf("  %s/%d %v rows %d kept %d\n", c.Block, c.Command, c.Time,
+							c.Rows, c.Kept)
 					}
 					total -= c.Time
 				}
@@ -182,7 +185,8 @@ func BenchmarkQueries(b *testing.B) {
 		p := parse(b, queries[name])
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db}); err != nil {
+				if _, err := New().Run(context.Background(),
+					&runtime.Request{Plan: p, Facts: db}); err != nil {
 					b.Fatal(err)
 				}
 			}

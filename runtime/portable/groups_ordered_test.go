@@ -53,13 +53,15 @@ block b0:
 			for n := range rows {
 				facts["item"] = append(facts["item"], []scalar.Value{
 					scalar.OfInt(scalar.IntType, 3000*g-7), scalar.OfInt(scalar.IntType, n),
-					scalar.OfInt(scalar.IntType, rng.Int64N(most)), scalar.OfFloat(scalar.FloatType, rng.NormFloat64()),
+					scalar.OfInt(scalar.IntType, rng.Int64N(most)), scalar.OfFloat(scalar.FloatType,
+						rng.NormFloat64()),
 				})
 			}
 		}
 		for n := range int64(80) {
 			if rng.IntN(3) > 0 {
-				facts["some"] = append(facts["some"], []scalar.Value{scalar.OfInt(scalar.IntType, n)})
+				facts["some"] = append(facts["some"],
+					[]scalar.Value{scalar.OfInt(scalar.IntType, n)})
 			}
 		}
 		if err := agree(p, facts); err != nil {

@@ -29,12 +29,14 @@ func TestMemoryBound(t *testing.T) {
 	p := parse(t, closure)
 	db := database(p, map[string]planref.Rows{"edge": line(2000)})
 	for _, threads := range []int{1, 2} {
-		_, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: threads, Memory: 4 << 20})
+		_, err := New().Run(context.Background(),
+			&runtime.Request{Plan: p, Facts: db, Threads: threads, Memory: 4 << 20})
 		var out *runtime.MemoryError
 		if !errors.As(err, &out) || out.What != "tc" || out.Held > out.Bound {
 			t.Errorf("with %d threads got %v", threads, err)
 		}
-		ans, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: threads, Memory: 64 << 20})
+		ans, err := New().Run(context.Background(),
+			&runtime.Request{Plan: p, Facts: db, Threads: threads, Memory: 64 << 20})
 		if err != nil || ans.Outputs["tc"].Rows() != 2000*2001/2 {
 			t.Fatalf("with %d threads got %v", threads, err)
 		}
@@ -49,7 +51,8 @@ func TestMemoryIsReturned(t *testing.T) {
 	p := parse(t, closure)
 	db := database(p, map[string]planref.Rows{"edge": line(1500)})
 	for _, bound := range []int64{0, 6 << 20} {
-		r := newEvaluation(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: 2, Memory: bound}, work.DefaultSizes)
+		r := newEvaluation(context.Background(),
+			&runtime.Request{Plan: p, Facts: db, Threads: 2, Memory: bound}, work.DefaultSizes)
 		_ = work.Guard(r.walk)
 		r.Mem.Close()
 		if r.Mem.Mapped() != 0 {
@@ -110,11 +113,13 @@ block b0:
 		if g == "a" || g == "e" {
 			v = 1
 		}
-		rows = append(rows, []scalar.Value{scalar.OfString(g), scalar.OfInt(scalar.IntType, int64(i)), scalar.OfInt(scalar.IntType, v)})
+		rows = append(rows, []scalar.Value{scalar.OfString(g),
+			scalar.OfInt(scalar.IntType, int64(i)), scalar.OfInt(scalar.IntType, v)})
 	}
 	db := database(p, map[string]planref.Rows{"in": rows})
 	for _, c := range configurations {
-		_, err := (&engine{c.opts}).Run(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: c.threads})
+		_, err := (&engine{c.opts}).Run(context.Background(),
+			&runtime.Request{Plan: p, Facts: db, Threads: c.threads})
 		if err == nil || err.Error() != `total for (b) does not fit int` {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -141,8 +146,10 @@ block b0:
 	}
 	db := database(p, map[string]planref.Rows{"in": rows})
 	for _, c := range configurations {
-		_, err := (&engine{c.opts}).Run(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: c.threads})
-		if err == nil || !strings.HasSuffix(err.Error(), "two values for one key: (m, 4) and (m, 5)") {
+		_, err := (&engine{c.opts}).Run(context.Background(),
+			&runtime.Request{Plan: p, Facts: db, Threads: c.threads})
+		if err == nil || !strings.HasSuffix(err.Error(),
+			"two values for one key: (m, 4) and (m, 5)") {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -163,12 +170,14 @@ block b0:
 	}
 	db := database(p, map[string]planref.Rows{"in": ints(rows...)})
 	for _, c := range configurations {
-		ans, err := (&engine{c.opts}).Run(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: c.threads, MaxViolations: 3})
+		ans, err := (&engine{c.opts}).Run(context.Background(),
+			&runtime.Request{Plan: p, Facts: db, Threads: c.threads, MaxViolations: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
 		v := ans.Violations[0]
-		if got := fmt.Sprint(v.Count, v.Tuples[0][0].Int(), v.Tuples[1][0].Int(), v.Tuples[2][0].Int(), len(v.Tuples)); got != "47 3 4 5 3" {
+		if got := fmt.Sprint(v.Count, v.Tuples[0][0].Int(), v.Tuples[1][0].Int(),
+			v.Tuples[2][0].Int(), len(v.Tuples)); got != "47 3 4 5 3" {
 			t.Errorf("%s: %s", c.name, got)
 		}
 	}
@@ -193,9 +202,11 @@ block b0:
 	}
 	db := database(p, map[string]planref.Rows{"in": rows})
 	for _, c := range configurations {
-		ans, err := (&engine{c.opts}).Run(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: c.threads})
+		ans, err := (&engine{c.opts}).Run(context.Background(),
+			&runtime.Request{Plan: p, Facts: db, Threads: c.threads})
 		if err != nil || ans.Dropped != 2 || ans.Outputs["out"].Rows() != 2 {
-			t.Errorf("%s: %v, dropped %d, kept %v", c.name, err, ans.Dropped, tuples(ans.Outputs["out"]))
+			t.Errorf("%s: %v, dropped %d, kept %v", c.name, err, ans.Dropped,
+				tuples(ans.Outputs["out"]))
 		}
 	}
 }
@@ -222,7 +233,8 @@ block b1:
 block b2:
   halt
 `)
-	facts := map[string]planref.Rows{"in": {{scalar.OfString("a")}, {scalar.OfString("bb")}, {scalar.OfString("")}}}
+	facts := map[string]planref.Rows{"in": {{scalar.OfString("a")}, {scalar.OfString("bb")},
+		{scalar.OfString("")}}}
 	if err := agree(p, facts); err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +244,8 @@ block b2:
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			ans, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: 2})
+			ans, err := New().Run(context.Background(),
+				&runtime.Request{Plan: p, Facts: db, Threads: 2})
 			if err != nil || ans.Outputs["out"].Rows() != 18 {
 				t.Errorf("%v: %v", err, tuples(ans.Outputs["out"]))
 			}
@@ -248,12 +261,14 @@ func TestProfileAndProgress(t *testing.T) {
 	p := parse(t, closure)
 	db := database(p, map[string]planref.Rows{"edge": line(2500)})
 	calls := 0
-	ans, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db, Profile: true, Progress: func(p runtime.Progress) {
-		calls++
-		if p.Block != "b1" || p.Iteration < 1 || len(p.Vars) != 1 || p.Vars[0] != "tc" || p.New <= 0 || p.Total <= p.New {
-			t.Errorf("progress %+v", p)
-		}
-	}})
+	ans, err := New().Run(context.Background(),
+		&runtime.Request{Plan: p, Facts: db, Profile: true, Progress: func(p runtime.Progress) {
+			calls++
+			if p.Block != "b1" || p.Iteration < 1 || len(p.Vars) != 1 || p.Vars[0] != "tc" ||
+				p.New <= 0 || p.Total <= p.New {
+				t.Errorf("progress %+v", p)
+			}
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +284,8 @@ func TestProfileAndProgress(t *testing.T) {
 
 func TestFactsOfAnotherTypeAreRefused(t *testing.T) {
 	p := parse(t, closure)
-	db := database(p, map[string]planref.Rows{"edge": {{scalar.OfString("a"), scalar.OfInt(scalar.IntType, 1)}}})
+	db := database(p, map[string]planref.Rows{"edge": {{scalar.OfString("a"),
+		scalar.OfInt(scalar.IntType, 1)}}})
 	_, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db})
 	if err == nil || err.Error() != "column x of edge is int in the program and string in the facts" {
 		t.Error(err)

@@ -37,7 +37,8 @@ func shapePlan(rng *rand.Rand, shape []string) (*queryplan.Plan, map[string]plan
 	types := map[rune]scalar.Type{}
 	typeOf := func(r rune) scalar.Type {
 		if _, ok := types[r]; !ok {
-			types[r] = []scalar.Type{scalar.IntType, scalar.IntType, scalar.StringType, scalar.FloatType, scalar.DatetimeType}[rng.IntN(5)]
+			types[r] = []scalar.Type{scalar.IntType, scalar.IntType, scalar.StringType,
+				scalar.FloatType, scalar.DatetimeType}[rng.IntN(5)]
 		}
 		return types[r]
 	}
@@ -97,7 +98,8 @@ func shapePlan(rng *rand.Rand, shape []string) (*queryplan.Plan, map[string]plan
 			n = &queryplan.Union{Nodes: []queryplan.Node{s, s}}
 		case 1:
 			c := s.Columns()[0]
-			n = &queryplan.Filter{Input: s, Cond: call("ne", &queryplan.ColRef{Col: c}, &queryplan.Const{Value: value(c.Type)})}
+			n = &queryplan.Filter{Input: s,
+				Cond: call("ne", &queryplan.ColRef{Col: c}, &queryplan.Const{Value: value(c.Type)})}
 		case 2:
 			values := &queryplan.Values{Cols: s.Columns()}
 			for range rng.IntN(8) {
@@ -112,20 +114,24 @@ func shapePlan(rng *rand.Rand, shape []string) (*queryplan.Plan, map[string]plan
 		join.Nodes = append(join.Nodes, n)
 	}
 	join.Order = queryplan.SharedColumns(join.Nodes)
-	rng.Shuffle(len(join.Order), func(i, j int) { join.Order[i], join.Order[j] = join.Order[j], join.Order[i] })
+	rng.Shuffle(len(join.Order),
+		func(i, j int) { join.Order[i], join.Order[j] = join.Order[j], join.Order[i] })
 
 	// One output has all columns, one some of them, and one counts the tuples.
 	block := &queryplan.Block{Name: "b", Term: &queryplan.Halt{}}
 	p.Blocks = []*queryplan.Block{block}
 	insert := func(name string, n queryplan.Node) {
-		v := &queryplan.Var{Name: name, Kind: queryplan.Derived, Output: true, Limit: -1, Cols: n.Columns()}
+		v := &queryplan.Var{Name: name, Kind: queryplan.Derived, Output: true, Limit: -1,
+			Cols: n.Columns()}
 		v.Keys = len(v.Cols)
 		p.Vars = append(p.Vars, v)
-		block.Cmds = append(block.Cmds, &queryplan.Insert{Var: v, Node: n}, &queryplan.Merge{Var: v})
+		block.Cmds = append(block.Cmds, &queryplan.Insert{Var: v, Node: n},
+			&queryplan.Merge{Var: v})
 	}
 	insert("whole", join)
 	some := pickNames(rng, columnNames(join.Columns()))
-	count := queryplan.Agg{Out: queryplan.Column{Name: "n", Type: scalar.IntType}, Fn: queryplan.Count}
+	count := queryplan.Agg{Out: queryplan.Column{Name: "n", Type: scalar.IntType},
+		Fn: queryplan.Count}
 	insert("groups", &queryplan.Aggregate{Input: join, By: some, Aggs: []queryplan.Agg{count}})
 	insert("count", &queryplan.Aggregate{Input: join, Aggs: []queryplan.Agg{count}})
 	return p, facts
@@ -244,11 +250,13 @@ func TestMultiJoinStops(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("enough")
 	cancel(why)
-	if _, err := New().Run(ctx, &runtime.Request{Plan: p, Facts: database(p, facts)}); !errors.Is(err, why) {
+	if _, err := New().Run(ctx,
+		&runtime.Request{Plan: p, Facts: database(p, facts)}); !errors.Is(err, why) {
 		t.Errorf("got %v, want the cause", err)
 	}
 	var full *runtime.MemoryError
-	_, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: database(p, facts), Memory: 1000})
+	_, err := New().Run(context.Background(),
+		&runtime.Request{Plan: p, Facts: database(p, facts), Memory: 1000})
 	if !errors.As(err, &full) {
 		t.Errorf("got %v, want a memory error", err)
 	}
@@ -268,7 +276,8 @@ func BenchmarkTriangles(b *testing.B) {
 			p := parse(b, triangles)
 			db := database(p, map[string]planref.Rows{"edge": ints(rows...)})
 			for b.Loop() {
-				if _, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: 1}); err != nil {
+				if _, err := New().Run(context.Background(),
+					&runtime.Request{Plan: p, Facts: db, Threads: 1}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -307,7 +316,8 @@ block b0:
   merge c
   halt
 `)
-	facts := map[string]planref.Rows{"edge": star(20), "far": ints([]int64{1, 5}, []int64{-4, 3}, []int64{5, 1000})}
+	facts := map[string]planref.Rows{"edge": star(20),
+		"far": ints([]int64{1, 5}, []int64{-4, 3}, []int64{5, 1000})}
 	if err := agree(p, facts); err != nil {
 		t.Fatal(err)
 	}

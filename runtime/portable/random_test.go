@@ -111,7 +111,8 @@ func call(name string, args ...queryplan.Expr) queryplan.Expr {
 	args = slices.Clone(args)
 	for i, p := range sig.Params {
 		if types[i] != p {
-			args[i] = &queryplan.Call{Func: scalar.Lookup("convert"), Args: []queryplan.Expr{args[i]}, Result: p}
+			args[i] = &queryplan.Call{Func: scalar.Lookup("convert"),
+				Args: []queryplan.Expr{args[i]}, Result: p}
 		}
 	}
 	return &queryplan.Call{Func: sig.Func, Args: args, Result: sig.Result}
@@ -134,17 +135,23 @@ func (g *generator) expr(cols []queryplan.Column, depth int) queryplan.Expr {
 		case 4, 5:
 			e = call([]string{"eq", "ne", "lt", "le", "gt", "ge"}[g.IntN(6)], a, b)
 		case 6:
-			e = call([]string{"neg", "abs", "not", "string:upper", "string:length", "bitnot"}[g.IntN(6)], a)
+			e = call([]string{"neg", "abs", "not", "string:upper", "string:length",
+				"bitnot"}[g.IntN(6)], a)
 		case 7:
 			e = call([]string{"and", "or", "xor"}[g.IntN(3)], a, b)
 		case 8:
-			e = call([]string{"string:like", "string:notlike"}[g.IntN(2)], a, &queryplan.Const{Value: scalar.OfString([]string{"a%", "%b%", "_", "%"}[g.IntN(4)])})
+			e = call([]string{"string:like", "string:notlike"}[g.IntN(2)], a,
+				&queryplan.Const{Value: scalar.OfString([]string{"a%", "%b%", "_",
+					"%"}[g.IntN(4)])})
 		case 9:
-			e = call([]string{"int:string:convert", "int:float:convert", "decimal:float:convert", "int:decimal:convert", "decimal:int:convert", "string:int:convert", "boolean:int:convert"}[g.IntN(7)], a)
+			e = call([]string{"int:string:convert", "int:float:convert", "decimal:float:convert",
+				"int:decimal:convert", "decimal:int:convert", "string:int:convert", "boolean:int:convert"}[g.IntN(7)], a)
 		case 10:
 			e = call("holds", a)
 		case 11:
-			e = call("string:substring", a, &queryplan.Const{Value: scalar.OfInt(scalar.IntType, 0)}, &queryplan.Const{Value: scalar.OfInt(scalar.IntType, 1)})
+			e = call("string:substring", a,
+				&queryplan.Const{Value: scalar.OfInt(scalar.IntType,
+					0)}, &queryplan.Const{Value: scalar.OfInt(scalar.IntType, 1)})
 		}
 		if e != nil {
 			return e
@@ -205,7 +212,8 @@ func (g *generator) node(depth int) queryplan.Node {
 		n := in()
 		m := &queryplan.Map{Input: n}
 		for range 1 + g.IntN(3) {
-			m.Exprs = append(m.Exprs, queryplan.NamedExpr{Name: g.name(), Expr: g.expr(n.Columns(), 1+g.IntN(3))})
+			m.Exprs = append(m.Exprs,
+				queryplan.NamedExpr{Name: g.name(), Expr: g.expr(n.Columns(), 1+g.IntN(3))})
 		}
 		return m
 	case 5:
@@ -218,16 +226,20 @@ func (g *generator) node(depth int) queryplan.Node {
 		return g.aggregate(in())
 	case 11:
 		a, b := in(), in()
-		return &queryplan.Union{Nodes: []queryplan.Node{a, g.shape(b, a.Columns()), g.shape(g.leaf(), a.Columns())}}
+		return &queryplan.Union{Nodes: []queryplan.Node{a, g.shape(b, a.Columns()),
+			g.shape(g.leaf(), a.Columns())}}
 	case 12:
 		n := in()
 		group := pickSome(g, columnNames(n.Columns()), 2)
-		rest := slices.DeleteFunc(columnNames(n.Columns()), func(c string) bool { return slices.Contains(group, c) })
+		rest := slices.DeleteFunc(columnNames(n.Columns()),
+			func(c string) bool { return slices.Contains(group, c) })
 		return &queryplan.Seq{Input: n, Group: group, Order: pickSome(g, rest, 2), Index: g.name()}
 	}
 	n := in()
-	k := &queryplan.TopK{Input: n, Limit: int64(g.IntN(6)), Group: pickSome(g, columnNames(n.Columns()), 1)}
-	rest := slices.DeleteFunc(columnNames(n.Columns()), func(c string) bool { return slices.Contains(k.Group, c) })
+	k := &queryplan.TopK{Input: n, Limit: int64(g.IntN(6)),
+		Group: pickSome(g, columnNames(n.Columns()), 1)}
+	rest := slices.DeleteFunc(columnNames(n.Columns()),
+		func(c string) bool { return slices.Contains(k.Group, c) })
 	for _, c := range pickSome(g, rest, 2) {
 		k.By = append(k.By, queryplan.OrderKey{Col: c, Desc: g.IntN(2) == 0})
 	}
@@ -290,7 +302,8 @@ func (g *generator) join(left, right queryplan.Node) queryplan.Node {
 func (g *generator) aggregate(n queryplan.Node) queryplan.Node {
 	cols := n.Columns()
 	a := &queryplan.Aggregate{Input: n, By: pickSome(g, columnNames(cols), 3)}
-	a.Aggs = append(a.Aggs, queryplan.Agg{Out: queryplan.Column{Name: g.name(), Type: scalar.IntType}, Fn: queryplan.Count})
+	a.Aggs = append(a.Aggs, queryplan.Agg{Out: queryplan.Column{Name: g.name(),
+		Type: scalar.IntType}, Fn: queryplan.Count})
 	for _, c := range pickSome(g, cols, 4) {
 		fn := queryplan.AggFn(1 + g.IntN(4))
 		out := queryplan.Column{Name: g.name(), Type: c.Type}
@@ -331,7 +344,8 @@ func (g *generator) shape(n queryplan.Node, cols []queryplan.Column) queryplan.N
 func (g *generator) plan() *queryplan.Plan {
 	p := &queryplan.Plan{}
 	for i := range 3 {
-		v := &queryplan.Var{Name: fmt.Sprint("in", i), Kind: queryplan.Input, Source: fmt.Sprint("in", i), Limit: -1}
+		v := &queryplan.Var{Name: fmt.Sprint("in", i), Kind: queryplan.Input,
+			Source: fmt.Sprint("in", i), Limit: -1}
 		var types []scalar.Type
 		for j := range 1 + g.IntN(4) {
 			t := g.typ()
@@ -349,7 +363,8 @@ func (g *generator) plan() *queryplan.Plan {
 	p.Blocks = append(p.Blocks, entry)
 	for i := range 3 {
 		n := g.node(1 + g.IntN(3))
-		v := &queryplan.Var{Name: fmt.Sprint("v", i), Kind: queryplan.Derived, Limit: -1, Output: true}
+		v := &queryplan.Var{Name: fmt.Sprint("v", i), Kind: queryplan.Derived, Limit: -1,
+			Output: true}
 		for j, c := range n.Columns() {
 			v.Cols = append(v.Cols, queryplan.Column{Name: fmt.Sprint("a", j), Type: c.Type})
 		}
@@ -361,7 +376,10 @@ func (g *generator) plan() *queryplan.Plan {
 			g.vars = append(g.vars, v)
 			continue
 		}
-		insert := func(n queryplan.Node) { block.Cmds = append(block.Cmds, &queryplan.Insert{Var: v, Node: n}) }
+		insert := func(n queryplan.Node) {
+			block.Cmds = append(block.Cmds,
+				&queryplan.Insert{Var: v, Node: n})
+		}
 		insert(n)
 		if g.IntN(2) == 0 {
 			insert(g.shape(g.node(1), v.Cols))
@@ -372,9 +390,14 @@ func (g *generator) plan() *queryplan.Plan {
 			// A loop of some rounds, which a variable of its own counts.
 			loop := &queryplan.Block{Name: fmt.Sprint("loop", i)}
 			next := &queryplan.Block{Name: fmt.Sprint("next", i)}
-			counter := &queryplan.Var{Name: fmt.Sprint("round", i), Kind: queryplan.Derived, Cols: []queryplan.Column{{Name: "n", Type: scalar.IntType}}, Keys: 1, Limit: -1}
+			counter := &queryplan.Var{Name: fmt.Sprint("round", i), Kind: queryplan.Derived,
+				Cols: []queryplan.Column{{Name: "n", Type: scalar.IntType}}, Keys: 1, Limit: -1}
 			p.Vars = append(p.Vars, counter)
-			block.Cmds = append(block.Cmds, &queryplan.Insert{Var: counter, Node: &queryplan.Values{Cols: counter.Cols, Rows: planref.Rows{{scalar.OfInt(scalar.IntType, 0)}}}}, &queryplan.Merge{Var: counter})
+			block.Cmds = append(block.Cmds,
+				&queryplan.Insert{Var: counter,
+					Node: &queryplan.Values{Cols: counter.Cols,
+						Rows: planref.Rows{{scalar.OfInt(scalar.IntType,
+							0)}}}}, &queryplan.Merge{Var: counter})
 			block.Term = &queryplan.Jump{To: loop}
 			p.Blocks = append(p.Blocks, loop, next)
 			block = loop
@@ -382,7 +405,9 @@ func (g *generator) plan() *queryplan.Plan {
 				insert(g.shape(g.node(1), v.Cols))
 			}
 			block.Cmds = append(block.Cmds, &queryplan.Merge{Var: v})
-			block.Cmds = append(block.Cmds, &queryplan.Insert{Var: counter, Node: g.increment(counter)}, &queryplan.Merge{Var: counter})
+			block.Cmds = append(block.Cmds,
+				&queryplan.Insert{Var: counter,
+					Node: g.increment(counter)}, &queryplan.Merge{Var: counter})
 			loop.Term = &queryplan.Branch{Vars: []*queryplan.Var{counter}, Then: loop, Else: next}
 			block = next
 		}
@@ -407,8 +432,10 @@ func (g *generator) increment(v *queryplan.Var) queryplan.Node {
 		Cond:  call("lt", &queryplan.ColRef{Col: n}, number(int64(1+g.IntN(4)))),
 	}
 	return &queryplan.Project{
-		Input: &queryplan.Map{Input: below, Exprs: []queryplan.NamedExpr{{Name: next, Expr: call("add", &queryplan.ColRef{Col: n}, number(1))}}},
-		Cols:  []queryplan.Rename{{From: next, To: "n"}},
+		Input: &queryplan.Map{Input: below,
+			Exprs: []queryplan.NamedExpr{{Name: next,
+				Expr: call("add", &queryplan.ColRef{Col: n}, number(1))}}},
+		Cols: []queryplan.Rename{{From: next, To: "n"}},
 	}
 }
 

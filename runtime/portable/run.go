@@ -27,7 +27,8 @@ func New() runtime.Engine { return &engine{work.DefaultSizes} }
 func (e *engine) Name() string { return "go" }
 
 // Run evaluates the plan.
-func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime.Answer, err error) {
+func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime.Answer,
+	err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -63,7 +64,8 @@ func newEvaluation(ctx context.Context, req *runtime.Request, opts work.Sizes) *
 	if threads <= 0 {
 		threads = goruntime.GOMAXPROCS(0)
 	}
-	return &evaluation{Run: work.NewRun(ctx, threads, req.Memory, opts), req: req, answer: &runtime.Answer{Outputs: map[string]*store.Relation{}}}
+	return &evaluation{Run: work.NewRun(ctx, threads, req.Memory, opts), req: req,
+		answer: &runtime.Answer{Outputs: map[string]*store.Relation{}}}
 }
 
 // command is a compiled command.
@@ -91,7 +93,8 @@ func (r *evaluation) walk() {
 		}
 		r.progress(b, visits[b])
 		next := r.next(b)
-		if loop, ok := b.Term.(*queryplan.Branch); ok && loop.Unbounded && next == loop.Then && int64(visits[b]) >= most {
+		if loop, ok := b.Term.(*queryplan.Branch); ok && loop.Unbounded && next == loop.Then &&
+			int64(visits[b]) >= most {
 			work.Abort(&runtime.RoundsError{Loop: loop, Rounds: most})
 		}
 		b, last = next, b

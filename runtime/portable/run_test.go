@@ -26,7 +26,8 @@ var configurations = []struct {
 	threads int
 }{
 	{"default", work.DefaultSizes, 2},
-	{"serial", work.Sizes{Vector: 16, SerialRows: 1 << 30, SmallSet: work.DefaultSizes.SmallSet, Groups: work.DefaultSizes.Groups}, 1},
+	{"serial", work.Sizes{Vector: 16, SerialRows: 1 << 30, SmallSet: work.DefaultSizes.SmallSet,
+		Groups: work.DefaultSizes.Groups}, 1},
 	{"tiny", work.Sizes{Vector: 3, SerialRows: 1, SmallSet: 4, Groups: 4}, 2},
 	{"one row", work.Sizes{Vector: 1, SerialRows: 1, SmallSet: 0, Groups: 1}, 7},
 	{"hashed", work.Sizes{Vector: 5, SerialRows: 1, SmallSet: 2, NoBitmaps: true, Groups: 8}, 3},
@@ -38,7 +39,8 @@ func database(p *queryplan.Plan, facts map[string]planref.Rows) *store.Database 
 	db := store.NewDatabase()
 	for _, v := range p.Vars {
 		rows := facts[v.Source]
-		if v.Kind != queryplan.Input && v.Kind != queryplan.Table || len(rows) == 0 || db.Relation(v.Source) != nil {
+		if v.Kind != queryplan.Input && v.Kind != queryplan.Table || len(rows) == 0 ||
+			db.Relation(v.Source) != nil {
 			continue
 		}
 		table := &store.Table{Name: v.Source, Rows: len(rows)}
@@ -105,7 +107,8 @@ func agree(p *queryplan.Plan, facts map[string]planref.Rows) error {
 	db := database(p, facts)
 	for _, c := range configurations {
 		e := &engine{c.opts}
-		got, err := e.Run(context.Background(), &runtime.Request{Plan: p, Facts: db, Threads: c.threads, MaxViolations: 1000})
+		got, err := e.Run(context.Background(),
+			&runtime.Request{Plan: p, Facts: db, Threads: c.threads, MaxViolations: 1000})
 		if err := compareRuns(got, err, want, wantErr); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -143,7 +146,8 @@ func compareRuns(got *runtime.Answer, err error, want *planref.Answer, wantErr e
 		// A Temp is a bag; the reference presents it as a set.
 		g = slices.Compact(g)
 		if !slices.Equal(g, w) {
-			return fmt.Errorf("%s has %d tuples, want %d: %s", name, len(g), len(w), firstDifference(g, w))
+			return fmt.Errorf("%s has %d tuples, want %d: %s", name, len(g), len(w),
+				firstDifference(g, w))
 		}
 	}
 	violations := map[string]planref.Rows{}
@@ -227,7 +231,8 @@ func TestTransitiveClosure(t *testing.T) {
 	for i := range int64(60) {
 		edges = append(edges, []int64{i, i * 7 % 61}, []int64{i, (i*i + 3) % 61})
 	}
-	if err := agree(parse(t, closure), map[string]planref.Rows{"edge": ints(edges...)}); err != nil {
+	if err := agree(parse(t, closure),
+		map[string]planref.Rows{"edge": ints(edges...)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := agree(parse(t, closure), nil); err != nil {

@@ -25,7 +25,9 @@ func Bind(mem *work.Memory, p *queryplan.Plan, facts *store.Database) (*Columns,
 		if v.Kind != queryplan.Input && v.Kind != queryplan.Table {
 			continue
 		}
-		cols, rows, err := prepare.Stored(facts, prepare.Variable{Name: v.Name, Kind: v.Kind, Cols: v.Cols, Source: v.Source, Stored: v.Stored})
+		cols, rows, err := prepare.Stored(facts,
+			prepare.Variable{Name: v.Name, Kind: v.Kind, Cols: v.Cols, Source: v.Source,
+				Stored: v.Stored})
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +59,8 @@ func Bind(mem *work.Memory, p *queryplan.Plan, facts *store.Database) (*Columns,
 func (c *Columns) Of(v *queryplan.Var) []Column {
 	out := make([]Column, len(v.Cols))
 	for i, col := range v.Cols {
-		out[i] = Column{Name: col.Name, Slot: i, Type: col.Type, Dict: c.Dicts.Vars[v][i], Bound: c.Ranges[v][i]}
+		out[i] = Column{Name: col.Name, Slot: i, Type: col.Type, Dict: c.Dicts.Vars[v][i],
+			Bound: c.Ranges[v][i]}
 	}
 	return out
 }

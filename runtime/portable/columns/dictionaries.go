@@ -23,8 +23,10 @@ type dictionaries struct {
 
 // findDictionaries brings together what can meet in a plan and makes the
 // dictionaries.
-func findDictionaries(mem prepare.Memory, p *queryplan.Plan, stored map[*queryplan.Var][]*store.Column) (*dictionaries, error) {
-	f := &stringFinder{vars: map[*queryplan.Var][]*bounds.Place{}, exprs: map[queryplan.Expr]*bounds.Place{}, values: map[*queryplan.Values][]*bounds.Place{}}
+func findDictionaries(mem prepare.Memory, p *queryplan.Plan,
+	stored map[*queryplan.Var][]*store.Column) (*dictionaries, error) {
+	f := &stringFinder{vars: map[*queryplan.Var][]*bounds.Place{},
+		exprs: map[queryplan.Expr]*bounds.Place{}, values: map[*queryplan.Values][]*bounds.Place{}}
 	for _, v := range p.Vars {
 		cols := make([]*bounds.Place, len(v.Cols))
 		for i, c := range v.Cols {
@@ -180,19 +182,17 @@ func (f *stringFinder) finish(mem prepare.Memory) (*dictionaries, error) {
 		}
 		made[at] = d
 	}
-	return &dictionaries{Vars: listed(made, f.vars), Values: listed(made, f.values), Exprs: f.named(made)}, nil
-}
-
-func (f *stringFinder) named(made map[*bounds.Place]*prepare.Dictionary) map[queryplan.Expr]*prepare.Dictionary {
-	out := map[queryplan.Expr]*prepare.Dictionary{}
+	exprs := map[queryplan.Expr]*prepare.Dictionary{}
 	for e, at := range f.exprs {
-		out[e] = made[at.Set()]
+		exprs[e] = made[at.Set()]
 	}
-	return out
+	vars, values := listed(made, f.vars), listed(made, f.values)
+	return &dictionaries{Vars: vars, Values: values, Exprs: exprs}, nil
 }
 
 // listed replaces places by the dictionaries of their sets.
-func listed[K comparable](made map[*bounds.Place]*prepare.Dictionary, places map[K][]*bounds.Place) map[K][]*prepare.Dictionary {
+func listed[K comparable](made map[*bounds.Place]*prepare.Dictionary,
+	places map[K][]*bounds.Place) map[K][]*prepare.Dictionary {
 	out := map[K][]*prepare.Dictionary{}
 	for k, cols := range places {
 		out[k] = make([]*prepare.Dictionary, len(cols))

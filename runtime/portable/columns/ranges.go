@@ -11,7 +11,8 @@ import (
 )
 
 // findRanges bounds the columns of a plan's variables.
-func findRanges(p *queryplan.Plan, dicts *dictionaries, stored map[*queryplan.Var][]*store.Column) bounds.Columns[*queryplan.Var] {
+func findRanges(p *queryplan.Plan, dicts *dictionaries,
+	stored map[*queryplan.Var][]*store.Column) bounds.Columns[*queryplan.Var] {
 	loaded := bounds.Columns[*queryplan.Var]{}
 	for _, v := range p.Vars {
 		loaded[v] = bounds.None(len(v.Cols))
@@ -33,7 +34,8 @@ type ranger struct {
 }
 
 // Added visits the bounds of each command's result.
-func (r *ranger) Added(cols bounds.Columns[*queryplan.Var], visit func(v *queryplan.Var, added []interval.Interval)) {
+func (r *ranger) Added(cols bounds.Columns[*queryplan.Var],
+	visit func(v *queryplan.Var, added []interval.Interval)) {
 	r.vars = cols
 	for _, b := range r.plan.Blocks {
 		for _, c := range b.Cmds {

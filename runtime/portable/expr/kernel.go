@@ -38,7 +38,8 @@ func (c *exprCompiler) kernel(call *queryplan.Call) (operand, bool) {
 }
 
 // binary makes a step over two vectors.
-func (c *exprCompiler) binary(a, b operand, rng interval.Interval, f func(m *Machine, dst, a, b []int64)) operand {
+func (c *exprCompiler) binary(a, b operand, rng interval.Interval,
+	f func(m *Machine, dst, a, b []int64)) operand {
 	o := operand{reg: c.newReg(), rng: rng}
 	c.step(func(m *Machine) {
 		n := m.n
@@ -47,7 +48,9 @@ func (c *exprCompiler) binary(a, b operand, rng interval.Interval, f func(m *Mac
 	return o
 }
 
-func isWhole(k scalar.Kind) bool { return k == scalar.Int || k == scalar.Uint || k == scalar.Decimal }
+func isWhole(k scalar.Kind) bool {
+	return k == scalar.Int || k == scalar.Uint || k == scalar.Decimal
+}
 
 // sameTypes reports whether all arguments have the type t.
 func sameTypes(args []queryplan.Expr, t scalar.Type) bool {
@@ -356,12 +359,13 @@ func (c *exprCompiler) comparison(name string, call *queryplan.Call) (operand, b
 	if name != "eq" && name != "ne" && (t.Kind == scalar.Uint || t.Kind == scalar.Float) {
 		less := name == "lt"
 		kind := t.Kind
-		return c.binary(a, b, interval.OfType(scalar.BooleanType), func(_ *Machine, dst, a, b []int64) {
-			for i := range dst {
-				p, q := scalar.Ordered(kind, a[i]), scalar.Ordered(kind, b[i])
-				dst[i] = int64(work.Bit(p < q || p == q && !less))
-			}
-		}), true
+		return c.binary(a, b, interval.OfType(scalar.BooleanType),
+			func(_ *Machine, dst, a, b []int64) {
+				for i := range dst {
+					p, q := scalar.Ordered(kind, a[i]), scalar.Ordered(kind, b[i])
+					dst[i] = int64(work.Bit(p < q || p == q && !less))
+				}
+			}), true
 	}
 	return c.binary(a, b, interval.OfType(scalar.BooleanType), comparisons[name]), true
 }
@@ -454,8 +458,10 @@ func (c *exprCompiler) logic(name string, call *queryplan.Call) (operand, bool) 
 func (c *exprCompiler) conversion(call *queryplan.Call) (operand, bool) {
 	from, to := call.Args[0].Type(), call.Result
 	switch {
-	case from == to, from.Kind == scalar.Boolean && (to.Kind == scalar.Int || to.Kind == scalar.Uint),
-		(from.Kind == scalar.Int || from.Kind == scalar.Uint) && (to.Kind == scalar.Int || to.Kind == scalar.Uint) && scalar.CanWiden(from, to):
+	case from == to, from.Kind == scalar.Boolean &&
+		(to.Kind == scalar.Int || to.Kind == scalar.Uint),
+		(from.Kind == scalar.Int || from.Kind == scalar.Uint) &&
+			(to.Kind == scalar.Int || to.Kind == scalar.Uint) && scalar.CanWiden(from, to):
 		return c.compile(call.Args[0]), true
 	case to == scalar.FloatType && (from.Kind == scalar.Int || from.Kind == scalar.Decimal):
 		a := c.compile(call.Args[0])
@@ -465,7 +471,8 @@ func (c *exprCompiler) conversion(call *queryplan.Call) (operand, bool) {
 				dst[i] = work.FloatWord(float64(v) / unit)
 			}
 		}), true
-	case to.Kind == scalar.Decimal && (from.Kind == scalar.Int || from.Kind == scalar.Decimal) && from.Scale <= to.Scale:
+	case to.Kind == scalar.Decimal && (from.Kind == scalar.Int || from.Kind == scalar.Decimal) &&
+		from.Scale <= to.Scale:
 		power := scalar.Pow10(int(to.Scale - from.Scale))
 		if !power.Fits64() {
 			return operand{}, false

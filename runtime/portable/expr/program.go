@@ -147,7 +147,8 @@ type operand struct {
 
 // Compile compiles expressions over columns that occupy the given number of
 // slots.
-func Compile(exprs []queryplan.Expr, binds []columns.Column, slots int, strings func(queryplan.Expr) *prepare.Dictionary) *Program {
+func Compile(exprs []queryplan.Expr, binds []columns.Column, slots int,
+	strings func(queryplan.Expr) *prepare.Dictionary) *Program {
 	c := &exprCompiler{
 		p:       &Program{binds: binds, inputs: slots, regs: slots, exprs: exprs},
 		done:    map[exprKey]operand{},

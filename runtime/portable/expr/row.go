@@ -78,7 +78,8 @@ func (c *exprCompiler) rowwise(call *queryplan.Call) operand {
 	if len(binds) != 1 || volatile {
 		c.step(func(m *Machine) {
 			for i := range m.n {
-				v, ok := queryplan.Eval(call, func(name string) scalar.Value { return m.lookup(name, i) })
+				v, ok := queryplan.Eval(call,
+					func(name string) scalar.Value { return m.lookup(name, i) })
 				set(m, i, v, ok)
 			}
 		})

@@ -28,8 +28,10 @@ type aggregation struct {
 	uses []int
 }
 
-func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span source.Span, inputs stamp) *aggregation {
-	a := &aggregation{cached: cached{memo: memo{inputs: inputs}}, Grouping: tables.Grouping{Name: name}, pipes: pipes, node: n, span: span}
+func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span source.Span,
+	inputs stamp) *aggregation {
+	a := &aggregation{cached: cached{memo: memo{inputs: inputs}},
+		Grouping: tables.Grouping{Name: name}, pipes: pipes, node: n, span: span}
 	a.by = mergedAll(pipes, n.By)
 	a.Key = interval.NewLayout(boundsOf(a.by))
 	for _, g := range n.Aggs {
@@ -51,7 +53,9 @@ func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span
 		}
 		if use < 0 {
 			use = len(a.Accs)
-			a.Accs = append(a.Accs, tables.AccSpec{Fn: fn, Col: b.Name, Type: b.Type, Bound: b.Bound, Codes: b.Unordered()})
+			a.Accs = append(a.Accs,
+				tables.AccSpec{Fn: fn, Col: b.Name, Type: b.Type, Bound: b.Bound,
+					Codes: b.Unordered()})
 		}
 		a.in, a.uses = append(a.in, b), append(a.uses, use)
 	}
@@ -66,7 +70,9 @@ func (a *aggregation) columns() []columns.Column {
 		out = append(out, b)
 	}
 	for i, g := range a.node.Aggs {
-		out = append(out, columns.Column{Name: g.Out.Name, Slot: len(out), Type: g.Out.Type, Dict: a.in[i].Dict, Bound: interval.Aggregate(g.Fn.String(), g.Out.Type, a.in[i].Bound)})
+		out = append(out, columns.Column{Name: g.Out.Name, Slot: len(out), Type: g.Out.Type,
+			Dict: a.in[i].Dict, Bound: interval.Aggregate(g.Fn.String(), g.Out.Type,
+				a.in[i].Bound)})
 	}
 	return out
 }
@@ -172,7 +178,8 @@ type groupSink struct {
 func (s *groupSink) begin(*work.Run, bool) {}
 
 func (s *groupSink) start(w *work.Worker, p *pipeline) work.Op {
-	o := &groupOp{groupSink: s, w: w, ids: make([]uint32, w.Run.Sizes.Vector), keys: make([]uint64, w.Run.Sizes.Vector*s.agg.Key.Words)}
+	o := &groupOp{groupSink: s, w: w, ids: make([]uint32, w.Run.Sizes.Vector),
+		keys: make([]uint64, w.Run.Sizes.Vector*s.agg.Key.Words)}
 	for _, b := range s.agg.by {
 		o.by = append(o.by, p.find(b.Name).Slot)
 	}

@@ -58,7 +58,8 @@ func (s *bagSource) prepare(r *work.Run) int {
 }
 
 func (s *bagSource) start(w *work.Worker) scanner {
-	return &bagScanner{src: s, batch: work.Batch{Cols: make([][]int64, len(s.cols))}, size: w.Run.Sizes.Vector}
+	return &bagScanner{src: s, batch: work.Batch{Cols: make([][]int64, len(s.cols))},
+		size: w.Run.Sizes.Vector}
 }
 
 type bagScanner struct {

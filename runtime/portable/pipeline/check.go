@@ -64,14 +64,16 @@ func (c *keyCheck) run(r *work.Run) {
 		return
 	}
 	// There is a conflict: report the first one in sorted order.
-	p := collect(r, c.table.Name, []*pipeline{c.scan(queryplan.Full, len(c.binds))}, c.names()).gather(r.Mem)
+	p := collect(r, c.table.Name, []*pipeline{c.scan(queryplan.Full, len(c.binds))},
+		c.names()).gather(r.Mem)
 	x := (&ordering{name: c.table.Name, binds: c.binds}).rows(&p)
 	first, second, found, err := r.Sorter().KeyConflict(r.Stop.Ctx, x, keys)
 	if err != nil {
 		work.Abort(err)
 	}
 	if found {
-		work.Abort(&runtime.KeyError{Var: c.cmd.Var, Span: c.cmd.Span, First: x.Tuple(first), Second: x.Tuple(second)})
+		work.Abort(&runtime.KeyError{Var: c.cmd.Var, Span: c.cmd.Span, First: x.Tuple(first),
+			Second: x.Tuple(second)})
 	}
 }
 

@@ -38,7 +38,8 @@ type collectSink struct {
 }
 
 func newCollectSink(r *work.Run, name string, cols []string) *collectSink {
-	return &collectSink{name: name, cols: cols, parts: make([]*part, r.Threads), seen: make([]int64, r.Threads)}
+	return &collectSink{name: name, cols: cols, parts: make([]*part, r.Threads),
+		seen: make([]int64, r.Threads)}
 }
 
 func (s *collectSink) begin(*work.Run, bool) {}
@@ -49,7 +50,8 @@ func (s *collectSink) start(w *work.Worker, p *pipeline) work.Op {
 	if s.parts[w.ID] == nil {
 		s.parts[w.ID] = &part{cols: make([][]int64, len(s.cols))}
 	}
-	return &collectOp{collectSink: s, part: s.parts[w.ID], mem: w.Run.Mem, id: w.ID, slots: p.slotsOf(s.cols)}
+	return &collectOp{collectSink: s, part: s.parts[w.ID], mem: w.Run.Mem, id: w.ID,
+		slots: p.slotsOf(s.cols)}
 }
 
 type collectOp struct {

@@ -8,7 +8,8 @@ import (
 
 // Command compiles a command of a block. The result runs it, any number of
 // times, and returns how many rows came and how many were new.
-func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) func() (rows, kept int64) {
+func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) func() (rows,
+	kept int64) {
 	r := c.run
 	c.block = b
 	switch cmd := cmd.(type) {
@@ -56,12 +57,14 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 		if len(queryplan.Keys(node)) == 0 {
 			node = &queryplan.Dedup{Input: node}
 		}
-		n := &checkNode{check: cmd, limit: int64(c.maxViolations), violated: c.violated, pipes: c.node(node, namesOf(node.Columns()))}
+		n := &checkNode{check: cmd, limit: int64(c.maxViolations), violated: c.violated,
+			pipes: c.node(node, namesOf(node.Columns()))}
 		cols, o := orderingOf(c.label, node, n.pipes, nil, nil)
 		n.cols, n.binds = cols, o.binds
 		return func() (int64, int64) { return n.run(r), 0 }
 	case *queryplan.CheckKey:
-		k := &keyCheck{cmd: cmd, table: c.Tables[cmd.Var], binds: c.cols.Of(cmd.Var), again: c.Flow.InsertsAfter(cmd.Var, b, i)}
+		k := &keyCheck{cmd: cmd, table: c.Tables[cmd.Var], binds: c.cols.Of(cmd.Var),
+			again: c.Flow.InsertsAfter(cmd.Var, b, i)}
 		return func() (int64, int64) { k.run(r); return 0, 0 }
 	}
 	panic(fmt.Sprintf("no command %T", cmd))

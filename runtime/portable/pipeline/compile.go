@@ -42,8 +42,10 @@ type Compiler struct {
 }
 
 // New makes the tables of a plan's variables.
-func New(r *work.Run, p *queryplan.Plan, cols *columns.Columns, maxViolations int, violated func(runtime.Violation)) *Compiler {
-	c := &Compiler{run: r, cols: cols, Tables: map[*queryplan.Var]*tables.Table{}, sides: map[string]*builtSide{}, Flow: queryplan.NewFlow(p),
+func New(r *work.Run, p *queryplan.Plan, cols *columns.Columns, maxViolations int,
+	violated func(runtime.Violation)) *Compiler {
+	c := &Compiler{run: r, cols: cols, Tables: map[*queryplan.Var]*tables.Table{},
+		sides: map[string]*builtSide{}, Flow: queryplan.NewFlow(p),
 		violated: violated, maxViolations: maxViolations}
 	for _, v := range p.Vars {
 		switch v.Kind {
@@ -134,7 +136,8 @@ func (c *Compiler) values(n *queryplan.Values, need names) *pipeline {
 	rows := part{n: len(n.Rows)}
 	all := make([]columns.Column, len(n.Cols))
 	for i, col := range n.Cols {
-		b := columns.Column{Name: col.Name, Type: col.Type, Dict: c.cols.Dicts.Values[n][i], Bound: interval.None}
+		b := columns.Column{Name: col.Name, Type: col.Type, Dict: c.cols.Dicts.Values[n][i],
+			Bound: interval.None}
 		words := make([]int64, len(n.Rows))
 		for r, row := range n.Rows {
 			words[r] = columns.WordOf(row[i], b.Dict)
@@ -302,7 +305,9 @@ func (c *Compiler) mapping(n *queryplan.Map, need names) []*pipeline {
 		prog := expr.Compile(list, slices.Clone(p.cols), p.slots, c.strings)
 		keep := p.restrict(need)
 		for i, e := range exprs {
-			p.cols = append(p.cols, columns.Column{Name: e.Name, Slot: len(keep) + i, Type: e.Expr.Type(), Dict: prog.Dicts[i], Bound: prog.Ranges[i]})
+			p.cols = append(p.cols,
+				columns.Column{Name: e.Name, Slot: len(keep) + i, Type: e.Expr.Type(),
+					Dict: prog.Dicts[i], Bound: prog.Ranges[i]})
 		}
 		p.slots = len(keep) + len(exprs)
 		p.stages = append(p.stages, &mapStage{prog: prog, keep: keep})
@@ -356,7 +361,8 @@ func (c *Compiler) join(n *queryplan.Join, need names) []*pipeline {
 		for i, name := range on {
 			b := p.find(name)
 			st.keys = append(st.keys, b.Slot)
-			if r := bounds[i]; r.Empty() || !b.Bound.Empty() && (b.Bound.Lo < r.Lo || b.Bound.Hi > r.Hi) {
+			if r := bounds[i]; r.Empty() || !b.Bound.Empty() &&
+				(b.Bound.Lo < r.Lo || b.Bound.Hi > r.Hi) {
 				st.check = append(st.check, i)
 			}
 			if n.Kind != queryplan.Anti {
@@ -377,7 +383,8 @@ func (c *Compiler) join(n *queryplan.Join, need names) []*pipeline {
 
 // side returns the build side for a tree, and the bindings of its payload.
 func (c *Compiler) side(n queryplan.Node, key, pay []string) (buildSide, []columns.Column) {
-	if scan, cols := resolveScan(n); scan != nil && scan.Version != queryplan.Delta && c.Flow.GrowsAround(scan.Var, c.block) {
+	if scan, cols := resolveScan(n); scan != nil && scan.Version != queryplan.Delta &&
+		c.Flow.GrowsAround(scan.Var, c.block) {
 		return c.growingSide(scan, cols, key, pay)
 	}
 	pipes := c.node(n, names{}.with(key...).with(pay...))
@@ -395,7 +402,8 @@ func (c *Compiler) side(n queryplan.Node, key, pay []string) (buildSide, []colum
 	}
 	s := c.sides[text]
 	if s == nil {
-		s = &builtSide{memo: memo{inputs: c.stamp(n)}, pipes: pipes, key: key, pay: pay, bounds: boundsOf(mergedAll(pipes, key))}
+		s = &builtSide{memo: memo{inputs: c.stamp(n)}, pipes: pipes, key: key, pay: pay,
+			bounds: boundsOf(mergedAll(pipes, key))}
 		s.index = tables.Index{Name: "the index on " + describe(n), Mem: c.run.Mem,
 			Key: interval.NewLayout(s.bounds), Pay: interval.NewLayout(boundsOf(payCols))}
 		c.sides[text] = s
@@ -403,7 +411,8 @@ func (c *Compiler) side(n queryplan.Node, key, pay []string) (buildSide, []colum
 	return s, payCols
 }
 
-func (c *Compiler) growingSide(scan *queryplan.Scan, cols map[string]int, key, pay []string) (buildSide, []columns.Column) {
+func (c *Compiler) growingSide(scan *queryplan.Scan, cols map[string]int, key,
+	pay []string) (buildSide, []columns.Column) {
 	v := scan.Var
 	s := &growingSide{table: c.Tables[v], ranges: c.cols.Ranges[v], version: scan.Version}
 	for _, name := range key {
@@ -482,7 +491,8 @@ func bagPipeline(compute func(r *work.Run) *bag, cols []columns.Column, need nam
 }
 
 // orderingOf returns the columns of a materialised input and how it is ordered.
-func orderingOf(name string, n queryplan.Node, pipes []*pipeline, group []string, by []queryplan.OrderKey) (cols []string, o ordering) {
+func orderingOf(name string, n queryplan.Node, pipes []*pipeline, group []string,
+	by []queryplan.OrderKey) (cols []string, o ordering) {
 	cols = columnNames(n.Columns())
 	o.name, o.binds = name, mergedAll(pipes, cols)
 	for _, name := range group {
@@ -501,14 +511,17 @@ func (c *Compiler) seq(n *queryplan.Seq, need names) []*pipeline {
 		by[i].Col = name
 	}
 	cols, o := orderingOf("the sequence of "+c.label, n.Input, pipes, n.Group, by)
-	q := &sequence{cached: cached{memo: memo{inputs: c.stamp(n)}}, ordering: o, pipes: pipes, cols: cols}
-	index := columns.Column{Name: n.Index, Type: scalar.IntType, Bound: interval.Interval{Lo: 0, Hi: 1 << 32}}
+	q := &sequence{cached: cached{memo: memo{inputs: c.stamp(n)}}, ordering: o, pipes: pipes,
+		cols: cols}
+	index := columns.Column{Name: n.Index, Type: scalar.IntType,
+		Bound: interval.Interval{Lo: 0, Hi: 1 << 32}}
 	return []*pipeline{bagPipeline(q.compute, append(slices.Clone(o.binds), index), need)}
 }
 
 func (c *Compiler) topK(n *queryplan.TopK, need names) []*pipeline {
 	pipes := c.node(n.Input, namesOf(n.Input.Columns()))
 	cols, o := orderingOf("the first tuples of "+c.label, n.Input, pipes, n.Group, n.By)
-	k := &topK{cached: cached{memo: memo{inputs: c.stamp(n)}}, ordering: o, pipes: pipes, cols: cols, limit: n.Limit}
+	k := &topK{cached: cached{memo: memo{inputs: c.stamp(n)}}, ordering: o, pipes: pipes,
+		cols: cols, limit: n.Limit}
 	return []*pipeline{bagPipeline(k.compute, o.binds, need)}
 }

@@ -18,7 +18,8 @@ type deduped struct {
 // dedup compiles a Dedup. All columns are inserted, whatever is needed.
 func (c *Compiler) dedup(n *queryplan.Dedup, need names) []*pipeline {
 	cols := n.Columns()
-	d := &deduped{memo: memo{inputs: c.stamp(n)}, pipes: c.node(n.Input, namesOf(cols)), cols: columnNames(cols)}
+	d := &deduped{memo: memo{inputs: c.stamp(n)}, pipes: c.node(n.Input, namesOf(cols)),
+		cols: columnNames(cols)}
 	all := mergedAll(d.pipes, d.cols)
 	d.table = tables.New(c.run.Mem, "a part of "+c.label, boundsOf(all), true)
 	p := &pipeline{}

@@ -20,7 +20,8 @@ func (s *insertSink) begin(r *work.Run, parallel bool) {
 }
 
 func (s *insertSink) start(w *work.Worker, p *pipeline) work.Op {
-	o := &insertOp{insertSink: s, slots: p.slotsOf(s.cols), run: w.Run, id: w.ID, writer: s.table.Writer(w.ID)}
+	o := &insertOp{insertSink: s, slots: p.slotsOf(s.cols), run: w.Run, id: w.ID,
+		writer: s.table.Writer(w.ID)}
 	o.keys = make([]uint64, w.Run.Sizes.Vector*s.table.Layout.Words)
 	return o
 }

@@ -16,7 +16,8 @@ func (s *filterStage) prepare(*work.Run) bool { return true }
 func (s *filterStage) start(w *work.Worker, next work.Op) work.Op {
 	size := w.Run.Sizes.Vector
 	return &filterOp{filterStage: s, m: s.prog.NewMachine(w.Run), next: next, w: w,
-		sel: make([]uint32, size), out: work.Batch{Cols: work.Vectors(len(s.keep), size)}, same: work.Batch{Cols: make([][]int64, len(s.keep))}}
+		sel: make([]uint32, size), out: work.Batch{Cols: work.Vectors(len(s.keep),
+			size)}, same: work.Batch{Cols: make([][]int64, len(s.keep))}}
 }
 
 type filterOp struct {

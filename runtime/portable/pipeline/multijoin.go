@@ -70,7 +70,8 @@ type multiSource[K tries.Word] struct {
 	join  tries.Join[K]
 }
 
-func newMultiSource[K tries.Word](c *Compiler, n *queryplan.MultiJoin, need names, inputs []trieInput, base int64, known map[string]*trieSide[K]) *pipeline {
+func newMultiSource[K tries.Word](c *Compiler, n *queryplan.MultiJoin, need names,
+	inputs []trieInput, base int64, known map[string]*trieSide[K]) *pipeline {
 	src := &multiSource[K]{join: tries.Join[K]{Base: base}}
 	join := &src.join
 	p := &pipeline{src: src}
@@ -99,7 +100,8 @@ func newMultiSource[K tries.Word](c *Compiler, n *queryplan.MultiJoin, need name
 		for j, name := range in.pays {
 			b := merged(in.pipes, name)
 			b.Slot = len(p.cols)
-			join.Pays = append(join.Pays, tries.Payload{Input: i, Field: len(in.keys) + j, Slot: b.Slot})
+			join.Pays = append(join.Pays,
+				tries.Payload{Input: i, Field: len(in.keys) + j, Slot: b.Slot})
 			p.cols = append(p.cols, b)
 		}
 		side := newTrieSide(c, in, base, known)
@@ -111,7 +113,8 @@ func newMultiSource[K tries.Word](c *Compiler, n *queryplan.MultiJoin, need name
 }
 
 // newTrieSide returns the trie of an input, a known one if there is.
-func newTrieSide[K tries.Word](c *Compiler, in *trieInput, base int64, known map[string]*trieSide[K]) *trieSide[K] {
+func newTrieSide[K tries.Word](c *Compiler, in *trieInput, base int64,
+	known map[string]*trieSide[K]) *trieSide[K] {
 	cols := slices.Concat(in.keys, in.pays)
 	text := fmt.Sprintf("base %d levels %d: ", base, len(in.keys))
 	// Renamed scans of one variable are made equal by naming columns by place.
@@ -131,7 +134,8 @@ func newTrieSide[K tries.Word](c *Compiler, in *trieInput, base int64, known map
 		ranges = append(ranges, merged(in.pipes, name).Bound)
 	}
 	s := &trieSide[K]{
-		Shape: tries.Shape{Name: "the trie on " + describe(in.node), Layout: interval.NewLayout(ranges), Levels: len(in.keys), Base: base},
+		Shape: tries.Shape{Name: "the trie on " + describe(in.node),
+			Layout: interval.NewLayout(ranges), Levels: len(in.keys), Base: base},
 		pipes: in.pipes, memo: memo{inputs: c.stamp(in.node)}, cols: cols,
 	}
 	s.Layout.Words = max(s.Layout.Words, 1) // rows without a bit still count

@@ -31,7 +31,8 @@ func newPackSink(r *work.Run, name string, key, pay packing) *packSink {
 func (s *packSink) begin(*work.Run, bool) {}
 
 func (s *packSink) start(w *work.Worker, p *pipeline) work.Op {
-	return &packOp{packSink: s, part: s.parts[w.ID], mem: w.Run.Mem, key: p.slotsOf(s.key.cols), pay: p.slotsOf(s.pay.cols)}
+	return &packOp{packSink: s, part: s.parts[w.ID], mem: w.Run.Mem, key: p.slotsOf(s.key.cols),
+		pay: p.slotsOf(s.pay.cols)}
 }
 
 // take returns the keys of all workers in one array, which the caller owns.

@@ -58,7 +58,8 @@ func (s *tableSource) prepare(*work.Run) int {
 
 func (s *tableSource) start(w *work.Worker) scanner {
 	size := w.Run.Sizes.Vector
-	return &tableScanner{src: s, batch: work.Batch{Cols: work.Vectors(len(s.cols), size)}, size: size}
+	return &tableScanner{src: s, batch: work.Batch{Cols: work.Vectors(len(s.cols), size)},
+		size: size}
 }
 
 type tableScanner struct {
@@ -120,7 +121,8 @@ func (s *columnSource) prepare(*work.Run) int {
 
 func (s *columnSource) start(w *work.Worker) scanner {
 	size := w.Run.Sizes.Vector
-	return &columnScanner{src: s, batch: work.Batch{Cols: work.Vectors(len(s.cols), size)}, size: size, sel: make([]uint32, size)}
+	return &columnScanner{src: s, batch: work.Batch{Cols: work.Vectors(len(s.cols), size)},
+		size: size, sel: make([]uint32, size)}
 }
 
 type columnScanner struct {

@@ -17,19 +17,22 @@ import (
 // workers, in several rounds, and compares with a map.
 func TestSets(t *testing.T) {
 	shapes := map[string][]interval.Interval{
-		"nullary":    {},
-		"constant":   {{Lo: 5, Hi: 5}},
-		"bit":        {{Lo: 0, Hi: 1}},
-		"pair":       {{Lo: -3, Hi: 60}, {Lo: 10, Hi: 99}},
-		"wide pair":  {{Lo: 0, Hi: 1 << 20}, {Lo: -1 << 19, Hi: 1 << 19}},
-		"36 bits":    {{Lo: 0, Hi: 1<<18 - 1}, {Lo: 0, Hi: 1<<18 - 1}},
-		"word":       {interval.All},
-		"triple":     {{Lo: 0, Hi: 9}, {Lo: 0, Hi: 0}, {Lo: -1, Hi: 20}},
-		"two words":  {interval.All, {Lo: 0, Hi: 50}},
-		"four words": {{Lo: 0, Hi: 1}, interval.All, interval.All, {Lo: 0, Hi: 1 << 40}, interval.All},
+		"nullary":   {},
+		"constant":  {{Lo: 5, Hi: 5}},
+		"bit":       {{Lo: 0, Hi: 1}},
+		"pair":      {{Lo: -3, Hi: 60}, {Lo: 10, Hi: 99}},
+		"wide pair": {{Lo: 0, Hi: 1 << 20}, {Lo: -1 << 19, Hi: 1 << 19}},
+		"36 bits":   {{Lo: 0, Hi: 1<<18 - 1}, {Lo: 0, Hi: 1<<18 - 1}},
+		"word":      {interval.All},
+		"triple":    {{Lo: 0, Hi: 9}, {Lo: 0, Hi: 0}, {Lo: -1, Hi: 20}},
+		"two words": {interval.All, {Lo: 0, Hi: 50}},
+		"four words": {{Lo: 0, Hi: 1}, interval.All, interval.All, {Lo: 0, Hi: 1 << 40},
+			interval.All},
 	}
 	for name, ranges := range shapes {
-		for _, opts := range []work.Sizes{work.DefaultSizes, {Vector: 8, SerialRows: 1, SmallSet: 3}, {Vector: 8, SerialRows: 1, SmallSet: 3, NoBitmaps: true}} {
+		for _, opts := range []work.Sizes{work.DefaultSizes,
+			{Vector: 8, SerialRows: 1, SmallSet: 3}, {Vector: 8, SerialRows: 1, SmallSet: 3,
+				NoBitmaps: true}} {
 			r := work.NewRun(context.Background(), 3, 0, opts)
 			rnd := rand.New(rand.NewPCG(5, 6))
 			table := tables.New(r.Mem, name, ranges, true)
@@ -40,7 +43,8 @@ func TestSets(t *testing.T) {
 				p := &pipeline{sink: sink, slots: len(ranges)}
 				rows := part{n: 1 + rnd.IntN(4000)}
 				for i, rng := range ranges {
-					p.cols = append(p.cols, columns.Column{Name: fmt.Sprint(i), Slot: i, Bound: rng})
+					p.cols = append(p.cols,
+						columns.Column{Name: fmt.Sprint(i), Slot: i, Bound: rng})
 					sink.cols = append(sink.cols, fmt.Sprint(i))
 					rows.cols = append(rows.cols, make([]int64, rows.n))
 				}
@@ -68,15 +72,20 @@ func TestSets(t *testing.T) {
 					want[text] = true
 				}
 				exec(r, []*pipeline{p})
-				if arrived, kept := sink.finish(); int(arrived) != rows.n || int(kept) != len(want)-before {
-					t.Fatalf("%s, round %d: %d of %d tuples are new, want %d", name, round, kept, arrived, len(want)-before)
+				if arrived, kept := sink.finish(); int(arrived) != rows.n ||
+					int(kept) != len(want)-before {
+					t.Fatalf("%s, round %d: %d of %d tuples are new, want %d", name, round, kept,
+						arrived, len(want)-before)
 				}
 				table.Merge()
-				if table.Rows(queryplan.Full) != len(want) || table.Rows(queryplan.Delta) != len(want)-before {
-					t.Fatalf("%s: %d rows, %d in delta, want %d", name, table.Rows(queryplan.Full), table.Rows(queryplan.Delta), len(want))
+				if table.Rows(queryplan.Full) != len(want) ||
+					table.Rows(queryplan.Delta) != len(want)-before {
+					t.Fatalf("%s: %d rows, %d in delta, want %d", name, table.Rows(queryplan.Full),
+						table.Rows(queryplan.Delta), len(want))
 				}
 			}
-			p := collect(r, name, []*pipeline{scanAll(table, len(ranges))}, columnsNamed(len(ranges))).gather(r.Mem)
+			p := collect(r, name, []*pipeline{scanAll(table, len(ranges))},
+				columnsNamed(len(ranges))).gather(r.Mem)
 			for k := range p.n {
 				text := ""
 				for _, col := range p.cols {

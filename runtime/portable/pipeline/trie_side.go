@@ -23,7 +23,8 @@ func (s *trieSide[K]) ensure(r *work.Run) int {
 	s.refresh(func() {
 		s.trie.Free(r.Mem)
 		if s.sink == nil {
-			s.sink = newPackSink(r, s.Name, packing{s.cols, &s.Layout}, packing{lay: &interval.Layout{}})
+			s.sink = newPackSink(r, s.Name, packing{s.cols, &s.Layout},
+				packing{lay: &interval.Layout{}})
 			setSink(s.pipes, s.sink)
 		}
 		exec(r, s.pipes)

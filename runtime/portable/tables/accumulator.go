@@ -55,8 +55,10 @@ func newAccumulator(s AccSpec) accumulator {
 }
 
 // Results are Total, its words and Avg of ints and decimals.
-func (s *wholeSum) Results(col []int64, agg *queryplan.Agg, in scalar.Type, counts []int64, misfit func(g int)) {
-	if agg.Fn == queryplan.Total && s.wide == nil && s.limit > 0 && interval.OfType(agg.Out.Type) == interval.All {
+func (s *wholeSum) Results(col []int64, agg *queryplan.Agg, in scalar.Type, counts []int64,
+	misfit func(g int)) {
+	if agg.Fn == queryplan.Total && s.wide == nil && s.limit > 0 &&
+		interval.OfType(agg.Out.Type) == interval.All {
 		copy(col, s.part)
 		return
 	}
@@ -79,7 +81,8 @@ func (s *wholeSum) result(g int, agg *queryplan.Agg, in scalar.Type, counts []in
 	}
 	if agg.Fn == queryplan.Avg {
 		if out.Kind == scalar.Float {
-			return work.FloatWord(sum.Float64() / math.Pow10(int(in.Scale)) / float64(counts[g])), true
+			total := sum.Float64() / math.Pow10(int(in.Scale))
+			return work.FloatWord(total / float64(counts[g])), true
 		}
 		if sum, ok = sum.Mul(scalar.Pow10(int(out.Scale) - int(in.Scale))); !ok {
 			return 0, false
@@ -96,7 +99,8 @@ func (s *wholeSum) result(g int, agg *queryplan.Agg, in scalar.Type, counts []in
 }
 
 // Results are Total and Avg of floats.
-func (s *floatSum) Results(col []int64, agg *queryplan.Agg, _ scalar.Type, counts []int64, _ func(int)) {
+func (s *floatSum) Results(col []int64, agg *queryplan.Agg, _ scalar.Type, counts []int64,
+	_ func(int)) {
 	for g := range col {
 		f := s.total(g)
 		if agg.Fn == queryplan.Avg {
@@ -204,6 +208,7 @@ func (a *stringExtreme) merge(from accumulator, numbers, ids []uint32) {
 	}
 }
 
-func (a *stringExtreme) Results(col []int64, _ *queryplan.Agg, _ scalar.Type, _ []int64, _ func(int)) {
+func (a *stringExtreme) Results(col []int64, _ *queryplan.Agg, _ scalar.Type, _ []int64,
+	_ func(int)) {
 	copy(col, a.best)
 }

@@ -74,7 +74,8 @@ type exchange[T uint32 | uint64] struct {
 // together.
 const exchangeWords = 1 << 19
 
-func (x *exchange[T]) insert(w *Writer, r *work.Run, set *tupleSet, shards []shard[T], keys []uint64) {
+func (x *exchange[T]) insert(w *Writer, r *work.Run, set *tupleSet, shards []shard[T],
+	keys []uint64) {
 	if x.fill == nil {
 		t := set.table
 		x.room = exchangeWords / len(shards)

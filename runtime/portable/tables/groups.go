@@ -154,7 +154,8 @@ func (t *Groups) number(key []uint64) uint32 {
 			*slot = groupSlot{word, uint64(n)}
 			return n - 1
 		}
-		if g := int(slot[slotNumber]); slot[slotWord] == word && (kw == 1 || work.EqualWords(t.Keys[(g-1)*kw:g*kw], key)) {
+		if g := int(slot[slotNumber]); slot[slotWord] == word &&
+			(kw == 1 || work.EqualWords(t.Keys[(g-1)*kw:g*kw], key)) {
 			return uint32(g - 1)
 		}
 		at = (at + 1) & t.mask

@@ -53,7 +53,8 @@ const (
 // maxDirect is the largest key domain that is addressed directly, in bits.
 const maxDirect = 22
 
-func newGrowingIndex(t *Table, ranges []interval.Interval, keyCols, payCols []int, size int) *GrowingIndex {
+func newGrowingIndex(t *Table, ranges []interval.Interval, keyCols, payCols []int,
+	size int) *GrowingIndex {
 	pick := func(cols []int) []interval.Interval {
 		out := make([]interval.Interval, len(cols))
 		for i, c := range cols {
@@ -286,7 +287,8 @@ func (v growingVersion) Lookup(keys []uint64, valid []bool, n int, out *Runs) {
 
 // GrowingIndex returns the table's index of those columns, making it if there
 // is none.
-func (t *Table) Growing(ranges []interval.Interval, keyCols, payCols []int, size int) *GrowingIndex {
+func (t *Table) Growing(ranges []interval.Interval, keyCols, payCols []int,
+	size int) *GrowingIndex {
 	for _, x := range t.growing {
 		if slices.Equal(x.keyCols, keyCols) && slices.Equal(x.payCols, payCols) {
 			return x

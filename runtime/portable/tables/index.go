@@ -105,7 +105,7 @@ func (x *Index) Free() {
 	work.Free(x.Mem, x.filter)
 	work.Free(x.Mem, x.narrow)
 	work.Free(x.Mem, x.broad)
-	x.offsets, x.present, x.slots, x.keys, x.filter, x.narrow, x.broad, x.Rows = nil, nil, nil, nil, nil, nil, nil, 0
+	*x = Index{Name: x.Name, Mem: x.Mem, Key: x.Key, Pay: x.Pay}
 }
 
 // Build makes the index of the rows in parts, and empties them.
@@ -303,7 +303,8 @@ func (x *Index) buildHashed(r *work.Run, parts []*Keyed) {
 					x.slots[2*at+1] = uint64(row) << 32
 					break
 				}
-				if x.slots[2*at] == key && (kw == 1 || work.EqualWords(rowOf(uint32(run>>32)), p.Keys[i*kw:i*kw+kw])) {
+				if x.slots[2*at] == key &&
+					(kw == 1 || work.EqualWords(rowOf(uint32(run>>32)), p.Keys[i*kw:i*kw+kw])) {
 					break
 				}
 			}

@@ -61,7 +61,8 @@ func TestHashedIndex(t *testing.T) {
 				want = 0
 			}
 			if out.Count[i] != want {
-				t.Fatalf("batch %d: key %d is found %d times, want %d", batch, k, out.Count[i], want)
+				t.Fatalf("batch %d: key %d is found %d times, want %d", batch, k, out.Count[i],
+					want)
 			}
 		}
 	}

@@ -66,8 +66,10 @@ func TestFloatTotalsOfSpecials(t *testing.T) {
 		terms []float64
 		want  float64
 	}{
-		{[]float64{1, inf}, inf}, {[]float64{-inf, 5}, -inf}, {[]float64{inf, -inf}, nan}, {[]float64{nan, 1}, nan},
-		{[]float64{math.MaxFloat64, math.MaxFloat64}, inf}, {[]float64{math.MaxFloat64, math.MaxFloat64, -math.MaxFloat64}, math.MaxFloat64},
+		{[]float64{1, inf}, inf}, {[]float64{-inf, 5}, -inf}, {[]float64{inf, -inf},
+			nan}, {[]float64{nan, 1}, nan},
+		{[]float64{math.MaxFloat64, math.MaxFloat64},
+			inf}, {[]float64{math.MaxFloat64, math.MaxFloat64, -math.MaxFloat64}, math.MaxFloat64},
 	} {
 		var s floatSum
 		s.grow(1)
@@ -86,8 +88,10 @@ func TestWholeTotals(t *testing.T) {
 		typ scalar.Type
 		rng interval.Interval
 	}{
-		{scalar.IntType, interval.Interval{Lo: -5, Hi: 1000}}, {scalar.IntType, interval.All}, {scalar.IntType, interval.Interval{Lo: -1 << 40, Hi: 1 << 42}},
-		{scalar.UintType, interval.All}, {scalar.DecimalOf(2), interval.Interval{Lo: math.MinInt64, Hi: 3}},
+		{scalar.IntType, interval.Interval{Lo: -5, Hi: 1000}}, {scalar.IntType,
+			interval.All}, {scalar.IntType, interval.Interval{Lo: -1 << 40, Hi: 1 << 42}},
+		{scalar.UintType, interval.All}, {scalar.DecimalOf(2),
+			interval.Interval{Lo: math.MinInt64, Hi: 3}},
 	} {
 		s := newWholeSum(c.typ, c.rng)
 		if s.limit > 0 {

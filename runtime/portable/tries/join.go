@@ -41,7 +41,8 @@ func (s *Join[K]) findFixed() int {
 		return -1
 	}
 	return slices.IndexFunc(s.Vars[last].At, func(p Place) bool {
-		return !slices.ContainsFunc(s.Vars[last-1].At, func(q Place) bool { return p.Input == q.Input })
+		return !slices.ContainsFunc(s.Vars[last-1].At,
+			func(q Place) bool { return p.Input == q.Input })
 	})
 }
 
@@ -65,7 +66,8 @@ func (s *Join[K]) Share() int {
 // Walk returns a worker's walk.
 func (s *Join[K]) Walk(w *work.Worker) *walker[K] {
 	size := w.Run.Sizes.Vector
-	j := &walker[K]{src: s, run: w.Run, size: size, batch: work.Batch{Cols: work.Vectors(s.Slots, size)}}
+	j := &walker[K]{src: s, run: w.Run, size: size,
+		batch: work.Batch{Cols: work.Vectors(s.Slots, size)}}
 	j.inputs = make([]walked[K], len(s.Inputs))
 	for i, in := range s.Inputs {
 		x := &j.inputs[i]

@@ -206,7 +206,8 @@ func (s *Shape) sort(r *work.Run, words []uint64, rows int) []uint64 {
 		for _, f := range s.Layout.Fields[s.Levels:] {
 			payload += int(f.Bits)
 		}
-		if err := r.Sorter().SortWords(r.Stop.Ctx, s.Name, words, payload, s.Layout.Bits); err != nil {
+		if err := r.Sorter().SortWords(r.Stop.Ctx, s.Name, words, payload,
+			s.Layout.Bits); err != nil {
 			work.Abort(err)
 		}
 		return words

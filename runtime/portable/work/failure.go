@@ -77,5 +77,6 @@ type TooManyRows string
 
 // Error says what join it is.
 func (e TooManyRows) Error() string {
-	return "a join with " + string(e) + " needs an index of more than 4 billion tuples, which is not supported"
+	return "a join with " + string(e) +
+		" needs an index of more than 4 billion tuples, which is not supported"
 }
