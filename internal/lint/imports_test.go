@@ -95,8 +95,11 @@ var layers = []layer{
 		"weaver/expr", "weaver/fuse", "weaver/partition", "weaver/target",
 	}},
 	{"weaver/emit", []string{
-		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/domain", "internal/interval", "primitives",
-		"weaver/expr", "weaver/partition", "weaver/shape", "weaver/target",
+		"queryplan", "harmony", "harmony/abi", "harmony/domain", "internal/interval",
+		"weaver/emit/ir", "weaver/expr", "weaver/partition", "weaver/shape",
+	}},
+	{"weaver/emit/ir", []string{
+		"frontend/source", "harmony/abi", "harmony/domain", "primitives", "weaver/expr", "weaver/shape", "weaver/target",
 	}},
 
 	{"weaver/assemble/codecache", []string{"harmony", "harmony/abi", "harmony/domain"}},
@@ -300,7 +303,7 @@ var libraries = map[string][]string{
 	"github.com/dsnet/compress":           {"internal/parquet"},
 	"github.com/jedib0t/go-pretty/v6":     {"runtime/store/write", "cmd/redfox", "bench"},
 	"github.com/klauspost/compress":       {"internal/parquet", "internal/ssbgen", "runtime/store/read", "runtime/store/write"},
-	"github.com/llir/llvm":                {"weaver/expr", "weaver/emit"},
+	"github.com/llir/llvm":                {"weaver/expr", "weaver/emit", "weaver/emit/ir"},
 	"github.com/pierrec/lz4/v4":           {"internal/parquet"},
 	"github.com/rivo/uniseg":              {"frontend/diag"},
 	"github.com/urfave/cli/v2":            {"cmd/redfox"},

@@ -1,7 +1,7 @@
 package emit
 
 import (
-	"github.com/llir/llvm/ir"
+	llvm "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
@@ -19,13 +19,13 @@ import (
 // drop counts a row if lost says so.
 func (w *kernel) drop(lost value.Value) {
 	if w.dropped == nil {
-		w.dropped = w.variable(types.I64, i64(0))
+		w.dropped = w.Variable(types.I64, i64(0))
 	}
 	for _, p := range w.positions[w.depth:] {
-		lost = w.Cur.NewAnd(lost, w.Cur.NewICmp(enum.IPredEQ, w.load(types.I64, p), i64(0)))
+		lost = w.Cur.NewAnd(lost, w.Cur.NewICmp(enum.IPredEQ, w.Load(types.I64, p), i64(0)))
 	}
-	sum := w.Cur.NewAdd(w.load(types.I64, w.dropped), w.Cur.NewZExt(lost, types.I64))
-	w.store(sum, w.dropped)
+	sum := w.Cur.NewAdd(w.Load(types.I64, w.dropped), w.Cur.NewZExt(lost, types.I64))
+	w.Store(sum, w.dropped)
 }
 
 // countDropped adds what waits to the run's counter.
@@ -33,10 +33,10 @@ func (w *kernel) countDropped() {
 	if w.dropped == nil {
 		return
 	}
-	n := w.load(types.I64, w.dropped)
-	w.when(w.Cur.NewICmp(enum.IPredNE, n, i64(0)), func() {
-		add := &ir.InstAtomicRMW{Op: enum.AtomicOpAdd, Dst: w.param(abi.Dropped, "", 0), X: n, Ordering: enum.AtomicOrderingMonotonic, Typ: types.I64}
+	n := w.Load(types.I64, w.dropped)
+	w.When(w.Cur.NewICmp(enum.IPredNE, n, i64(0)), func() {
+		add := &llvm.InstAtomicRMW{Op: enum.AtomicOpAdd, Dst: w.Param(abi.Dropped, "", 0), X: n, Ordering: enum.AtomicOrderingMonotonic, Typ: types.I64}
 		w.Cur.Insts = append(w.Cur.Insts, add)
-		w.store(i64(0), w.dropped)
+		w.Store(i64(0), w.dropped)
 	})
 }

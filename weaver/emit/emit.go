@@ -2,7 +2,7 @@ package emit
 
 import (
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/weaver/emit/ir"
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
@@ -13,21 +13,10 @@ type Options = shape.Options
 type UnsupportedError = shape.UnsupportedError
 
 // Code is a program for a target.
-type Code struct {
-	Module *abi.Module
-	// IR is LLVM IR as text, which LLVM 15 to 19 accept. It calls primitives, names
-	// no triple and no data layout.
-	IR string
-	// Units has the function of each entry as IR of its own, in the order of the
-	// entries, so that they can be compiled at once and one by one. In each of them the
-	// function is called UnitSymbol: functions that differ in nothing but their names
-	// are the same text. CPUs have none.
-	Units []string
-}
+type Code = ir.Code
 
-// UnitSymbol stands in a unit where the entry's symbol stands in the whole IR. It is
-// part of no other name.
-const UnitSymbol = "__entry__"
+// UnitSymbol stands in a unit where the entry's symbol stands in the whole IR.
+const UnitSymbol = ir.UnitSymbol
 
 // Program chooses the shapes of a verified program's functions, and emits them. The same
 // program, options and version of redfox give the same bytes. The error is an
@@ -43,11 +32,11 @@ func Program(p *harmony.Program, o Options) (*Code, error) {
 
 // Shaped emits functions of given shapes, in their order.
 func Shaped(p *shape.Program) (*Code, error) {
-	m := newModule(p)
+	m := ir.NewModule(p)
 	for _, f := range p.Functions {
-		if err := m.emit(f); err != nil {
+		if err := emit(m, f); err != nil {
 			return nil, f.Wrap(err)
 		}
 	}
-	return m.finish()
+	return m.Finish()
 }

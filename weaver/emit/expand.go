@@ -1,7 +1,7 @@
 package emit
 
 import (
-	"github.com/llir/llvm/ir"
+	llvm "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/constant"
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
@@ -10,6 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/weaver/emit/ir"
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
@@ -37,19 +38,19 @@ type expansion struct {
 // a loop over rounds.
 func (w *kernel) expand(p *harmony.Probe, at int) error {
 	live := w.liveCopy()
-	k := w.keysOf(shape.IndexKey, p.Index.Name, p.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Stage(p, i) })
+	k := w.keysOf(shape.IndexKey, p.Index.Name, p.Key, func(i int) *domain.Domain { return w.Module.Options.Domains.Stage(p, i) })
 	begins, counts := w.matches(k, p.Index.Name, k.find(live), live)
 	x := &expansion{kernel: w, probe: p, stage: w.work.Steps[at].From}
 	x.begin(begins, counts)
 
 	position := w.positions[w.depth]
 	w.depth++
-	head, body, after := w.newBlock("rounds"), w.newBlock("round"), ir.NewBlock(w.fresh("rounds.done"))
-	last := ir.NewBlock(w.fresh("round.next"))
+	head, body, after := w.NewBlock("rounds"), w.NewBlock("round"), llvm.NewBlock(w.Fresh("rounds.done"))
+	last := llvm.NewBlock(w.Fresh("round.next"))
 	outer := w.next
 	w.Cur.NewBr(head)
 	w.Cur = head
-	first := w.load(types.I64, position)
+	first := w.Load(types.I64, position)
 	w.Cur.NewCondBr(w.Cur.NewICmp(enum.IPredSLT, first, x.total), body, after)
 	w.Cur = body
 	if w.depth == len(w.positions) {
@@ -64,45 +65,45 @@ func (w *kernel) expand(p *harmony.Probe, at int) error {
 	}
 	w.Cur.NewBr(last)
 
-	w.place(last)
+	w.Place(last)
 	w.countDropped()
 	w.depth--
-	start, step := value.Value(i64(0)), value.Value(i64(int64(w.target.Threads*w.target.Items)))
+	start, step := value.Value(i64(0)), value.Value(i64(int64(w.Target.Threads*w.Target.Items)))
 	if w.depth == 0 {
 		start, step = w.firstOutput, w.outputStep
 	}
-	w.store(w.Cur.NewAdd(first, step), position)
+	w.Store(w.Cur.NewAdd(first, step), position)
 	w.Cur.NewBr(head)
-	w.place(after)
-	w.store(start, position)
+	w.Place(after)
+	w.Store(start, position)
 	w.next = outer
 	return nil
 }
 
 // begin sums up the matches of the tile's rows, and makes what is needed behind the
 // probe readable by row.
-func (x *expansion) begin(begins, counts *array) {
-	rows := x.target.Threads * x.target.Items
-	if x.target.GPU {
-		x.ends = x.shared.more(8 * (rows + 1))
+func (x *expansion) begin(begins, counts *ir.Array) {
+	rows := x.Target.Threads * x.Target.Items
+	if x.Target.GPU {
+		x.ends = x.Shared.More(8 * (rows + 1))
 	} else {
-		x.ends = x.alloca(types.I64, rows+1)
-		x.row = x.variable(types.I64, i64(0))
-		x.store(i64(0), x.row)
+		x.ends = x.Alloca(types.I64, rows+1)
+		x.row = x.Variable(types.I64, i64(0))
+		x.Store(i64(0), x.row)
 	}
-	x.total = x.call("rf_expand_begin", x.ends, counts.ptr, x.scratchOf("rf_expand_begin"), i32(x.target.Threads), x.items)
+	x.total = x.Call("rf_expand_begin", x.ends, counts.Ptr, x.ScratchOf("rf_expand_begin"), i32(x.Target.Threads), x.items)
 	x.begins = x.share(begins)
 	if x.tile.source != nil && x.work.LastLoad > x.stage {
 		x.source = x.share(x.tile.source)
 	}
 	for _, reg := range x.liveRegs(x.stage + 1) {
 		from := x.tile.regs[reg]
-		s := shared{reg: reg, from: from, words: x.share(from.words)}
-		if from.high != nil {
-			s.high = x.share(from.high)
+		s := shared{reg: reg, from: from, words: x.share(from.Words)}
+		if from.High != nil {
+			s.high = x.share(from.High)
 		}
-		if from.present != nil {
-			s.present = x.shareFlags(from.present)
+		if from.Present != nil {
+			s.present = x.shareFlags(from.Present)
 		}
 		x.regs = append(x.regs, s)
 	}
@@ -112,24 +113,24 @@ func (x *expansion) begin(begins, counts *array) {
 func (x *expansion) round(first value.Value) {
 	w := x.kernel
 	w.drops = true
-	places := w.array(types.I64) // in the index
-	var row *array
-	if w.target.GPU {
-		var nth *array
-		row, nth, w.flags = w.array(types.I32), w.array(types.I64), w.array(types.I8)
-		w.call("rf_expand_round", row.ptr, nth.ptr, w.flags.ptr, x.ends, first, x.total, i32(w.target.Threads), w.items)
-		w.loop(w.tile.count, func(i value.Value) {
-			w.set(places, i, w.Cur.NewAdd(x.item(types.I64, x.begins, row, i), w.get(nth, i)))
+	places := w.Array(types.I64) // in the index
+	var row *ir.Array
+	if w.Target.GPU {
+		var nth *ir.Array
+		row, nth, w.flags = w.Array(types.I32), w.Array(types.I64), w.Array(types.I8)
+		w.Call("rf_expand_round", row.Ptr, nth.Ptr, w.flags.Ptr, x.ends, first, x.total, i32(w.Target.Threads), w.items)
+		w.Loop(w.tile.count, func(i value.Value) {
+			w.Set(places, i, w.Cur.NewAdd(x.item(types.I64, x.begins, row, i), w.Get(nth, i)))
 		})
 	} else {
-		left, full := w.Cur.NewSub(x.total, first), i64(int64(w.target.Items))
-		w.setCount(w.function, w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, left, full), left, full))
+		left, full := w.Cur.NewSub(x.total, first), i64(int64(w.Target.Items))
+		w.setCount(w.Function, w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, left, full), left, full))
 		w.flags, w.dense = nil, true
 		row, places = x.fill(first)
 	}
 	x.carry(row)
 	if w.work.Last[x.probe.Out] > x.stage {
-		w.tile.regs[x.probe.Out] = &stored{words: x.matched(places)}
+		w.tile.regs[x.probe.Out] = &ir.Stored{Words: x.matched(places)}
 	}
 }
 
@@ -140,83 +141,83 @@ const chunk = 8
 // index. Each row of the tile with matches writes chunks, the last of which the next
 // row overwrites as far as it is too long: there is no branch for a row of up to
 // eight matches.
-func (x *expansion) fill(first value.Value) (row, places *array) {
+func (x *expansion) fill(first value.Value) (row, places *ir.Array) {
 	w := x.kernel
-	n := w.target.Items + chunk
-	row, places = &array{w.alloca(types.I32, n), types.I32}, &array{w.alloca(types.I64, n), types.I64}
+	n := w.Target.Items + chunk
+	row, places = &ir.Array{Ptr: w.Alloca(types.I32, n), Elem: types.I32}, &ir.Array{Ptr: w.Alloca(types.I64, n), Elem: types.I64}
 	// The row that the round begins in: behind that of the last round, or anywhere if
 	// the function goes on after a stop.
-	w.while(func() value.Value {
-		next := w.Cur.NewAdd(w.load(types.I64, x.row), i64(1))
+	w.While(func() value.Value {
+		next := w.Cur.NewAdd(w.Load(types.I64, x.row), i64(1))
 		return w.Cur.NewICmp(enum.IPredSLE, x.end(next), first)
-	}, func() { w.store(w.Cur.NewAdd(w.load(types.I64, x.row), i64(1)), x.row) })
+	}, func() { w.Store(w.Cur.NewAdd(w.Load(types.I64, x.row), i64(1)), x.row) })
 
-	at := w.variable(types.I64, i64(0))
-	from := w.variable(types.I64, i64(0))
-	w.store(i64(0), from)
-	w.while(func() value.Value {
-		return w.Cur.NewICmp(enum.IPredSLT, w.load(types.I64, from), w.tile.count)
+	at := w.Variable(types.I64, i64(0))
+	from := w.Variable(types.I64, i64(0))
+	w.Store(i64(0), from)
+	w.While(func() value.Value {
+		return w.Cur.NewICmp(enum.IPredSLT, w.Load(types.I64, from), w.tile.count)
 	}, func() {
-		r := w.load(types.I64, x.row)
-		begin := w.load(types.I64, w.at(types.I64, x.begins, r))
+		r := w.Load(types.I64, x.row)
+		begin := w.Load(types.I64, w.At(types.I64, x.begins, r))
 		next := w.Cur.NewAdd(r, i64(1))
 		base := w.Cur.NewAdd(w.Cur.NewSub(begin, x.end(r)), first)
 		until := w.Cur.NewSub(x.end(next), first)
 		end := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, until, w.tile.count), until, w.tile.count)
-		w.store(w.load(types.I64, from), at)
-		w.repeat(func() value.Value {
-			i := w.load(types.I64, at)
+		w.Store(w.Load(types.I64, from), at)
+		w.Repeat(func() value.Value {
+			i := w.Load(types.I64, at)
 			w.setChunk(row, i, w.Cur.NewTrunc(r, types.I32), 0)
 			w.setChunk(places, i, w.Cur.NewAdd(base, i), 1)
 			following := w.Cur.NewAdd(i, i64(chunk))
-			w.store(following, at)
+			w.Store(following, at)
 			return w.Cur.NewICmp(enum.IPredSLT, following, end)
 		})
-		w.store(end, from)
+		w.Store(end, from)
 		done := w.Cur.NewICmp(enum.IPredSLE, until, w.tile.count)
-		w.store(w.Cur.NewSelect(done, next, r), x.row)
+		w.Store(w.Cur.NewSelect(done, next, r), x.row)
 	})
 	return row, places
 }
 
 // end returns an element of ends.
 func (x *expansion) end(i value.Value) value.Value {
-	return x.load(types.I64, x.at(types.I64, x.ends, i))
+	return x.Load(types.I64, x.At(types.I64, x.ends, i))
 }
 
 // setChunk stores first, first + step and so on to a chunk of elements.
-func (w *kernel) setChunk(a *array, i, first value.Value, step int64) {
-	t := types.NewVector(chunk, a.elem)
+func (w *kernel) setChunk(a *ir.Array, i, first value.Value, step int64) {
+	t := types.NewVector(chunk, a.Elem)
 	zero := constant.NewUndef(t)
 	one := w.Cur.NewInsertElement(zero, first, i32(0))
 	v := value.Value(w.Cur.NewShuffleVector(one, zero, constant.NewZeroInitializer(types.NewVector(chunk, types.I32))))
 	if step != 0 {
 		var offsets []constant.Constant
 		for k := range int64(chunk) {
-			offsets = append(offsets, constant.NewInt(a.elem, k*step))
+			offsets = append(offsets, constant.NewInt(a.Elem, k*step))
 		}
 		v = w.Cur.NewAdd(v, constant.NewVector(t, offsets...))
 	}
-	store := &ir.InstStore{Src: v, Dst: w.at(a.elem, a.ptr, i), Align: ir.Align(a.elem.BitSize / 8)}
+	store := &llvm.InstStore{Src: v, Dst: w.At(a.Elem, a.Ptr, i), Align: llvm.Align(a.Elem.BitSize / 8)}
 	w.Cur.Insts = append(w.Cur.Insts, store)
 }
 
 // matched returns the rows that stand at places of the index. Without an array of
 // rows, places are rows.
-func (x *expansion) matched(places *array) *array {
-	w, rows := x.kernel, x.array(types.I64)
-	from := w.param(abi.IndexRows, x.probe.Index.Name, 0)
-	if w.target.GPU {
-		w.call("rf_tile_match_rows", rows.ptr, w.liveFlags().ptr, places.ptr, from, w.items)
+func (x *expansion) matched(places *ir.Array) *ir.Array {
+	w, rows := x.kernel, x.Array(types.I64)
+	from := w.Param(abi.IndexRows, x.probe.Index.Name, 0)
+	if w.Target.GPU {
+		w.Call("rf_tile_match_rows", rows.Ptr, w.liveFlags().Ptr, places.Ptr, from, w.items)
 		return rows
 	}
-	word := &ir.InstPtrToInt{From: from, To: types.I64}
+	word := &llvm.InstPtrToInt{From: from, To: types.I64}
 	w.Cur.Insts = append(w.Cur.Insts, word)
-	w.choose(w.Cur.NewICmp(enum.IPredEQ, word, i64(0)), func() {
-		w.loop(w.tile.count, func(i value.Value) { w.set(rows, i, w.get(places, i)) })
+	w.Choose(w.Cur.NewICmp(enum.IPredEQ, word, i64(0)), func() {
+		w.Loop(w.tile.count, func(i value.Value) { w.Set(rows, i, w.Get(places, i)) })
 	}, func() {
-		w.loop(w.tile.count, func(i value.Value) {
-			w.set(rows, i, w.Cur.NewZExt(w.load(types.I32, w.at(types.I32, from, w.get(places, i))), types.I64))
+		w.Loop(w.tile.count, func(i value.Value) {
+			w.Set(rows, i, w.Cur.NewZExt(w.Load(types.I32, w.At(types.I32, from, w.Get(places, i))), types.I64))
 		})
 	})
 	return rows
@@ -225,7 +226,7 @@ func (x *expansion) matched(places *array) *array {
 // shared is a register whose items all threads can read, in the order of rows.
 type shared struct {
 	reg     *harmony.Reg // nil: the begins of matches, or the source's rows
-	from    *stored
+	from    *ir.Stored
 	words   value.Value
 	high    value.Value // null if there is none
 	present value.Value
@@ -233,69 +234,69 @@ type shared struct {
 
 // share returns the address of an array's items in the order of the tile's rows. A
 // CPU's are in that order.
-func (w *kernel) share(a *array) value.Value {
-	if !w.target.GPU {
-		return a.ptr
+func (w *kernel) share(a *ir.Array) value.Value {
+	if !w.Target.GPU {
+		return a.Ptr
 	}
-	to := w.shared.more(8 * w.target.Threads * w.target.Items)
-	w.call("rf_tile_share", to, a.ptr, i32(w.target.Threads), i32(w.target.Items))
+	to := w.Shared.More(8 * w.Target.Threads * w.Target.Items)
+	w.Call("rf_tile_share", to, a.Ptr, i32(w.Target.Threads), i32(w.Target.Items))
 	return to
 }
 
 // shareFlags is share for bytes, which then are words.
-func (w *kernel) shareFlags(a *array) value.Value {
-	if !w.target.GPU {
-		return a.ptr
+func (w *kernel) shareFlags(a *ir.Array) value.Value {
+	if !w.Target.GPU {
+		return a.Ptr
 	}
-	words := w.array(types.I64)
-	w.eachItem(func(i value.Value) { w.set(words, i, w.Cur.NewZExt(w.get(a, i), types.I64)) })
+	words := w.Array(types.I64)
+	w.eachItem(func(i value.Value) { w.Set(words, i, w.Cur.NewZExt(w.Get(a, i), types.I64)) })
 	return w.share(words)
 }
 
 // item reads what the row that an item comes from has at p.
-func (x *expansion) item(t *types.IntType, p value.Value, row *array, i value.Value) value.Value {
-	return x.load(t, x.at(t, p, x.Cur.NewZExt(x.get(row, i), types.I64)))
+func (x *expansion) item(t *types.IntType, p value.Value, row *ir.Array, i value.Value) value.Value {
+	return x.Load(t, x.At(t, p, x.Cur.NewZExt(x.Get(row, i), types.I64)))
 }
 
 // carry gives the items of a round the registers of the rows that they come from.
-func (x *expansion) carry(row *array) {
+func (x *expansion) carry(row *ir.Array) {
 	w := x.kernel
-	regs := map[*harmony.Reg]*stored{}
+	regs := map[*harmony.Reg]*ir.Stored{}
 	for _, s := range x.regs {
-		to := &stored{typ: s.from.typ, words: w.array(types.I64), lo: s.from.lo, hi: s.from.hi, bounded: s.from.bounded}
+		to := &ir.Stored{Type: s.from.Type, Words: w.Array(types.I64), Lo: s.from.Lo, Hi: s.from.Hi, Bounded: s.from.Bounded}
 		if s.high != nil {
-			to.high = w.array(types.I64)
+			to.High = w.Array(types.I64)
 		}
 		if s.present != nil {
-			to.present = w.array(types.I8)
+			to.Present = w.Array(types.I8)
 		}
 		regs[s.reg] = to
 	}
-	var source *array
+	var source *ir.Array
 	if w.work.LastLoad > x.stage {
-		source = w.array(types.I64)
+		source = w.Array(types.I64)
 	}
-	w.loop(w.tile.count, func(i value.Value) {
+	w.Loop(w.tile.count, func(i value.Value) {
 		word := func(p value.Value) value.Value { return x.item(types.I64, p, row, i) }
 		switch {
 		case source == nil:
 		case x.source != nil:
-			w.set(source, i, word(x.source))
+			w.Set(source, i, word(x.source))
 		default:
-			w.set(source, i, w.Cur.NewAdd(w.start, w.Cur.NewZExt(w.get(row, i), types.I64)))
+			w.Set(source, i, w.Cur.NewAdd(w.start, w.Cur.NewZExt(w.Get(row, i), types.I64)))
 		}
 		for _, s := range x.regs {
 			to := regs[s.reg]
-			w.set(to.words, i, word(s.words))
+			w.Set(to.Words, i, word(s.words))
 			if s.high != nil {
-				w.set(to.high, i, word(s.high))
+				w.Set(to.High, i, word(s.high))
 			}
 			switch {
 			case s.present == nil:
-			case w.target.GPU:
-				w.set(to.present, i, w.Cur.NewTrunc(word(s.present), types.I8))
+			case w.Target.GPU:
+				w.Set(to.Present, i, w.Cur.NewTrunc(word(s.present), types.I8))
 			default:
-				w.set(to.present, i, x.item(types.I8, s.present, row, i))
+				w.Set(to.Present, i, x.item(types.I8, s.present, row, i))
 			}
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/weaver/emit/ir"
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
@@ -24,7 +25,7 @@ func (w *kernel) group(s *harmony.Group) error {
 	if how.How == shape.InRuns {
 		return w.groupRuns(s, how)
 	}
-	if w.target.GPU {
+	if w.Target.GPU {
 		return w.groupOnGPU(s, how)
 	}
 	slots := w.groupSlots(s)
@@ -37,8 +38,8 @@ func (w *kernel) group(s *harmony.Group) error {
 		}
 	}
 	many := func() {
-		if !w.shape.IsOrdered(g) {
-			w.call("rf_tile_cells_mark", w.param(abi.GroupOccupied, g.Name, 0), slots.ptr, w.liveFlags().ptr, w.items)
+		if !w.Shape.IsOrdered(g) {
+			w.Call("rf_tile_cells_mark", w.Param(abi.GroupOccupied, g.Name, 0), slots.Ptr, w.liveFlags().Ptr, w.items)
 		}
 		for _, sum := range sums {
 			sum.add()
@@ -55,8 +56,8 @@ func (w *kernel) group(s *harmony.Group) error {
 			acc.add(nil)
 			continue
 		}
-		d := w.module.opts.Domains.Sink(s, len(s.Key)+i)
-		words := w.operandArrays(s.Vals[i], d).words
+		d := w.Module.Options.Domains.Sink(s, len(s.Key)+i)
+		words := w.operandArrays(s.Vals[i], d).Words
 		if extreme := shape.IsExtreme(a); extreme && d != nil && d.Grows {
 			if err := acc.extremeOfStrings(words, d); err != nil {
 				return err
@@ -72,38 +73,38 @@ func (w *kernel) group(s *harmony.Group) error {
 
 // howTo returns how a sink groups rows.
 func (w *kernel) howTo(s *harmony.Group) *shape.Group {
-	return w.shape.Groups[slices.IndexFunc(w.shape.Groups, func(g *shape.Group) bool { return g.Sink == s })]
+	return w.Shape.Groups[slices.IndexFunc(w.Shape.Groups, func(g *shape.Group) bool { return g.Sink == s })]
 }
 
 // groupKey packs the keys of the live rows' groups.
-func (w *kernel) groupKey(s *harmony.Group) (*keys, *array) {
+func (w *kernel) groupKey(s *harmony.Group) (*keys, *ir.Array) {
 	g := s.To
-	k := w.keysOf(shape.GroupKey, g.Name, s.Key, func(i int) *domain.Domain { return w.module.opts.Domains.Sink(s, i) })
+	k := w.keysOf(shape.GroupKey, g.Name, s.Key, func(i int) *domain.Domain { return w.Module.Options.Domains.Sink(s, i) })
 	// The bounds are those of all keys that come, so that nothing is dropped by them.
-	key, live := w.array(types.I64), w.liveCopy()
+	key, live := w.Array(types.I64), w.liveCopy()
 	k.byForm(func() {
 		isNew := w.liveCopy()
-		w.call("rf_tile_wide_insert", key.ptr, isNew.ptr, k.tuples(), i32(w.target.Items), i32(len(k.words)),
-			w.param(abi.GroupTable, g.Name, 0), w.param(abi.GroupSize, g.Name, 0), w.param(abi.GroupColumns, g.Name, 0),
-			w.param(abi.Gauge, g.Name, 0), i64(math.MaxInt64), i32(w.target.Threads), w.items)
+		w.Call("rf_tile_wide_insert", key.Ptr, isNew.Ptr, k.tuples(), i32(w.Target.Items), i32(len(k.words)),
+			w.Param(abi.GroupTable, g.Name, 0), w.Param(abi.GroupSize, g.Name, 0), w.Param(abi.GroupColumns, g.Name, 0),
+			w.Param(abi.Gauge, g.Name, 0), i64(math.MaxInt64), i32(w.Target.Threads), w.items)
 	}, func() { k.pack(key, live) })
 	return k, key
 }
 
 // groupSlots returns the slots of the live rows' groups.
-func (w *kernel) groupSlots(s *harmony.Group) *array {
+func (w *kernel) groupSlots(s *harmony.Group) *ir.Array {
 	g := s.To
 	k, key := w.groupKey(s)
-	if w.shape.IsOrdered(g) {
+	if w.Shape.IsOrdered(g) {
 		return w.orderedSlots(g, key)
 	}
-	form, known := w.fixed(abi.GroupForm, g.Name, 0)
+	form, known := w.Fixed(abi.GroupForm, g.Name, 0)
 	if len(s.Key) == 0 || known && abi.Form(form) != abi.Hash && abi.Form(form) != abi.Direct {
 		return key
 	}
-	slots := w.array(types.I64)
-	w.call("rf_tile_group_slots", slots.ptr, w.liveFlags().ptr, key.ptr, k.tableForm(), w.param(abi.GroupTable, g.Name, 0),
-		w.param(abi.GroupSize, g.Name, 0), w.param(abi.Gauge, g.Name, 0), null, w.param32(abi.GroupShared, g.Name, 0), w.items)
+	slots := w.Array(types.I64)
+	w.Call("rf_tile_group_slots", slots.Ptr, w.liveFlags().Ptr, key.Ptr, k.tableForm(), w.Param(abi.GroupTable, g.Name, 0),
+		w.Param(abi.GroupSize, g.Name, 0), w.Param(abi.Gauge, g.Name, 0), null, w.Param32(abi.GroupShared, g.Name, 0), w.items)
 	return slots
 }
 
@@ -113,14 +114,14 @@ func (w *kernel) fewSlots(g *harmony.Groups) value.Value {
 	if len(g.Keys) == 0 {
 		return i64(1)
 	}
-	size := func() value.Value { return w.param(abi.GroupSize, g.Name, 0) }
-	if form, known := w.fixed(abi.GroupForm, g.Name, 0); known {
+	size := func() value.Value { return w.Param(abi.GroupSize, g.Name, 0) }
+	if form, known := w.Fixed(abi.GroupForm, g.Name, 0); known {
 		if abi.Form(form) == abi.Direct {
 			return size()
 		}
 		return i64(0)
 	}
-	direct := w.Cur.NewICmp(enum.IPredEQ, w.param(abi.GroupForm, g.Name, 0), i64(int64(abi.Direct)))
+	direct := w.Cur.NewICmp(enum.IPredEQ, w.Param(abi.GroupForm, g.Name, 0), i64(int64(abi.Direct)))
 	return w.Cur.NewSelect(direct, size(), i64(0))
 }
 
@@ -130,8 +131,8 @@ type accumulator struct {
 	groups *harmony.Groups
 	index  int
 	acc    harmony.Acc
-	slots  *array
-	live   *array      // flags of the rows to add
+	slots  *ir.Array
+	live   *ir.Array   // flags of the rows to add
 	size   value.Value // how many slots there are, 0 if many
 	// marks says that a GPU's rows mark their slots by what the accumulator's cells were.
 	marks bool
@@ -140,7 +141,7 @@ type accumulator struct {
 // occupied is where the accumulator marks slots, null if it does not.
 func (a *accumulator) occupied() value.Value {
 	if a.marks {
-		return a.param(abi.GroupOccupied, a.groups.Name, 0)
+		return a.Param(abi.GroupOccupied, a.groups.Name, 0)
 	}
 	return null
 }
@@ -168,22 +169,22 @@ func (a *accumulator) stride() int { return abi.CellOf(a.acc.Fn, a.acc.In).Words
 
 // cells returns the address of a word of slot 0.
 func (a *accumulator) cells(word int) value.Value {
-	p := a.param(abi.GroupCells, a.groups.Name, a.index)
+	p := a.Param(abi.GroupCells, a.groups.Name, a.index)
 	if word == 0 {
 		return p
 	}
-	return a.at(types.I64, p, i64(int64(word)))
+	return a.At(types.I64, p, i64(int64(word)))
 }
 
-func (a *accumulator) shared() value.Value { return a.param32(abi.GroupShared, a.groups.Name, 0) }
+func (a *accumulator) shared() value.Value { return a.Param32(abi.GroupShared, a.groups.Name, 0) }
 
 // count counts the live rows in a word of their slots.
 func (a *accumulator) count(word int) {
-	a.call("rf_tile_cells_count", a.cells(word), i32(a.stride()), a.slots.ptr, a.live.ptr, a.size, a.shared(), a.occupied(), a.items)
+	a.Call("rf_tile_cells_count", a.cells(word), i32(a.stride()), a.slots.Ptr, a.live.Ptr, a.size, a.shared(), a.occupied(), a.items)
 }
 
 // add adds the live rows: their words, of extremes ordered, of counts none.
-func (a *accumulator) add(words *array) {
+func (a *accumulator) add(words *ir.Array) {
 	if a.shares() {
 		return
 	}
@@ -199,16 +200,16 @@ func (a *accumulator) add(words *array) {
 		a.addWords(words)
 		return
 	}
-	a.call(name, a.cells(0), a.slots.ptr, words.ptr, a.live.ptr, a.shared(), a.items)
+	a.Call(name, a.cells(0), a.slots.Ptr, words.Ptr, a.live.Ptr, a.shared(), a.items)
 }
 
 // addWords adds words to sums.
-func (a *accumulator) addWords(words *array) {
-	live, stride := a.live.ptr, i32(a.stride())
+func (a *accumulator) addWords(words *ir.Array) {
+	live, stride := a.live.Ptr, i32(a.stride())
 	if a.acc.In.Kind == scalar.Float {
-		a.call("rf_tile_cells_float", a.cells(0), stride, a.slots.ptr, words.ptr, live, a.shared(), a.items)
+		a.Call("rf_tile_cells_float", a.cells(0), stride, a.slots.Ptr, words.Ptr, live, a.shared(), a.items)
 	} else {
-		a.call("rf_tile_cells_add", a.cells(0), stride, a.slots.ptr, words.ptr, live, a.unsigned(), a.size, a.shared(), a.occupied(), a.items)
+		a.Call("rf_tile_cells_add", a.cells(0), stride, a.slots.Ptr, words.Ptr, live, a.unsigned(), a.size, a.shared(), a.occupied(), a.items)
 	}
 	if a.acc.Fn == queryplan.Avg {
 		a.marks = false
@@ -217,12 +218,12 @@ func (a *accumulator) addWords(words *array) {
 }
 
 // ordered maps words to those that order as their values do.
-func (a *accumulator) ordered(words *array) *array {
+func (a *accumulator) ordered(words *ir.Array) *ir.Array {
 	if kind := a.acc.In.Kind; kind != scalar.Uint && kind != scalar.Float {
 		return words
 	}
-	out := a.array(types.I64)
-	a.eachItem(func(i value.Value) { a.set(out, i, a.orderedWord(a.get(words, i))) })
+	out := a.Array(types.I64)
+	a.eachItem(func(i value.Value) { a.Set(out, i, a.orderedWord(a.Get(words, i))) })
 	return out
 }
 
@@ -245,27 +246,27 @@ func (a *accumulator) noStrings() error {
 
 // extremeOfStrings is the least or greatest of strings whose codes are in no order:
 // the host compares them one by one.
-func (a *accumulator) extremeOfStrings(words *array, d *domain.Domain) error {
-	if a.target.GPU {
+func (a *accumulator) extremeOfStrings(words *ir.Array, d *domain.Domain) error {
+	if a.Target.GPU {
 		return a.noStrings()
 	}
 	h := abi.Host{
 		Func: a.acc.Fn.String(), Args: []scalar.Type{a.acc.In, a.acc.In}, Result: a.acc.In, Domains: []int{d.ID, d.ID}, Domain: d.ID,
 	}
-	have, best := a.alloca(types.I64, 1), a.alloca(types.I64, 1)
-	one, present := a.alloca(types.I8, 1), a.alloca(types.I8, 1)
+	have, best := a.Alloca(types.I64, 1), a.Alloca(types.I64, 1)
+	one, present := a.Alloca(types.I8, 1), a.Alloca(types.I8, 1)
 	live := a.live
-	a.loop(a.tile.count, func(i value.Value) {
-		a.when(a.flag(live, i), func() {
-			cell := a.at(types.I64, a.cells(0), a.get(a.slots, i))
-			word := a.get(words, i)
-			before := a.load(types.I64, cell)
+	a.Loop(a.tile.count, func(i value.Value) {
+		a.When(a.Flag(live, i), func() {
+			cell := a.At(types.I64, a.cells(0), a.Get(a.slots, i))
+			word := a.Get(words, i)
+			before := a.Load(types.I64, cell)
 			none := a.Cur.NewICmp(enum.IPredEQ, before, i64(abi.CellOf(a.acc.Fn, a.acc.In).Initial))
-			a.choose(none, func() { a.store(word, cell) }, func() {
-				a.store(i8(1), one)
-				a.store(before, have)
-				a.callHost(h, i64(1), []value.Value{one, best, present, have, null, null, a.at(types.I64, words.ptr, i), null, null})
-				a.store(a.load(types.I64, best), cell)
+			a.Choose(none, func() { a.Store(word, cell) }, func() {
+				a.Store(i8(1), one)
+				a.Store(before, have)
+				a.callHost(h, i64(1), []value.Value{one, best, present, have, null, null, a.At(types.I64, words.Ptr, i), null, null})
+				a.Store(a.Load(types.I64, best), cell)
 			})
 		})
 	})

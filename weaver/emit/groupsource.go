@@ -13,25 +13,26 @@ import (
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/weaver/emit/ir"
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // beginGroups leaves of a tile of slots those that have a group.
 func (w *kernel) beginGroups(g *harmony.Groups) {
 	switch {
-	case w.shape.SharesList(g):
+	case w.Shape.SharesList(g):
 		w.beginList(g)
 		return
-	case w.shape.IsOrdered(g):
+	case w.Shape.IsOrdered(g):
 		return
 	}
-	occupied := w.param(abi.GroupOccupied, g.Name, 0)
+	occupied := w.Param(abi.GroupOccupied, g.Name, 0)
 	before := w.liveFlags()
-	flags := w.array(types.I8)
+	flags := w.Array(types.I8)
 	w.eachItem(func(i value.Value) {
 		slot, live := w.slot(before, i)
-		word := w.load(types.I64, w.at(types.I64, occupied, slot))
-		w.setFlag(flags, i, w.Cur.NewAnd(live, w.Cur.NewICmp(enum.IPredNE, word, i64(0))))
+		word := w.Load(types.I64, w.At(types.I64, occupied, slot))
+		w.SetFlag(flags, i, w.Cur.NewAnd(live, w.Cur.NewICmp(enum.IPredNE, word, i64(0))))
 	})
 	w.narrow(flags)
 }
@@ -39,54 +40,54 @@ func (w *kernel) beginGroups(g *harmony.Groups) {
 // beginList leaves of a tile of slots those that have a group. All do behind the hash table
 // with which a list begins.
 func (w *kernel) beginList(g *harmony.Groups) {
-	table, before := w.param(abi.GroupTable, g.Name, 0), w.liveFlags()
-	flags := w.array(types.I8)
-	w.eachItem(func(i value.Value) { w.set(flags, i, w.get(before, i)) })
-	w.when(w.Cur.NewICmp(enum.IPredSLE, w.start, w.param(abi.GroupSize, g.Name, 0)), func() {
+	table, before := w.Param(abi.GroupTable, g.Name, 0), w.liveFlags()
+	flags := w.Array(types.I8)
+	w.eachItem(func(i value.Value) { w.Set(flags, i, w.Get(before, i)) })
+	w.When(w.Cur.NewICmp(enum.IPredSLE, w.start, w.Param(abi.GroupSize, g.Name, 0)), func() {
 		w.eachItem(func(i value.Value) {
 			slot, live := w.slot(before, i)
-			word := w.load(types.I64, w.at(types.I64, table, slot))
-			w.setFlag(flags, i, w.Cur.NewAnd(live, w.Cur.NewICmp(enum.IPredNE, word, i64(-1))))
+			word := w.Load(types.I64, w.At(types.I64, table, slot))
+			w.SetFlag(flags, i, w.Cur.NewAnd(live, w.Cur.NewICmp(enum.IPredNE, word, i64(-1))))
 		})
 	})
 	w.narrow(flags)
 }
 
 // slot returns the slot of an item, or the tile's first if the item is not live.
-func (w *kernel) slot(flags *array, i value.Value) (slot, live value.Value) {
+func (w *kernel) slot(flags *ir.Array, i value.Value) (slot, live value.Value) {
 	row := i
-	if w.target.GPU {
-		row = w.Cur.NewSExt(w.call("rf_tile_row", w.Cur.NewTrunc(i, types.I32), i32(w.target.Threads)), types.I64)
+	if w.Target.GPU {
+		row = w.Cur.NewSExt(w.Call("rf_tile_row", w.Cur.NewTrunc(i, types.I32), i32(w.Target.Threads)), types.I64)
 	}
-	live = w.flag(flags, i)
+	live = w.Flag(flags, i)
 	return w.Cur.NewAdd(w.start, w.Cur.NewSelect(live, row, i64(0))), live
 }
 
 // groupColumn reads a key or a result of the groups in a tile of slots.
 func (w *kernel) groupColumn(g *harmony.Groups, l *harmony.Load) {
-	out := &stored{typ: l.Out.Type, words: w.array(types.I64)}
+	out := &ir.Stored{Type: l.Out.Type, Words: w.Array(types.I64)}
 	if at := l.Col - len(g.Keys); at >= 0 {
 		a := &accumulator{kernel: w, groups: g, index: at, acc: g.Accs[at]}
 		flags := w.liveFlags()
 		w.eachItem(func(i value.Value) {
 			slot, live := w.slot(flags, i)
-			w.set(out.words, i, a.result(slot, live))
+			w.Set(out.Words, i, a.result(slot, live))
 		})
 	} else {
-		w.groupKeys(g, l.Col, out.words)
+		w.groupKeys(g, l.Col, out.Words)
 	}
 	w.regs[l.Out] = out
 }
 
 // groupKeys reads a key column.
-func (w *kernel) groupKeys(g *harmony.Groups, col int, out *array) {
-	k := &keys{kernel: w, kinds: shape.GroupKey, name: g.Name, words: make([]*array, len(g.Keys))}
-	param := func(kind abi.Kind, index int) value.Value { return w.param(kind, g.Name, index) }
+func (w *kernel) groupKeys(g *harmony.Groups, col int, out *ir.Array) {
+	k := &keys{kernel: w, kinds: shape.GroupKey, name: g.Name, words: make([]*ir.Array, len(g.Keys))}
+	param := func(kind abi.Kind, index int) value.Value { return w.Param(kind, g.Name, index) }
 	readSized := func(form, size, column value.Value) {
-		w.call("rf_tile_group_keys", out.ptr, w.start, form, param(abi.GroupTable, 0), size,
-			param(abi.GroupShift, col), param(abi.GroupBase, col), param(abi.GroupBits, col), column, w.rows, i32(w.target.Threads), w.items)
+		w.Call("rf_tile_group_keys", out.Ptr, w.start, form, param(abi.GroupTable, 0), size,
+			param(abi.GroupShift, col), param(abi.GroupBase, col), param(abi.GroupBits, col), column, w.rows, i32(w.Target.Threads), w.items)
 	}
-	if w.shape.IsOrdered(g) {
+	if w.Shape.IsOrdered(g) {
 		// The packed keys stand where a hash table has them, and none in its last word.
 		readSized(i64(int64(abi.Hash)), i64(math.MaxInt64-1), null)
 		return
@@ -94,7 +95,7 @@ func (w *kernel) groupKeys(g *harmony.Groups, col int, out *array) {
 	read := func(form, column value.Value) { readSized(form, param(abi.GroupSize, 0), column) }
 	k.byForm(func() {
 		columns := param(abi.GroupColumns, 0)
-		read(i64(int64(abi.Wide)), w.load(null.Type(), w.at(null.Type(), columns, i64(int64(col)))))
+		read(i64(int64(abi.Wide)), w.Load(null.Type(), w.At(null.Type(), columns, i64(int64(col)))))
 	}, func() { read(k.form(), null) })
 }
 
@@ -103,8 +104,8 @@ func (w *kernel) groupKeys(g *harmony.Groups, col int, out *array) {
 func (a *accumulator) result(slot, live value.Value) value.Value {
 	owner := a.owner()
 	stride := owner.stride()
-	cell := a.at(types.I64, owner.cells(0), a.Cur.NewMul(slot, i64(int64(stride))))
-	word := func(i int) value.Value { return a.load(types.I64, a.at(types.I64, cell, i64(int64(i)))) }
+	cell := a.At(types.I64, owner.cells(0), a.Cur.NewMul(slot, i64(int64(stride))))
+	word := func(i int) value.Value { return a.Load(types.I64, a.At(types.I64, cell, i64(int64(i)))) }
 	switch {
 	case a.acc.Fn == queryplan.Count:
 		return word(0)
@@ -129,7 +130,7 @@ func (a *accumulator) result(slot, live value.Value) value.Value {
 
 // floatResult rounds an exact sum, and divides it for a mean.
 func (a *accumulator) floatResult(cell value.Value, word func(int) value.Value) value.Value {
-	sum := a.call("rf_fsum_round", cell)
+	sum := a.Call("rf_fsum_round", cell)
 	f := value.Value(a.Cur.NewBitCast(sum, types.Double))
 	if a.acc.Fn == queryplan.Avg {
 		f = a.Cur.NewFDiv(f, a.Cur.NewSIToFP(word(a.owner().stride()-1), types.Double))
@@ -149,14 +150,14 @@ func (a *accumulator) floatResult(cell value.Value, word func(int) value.Value) 
 // scale. Sums of less than 2^63 rows have room for the digits that come in.
 func (a *accumulator) mean(low, high, count value.Value) (value.Value, value.Value) {
 	shift := scalar.Pow10(int(a.acc.Out.Type.Scale) - int(a.acc.In.Scale)).Int64()
-	scaled := a.Cur.NewMul(a.join(low, high), constant.NewInt(types.I128, shift))
-	lo, hi := a.variable(types.I64, i64(0)), a.variable(types.I64, i64(0))
-	a.store(a.Cur.NewTrunc(scaled, types.I64), lo)
-	a.store(a.Cur.NewTrunc(a.Cur.NewLShr(scaled, intOf(types.I128, 64)), types.I64), hi)
+	scaled := a.Cur.NewMul(a.Join(low, high), constant.NewInt(types.I128, shift))
+	lo, hi := a.Variable(types.I64, i64(0)), a.Variable(types.I64, i64(0))
+	a.Store(a.Cur.NewTrunc(scaled, types.I64), lo)
+	a.Store(a.Cur.NewTrunc(a.Cur.NewLShr(scaled, ir.IntOf(types.I128, 64)), types.I64), hi)
 	// A slot without a group has no count.
 	none := a.Cur.NewICmp(enum.IPredEQ, count, i64(0))
-	a.call("rf_i128_divide_round", lo, hi, a.Cur.NewSelect(none, i64(1), count))
-	return a.load(types.I64, lo), a.load(types.I64, hi)
+	a.Call("rf_i128_divide_round", lo, hi, a.Cur.NewSelect(none, i64(1), count))
+	return a.Load(types.I64, lo), a.Load(types.I64, hi)
 }
 
 // check notes a result of 128 bits that does not fit its type.
@@ -172,8 +173,8 @@ func (a *accumulator) check(low, high, slot, live value.Value) {
 		fits = a.Cur.NewAnd(fits, a.Cur.NewICmp(enum.IPredSLE, low, i64(r.Hi)))
 	}
 	lost := a.Cur.NewAnd(live, a.Cur.NewXor(fits, constant.True))
-	a.when(lost, func() {
+	a.When(lost, func() {
 		note := a.Cur.NewOr(i64(int64(1+a.index)<<48), slot)
-		a.store(note, a.param(abi.Fault, "", 0))
+		a.Store(note, a.Param(abi.Fault, "", 0))
 	})
 }

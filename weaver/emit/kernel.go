@@ -3,20 +3,20 @@ package emit
 import (
 	"slices"
 
-	"github.com/llir/llvm/ir"
+	llvm "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/primitives"
+	"github.com/redfoxdb/redfox/weaver/emit/ir"
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
 // kernel is a kernel's function in the making.
 type kernel struct {
-	*function
+	*ir.Function
 	*tile
 	k    *harmony.Kernel
 	work *shape.Work // what is done with the tile at hand
@@ -26,18 +26,18 @@ type kernel struct {
 	// firstOutput is where the first expansion begins in a tile, and outputStep the
 	// distance between its rounds.
 	firstOutput, outputStep value.Value
-	depth                   int       // of expansions around the place at hand
-	next                    *ir.Block // where a tile or round goes on when no row is left
-	stop                    *ir.Block // leaves the function, to be called again
-	stops                   bool      // whether something goes there
-	fetched                 bool      // whether the tile's first loads have been begun and the gauges read
+	depth                   int         // of expansions around the place at hand
+	next                    *llvm.Block // where a tile or round goes on when no row is left
+	stop                    *llvm.Block // leaves the function, to be called again
+	stops                   bool        // whether something goes there
+	fetched                 bool        // whether the tile's first loads have been begun and the gauges read
 	// end emits what becomes of the rows that are left, and gauges has the gauges
 	// that make room for it.
 	end    func() error
 	gauges []gauge
 	// prologue ends before the first tile, and flushes are what a GPU's block does when
 	// it leaves.
-	prologue *ir.Block
+	prologue *llvm.Block
 	flushes  []func()
 	// dropped is a variable that counts the decimals that the thread has dropped since
 	// the last countDropped; nil if there are none.
@@ -46,8 +46,8 @@ type kernel struct {
 
 // emit emits the function of a shape: a loop over the rows of the kernel's source,
 // which go through its stages.
-func (m *module) emit(f *shape.Function) error {
-	w := &kernel{function: m.newFunction(f), tile: &tile{regs: map[*harmony.Reg]*stored{}}, k: f.Kernel, work: f.Work}
+func emit(m *ir.Module, f *shape.Function) error {
+	w := &kernel{Function: m.NewFunction(f), tile: &tile{regs: map[*harmony.Reg]*ir.Stored{}}, k: f.Kernel, work: f.Work}
 	if f.Index != nil {
 		w.endOfBuild()
 	} else {
@@ -56,15 +56,10 @@ func (m *module) emit(f *shape.Function) error {
 	if err := w.emit(); err != nil {
 		return err
 	}
-	if m.opts.Lines {
-		w.markAs(f.Kernel.Span)
+	if m.Options.Lines {
+		w.MarkAs(f.Kernel.Span)
 	}
-	if err := w.finish(); err != nil {
-		return err
-	}
-	m.functions = append(m.functions, w.function)
-	m.abi.Entries = append(m.abi.Entries, w.entry)
-	return nil
+	return m.Add(w.Function)
 }
 
 // endOfKernel has rows go to the sinks, whose gauges make room for them.
@@ -74,7 +69,7 @@ func (w *kernel) endOfKernel() {
 		g := gauge{Param: abi.Param{Kind: abi.Gauge, Var: harmony.SinkTarget(s).ManagedName()}}
 		// A limit is moved where the run is cancelled. A CPU looks at all gauges, a GPU
 		// at those of groups that do not grow only where a tile can take long.
-		if s, ok := s.(*harmony.Group); ok && w.target.GPU && !slices.ContainsFunc(w.k.Stages, shape.IsExpansion) {
+		if s, ok := s.(*harmony.Group); ok && w.Target.GPU && !slices.ContainsFunc(w.k.Stages, shape.IsExpansion) {
 			if len(s.Key) == 0 {
 				continue // the group is there
 			}
@@ -88,23 +83,23 @@ func (w *kernel) endOfKernel() {
 func (w *kernel) emit() error {
 	for _, s := range w.work.Steps {
 		if s.Kind == shape.Expansion {
-			w.entry.Expansions++
+			w.Entry.Expansions++
 		}
 	}
 	until, step := w.readState()
-	from, end := w.param(abi.RowsFrom, "", 0), w.param(abi.RowsUntil, "", 0)
+	from, end := w.Param(abi.RowsFrom, "", 0), w.Param(abi.RowsUntil, "", 0)
 
-	head, body, done := w.newBlock("tiles"), w.newBlock("tile"), ir.NewBlock(w.fresh("done"))
-	w.next, w.stop = ir.NewBlock(w.fresh("next")), done
-	if !w.target.GPU {
-		w.stop = ir.NewBlock(w.fresh("stop"))
+	head, body, done := w.NewBlock("tiles"), w.NewBlock("tile"), llvm.NewBlock(w.Fresh("done"))
+	w.next, w.stop = llvm.NewBlock(w.Fresh("next")), done
+	if !w.Target.GPU {
+		w.stop = llvm.NewBlock(w.Fresh("stop"))
 	}
 	w.prologue = w.Cur
-	at := head.NewPhi(ir.NewIncoming(w.number, w.Cur))
+	at := head.NewPhi(llvm.NewIncoming(w.number, w.Cur))
 	w.Cur.NewBr(head)
 	exit := done
 	var q *queue
-	if w.shape.Queue != nil {
+	if w.Shape.Queue != nil {
 		q = w.newQueue()
 		exit = q.leave
 	}
@@ -116,9 +111,9 @@ func (w *kernel) emit() error {
 		if err := q.tiles(from, end, body, latch, done); err != nil {
 			return err
 		}
-	} else if w.shape.Parts == 1 {
+	} else if w.Shape.Parts == 1 {
 		w.begin(from, end, at)
-		if w.entry.Expansions == 0 && !w.canFetch() {
+		if w.Entry.Expansions == 0 && !w.canFetch() {
 			w.checkGauges()
 		}
 		if err := w.rest(0); err != nil {
@@ -129,11 +124,11 @@ func (w *kernel) emit() error {
 		return err
 	}
 
-	w.place(latch)
+	w.Place(latch)
 	if q == nil {
 		w.countDropped()
 	}
-	at.Incs = append(at.Incs, ir.NewIncoming(w.Cur.NewAdd(at, step), w.Cur))
+	at.Incs = append(at.Incs, llvm.NewIncoming(w.Cur.NewAdd(at, step), w.Cur))
 	w.Cur.NewBr(head)
 
 	if q != nil {
@@ -150,98 +145,75 @@ func (w *kernel) emit() error {
 // eachPart emits a loop over the parts of a tile, and goes on to the end of the tile.
 // A block looks at the gauges, and waits for all its threads, once for all parts.
 func (w *kernel) eachPart(from, end value.Value) error {
-	w.entry.Items *= w.shape.Parts
+	w.Entry.Items *= w.Shape.Parts
 	w.checkGauges()
 	after := w.next
 	start := w.Cur
-	head, body := w.newBlock("parts"), w.newBlock("part")
-	first := start.NewMul(w.number, i64(int64(w.shape.Parts)))
-	until := start.NewAdd(first, i64(int64(w.shape.Parts)))
+	head, body := w.NewBlock("parts"), w.NewBlock("part")
+	first := start.NewMul(w.number, i64(int64(w.Shape.Parts)))
+	until := start.NewAdd(first, i64(int64(w.Shape.Parts)))
 	start.NewBr(head)
-	part := head.NewPhi(ir.NewIncoming(first, start))
+	part := head.NewPhi(llvm.NewIncoming(first, start))
 	w.Cur = head
-	size := i64(int64(w.target.Threads * w.target.Items))
+	size := i64(int64(w.Target.Threads * w.Target.Items))
 	begins := w.Cur.NewAdd(w.firstRow(from), w.Cur.NewMul(part, size))
 	left := w.Cur.NewAnd(w.Cur.NewICmp(enum.IPredSLT, part, until), w.Cur.NewICmp(enum.IPredSLT, begins, end))
 	w.Cur.NewCondBr(left, body, after)
-	w.Cur, w.next = body, ir.NewBlock(w.fresh("part.next"))
+	w.Cur, w.next = body, llvm.NewBlock(w.Fresh("part.next"))
 	w.begin(from, end, part)
 	next := w.next
 	if err := w.rest(0); err != nil {
 		return err
 	}
 	w.Cur.NewBr(next)
-	w.place(next)
-	part.Incs = append(part.Incs, ir.NewIncoming(w.Cur.NewAdd(part, i64(1)), w.Cur))
+	w.Place(next)
+	part.Incs = append(part.Incs, llvm.NewIncoming(w.Cur.NewAdd(part, i64(1)), w.Cur))
 	w.Cur.NewBr(head)
 	w.next = after
 	return nil
 }
 
-// place puts a block that was made before at the end of the function, and goes on
-// there.
-func (f *function) place(b *ir.Block) {
-	b.Parent = f.fn
-	f.fn.Blocks = append(f.fn.Blocks, b)
-	f.Cur = b
-}
-
 // readState reads the worker's state: at gets its tile. A GPU's threads all do,
 // before one of them can write it.
 func (w *kernel) readState() (until, step value.Value) {
-	state := w.locateState()
-	word := func(i int) value.Value { return w.load(types.I64, w.at(types.I64, state, i64(int64(i)))) }
+	state := w.LocateState()
+	word := func(i int) value.Value { return w.Load(types.I64, w.At(types.I64, state, i64(int64(i)))) }
 	w.number, until, step = word(0), word(1), word(2)
-	for i := range w.entry.Expansions {
-		p := w.variable(types.I64, i64(0))
-		w.store(word(3+i), p)
+	for i := range w.Entry.Expansions {
+		p := w.Variable(types.I64, i64(0))
+		w.Store(word(3+i), p)
 		w.positions = append(w.positions, p)
 	}
-	if n := w.entry.StateWords(); w.entry.Expansions > 0 {
-		tile := i64(int64(w.target.Threads * w.target.Items))
+	if n := w.Entry.StateWords(); w.Entry.Expansions > 0 {
+		tile := i64(int64(w.Target.Threads * w.Target.Items))
 		stride := word(n - 1)
 		w.firstOutput = word(n - 2)
 		w.outputStep = w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredEQ, stride, i64(0)), tile, stride)
 	}
-	w.barrier()
+	w.Barrier()
 	return until, step
-}
-
-// locateState returns the address of the worker's or the block's state.
-func (f *function) locateState() value.Value {
-	if f.target.GPU {
-		f.located = f.at(types.I64, f.state, f.Cur.NewMul(f.block(), i64(int64(f.entry.StateWords()))))
-	} else {
-		f.located = f.state
-	}
-	return f.located
-}
-
-// block returns the number of a GPU's block.
-func (f *function) block() value.Value {
-	return f.Cur.NewZExt(f.intrinsic("llvm.nvvm.read.ptx.sreg.ctaid.x", types.I32), types.I64)
 }
 
 // leave ends the function: one thread writes the state, a CPU's function returns a
 // word.
-func (w *kernel) leave(b *ir.Block, result func() value.Value) {
-	w.place(b)
+func (w *kernel) leave(b *llvm.Block, result func() value.Value) {
+	w.Place(b)
 	for _, flush := range w.flushes {
 		flush()
 	}
 	write := func() {
-		w.store(w.number, w.located)
+		w.Store(w.number, w.Located)
 		for i, p := range w.positions {
-			w.store(w.load(types.I64, p), w.at(types.I64, w.located, i64(int64(3+i))))
+			w.Store(w.Load(types.I64, p), w.At(types.I64, w.Located, i64(int64(3+i))))
 		}
 	}
-	if !w.target.GPU {
+	if !w.Target.GPU {
 		write()
 		w.Cur.NewRet(result())
 		return
 	}
-	thread := w.intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", types.I32)
-	w.when(w.Cur.NewICmp(enum.IPredEQ, thread, i32(0)), write)
+	thread := w.Intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", types.I32)
+	w.When(w.Cur.NewICmp(enum.IPredEQ, thread, i32(0)), write)
 	w.Cur.NewRet(nil)
 }
 
@@ -249,16 +221,16 @@ func (w *kernel) leave(b *ir.Block, result func() value.Value) {
 // at them at the first of every queueLooks tiles: to look, all threads of a block wait for
 // each other.
 func (w *kernel) checkGauges() {
-	if w.shape.Queue == nil || len(w.gauges) == 0 {
+	if w.Shape.Queue == nil || len(w.gauges) == 0 {
 		w.lookAtGauges()
 		return
 	}
-	w.entry.Queued += (queueLooks - 1) * w.target.Threads * w.target.Items
-	tiles := w.variable(types.I32, i32(0)) // since the last look
-	n := w.load(types.I32, tiles)
+	w.Entry.Queued += (queueLooks - 1) * w.Target.Threads * w.Target.Items
+	tiles := w.Variable(types.I32, i32(0)) // since the last look
+	n := w.Load(types.I32, tiles)
 	next := w.Cur.NewAnd(w.Cur.NewAdd(n, i32(1)), i32(queueLooks-1))
-	w.store(next, tiles)
-	w.when(w.Cur.NewICmp(enum.IPredEQ, n, i32(0)), w.lookAtGauges)
+	w.Store(next, tiles)
+	w.When(w.Cur.NewICmp(enum.IPredEQ, n, i32(0)), w.lookAtGauges)
 }
 
 // lookAtGauges leaves the function if one of the gauges asks for it.
@@ -266,7 +238,7 @@ func (w *kernel) lookAtGauges() {
 	for _, g := range w.gauges {
 		w.stops = true
 		room := w.room(g)
-		goOn := w.newBlock("room")
+		goOn := w.NewBlock("room")
 		w.Cur.NewCondBr(w.Cur.NewICmp(enum.IPredNE, room, i32(0)), goOn, w.stop)
 		w.Cur = goOn
 	}
@@ -276,7 +248,7 @@ func (w *kernel) lookAtGauges() {
 // the gauges are looked at, so that a block waits once for both.
 func (w *kernel) canFetch() bool {
 	_, ofGroups := w.k.Source.(*harmony.GroupRows)
-	return w.target.GPU && !ofGroups && !w.fetched && w.shape.Parts == 1 && len(w.work.Steps) > 0 && w.work.Steps[0].Kind == shape.Run
+	return w.Target.GPU && !ofGroups && !w.fetched && w.Shape.Parts == 1 && len(w.work.Steps) > 0 && w.work.Steps[0].Kind == shape.Run
 }
 
 // gauge is a gauge that a kernel looks at. Where only some forms of what it is of
@@ -291,7 +263,7 @@ type gauge struct {
 // addGauge notes that a kernel looks at a gauge.
 func (w *kernel) addGauge(g gauge) {
 	if g.formed {
-		form, known := w.fixed(g.form, g.Var, 0)
+		form, known := w.Fixed(g.form, g.Var, 0)
 		if known && abi.Form(form) < g.least {
 			return
 		}
@@ -305,25 +277,16 @@ func (w *kernel) addGauge(g gauge) {
 // room asks a gauge whether there is room.
 func (w *kernel) room(g gauge) value.Value {
 	ask := func() value.Value {
-		return w.call("rf_block_room", w.param(g.Kind, g.Var, g.Index), i32(w.target.Threads))
+		return w.Call("rf_block_room", w.Param(g.Kind, g.Var, g.Index), i32(w.Target.Threads))
 	}
 	if !g.formed {
 		return ask()
 	}
-	room := w.variable(types.I32, i32(1))
-	w.store(i32(1), room)
-	grows := w.Cur.NewICmp(enum.IPredSGE, w.param(g.form, g.Var, 0), i64(int64(g.least)))
-	w.when(grows, func() { w.store(ask(), room) })
-	return w.load(types.I32, room)
-}
-
-// scratchOf returns memory for a collective primitive.
-func (f *function) scratchOf(name string) value.Value {
-	p, _ := primitives.Lookup(name)
-	if size := p.Scratch(f.target.Threads, f.target.Items); size > 0 {
-		return f.scratch.at(0, size)
-	}
-	return null
+	room := w.Variable(types.I32, i32(1))
+	w.Store(i32(1), room)
+	grows := w.Cur.NewICmp(enum.IPredSGE, w.Param(g.form, g.Var, 0), i64(int64(g.least)))
+	w.When(grows, func() { w.Store(ask(), room) })
+	return w.Load(types.I32, room)
 }
 
 // inPrologue emits something without a branch that is done once, before the first
@@ -337,7 +300,7 @@ func (w *kernel) inPrologue(emit func()) {
 
 // firstRow returns the row that the first tile begins with.
 func (w *kernel) firstRow(from value.Value) value.Value {
-	if w.target.GPU {
+	if w.Target.GPU {
 		return w.Cur.NewAnd(from, i64(^(abi.Chunk - 1)))
 	}
 	return from
@@ -345,20 +308,20 @@ func (w *kernel) firstRow(from value.Value) value.Value {
 
 // begin sets up a tile, or a part of one, by its number.
 func (w *kernel) begin(from, end, number value.Value) {
-	size := i64(int64(w.target.Threads * w.target.Items))
+	size := i64(int64(w.Target.Threads * w.Target.Items))
 	w.start = w.Cur.NewAdd(w.firstRow(from), w.Cur.NewMul(number, size))
 	left := w.Cur.NewSub(end, w.start)
 	rows := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, left, size), left, size)
 	w.rows = w.Cur.NewTrunc(rows, types.I32)
-	if !w.target.GPU {
-		w.setCount(w.function, rows)
+	if !w.Target.GPU {
+		w.setCount(w.Function, rows)
 		w.dense = true
 	} else {
-		w.setCount(w.function, i64(int64(w.target.Items)))
-		w.flags = w.array(types.I8)
+		w.setCount(w.Function, i64(int64(w.Target.Items)))
+		w.flags = w.Array(types.I8)
 		before := w.Cur.NewSub(from, w.start)
 		skip := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSGT, before, i64(0)), before, i64(0))
-		w.call("rf_tile_live", w.flags.ptr, w.Cur.NewTrunc(skip, types.I32), w.rows, i32(w.target.Threads), w.items)
+		w.Call("rf_tile_live", w.flags.Ptr, w.Cur.NewTrunc(skip, types.I32), w.rows, i32(w.Target.Threads), w.items)
 	}
 	if s, ok := w.k.Source.(*harmony.GroupRows); ok {
 		w.beginGroups(s.Groups)
@@ -387,4 +350,11 @@ func (w *kernel) rest(from int) error {
 		w.mark(w.work.Stages[step.To-1])
 	}
 	return w.end()
+}
+
+// mark gives the instructions that have no place yet that of a stage or a sink.
+func (w *kernel) mark(work any) {
+	if w.Module.Options.Lines {
+		w.MarkAs(w.k.PlaceOf(work))
+	}
 }

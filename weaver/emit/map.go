@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/weaver/emit/ir"
 	"github.com/redfoxdb/redfox/weaver/expr"
 	"github.com/redfoxdb/redfox/weaver/partition"
 	"github.com/redfoxdb/redfox/weaver/shape"
@@ -19,7 +20,7 @@ import (
 
 // apply emits a function that is not the host's.
 func (r *rows) apply(m *harmony.Map) expr.Value {
-	doms := r.module.opts.Domains
+	doms := r.Module.Options.Domains
 	if t, at, ok := doms.Table(m); ok {
 		return r.lookup(t, at, r.operand(m.Args[t.String], nil))
 	}
@@ -35,25 +36,25 @@ func (r *rows) apply(m *harmony.Map) expr.Value {
 
 // lookup reads a table at a code.
 func (r *rows) lookup(t *abi.Table, at int, code expr.Value) expr.Value {
-	guard := r.both(r.live, code.Present)
-	v := wordValue(r.function, t.Result, r.entryOf(shape.TableColumn(at), code.Word, guard))
+	guard := r.Both(r.live, code.Present)
+	v := ir.WordValue(r.Function, t.Result, r.EntryOf(shape.TableColumn(at), code.Word, guard))
 	v.Present = code.Present
-	present := r.param(abi.TablePresent, "", at)
+	present := r.Param(abi.TablePresent, "", at)
 	if c, ok := present.(*constant.Int); ok && c.X.Sign() == 0 {
 		return v
 	}
 	// Without an array of presence all entries have a value.
-	none := r.inFirst(func() value.Value { return r.Cur.NewICmp(enum.IPredEQ, present, i64(0)) })
-	bytes := r.inFirst(func() value.Value { return r.address(present) })
-	there := r.loadIf(types.I8, r.both(guard, r.Cur.NewXor(none, constant.True)), r.at(types.I8, bytes, code.Word))
+	none := r.InFirst(func() value.Value { return r.Cur.NewICmp(enum.IPredEQ, present, i64(0)) })
+	bytes := r.InFirst(func() value.Value { return r.Address(present) })
+	there := r.LoadIf(types.I8, r.Both(guard, r.Cur.NewXor(none, constant.True)), r.At(types.I8, bytes, code.Word))
 	has := r.Cur.NewICmp(enum.IPredNE, there, i8(0))
-	v.Present = r.both(v.Present, r.Cur.NewOr(none, has))
+	v.Present = r.Both(v.Present, r.Cur.NewOr(none, has))
 	return v
 }
 
 // applyToCodes emits a comparison of strings, or the lesser or greater of two.
 func (r *rows) applyToCodes(m *harmony.Map) expr.Value {
-	doms := r.module.opts.Domains
+	doms := r.Module.Options.Domains
 	op, args := m.Func.Name, m.Args
 	d := doms.Stage(m, 0)
 	if args[0].Reg == nil && args[1].Reg != nil {
@@ -76,9 +77,9 @@ func (r *rows) applyToCodes(m *harmony.Map) expr.Value {
 // compareWithPlace compares the code of a string with the place of a constant among
 // those of a sorted domain. The constant need not be there.
 func (r *rows) compareWithPlace(op string, x expr.Value, c scalar.Value, d *domain.Domain) expr.Value {
-	at := r.literal(c, d)
-	low := func() value.Value { return r.param(abi.PlaceLow, "", at) }
-	high := func() value.Value { return r.param(abi.PlaceHigh, "", at) }
+	at := r.Literal(c, d)
+	low := func() value.Value { return r.Param(abi.PlaceLow, "", at) }
+	high := func() value.Value { return r.Param(abi.PlaceHigh, "", at) }
 	v := expr.Value{Type: scalar.BooleanType, Present: x.Present}
 	switch op {
 	case "lt":
@@ -102,16 +103,16 @@ func (r *rows) compareWithPlace(op string, x expr.Value, c scalar.Value, d *doma
 
 // host calls the host for a function of the whole tile.
 func (w *kernel) host(m *harmony.Map) error {
-	if w.target.GPU {
+	if w.Target.GPU {
 		return &UnsupportedError{What: fmt.Sprintf("%s has no form for GPUs and is not left to the host", m.Func.Name), Span: w.k.Span}
 	}
-	doms := w.module.opts.Domains
+	doms := w.Module.Options.Domains
 	h := abi.Host{Func: m.Func.Name, Result: m.Out.Type}
 	if d := doms.Reg(m.Out); d != nil {
 		h.Domain = d.ID
 	}
-	out := &stored{typ: m.Out.Type, words: w.array(types.I64), present: w.array(types.I8)}
-	frame := []value.Value{w.liveFlags().ptr, out.words.ptr, out.present.ptr}
+	out := &ir.Stored{Type: m.Out.Type, Words: w.Array(types.I64), Present: w.Array(types.I8)}
+	frame := []value.Value{w.liveFlags().Ptr, out.Words.Ptr, out.Present.Ptr}
 	for i, a := range m.Args {
 		h.Args = append(h.Args, a.Type())
 		d := doms.Stage(m, i)
@@ -122,13 +123,13 @@ func (w *kernel) host(m *harmony.Map) error {
 			h.Domains = append(h.Domains, d.ID)
 		}
 		s := w.operandArrays(a, d)
-		part := func(a *array) value.Value {
+		part := func(a *ir.Array) value.Value {
 			if a == nil {
 				return null
 			}
-			return a.ptr
+			return a.Ptr
 		}
-		frame = append(frame, s.words.ptr, part(s.high), part(s.present))
+		frame = append(frame, s.Words.Ptr, part(s.High), part(s.Present))
 	}
 	w.callHost(h, w.Cur.NewZExt(w.items, types.I64), frame)
 	w.regs[m.Out] = out
@@ -138,22 +139,22 @@ func (w *kernel) host(m *harmony.Map) error {
 // callHost calls the host for a function of some items, with the addresses of the
 // frame.
 func (w *kernel) callHost(h abi.Host, items value.Value, frame []value.Value) {
-	pointers := w.alloca(expr.Ptr(), len(frame))
+	pointers := w.Alloca(expr.Ptr(), len(frame))
 	for i, p := range frame {
-		w.store(p, w.at(expr.Ptr(), pointers, i64(int64(i))))
+		w.Store(p, w.At(expr.Ptr(), pointers, i64(int64(i))))
 	}
-	number := len(w.entry.Hosts)
-	w.entry.Hosts = append(w.entry.Hosts, h)
-	w.callAddress(w.param(abi.HostCall, "", 0), w.param(abi.HostContext, "", 0), i64(int64(number)), items, pointers)
+	number := len(w.Entry.Hosts)
+	w.Entry.Hosts = append(w.Entry.Hosts, h)
+	w.CallAddress(w.Param(abi.HostCall, "", 0), w.Param(abi.HostContext, "", 0), i64(int64(number)), items, pointers)
 }
 
 // operandArrays returns an operand as arrays of all items.
-func (w *kernel) operandArrays(o harmony.Operand, d *domain.Domain) *stored {
+func (w *kernel) operandArrays(o harmony.Operand, d *domain.Domain) *ir.Stored {
 	if o.Reg != nil {
 		return w.regs[o.Reg]
 	}
-	v := w.constant(o.Const, d)
-	s := w.newStored(v)
-	w.eachItem(func(i value.Value) { w.write(s, i, v) })
+	v := w.Constant(o.Const, d)
+	s := w.NewStored(v)
+	w.eachItem(func(i value.Value) { w.Write(s, i, v) })
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/weaver/emit/ir"
 )
 
 // Most keys of dimension tables fit 32 bits, and so does how far the words that look for
@@ -22,19 +23,19 @@ const narrowBits = 30
 // key is outside of the bounds: the keys of the others are below the table's size. It
 // returns nil where a key may need more bits, and where the size, the form or the bounds
 // of the key's words are not known; nothing is emitted then.
-func (k *keys) narrow(flags *array) *array {
+func (k *keys) narrow(flags *ir.Array) *ir.Array {
 	fields, ok := k.narrowFields()
 	if !ok {
 		return nil
 	}
-	packed := k.array(types.I32)
+	packed := k.Array(types.I32)
 	k.eachItem(func(i value.Value) {
 		var key, in value.Value
 		for c, f := range fields {
-			word := k.Cur.NewTrunc(k.get(k.words[c], i), types.I32)
+			word := k.Cur.NewTrunc(k.Get(k.words[c], i), types.I32)
 			offset := value.Value(k.Cur.NewSub(word, constant.NewInt(types.I32, int64(int32(f.base)))))
 			if !f.contained {
-				in = k.both(in, k.Cur.NewICmp(enum.IPredULT, offset, constant.NewInt(types.I32, f.limit)))
+				in = k.Both(in, k.Cur.NewICmp(enum.IPredULT, offset, constant.NewInt(types.I32, f.limit)))
 			}
 			switch {
 			case f.limit == 1: // the word adds nothing to the key
@@ -50,9 +51,9 @@ func (k *keys) narrow(flags *array) *array {
 		if key == nil {
 			key = i32(0)
 		}
-		k.set(packed, i, key)
+		k.Set(packed, i, key)
 		if in != nil {
-			k.set(flags, i, k.Cur.NewAnd(k.get(flags, i), k.Cur.NewZExt(in, types.I8)))
+			k.Set(flags, i, k.Cur.NewAnd(k.Get(flags, i), k.Cur.NewZExt(in, types.I8)))
 		}
 	})
 	return packed
@@ -68,17 +69,17 @@ type narrowField struct {
 
 // narrowFields returns how narrow keys are packed, if they are narrow.
 func (k *keys) narrowFields() ([]narrowField, bool) {
-	form, known := k.fixed(k.kinds.Form, k.name, 0)
-	size, also := k.fixed(k.kinds.Size, k.name, 0)
+	form, known := k.Fixed(k.kinds.Form, k.name, 0)
+	size, also := k.Fixed(k.kinds.Size, k.name, 0)
 	if !known || !also || abi.Form(form) != abi.Direct && abi.Form(form) != abi.None || size <= 0 || size > 1<<narrowBits || len(k.bounds) == 0 {
 		return nil, false
 	}
 	fields := make([]narrowField, len(k.bounds))
 	top := -1 // the field of the highest bits, on which the size depends
 	for c, bound := range k.bounds {
-		base, known := k.fixed(k.kinds.Base, k.name, c)
-		shift, also := k.fixed(k.kinds.Shift, k.name, c)
-		bits, too := k.fixed(k.kinds.Bits, k.name, c)
+		base, known := k.Fixed(k.kinds.Base, k.name, c)
+		shift, also := k.Fixed(k.kinds.Shift, k.name, c)
+		bits, too := k.Fixed(k.kinds.Bits, k.name, c)
 		if !known || !also || !too || shift+bits > narrowBits || !near(bound, base) {
 			return nil, false
 		}
@@ -109,21 +110,21 @@ func near(bound interval.Interval, base int64) bool {
 }
 
 // bounds returns those of the words of an operand; not ok where they may be any.
-func (w *kernel) bounds(o harmony.Operand, s *stored) (interval.Interval, bool) {
-	if s.high != nil || s.present != nil {
+func (w *kernel) bounds(o harmony.Operand, s *ir.Stored) (interval.Interval, bool) {
+	if s.High != nil || s.Present != nil {
 		return interval.Interval{}, false
 	}
-	if s.bounded {
-		return interval.Interval{Lo: s.lo, Hi: s.hi}, true
+	if s.Bounded {
+		return interval.Interval{Lo: s.Lo, Hi: s.Hi}, true
 	}
 	if o.Reg == nil {
 		return interval.Interval{}, false
 	}
-	return w.shape.Range(o.Reg)
+	return w.Shape.Range(o.Reg)
 }
 
 // lookNarrow is look for an index that is found by narrow keys, and not ok where it is not.
-func (w *kernel) lookNarrow(k *keys, p *harmony.Probe, found *array) (rows *array, ok bool) {
+func (w *kernel) lookNarrow(k *keys, p *harmony.Probe, found *ir.Array) (rows *ir.Array, ok bool) {
 	if p.Index.Kind == harmony.Multi {
 		return nil, false
 	}
@@ -131,17 +132,17 @@ func (w *kernel) lookNarrow(k *keys, p *harmony.Probe, found *array) (rows *arra
 	if key == nil {
 		return nil, false
 	}
-	form, _ := k.fixed(k.kinds.Form, k.name, 0)
+	form, _ := k.Fixed(k.kinds.Form, k.name, 0)
 	unique := p.Index.Kind == harmony.Unique
 	switch {
 	case unique && abi.Form(form) == abi.None:
-		rows = w.array(types.I64)
-		w.eachItem(func(i value.Value) { w.set(rows, i, w.Cur.NewZExt(w.get(key, i), types.I64)) })
+		rows = w.Array(types.I64)
+		w.eachItem(func(i value.Value) { w.Set(rows, i, w.Cur.NewZExt(w.Get(key, i), types.I64)) })
 	case unique:
-		rows = w.array(types.I64)
-		w.call("rf_tile_find_rows", rows.ptr, found.ptr, key.ptr, w.param(abi.IndexTable, p.Index.Name, 0), w.items)
+		rows = w.Array(types.I64)
+		w.Call("rf_tile_find_rows", rows.Ptr, found.Ptr, key.Ptr, w.Param(abi.IndexTable, p.Index.Name, 0), w.items)
 	case abi.Form(form) == abi.Direct:
-		w.call("rf_tile_find_bits", found.ptr, key.ptr, w.param(abi.IndexTable, p.Index.Name, 0), w.items)
+		w.Call("rf_tile_find_bits", found.Ptr, key.Ptr, w.Param(abi.IndexTable, p.Index.Name, 0), w.items)
 	}
 	return rows, true
 }

@@ -1,15 +1,13 @@
 package emit
 
 import (
-	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/constant"
-	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/domain"
-	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/weaver/emit/ir"
 	"github.com/redfoxdb/redfox/weaver/expr"
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
@@ -36,24 +34,24 @@ func (w *kernel) run(stages []harmony.Stage, end int) {
 		w.mark(s)
 		drops = drops || shape.IsDrop(s)
 	}
-	if end == len(stages) && w.entry.Expansions == 0 && w.canFetch() {
+	if end == len(stages) && w.Entry.Expansions == 0 && w.canFetch() {
 		w.checkGauges()
 	}
-	var before, after *array
+	var before, after *ir.Array
 	if !w.dense {
 		before = w.liveFlags()
 	}
 	if drops {
-		after = w.array(types.I8)
-		if !w.target.GPU {
+		after = w.Array(types.I8)
+		if !w.Target.GPU {
 			w.clearTail(after)
 		}
 	}
-	out := map[*harmony.Reg]*stored{}
-	w.loop(w.count, func(i value.Value) {
+	out := map[*harmony.Reg]*ir.Stored{}
+	w.Loop(w.count, func(i value.Value) {
 		r := &rows{kernel: w, i: i, vals: map[*harmony.Reg]expr.Value{}}
 		if before != nil {
-			r.live = w.flag(before, i)
+			r.live = w.Flag(before, i)
 			r.guard = r.live
 		}
 		for _, s := range stages {
@@ -62,17 +60,17 @@ func (w *kernel) run(stages []harmony.Stage, end int) {
 		}
 		for _, s := range stages {
 			if d := harmony.Def(s); d != nil && w.work.Last[d] >= end && w.regs[d] == nil {
-				out[d] = w.newStored(r.vals[d])
-				w.write(out[d], i, r.vals[d])
+				out[d] = w.NewStored(r.vals[d])
+				w.Write(out[d], i, r.vals[d])
 			}
 		}
 		for _, reg := range r.settled {
 			if s := w.regs[reg]; s != nil {
-				s.high, s.present = nil, nil
+				s.High, s.Present = nil, nil
 			}
 		}
 		if after != nil {
-			w.setFlag(after, i, r.truth(r.live))
+			w.SetFlag(after, i, r.Truth(r.live))
 		}
 	})
 	for reg, s := range out {
@@ -84,8 +82,8 @@ func (w *kernel) run(stages []harmony.Stage, end int) {
 }
 
 // clearTail clears the flags of the items that fill up a CPU's count.
-func (w *kernel) clearTail(flags *array) {
-	w.intrinsic("llvm.memset.p0.i64", types.Void, w.at(types.I8, flags.ptr, w.count), i8(0), i64(flagPadding), constant.False)
+func (w *kernel) clearTail(flags *ir.Array) {
+	w.Intrinsic("llvm.memset.p0.i64", types.Void, w.At(types.I8, flags.Ptr, w.count), i8(0), i64(ir.FlagPadding), constant.False)
 }
 
 // fetch reads the column of a load or a gather for the whole tile, if that is not
@@ -93,32 +91,32 @@ func (w *kernel) clearTail(flags *array) {
 // under way together, and on a CPU where the width is a parameter.
 func (w *kernel) fetch(s harmony.Stage) {
 	var c shape.Column
-	var from *array // the rows; nil: those of the tile
+	var from *ir.Array // the rows; nil: those of the tile
 	switch s := s.(type) {
 	case *harmony.Load:
 		if g, ok := w.k.Source.(*harmony.GroupRows); ok {
 			w.groupColumn(g.Groups, s)
 			return
 		}
-		c, from = w.shape.ColumnOf(s), w.source
+		c, from = w.Shape.ColumnOf(s), w.source
 	case *harmony.Gather:
-		c, from = w.shape.ColumnOf(s), w.regs[s.Row].words
+		c, from = w.Shape.ColumnOf(s), w.regs[s.Row].Words
 	default:
 		return
 	}
-	if w.shape.ByRow(c) {
+	if w.Shape.ByRow(c) {
 		return
 	}
 	def := harmony.Def(s)
-	out := &stored{typ: def.Type, words: w.array(types.I64)}
-	p, items, threads := w.columnWords(c), w.items, i32(w.target.Threads)
+	out := &ir.Stored{Type: def.Type, Words: w.Array(types.I64)}
+	p, items, threads := w.ColumnWords(c), w.items, i32(w.Target.Threads)
 	switch {
 	case from != nil:
-		w.call("rf_tile_gather", out.words.ptr, w.liveFlags().ptr, from.ptr, p.data, p.width, p.base, p.step, items)
-	case w.target.GPU && w.drops:
-		w.call("rf_tile_load_live", out.words.ptr, w.flags.ptr, p.data, p.width, p.base, p.step, w.start, w.rows, threads, items)
+		w.Call("rf_tile_gather", out.Words.Ptr, w.liveFlags().Ptr, from.Ptr, p.Data, p.Width, p.Base, p.Step, items)
+	case w.Target.GPU && w.drops:
+		w.Call("rf_tile_load_live", out.Words.Ptr, w.flags.Ptr, p.Data, p.Width, p.Base, p.Step, w.start, w.rows, threads, items)
 	default:
-		w.call("rf_tile_load", out.words.ptr, p.data, p.width, p.base, p.step, w.start, w.rows, threads, items)
+		w.Call("rf_tile_load", out.Words.Ptr, p.Data, p.Width, p.Base, p.Step, w.start, w.rows, threads, items)
 	}
 	w.regs[def] = out
 }
@@ -129,18 +127,18 @@ func (r *rows) stage(s harmony.Stage) {
 	case *harmony.Load:
 		if r.regs[s.Out] == nil {
 			row := r.sourceRow()
-			r.define(s.Out, wordValue(r.function, s.Out.Type, r.entryOf(r.shape.ColumnOf(s), row, nil)))
+			r.define(s.Out, ir.WordValue(r.Function, s.Out.Type, r.EntryOf(r.Shape.ColumnOf(s), row, nil)))
 		}
 	case *harmony.Gather:
 		if r.regs[s.Out] == nil {
-			row := r.get(r.regs[s.Row].words, r.i)
-			r.define(s.Out, wordValue(r.function, s.Out.Type, r.entryOf(r.shape.ColumnOf(s), row, r.guard)))
+			row := r.Get(r.regs[s.Row].Words, r.i)
+			r.define(s.Out, ir.WordValue(r.Function, s.Out.Type, r.EntryOf(r.Shape.ColumnOf(s), row, r.guard)))
 		}
 	case *harmony.Map:
 		r.define(s.Out, r.apply(s))
 	case *harmony.Filter:
 		v := r.operand(s.Cond, nil)
-		r.live = r.both(r.live, r.both(v.Present, v.Word))
+		r.live = r.Both(r.live, r.Both(v.Present, v.Word))
 	case *harmony.Need:
 		r.need(s.Reg)
 	}
@@ -152,40 +150,21 @@ func (r *rows) need(reg *harmony.Reg) {
 	v := r.reg(reg)
 	fits := expr.Fits(r.Block, v)
 	if v.Wide != nil {
-		here := r.both(r.live, v.Present)
-		lost := r.both(here, r.Cur.NewXor(fits, constant.True))
+		here := r.Both(r.live, v.Present)
+		lost := r.Both(here, r.Cur.NewXor(fits, constant.True))
 		r.drop(lost)
 	}
-	r.live = r.both(r.live, fits)
+	r.live = r.Both(r.live, fits)
 	v = expr.Narrow(r.Block, v)
 	v.Present = nil
 	r.vals[reg] = v
 	r.settled = append(r.settled, reg)
 }
 
-// both returns the conjunction of two truths, of which nil is true.
-func (f *function) both(a, b value.Value) value.Value {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	}
-	return f.Cur.NewAnd(a, b)
-}
-
-// truth returns a truth as a value.
-func (f *function) truth(a value.Value) value.Value {
-	if a == nil {
-		return constant.True
-	}
-	return a
-}
-
 // sourceRow returns the source's row of the item.
 func (r *rows) sourceRow() value.Value {
 	if r.source != nil {
-		return r.get(r.source, r.i)
+		return r.Get(r.source, r.i)
 	}
 	return r.Cur.NewAdd(r.start, r.i)
 }
@@ -201,7 +180,7 @@ func (w *kernel) bound(reg *harmony.Reg, v expr.Value) expr.Value {
 	if reg.Row != nil {
 		return v
 	}
-	if in, ok := w.shape.Range(reg); ok {
+	if in, ok := w.Shape.Range(reg); ok {
 		v = expr.Narrow(w.Block, v)
 		v.Lo, v.Hi, v.Bounded = in.Lo, in.Hi, true
 	}
@@ -212,7 +191,7 @@ func (w *kernel) bound(reg *harmony.Reg, v expr.Value) expr.Value {
 func (r *rows) reg(reg *harmony.Reg) expr.Value {
 	v, ok := r.vals[reg]
 	if !ok {
-		v = r.bound(reg, r.read(r.regs[reg], r.i))
+		v = r.bound(reg, r.Read(r.regs[reg], r.i))
 		r.vals[reg] = v
 	}
 	return v
@@ -222,79 +201,7 @@ func (r *rows) reg(reg *harmony.Reg) expr.Value {
 // string's code; nil if it needs none.
 func (r *rows) operand(o harmony.Operand, d *domain.Domain) expr.Value {
 	if o.Reg == nil {
-		return r.constant(o.Const, d)
+		return r.Constant(o.Const, d)
 	}
 	return r.reg(o.Reg)
-}
-
-// wordValue makes a value of a word that is always there.
-func wordValue(f *function, t scalar.Type, word value.Value) expr.Value {
-	v := expr.Value{Type: t, Word: word}
-	if t.Kind == scalar.Boolean {
-		v.Word = f.Cur.NewICmp(enum.IPredNE, word, i64(0))
-	}
-	return v
-}
-
-// entryOf reads one entry of a column. Where the guard does not hold the row is
-// anything and the word unspecified.
-func (f *function) entryOf(c shape.Column, row, guard value.Value) value.Value {
-	p := f.columnWords(c)
-	data := p.data
-	width, known := f.fixed(c.Width, c.Name, c.Index)
-	if known && width == 0 {
-		return p.base
-	}
-	if !known {
-		if f.target.GPU && guard != nil {
-			word := f.variable(types.I64, i64(0))
-			f.store(p.base, word)
-			f.when(guard, func() { f.store(f.entryOf(c, row, nil), word) })
-			return f.load(types.I64, word)
-		}
-		if guard != nil {
-			row = f.Cur.NewSelect(guard, row, i64(0))
-			data = f.choosePointer(guard, data)
-		}
-		return f.call("rf_column_word", data, p.width, p.base, p.step, row)
-	}
-	t := types.NewInt(uint64(8 * width))
-	word := f.loadIf(t, guard, f.at(t, data, row))
-	if width < 8 {
-		word = f.Cur.NewZExt(word, types.I64)
-	}
-	return f.Cur.NewAdd(p.base, f.Cur.NewMul(p.step, word))
-}
-
-// loadIf reads what is at p where the guard holds, or it is nil; else the value is any
-// of memory's. A GPU has no memory of its own to read then, short of a stack, and
-// branches.
-func (f *function) loadIf(t *types.IntType, guard, p value.Value) value.Value {
-	switch {
-	case guard == nil:
-		return f.load(t, p)
-	case !f.target.GPU:
-		return f.load(t, f.choosePointer(guard, p))
-	}
-	zero := constant.NewInt(t, 0)
-	v := f.variable(t, zero)
-	f.store(zero, v)
-	f.when(guard, func() { f.store(f.load(t, p), v) })
-	return f.load(t, v)
-}
-
-// choosePointer is p where the guard holds, else the address of two words that are
-// 0.
-func (f *function) choosePointer(guard, p value.Value) value.Value {
-	if f.nowhere == nil {
-		f.nowhere = f.alloca(types.I64, 2)
-		f.inFirst(func() value.Value {
-			f.store(i64(0), f.nowhere)
-			f.store(i64(0), f.at(types.I64, f.nowhere, i64(1)))
-			return nil
-		})
-	}
-	s := &ir.InstSelect{Cond: guard, ValueTrue: p, ValueFalse: f.nowhere, Typ: expr.Ptr()}
-	f.Cur.Insts = append(f.Cur.Insts, s)
-	return s
 }

@@ -1,7 +1,7 @@
-package emit
+package ir
 
 import (
-	"github.com/llir/llvm/ir"
+	llvm "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/constant"
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
@@ -22,13 +22,13 @@ func isLong(primitive string) bool {
 
 // callApart calls a primitive in a function of its own. What the primitive's pointers
 // point to, a word each, passes in registers, so that nothing has to have an address.
-func (f *function) callApart(callee *ir.Func, args []value.Value) value.Value {
+func (f *Function) callApart(callee *llvm.Func, args []value.Value) value.Value {
 	f.calls(callee)
 	fn := f.apart(callee)
 	words := make([]value.Value, len(args))
 	for i, a := range args {
 		if words[i] = a; isPtr(callee, i) {
-			words[i] = f.load(types.I64, a)
+			words[i] = f.Load(types.I64, a)
 		}
 	}
 	out := f.callFunc(fn, words...)
@@ -39,7 +39,7 @@ func (f *function) callApart(callee *ir.Func, args []value.Value) value.Value {
 	}
 	for i, a := range args {
 		if isPtr(callee, i) {
-			f.store(next(), a)
+			f.Store(next(), a)
 		}
 	}
 	if callee.Sig.RetType.Equal(types.Void) {
@@ -48,14 +48,14 @@ func (f *function) callApart(callee *ir.Func, args []value.Value) value.Value {
 	return next()
 }
 
-func isPtr(callee *ir.Func, i int) bool { return !callee.Params[i].Typ.Equal(types.I64) }
+func isPtr(callee *llvm.Func, i int) bool { return !callee.Params[i].Typ.Equal(types.I64) }
 
 // apart returns a function that is not inlined and calls a primitive of words and
 // pointers to words. It takes words, and returns those behind the pointers and then
 // the primitive's result, if there is one.
 // The functions of an entry are its own, as its shared memory is: entries that are
 // compiled by themselves end up in one text.
-func (f *function) apart(callee *ir.Func) *ir.Func {
+func (f *Function) apart(callee *llvm.Func) *llvm.Func {
 	for _, a := range f.aparts {
 		if a.primitive == callee {
 			return a.fn
@@ -72,29 +72,29 @@ func (f *function) apart(callee *ir.Func) *ir.Func {
 		fields = append(fields, result)
 	}
 	all := types.NewStruct(fields...)
-	fn := ir.NewFunc("", all)
+	fn := llvm.NewFunc("", all)
 	fn.Linkage = enum.LinkageInternal
-	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
+	fn.FuncAttrs = []llvm.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
 	body := fn.NewBlock("entry")
 	args := make([]value.Value, len(callee.Params))
 	var places []value.Value
 	for i := range callee.Params {
-		p := ir.NewParam("", types.I64)
+		p := llvm.NewParam("", types.I64)
 		fn.Params = append(fn.Params, p)
 		fn.Sig.Params = append(fn.Sig.Params, types.I64)
 		args[i] = p
 		if isPtr(callee, i) {
-			a := &ir.InstAlloca{ElemType: types.I64}
+			a := &llvm.InstAlloca{ElemType: types.I64}
 			args[i] = expr.AsPtr(a)
 			places = append(places, args[i])
-			body.Insts = append(body.Insts, a, &ir.InstStore{Src: p, Dst: args[i]})
+			body.Insts = append(body.Insts, a, &llvm.InstStore{Src: p, Dst: args[i]})
 		}
 	}
-	call := &ir.InstCall{Callee: callee, Args: args, Typ: result}
+	call := &llvm.InstCall{Callee: callee, Args: args, Typ: result}
 	body.Insts = append(body.Insts, call)
 	var values []value.Value
 	for _, p := range places {
-		l := &ir.InstLoad{ElemType: types.I64, Src: p}
+		l := &llvm.InstLoad{ElemType: types.I64, Src: p}
 		body.Insts = append(body.Insts, l)
 		values = append(values, l)
 	}
@@ -107,12 +107,12 @@ func (f *function) apart(callee *ir.Func) *ir.Func {
 	}
 	body.NewRet(out)
 	a := apart{callee, fn}
-	a.rename(f.entry.Symbol)
+	a.rename(f.Entry.Symbol)
 	f.aparts = append(f.aparts, a)
 	return fn
 }
 
 // apart is a function of an entry that calls a primitive.
-type apart struct{ primitive, fn *ir.Func }
+type apart struct{ primitive, fn *llvm.Func }
 
 func (a apart) rename(symbol string) { a.fn.SetName(symbol + "." + a.primitive.Name()) }

@@ -1,10 +1,10 @@
-package emit
+package ir
 
 import (
 	"fmt"
 	"slices"
 
-	"github.com/llir/llvm/ir"
+	llvm "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/constant"
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/metadata"
@@ -18,31 +18,59 @@ import (
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
-// module is the code in the making.
-type module struct {
-	opts      *Options
-	abi       *abi.Module
-	functions []*function // those of the entries
-	// declared has the primitives and intrinsics that are called, by name.
-	declared map[string]*ir.Func
+// Code is a program for a target.
+type Code struct {
+	Module *abi.Module
+	// IR is LLVM IR as text, which LLVM 15 to 19 accept. It calls primitives, names
+	// no triple and no data layout.
+	IR string
+	// Units has the function of each entry as IR of its own, in the order of the
+	// entries, so that they can be compiled at once and one by one. In each of them the
+	// function is called UnitSymbol: functions that differ in nothing but their names
+	// are the same text. CPUs have none.
+	Units []string
 }
 
-func newModule(p *shape.Program) *module {
+// UnitSymbol stands in a unit where the entry's symbol stands in the whole IR. It is
+// part of no other name.
+const UnitSymbol = "__entry__"
+
+// Module is the code in the making.
+type Module struct {
+	Options   *shape.Options
+	abi       *abi.Module
+	functions []*Function // those of the entries
+	// declared has the primitives and intrinsics that are called, by name.
+	declared map[string]*llvm.Func
+}
+
+// NewModule returns a module without functions.
+func NewModule(p *shape.Program) *Module {
 	o := &p.Options
-	return &module{
-		opts:     o,
+	return &Module{
+		Options:  o,
 		abi:      &abi.Module{Target: o.Target.Name, Tables: o.Domains.Tables()},
-		declared: map[string]*ir.Func{},
+		declared: map[string]*llvm.Func{},
 	}
 }
 
-// finish returns the module as text.
-func (m *module) finish() (*Code, error) {
+// Add takes in a finished function.
+func (m *Module) Add(f *Function) error {
+	if err := f.finish(); err != nil {
+		return err
+	}
+	m.functions = append(m.functions, f)
+	m.abi.Entries = append(m.abi.Entries, f.Entry)
+	return nil
+}
+
+// Finish returns the module as text.
+func (m *Module) Finish() (*Code, error) {
 	if err := abi.Verify(m.abi); err != nil {
 		return nil, fmt.Errorf("emit: %w", err)
 	}
 	c := &Code{Module: m.abi, IR: text(m.functions...)}
-	if m.opts.Target.GPU {
+	if m.Options.Target.GPU {
 		for _, f := range m.functions {
 			c.Units = append(c.Units, f.unit())
 		}
@@ -51,8 +79,8 @@ func (m *module) finish() (*Code, error) {
 }
 
 // text prints functions as a module, with declarations of what they call.
-func text(functions ...*function) string {
-	m := ir.NewModule()
+func text(functions ...*Function) string {
+	m := llvm.NewModule()
 	declared := map[string]bool{}
 	for _, f := range functions {
 		// Package expr declares what it calls where it finds the function.
@@ -68,15 +96,15 @@ func text(functions ...*function) string {
 		m.Funcs = append(m.Funcs, f.fn)
 		m.Globals = append(m.Globals, f.globals...)
 		m.MetadataDefs = append(m.MetadataDefs, f.metadata...)
-		if f.target.GPU {
+		if f.Target.GPU {
 			// !{ptr @f, !"kernel", i32 1} is how versions before 19 tell a kernel.
 			note := &metadata.Tuple{MetadataID: -1, Fields: []metadata.Field{
 				expr.AsPtr(f.fn),
 				&metadata.String{Value: "kernel"},
-				i32(1),
+				I32(1),
 			}}
-			if f.shape.Registers > 0 {
-				note.Fields = append(note.Fields, &metadata.String{Value: "maxnreg"}, i32(f.shape.Registers))
+			if f.Shape.Registers > 0 {
+				note.Fields = append(note.Fields, &metadata.String{Value: "maxnreg"}, I32(f.Shape.Registers))
 			}
 			m.MetadataDefs = append(m.MetadataDefs, note)
 			kernels.Nodes = append(kernels.Nodes, note)
@@ -97,18 +125,18 @@ func text(functions ...*function) string {
 }
 
 // unit prints the function alone, see Code.Units.
-func (f *function) unit() string {
-	defer f.rename(f.entry.Symbol)
+func (f *Function) unit() string {
+	defer f.rename(f.Entry.Symbol)
 	f.rename(UnitSymbol)
 	return text(f)
 }
 
 // rename gives the function and what is its own another name.
-func (f *function) rename(symbol string) {
+func (f *Function) rename(symbol string) {
 	f.fn.SetName(symbol)
 	f.scratch.rename(symbol)
-	f.shared.rename(symbol)
-	f.dynamic.rename(symbol)
+	f.Shared.rename(symbol)
+	f.Dynamic.rename(symbol)
 	for _, a := range f.aparts {
 		a.rename(symbol)
 	}
@@ -116,13 +144,13 @@ func (f *function) rename(symbol string) {
 
 // primitive returns a primitive's declaration, with the types of the catalogue. On a
 // CPU those of whole tiles are called and not inlined.
-func (m *module) primitive(name string) *ir.Func {
+func (m *Module) primitive(name string) *llvm.Func {
 	p, ok := primitives.Lookup(name)
 	if !ok {
 		panic("emit: there is no primitive " + name)
 	}
 	symbol := name
-	if !m.opts.Target.GPU && p.WholeTile() {
+	if !m.Options.Target.GPU && p.WholeTile() {
 		symbol = primitives.CallPrefix + name
 	}
 	if f := m.declared[symbol]; f != nil {
@@ -140,7 +168,7 @@ func (m *module) primitive(name string) *ir.Func {
 // arguments, and the others. It stays apart until its loops are unrolled, see
 // Target.Passes, so its name tells what it does: equal calls, also of different
 // kernels, share it.
-func (m *module) specialised(callee *ir.Func, args []value.Value) (*ir.Func, []value.Value) {
+func (m *Module) specialised(callee *llvm.Func, args []value.Value) (*llvm.Func, []value.Value) {
 	name := callee.Name() + "."
 	var rest []value.Value
 	for _, a := range args {
@@ -155,16 +183,16 @@ func (m *module) specialised(callee *ir.Func, args []value.Value) (*ir.Func, []v
 	if f := m.declared[name]; f != nil {
 		return f, rest
 	}
-	f := ir.NewFunc(name, callee.Sig.RetType)
+	f := llvm.NewFunc(name, callee.Sig.RetType)
 	f.Linkage = enum.LinkageInternal
-	f.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrConvergent, enum.FuncAttrNoUnwind}
+	f.FuncAttrs = []llvm.FuncAttribute{enum.FuncAttrConvergent, enum.FuncAttrNoUnwind}
 	inner := make([]value.Value, len(args))
 	for i, a := range args {
 		switch a.(type) {
 		case *constant.Int, nullPointer:
 			inner[i] = a
 		default:
-			p := ir.NewParam("", a.Type())
+			p := llvm.NewParam("", a.Type())
 			p.Attrs = callee.Params[i].Attrs
 			f.Params = append(f.Params, p)
 			f.Sig.Params = append(f.Sig.Params, a.Type())
@@ -172,7 +200,7 @@ func (m *module) specialised(callee *ir.Func, args []value.Value) (*ir.Func, []v
 		}
 	}
 	body := f.NewBlock("entry")
-	call := &ir.InstCall{Callee: callee, Args: inner, Typ: callee.Sig.RetType}
+	call := &llvm.InstCall{Callee: callee, Args: inner, Typ: callee.Sig.RetType}
 	body.Insts = append(body.Insts, call)
 	if call.Typ.Equal(types.Void) {
 		body.NewRet(nil)
@@ -187,20 +215,20 @@ func (m *module) specialised(callee *ir.Func, args []value.Value) (*ir.Func, []v
 var irTypes = map[string]types.Type{"void": types.Void, "i8": types.I8, "i32": types.I32, "i64": types.I64, "ptr": expr.Ptr()}
 
 // declare declares a function of another module, or an intrinsic.
-func (m *module) declare(name string, result types.Type, params ...types.Type) *ir.Func {
+func (m *Module) declare(name string, result types.Type, params ...types.Type) *llvm.Func {
 	if f := m.declared[name]; f != nil {
 		return f
 	}
-	list := make([]*ir.Param, len(params))
+	list := make([]*llvm.Param, len(params))
 	for i, t := range params {
-		list[i] = ir.NewParam("", t)
+		list[i] = llvm.NewParam("", t)
 		if t.Equal(expr.Ptr()) {
 			// Nothing keeps an address: arrays of a tile stay apart from all else in memory.
 			list[i].Attrs = append(list[i].Attrs, enum.ParamAttrNoCapture)
 		}
 	}
-	f := ir.NewFunc(name, result, list...)
-	f.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
+	f := llvm.NewFunc(name, result, list...)
+	f.FuncAttrs = []llvm.FuncAttribute{enum.FuncAttrNoUnwind}
 	m.declared[name] = f
 	return f
 }

@@ -1,9 +1,9 @@
-package emit
+package ir
 
 import (
 	"reflect"
 
-	"github.com/llir/llvm/ir"
+	llvm "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/metadata"
 
@@ -14,20 +14,13 @@ import (
 // as .loc directives; instructions of primitives that it inlines get those of the
 // call. Directives alone make no debug sections, and change no machine instruction.
 
-// mark gives the instructions that have no place yet that of a stage or a sink.
-func (w *kernel) mark(work any) {
-	if w.module.opts.Lines {
-		w.markAs(w.k.PlaceOf(work))
-	}
-}
-
-// markAs gives the instructions that have no place yet a place.
-func (f *function) markAs(place source.Span) {
+// MarkAs gives the instructions that have no place yet a place.
+func (f *Function) MarkAs(place source.Span) {
 	if !place.IsValid() {
 		return
 	}
 	if f.places == nil {
-		f.places = map[ir.Instruction]source.Span{}
+		f.places = map[llvm.Instruction]source.Span{}
 	}
 	for _, b := range f.fn.Blocks {
 		for _, inst := range b.Insts {
@@ -40,7 +33,7 @@ func (f *function) markAs(place source.Span) {
 
 // lines is the metadata of a module whose instructions have places.
 type lines struct {
-	m     *ir.Module
+	m     *llvm.Module
 	unit  *metadata.DICompileUnit
 	files map[*source.File]*metadata.DIFile
 }
@@ -67,7 +60,7 @@ func (l *lines) begin(file *source.File) {
 		EmissionKind: enum.EmissionKindDebugDirectivesOnly}
 	l.define(l.unit)
 	flag := func(name string, v int) *metadata.Tuple {
-		t := &metadata.Tuple{Fields: []metadata.Field{i32(2), &metadata.String{Value: name}, i32(v)}}
+		t := &metadata.Tuple{Fields: []metadata.Field{I32(2), &metadata.String{Value: name}, I32(v)}}
 		l.define(t)
 		return t
 	}
@@ -83,9 +76,9 @@ func (l *lines) name(name string, nodes ...metadata.Node) {
 }
 
 // add attaches the places of a function's instructions.
-func (l *lines) add(f *function) {
+func (l *lines) add(f *Function) {
 	f.fn.Metadata = nil
-	rule := f.shape.Kernel.Span
+	rule := f.Shape.Kernel.Span
 	if len(f.places) == 0 || !rule.IsValid() {
 		return
 	}
@@ -99,7 +92,7 @@ func (l *lines) add(f *function) {
 	scope := &metadata.DISubprogram{Distinct: true, Name: f.fn.Name(), File: l.file(rule.File), Line: int64(at.Line), ScopeLine: int64(at.Line),
 		Scope: l.file(rule.File), Type: signature, SPFlags: enum.DISPFlagDefinition | enum.DISPFlagOptimized, Unit: l.unit}
 	l.define(scope)
-	f.fn.Metadata = ir.Metadata{{Name: "dbg", Node: scope}}
+	f.fn.Metadata = llvm.Metadata{{Name: "dbg", Node: scope}}
 	scopes := map[*source.File]metadata.Field{rule.File: scope}
 	made := map[source.Span]*metadata.DILocation{}
 	for _, b := range f.fn.Blocks {
@@ -111,7 +104,7 @@ func (l *lines) add(f *function) {
 			if made[place] == nil {
 				made[place] = l.location(place, scope, scopes)
 			}
-			attach(inst, ir.Metadata{{Name: "dbg", Node: made[place]}})
+			attach(inst, llvm.Metadata{{Name: "dbg", Node: made[place]}})
 		}
 	}
 }
@@ -132,7 +125,7 @@ func (l *lines) location(place source.Span, fn *metadata.DISubprogram, scopes ma
 
 // attach sets the metadata of an instruction, which each type of instruction has as a
 // field of its own.
-func attach(inst ir.Instruction, to ir.Metadata) {
+func attach(inst llvm.Instruction, to llvm.Metadata) {
 	field := reflect.ValueOf(inst).Elem().FieldByName("Metadata")
 	if field.IsValid() {
 		field.Set(reflect.ValueOf(to))
