@@ -33,7 +33,14 @@ func FormOf(f *scalar.Func, result scalar.Type, args []Form) Form {
 	}
 	values := make([]Value, len(args))
 	for i, a := range args {
-		v := Value{Type: a.Type, Lo: a.Lo, Hi: a.Hi, Bounded: a.Bounded, Literal: a.Literal, wideBits: a.wideBits}
+		v := Value{
+			Type:     a.Type,
+			Lo:       a.Lo,
+			Hi:       a.Hi,
+			Bounded:  a.Bounded,
+			Literal:  a.Literal,
+			wideBits: a.wideBits,
+		}
 		switch {
 		case a.Wide:
 			v.Wide = constant.NewUndef(I128)
@@ -48,7 +55,15 @@ func FormOf(f *scalar.Func, result scalar.Type, args []Form) Form {
 		values[i] = v
 	}
 	r := Apply(b, f, result, values)
-	return Form{Type: r.Type, Wide: r.Wide != nil, Optional: r.Present != nil, Lo: r.Lo, Hi: r.Hi, Bounded: r.Bounded, wideBits: r.wideBits}
+	return Form{
+		Type:     r.Type,
+		Wide:     r.Wide != nil,
+		Optional: r.Present != nil,
+		Lo:       r.Lo,
+		Hi:       r.Hi,
+		Bounded:  r.Bounded,
+		wideBits: r.wideBits,
+	}
 }
 
 // Stored returns the form that a value has once it is read again from where it was

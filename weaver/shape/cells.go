@@ -60,7 +60,8 @@ func (f *Function) chooseCells(s *harmony.Group) *Cells {
 		return nil
 	}
 	block := c.Bytes() * f.Threads
-	if f.options.Target.MostShared()/(block+scratchReserve+blockShared)*f.Threads < enough || block > f.dynamicRoom() {
+	if f.options.Target.MostShared()/(block+scratchReserve+blockShared)*f.Threads < enough ||
+		block > f.dynamicRoom() {
 		return nil
 	}
 	return c
@@ -68,7 +69,10 @@ func (f *Function) chooseCells(s *harmony.Group) *Cells {
 
 // probes reports whether rows are looked up.
 func (f *Function) probes() bool {
-	return slices.ContainsFunc(f.Kernel.Stages, func(s harmony.Stage) bool { _, ok := s.(*harmony.Probe); return ok })
+	return slices.ContainsFunc(f.Kernel.Stages, func(s harmony.Stage) bool {
+		_, ok := s.(*harmony.Probe)
+		return ok
+	})
 }
 
 // layCells lays out the cells; nil if there may be too many groups or a sum may not fit
@@ -81,7 +85,8 @@ func (f *Function) layCells(s *harmony.Group) *Cells {
 		return nil
 	}
 	size, known := f.Fixed(abi.GroupSize, s.To.Name, 0)
-	if most, ok := f.numbers(GroupKey, s.To.Name, len(s.Key)); !ok || most == 0 || !known || size <= 0 || size > mostPrivate {
+	most, ok := f.numbers(GroupKey, s.To.Name, len(s.Key))
+	if !ok || most == 0 || !known || size <= 0 || size > mostPrivate {
 		return nil
 	}
 	c := &Cells{Accs: make([]Field, len(s.To.Accs)), Groups: int(size)}

@@ -19,7 +19,8 @@ type Facts struct {
 
 // Fixed returns the constant that a parameter is.
 func (f *Facts) Fixed(kind abi.Kind, name string, index int) (int64, bool) {
-	if f.options.Fix == nil || !canFix(kind) || f.options.Target.GPU && f.Role != abi.Kernel && !shapesBuild(kind) {
+	if f.options.Fix == nil || !canFix(kind) ||
+		f.options.Target.GPU && f.Role != abi.Kernel && !shapesBuild(kind) {
 		return 0, false
 	}
 	return f.options.Fix(f.Symbol, abi.Param{Kind: kind, Var: name, Index: index})
@@ -28,7 +29,8 @@ func (f *Facts) Fixed(kind abi.Kind, name string, index int) (int64, bool) {
 // canFix reports whether a caller may know a parameter when code is made.
 func canFix(k abi.Kind) bool {
 	switch k {
-	case abi.RowsFrom, abi.RowsUntil, abi.LiteralWord, abi.LiteralHigh, abi.PlaceLow, abi.PlaceHigh, abi.HostContext:
+	case abi.RowsFrom, abi.RowsUntil, abi.LiteralWord, abi.LiteralHigh,
+		abi.PlaceLow, abi.PlaceHigh, abi.HostContext:
 		return false
 	}
 	return !k.IsAddress()
@@ -66,9 +68,18 @@ type KeyKinds struct {
 
 // The parameters of indexes, sets and groups.
 var (
-	IndexKey = KeyKinds{abi.IndexForm, abi.IndexSize, abi.IndexShift, abi.IndexBase, abi.IndexBits, abi.IndexWideSlots, abi.IndexWideMask, abi.IndexWideColumns}
-	SetKey   = KeyKinds{abi.SetForm, abi.SetSize, abi.SetShift, abi.SetBase, abi.SetBits, abi.SetTable, abi.SetSize, abi.SetColumns}
-	GroupKey = KeyKinds{abi.GroupForm, abi.GroupSize, abi.GroupShift, abi.GroupBase, abi.GroupBits, abi.GroupTable, abi.GroupSize, abi.GroupColumns}
+	IndexKey = KeyKinds{
+		abi.IndexForm, abi.IndexSize, abi.IndexShift, abi.IndexBase, abi.IndexBits,
+		abi.IndexWideSlots, abi.IndexWideMask, abi.IndexWideColumns,
+	}
+	SetKey = KeyKinds{
+		abi.SetForm, abi.SetSize, abi.SetShift, abi.SetBase, abi.SetBits,
+		abi.SetTable, abi.SetSize, abi.SetColumns,
+	}
+	GroupKey = KeyKinds{
+		abi.GroupForm, abi.GroupSize, abi.GroupShift, abi.GroupBase, abi.GroupBits,
+		abi.GroupTable, abi.GroupSize, abi.GroupColumns,
+	}
 )
 
 // Form returns the form of a variable, if it is known.

@@ -47,7 +47,14 @@ const (
 	InRuns                 // rows that come in the order of their keys
 )
 
-var howNames = [...]string{InSlots: "slots", InRegisters: "registers", InCells: "cells", InTable: "table", InMemory: "memory", InRuns: "runs"}
+var howNames = [...]string{
+	InSlots:     "slots",
+	InRegisters: "registers",
+	InCells:     "cells",
+	InTable:     "table",
+	InMemory:    "memory",
+	InRuns:      "runs",
+}
 
 // String returns the name of the way as texts write it, such as "registers".
 func (h How) String() string { return howNames[h] }

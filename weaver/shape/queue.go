@@ -92,7 +92,12 @@ func (p *Program) chooseQueue(f *Function) (items int) {
 // putQueue cuts the work of a function in two before a stage. Left is Queue.Left.
 func (p *Program) putQueue(f *Function, cut int, left float64) {
 	stages := f.Work.Stages
-	q := &Queue{Before: cut, Items: behindItems, ByWarps: f.options.Target.GPU && f.isByWarps(), Left: left}
+	q := &Queue{
+		Before:  cut,
+		Items:   behindItems,
+		ByWarps: f.options.Target.GPU && f.isByWarps(),
+		Left:    left,
+	}
 	if !f.options.Target.GPU {
 		q.Items = hostItems
 	}
@@ -175,7 +180,8 @@ func (f *Function) chooseCut(shares []float64) int {
 	for cut := 1; cut <= len(stages); cut++ {
 		share := shares[cut]
 		// Of several filters in a row, the last one has the share that counts.
-		if !mayDrop(stages[cut-1]) || cut < len(stages) && IsDrop(stages[cut]) || share > mostSharePushed {
+		if !mayDrop(stages[cut-1]) || cut < len(stages) && IsDrop(stages[cut]) ||
+			share > mostSharePushed {
 			continue
 		}
 		behind := f.behind(cut)

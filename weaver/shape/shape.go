@@ -107,7 +107,8 @@ func newProgram(graph *harmony.Program, o Options) (*Program, error) {
 			switch c := c.(type) {
 			case *harmony.Run:
 				if !c.Kernel.Host {
-					p.add(&Function{Facts: p.facts(abi.Kernel, "", c.Kernel.Name), Of: c.Kernel.Name, Kernel: c.Kernel})
+					name := c.Kernel.Name
+					p.add(&Function{Facts: p.facts(abi.Kernel, "", name), Of: name, Kernel: c.Kernel})
 				}
 			case *harmony.Build:
 				if !built[c.Index] {
@@ -164,7 +165,11 @@ func (p *Program) addBuild(x *harmony.Index) {
 
 // addStep adds a function that loads the key of each row.
 func (p *Program) addStep(x *harmony.Index, facts Facts, prefix string) {
-	k := &harmony.Kernel{Name: prefix + x.Name, Source: &harmony.Rows{Rel: x.Of, Version: x.Version}, Span: x.Span}
+	k := &harmony.Kernel{
+		Name:   prefix + x.Name,
+		Source: &harmony.Rows{Rel: x.Of, Version: x.Version},
+		Span:   x.Span,
+	}
 	f := &Function{Facts: facts, Of: x.Name, Kernel: k, Index: x}
 	for _, col := range x.Key {
 		r := &harmony.Reg{Type: x.Of.Cols[col].Type}

@@ -76,7 +76,9 @@ func (m *shares) subset(r *harmony.Relation) float64 {
 	m.subsets[r] = subsetShare // for a relation that depends on itself
 	sum, known := 0.0, false
 	for _, k := range m.graph.Kernels() {
-		into := slices.ContainsFunc(k.Sinks, func(s harmony.Sink) bool { return harmony.SinkTarget(s) == harmony.Managed(r) })
+		into := slices.ContainsFunc(k.Sinks, func(s harmony.Sink) bool {
+			return harmony.SinkTarget(s) == harmony.Managed(r)
+		})
 		if !into {
 			continue
 		}
@@ -150,7 +152,9 @@ func (m *shares) shareOf(cond harmony.Operand, defs map[*harmony.Reg]harmony.Sta
 }
 
 // Mirrored are the comparisons with their operands exchanged.
-var Mirrored = map[string]string{"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+var Mirrored = map[string]string{
+	"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le",
+}
 
 // conjuncts splits a conjunction into its conditions.
 func conjuncts(cond harmony.Operand, defs map[*harmony.Reg]harmony.Stage) []harmony.Operand {

@@ -124,7 +124,8 @@ func (f *Function) chooseTable(s *harmony.Group) *Table {
 	f.setSink(t, s)
 	most, numbered := f.numbers(GroupKey, s.To.Name, len(s.Key))
 	switch {
-	case numbered && f.fill(t, min(most+copyBits, mostOwnBits), 0, min(room, copyMemory)) && most <= t.Bits,
+	case numbered && most <= mostOwnBits &&
+		f.fill(t, min(most+copyBits, mostOwnBits), 0, min(room, copyMemory)) && most <= t.Bits,
 		numbered && most <= mostOwnBits && f.fill(t, most, 0, room) && most == t.Bits:
 		t.Fits = true
 	case numbered && f.layLarge(t):
@@ -223,7 +224,8 @@ func (f *Function) isPositive(o harmony.Operand) bool {
 func (f *Function) layLarge(t *Table) bool {
 	name := t.sink.To.Name
 	size, known := f.Fixed(abi.GroupSize, name, 0)
-	if !known || size > mostPlaces*mostSharing || f.Queue != nil || f.probes() || len(f.Kernel.Sinks) > 1 {
+	if !known || size > mostPlaces*mostSharing || f.Queue != nil || f.probes() ||
+		len(f.Kernel.Sinks) > 1 {
 		return false
 	}
 	if f.layShare(t, size) {

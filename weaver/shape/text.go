@@ -77,7 +77,9 @@ func (f *Function) String() string {
 
 // Explain returns the shape of a kernel, with a line for each reason.
 func (p *Program) Explain(kernel string) string {
-	i := slices.IndexFunc(p.Functions, func(f *Function) bool { return f.Role == abi.Kernel && f.Of == kernel })
+	i := slices.IndexFunc(p.Functions, func(f *Function) bool {
+		return f.Role == abi.Kernel && f.Of == kernel
+	})
 	if i < 0 {
 		return ""
 	}
@@ -144,7 +146,8 @@ type placed struct {
 func (p *parser) program() {
 	lines := p.Lines()
 	if len(lines) != 1+len(p.shapes.Functions) {
-		p.Fail(0, 0, "expected a head and the shapes of %d functions, found %d lines", len(p.shapes.Functions), len(lines))
+		p.Fail(0, 0, "expected a head and the shapes of %d functions, found %d lines",
+			len(p.shapes.Functions), len(lines))
 	}
 	p.Tokens = lines[0].Tokens
 	p.ExpectWord("shapes")
@@ -209,7 +212,11 @@ func (p *parser) property(f *Function) {
 	case "group":
 		p.group()
 	case "memory":
-		f.Memory = Memory{Scratch: p.behind("scratch"), Shared: p.behind("shared"), Dynamic: p.behind("dynamic")}
+		f.Memory = Memory{
+			Scratch: p.behind("scratch"),
+			Shared:  p.behind("shared"),
+			Dynamic: p.behind("dynamic"),
+		}
 	case "because":
 		p.List(func() {
 			at := p.Next()
@@ -255,7 +262,11 @@ func (p *parser) group() {
 	}
 	g := &Group{How: How(how)}
 	if g.How == InTable {
-		g.Table = &Table{Places: p.behind("places"), Slots: p.behind("slots"), Sharing: p.behind("sharing")}
+		g.Table = &Table{
+			Places:  p.behind("places"),
+			Slots:   p.behind("slots"),
+			Sharing: p.behind("sharing"),
+		}
 		g.Table.Fits = p.AcceptWord("fits")
 	}
 	p.groups = append(p.groups, placed{name, g})
@@ -282,7 +293,8 @@ func (p *parser) check(f *Function, ln *irtext.Line) {
 	case missing, len(p.groups) > 0:
 		p.FailLine(ln, "%s has a group that the text does not place, or places where it cannot be", f.Of)
 	case f.Memory != said:
-		p.FailLine(ln, "%s takes %d bytes of shared memory%s, not %d%s", f.Of, f.Memory.Total(), f.Memory, said.Total(), said)
+		p.FailLine(ln, "%s takes %d bytes of shared memory%s, not %d%s",
+			f.Of, f.Memory.Total(), f.Memory, said.Total(), said)
 	case !f.fits():
 		p.FailLine(ln, "the tile of %s exceeds the memory of the target", f.Of)
 	}
@@ -298,7 +310,8 @@ func (f *Function) suits(s *harmony.Group, g *Group) bool {
 		return chosen.How >= InCells && chosen.How <= InMemory && g.Cells != nil
 	case InTable:
 		t := g.Table
-		if chosen.How < InCells || chosen.How > InMemory || t.Places < 1 || t.Places > mostPlaces || t.Slots > mostPlaces || t.Sharing > mostSharing {
+		if chosen.How < InCells || chosen.How > InMemory || t.Places < 1 || t.Places > mostPlaces ||
+			t.Slots > mostPlaces || t.Sharing > mostSharing {
 			return false
 		}
 		bits := bitsOf(t.Places)

@@ -147,7 +147,8 @@ func (f *Function) shrink() error {
 			f.Threads /= 2
 		default:
 			return &UnsupportedError{
-				What: fmt.Sprintf("a block of kernel %s needs %d bytes of shared memory and has %d", f.Kernel.Name, f.Memory.Total(), f.mostShared()),
+				What: fmt.Sprintf("a block of kernel %s needs %d bytes of shared memory and has %d",
+					f.Kernel.Name, f.Memory.Total(), f.mostShared()),
 				Span: f.Kernel.Span,
 			}
 		}

@@ -70,7 +70,12 @@ func (f *Function) step(w *Work, i int) Step {
 		return Step{Kind: Lookup, From: i, To: i + 1, Compacts: f.wantsCompaction(w, i+1)}
 	}
 	end := f.endOfRun(w, i)
-	return Step{Kind: Run, From: i, To: end, Compacts: IsDrop(w.Stages[end-1]) && f.wantsCompaction(w, end)}
+	return Step{
+		Kind:     Run,
+		From:     i,
+		To:       end,
+		Compacts: IsDrop(w.Stages[end-1]) && f.wantsCompaction(w, end),
+	}
 }
 
 // Live returns the registers that are defined before a stage and read by it or a
