@@ -148,9 +148,13 @@ var layers = []layer{
 		"queryplan", "harmony", "harmony/abi", "internal/interval", "internal/cuda", "internal/cuda/driver",
 		"runtime/gpu/device", "runtime/layout", "runtime/store", "runtime/woven", "runtime/woven/machine",
 	}},
+	{"runtime/gpu/order", []string{
+		"harmony", "primitives/service", "internal/cuda", "internal/cuda/driver",
+		"runtime/gpu/device", "runtime/gpu/tables", "runtime/order",
+	}},
 	{"runtime/gpu", []string{
 		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval", "internal/cuda", "internal/cuda/driver",
-		"runtime", "runtime/account", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven", "runtime/woven/machine", "runtime/gpu/device", "runtime/gpu/tables",
+		"runtime", "runtime/account", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven", "runtime/woven/machine", "runtime/gpu/device", "runtime/gpu/order", "runtime/gpu/tables",
 	}},
 	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "weaver/assemble/hostcode"}},
 

@@ -13,8 +13,8 @@
 // that, all numbers of a run lie together in one block of the device's memory, which is
 // copied to pinned memory of the host. A run over facts that an earlier one has seen takes
 // the numbers of that one, and waits for its results alone (recall.go). Another one is
-// captured as a graph, with addresses of its own (arena.go) that are set up by one copy
-// (image.go), and runs from then on launch that graph (replay.go). It brings results into
+// captured as a graph, with addresses of its own (device.Arena) that are set up by one
+// copy, and runs from then on launch that graph (replay.go). It brings results into
 // the order in which they are presented and writes them to pinned memory (replayout.go).
 //
 // # Memory
@@ -26,12 +26,11 @@
 // of facts, and indexes over them, are kept on the device from run to run as long as there
 // is room.
 //
-// # Orders
+// # Rooms
 //
-// Many tuples are numbered, cut to the first ones or tested for equal keys on the device, by
-// the service kernels that sort: few are copied and left to package order, as are those with
-// strings whose dictionary is not sorted. Columns of 32 or 64 bits are read where they lie,
-// and the last pass of a sort puts them where they belong.
+// Package device has lanes, memory and the device's part of a run; package tables has
+// the variables; package order sorts. The engine itself opens the device, loads code,
+// launches woven kernels, and keeps what a run leaves to later ones.
 //
 // Not done: a first run waits wherever it has to know a number; keys that grow in a loop are
 // tested on the host.

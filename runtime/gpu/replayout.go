@@ -5,6 +5,7 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/order"
 	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
@@ -41,20 +42,20 @@ func (x *replay) output(r *run, rel *tables.Relation, n int64) error {
 		x.outputs = append(x.outputs, out)
 		return nil
 	}
-	keys := append(orderKeys(rel.Decl, rel.Decl.OrderBy), groupKeys(harmony.Whole(rel.Decl.Cols, false))...)
-	o, err := r.sorter.newOrdering(rel, n, keys, nil)
+	keys := append(order.Keys(rel.Decl, rel.Decl.OrderBy), order.GroupKeys(harmony.Whole(rel.Decl.Cols, false))...)
+	o, err := r.sorter.NewOrdering(rel, n, keys, nil)
 	if err != nil {
 		return err
 	}
 	at := r.at // where the run before was
-	inOrder := n >= r.sizes.ordered && n < mostSorted && r.sorter.isOrdered(rel, keys)
-	err = o.finish(rel.Decl, func() error {
+	inOrder := n >= r.sizes.ordered && n < order.MostSorted && r.sorter.IsOrdered(rel, keys)
+	err = o.Finish(rel.Decl, func() error {
 		if inOrder {
-			if err := o.arrange(); err != nil {
+			if err := o.Arrange(); err != nil {
 				return err
 			}
 		}
-		return o.receive(out.cols, bytes <= mostGathered)
+		return o.Receive(out.cols, bytes <= mostGathered)
 	})
 	r.at = at
 	out.inOrder = inOrder

@@ -5,12 +5,9 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/internal/cuda"
-	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/order"
 	"github.com/redfoxdb/redfox/runtime/gpu/tables"
-	"github.com/redfoxdb/redfox/runtime/layout"
-	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
@@ -23,7 +20,7 @@ type run struct {
 	recall
 	sizes sizes
 
-	sorter  sorter
+	sorter  order.Sorter
 	entries map[string][]*boundEntry      // of a kernel one; of an index those that build it
 	ahead   *copyAhead                    // nil if there is none
 	capture *replay                       // what the run becomes if it is captured, else nil
@@ -89,62 +86,6 @@ func (r *run) fetch(ctx context.Context, copies ...device.HostCopy) error {
 		return err
 	}
 	return r.compare()
-}
-
-// Rows copies the full part of a relation to the host.
-func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
-	rel := r.Relations[decl]
-	_, n, err := rel.Version(r.Ctx, harmony.Full)
-	if err != nil {
-		return nil, err
-	}
-	rows := &order.Rows{Name: rel.What, N: int(n)}
-	var copies []device.HostCopy
-	for i, c := range rel.Cols {
-		col := order.Column{Type: c.Typ}
-		if c.Loaded != nil {
-			col.Words = c.Loaded
-		} else {
-			v := &layout.View{Column: c.Column, Data: make([]byte, n*int64(c.Width))}
-			copies = append(copies, device.HostCopy{To: v.Data, From: c.Data})
-			col.Words = v
-		}
-		if c.Typ.Kind == scalar.String {
-			col.Dict = r.Dict(decl, i)
-		}
-		rows.Cols = append(rows.Cols, col)
-	}
-	return rows, r.fetch(r.Ctx, copies...)
-}
-
-// Append adds tuples that the host computed.
-func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int64, from int)) error {
-	r.command()
-	if n == 0 {
-		return nil
-	}
-	to := r.Relations[decl]
-	if _, err := to.Rows(r.Ctx); err != nil {
-		return err
-	}
-	if err := to.MakeRoomFor(r.Ctx, int64(n)); err != nil {
-		return err
-	}
-	words := make([]int64, n)
-	for i, c := range to.Cols {
-		if c.Width == 0 {
-			continue
-		}
-		read(i, words, 0)
-		v := layout.View{Column: c.Column, Data: make([]byte, n*c.Width)}
-		v.Write(words, 0)
-		at := cuda.Pointer(to.Most * int64(c.Width))
-		if err := r.Send(device.Buffer{At: c.Data.At + at, Bytes: c.Data.Bytes - int64(at)}, v.Data); err != nil {
-			return err
-		}
-	}
-	to.Most += int64(n)
-	return r.Control.Set(r.Ctx, to.Gauge, to.Most)
 }
 
 // Kernel runs a kernel over all rows of its source.
@@ -272,32 +213,32 @@ func (r *run) end(done bool) error {
 // Number appends the tuples of a relation with their numbers within groups.
 func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 	r.command()
-	return r.sorter.number(c)
+	return r.sorter.Number(c)
 }
 
 // TopK appends the first tuples of a relation.
 func (r *run) TopK(c *harmony.TopK) (n int64, done bool, err error) {
 	r.command()
-	return r.sorter.topK(c)
+	return r.sorter.TopK(c)
 }
 
 // KeysDiffer reports whether no two tuples of a relation agree on its key.
 func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
 	r.command()
-	return r.sorter.keysDiffer(decl)
+	return r.sorter.KeysDiffer(decl)
 }
 
 // newSorter returns what puts tuples of the run in order. Few rows the host orders sooner,
 // which has to wait for them: in a run that recalls its numbers, to wait would be for
 // that alone.
-func (r *run) newSorter() sorter {
-	return sorter{
+func (r *run) newSorter() order.Sorter {
+	return order.Sorter{
 		State:    &r.State,
-		kernels:  r.engine.sorting,
-		ranked:   r.sizes.ranked,
-		sooner:   func(n int64) bool { return n < r.sizes.order && r.believed == nil },
-		launched: func() { r.at.launches++ },
-		counted: func(ctx context.Context) error {
+		Kernels:  r.engine.sorting,
+		Ranked:   r.sizes.ranked,
+		Sooner:   func(n int64) bool { return n < r.sizes.order && r.believed == nil },
+		Launched: func() { r.at.launches++ },
+		Counted: func(ctx context.Context) error {
 			r.counting = true
 			defer func() { r.counting = false }()
 			return r.sync(ctx)

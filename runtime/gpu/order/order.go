@@ -1,4 +1,4 @@
-package gpu
+package order
 
 import (
 	"context"
@@ -16,40 +16,40 @@ import (
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
-// sorter puts tuples of a run in order.
-type sorter struct {
+// Sorter puts tuples of a run in order.
+type Sorter struct {
 	*tables.State
-	kernels func() (map[string]driver.Function, error) // that sort
-	// ranked is how many rows are put in order by looking at each pair.
-	ranked int64
-	// sooner reports whether the host orders so many rows sooner.
-	sooner func(n int64) bool
-	// launched is called before each launch.
-	launched func()
-	// counted waits for what a kernel has counted at device.CountWord.
-	counted func(ctx context.Context) error
+	Kernels func() (map[string]driver.Function, error) // that sort
+	// Ranked is how many rows are put in order by looking at each pair.
+	Ranked int64
+	// Sooner reports whether the host orders so many rows sooner.
+	Sooner func(n int64) bool
+	// Launched is called before each launch.
+	Launched func()
+	// Counted waits for what a kernel has counted at device.CountWord.
+	Counted func(ctx context.Context) error
 }
 
-// number appends the tuples of a relation with their numbers within groups.
-func (r *sorter) number(c *harmony.Number) (n int64, done bool, err error) {
+// Number appends the tuples of a relation with their numbers within groups.
+func (r *Sorter) Number(c *harmony.Number) (n int64, done bool, err error) {
 	from := r.Relations[c.From]
 	_, n, err = from.Version(r.Ctx, harmony.Full)
 	if err != nil {
 		return 0, false, err
 	}
-	keys := groupKeys(slices.Concat(c.Group, c.Keys()))
-	if r.sooner(n) || n >= mostSorted || !r.isOrdered(from, keys) {
+	keys := GroupKeys(slices.Concat(c.Group, c.Keys()))
+	if r.Sooner(n) || n >= MostSorted || !r.IsOrdered(from, keys) {
 		return 0, false, nil
 	}
-	o, err := r.newOrdering(from, n, keys, c.Cols)
+	o, err := r.NewOrdering(from, n, keys, c.Cols)
 	if o == nil || err != nil {
 		return 0, false, err
 	}
-	return n, true, o.finish(c.To, func() error {
+	return n, true, o.Finish(c.To, func() error {
 		if err := o.room(r.Relations[c.To], n, len(c.Group) == 0); err != nil {
 			return err
 		}
-		if err := o.arrange(); err != nil {
+		if err := o.Arrange(); err != nil {
 			return err
 		}
 		var places device.Buffer
@@ -62,27 +62,27 @@ func (r *sorter) number(c *harmony.Number) (n int64, done bool, err error) {
 	})
 }
 
-// topK appends the first tuples of a relation.
-func (r *sorter) topK(c *harmony.TopK) (kept int64, done bool, err error) {
+// TopK appends the first tuples of a relation.
+func (r *Sorter) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 	from := r.Relations[c.From]
 	_, n, err := from.Version(r.Ctx, harmony.Full)
 	if err != nil {
 		return 0, false, err
 	}
 	kept = min(c.Limit, n)
-	keys := append(groupKeys(c.Group), orderKeys(c.From, c.Keys())...)
-	few := len(c.Group) == 0 && kept <= r.ranked/2 // are put in order without a sort
-	if !few && r.sooner(n) || n >= mostSorted || !r.isOrdered(from, keys) {
+	keys := append(GroupKeys(c.Group), Keys(c.From, c.Keys())...)
+	few := len(c.Group) == 0 && kept <= r.Ranked/2 // are put in order without a sort
+	if !few && r.Sooner(n) || n >= MostSorted || !r.IsOrdered(from, keys) {
 		return 0, false, nil
 	}
 	if kept <= 0 {
 		return 0, true, nil
 	}
-	o, err := r.newOrdering(from, n, keys, c.Cols)
+	o, err := r.NewOrdering(from, n, keys, c.Cols)
 	if o == nil || err != nil {
 		return 0, false, err
 	}
-	err = o.finish(c.To, func() error {
+	err = o.Finish(c.To, func() error {
 		if err := o.room(r.Relations[c.To], kept, len(c.Group) == 0); err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (r *sorter) topK(c *harmony.TopK) (kept int64, done bool, err error) {
 			}
 		}
 		if !done {
-			if err := o.arrange(); err != nil {
+			if err := o.Arrange(); err != nil {
 				return err
 			}
 		}
@@ -107,27 +107,27 @@ func (r *sorter) topK(c *harmony.TopK) (kept int64, done bool, err error) {
 	return kept, true, err
 }
 
-// keysDiffer reports whether no two tuples of a relation agree on its key.
-func (r *sorter) keysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
+// KeysDiffer reports whether no two tuples of a relation agree on its key.
+func (r *Sorter) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
 	rel := r.Relations[decl]
 	_, n, err := rel.Version(r.Ctx, harmony.Full)
 	if err != nil {
 		return false, false, err
 	}
-	if r.sooner(n) || n >= mostSorted {
+	if r.Sooner(n) || n >= MostSorted {
 		return false, false, nil
 	}
 	key := make([]int, decl.Keys)
 	for i := range key {
 		key[i] = i
 	}
-	o, err := r.newOrdering(rel, n, groupKeys(key), nil)
+	o, err := r.NewOrdering(rel, n, GroupKeys(key), nil)
 	if o == nil || err != nil {
 		return false, false, err
 	}
 	groups := int64(0)
-	err = o.finish(decl, func() error {
-		if err := o.arrange(); err != nil {
+	err = o.Finish(decl, func() error {
+		if err := o.Arrange(); err != nil {
 			return err
 		}
 		_, groups, err = o.groups(key, true)
@@ -136,12 +136,12 @@ func (r *sorter) keysDiffer(decl *harmony.Relation) (differ, done bool, err erro
 	return groups == n, true, err
 }
 
-// mostSorted bounds the rows of a sort: places in them have 30 bits.
-const mostSorted = 1 << 30
+// MostSorted bounds the rows of a sort: places in them have 30 bits.
+const MostSorted = 1 << 30
 
-// isOrdered reports whether the words of columns order as numbers do. Codes of
+// IsOrdered reports whether the words of columns order as numbers do. Codes of
 // strings do where the dictionary is sorted.
-func (r *sorter) isOrdered(rel *tables.Relation, keys []order.Key) bool {
+func (r *Sorter) IsOrdered(rel *tables.Relation, keys []order.Key) bool {
 	for _, k := range keys {
 		if rel.Decl.Cols[k.Col].Type.Kind != scalar.String {
 			continue
@@ -153,14 +153,17 @@ func (r *sorter) isOrdered(rel *tables.Relation, keys []order.Key) bool {
 	return true
 }
 
-func groupKeys(cols []int) (keys []order.Key) {
+// GroupKeys are the keys of an order in which tuples that agree on columns follow each
+// other.
+func GroupKeys(cols []int) (keys []order.Key) {
 	for _, c := range cols {
 		keys = append(keys, order.Key{Col: c})
 	}
 	return keys
 }
 
-func orderKeys(of *harmony.Relation, by []harmony.OrderKey) (keys []order.Key) {
+// Keys are the keys of an order of a relation.
+func Keys(of *harmony.Relation, by []harmony.OrderKey) (keys []order.Key) {
 	for _, k := range by {
 		keys = append(keys, order.Key{Col: harmony.ColumnIndex(of.Cols, k.Col), Desc: k.Desc})
 	}
@@ -169,7 +172,7 @@ func orderKeys(of *harmony.Relation, by []harmony.OrderKey) (keys []order.Key) {
 
 // ordering puts rows of a relation in an order on the device.
 type ordering struct {
-	*sorter
+	*Sorter
 	from  *tables.Relation
 	n     int64
 	bits  []orderBits      // of a row's key, the highest first
@@ -196,19 +199,19 @@ type orderBits struct {
 	bits int64 // all of the column's number
 }
 
-// newOrdering plans the keys of n rows, of the given columns, all that are taken among
+// NewOrdering plans the keys of n rows, of the given columns, all that are taken among
 // them. It is nil if the device can not put so many in order.
-func (r *sorter) newOrdering(from *tables.Relation, n int64, keys []order.Key, taken []int) (*ordering, error) {
-	kernels, err := r.kernels()
+func (r *Sorter) NewOrdering(from *tables.Relation, n int64, keys []order.Key, taken []int) (*ordering, error) {
+	kernels, err := r.Kernels()
 	if err != nil {
 		return nil, err
 	}
-	if n > r.ranked && !canSort(kernels) {
+	if n > r.Ranked && !canSort(kernels) {
 		return nil, nil
 	}
-	o := &ordering{sorter: r, from: from, n: n, taken: taken}
+	o := &ordering{Sorter: r, from: from, n: n, taken: taken}
 	o.launch = func(l service.Launch) error {
-		r.launched()
+		r.Launched()
 		return r.Serve(kernels[l.Kernel], l)
 	}
 	used, determining := make([]bool, len(from.Cols)), from.Decl.Keys
@@ -327,9 +330,9 @@ func (o *ordering) keys(to int64, size int64, level []service.OrderField, rows d
 	return o.launch(service.OrderKeys(to, size, rows.Word(), fields.Word(), int64(len(level)), n))
 }
 
-// arrange puts all rows in order.
-func (o *ordering) arrange() error {
-	if o.n <= o.ranked {
+// Arrange puts all rows in order.
+func (o *ordering) Arrange() error {
+	if o.n <= o.Ranked {
 		_, err := o.first(o.n)
 		return err
 	}
@@ -344,8 +347,8 @@ func (o *ordering) first(limit int64) (done bool, err error) {
 		return true, nil
 	}
 	rows, n := device.Buffer{}, o.n
-	if n > o.ranked {
-		if rows, n, err = o.candidates(levels, limit); err != nil || n > o.ranked {
+	if n > o.Ranked {
+		if rows, n, err = o.candidates(levels, limit); err != nil || n > o.Ranked {
 			return false, err
 		}
 	}
@@ -393,13 +396,13 @@ func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows 
 			return rows, 0, err
 		}
 	}
-	if rows, err = o.memory(4 * o.ranked); err != nil {
+	if rows, err = o.memory(4 * o.Ranked); err != nil {
 		return rows, 0, err
 	}
 	if err := o.Control.Set(o.Ctx, device.CountWord, 0); err != nil {
 		return rows, 0, err
 	}
-	if err := o.launch(service.SelectUpTo(rows.Word(), o.ranked, keys.Word(), o.n, state.Word(), int64(o.Control.At(device.CountWord)))); err != nil {
+	if err := o.launch(service.SelectUpTo(rows.Word(), o.Ranked, keys.Word(), o.n, state.Word(), int64(o.Control.At(device.CountWord)))); err != nil {
 		return rows, 0, err
 	}
 	n, err = o.count()
@@ -409,7 +412,7 @@ func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows 
 // count waits for what a kernel has put at countWord.
 func (o *ordering) count() (int64, error) {
 	o.Control.Fresh = false
-	err := o.counted(o.Ctx)
+	err := o.Counted(o.Ctx)
 	return o.Control.Mirror[device.CountWord], err
 }
 
@@ -502,8 +505,8 @@ func (o *ordering) firstOfGroups(cols []int, limit int64) (int64, error) {
 	return kept, err
 }
 
-// finish does the work, on the time of a variable's command, and frees what it took.
-func (o *ordering) finish(of *harmony.Relation, work func() error) error {
+// Finish does the work, on the time of a variable's command, and frees what it took.
+func (o *ordering) Finish(of *harmony.Relation, work func() error) error {
 	end, err := o.Begin(device.TimedKernel, of.Name)
 	if err != nil {
 		return err

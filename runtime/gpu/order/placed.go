@@ -1,4 +1,4 @@
-package gpu
+package order
 
 import (
 	"slices"
@@ -127,9 +127,9 @@ func (o *ordering) isPlaced(c *tables.Column) bool {
 	return c.Width == 0 || at == o.low.to || at == o.high.to
 }
 
-// receive copies the columns, in order, to pinned memory: by one kernel or by copies, of
+// Receive copies the columns, in order, to pinned memory: by one kernel or by copies, of
 // the columns as they are if no rows were moved.
-func (o *ordering) receive(to [][]byte, gathered bool) error {
+func (o *ordering) Receive(to [][]byte, gathered bool) error {
 	from := make([]device.Buffer, len(to)) // what is copied
 	var moves []service.MovedColumn
 	for i, c := range o.from.Cols {
