@@ -6,8 +6,8 @@ var (
 	firstDay = time.Date(1992, time.January, 1, 0, 0, 0, 0, time.UTC)
 	// days is how many the dimension has: seven years, without the last day.
 	days = 2556
-	// orderDays is on how many of them there are orders. TPC-H's last order is of 151
-	// days before the end of 1998.
+	// orderDays is on how many of them there are orders. TPC-H's last order is of
+	// 151 days before the end of 1998.
 	orderDays = 2406
 	// dateKeys are the keys of days: year, month and day, as digits.
 	dateKeys = dayKeys()
@@ -51,8 +51,10 @@ func date(from, to int64) []column {
 	var name, weekday, month, yearMonth, selling []string
 	key, yearMonthNumber := make([]int32, n), make([]int32, n)
 	year, inYear := make([]int16, n), make([]int16, n)
-	inWeek, inMonth, monthInYear, weekInYear := make([]int8, n), make([]int8, n), make([]int8, n), make([]int8, n)
-	lastInWeek, lastInMonth, holiday, working := make([]int8, n), make([]int8, n), make([]int8, n), make([]int8, n)
+	inWeek, inMonth, monthInYear, weekInYear := make([]int8, n), make([]int8, n), make([]int8, n),
+		make([]int8, n)
+	lastInWeek, lastInMonth, holiday, working := make([]int8, n), make([]int8, n), make([]int8, n),
+		make([]int8, n)
 	for i := range n {
 		t := day(int(from) + i)
 		y, m, d := t.Date()

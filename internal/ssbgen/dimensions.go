@@ -26,10 +26,12 @@ func (p *place) add(r *source) {
 	p.nation = append(p.nation, int8(nation))
 	p.region = append(p.region, nationRegions[nation])
 	p.address = append(p.address, address(r))
-	p.phone = append(p.phone, fmt.Sprintf("%d-%d-%d-%d", 10+nation, r.between(100, 999), r.between(100, 999), r.between(1000, 9999)))
+	p.phone = append(p.phone, fmt.Sprintf("%d-%d-%d-%d", 10+nation, r.between(100, 999),
+		r.between(100, 999), r.between(1000, 9999)))
 }
 
-// columns returns those of a table whose columns have a prefix, the address first.
+// columns returns those of a table whose columns have a prefix, the address
+// first.
 func (p *place) columns(prefix string) []column {
 	return []column{
 		{name: prefix + "address", values: texts(p.address), plain: true},

@@ -5,7 +5,8 @@ import "fmt"
 // nation is a row of TPC-H's nation with its region's name.
 type nation struct{ name, region string }
 
-// nations are in the order of TPC-H's keys, from which telephone prefixes follow.
+// nations are in the order of TPC-H's keys, from which telephone prefixes
+// follow.
 var nations = []nation{
 	{"ALGERIA", "AFRICA"}, {"ARGENTINA", "AMERICA"}, {"BRAZIL", "AMERICA"}, {"CANADA", "AMERICA"},
 	{"EGYPT", "MIDDLE EAST"}, {"ETHIOPIA", "AFRICA"}, {"FRANCE", "EUROPE"}, {"GERMANY", "EUROPE"},
@@ -26,15 +27,16 @@ var (
 	shipModes = []string{"AIR", "FOB", "MAIL", "RAIL", "REG AIR", "SHIP", "TRUCK"}
 
 	colors = []string{
-		"almond", "antique", "aquamarine", "azure", "beige", "bisque", "black", "blanched", "blue", "blush", "brown",
-		"burlywood", "burnished", "chartreuse", "chiffon", "chocolate", "coral", "cornflower", "cornsilk", "cream",
-		"cyan", "dark", "deep", "dim", "dodger", "drab", "firebrick", "floral", "forest", "frosted", "gainsboro",
-		"ghost", "goldenrod", "green", "grey", "honeydew", "hot", "indian", "ivory", "khaki", "lace", "lavender",
-		"lawn", "lemon", "light", "lime", "linen", "magenta", "maroon", "medium", "metallic", "midnight", "mint",
-		"misty", "moccasin", "navajo", "navy", "olive", "orange", "orchid", "pale", "papaya", "peach", "peru", "pink",
-		"plum", "powder", "puff", "purple", "red", "rose", "rosy", "royal", "saddle", "salmon", "sandy", "seashell",
-		"sienna", "sky", "slate", "smoke", "snow", "spring", "steel", "tan", "thistle", "tomato", "turquoise",
-		"violet", "wheat", "white", "yellow",
+		"almond", "antique", "aquamarine", "azure", "beige", "bisque", "black", "blanched", "blue",
+		"blush", "brown", "burlywood", "burnished", "chartreuse", "chiffon", "chocolate", "coral",
+		"cornflower", "cornsilk", "cream", "cyan", "dark", "deep", "dim", "dodger", "drab", "firebrick",
+		"floral", "forest", "frosted", "gainsboro", "ghost", "goldenrod", "green", "grey", "honeydew",
+		"hot", "indian", "ivory", "khaki", "lace", "lavender", "lawn", "lemon", "light", "lime",
+		"linen", "magenta", "maroon", "medium", "metallic", "midnight", "mint", "misty", "moccasin",
+		"navajo", "navy", "olive", "orange", "orchid", "pale", "papaya", "peach", "peru", "pink",
+		"plum", "powder", "puff", "purple", "red", "rose", "rosy", "royal", "saddle", "salmon", "sandy",
+		"seashell", "sienna", "sky", "slate", "smoke", "snow", "spring", "steel", "tan", "thistle",
+		"tomato", "turquoise", "violet", "wheat", "white", "yellow",
 	}
 
 	partTypes = combinations(
@@ -60,7 +62,8 @@ const (
 	citiesOf      = 10 // of a nation
 )
 
-// combinations returns all sequences of one word of each list, with blanks between.
+// combinations returns all sequences of one word of each list, with blanks
+// between.
 func combinations(lists ...[]string) []string {
 	out := lists[0]
 	for _, list := range lists[1:] {
@@ -75,7 +78,8 @@ func combinations(lists ...[]string) []string {
 	return out
 }
 
-// split returns the nations' names, and for each nation the place of its region.
+// split returns the nations' names, and for each nation the place of its
+// region.
 func split(nations []nation) (names []string, region []int8) {
 	for _, n := range nations {
 		names = append(names, n.name)
@@ -98,8 +102,8 @@ func cityNames() []string {
 	return out
 }
 
-// hierarchy returns the names of all manufacturers, categories and brands; each list is
-// in the order of the one above.
+// hierarchy returns the names of all manufacturers, categories and brands; each
+// list is in the order of the one above.
 func hierarchy() (mfgrs, categories, brands []string) {
 	for m := range manufacturers {
 		mfgr := fmt.Sprintf("MFGR#%d", m+1)

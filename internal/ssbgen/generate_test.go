@@ -18,8 +18,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 )
 
-// rowsOf returns all columns of a table by their names; integers are int64, all others
-// are strings.
+// rowsOf returns all columns of a table by their names; integers are int64, all
+// others are strings.
 func rowsOf(t *testing.T, o Options, name string) map[string][]any {
 	t.Helper()
 	for _, table := range o.tables() {
@@ -69,8 +69,9 @@ func count(values []any) map[any]int {
 	return out
 }
 
-// even fails unless there are as many different values as expected, each about as often
-// as the others: within six standard deviations of a binomial distribution.
+// even fails unless there are as many different values as expected, each about
+// as often as the others: within six standard deviations of a binomial
+// distribution.
 func even(t *testing.T, name string, values []any, different int) {
 	t.Helper()
 	counts := count(values)
@@ -113,7 +114,8 @@ func TestRows(t *testing.T) {
 		{100, 150_000_000, 3_000_000, 200_000, 1_400_000},
 	} {
 		o := Options{Scale: c.scale}
-		want := map[string]int64{"lineorder": c.orders, "customer": c.customer, "supplier": c.supplier, "part": c.parts, "date": 2556}
+		want := map[string]int64{"lineorder": c.orders, "customer": c.customer, "supplier": c.supplier,
+			"part": c.parts, "date": 2556}
 		got := map[string]int64{}
 		for _, table := range o.tables() {
 			got[table.name] = table.units
@@ -160,7 +162,8 @@ func TestLineorder(t *testing.T) {
 			t.Fatalf("order %d: line %d is number %d", key, at("lo_linenumber"), lines[key])
 		}
 		f := first[len(first)-1]
-		for _, name := range []string{"lo_orderkey", "lo_custkey", "lo_orderdate", "lo_orderpriority", "lo_ordtotalprice"} {
+		for _, name := range []string{"lo_orderkey", "lo_custkey", "lo_orderdate", "lo_orderpriority",
+			"lo_ordtotalprice"} {
 			if rows[name][i] != rows[name][f] {
 				t.Fatalf("order %d: lines differ in %s", key, name)
 			}
@@ -169,7 +172,8 @@ func TestLineorder(t *testing.T) {
 		price := 90000 + part/10%20001 + 100*(part%1000)
 		if at("lo_extendedprice") != price*at("lo_quantity") || at("lo_supplycost") != price*6/10 ||
 			at("lo_revenue") != at("lo_extendedprice")*(100-at("lo_discount"))/100 {
-			t.Fatalf("order %d, line %d: the amounts do not follow from the price %d", key, lines[key], price)
+			t.Fatalf("order %d, line %d: the amounts do not follow from the price %d", key, lines[key],
+				price)
 		}
 		if at("lo_custkey")%3 == 0 || at("lo_custkey") > o.customers() {
 			t.Fatalf("order %d is of customer %d", key, at("lo_custkey"))
@@ -206,7 +210,8 @@ func TestTotal(t *testing.T) {
 	}
 	for i, key := range rows["lo_orderkey"] {
 		if rows["lo_ordtotalprice"][i] != totals[key] {
-			t.Fatalf("order %d has lines for %d and the total %d", key, totals[key], rows["lo_ordtotalprice"][i])
+			t.Fatalf("order %d has lines for %d and the total %d", key, totals[key],
+				rows["lo_ordtotalprice"][i])
 		}
 	}
 }
@@ -280,15 +285,21 @@ func TestDimensions(t *testing.T) {
 // TestDates looks at days that queries ask for, and at the ends.
 func TestDates(t *testing.T) {
 	rows := rowsOf(t, Options{Scale: 1}, "date")
-	if got := count(rows["d_year"]); fmt.Sprint(got) != "map[1992:366 1993:365 1994:365 1995:365 1996:366 1997:365 1998:364]" {
+	if got := count(rows["d_year"]); fmt.Sprint(
+		got) != "map[1992:366 1993:365 1994:365 1995:365 1996:366 1997:365 1998:364]" {
 		t.Errorf("years have days %v", got)
 	}
 	for _, want := range []map[string]any{
-		{"d_datekey": int64(19920101), "d_date": "January 1, 1992", "d_dayofweek": "Wednesday", "d_daynuminweek": int64(4), "d_holidayfl": int64(1), "d_sellingseason": "Winter"},
-		{"d_datekey": int64(19940206), "d_weeknuminyear": int64(6), "d_yearmonthnum": int64(199402), "d_daynuminweek": int64(1), "d_weekdayfl": int64(0)},
-		{"d_datekey": int64(19960229), "d_lastdayinmonthfl": int64(1), "d_daynuminyear": int64(60), "d_weekdayfl": int64(1)},
-		{"d_datekey": int64(19971206), "d_yearmonth": "Dec1997", "d_month": "December", "d_lastdayinweekfl": int64(1), "d_sellingseason": "Christmas"},
-		{"d_datekey": int64(19981230), "d_weeknuminyear": int64(53), "d_monthnuminyear": int64(12), "d_daynuminmonth": int64(30), "d_lastdayinmonthfl": int64(0)},
+		{"d_datekey": int64(19920101), "d_date": "January 1, 1992", "d_dayofweek": "Wednesday",
+			"d_daynuminweek": int64(4), "d_holidayfl": int64(1), "d_sellingseason": "Winter"},
+		{"d_datekey": int64(19940206), "d_weeknuminyear": int64(6), "d_yearmonthnum": int64(199402),
+			"d_daynuminweek": int64(1), "d_weekdayfl": int64(0)},
+		{"d_datekey": int64(19960229), "d_lastdayinmonthfl": int64(1), "d_daynuminyear": int64(60),
+			"d_weekdayfl": int64(1)},
+		{"d_datekey": int64(19971206), "d_yearmonth": "Dec1997", "d_month": "December",
+			"d_lastdayinweekfl": int64(1), "d_sellingseason": "Christmas"},
+		{"d_datekey": int64(19981230), "d_weeknuminyear": int64(53), "d_monthnuminyear": int64(12),
+			"d_daynuminmonth": int64(30), "d_lastdayinmonthfl": int64(0)},
 	} {
 		i := slices.Index(rows["d_datekey"], want["d_datekey"])
 		if i < 0 {
@@ -315,13 +326,15 @@ func TestParts(t *testing.T) {
 			}
 		}
 	}
-	if slices.Equal(rowsOf(t, o, "customer")["c_city"], rowsOf(t, Options{Scale: 0.01, Seed: 6}, "customer")["c_city"]) {
+	if slices.Equal(rowsOf(t, o, "customer")["c_city"],
+		rowsOf(t, Options{Scale: 0.01, Seed: 6}, "customer")["c_city"]) {
 		t.Error("another seed makes the same customers")
 	}
 }
 
-// TestGenerate compares files that different numbers of threads have made, and what they
-// hold with the columns that they were made from. Row groups are small.
+// TestGenerate compares files that different numbers of threads have made, and
+// what they hold with the columns that they were made from. Row groups are
+// small.
 func TestGenerate(t *testing.T) {
 	for _, table := range (Options{Scale: 0.01, Seed: 1}).tables() {
 		table.group = 1 + table.units/5
@@ -361,7 +374,8 @@ func TestFolder(t *testing.T) {
 	for _, f := range files {
 		names = append(names, f.Name())
 	}
-	if want := []string{"customer.parquet", "date.parquet", "lineorder.parquet", "part.parquet", "supplier.parquet"}; !slices.Equal(names, want) {
+	if want := []string{"customer.parquet", "date.parquet", "lineorder.parquet", "part.parquet",
+		"supplier.parquet"}; !slices.Equal(names, want) {
 		t.Errorf("%q, not %q", names, want)
 	}
 }
@@ -384,18 +398,23 @@ func readParquet(t *testing.T, data []byte) map[string][]any {
 			rows := r.RowGroup(g).NumRows()
 			switch chunk := chunk.(type) {
 			case *file.Int32ColumnChunkReader:
-				out[name] = readChunk(t, out[name], rows, func(v int32) any { return int64(v) }, chunk.ReadBatch)
+				out[name] = readChunk(t, out[name], rows, func(v int32) any { return int64(v) },
+					chunk.ReadBatch)
 			case *file.Int64ColumnChunkReader:
 				out[name] = readChunk(t, out[name], rows, func(v int64) any { return v }, chunk.ReadBatch)
 			case *file.ByteArrayColumnChunkReader:
-				out[name] = readChunk(t, out[name], rows, func(v parquet.ByteArray) any { return string(v) }, chunk.ReadBatch)
+				out[name] = readChunk(t, out[name], rows, func(v parquet.ByteArray) any { return string(v) },
+					chunk.ReadBatch)
 			}
 		}
 	}
 	return out
 }
 
-func readChunk[P any](t *testing.T, out []any, rows int64, value func(P) any, read func(int64, []P, []int16, []int16) (int64, int, error)) []any {
+func readChunk[P any](
+	t *testing.T, out []any, rows int64, value func(P) any,
+	read func(int64, []P, []int16, []int16) (int64, int, error),
+) []any {
 	t.Helper()
 	batch := make([]P, rows)
 	for done := int64(0); done < rows; {
@@ -414,7 +433,8 @@ func readChunk[P any](t *testing.T, out []any, rows int64, value func(P) any, re
 func TestFailures(t *testing.T) {
 	folder := t.TempDir()
 	for _, scale := range []float64{0, -1, math.NaN(), math.Inf(1), MaxScale + 1} {
-		if err := Generate(context.Background(), folder, Options{Scale: scale}); err == nil || !strings.Contains(err.Error(), "scale factor") {
+		if err := Generate(context.Background(), folder, Options{Scale: scale}); err == nil ||
+			!strings.Contains(err.Error(), "scale factor") {
 			t.Errorf("scale factor %v: %v", scale, err)
 		}
 	}
@@ -426,13 +446,14 @@ func TestFailures(t *testing.T) {
 	if files, _ := os.ReadDir(folder); len(files) != 0 {
 		t.Errorf("%d files are left", len(files))
 	}
-	if err := Generate(context.Background(), filepath.Join(folder, "a\x00b"), Options{Scale: 0.01}); err == nil {
+	if err := Generate(context.Background(), filepath.Join(folder, "a\x00b"),
+		Options{Scale: 0.01}); err == nil {
 		t.Error("a folder that can not be made: no error")
 	}
 }
 
-// TestSmallData wants that the data of the project's tests would be made again, so that
-// a seed means the same data from version to version.
+// TestSmallData wants that the data of the project's tests would be made again,
+// so that a seed means the same data from version to version.
 func TestSmallData(t *testing.T) {
 	for _, table := range (Options{Scale: 0.01, Seed: 108}).tables() {
 		data, err := os.ReadFile(filepath.Join("../../testdata/ssb/sf0.01", table.name+".parquet"))

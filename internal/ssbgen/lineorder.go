@@ -5,14 +5,15 @@ import "math"
 // maxLines is the most that an order has.
 const maxLines = 7
 
-// orderKey returns the key of an order by its number, which begins at 1: of each 32
-// keys the first 8 are used.
+// orderKey returns the key of an order by its number, which begins at 1: of
+// each 32 keys the first 8 are used.
 func orderKey(i int64) int64 { return i>>3<<5 | i&7 }
 
 // price returns a part's in cents, by TPC-H's formula for p_retailprice.
 func price(part int) int { return 90000 + part/10%20001 + part%1000*100 }
 
-// customerOf returns the i-th key, from 0, of those that are no multiple of three.
+// customerOf returns the i-th key, from 0, of those that are no multiple of
+// three.
 func customerOf(i int) int { return i/2*3 + i%2 + 1 }
 
 // lineorder returns the lines of orders.
@@ -20,9 +21,11 @@ func (o Options) lineorder(from, to int64) []column {
 	customers, suppliers, parts := int(o.customers()), int(o.suppliers()), int(o.parts())
 	ordering := customers - customers/3
 	room := int(to-from) * maxLines
-	orderkey, custkey, partkey, suppkey := make([]int64, 0, room), make([]int32, 0, room), make([]int32, 0, room), make([]int32, 0, room)
+	orderkey, custkey, partkey, suppkey := make([]int64, 0, room), make([]int32, 0, room),
+		make([]int32, 0, room), make([]int32, 0, room)
 	orderdate, commitdate := make([]int32, 0, room), make([]int32, 0, room)
-	linenumber, quantity, discount, tax := make([]int8, 0, room), make([]int8, 0, room), make([]int8, 0, room), make([]int8, 0, room)
+	linenumber, quantity, discount, tax := make([]int8, 0, room), make([]int8, 0, room),
+		make([]int8, 0, room), make([]int8, 0, room)
 	priority, shipmode := make([]int8, 0, room), make([]int8, 0, room)
 	extendedprice, ordtotalprice := make([]int32, 0, room), make([]int32, 0, room)
 	revenue, supplycost := make([]int32, 0, room), make([]int32, 0, room)

@@ -6,15 +6,16 @@ import "math/bits"
 // splittable pseudorandom number generators", OOPSLA 2014).
 type source uint64
 
-// scatter is SplitMix64's output function, a bijection whose outputs look random.
+// scatter is SplitMix64's output function, a bijection whose outputs look
+// random.
 func scatter(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// sourceOf returns the sequence of one row of a table. Neighbouring rows begin at
-// scattered places, so that their sequences do not overlap.
+// sourceOf returns the sequence of one row of a table. Neighbouring rows begin
+// at scattered places, so that their sequences do not overlap.
 func sourceOf(seed uint64, table byte, row int64) source {
 	return source(scatter(scatter(seed+uint64(table)) + uint64(row)))
 }
@@ -24,8 +25,8 @@ func (s *source) next() uint64 {
 	return scatter(uint64(*s))
 }
 
-// below returns a number of 0 to n-1 (Lemire, "Fast random integer generation in an
-// interval", TOMACS 2019, without the rejection: n is small beside 2^64).
+// below returns a number of 0 to n-1 (Lemire, "Fast random integer generation
+// in an interval", TOMACS 2019, without the rejection: n is small beside 2^64).
 func (s *source) below(n int) int {
 	high, _ := bits.Mul64(s.next(), uint64(n))
 	return int(high)

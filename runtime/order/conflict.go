@@ -7,9 +7,11 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// KeyConflict returns the first two rows, in the order of all columns, that agree
-// on the first keys columns, and whether there are such rows.
-func (s *Sorter) KeyConflict(ctx context.Context, x *Rows, keys int) (first, second uint32, found bool, err error) {
+// KeyConflict returns the first two rows, in the order of all columns, that
+// agree on the first keys columns, and whether there are such rows.
+func (s *Sorter) KeyConflict(
+	ctx context.Context, x *Rows, keys int,
+) (first, second uint32, found bool, err error) {
 	sel, err := s.Sort(ctx, x, nil)
 	if err != nil {
 		return 0, 0, false, err
@@ -28,9 +30,9 @@ func (s *Sorter) KeyConflict(ctx context.Context, x *Rows, keys int) (first, sec
 	return first, second, found, nil
 }
 
-// KeySet finds out whether the keys of rows differ, without an order; rows may be
-// added at any time, as a relation grows. The words of rows that are in it must
-// not change.
+// KeySet finds out whether the keys of rows differ, without an order; rows may
+// be added at any time, as a relation grows. The words of rows that are in it
+// must not change.
 type KeySet struct {
 	s    *Sorter
 	keys int
@@ -54,8 +56,8 @@ func (k *KeySet) Free() {
 }
 
 // Add adds the rows from Rows() up to x.N, which start as those that were added
-// before, and reports whether no two rows have equal keys. After it has reported
-// false the set is of no further use.
+// before, and reports whether no two rows have equal keys. After it has
+// reported false the set is of no further use.
 func (k *KeySet) Add(ctx context.Context, x *Rows) (differ bool, err error) {
 	words := make([][]int64, k.keys)
 	for i := range words {

@@ -18,12 +18,14 @@ type RowsError struct {
 
 // Error says what has too many rows.
 func (e *RowsError) Error() string {
-	return e.Name + fmt.Sprintf(" orders more than %d tuples, which is not supported", uint32(math.MaxUint32))
+	return e.Name + fmt.Sprintf(" orders more than %d tuples, which is not supported",
+		uint32(math.MaxUint32))
 }
 
 // packing tells how the rows of an ordering become words that order as they do.
 // All columns of the ordering, one after the other, are a string of bits, cut
-// into levels; a word has the bits of one level and below them the row's number.
+// into levels; a word has the bits of one level and below them the row's
+// number.
 type packing struct {
 	cols    []*keyColumn
 	levels  []level
@@ -37,15 +39,15 @@ type level struct {
 	bits  int
 }
 
-// part is some bits of a column's number: number >> drop, of so many bits, stands
-// at a place above the row's number.
+// part is some bits of a column's number: number >> drop, of so many bits,
+// stands at a place above the row's number.
 type part struct {
 	col            *keyColumn
 	drop, bits, at int
 }
 
-// keyColumn makes numbers from 0 to span of a column's words, which order as the
-// ordering wants it.
+// keyColumn makes numbers from 0 to span of a column's words, which order as
+// the ordering wants it.
 type keyColumn struct {
 	words Words
 	kind  scalar.Kind
@@ -255,8 +257,8 @@ func (f *fewCodes) rank(words []int64) {
 	}
 }
 
-// fewRows is how many times more strings than rows a dictionary has for the rows'
-// own strings to be ranked and not the dictionary.
+// fewRows is how many times more strings than rows a dictionary has for the
+// rows' own strings to be ranked and not the dictionary.
 const fewRows = 4
 
 // orderCodes ranks the strings of a column whose dictionary has grown.

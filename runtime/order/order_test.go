@@ -49,7 +49,8 @@ func newDictionary(rng *rand.Rand, n, sorted int) *dictionary {
 
 // column returns a random column. Few says that it has few different values.
 func column(rng *rand.Rand, n int, few bool) Column {
-	types := []scalar.Type{scalar.IntType, scalar.UintOf(64), scalar.IntOf(8), scalar.FloatType, {Kind: scalar.Float, Bits: 32},
+	types := []scalar.Type{scalar.IntType, scalar.UintOf(64), scalar.IntOf(8), scalar.FloatType,
+		{Kind: scalar.Float, Bits: 32},
 		scalar.DecimalOf(2), scalar.DatetimeType, scalar.BooleanType, scalar.StringType}
 	c := Column{Type: types[rng.IntN(len(types))]}
 	words := make(Slice, n)
@@ -66,7 +67,8 @@ func column(rng *rand.Rand, n int, few bool) Column {
 		return c
 	}
 	corners := []int64{0, 1, -1, math.MaxInt64, math.MinInt64}
-	floats := []float64{0, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), math.SmallestNonzeroFloat64, -math.MaxFloat64}
+	floats := []float64{0, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), math.SmallestNonzeroFloat64,
+		-math.MaxFloat64}
 	for i := range words {
 		switch k := c.Type.Kind; {
 		case k == scalar.Boolean:
@@ -276,7 +278,8 @@ func TestFirst(t *testing.T) {
 		}
 		keys := []Key{{Col: 1, Desc: round%2 == 0}}
 		want := stable(x, keys)
-		for _, limit := range []int{1, 2, 100, candidates / 4, candidates/4 + 1, n/8 - 1, n / 8, n/8 + 1} {
+		for _, limit := range []int{1, 2, 100, candidates / 4, candidates/4 + 1, n/8 - 1, n / 8, n/8 +
+			1} {
 			for threads := 1; threads <= 3; threads++ {
 				mem := &counter{}
 				s := Sorter{Threads: threads, Memory: mem}
@@ -327,7 +330,8 @@ func TestNumber(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got, want) {
-				t.Fatalf("%d rows, round %d: %s by %v within %v are numbered otherwise", n, round, typesOf(x), by, group)
+				t.Fatalf("%d rows, round %d: %s by %v within %v are numbered otherwise", n, round, typesOf(x),
+					by, group)
 			}
 		}
 	}
@@ -365,7 +369,8 @@ func TestKeys(t *testing.T) {
 			}
 		}
 		if differ == conflict {
-			t.Fatalf("seed %d: %d rows of %s with %d keys: differ is %v", seed, all, typesOf(x), keys, differ)
+			t.Fatalf("seed %d: %d rows of %s with %d keys: differ is %v", seed, all, typesOf(x), keys,
+				differ)
 		}
 		set.Free()
 		mem.check(t)
@@ -435,10 +440,16 @@ func (c *counter) check(t *testing.T) {
 // TestMemory stops at every bound without a leak.
 func TestMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	x := &Rows{Name: "the rows", N: 100, Cols: []Column{column(rng, 100, false), column(rng, 100, true)}}
+	x := &Rows{Name: "the rows", N: 100, Cols: []Column{column(rng, 100, false),
+		column(rng, 100, true)}}
 	calls := map[string]func(s *Sorter) error{
 		"sort": func(s *Sorter) error { sel, err := s.Sort(ctx, x, nil); free(sel); return err },
-		"topk": func(s *Sorter) error { sel, err := s.TopK(ctx, x, []int{1}, nil, 3); free(sel); return err },
+		"topk": func(s *Sorter) error {
+			sel, err := s.TopK(ctx, x, []int{1}, nil,
+				3)
+			free(sel)
+			return err
+		},
 		"number": func(s *Sorter) error {
 			return s.Number(ctx, x, []int{1}, nil, make([]int64, x.N))
 		},
@@ -488,7 +499,8 @@ func TestCancel(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		n := 3 * parallelSort
 		ctx, cancel := context.WithCancelCause(context.Background())
-		x := &Rows{N: n, Cols: []Column{{Type: scalar.IntType, Words: &stopping{make(Slice, n), func() { cancel(reason) }}}}}
+		x := &Rows{N: n, Cols: []Column{{Type: scalar.IntType,
+			Words: &stopping{make(Slice, n), func() { cancel(reason) }}}}}
 		mem := &counter{}
 		s := Sorter{Threads: threads, Memory: mem}
 		if sel, err := s.Sort(ctx, x, nil); err != reason || sel != nil {
@@ -530,7 +542,8 @@ func TestSortWords(t *testing.T) {
 			if err := s.SortWords(ctx, "test", words, span[0], span[1]); err != nil {
 				t.Fatal(err)
 			}
-			ordered := slices.IsSortedFunc(words, func(a, b uint64) int { return cmp.Compare(a&mask, b&mask) })
+			ordered := slices.IsSortedFunc(words,
+				func(a, b uint64) int { return cmp.Compare(a&mask, b&mask) })
 			slices.Sort(words)
 			if !ordered || !slices.Equal(words, want) {
 				t.Errorf("%d words by bits %v: not sorted, or others", n, span)
@@ -556,7 +569,8 @@ func TestRadix(t *testing.T) {
 				}
 			}
 			want := slices.Sorted(slices.Values(keys))
-			if err := Radix(context.Background(), keys, make([]uint64, rows), 0, n); err != nil || !slices.Equal(keys, want) {
+			if err := Radix(context.Background(), keys, make([]uint64, rows), 0, n); err != nil ||
+				!slices.Equal(keys, want) {
 				t.Errorf("%d words of %d bits are not in order: %v", rows, n, err)
 			}
 		}

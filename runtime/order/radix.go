@@ -48,7 +48,10 @@ func (s *Sorter) sortWords(ctx context.Context, words, spare []uint64, from, to 
 	shift := to - radixSplit
 	share := (len(words) + threads - 1) / threads
 	counts := make([][1 << radixSplit]int, threads)
-	part := func(i int) []uint64 { return words[min(i*share, len(words)):min((i+1)*share, len(words))] }
+	part := func(i int) []uint64 {
+		return words[min(i*share, len(words)):min((i+1)*share,
+			len(words))]
+	}
 	err := s.Tasks(ctx, threads, func(i int) {
 		for _, w := range part(i) {
 			counts[i][w>>shift&(1<<radixSplit-1)]++
@@ -99,9 +102,10 @@ func inOrder(words []uint64, from int) bool {
 	return true
 }
 
-// Radix sorts words by their bits from..to-1, lowest digits first; the bits above
-// are equal in all. Words that agree on these bits are in the order they had, or
-// in ascending order. spare is the other side of each pass, and as long.
+// Radix sorts words by their bits from..to-1, lowest digits first; the bits
+// above are equal in all. Words that agree on these bits are in the order they
+// had, or in ascending order. spare is the other side of each pass, and as
+// long.
 func Radix(ctx context.Context, words, spare []uint64, from, to int) error {
 	passes := (to - from + radixDigit - 1) / radixDigit
 	switch {

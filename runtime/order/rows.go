@@ -86,8 +86,8 @@ type Key struct {
 	Desc bool
 }
 
-// blockRows is how many rows are read at a time: few enough that their words stay
-// in the first-level cache.
+// blockRows is how many rows are read at a time: few enough that their words
+// stay in the first-level cache.
 const blockRows = 1024
 
 // groups calls visit with each range of places in an order whose rows agree on

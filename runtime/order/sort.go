@@ -2,9 +2,10 @@ package order
 
 import "context"
 
-// Sort returns all rows in the order of the keys, ties broken by the columns that
-// they leave out, ascending, from first to last. The selection is the caller's to
-// free. It takes 16 bytes a row while it runs, and 4 for the result.
+// Sort returns all rows in the order of the keys, ties broken by the columns
+// that they leave out, ascending, from first to last. The selection is the
+// caller's to free. It takes 16 bytes a row while it runs, and 4 for the
+// result.
 func (s *Sorter) Sort(ctx context.Context, x *Rows, keys []Key) (*Selection, error) {
 	p, err := s.pack(ctx, x, keys)
 	if err != nil {
@@ -28,7 +29,9 @@ func (s *Sorter) Sort(ctx context.Context, x *Rows, keys []Key) (*Selection, err
 }
 
 // finish sorts words of the first level and returns the rows of the first ones.
-func (s *Sorter) finish(ctx context.Context, x *Rows, p *packing, words []uint64, limit int) (*Selection, error) {
+func (s *Sorter) finish(
+	ctx context.Context, x *Rows, p *packing, words []uint64, limit int,
+) (*Selection, error) {
 	if err := s.sortPacked(ctx, x.Name, p, words); err != nil {
 		return nil, err
 	}
@@ -43,8 +46,8 @@ func (s *Sorter) finish(ctx context.Context, x *Rows, p *packing, words []uint64
 	return sel, nil
 }
 
-// sortPacked sorts words of the first level by all levels. Afterwards only their
-// rows mean something.
+// sortPacked sorts words of the first level by all levels. Afterwards only
+// their rows mean something.
 func (s *Sorter) sortPacked(ctx context.Context, what string, p *packing, words []uint64) error {
 	spare, err := s.alloc(what, len(words))
 	if err != nil {
@@ -57,8 +60,8 @@ func (s *Sorter) sortPacked(ctx context.Context, what string, p *packing, words 
 	return s.refine(ctx, p, words, spare, 1)
 }
 
-// refine sorts each run of words that agree on the level before by the given one
-// and those after it.
+// refine sorts each run of words that agree on the level before by the given
+// one and those after it.
 func (s *Sorter) refine(ctx context.Context, p *packing, words, spare []uint64, next int) error {
 	if next == len(p.levels) {
 		return nil

@@ -17,7 +17,8 @@ type Allocator interface {
 	Free(words []uint64)
 }
 
-// Sorter orders rows. It holds no state: it is a value to use from any goroutine.
+// Sorter orders rows. It holds no state: it is a value to use from any
+// goroutine.
 type Sorter struct {
 	// Threads bounds the goroutines at work; 0 means as many as there are cores.
 	Threads int
@@ -77,7 +78,8 @@ func (s *Sorter) selection(what string, n int) (*Selection, error) {
 	if err != nil || n == 0 {
 		return &Selection{}, err
 	}
-	return &Selection{Rows: unsafe.Slice((*uint32)(unsafe.Pointer(&words[0])), n), words: words, from: s.memory()}, nil
+	return &Selection{Rows: unsafe.Slice((*uint32)(unsafe.Pointer(&words[0])), n), words: words,
+		from: s.memory()}, nil
 }
 
 func (s *Sorter) threads() int {

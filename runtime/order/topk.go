@@ -8,14 +8,16 @@ import (
 // candidates is the least number of words that are worth sorting to drop some.
 const candidates = 1 << 14
 
-// TopK returns the first limit rows in the order of the keys, ties broken by the
-// columns that they leave out, ascending; within the rows of equal group columns
-// if there are any. The rows of a group are neighbours and in order. The selection
-// is the caller's to free.
+// TopK returns the first limit rows in the order of the keys, ties broken by
+// the columns that they leave out, ascending; within the rows of equal group
+// columns if there are any. The rows of a group are neighbours and in order.
+// The selection is the caller's to free.
 //
 // Without a group it takes memory for a few times limit rows on each thread and
 // looks at each row once; otherwise it sorts.
-func (s *Sorter) TopK(ctx context.Context, x *Rows, group []int, by []Key, limit int64) (*Selection, error) {
+func (s *Sorter) TopK(
+	ctx context.Context, x *Rows, group []int, by []Key, limit int64,
+) (*Selection, error) {
 	if limit <= 0 || x.N == 0 {
 		return &Selection{}, nil
 	}
@@ -56,8 +58,9 @@ func groupKeys(group []int, by []Key) []Key {
 }
 
 // first is TopK without a group for a limit well below the number of rows. Each
-// thread keeps candidates until it has several times as many as are wanted, then
-// sorts them and drops the rest; rows behind all that it has are not kept at all.
+// thread keeps candidates until it has several times as many as are wanted,
+// then sorts them and drops the rest; rows behind all that it has are not kept
+// at all.
 func (s *Sorter) first(ctx context.Context, x *Rows, by []Key, limit int) (*Selection, error) {
 	p, err := s.pack(ctx, x, by)
 	if err != nil {
@@ -79,7 +82,8 @@ func (s *Sorter) first(ctx context.Context, x *Rows, by []Key, limit int) (*Sele
 	kept := make([]int, threads)
 	many := Sorter{Threads: threads}
 	err = many.Tasks(ctx, threads, func(t int) {
-		b := &best{p: p, limit: limit, words: words[t*room:][:0:room], spare: spare[t*room:][:room], bound: math.MaxUint64}
+		b := &best{p: p, limit: limit, words: words[t*room:][:0:room], spare: spare[t*room:][:room],
+			bound: math.MaxUint64}
 		b.take(ctx, min(t*share, x.N), min((t+1)*share, x.N))
 		kept[t] = len(b.words)
 	})

@@ -96,9 +96,11 @@ func TestBooleanColumn(t *testing.T) {
 func BenchmarkFinder(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	nouns := strings.Fields(
-		"packages requests accounts deposits foxes ideas theodolites pinto beans instructions dependencies excuses platelets asymptotes courts dolphins")
+		"packages requests accounts deposits foxes ideas theodolites pinto beans " +
+			"instructions dependencies excuses platelets asymptotes courts dolphins")
 	verbs := strings.Fields(
-		"sleep wake are cajole haggle nag use boost affix detect integrate maintain special furious sly careful blithe quick fluffy slow quiet ruthless")
+		"sleep wake are cajole haggle nag use boost affix detect integrate maintain " +
+			"special furious sly careful blithe quick fluffy slow quiet ruthless")
 	var list []string
 	for range 100_000 {
 		s := ""

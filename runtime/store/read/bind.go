@@ -26,10 +26,14 @@ type Fact struct {
 	// not read all that the user can.
 	Open      func() (*os.File, error)
 	Format    Format
-	Delimiter byte     // 0 is the format's own: tab or comma
-	Header    *bool    // nil is Options.Header
-	Names     []string // of the file's columns, in their order, for a text file whose header is missing or not to be used
-	Columns   []string // the file's column for each argument: a name, or a number from 1; nil finds them by the arguments' names
+	Delimiter byte  // 0 is the format's own: tab or comma
+	Header    *bool // nil is Options.Header
+	// Names are those of the columns of a text file, in their order, if its header
+	// is missing or not to be used.
+	Names []string
+	// Columns holds the file's column for each argument: a name, or a number from
+	// 1. Nil finds them by the arguments' names.
+	Columns []string
 	// Positional says that columns go to arguments by their place, even if they
 	// have names.
 	Positional bool

@@ -107,9 +107,13 @@ type arrayWriter struct {
 	n    int
 	read func(dst []int64, from int)
 	low  func(dst []int64, from int) // reads the lower words of wide decimals
-	data *memory.Buffer              // values; of strings, where each begins, and before that their codes
-	text *memory.Buffer              // the bytes of strings
-	ends []int                       // of each part, how many bytes its strings are; then where they begin
+	// data holds the values. For strings, it holds first their codes, and then where
+	// each begins in text.
+	data *memory.Buffer
+	text *memory.Buffer // the bytes of strings
+	// ends holds first the bytes of the strings of each part, and then where these
+	// begin.
+	ends []int
 }
 
 func newArrayWriter(c *store.Column, n int, read func(dst []int64, from int)) *arrayWriter {
