@@ -81,10 +81,7 @@ func (a *aggregation) columns() []columns.Column {
 func (a *aggregation) compute(r *work.Run) *bag {
 	return a.bag(r, func() *bag {
 		sink := &groupSink{agg: a, workers: make([][]*tables.Groups, r.Threads)}
-		for _, p := range a.pipes {
-			p.sink, p.chains = sink, nil
-		}
-		exec(r, a.pipes)
+		runInto(r, sink, a.pipes)
 		return a.finish(r, tables.MergeGroups(r, slices.Concat(sink.workers...)))
 	})
 }
