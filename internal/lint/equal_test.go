@@ -41,7 +41,8 @@ func TestEqualRuns(t *testing.T) {
 		return [][]codeLine{codeLines("f.go", []byte("package p\nfunc f() {\n"+body+"return\n"))}
 	}
 	hidden := code("y++\n" + strings.ReplaceAll(body, "x++\n", "\n\tx++ // a comment\n"))
-	if got := equalRuns(code("z++\n"+body), hidden); len(got) != 1 || got[0].a.line != 4 || got[0].b.line != 5 {
+	got := equalRuns(code("z++\n"+body), hidden)
+	if len(got) != 1 || got[0].a.line != 4 || got[0].b.line != 5 {
 		t.Errorf("got %v, want one run from line 4 and line 5 on", got)
 	}
 	shorter := strings.TrimPrefix(body, "x++\n")
@@ -73,10 +74,11 @@ func codeLines(file string, text []byte) (lines []codeLine) {
 	f := files.AddFile(file, -1, len(text))
 	var s scanner.Scanner
 	s.Init(f, text, nil, 0)
+	first := []token.Token{token.FUNC, token.TYPE, token.VAR, token.CONST}
 	began := false
 	for {
 		pos, tok, literal := s.Scan()
-		began = began || slices.Contains([]token.Token{token.FUNC, token.TYPE, token.VAR, token.CONST}, tok)
+		began = began || slices.Contains(first, tok)
 		switch {
 		case tok == token.EOF:
 			return lines

@@ -9,9 +9,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// Arena is the memory of a run that is captured: its addresses stay as they are for as
-// long as the graph may be launched. What the run gives back it hands out again at once,
-// for all that uses it is done one after the other.
+// Arena is the memory of a captured run. Its addresses stay as long as the graph may be
+// launched. Memory that the run frees is handed out again at once, because the run's
+// commands follow each other.
 type Arena struct {
 	Memory *Memory
 	Stream driver.Stream // in which memory is taken and given back, not the run's
@@ -39,7 +39,8 @@ func (a *Arena) Alloc(what string, bytes int64) (Buffer, error) {
 		}
 	}
 	if best < 0 {
-		chunk, err := a.Memory.Alloc(a.Stream, what, max(bytes, min(arenaChunk, a.Memory.Unheld()/plenty)))
+		size := max(bytes, min(arenaChunk, a.Memory.Unheld()/plenty))
+		chunk, err := a.Memory.Alloc(a.Stream, what, size)
 		if err != nil {
 			return Buffer{}, err
 		}

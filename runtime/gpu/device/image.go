@@ -6,10 +6,10 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
-// image is what the small memory of a captured run has at first: its counters, the states
-// of kernels, the slab. A graph begins with one copy of it. What a run that is not captured
-// puts into fresh memory by a command each, and all that it clears and fills, has its place
-// in the image, which is made beside the capture.
+// image is the first contents of the small memory of a captured run: its counters, the
+// states of kernels, the slab. A graph begins with one copy of the image. An ordinary run
+// sets, clears and fills fresh memory by one command each; a captured run writes to the
+// image, in another stream.
 type image struct {
 	memory Buffer // that the run uses
 	first  Buffer // as long: what it has at first
@@ -38,7 +38,8 @@ func (r *Run) OpenImage(slab int64, launches []LaunchShape) error {
 	slab += gatherBytes
 	expected := r.expects(launches) // once: others may take memory meanwhile, or give it back
 	counters, states := padded(int64(8*r.Control.Words), arenaPart), padded(8*expected, arenaPart)
-	im := &image{stream: r.Lane.Urgent, fills: r.Services[service.Fill(0, 0, 0).Kernel], moved: map[int]bool{}}
+	fills := r.Services[service.Fill(0, 0, 0).Kernel]
+	im := &image{stream: r.Lane.Urgent, fills: fills, moved: map[int]bool{}}
 	var err error
 	for _, b := range []*Buffer{&im.memory, &im.first} {
 		if *b, err = r.Arena.Alloc("the state of a run", counters+states+slab); err != nil {
@@ -50,7 +51,8 @@ func (r *Run) OpenImage(slab int64, launches []LaunchShape) error {
 	}
 	var table Buffer
 	if expected > 0 {
-		if table, err = r.Arena.Alloc(whatStates, int64(8*service.StatesWords*len(launches))); err != nil {
+		bytes := int64(8 * service.StatesWords * len(launches))
+		if table, err = r.Arena.Alloc(whatStates, bytes); err != nil {
 			return err
 		}
 	}

@@ -30,8 +30,8 @@ type Lane struct {
 	Log     []int64
 	Results []byte
 	timers  []driver.Event
-	// Captured says that what is put into the stream is recorded and not done, so that it
-	// can not be waited for.
+	// Captured says that the stream records commands instead of doing them, so that they
+	// cannot be waited for.
 	Captured bool
 }
 
@@ -42,8 +42,8 @@ const (
 	ResultWords = 1 << 17
 )
 
-// ErrCaptured is a wait in a run that is captured.
-var ErrCaptured = errors.New("a run that is captured can not wait")
+// ErrCaptured is the error of a wait in a captured run.
+var ErrCaptured = errors.New("a run that is captured cannot wait")
 
 func newLane(gpu driver.Context) (*Lane, error) {
 	l := &Lane{gpu: gpu}
@@ -74,7 +74,8 @@ func (l *Lane) Fit(block, log, results int) error {
 	if block <= len(l.block) && (none || log <= len(l.Log) && results <= len(l.Results)/8) {
 		return nil
 	}
-	block, log, results = max(block, len(l.block)), max(log, len(l.Log)), max(results, len(l.Results)/8)
+	block, log = max(block, len(l.block)), max(log, len(l.Log))
+	results = max(results, len(l.Results)/8)
 	old := l.Pinned
 	words := block + RingWords + results + log
 	var err error
@@ -165,7 +166,8 @@ func (l *Lane) stage(from []byte) ([]byte, error) {
 
 // Address returns where kernels find pinned memory of the lane, which is not empty.
 func (l *Lane) Address(b []byte) cuda.Pointer {
-	return l.Pinned.Pointer() + cuda.Pointer(uintptr(unsafe.Pointer(&b[0]))-uintptr(unsafe.Pointer(&l.Pinned.Bytes()[0])))
+	first := uintptr(unsafe.Pointer(&l.Pinned.Bytes()[0]))
+	return l.Pinned.Pointer() + cuda.Pointer(uintptr(unsafe.Pointer(&b[0]))-first)
 }
 
 // timer returns the n-th timer of a run.

@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// Memory hands out the device's memory and accounts for it. What is freed it keeps
-// for the next one who asks, of any run.
+// Memory hands out the device's memory and accounts for it. Memory that is freed stays
+// in the pool, for any run.
 type Memory struct {
 	GPU  driver.Context
 	Pool driver.Pool // nil where the driver has none
@@ -155,7 +155,9 @@ func padded(bytes, unit int64) int64 { return (bytes + overread + unit - 1) / un
 
 // Alloc returns memory, whose contents are not defined, for work that comes later in
 // the stream. Other streams are those that may have memory yet to free.
-func (m *Memory) Alloc(s driver.Stream, what string, bytes int64, others ...driver.Stream) (Buffer, error) {
+func (m *Memory) Alloc(
+	s driver.Stream, what string, bytes int64, others ...driver.Stream,
+) (Buffer, error) {
 	bytes = padded(bytes, alignment)
 	if err := m.reserve(what, bytes); err != nil {
 		return Buffer{}, err

@@ -6,7 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// meter counts what a run does on the device, and times it if somebody asks.
+// meter counts what a run does on the device. It times the work if Timing is set.
 type meter struct {
 	Timing           bool
 	Launches, Waits  int64
@@ -78,9 +78,11 @@ func (r *Run) Begin(kind TimedKind, of string) (end func() error, err error) {
 	}, nil
 }
 
-// EachTimed calls f for what was timed, in order, with when it started if that is wanted.
-// The stream is done.
-func (r *Run) EachTimed(starts bool, f func(kind TimedKind, of string, start time.Time, took time.Duration)) error {
+// EachTimed calls f for each piece of timed work, in order, with its start if starts is
+// set. The stream must be done.
+func (r *Run) EachTimed(
+	starts bool, f func(kind TimedKind, of string, start time.Time, took time.Duration),
+) error {
 	for _, w := range r.timed {
 		took, err := w.to.Elapsed(w.from)
 		if err != nil {

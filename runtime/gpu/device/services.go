@@ -18,7 +18,8 @@ func (r *Run) Serve(f driver.Function, l service.Launch) error {
 
 // Rehash enters the keys of a set into a larger one.
 func (r *Run) Rehash(from Buffer, fromMask uint64, to Buffer, toMask uint64, moved Buffer) error {
-	return r.service(service.Rehash(from.Word(), int64(fromMask), to.Word(), int64(toMask), moved.Word()))
+	l := service.Rehash(from.Word(), int64(fromMask), to.Word(), int64(toMask), moved.Word())
+	return r.service(l)
 }
 
 // Move copies cells of slots to where the slots went.

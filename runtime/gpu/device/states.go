@@ -97,7 +97,8 @@ func (r *Run) StatesOf(s LaunchShape) (int64, error) {
 			return 0, err
 		}
 	}
-	return t.other.Word(), r.service(service.States(t.other.Word(), s.Blocks, s.Words, s.Tiles, s.Sharing, s.Tile))
+	at := t.other.Word()
+	return at, r.service(service.States(at, s.Blocks, s.Words, s.Tiles, s.Sharing, s.Tile))
 }
 
 // Likely returns the first launches of a run, of which the next one may expect the same.

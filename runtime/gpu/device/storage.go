@@ -107,8 +107,8 @@ type slab struct {
 }
 
 const (
-	// Allocations of up to slabbed bytes are of a slab, as long as all of them together take at most
-	// mostSlab bytes. Parts of it begin at multiples of slabPart.
+	// Allocations of up to slabbed bytes come from the slab, as long as all of them take
+	// at most mostSlab bytes. Parts of it begin at multiples of slabPart.
 	slabbed  = 256 << 10
 	mostSlab = 8 << 20
 	slabPart = 256

@@ -173,11 +173,13 @@ func Keys(of *harmony.Relation, by []harmony.OrderKey) (keys []order.Key) {
 // ordering puts rows of a relation in an order on the device.
 type ordering struct {
 	*Sorter
-	from  *tables.Relation
-	n     int64
-	bits  []orderBits      // of a row's key, the highest first
-	rest  int64            // how many of the lowest of these the others determine
-	taken []int            // the columns that rows get in the relation that they go to, all told by their keys; none if the order is all that is wanted
+	from *tables.Relation
+	n    int64
+	bits []orderBits // of a row's key, the highest first
+	rest int64       // how many of the lowest of these the others determine
+	// taken are the columns that rows get in the relation that they go to, all told by
+	// their keys; none if only the order is wanted.
+	taken []int
 	to    *tables.Relation // that gets rows in the order, for which it has room
 	most  int64            // how many it gets
 	alone bool             // whether nothing but the rows in their order is wanted
@@ -200,7 +202,7 @@ type orderBits struct {
 }
 
 // NewOrdering plans the keys of n rows, of the given columns, all that are taken among
-// them. It is nil if the device can not put so many in order.
+// them. It is nil if the device cannot put so many in order.
 func (r *Sorter) NewOrdering(from *tables.Relation, n int64, keys []order.Key, taken []int) (*ordering, error) {
 	kernels, err := r.Kernels()
 	if err != nil {

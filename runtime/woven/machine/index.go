@@ -78,7 +78,9 @@ type Tables[M any] struct {
 }
 
 // NewIndex returns an index that is not built yet.
-func NewIndex[M any](d Device[M], b Builder, decl *harmony.Index, lay *layout.Key, what string) Index[M] {
+func NewIndex[M any](
+	d Device[M], b Builder, decl *harmony.Index, lay *layout.Key, what string,
+) Index[M] {
 	return Index[M]{Decl: decl, Lay: lay, What: what, Form: lay.Form, device: d, builder: b}
 }
 
