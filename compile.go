@@ -103,7 +103,8 @@ func check(ctx context.Context, sources []Source, opts Options) (_ *checked, err
 	for _, name := range opts.External {
 		external[name] = true
 	}
-	program, syntax, found := frontend.CompileTrees(sourceFiles(sources), frontend.Options{External: external})
+	program, syntax, found := frontend.CompileTrees(sourceFiles(sources),
+		frontend.Options{External: external})
 	if program != nil {
 		if err := verifyCore(program); err != nil {
 			return nil, err

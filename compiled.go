@@ -223,7 +223,8 @@ func (c *Compiled) readPredicates() error {
 		if b := q.Binding; b != nil {
 			pred.binding = &fileBinding{core.FileBinding{
 				Path: b.Path, Span: c.files.fromFile(b.Place), Export: b.Export,
-				Delimiter: b.Delimiter, Header: b.Header, Columns: b.Columns, Offset: b.Offset}, c.name}
+				Delimiter: b.Delimiter, Header: b.Header, Columns: b.Columns, Offset: b.Offset,
+			}, c.name}
 		}
 		c.preds = append(c.preds, pred)
 	}

@@ -93,7 +93,8 @@ func estimates(plan *queryplan.Plan, db *Database) func(any) string {
 
 // explainKernels writes the kernels that a plan becomes, their cost in a run, and the
 // fusions that were refused.
-func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database, ran Stats, opts ExplainOptions) error {
+func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database, ran Stats,
+	opts ExplainOptions) error {
 	t, err := stageTarget(StageHarmony, cmp.Or(opts.Target, ran.target))
 	if err != nil {
 		return err

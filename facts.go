@@ -91,12 +91,14 @@ func (f *Facts) Rows(pred string, rows ...[]any) *Facts {
 // length: of integers of any size, floats, bools, strings or time.Time. It is the
 // fastest way for facts that are in memory. The slices must not change afterwards.
 func (f *Facts) Columns(pred string, slices ...any) *Facts {
-	return f.give(pred, false, func(s store.Schema) (*store.Relation, error) { return read.FromSlices(s, slices...) })
+	return f.give(pred, false,
+		func(s store.Schema) (*store.Relation, error) { return read.FromSlices(s, slices...) })
 }
 
 // Arrow adds a record's rows to a predicate, columns by position.
 func (f *Facts) Arrow(pred string, record arrow.RecordBatch) *Facts {
-	return f.give(pred, false, func(s store.Schema) (*store.Relation, error) { return read.FromArrow(s, record) })
+	return f.give(pred, false,
+		func(s store.Schema) (*store.Relation, error) { return read.FromArrow(s, record) })
 }
 
 func (f *Facts) give(pred string, bag bool,

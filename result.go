@@ -397,7 +397,8 @@ func (x *relation) output(name string) (*write.Output, error) {
 
 // fetched presents tuples that are on the host.
 func (x *relation) fetched(name string) *write.Output {
-	out := &write.Output{Name: name, Columns: x.columns, Rows: x.rel.Rows(), Order: x.order, Limit: x.limit, InOrder: x.rel.InOrder, Threads: x.threads}
+	out := &write.Output{Name: name, Columns: x.columns, Rows: x.rel.Rows(), Order: x.order,
+		Limit: x.limit, InOrder: x.rel.InOrder, Threads: x.threads}
 	for _, c := range x.cols {
 		out.Names = append(out.Names, c.Name)
 	}

@@ -35,7 +35,8 @@ const (
 
 // Stages lists all stages in pipeline order.
 func Stages() []Stage {
-	return []Stage{StageAST, StageNormal, StageCore, StagePlan, StageHarmony, StageShape, StageLLVM, StagePTX, StageASM}
+	return []Stage{StageAST, StageNormal, StageCore, StagePlan, StageHarmony, StageShape, StageLLVM,
+		StagePTX, StageASM}
 }
 
 // EmitOptions are the options of Emit.

@@ -81,24 +81,26 @@ func (a *Assembler) WithoutCache() *Assembler {
 
 // Compile returns the PTX of a graph for what is known of the facts. If it was
 // compiled before, no IR is generated.
-func (a *Assembler) Compile(graph *harmony.Program, k codecache.Knowledge) (*codecache.Code, error) {
+func (a *Assembler) Compile(graph *harmony.Program,
+	k codecache.Knowledge) (*codecache.Code, error) {
 	cache := a.cache
 	if a.target.Lines {
 		cache = nil
 	}
-	return compileOnce(cache, graph, a.target, a.key, k, func(heard codecache.Knowledge) (*codecache.Code, error) {
-		start := time.Now()
-		code, err := a.tools.IR(graph, a.target, heard)
-		if err != nil {
-			return nil, err
-		}
-		a.Trace.Since(trace.Code, start)
-		text, err := a.units(code)
-		if err != nil {
-			return nil, err
-		}
-		return codecache.NewCode(code.Module, text), nil
-	})
+	return compileOnce(cache, graph, a.target, a.key, k,
+		func(heard codecache.Knowledge) (*codecache.Code, error) {
+			start := time.Now()
+			code, err := a.tools.IR(graph, a.target, heard)
+			if err != nil {
+				return nil, err
+			}
+			a.Trace.Since(trace.Code, start)
+			text, err := a.units(code)
+			if err != nil {
+				return nil, err
+			}
+			return codecache.NewCode(code.Module, text), nil
+		})
 }
 
 // Once returns the text of a whole program: the cached one, or what assemble
@@ -106,7 +108,8 @@ func (a *Assembler) Compile(graph *harmony.Program, k codecache.Knowledge) (*cod
 // and the assembler; it is called only if there is a cache.
 func (a *Assembler) Once(about func() []string, assemble func() (string, error)) (string, error) {
 	maker, err := makerOf(a.target, a.key)
-	if err != nil || a.cache == nil || a.target.Lines { // without the generator's name, no entry can be trusted
+	// Without the generator's name, no entry can be trusted.
+	if err != nil || a.cache == nil || a.target.Lines {
 		return assemble()
 	}
 	key := strings.Join(append([]string{"program", maker}, about()...), "\x00")

@@ -15,10 +15,12 @@ import (
 )
 
 // Shape decides about the code of a graph. From here on, nothing asks for the facts.
-func (t *Tools) Shape(graph *harmony.Program, to Target, k codecache.Knowledge) (shapes *shape.Program, err error) {
+func (t *Tools) Shape(graph *harmony.Program, to Target,
+	k codecache.Knowledge) (shapes *shape.Program, err error) {
 	const phase = "the shape of kernels"
 	defer failure.Recover(phase, &err)
-	opts := shape.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains, Lines: to.Lines}
+	opts := shape.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains,
+		Lines: to.Lines}
 	if t.emulates(to) {
 		opts = t.Emulation.Options(opts)
 	}
@@ -31,7 +33,8 @@ func (t *Tools) Shape(graph *harmony.Program, to Target, k codecache.Knowledge) 
 
 // IR generates the LLVM IR of a graph. It is the one place where kernels become
 // code, for all engines and for compiled programs.
-func (t *Tools) IR(graph *harmony.Program, to Target, k codecache.Knowledge) (code *emit.Code, err error) {
+func (t *Tools) IR(graph *harmony.Program, to Target,
+	k codecache.Knowledge) (code *emit.Code, err error) {
 	const phase = "code generation"
 	shapes, err := t.Shape(graph, to, k)
 	if err != nil {
@@ -60,7 +63,8 @@ func phaseError(phase string, graph *harmony.Program, err error) error {
 		at := missing.Span.Position()
 		message = fmt.Sprintf("%s:%d:%d: %s", at.File, at.Line, at.Column, message)
 	}
-	return &failure.Environment{Message: message, Help: "the go engine runs every program", Err: err}
+	return &failure.Environment{Message: message, Help: "the go engine runs every program",
+		Err: err}
 }
 
 // Unbound returns the knowledge of a graph without facts. Facts, and the
